@@ -1,0 +1,162 @@
+import type * as z from 'zod'
+import { MAX_PAGE, PAGING, TOTAL_HEADER } from './contract.ts'
+import { NotFound, PlatformRejected, PlatformUnavailable, ScopeMissing } from './errors.ts'
+import { type Http, type HttpAnswer, parseJson } from './http.ts'
+import type { TokenSource } from './token-source.ts'
+
+export interface Call<T> {
+  path: string
+  query?: Record<string, string | number | undefined>
+  /** The scope that the call needs: named to the user when the platform answers 403. */
+  scope: string
+  /** What is called for, in the user's words: `lead`. */
+  what: string
+  /** What the answer must look like. */
+  schema: z.ZodType<T>
+}
+
+export interface Page {
+  /** At most this many, 1 to 100. */
+  top?: number
+  /** Leave out this many first. */
+  skip?: number
+  /** OData `$orderby`, for example `createdAt desc`. */
+  orderBy?: string
+}
+
+export interface PageOf<T> {
+  items: T[]
+  /** How many there are in all, or null when the platform does not say. */
+  total: number | null
+}
+
+export interface Api {
+  get<T>(source: TokenSource, call: Call<T>): Promise<T>
+  /** A page of a list, with the total. */
+  list<T>(source: TokenSource, call: Call<T[]>, page: Page): Promise<PageOf<T>>
+  /** Never sent twice on our own account: a repeat may create a second one. */
+  post<T>(source: TokenSource, call: Call<T>, body: unknown): Promise<T>
+}
+
+export interface ApiOptions {
+  /** `{base_url}`, may carry a path. */
+  baseUrl: string
+  http: Http
+  /** A call with all its retries and pauses ends by then, in ms. */
+  deadlineMs?: number
+}
+
+const TRIES = 3
+/** Answers that speak about the request itself; any other 4xx has no meaning that we know. */
+const REJECTIONS = new Set([400, 405, 406, 409, 410, 411, 412, 413, 414, 415, 422])
+
+/**
+ * Calls the platform's API with a bearer token. A 401 is answered with one renewed token and one repeat;
+ * reads are repeated on 5xx, 429 and lost connections, within the deadline.
+ * Throws `NotFound`, `ScopeMissing`, `PlatformUnavailable`, `PlatformRejected`, and whatever the source throws.
+ */
+export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Api {
+  const base = baseUrl.replace(/\/+$/, '')
+
+  async function call<T>(
+    source: TokenSource,
+    method: 'GET' | 'POST',
+    { path, query, ...rest }: Call<T>,
+    body?: unknown,
+  ) {
+    // A dot segment would lead out of its path, even percent-encoded; no id of the platform's is one.
+    if (path.split('/').some((segment) => segment === '.' || segment === '..')) throw new NotFound(rest.what)
+    const url = base + path + queryString(query)
+    const json = body === undefined ? undefined : JSON.stringify(body)
+    const ends = performance.now() + deadlineMs
+    const send = async (token: string): Promise<HttpAnswer> => {
+      const headers = {
+        authorization: `Bearer ${token}`,
+        ...(json !== undefined && { 'content-type': 'application/json' }),
+      }
+      const once = () =>
+        http.send({
+          method,
+          url,
+          headers,
+          ...(json !== undefined && { body: json }),
+          deadlineMs: ends - performance.now(),
+        })
+      return method === 'GET' ? repeated(once, ends) : once()
+    }
+    const token = await source.accessToken()
+    let answer = await send(token)
+    if (answer.status === 401) answer = await send(await source.renew(token))
+    return { data: judge(answer, rest), answer }
+  }
+
+  return {
+    get: async (source, wanted) => (await call(source, 'GET', wanted)).data,
+
+    async list(source, wanted, { top = 25, skip = 0, orderBy }) {
+      const query = {
+        [PAGING.top]: Math.min(top, MAX_PAGE),
+        [PAGING.skip]: skip,
+        [PAGING.orderBy]: orderBy,
+        [PAGING.count]: 'true',
+      }
+      const { data, answer } = await call(source, 'GET', { ...wanted, query: { ...wanted.query, ...query } })
+      const total = answer.header(TOTAL_HEADER)
+      return { items: data, total: total !== undefined && /^\d+$/.test(total) ? Number(total) : null }
+    },
+
+    post: async (source, wanted, body) => (await call(source, 'POST', wanted, body)).data,
+  }
+}
+
+/** Repeats a safe request with growing, jittered pauses while an answer is worth waiting for. */
+async function repeated(once: () => Promise<HttpAnswer>, ends: number): Promise<HttpAnswer> {
+  for (let tried = 1; ; tried++) {
+    const result = await once().catch((error: unknown) => {
+      if (error instanceof PlatformUnavailable) return error
+      throw error
+    })
+    const failed = result instanceof PlatformUnavailable
+    const pause = (failed ? undefined : result.retryAfterMs) ?? 100 * 2 ** tried * (0.5 + Math.random() / 2)
+    const again = (failed || result.status >= 500 || result.status === 429) && tried < TRIES
+    if (!again || performance.now() + pause > ends - 500) {
+      if (failed) throw result
+      return result
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause))
+  }
+}
+
+/** What the answer means: the data, or the one typed error for it. */
+function judge<T>(answer: HttpAnswer, { scope, what, schema }: Omit<Call<T>, 'path' | 'query'>): T {
+  const { status } = answer
+  if (status === 404) throw new NotFound(what)
+  if (status === 403) throw new ScopeMissing(challengeScope(answer) ?? scope)
+  if (status === 401) throw new PlatformRejected('the API refuses a token that was just renewed')
+  if (REJECTIONS.has(status)) throw new PlatformRejected(`the API answered ${status}`)
+  if (status < 200 || status >= 300)
+    throw new PlatformUnavailable(`the API answered ${status}`, answer.retryAfterMs)
+  const body = parseJson(answer.text)
+  if (body === undefined) throw new PlatformUnavailable('the API answered something that is not JSON')
+  const parsed = schema.safeParse(body)
+  if (!parsed.success)
+    throw new PlatformRejected('the API answered in an unknown shape', fieldOf(parsed.error))
+  return parsed.data
+}
+
+/** The first field that a schema objects to, as a path such as `0.name`. */
+export function fieldOf(error: z.ZodError): string {
+  return error.issues[0]?.path.map(String).join('.') || 'the whole answer'
+}
+
+/** The scope that a `WWW-Authenticate: Bearer error="insufficient_scope", scope="..."` names (RFC 6750 section 3). */
+function challengeScope(answer: HttpAnswer): string | undefined {
+  return /\bscope="([\w:.\- ]{1,200})"/.exec(answer.header('www-authenticate') ?? '')?.[1]
+}
+
+function queryString(query: Call<unknown>['query'] = {}): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) parameters.set(name, String(value))
+  return parameters.size > 0 ? `?${parameters}` : ''
+}

@@ -1,0 +1,7 @@
+/** Where API calls get their bearer token: a user's connection in the vault, or first-party access. */
+export interface TokenSource {
+  /** A token believed to be valid. */
+  accessToken(): Promise<string>
+  /** A token to use instead of one that the API answered 401 to; refreshes at most once per rejected token. */
+  renew(rejected: string): Promise<string>
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import type { Key, Store } from '../store/store.ts'
+
+/** Why refreshing is paused. */
+export interface Pause {
+  because: 'unavailable' | 'misconfigured'
+  /** How long from now, in ms. */
+  forMs: number
+}
+
+/** The one who may refresh. Its lease is renewed while it works and is released only by itself. */
+export interface Pass {
+  leave(): Promise<void>
+  /** Leaves, and lets nobody in for a while that grows with every failure in a row, at least `minMs`. */
+  leavePaused(because: Pause['because'], minMs?: number): Promise<void>
+}
+
+export interface Gate {
+  /** A pass; or why there is none: another process is refreshing, or refreshing is paused. */
+  enter(userId: string, context: string): Promise<Pass | Pause | 'busy'>
+  /** The pause in force, if any. */
+  paused(userId: string, context: string): Promise<Pause | null>
+  /** Ends a pause: a new consent is a new start. A lease that is held stays. */
+  reset(userId: string, context: string): Promise<void>
+}
+
+export interface GateOptions {
+  /** How long a killed holder keeps others out, in ms. */
+  leaseMs?: number
+  now?: () => number
+}
+
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 30_000
+/** Failures are counted as "in a row" while no more than this lies between them. */
+const ROW_MS = 120_000
+
+/**
+ * At most one refresh per connection among all processes, and a rest after a failure, so that an outage is not
+ * hammered. One expiring value in the store says both: `held:<pass>` or `paused:<json>`. Only an optimisation:
+ * correctness comes from compare-and-set on the connection itself.
+ */
+export function createGate(store: Store, { leaseMs = 5_000, now = Date.now }: GateOptions = {}): Gate {
+  const lease = (userId: string, context: string): Key => ({ kind: 'lease', owner: userId, id: context })
+  const failures = (userId: string, context: string): Key => ({
+    kind: 'failures',
+    owner: userId,
+    id: context,
+  })
+
+  const read = (value: string | null): Pause | null => {
+    if (!value?.startsWith('paused:')) return null
+    const { because, until, ms } = JSON.parse(value.slice('paused:'.length))
+    // The store ends the pause; our clock, which may be off, only estimates what is left of it.
+    return { because, forMs: Math.min(Math.max(until - now(), 0), ms) }
+  }
+
+  function createPass(userId: string, context: string, mine: string): Pass {
+    const key = lease(userId, context)
+    const renewal = setInterval(() => {
+      store.compareAndSet(key, mine, mine, leaseMs).catch(() => {})
+    }, leaseMs / 3)
+    renewal.unref()
+    return {
+      async leave() {
+        clearInterval(renewal)
+        await store.compareAndSet(key, mine, null)
+        await store.delete(failures(userId, context))
+      },
+      async leavePaused(because, minMs = 0) {
+        clearInterval(renewal)
+        const before = Number((await store.get(failures(userId, context))) ?? 0)
+        const ms = Math.max(minMs, Math.min(FIRST_PAUSE_MS * 2 ** before, LONGEST_PAUSE_MS))
+        await store.set(failures(userId, context), String(before + 1), ms + ROW_MS)
+        const value = `paused:${JSON.stringify({ because, until: now() + ms, ms })}`
+        await store.compareAndSet(key, mine, value, ms)
+      },
+    }
+  }
+
+  return {
+    async enter(userId, context) {
+      const mine = `held:${randomUUID()}`
+      const key = lease(userId, context)
+      if (await store.compareAndSet(key, null, mine, leaseMs)) return createPass(userId, context, mine)
+      return read(await store.get(key)) ?? 'busy'
+    },
+
+    paused: async (userId, context) => read(await store.get(lease(userId, context))),
+
+    async reset(userId, context) {
+      const value = await store.get(lease(userId, context))
+      if (read(value)) await store.compareAndSet(lease(userId, context), value, null)
+      await store.delete(failures(userId, context))
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import { LRUCache } from 'lru-cache'
+import { type Key, keyName, type Store } from '../store/store.ts'
+import { type Connection, connectionSchema } from './connection.ts'
+import { SealBroken, type Sealer } from './seal.ts'
+
+/** A connection together with the exact ciphertext it was read from: what compare-and-set compares. */
+export interface Stored<C extends Connection = Connection> {
+  readonly connection: C
+  readonly sealed: string
+}
+
+/** Connections in the store, sealed. Every method throws `StoreUnavailable`; reading throws `SealBroken` too. */
+export interface Records {
+  read(userId: string, context: string): Promise<Stored | null>
+  /** Writes whatever is there: for a new consent, which is newer than anything stored. */
+  write(connection: Connection): Promise<void>
+  /** Writes only over exactly what was read. Null when something else is there by now, or nothing. */
+  replace<C extends Connection>(read: Stored, next: C): Promise<Stored<C> | null>
+  remove(userId: string, context: string): Promise<boolean>
+  /** All of a user's connections; one that does not open is listed with the reason instead. */
+  list(userId: string): Promise<Listed[]>
+  /** Seals every record with the first key again. Resolves to the counts; a record that changes meanwhile is done already. */
+  reseal(): Promise<{ resealed: number; current: number; unreadable: string[] }>
+}
+
+export type Listed = { context: string; connection: Connection } | { context: string; unreadable: string }
+
+const KIND = 'connection'
+/** Opened records kept at hand, by their exact ciphertext: another process's write is a different ciphertext. */
+const OPENED = 5_000
+
+export const connectionKey = (userId: string, context: string): Key => ({
+  kind: KIND,
+  owner: userId,
+  id: context,
+})
+
+export function createRecords(store: Store, sealer: Sealer): Records {
+  const opened = new LRUCache<string, { place: string; connection: Connection }>({ max: OPENED })
+
+  function open(place: string, sealed: string): Connection {
+    const known = opened.get(sealed)
+    // The place is compared too: a record copied elsewhere must fail although its ciphertext is known.
+    if (known?.place === place) return known.connection
+    const parsed = connectionSchema.safeParse(JSON.parse(sealer.open(sealed, place)))
+    if (!parsed.success)
+      throw new SealBroken('A stored record is not of a form that this version of the app can read.')
+    opened.set(sealed, { place, connection: parsed.data })
+    return parsed.data
+  }
+
+  function seal(connection: Connection) {
+    const key = connectionKey(connection.userId, connection.context)
+    return { key, sealed: sealer.seal(JSON.stringify(connection), keyName(key)) }
+  }
+
+  return {
+    async read(userId, context) {
+      const key = connectionKey(userId, context)
+      const sealed = await store.get(key)
+      return sealed === null ? null : { sealed, connection: open(keyName(key), sealed) }
+    },
+
+    async write(connection) {
+      const { key, sealed } = seal(connection)
+      await store.set(key, sealed)
+    },
+
+    async replace(read, next) {
+      const { key, sealed } = seal(next)
+      return (await store.compareAndSet(key, read.sealed, sealed)) ? { sealed, connection: next } : null
+    },
+
+    remove: (userId, context) => store.delete(connectionKey(userId, context)),
+
+    async list(userId) {
+      const entries = await store.list(KIND, userId)
+      return entries.map(({ key, value }) => {
+        try {
+          return { context: key.id, connection: open(keyName(key), value) }
+        } catch (error) {
+          if (error instanceof SealBroken) return { context: key.id, unreadable: error.message }
+          throw error
+        }
+      })
+    },
+
+    async reseal() {
+      const counts = { resealed: 0, current: 0, unreadable: [] as string[] }
+      for await (const { key, value } of store.scan(KIND)) {
+        if (value.startsWith(`v1.${sealer.keyId}.`)) {
+          counts.current++
+          continue
+        }
+        try {
+          const text = sealer.open(value, keyName(key))
+          if (await store.compareAndSet(key, value, sealer.seal(text, keyName(key)))) counts.resealed++
+          else counts.current++
+        } catch (error) {
+          if (!(error instanceof SealBroken)) throw error
+          counts.unreadable.push(error.message)
+        }
+      }
+      return counts
+    },
+  }
+}

@@ -1,0 +1,85 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+
+/** A key that seals records: AES-256, so 32 bytes; the id is stored with each record. */
+export interface SealingKey {
+  id: string
+  secret: Buffer
+}
+
+export interface Sealer {
+  /** The id of the key that seals. */
+  readonly keyId: string
+  /** `v1.<key id>.<base64url of iv, ciphertext, tag>`, bound to `place`: it opens nowhere else. */
+  seal(text: string, place: string): string
+  /** The text. Throws `SealBroken`. */
+  open(sealed: string, place: string): string
+}
+
+/** A record that does not open; the message says which key id is missing, or that the record is not its place's. */
+export class SealBroken extends Error {
+  readonly code = 'record_unreadable'
+  readonly status = 500
+  /** The id of the key that the record needs, when that is what is missing. */
+  readonly missingKeyId: string | undefined
+
+  constructor(message: string, missingKeyId?: string) {
+    super(message)
+    this.name = 'SealBroken'
+    this.missingKeyId = missingKeyId
+  }
+}
+
+const ALGORITHM = 'aes-256-gcm'
+const IV_BYTES = 12
+const TAG_BYTES = 16
+
+/**
+ * Seals records at rest with AES-256-GCM. The first key seals, all of them open, so keys rotate by putting a new
+ * one in front; the place (the storage key) is associated data (NIST SP 800-38D), so that a record copied to
+ * another user's key does not open.
+ */
+export function createSealer(keys: readonly SealingKey[]): Sealer {
+  const [current] = keys
+  if (!current) throw new Error('A sealer needs at least one key')
+  const secrets = new Map(keys.map(({ id, secret }) => [id, secret]))
+
+  return {
+    keyId: current.id,
+
+    seal(text, place) {
+      const iv = randomBytes(IV_BYTES)
+      const cipher = createCipheriv(ALGORITHM, current.secret, iv, { authTagLength: TAG_BYTES })
+      cipher.setAAD(Buffer.from(place))
+      const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+      return `v1.${current.id}.${sealed.toString('base64url')}`
+    },
+
+    open(sealed, place) {
+      const [version, id, body, more] = sealed.split('.')
+      if (version !== 'v1' || id === undefined || body === undefined || more !== undefined) {
+        throw new SealBroken('A stored record is not of a form that this version of the app can read.')
+      }
+      const secret = secrets.get(id)
+      if (!secret) {
+        throw new SealBroken(
+          `A stored record was sealed with the key "${id}", which is not in TOKEN_KEYS.`,
+          id,
+        )
+      }
+      const bytes = Buffer.from(body, 'base64url')
+      try {
+        const decipher = createDecipheriv(ALGORITHM, secret, bytes.subarray(0, IV_BYTES), {
+          authTagLength: TAG_BYTES,
+        })
+        decipher.setAAD(Buffer.from(place))
+        decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+        const text = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES))
+        return Buffer.concat([text, decipher.final()]).toString('utf8')
+      } catch {
+        throw new SealBroken(
+          `A stored record does not open with the key "${id}": it was altered, moved from another key, or sealed with another secret of that id.`,
+        )
+      }
+    },
+  }
+}
