@@ -2,15 +2,12 @@ import { createHash } from 'node:crypto'
 import { Store as ExpressSessionStore, type SessionData } from 'express-session'
 import type { Key, Store } from './store.ts'
 
-/** How far an expiry must move before it is written again: reading a page is then no write. */
-const TOUCH_MS = 60_000
-
 type Callback<T = void> = (error: unknown, value?: T) => void
 
 /**
  * Sessions of express-session in our own store, used when there is no Redis (with Redis, connect-redis does
- * this). The session id is hashed, so that a copy of the file signs nobody in. A class, because
- * express-session asks for one.
+ * this). The session id is hashed, so that a copy of the file signs nobody in. Sessions end a fixed time after
+ * sign-in, so there is nothing to touch. A class, because express-session asks for one.
  */
 export class EmbeddedSessions extends ExpressSessionStore {
   readonly #store: Store
@@ -33,17 +30,6 @@ export class EmbeddedSessions extends ExpressSessionStore {
 
   override destroy(sid: string, callback: Callback<boolean> = () => {}): void {
     settle(this.#store.delete(keyOf(sid)), callback)
-  }
-
-  override touch(sid: string, session: SessionData, callback: Callback = () => {}): void {
-    settle(this.#touch(sid, session), callback)
-  }
-
-  async #touch(sid: string, session: SessionData): Promise<void> {
-    const value = await this.#store.get(keyOf(sid))
-    if (value === null || lifeOf(session) - lifeOf(parse(value)) < TOUCH_MS) return
-    const touched = JSON.stringify({ ...parse(value), cookie: session.cookie })
-    await this.#store.compareAndSet(keyOf(sid), value, touched, lifeOf(session))
   }
 }
 

@@ -173,11 +173,11 @@ export function createRefresher({
 }
 
 /** The connection with the tokens of an answer; counted from our own clock, so that the platform's does not matter. */
-export function withTokens<C extends Omit<ActiveConnection, 'accessToken' | 'issuedAt' | 'expiresAt'>>(
-  connection: C,
+export function withTokens(
+  connection: Omit<ActiveConnection, 'accessToken' | 'issuedAt' | 'expiresAt'>,
   tokens: Tokens,
   at: number,
-) {
+): ActiveConnection {
   return {
     ...connection,
     accessToken: tokens.accessToken,

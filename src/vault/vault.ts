@@ -108,12 +108,9 @@ export function createVault(options: VaultOptions): Vault {
 
     async connect(userId, context, tokens) {
       const at = now()
-      const grant = {
-        status: 'active' as const,
-        ...{ userId, context, grantId: randomUUID(), connectedAt: at },
-        ...{ scopes: null, refreshToken: null },
-      }
-      const connection = { ...withTokens({ ...grant, refreshedAt: null }, tokens, at), refreshedAt: null }
+      const grant = { status: 'active' as const, userId, context, grantId: randomUUID(), connectedAt: at }
+      const empty = { ...grant, scopes: null, refreshToken: null, refreshedAt: null }
+      const connection = { ...withTokens(empty, tokens, at), refreshedAt: null }
       await records.write(connection)
       await gate.reset(userId, context)
       log.info({ grantId: grant.grantId, expiresAt: connection.expiresAt }, 'account connected')

@@ -1,0 +1,207 @@
+/**
+ * The environment as a typed config. Every problem is reported at once, by the variable's name; a value is never
+ * repeated, as it may be a secret.
+ */
+import { AUTHORIZE_PATH } from './platform/contract.ts'
+import type { SealingKey } from './vault/seal.ts'
+
+export interface PlatformConfig {
+  appUrl: string
+  authUrl: string
+  apiUrl: string
+  clientId: string
+  clientSecret: string
+  scopes: string[]
+  authorizePath: string
+  authorizeParams: Record<string, string>
+  pkce: boolean
+}
+
+export interface Config {
+  production: boolean
+  port: number
+  /** The app's public origin, without a closing slash. */
+  baseUrl: string
+  /** The first signs. */
+  sessionSecrets: string[]
+  /** The first seals. */
+  tokenKeys: SealingKey[]
+  /** Empty: the embedded SQLite in `dataDir`. Several: a cluster. */
+  redisUrls: string[]
+  dataDir: string
+  logLevel: string
+  platform: PlatformConfig
+}
+
+/** The settings do not make a working app; `problems` has one line for each, starting with the variable's name. */
+export class ConfigError extends Error {
+  readonly problems: string[]
+  constructor(problems: string[]) {
+    super(
+      `The settings have ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n  ${problems.join('\n  ')}`,
+    )
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+type Environment = Record<string, string | undefined>
+
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+/** Parameters of the consent url that the flow itself sets. */
+const RESERVED = new Set([
+  ...['response_type', 'client_id', 'redirect_uri', 'scope', 'state', 'bxcontext'],
+  ...['code_challenge', 'code_challenge_method'],
+])
+
+/**
+ * Reads the environment. `demoSignIn` says whether sign-in is still the demo's, which production refuses.
+ * Throws `ConfigError`.
+ */
+export function readConfig(env: Environment, { demoSignIn }: { demoSignIn: boolean }): Config {
+  const problems: string[] = []
+  const get = (name: string) => env[name]?.trim() || undefined
+  const wrong = <T>(name: string, rule: string, instead: T): T => {
+    problems.push(`${name} ${rule}`)
+    return instead
+  }
+  const production = get('NODE_ENV') === 'production'
+
+  function required(name: string, hint: string): string {
+    return get(name) ?? wrong(name, `is not set: ${hint}`, '')
+  }
+
+  function address(name: string, value: string, { path }: { path: boolean }): string {
+    if (value === '') return value
+    const url = URL.parse(value)
+    if (!url || !/^https?:$/.test(url.protocol)) return wrong(name, 'must be an http or https address', '')
+    if (url.username || url.password || url.search || url.hash)
+      return wrong(name, 'must be an address without user, query or #', '')
+    if (!path && url.pathname !== '/') return wrong(name, 'must be an address without a path', '')
+    if (production && url.protocol === 'http:' && !isLoopback(url))
+      return wrong(name, 'must be https in production', '')
+    return (url.origin + url.pathname).replace(/\/+$/, '')
+  }
+
+  function platformAddress(name: string): string {
+    return address(name, required(name, 'the platform’s support tells it'), { path: true })
+  }
+
+  function list(name: string): string[] {
+    return (get(name) ?? '')
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean)
+  }
+
+  function port(): number {
+    const value = get('PORT') ?? '3000'
+    return /^\d{1,5}$/.test(value) && Number(value) < 65_536
+      ? Number(value)
+      : wrong('PORT', 'must be a whole number from 0 to 65535', 0)
+  }
+
+  function sessionSecrets(): string[] {
+    const secrets = list('SESSION_SECRET')
+    if (secrets.length === 0)
+      return wrong('SESSION_SECRET', 'is not set: `npm run keys` prints a new one', [])
+    if (production && secrets.some((secret) => secret.length < 32 || new Set(secret).size < 10)) {
+      return wrong(
+        'SESSION_SECRET',
+        'is too weak: 32 random characters or more; `npm run keys` prints a new one',
+        [],
+      )
+    }
+    return secrets
+  }
+
+  function tokenKeys(): SealingKey[] {
+    const parts = list('TOKEN_KEYS')
+    if (parts.length === 0) return wrong('TOKEN_KEYS', 'is not set: `npm run keys` prints a new one', [])
+    const keys = parts.flatMap((part, index) => {
+      const [, id = '', base64 = ''] = /^([\w-]{1,32}):([A-Za-z0-9+/]{43}=)$/.exec(part) ?? []
+      const secret = Buffer.from(base64, 'base64')
+      if (secret.length !== 32) {
+        return wrong('TOKEN_KEYS', `entry ${index + 1} must be an id, a colon and 32 bytes in base64`, [])
+      }
+      if (new Set(secret).size < 8)
+        return wrong('TOKEN_KEYS', `entry ${index + 1} is too weak: its bytes are not random`, [])
+      return [{ id, secret }]
+    })
+    if (new Set(keys.map(({ id }) => id)).size < keys.length)
+      return wrong('TOKEN_KEYS', 'has an id twice', keys)
+    return keys
+  }
+
+  function redisUrls(): string[] {
+    const urls = list('REDIS_URL')
+    const valid = urls.every((url) => /^rediss?:$/.test(URL.parse(url)?.protocol ?? ''))
+    return valid ? urls : wrong('REDIS_URL', 'must be redis:// or rediss:// addresses, comma separated', [])
+  }
+
+  function authorizePath(): string {
+    const path = get('PLATFORM_AUTHORIZE_PATH') ?? AUTHORIZE_PATH
+    return /^\/[\w\-./~%]*$/.test(path)
+      ? path
+      : wrong('PLATFORM_AUTHORIZE_PATH', 'must be a path that starts with /', path)
+  }
+
+  function authorizeParams(): Record<string, string> {
+    const params = [...new URLSearchParams(get('PLATFORM_AUTHORIZE_PARAMS') ?? '')]
+    const reserved = params.find(([name]) => RESERVED.has(name))
+    if (reserved)
+      return wrong('PLATFORM_AUTHORIZE_PARAMS', `must not set ${reserved[0]}: the flow sets it`, {})
+    return Object.fromEntries(params)
+  }
+
+  function pkce(): boolean {
+    const value = get('PLATFORM_PKCE') ?? 'on'
+    return value === 'on' || value === 'off'
+      ? value === 'on'
+      : wrong('PLATFORM_PKCE', 'must be on or off', true)
+  }
+
+  function scopes(): string[] {
+    const given = (get('PLATFORM_SCOPES') ?? 'catalogues leads').split(/[\s,]+/)
+    // RFC 6749 appendix A.4
+    return given.every((scope) => /^[\x21\x23-\x5B\x5D-\x7E]+$/.test(scope))
+      ? given
+      : wrong('PLATFORM_SCOPES', 'must be scope names, separated by spaces', [])
+  }
+
+  if (production && demoSignIn) {
+    problems.push(
+      'NODE_ENV is production, but sign-in is still the demo’s: replace src/web/sign-in.ts with yours',
+    )
+  }
+  const listenPort = port()
+  const config: Config = {
+    production,
+    port: listenPort,
+    baseUrl: address('BASE_URL', get('BASE_URL') ?? `http://localhost:${listenPort}`, { path: false }),
+    sessionSecrets: sessionSecrets(),
+    tokenKeys: tokenKeys(),
+    redisUrls: redisUrls(),
+    dataDir: get('DATA_DIR') ?? '.data',
+    logLevel: LEVELS.includes(get('LOG_LEVEL') ?? 'info')
+      ? (get('LOG_LEVEL') ?? 'info')
+      : wrong('LOG_LEVEL', `must be one of ${LEVELS.join(', ')}`, 'info'),
+    platform: {
+      appUrl: platformAddress('PLATFORM_APP_URL'),
+      authUrl: platformAddress('PLATFORM_AUTH_URL'),
+      apiUrl: platformAddress('PLATFORM_API_URL'),
+      clientId: required('PLATFORM_CLIENT_ID', 'the platform’s support gives it at registration'),
+      clientSecret: required('PLATFORM_CLIENT_SECRET', 'the platform’s support gives it at registration'),
+      scopes: scopes(),
+      authorizePath: authorizePath(),
+      authorizeParams: authorizeParams(),
+      pkce: pkce(),
+    },
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config
+}
+
+function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname)
+}

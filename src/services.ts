@@ -1,0 +1,81 @@
+import { join } from 'node:path'
+import type { Store as SessionStore } from 'express-session'
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import { type Attempts, createAttempts } from './connect/attempts.ts'
+import { createApi } from './platform/api.ts'
+import { type Catalogues, createCatalogues } from './platform/catalogues.ts'
+import { createHttp } from './platform/http.ts'
+import { createLeads, type Leads } from './platform/leads.ts'
+import { createOAuth, type OAuth } from './platform/oauth.ts'
+import type { Store } from './store/store.ts'
+import { createVault, type Vault } from './vault/vault.ts'
+import { SESSION_MS } from './web/session.ts'
+
+/** Everything the pages work with, built once from the config. */
+export interface Services {
+  config: Config
+  log: Logger
+  store: Store
+  sessionStore: SessionStore
+  oauth: OAuth
+  vault: Vault
+  attempts: Attempts
+  leads: Leads
+  catalogues: Catalogues
+  /** Lets refreshes finish, then closes connections. */
+  close(): Promise<void>
+}
+
+/** Throws `StoreUnavailable` when the embedded store cannot be opened; a Redis is waited for in the background. */
+export async function createServices(config: Config, log: Logger): Promise<Services> {
+  const { store, sessionStore } = await openStore(config, log)
+  const http = createHttp()
+  const oauth = createOAuth({ ...config.platform, http })
+  const api = createApi({ baseUrl: config.platform.apiUrl, http })
+  const vault = createVault({ store, keys: config.tokenKeys, oauth, log })
+  return {
+    ...{ config, log, store, sessionStore, oauth, vault },
+    attempts: createAttempts(store),
+    leads: createLeads(api),
+    catalogues: createCatalogues(api),
+    async close() {
+      await vault.idle()
+      await Promise.all([http.close(), store.close()])
+    },
+  }
+}
+
+/** The store of the config, and sessions in it. Each adapter is loaded only where it is used. */
+export async function openStore(config: Pick<Config, 'redisUrls' | 'dataDir'>, log: Logger) {
+  if (config.redisUrls.length === 0) {
+    const [{ openSqlite }, { EmbeddedSessions }] = await Promise.all([
+      import('./store/sqlite.ts'),
+      import('./store/sessions.ts'),
+    ])
+    const store: Store = openSqlite({ file: join(config.dataDir, 'store.sqlite') })
+    return { store, sessionStore: new EmbeddedSessions(store) as SessionStore }
+  }
+  const [{ openRedis }, { RedisStore }] = await Promise.all([
+    import('./store/redis.ts'),
+    import('connect-redis'),
+  ])
+  const store = openRedis({
+    urls: config.redisUrls,
+    onState(state, description) {
+      if (state === 'lost') log.error(`${description} is not reachable; trying again until it is`)
+      else log.info(`${description} is connected`)
+      if (state === 'connected') void warn()
+    },
+  })
+  const warn = async () => {
+    for (const warning of await store.warnings().catch(() => [])) log.warn(warning)
+  }
+  const sessionStore = new RedisStore({
+    client: store.sessions,
+    prefix: 'connect:session:',
+    ttl: SESSION_MS / 1000,
+    disableTouch: true,
+  })
+  return { store: store as Store, sessionStore: sessionStore as SessionStore }
+}

@@ -1,0 +1,31 @@
+import type { Server } from 'node:http'
+import { createApp } from './app.ts'
+import { type Config, readConfig } from './config.ts'
+import { developmentSecrets } from './dev-secrets.ts'
+import { createLog } from './log.ts'
+import { listen, stop } from './serve.ts'
+import { createServices } from './services.ts'
+import { DEMO } from './web/sign-in.ts'
+
+/** The config of this environment; outside production, missing secrets are made and kept. Throws `ConfigError`. */
+export function configOf(env: NodeJS.ProcessEnv): Config {
+  const ready = env.NODE_ENV === 'production' || (env.SESSION_SECRET && env.TOKEN_KEYS)
+  const secrets = ready ? {} : developmentSecrets(env.DATA_DIR || '.data')
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value))
+  return readConfig({ ...secrets, ...given }, { demoSignIn: DEMO })
+}
+
+/** Starts the app; resolves when it listens. */
+export async function start(config: Config): Promise<{ server: Server; close(): Promise<void> }> {
+  const log = createLog(config.logLevel)
+  const services = await createServices(config, log)
+  const server = await listen(createApp(services), config.port, 'PORT')
+  log.info({ url: config.baseUrl, store: services.store.description }, 'listening')
+  return {
+    server,
+    async close() {
+      await stop(server)
+      await services.close()
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { Router } from 'express'
+import { newLeadSchema } from '../platform/contract.ts'
+import type { Leads } from '../platform/leads.ts'
+import type { Vault } from '../vault/vault.ts'
+import { pageOf, pager } from './paging.ts'
+import { done, respond } from './respond.ts'
+import { requireUser } from './sign-in.ts'
+
+/** The leads of a connected account: list, one, create. */
+export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): Router {
+  return Router()
+    .get('/connections/:context/leads', async (req, res) => {
+      const { context } = req.params
+      const source = vault.tokenSource(requireUser(req), context)
+      const page = pageOf(req)
+      const { items, total } = await leads.list(source, page)
+      respond(req, res, {
+        view: 'leads',
+        title: 'Leads',
+        data: { context, leads: items, pager: pager({ items, total }, page) },
+        json: { items, total },
+      })
+    })
+    .post('/connections/:context/leads', async (req, res) => {
+      const { context } = req.params
+      const source = vault.tokenSource(requireUser(req), context)
+      // An empty form field means "not given".
+      const given = Object.entries(req.body ?? {}).filter(([, value]) => value !== '')
+      const lead = await leads.create(source, newLeadSchema.parse(Object.fromEntries(given)))
+      const to = `/connections/${encodeURIComponent(context)}/leads/${encodeURIComponent(lead.id)}`
+      done(req, res, to, lead, 201)
+    })
+    .get('/connections/:context/leads/:id', async (req, res) => {
+      const { context, id } = req.params
+      const lead = await leads.get(vault.tokenSource(requireUser(req), context), id)
+      respond(req, res, { view: 'lead', title: lead.name, data: { context, lead }, json: lead })
+    })
+}

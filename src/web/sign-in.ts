@@ -1,0 +1,61 @@
+/**
+ * Sign-in: the seam where this starter meets your product. Whoever types a name is signed in as that name, which
+ * is right for a demo and wrong for anything else, so the app refuses to start in production while `DEMO` is true.
+ *
+ * Replace this file with yours: keep `currentUser`, `requireUser` and `signInRoutes`, set `DEMO` to false, and
+ * renew the session id whenever a user signs in or out, as below.
+ */
+import { type Request, Router } from 'express'
+import { badInput, notSignedIn } from './errors.ts'
+import { done } from './respond.ts'
+import { localPath } from './return-to.ts'
+
+export const DEMO = true
+
+/** The user of this app. `id` owns connections: it must never change and never be given to somebody else. */
+export interface User {
+  id: string
+  name: string
+}
+
+declare module 'express-session' {
+  interface SessionData {
+    user: User
+  }
+}
+
+/** Who is signed in, or null. */
+export function currentUser(req: Request): User | null {
+  return req.session?.user ?? null
+}
+
+/** The id of the signed-in user. Throws `not_signed_in` (401). */
+export function requireUser(req: Request): string {
+  const user = currentUser(req)
+  if (!user) throw notSignedIn()
+  return user.id
+}
+
+export function signInRoutes(): Router {
+  return Router()
+    .post('/sign-in', async (req, res) => {
+      const name = typeof req.body?.name === 'string' ? req.body.name.normalize('NFC').trim() : ''
+      if (!name || name.length > 100 || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
+        throw badInput('name', 'please give a name of 1 to 100 characters')
+      }
+      await renew(req)
+      req.session.user = { id: name, name }
+      done(req, res, localPath(req.body.returnTo) ?? '/', { user: { name } })
+    })
+    .post('/sign-out', async (req, res) => {
+      await renew(req)
+      done(req, res, '/', { user: null })
+    })
+}
+
+/** A new session with a new id; the old one is gone, and with it every attempt that it had begun. */
+function renew(req: Request): Promise<void> {
+  return new Promise((resolve, reject) => {
+    req.session.regenerate((error: unknown) => (error ? reject(error) : resolve()))
+  })
+}
