@@ -1,0 +1,12 @@
+/** `npm run sandbox`: the sandbox alone, for an app that is started by `npm start`. */
+import { openSandbox, sandboxSettings } from '../demo-sandbox.ts'
+import { fail, onStopSignal } from '../serve.ts'
+
+try {
+  const settings = sandboxSettings(process.env)
+  const sandbox = await openSandbox(settings)
+  console.log(sandbox.summary)
+  onStopSignal(() => sandbox.close())
+} catch (error) {
+  fail(error)
+}

@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { redirectUrls } from './connect/routes.ts'
+import { ACCOUNTS } from './sandbox/accounts.ts'
+import { createSandbox } from './sandbox/sandbox.ts'
+import { listen, stop } from './serve.ts'
+
+export interface SandboxSettings {
+  port: number
+  /** The app that is registered with the sandbox: where it is, and its credentials. */
+  appUrl: string
+  clientId: string
+  clientSecret: string
+  dataDir: string
+}
+
+/** The sandbox's settings from the environment; every one has a default. Throws an error that names a bad one. */
+export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
+  const port = env.SANDBOX_PORT || '4400'
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535 || Number(port) === 0) {
+    throw new Error('SANDBOX_PORT must be a whole number from 1 to 65535')
+  }
+  return {
+    port: Number(port),
+    appUrl: (env.BASE_URL || `http://localhost:${env.PORT || '3000'}`).replace(/\/+$/, ''),
+    clientId: env.PLATFORM_CLIENT_ID || 'sandbox-client',
+    clientSecret: env.PLATFORM_CLIENT_SECRET || 'sandbox-client-secret',
+    dataDir: env.DATA_DIR || '.data',
+  }
+}
+
+/** Starts the sandbox; `summary` says where it is and who can log in. */
+export async function openSandbox({ port, appUrl, clientId, clientSecret, dataDir }: SandboxSettings) {
+  const url = `http://localhost:${port}`
+  const sandbox = createSandbox({
+    baseUrl: url,
+    apps: [{ name: 'Connect Starter', clientId, clientSecret, redirectUrls: [...redirectUrls(appUrl)] }],
+    file: join(dataDir, 'sandbox.sqlite'),
+  })
+  const server = await listen(sandbox.app, port, 'SANDBOX_PORT')
+  const accounts = ACCOUNTS.map(
+    ({ email, password, businesses }) =>
+      `    ${email.padEnd(24)} password ${password}   ${businesses.map(({ name }) => name).join(', ')}`,
+  )
+  return {
+    addresses: sandbox.addresses,
+    summary: `  The sandbox platform   ${url}\n${accounts.join('\n')}`,
+    async close() {
+      await stop(server, 0)
+      sandbox.close()
+    },
+  }
+}
