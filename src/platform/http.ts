@@ -59,7 +59,7 @@ export function createHttp(options: HttpOptions = {}): Http {
           method,
           headers: { accept: 'application/json', ...headers },
           body: body ?? null,
-          signal: AbortSignal.timeout(Math.max(1, Math.min(limit, deadlineMs))),
+          signal: AbortSignal.timeout(Math.max(1, Math.ceil(Math.min(limit, deadlineMs)))),
         })
         const text = await answer.body.text()
         const header = (name: string) => first(answer.headers[name])
@@ -82,8 +82,12 @@ function retryAfter(value: string | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
 }
 
-/** Our error for a transport fault. Only the fault's code is kept: its message may hold the address or more. */
-function explain(error: unknown): Error {
+/**
+ * Our error for a transport fault; a mistake in the request's making stays what it is. Only the fault's code is
+ * kept: its message may hold the address or more.
+ */
+function explain(error: unknown): unknown {
+  if (error instanceof TypeError || error instanceof RangeError) return error
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
     return new PlatformRejected('the answer is too large', 'its size')

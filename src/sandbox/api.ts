@@ -33,8 +33,8 @@ export function apiRoutes({ provider, database, faults, journal }: ApiOptions): 
     apiFaults(faults, scope),
     async (req, res, next) => {
       const [, token = ''] = /^Bearer ([\w.~+/-]+=*)$/i.exec(req.get('authorization') ?? '') ?? []
-      const found = token && (await provider.AccessToken.find(token))
-      const consent = found && found.grantId && database.consents.of(found.grantId)
+      const found = token ? await provider.AccessToken.find(token) : undefined
+      const consent = found?.grantId && database.consents.of(found.grantId)
       if (!found || !consent) {
         res.set('WWW-Authenticate', 'Bearer error="invalid_token"')
         return void res.status(401).json({ error: 'invalid_token' })

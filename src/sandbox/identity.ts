@@ -55,6 +55,8 @@ export function createIdentity(options: IdentityOptions): Provider {
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       token_endpoint_auth_method: 'client_secret_post',
+      // No id token is ever issued, but the provider wants an algorithm that its one key can do.
+      id_token_signed_response_alg: 'ES256',
     })),
     cookies: {
       names: { session: 'platform_sso', interaction: 'platform_interaction', resume: 'platform_resume' },

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApp } from '../../src/app.ts'
+import { type Config, readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { createSandbox } from '../../src/sandbox/sandbox.ts'
+import { createServices, type Services } from '../../src/services.ts'
+import { serve } from './ports.ts'
+
+export const CLIENT = { clientId: 'test-client', clientSecret: `secret-${randomBytes(12).toString('hex')}` }
+
+/** A temporary folder, and its removal. */
+export function tempDir(): { dir: string; remove(): void } {
+  const dir = mkdtempSync(join(tmpdir(), 'connect-test-'))
+  return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) }
+}
+
+export function testEnv(extra: Record<string, string>): Record<string, string> {
+  return {
+    SESSION_SECRET: randomBytes(32).toString('base64url'),
+    TOKEN_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    PLATFORM_CLIENT_ID: CLIENT.clientId,
+    PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
+    LOG_LEVEL: 'info',
+    ...extra,
+  }
+}
+
+export interface Running {
+  /** The app's address, on `localhost`. */
+  url: string
+  /** The sandbox's address, on another host name, so that browsers see another site. */
+  platform: string
+  services: Services
+  config: Config
+  /** Every log line so far. */
+  logLines: string[]
+  /** Sets a fault of the sandbox; `none` clears it. */
+  fault(endpoint: string, fault: string, times?: number, retryAfter?: number): Promise<void>
+  /** `POST /sandbox/<action>`. */
+  sandbox(action: 'expire' | 'revoke'): Promise<void>
+  /** The sandbox's latest calls, the latest first. */
+  calls(): Promise<{ endpoint: string; status: number | string }[]>
+  close(): Promise<void>
+}
+
+/** The app and the real sandbox, over HTTP on free ports; embedded SQLite unless `env` names a Redis. */
+export async function startAll(env: Record<string, string> = {}, sandboxOptions = {}): Promise<Running> {
+  const { dir, remove } = tempDir()
+  const [appServer, sandboxServer] = [await serve(), await serve()]
+  const url = `http://localhost:${appServer.port}`
+  const platform = `http://127.0.0.1:${sandboxServer.port}`
+  const redirectUrls = [`${url}/connect/context`, `${url}/connect/callback`]
+  const sandbox = createSandbox({
+    baseUrl: platform,
+    apps: [{ name: 'Test App', ...CLIENT, redirectUrls }],
+    file: ':memory:',
+    ...sandboxOptions,
+  })
+  sandboxServer.server.on('request', sandbox.app)
+  const { appUrl, authUrl, apiUrl } = sandbox.addresses
+  const addresses = { PLATFORM_APP_URL: appUrl, PLATFORM_AUTH_URL: authUrl, PLATFORM_API_URL: apiUrl }
+  const config = readConfig(testEnv({ ...addresses, BASE_URL: url, DATA_DIR: dir, ...env }), {
+    demoSignIn: true,
+  })
+  const logLines: string[] = []
+  const log = createLog(config.logLevel, { write: (line) => void logLines.push(line) })
+  const services = await createServices(config, log)
+  appServer.server.on('request', createApp(services))
+  const post = async (path: string, body: unknown = {}) => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(platform + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    if (!answer.ok) throw new Error(`sandbox ${path}: ${answer.status} ${await answer.text()}`)
+  }
+  return {
+    ...{ url, platform, services, config, logLines },
+    fault: (endpoint, fault, times, retryAfter) =>
+      post('/sandbox/faults', { endpoint, fault, times, retryAfter }),
+    sandbox: (action) => post(`/sandbox/${action}`),
+    calls: async () => {
+      const answer = await fetch(`${platform}/sandbox/faults`, { headers: { accept: 'application/json' } })
+      return ((await answer.json()) as { calls: [] }).calls
+    },
+    close: async () => {
+      await Promise.all([appServer.close(), sandboxServer.close()])
+      await services.close()
+      sandbox.close()
+      remove()
+    },
+  }
+}

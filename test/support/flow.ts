@@ -1,0 +1,58 @@
+import type { Running } from './app.ts'
+import { type Answer, createVisitor, type Visitor } from './visitor.ts'
+
+/** A visitor who is signed in to the app. */
+export async function signedIn(app: Running, name = 'ann'): Promise<Visitor> {
+  const visitor = createVisitor()
+  await visitor.post(`${app.url}/sign-in`, { form: { name } })
+  return visitor
+}
+
+/** Logs a visitor in to the sandbox. */
+export async function logIn(app: Running, visitor: Visitor, email = 'olivia@harbour.example'): Promise<void> {
+  await visitor.post(`${app.platform}/login`, { form: { email, password: 'sandbox' } })
+}
+
+/** Presses Connect and goes as far as the return with bxcontext; resolves to that url, not yet opened. */
+export async function toContext(app: Running, visitor: Visitor, context = 'harbour-homes'): Promise<string> {
+  await logIn(app, visitor)
+  const started = await visitor.follow(await visitor.post(`${app.url}/connect`))
+  const redirectUrl = new URL(started.url).searchParams.get('redirectUrl') ?? ''
+  const chosen = await visitor.post(`${app.platform}/oauth2.html`, { form: { redirectUrl, context } })
+  return new URL(chosen.headers.get('location') ?? '', chosen.url).href
+}
+
+/** As far as the consent page. */
+export async function toConsent(app: Running, visitor: Visitor, context?: string): Promise<Answer> {
+  return visitor.follow(await visitor.get(await toContext(app, visitor, context)))
+}
+
+/** As far as the callback; resolves to its url with code and state, not yet opened. */
+export async function toCallback(
+  app: Running,
+  visitor: Visitor,
+  {
+    context,
+    form = { answer: 'accept', scope: ['leads', 'catalogues'] },
+  }: { context?: string; form?: Record<string, string | string[]> } = {},
+): Promise<string> {
+  const consent = await toConsent(app, visitor, context)
+  const answered = await visitor.post(consent.url, { form })
+  return (await visitor.follow(answered, `${app.url}/connect/callback`)).url
+}
+
+/** The whole way: a signed-in visitor with a connection. */
+export async function connected(
+  app: Running,
+  { name = 'ann', context = 'harbour-homes' } = {},
+): Promise<Visitor> {
+  const visitor = await signedIn(app, name)
+  await visitor.get(await toCallback(app, visitor, { context }))
+  return visitor
+}
+
+/** The signed-in visitor's connections, as JSON. */
+export async function connectionsOf(app: Running, visitor: Visitor) {
+  const answer = await visitor.get(`${app.url}/connections`, { accept: 'application/json' })
+  return answer.json().connections
+}

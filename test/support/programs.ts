@@ -1,0 +1,30 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/**
+ * The path of a program that tests need, or undefined when this machine does not have it. Under `REQUIRE_ALL=1`
+ * a missing program is an error, so that nothing is skipped unnoticed.
+ */
+export function program(...names: string[]): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(runs)
+  if (!found && process.env.REQUIRE_ALL === '1')
+    throw new Error(`REQUIRE_ALL=1, but ${names[0]} is not installed`)
+  return found
+}
+
+export const REDIS = program('redis-server')
+export const CHROMIUM = program('chromium', 'chromium-browser', 'google-chrome')
+
+/** For `describe`: names the reason when its tests cannot run here. */
+export const withRedis = REDIS ? '' : ' (skipped: redis-server is not on this machine)'
+export const withChromium = CHROMIUM ? '' : ' (skipped: Chromium is not on this machine)'
+
+function runs(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,71 @@
+/** A small browser without a screen: cookies for each host, redirects one by one, forms posted as a page would. */
+export interface Answer {
+  url: string
+  status: number
+  headers: Headers
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of many shapes
+  json(): any
+}
+
+export interface VisitOptions {
+  form?: Record<string, string | string[]>
+  accept?: string
+  headers?: Record<string, string>
+}
+
+export interface Visitor {
+  get(url: string, options?: VisitOptions): Promise<Answer>
+  post(url: string, options?: VisitOptions): Promise<Answer>
+  /** Follows redirects from an answer until there is none, or until a url starts with `stopAt`. */
+  follow(answer: Answer, stopAt?: string): Promise<Answer>
+  cookies: Map<string, Map<string, string>>
+}
+
+export function createVisitor(): Visitor {
+  const cookies: Visitor['cookies'] = new Map()
+
+  async function send(
+    method: string,
+    url: string,
+    { form, accept = 'text/html', headers = {} }: VisitOptions = {},
+  ) {
+    const { host } = new URL(url)
+    const jar = cookies.get(host) ?? new Map<string, string>()
+    cookies.set(host, jar)
+    const body = new URLSearchParams()
+    for (const [name, value] of Object.entries(form ?? {}))
+      for (const one of [value].flat()) body.append(name, one)
+    const answer = await fetch(url, {
+      method,
+      redirect: 'manual',
+      headers: { accept, cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; '), ...headers },
+      ...(method === 'POST' && { body }),
+    })
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (/expires=Thu, 01 Jan 1970/i.test(line)) jar.delete(name)
+      else jar.set(name, value)
+    }
+    const text = await answer.text()
+    return { url, status: answer.status, headers: answer.headers, text, json: () => JSON.parse(text) }
+  }
+
+  const get: Visitor['get'] = (url, options) => send('GET', url, options)
+  return {
+    cookies,
+    get,
+    post: (url, options) => send('POST', url, options),
+    async follow(answer, stopAt) {
+      let last: Answer = answer
+      for (let hops = 0; hops < 15; hops++) {
+        const location = last.headers.get('location')
+        if (last.status < 300 || last.status > 399 || !location) return last
+        const next = new URL(location, last.url).href
+        if (stopAt && next.startsWith(stopAt)) return { ...last, url: next }
+        last = await get(next)
+      }
+      throw new Error('too many redirects')
+    },
+  }
+}
