@@ -37,9 +37,11 @@ export class ConnectionRevoked extends PlatformError {
   readonly status = 409
   /** ISO 8601 time at which we noticed. */
   readonly revokedAt: string
-  constructor(revokedAt: string) {
+  readonly revokedBecause: string
+  constructor(revokedAt: string, revokedBecause: string) {
     super('Access to this account was revoked on the platform. Reconnect it to go on.')
     this.revokedAt = revokedAt
+    this.revokedBecause = revokedBecause
   }
 }
 

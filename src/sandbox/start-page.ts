@@ -34,10 +34,9 @@ export function startPageRoutes(apps: RegisteredApp[]): Router {
       return `The redirect url ${redirectUrl} is not plain: it must have no query string and no fragment.`
     }
     const app = apps.find(({ redirectUrls }) => redirectUrls.includes(redirectUrl))
-    return app ?? `The redirect url ${redirectUrl} is not registered. Registered are: ${registered()}.`
+    const registered = apps.flatMap(({ redirectUrls }) => redirectUrls).join(', ')
+    return app ?? `The redirect url ${redirectUrl} is not registered. Registered are: ${registered}.`
   }
-
-  const registered = () => apps.flatMap(({ redirectUrls }) => redirectUrls).join(', ')
 }
 
 function back(redirectUrl: string, context: string): string {

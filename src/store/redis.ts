@@ -99,9 +99,11 @@ export function openRedis({ urls, onState = () => {} }: RedisOptions): Store & {
 
     async *scan(kind) {
       for (const node of await nodes(client)) {
-        for await (const found of node.scanIterator({ MATCH: `connect:${kind}:{*}:*`, COUNT: 500 })) {
-          const values = await timed(Promise.all(found.map((name) => client.get(name))))
-          yield* entries(found, values)
+        for await (const groups of node.scanIterator({ MATCH: `connect:${kind}:{*}`, COUNT: 500 })) {
+          for (const group of groups) {
+            const members = await timed(client.sMembers(group))
+            if (members.length > 0) yield* entries(members, await timed(client.mGet(members)))
+          }
         }
       }
     },
@@ -153,6 +155,9 @@ type Client = ReturnType<typeof connect>
 async function nodes(client: Client): Promise<Client[]> {
   if (!('masters' in client)) return [client]
   const cluster = client as unknown as { masters: object[]; nodeClient(node: object): Promise<Client> }
+  if (cluster.masters.length === 0) throw new StoreUnavailable('no node of the Redis Cluster is reachable')
+  return timed(Promise.all(cluster.masters.map((node) => cluster.nodeClient(node))))
+}
   return timed(Promise.all(cluster.masters.map((node) => cluster.nodeClient(node))))
 }
 

@@ -200,8 +200,8 @@ function isActive(stored: Stored<Connection>): stored is Stored<ActiveConnection
   return stored.connection.status === 'active'
 }
 
-function revokedError({ revokedAt }: RevokedConnection): ConnectionRevoked {
-  return new ConnectionRevoked(new Date(revokedAt).toISOString())
+function revokedError({ revokedAt, revokedBecause }: RevokedConnection): ConnectionRevoked {
+  return new ConnectionRevoked(new Date(revokedAt).toISOString(), revokedBecause)
 }
 
 function pausedError({ because, forMs }: Pause): PlatformError {

@@ -77,6 +77,7 @@ export function problemOf(error: unknown): Problem {
         ...('field' in error && { field: error.field }),
         ...('scope' in error && { scope: error.scope }),
         ...('revokedAt' in error && { revokedAt: error.revokedAt }),
+        ...('revokedBecause' in error && { revokedBecause: error.revokedBecause }),
       },
     }
   }

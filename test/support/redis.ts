@@ -59,7 +59,7 @@ export async function startRedis(...settings: string[]): Promise<RedisServer> {
 
 /** Three masters of a Redis Cluster. */
 export async function startCluster() {
-  const nodes = []
+  const nodes: RedisServer[] = []
   for (let node = 0; node < 3; node++)
     nodes.push(await startRedis('--cluster-enabled', 'yes', '--cluster-node-timeout', '3000'))
   const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)

@@ -1,0 +1,66 @@
+/** `npm run doctor`: checks the settings, the store and the platform's addresses, and says what to do. */
+import { createLog } from '../log.ts'
+import { createHttp } from '../platform/http.ts'
+import { fail } from '../serve.ts'
+import { openStore } from '../services.ts'
+import { configOf } from '../start.ts'
+
+let healthy = true
+const good = (line: string) => console.log(`ok    ${line}`)
+const bad = (line: string) => {
+  healthy = false
+  console.log(`FAIL  ${line}`)
+}
+const warn = (line: string) => console.log(`warn  ${line}`)
+
+try {
+  const config = configOf(process.env)
+  good('settings: complete')
+
+  const { store } = await openStore(config, createLog('silent'))
+  try {
+    await retried(() => store.ping())
+    good(`store: ${store.description}`)
+    for (const warning of await store.warnings()) warn(warning)
+    let connections = 0
+    for await (const { value } of store.scan('connection')) {
+      connections++
+      const keyId = value.split('.')[1]
+      if (!config.tokenKeys.some(({ id }) => id === keyId))
+        bad(`a connection needs the key "${keyId}", which TOKEN_KEYS lacks`)
+    }
+    good(`store: ${connections} connections`)
+  } catch (error) {
+    bad(`store: ${(error as Error).message}`)
+  }
+  await store.close()
+
+  const http = createHttp({ phaseMs: 3_000, deadlineMs: 4_000 })
+  for (const name of ['appUrl', 'authUrl', 'apiUrl'] as const) {
+    const url = config.platform[name]
+    // Any answer will do: only the real flow can tell more.
+    await http.send({ method: 'GET', url }).then(
+      ({ status }) => good(`platform ${name}: ${url} answers (${status})`),
+      (error: { reason?: string }) => bad(`platform ${name}: ${url}: ${error.reason}`),
+    )
+  }
+  await http.close()
+  console.log(
+    `      to register with the platform: ${config.baseUrl}/connect/context and ${config.baseUrl}/connect/callback`,
+  )
+} catch (error) {
+  fail(error)
+}
+process.exit(healthy ? 0 : 1)
+
+/** Redis connects in the background; give it a moment. */
+async function retried(work: () => Promise<void>): Promise<void> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (tried === 10) throw error
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+  }
+}

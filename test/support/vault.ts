@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import { createLog } from '../../src/log.ts'
+import { createHttp } from '../../src/platform/http.ts'
+import { createOAuth } from '../../src/platform/oauth.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { SealingKey } from '../../src/vault/seal.ts'
+import { createVault, type VaultOptions } from '../../src/vault/vault.ts'
+import { startTokenEndpoint } from './token-endpoint.ts'
+
+export const newKey = (id = 'k1'): SealingKey => ({ id, secret: randomBytes(32) })
+/** Tokens as the code exchange gives them; the access token ends after five minutes. */
+export const GRANTED = {
+  accessToken: 'access-0',
+  refreshToken: 'refresh-0',
+  expiresIn: 300,
+  scopes: ['catalogues', 'leads'],
+}
+
+export function oauthFor(authUrl: string, options: { phaseMs?: number } = {}) {
+  const http = createHttp(options)
+  return createOAuth({
+    ...{ appUrl: authUrl, authUrl, clientId: 'client', clientSecret: 'client secret', http },
+    ...{ scopes: ['catalogues', 'leads'], authorizePath: '/authorize', authorizeParams: {}, pkce: true },
+  })
+}
+
+/** A vault with a store, a scripted token endpoint and a clock that only `later` moves. */
+export async function vaultSetup(options: Partial<VaultOptions> & { store?: Store; phaseMs?: number } = {}) {
+  const endpoint = await startTokenEndpoint()
+  let time = Date.now()
+  const now = () => time
+  const store = options.store ?? openSqlite({ file: ':memory:', now })
+  const logLines: string[] = []
+  const oauth = oauthFor(endpoint.authUrl, { phaseMs: options.phaseMs ?? 5_000 })
+  const settings = {
+    ...{ store, keys: [newKey()], oauth, now },
+    log: createLog('info', { write: (line) => void logLines.push(line) }),
+    ...options,
+  }
+  return {
+    ...{ endpoint, store, logLines, oauth, vault: createVault(settings) },
+    /** Another process's vault on the same store. */
+    anotherVault: (other: Partial<VaultOptions> = {}) => createVault({ ...settings, ...other }),
+    /** Lets `seconds` pass. */
+    later: (seconds: number) => {
+      time += seconds * 1000
+    },
+    close: async () => {
+      await endpoint.close()
+      await store.close()
+    },
+  }
+}
+export type VaultSetup = Awaited<ReturnType<typeof vaultSetup>>
