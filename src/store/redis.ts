@@ -159,7 +159,6 @@ async function nodes(client: Client): Promise<Client[]> {
   return timed(Promise.all(cluster.masters.map((node) => cluster.nodeClient(node))))
 }
   return timed(Promise.all(cluster.masters.map((node) => cluster.nodeClient(node))))
-}
 
 /** Settings under which Redis may drop what it was given. Managed services may forbid asking: then we say so. */
 async function warningsOf(node: Client): Promise<string[]> {

@@ -89,7 +89,9 @@ describe.each(subjects)('the store on $name', ({ open, skip }) => {
 
   test('of many who compare and set at once, one wins', async () => {
     const at = fresh()
-    const wins = await Promise.all(Array.from({ length: 50 }, (_, i) => store.compareAndSet(at, null, `w${i}`)))
+    const wins = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => store.compareAndSet(at, null, `w${i}`)),
+    )
     expect(wins.filter(Boolean)).toHaveLength(1)
     expect(await store.get(at)).toBe(`w${wins.indexOf(true)}`)
   })
@@ -143,7 +145,28 @@ describe.each(subjects)('the store on $name', ({ open, skip }) => {
   })
 
   test('keeps keys apart, whatever characters they hold, and values whole, whatever characters they hold', async () => {
-    const odd = ['a:b', 'a', 'b', ':', '/', '{', '}', '{a}', '%', '%3A', ' ', '*', '?', '[', '\\', '\u0000', 'é', 'e\u0301', '😀', 'x'.repeat(500)]
+    const odd = [
+      'a:b',
+      'a',
+      'b',
+      ':',
+      '/',
+      '{',
+      '}',
+      '{a}',
+      '%',
+      '%3A',
+      ' ',
+      '*',
+      '?',
+      '[',
+      '\\',
+      '\u0000',
+      'é',
+      'e\u0301',
+      '😀',
+      'x'.repeat(500),
+    ]
     const pairs = odd.flatMap((owner) => odd.map((id) => ({ kind: 'odd', owner, id })))
     await Promise.all(pairs.map((at) => store.set(at, JSON.stringify(at))))
     for (const at of pairs) expect(await store.get(at)).toBe(JSON.stringify(at))
@@ -159,7 +182,10 @@ test('two different keys never have the same name, and a name leads back to its 
   const text = fc.string({ unit: 'grapheme' })
   fc.assert(
     fc.property(text, text, text, text, (owner, id, owner2, id2) => {
-      const [one, two] = [{ kind: 'thing', owner, id }, { kind: 'thing', owner: owner2, id: id2 }]
+      const [one, two] = [
+        { kind: 'thing', owner, id },
+        { kind: 'thing', owner: owner2, id: id2 },
+      ]
       expect(parseKeyName(keyName(one))).toEqual(one)
       expect(keyName(one) === keyName(two)).toBe(owner === owner2 && id === id2)
     }),

@@ -27,7 +27,10 @@ export async function startTokenEndpoint(): Promise<TokenEndpoint> {
     const answer = (script.length > 1 ? script.shift() : script[0]) ?? tokens()
     if (typeof answer === 'function') return answer(res)
     const { status = 200, json, text, headers } = answer
-    res.writeHead(status, { 'content-type': text === undefined ? 'application/json' : 'text/html', ...headers })
+    res.writeHead(status, {
+      'content-type': text === undefined ? 'application/json' : 'text/html',
+      ...headers,
+    })
     res.end(text ?? JSON.stringify(json))
   })
   return {

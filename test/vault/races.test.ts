@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { oauthError, type Scripted, tokens } from '../support/token-endpoint.ts'
 import type { VaultOptions } from '../../src/vault/vault.ts'
+import { oauthError, type Scripted, tokens } from '../support/token-endpoint.ts'
 import { GRANTED, newKey, type VaultSetup, vaultSetup } from '../support/vault.ts'
 
 let setup: VaultSetup
@@ -47,7 +47,9 @@ describe('while a refresh of the old grant is in flight', () => {
   })
 
   test('a new consent stays although the old grant is answered with invalid_grant', async () => {
-    const result = await refreshWhile(oauthError('invalid_grant'), () => setup.anotherVault().connect('ann', 'ctx', NEWER))
+    const result = await refreshWhile(oauthError('invalid_grant'), () =>
+      setup.anotherVault().connect('ann', 'ctx', NEWER),
+    )
     expect(result).toMatchObject({ value: 'newer' })
     expect(await setup.vault.find('ann', 'ctx')).toMatchObject({ status: 'active' })
   })

@@ -67,7 +67,10 @@ describe('a refresh', () => {
     await token()
     setup.later(301)
     await token()
-    expect(setup.endpoint.requests.map(({ refresh_token }) => refresh_token)).toEqual(['refresh-0', 'refresh-0'])
+    expect(setup.endpoint.requests.map(({ refresh_token }) => refresh_token)).toEqual([
+      'refresh-0',
+      'refresh-0',
+    ])
   })
 
   test('whose answer has a new refresh token uses the new one from then on', async () => {
@@ -76,7 +79,10 @@ describe('a refresh', () => {
     await token()
     setup.later(301)
     await token()
-    expect(setup.endpoint.requests.map(({ refresh_token }) => refresh_token)).toEqual(['refresh-0', 'refresh-1'])
+    expect(setup.endpoint.requests.map(({ refresh_token }) => refresh_token)).toEqual([
+      'refresh-0',
+      'refresh-1',
+    ])
   })
 
   test.each([
@@ -121,7 +127,10 @@ describe('a refresh', () => {
 
   test('counts expiry from our own clock, whatever the platform thinks the time is', async () => {
     await expired()
-    setup.endpoint.answers({ ...(tokens({ access_token: 'next' }) as object), headers: { date: 'Thu, 01 Jan 1970 00:00:00 GMT' } })
+    setup.endpoint.answers({
+      ...(tokens({ access_token: 'next' }) as object),
+      headers: { date: 'Thu, 01 Jan 1970 00:00:00 GMT' },
+    })
     await token()
     setup.later(200)
     expect(await token()).toBe('next')
@@ -130,14 +139,21 @@ describe('a refresh', () => {
 })
 
 describe('what a failed refresh means', () => {
-  test.each([400, 401, 403])('invalid_grant (%i): revoked, with when and why, and no tokens kept', async (status) => {
-    await expired()
-    setup.endpoint.answers(oauthError('invalid_grant', status))
-    await expect(token()).rejects.toMatchObject({ code: 'connection_revoked', status: 409 })
-    expect(await connection()).toMatchObject({ status: 'revoked', revokedAt: expect.any(Number), revokedBecause: expect.stringContaining('invalid_grant') })
-    await expect(token()).rejects.toMatchObject({ code: 'connection_revoked' })
-    expect(setup.endpoint.requests).toHaveLength(1)
-  })
+  test.each([400, 401, 403])(
+    'invalid_grant (%i): revoked, with when and why, and no tokens kept',
+    async (status) => {
+      await expired()
+      setup.endpoint.answers(oauthError('invalid_grant', status))
+      await expect(token()).rejects.toMatchObject({ code: 'connection_revoked', status: 409 })
+      expect(await connection()).toMatchObject({
+        status: 'revoked',
+        revokedAt: expect.any(Number),
+        revokedBecause: expect.stringContaining('invalid_grant'),
+      })
+      await expect(token()).rejects.toMatchObject({ code: 'connection_revoked' })
+      expect(setup.endpoint.requests).toHaveLength(1)
+    },
+  )
 
   test.each([
     ['invalid_client', 401],
@@ -226,7 +242,11 @@ describe('what a failed refresh means', () => {
     for (let call = 0; call < 20; call++) await token().catch(() => {})
     expect(setup.endpoint.requests).toHaveLength(1)
     setup.later(1.1)
-    for (let call = 0; call < 20; call++) await setup.anotherVault().accessToken('ann', 'ctx').catch(() => {})
+    for (let call = 0; call < 20; call++)
+      await setup
+        .anotherVault()
+        .accessToken('ann', 'ctx')
+        .catch(() => {})
     expect(setup.endpoint.requests).toHaveLength(2)
   })
 
@@ -257,7 +277,9 @@ describe('a token that the API rejects', () => {
     setup = await vaultSetup()
     await setup.vault.connect('ann', 'ctx', GRANTED)
     setup.endpoint.answers(tokens({ access_token: 'next' }))
-    expect(new Set(await Promise.all(Array.from({ length: 20 }, () => renew('access-0'))))).toEqual(new Set(['next']))
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, () => renew('access-0'))))).toEqual(
+      new Set(['next']),
+    )
     expect(await renew('access-0')).toBe('next')
     expect(setup.endpoint.requests).toHaveLength(1)
   })

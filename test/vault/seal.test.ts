@@ -26,7 +26,9 @@ describe('a sealed record', () => {
       fc.property(fc.nat(sealed.length - 1), fc.constantFrom(...'ABCabc019-_.'), (at, char) => {
         const changed = sealed.slice(0, at) + char + sealed.slice(at + 1)
         // The last character of base64 has bits that carry nothing.
-        const same = Buffer.from(changed.split('.')[2] ?? '', 'base64url').equals(Buffer.from(sealed.split('.')[2] ?? '', 'base64url'))
+        const same = Buffer.from(changed.split('.')[2] ?? '', 'base64url').equals(
+          Buffer.from(sealed.split('.')[2] ?? '', 'base64url'),
+        )
         fc.pre(!(same && changed.startsWith('v1.k1.') && changed.split('.').length === 3))
         expect(() => sealer.open(changed, 'place')).toThrow()
       }),
@@ -41,7 +43,9 @@ describe('a sealed record', () => {
 
   test('of a key that is gone says which key id is missing', () => {
     const sealed = createSealer([newKey('old')]).seal('text', 'place')
-    expect(() => createSealer([newKey('new')]).open(sealed, 'place')).toThrow(/"old", which is not in TOKEN_KEYS/)
+    expect(() => createSealer([newKey('new')]).open(sealed, 'place')).toThrow(
+      /"old", which is not in TOKEN_KEYS/,
+    )
   })
 })
 
@@ -49,7 +53,8 @@ describe('keys of the vault', () => {
   let setup: VaultSetup
   afterEach(() => setup.close())
   const [older, newer] = [newKey('older'), newKey('newer')]
-  const sealedWith = async () => (await setup.store.get({ kind: 'connection', owner: 'ann', id: 'ctx' }))?.split('.')[1]
+  const sealedWith = async () =>
+    (await setup.store.get({ kind: 'connection', owner: 'ann', id: 'ctx' }))?.split('.')[1]
 
   test('rotate: an old record opens, and is sealed with the new key at its next write', async () => {
     setup = await vaultSetup({ keys: [older] })
@@ -77,7 +82,10 @@ describe('keys of the vault', () => {
     await setup.vault.connect('ann', 'ctx', GRANTED)
     const wrong = setup.anotherVault({ keys: [newer] })
     await wrong.connect('ann', 'fine', GRANTED)
-    await expect(wrong.accessToken('ann', 'ctx')).rejects.toMatchObject({ code: 'record_unreadable', missingKeyId: 'older' })
+    await expect(wrong.accessToken('ann', 'ctx')).rejects.toMatchObject({
+      code: 'record_unreadable',
+      missingKeyId: 'older',
+    })
     expect(await wrong.list('ann')).toMatchObject([
       { context: 'fine', status: 'active' },
       { context: 'ctx', status: 'unreadable', reason: expect.stringContaining('"older"') },
@@ -90,13 +98,17 @@ describe('keys of the vault', () => {
     await setup.vault.accessToken('ann', 'ctx')
     const stolen = await setup.store.get({ kind: 'connection', owner: 'ann', id: 'ctx' })
     await setup.store.set({ kind: 'connection', owner: 'mallory', id: 'ctx' }, stolen as string)
-    await expect(setup.vault.accessToken('mallory', 'ctx')).rejects.toMatchObject({ code: 'record_unreadable' })
+    await expect(setup.vault.accessToken('mallory', 'ctx')).rejects.toMatchObject({
+      code: 'record_unreadable',
+    })
   })
 
   test('show nothing of a connection in the store', async () => {
     setup = await vaultSetup({ keys: [older] })
     await setup.vault.connect('ann', 'ctx', GRANTED)
     const sealed = await setup.store.get({ kind: 'connection', owner: 'ann', id: 'ctx' })
-    expect(Buffer.from(sealed?.split('.')[2] ?? '', 'base64url').toString('latin1')).not.toMatch(/access|refresh|leads/)
+    expect(Buffer.from(sealed?.split('.')[2] ?? '', 'base64url').toString('latin1')).not.toMatch(
+      /access|refresh|leads/,
+    )
   })
 })
