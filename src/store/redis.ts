@@ -158,7 +158,6 @@ async function nodes(client: Client): Promise<Client[]> {
   if (cluster.masters.length === 0) throw new StoreUnavailable('no node of the Redis Cluster is reachable')
   return timed(Promise.all(cluster.masters.map((node) => cluster.nodeClient(node))))
 }
-  return timed(Promise.all(cluster.masters.map((node) => cluster.nodeClient(node))))
 
 /** Settings under which Redis may drop what it was given. Managed services may forbid asking: then we say so. */
 async function warningsOf(node: Client): Promise<string[]> {

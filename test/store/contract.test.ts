@@ -10,27 +10,27 @@ import { startCluster, startRedis } from '../support/redis.ts'
 
 interface Subject {
   store: Store
-  close(): Promise<void>
+  close(): Promise<unknown>
 }
 
 async function sqlite(): Promise<Subject> {
   const { dir, remove } = tempDir()
   const store = openSqlite({ file: join(dir, 'store.sqlite') })
-  return { store, close: async () => (await store.close(), remove()) }
+  return { store, close: () => store.close().then(remove) }
 }
 
 async function redis(): Promise<Subject> {
   const server = await startRedis()
   const store = openRedis({ urls: [server.url] })
   await answering(store)
-  return { store, close: async () => (await store.close(), server.close()) }
+  return { store, close: () => store.close().then(server.close) }
 }
 
 async function cluster(): Promise<Subject> {
   const servers = await startCluster()
   const store = openRedis({ urls: servers.urls })
   await answering(store)
-  return { store, close: async () => (await store.close(), servers.close()) }
+  return { store, close: () => store.close().then(servers.close) }
 }
 
 async function answering(store: Store): Promise<void> {
