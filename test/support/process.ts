@@ -1,0 +1,67 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface Program {
+  child: ChildProcess
+  /** Everything it has printed so far. */
+  output(): string
+  /** Resolves to the exit code, or the signal that ended it. */
+  exited: Promise<number | NodeJS.Signals>
+  kill(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>
+}
+
+/** Runs one of our scripts by this Node, with nothing in its environment but `env`. */
+export function run(script: string, env: Record<string, string> = {}, args: string[] = []): Program {
+  const child = spawn(process.execPath, [script, ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH ?? '', ...env },
+  })
+  let output = ''
+  child.stdout?.on('data', (chunk) => {
+    output += chunk
+  })
+  child.stderr?.on('data', (chunk) => {
+    output += chunk
+  })
+  const exited = new Promise<number | NodeJS.Signals>((resolve) => {
+    child.once('close', (code, signal) => resolve(signal ?? code ?? 0))
+  })
+  return {
+    ...{ child, exited, output: () => output },
+    kill: (signal = 'SIGKILL') => {
+      child.kill(signal)
+      return exited
+    },
+  }
+}
+
+/** Runs the app (`main.ts`) and resolves when it answers. */
+export async function runApp(env: Record<string, string>): Promise<Program & { url: string }> {
+  const program = run('src/main.ts', env)
+  const url = `http://localhost:${env.PORT}`
+  await answering(`${url}/health/live`, program)
+  return { ...program, url }
+}
+
+/** Resolves when `url` answers. Throws with the program's output when it ends before that. */
+export async function answering(url: string, program: Program): Promise<void> {
+  let ended = false
+  void program.exited.then(() => {
+    ended = true
+  })
+  for (;;) {
+    const answer = await fetch(url).catch(() => undefined)
+    await answer?.arrayBuffer()
+    if (answer) return
+    if (ended) throw new Error(`ended before it answered:\n${program.output()}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** A worker of `test/support` in a process of its own, spoken to by messages. */
+export function forkWorker(name: string, env: Record<string, string>): ChildProcess {
+  const script = fileURLToPath(new URL(name, import.meta.url))
+  return fork(script, { cwd: ROOT, env: { PATH: process.env.PATH ?? '', ...env } })
+}

@@ -1,0 +1,29 @@
+/** A process with a vault of its own: asked for many access tokens at once, tells what it got. */
+import { createLog } from '../../src/log.ts'
+import { openRedis } from '../../src/store/redis.ts'
+import { createVault } from '../../src/vault/vault.ts'
+import { oauthFor } from './vault.ts'
+
+const { REDIS_URL = '', AUTH_URL = '', KEY = '' } = process.env
+const store = openRedis({ urls: [REDIS_URL] })
+const vault = createVault({
+  ...{ store, oauth: oauthFor(AUTH_URL), log: createLog('silent') },
+  keys: [{ id: 'k1', secret: Buffer.from(KEY, 'base64') }],
+})
+
+process.on('message', async (callers: number) => {
+  const calls = Array.from({ length: callers }, () => vault.accessToken('ann', 'ctx'))
+  const results = await Promise.allSettled(calls)
+  process.send?.(
+    results.map((result) => (result.status === 'fulfilled' ? result.value : String(result.reason))),
+  )
+})
+
+while (
+  !(await store.ping().then(
+    () => true,
+    () => false,
+  ))
+)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+process.send?.('ready')
