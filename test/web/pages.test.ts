@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Running, startAll } from '../support/app.ts'
+import { connected, connectionsOf, signedIn, toCallback } from '../support/flow.ts'
+import { createVisitor, type Visitor } from '../support/visitor.ts'
+
+let app: Running
+let visitor: Visitor
+beforeAll(async () => {
+  app = await startAll()
+  visitor = await connected(app)
+})
+afterAll(() => app.close())
+
+const JSON_TYPE = { accept: 'application/json' }
+const at = (path: string) => `${app.url}/connections/harbour-homes${path}`
+
+describe('every page', () => {
+  test.each([
+    ['/', 'Your connections'],
+    ['/connections', 'Your connections'],
+    ['/connections/harbour-homes/leads', 'Leads'],
+    ['/connections/harbour-homes/leads/harbour-homes-L1000', 'Omar Walker'],
+    ['/connections/harbour-homes/catalogues', 'Catalogues'],
+    ['/connections/harbour-homes/catalogues/harbour-homes-C100', 'Framing timber National 2026'],
+  ])(
+    '%s is HTML for a browser and JSON for a client that asks for it, at one address',
+    async (path, heading) => {
+      const html = await visitor.get(app.url + path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' })
+      expect(html.headers.get('content-type')).toMatch(/^text\/html/)
+      expect(html.text).toContain(`<h1>${heading}</h1>`)
+      const json = await visitor.get(app.url + path, JSON_TYPE)
+      expect(json.headers.get('content-type')).toMatch(/^application\/json/)
+      expect(json.headers.get('vary')).toContain('Accept')
+    },
+  )
+})
+
+describe('GET /connections', () => {
+  test('as JSON has the documented fields and nothing that could be a token', async () => {
+    const [connection] = await connectionsOf(app, visitor)
+    expect(Object.keys(connection).sort()).toEqual(
+      [
+        ...['connectedAt', 'context', 'expiresAt', 'health', 'missingScopes', 'refreshedAt', 'revokedAt'],
+        ...['revokedBecause', 'scopes', 'status', 'summary'],
+      ].sort(),
+    )
+    expect(connection).toMatchObject({
+      expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      refreshedAt: null,
+      revokedAt: null,
+    })
+  })
+
+  test("shows a user's own connections and nobody else's", async () => {
+    expect(await connectionsOf(app, await signedIn(app, 'stranger'))).toEqual([])
+  })
+})
+
+describe('JSON errors', () => {
+  test.each([
+    ['/connections', 401, 'not_signed_in'],
+    ['/connections/harbour-homes/leads', 401, 'not_signed_in'],
+  ])('%s of nobody: %i %s', async (path, status, code) => {
+    const answer = await createVisitor().get(app.url + path, JSON_TYPE)
+    expect(answer.json()).toMatchObject({ status, code, requestId: answer.headers.get('x-request-id') })
+  })
+
+  test.each(['leads', 'catalogues', 'leads/1'])(
+    '/connections/elsewhere/%s: 404 not_connected',
+    async (path) => {
+      const answer = await visitor.get(`${app.url}/connections/elsewhere/${path}`, JSON_TYPE)
+      expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })
+    },
+  )
+
+  test.each(['refresh', 'disconnect'])('POST %s of no connection: 404 not_connected', async (action) => {
+    const answer = await visitor.post(`${app.url}/connections/elsewhere/${action}`, JSON_TYPE)
+    expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })
+  })
+
+  test.each([
+    ['top=0', 'top'],
+    ['top=101', 'top'],
+    ['top=abc', 'top'],
+    ['top=1&top=2', 'top'],
+    ['skip=-1', 'skip'],
+    ['skip=1.5', 'skip'],
+  ])('?%s: 400 that names %s', async (query, field) => {
+    const answer = await visitor.get(at(`/leads?${query}`), JSON_TYPE)
+    expect(answer.json()).toMatchObject({
+      status: 400,
+      code: 'invalid_input',
+      detail: expect.stringContaining(field),
+    })
+  })
+
+  test('of a missing lead, catalogue or page: 404 not_found', async () => {
+    for (const url of [at('/leads/none'), at('/catalogues/none'), `${app.url}/nowhere`]) {
+      expect((await visitor.get(url, JSON_TYPE)).json()).toMatchObject({ status: 404, code: 'not_found' })
+    }
+  })
+})
+
+describe('leads', () => {
+  test('are paged, with the total', async () => {
+    const first = (await visitor.get(at('/leads?top=10'), JSON_TYPE)).json()
+    const second = (await visitor.get(at('/leads?top=10&skip=10'), JSON_TYPE)).json()
+    expect(first.items).toHaveLength(10)
+    expect(second.total).toBe(first.total)
+    expect(second.items[0].id).not.toBe(first.items[0].id)
+    const page = (await visitor.get(at('/leads?top=10&skip=10'))).text
+    expect(page).toContain(`11–20 of ${first.total}`)
+    expect(page).toContain('href="?top=10&amp;skip=0"')
+    expect(page).toContain('href="?top=10&amp;skip=20"')
+  })
+
+  test('can be created, by form and by JSON', async () => {
+    const posted = await visitor.post(at('/leads'), {
+      form: { name: 'Nora New', email: '', suburb: 'Coogee' },
+    })
+    expect(posted.status).toBe(303)
+    expect((await visitor.follow(posted)).text).toContain('<h1>Nora New</h1>')
+    const created = await visitor.post(at('/leads'), { form: { name: 'Jay Son' }, ...JSON_TYPE })
+    expect(created.status).toBe(201)
+    expect(created.json()).toMatchObject({ id: expect.any(String), name: 'Jay Son' })
+  })
+
+  test.each([
+    [{ name: '' }, 'name'],
+    [{ name: 'A', email: 'not an address' }, 'email'],
+    [{ name: 'x'.repeat(201) }, 'name'],
+  ])('that are not well-formed (%j) are refused before they are sent, by field', async (form, field) => {
+    const before = (await app.calls()).length
+    const answer = await visitor.post(at('/leads'), { form, ...JSON_TYPE })
+    expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_input', field })
+    expect((await app.calls()).length).toBe(before)
+  })
+})
+
+describe('a connection', () => {
+  test('is renewed on request, with a new token', async () => {
+    const before = await app.services.vault.accessToken('ann', 'harbour-homes')
+    expect((await visitor.post(at('/refresh'))).headers.get('location')).toBe('/connections?refreshed')
+    expect(await app.services.vault.accessToken('ann', 'harbour-homes')).not.toBe(before)
+    const result = await visitor.post(at('/refresh'), JSON_TYPE)
+    expect(result.json()).toMatchObject({ connection: { status: 'active', refreshedAt: expect.any(String) } })
+  })
+
+  test('is gone after disconnecting, tokens and all', async () => {
+    const leaver = await connected(app, { name: 'leaver' })
+    expect((await leaver.post(at('/disconnect'))).headers.get('location')).toBe('/connections?disconnected')
+    expect(await connectionsOf(app, leaver)).toEqual([])
+    const key = { kind: 'connection', owner: 'leaver', id: 'harbour-homes' }
+    expect(await app.services.store.get(key)).toBeNull()
+  })
+
+  test('without a scope that the app asks for shows the gap, and one new consent fills it', async () => {
+    const partial = await signedIn(app, 'partial')
+    const form = { answer: 'accept', scope: 'leads' }
+    await partial.get(await toCallback(app, partial, { form }))
+    expect(await connectionsOf(app, partial)).toMatchObject([
+      { health: 'needs_consent', scopes: ['leads'], missingScopes: ['catalogues'] },
+    ])
+    const page = await partial.get(`${app.url}/connections`)
+    expect(page.text).toContain('Grant what is missing')
+    const denied = await partial.get(at('/catalogues'), JSON_TYPE)
+    expect(denied.json()).toMatchObject({ status: 403, code: 'scope_missing', scope: 'catalogues' })
+    expect((await partial.get(at('/leads'))).status).toBe(200)
+    await partial.get(await toCallback(app, partial))
+    expect(await connectionsOf(app, partial)).toMatchObject([{ health: 'connected', missingScopes: [] }])
+  })
+})
+
+describe('a connection whose platform has a fault', () => {
+  test('is shown as degraded with when to try again, and as connected afterwards', async () => {
+    const patient = await connected(app, { name: 'patient' })
+    await app.sandbox('expire')
+    await app.fault('refresh', '429', 1, 2)
+    const answer = await patient.get(at('/leads'), JSON_TYPE)
+    expect(answer.json()).toMatchObject({ status: 503, code: 'platform_unavailable' })
+    expect(Number(answer.headers.get('retry-after'))).toBe(2)
+    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'degraded' }])
+    await expect.poll(async () => (await patient.get(at('/leads'))).status, { timeout: 10_000 }).toBe(200)
+    expect(await connectionsOf(app, patient)).toMatchObject([{ health: 'connected' }])
+  })
+
+  test("is shown as the app's own fault when the platform refuses its credentials", async () => {
+    const patient = await connected(app, { name: 'patient-2' })
+    await app.sandbox('expire')
+    await app.fault('refresh', 'invalid_client', 1)
+    const answer = await patient.get(at('/leads'), JSON_TYPE)
+    expect(answer.json()).toMatchObject({ status: 500, code: 'misconfigured' })
+    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'misconfigured' }])
+  })
+})

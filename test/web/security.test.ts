@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import { localPath } from '../../src/web/return-to.ts'
+import { type Running, startAll } from '../support/app.ts'
+import { connected, connectionsOf, signedIn } from '../support/flow.ts'
+import { createVisitor } from '../support/visitor.ts'
+
+let app: Running
+beforeAll(async () => {
+  app = await startAll()
+})
+afterAll(() => app.close())
+
+const JSON_TYPE = { accept: 'application/json' }
+
+describe('a cross-site request', () => {
+  const foreign = [
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+  ]
+
+  test('is refused by every unsafe route there is, and changes nothing', async () => {
+    const visitor = await connected(app, { name: 'target' })
+    const unsafe = unsafeRoutes(createApp(app.services).router.stack as unknown as Layer[])
+    expect(unsafe).toEqual(
+      expect.arrayContaining(['/sign-in', '/connect', '/connections/harbour-homes/disconnect']),
+    )
+    for (const path of unsafe) {
+      for (const headers of foreign) {
+        const answer = await visitor.post(app.url + path, {
+          form: { name: 'mallory' },
+          headers,
+          ...JSON_TYPE,
+        })
+        expect(answer.json(), `${path} ${JSON.stringify(headers)}`).toMatchObject({
+          status: 403,
+          code: 'cross_site_request',
+        })
+      }
+    }
+    expect(await connectionsOf(app, visitor)).toMatchObject([{ context: 'harbour-homes', status: 'active' }])
+  })
+
+  test('of the same origin, of a user’s own typing, or of a program is carried out', async () => {
+    for (const headers of [
+      { 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-site': 'none' },
+      { origin: app.url },
+      {},
+    ]) {
+      const answer = await createVisitor().post(`${app.url}/sign-in`, { form: { name: 'ann' }, headers })
+      expect(answer.status).toBe(303)
+    }
+  })
+})
+
+interface Layer {
+  route?: { path: string; methods: Record<string, boolean> }
+  handle: { stack?: Layer[] }
+}
+
+/** Every route of the app that is not read-only, with an example in place of a parameter. */
+function unsafeRoutes(layers: Layer[]): string[] {
+  return layers.flatMap(({ route, handle }) => {
+    if (!route) return unsafeRoutes(handle.stack ?? [])
+    const reads = Object.keys(route.methods).every((method) => method === 'get')
+    return reads ? [] : [route.path.replace(':context', 'harbour-homes')]
+  })
+}
+
+describe('the session', () => {
+  const idOf = (visitor: ReturnType<typeof createVisitor>) =>
+    visitor.cookies.get(new URL(app.url).host)?.get('connect')
+
+  test('gets a new id at sign-in and at sign-out, and the old one is worth nothing', async () => {
+    const visitor = await signedIn(app, 'first')
+    const first = idOf(visitor)
+    await visitor.post(`${app.url}/sign-in`, { form: { name: 'second' } })
+    const second = idOf(visitor)
+    await visitor.post(`${app.url}/sign-out`)
+    expect(new Set([first, second, idOf(visitor)]).size).toBeGreaterThanOrEqual(2)
+    for (const old of [first, second]) {
+      const thief = createVisitor()
+      const answer = await thief.get(`${app.url}/connections`, {
+        ...JSON_TYPE,
+        headers: { cookie: `connect=${old}` },
+      })
+      expect(answer.status).toBe(401)
+    }
+  })
+
+  test('of a planted id is not taken over at sign-in', async () => {
+    const visitor = createVisitor()
+    const planted = 's%3Aplanted.signature'
+    await visitor.post(`${app.url}/sign-in`, {
+      form: { name: 'ann' },
+      headers: { cookie: `connect=${planted}` },
+    })
+    expect(idOf(visitor)).not.toBe(planted)
+  })
+
+  test('cookie is HttpOnly and Lax, and not set before there is a session', async () => {
+    expect((await createVisitor().get(app.url)).headers.get('set-cookie')).toBeNull()
+    const answer = await createVisitor().post(`${app.url}/sign-in`, { form: { name: 'ann' } })
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^connect=.*; Path=\/; Expires=.*; HttpOnly; SameSite=Lax$/,
+    )
+  })
+
+  test('cookie on https is Secure and has the __Host- prefix', async () => {
+    const secure = await startAll({ BASE_URL: 'https://app.example' })
+    const answer = await createVisitor().post(`${secure.url}/sign-in`, { form: { name: 'ann' } })
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^__Host-connect=.*; Path=\/; Expires=.*; HttpOnly; Secure; SameSite=Lax$/,
+    )
+    expect(answer.headers.get('strict-transport-security')).toMatch(/max-age=\d+/)
+    await secure.close()
+  })
+
+  test('of a name that is no name is refused by name', async () => {
+    for (const name of ['', '   ', 'x'.repeat(101), 'a\u0000b']) {
+      const answer = await createVisitor().post(`${app.url}/sign-in`, { form: { name }, ...JSON_TYPE })
+      expect(answer.json()).toMatchObject({
+        status: 400,
+        code: 'invalid_input',
+        detail: expect.stringContaining('name'),
+      })
+    }
+  })
+})
+
+describe('returnTo', () => {
+  test.each([
+    ['/connections', '/connections'],
+    ['/connections/a%2Fb/leads?top=5', '/connections/a%2Fb/leads?top=5'],
+    ['https://evil.example/', '/'],
+    ['//evil.example/', '/'],
+    ['/\\evil.example', '/'],
+    ['\\\\evil.example', '/'],
+    ['/\t/evil.example', '/'],
+    ['/\n//evil.example', '/'],
+    ['javascript:alert(1)', '/'],
+    ['evil.example', '/'],
+    ['', '/'],
+  ])('%j leads to %s', async (returnTo, location) => {
+    const answer = await createVisitor().post(`${app.url}/sign-in`, { form: { name: 'ann', returnTo } })
+    expect(answer.headers.get('location')).toBe(location)
+  })
+
+  test('never leads to another origin, whatever it is', async () => {
+    const { default: fc } = await import('fast-check')
+    const near = fc.string({
+      unit: fc.constantFrom('/', '\\', '.', '@', ':', '\t', '\n', ' ', '?', '#', '%', 'a', '\u0000', '／'),
+    })
+    fc.assert(
+      fc.property(near, (value) => {
+        const path = localPath(value)
+        if (path !== null) expect(new URL(path, 'https://app.example').origin).toBe('https://app.example')
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  test('of a page that needs sign-in leads back to that page', async () => {
+    const visitor = createVisitor()
+    const page = await visitor.get(`${app.url}/connections/x/leads?top=5`)
+    expect(page.status).toBe(401)
+    expect(page.text).toContain('name="returnTo" value="/connections/x/leads?top=5"')
+  })
+})
+
+describe('headers', () => {
+  test('of every kind of answer are strict', async () => {
+    const visitor = await signedIn(app, 'header')
+    for (const path of ['/', '/connections', '/nowhere', '/health/live', '/connect/callback']) {
+      const { headers } = await visitor.get(app.url + path)
+      const csp = headers.get('content-security-policy') ?? ''
+      expect(csp).toContain("default-src 'none'")
+      expect(csp).toContain("frame-ancestors 'none'")
+      expect(csp).toContain(`form-action 'self' ${app.platform}`)
+      expect(csp).not.toMatch(/unsafe|\*|data:/)
+      expect(headers.get('referrer-policy')).toBe('no-referrer')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('x-powered-by')).toBeNull()
+      expect(headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/)
+    }
+  })
+
+  test('of a page allow what the page uses: it has nothing inline', async () => {
+    const visitor = await connected(app, { name: 'inline' })
+    for (const path of ['/', '/connections', '/connections/harbour-homes/leads', '/nowhere']) {
+      const { text } = await visitor.get(app.url + path)
+      expect(text).not.toMatch(/<style|style=|<script(?![^>]*src=)|\son\w+=/i)
+    }
+  })
+})
+
+describe('limits', () => {
+  test('a body that is too large is 413, and one that cannot be read is 400', async () => {
+    const visitor = await signedIn(app, 'limits')
+    const large = await visitor.post(`${app.url}/sign-in`, {
+      form: { name: 'x'.repeat(100_000) },
+      ...JSON_TYPE,
+    })
+    expect(large.json()).toMatchObject({ status: 413, code: 'too_large' })
+    const headers = { 'content-type': 'application/json', accept: 'application/json' }
+    const broken = await fetch(`${app.url}/sign-in`, { method: 'POST', headers, body: '{' })
+    expect(await broken.json()).toMatchObject({ status: 400 })
+  })
+
+  test('a url that cannot be decoded is 400, not 500', async () => {
+    const visitor = await signedIn(app, 'urls')
+    expect((await visitor.get(`${app.url}/connections/%E0%A4%A/leads`, JSON_TYPE)).json()).toMatchObject({
+      status: 400,
+    })
+  })
+
+  test('health tells no versions, users or keys', async () => {
+    expect((await createVisitor().get(`${app.url}/health/ready`)).json()).toEqual({ status: 'ready' })
+    expect((await createVisitor().get(`${app.url}/health/live`)).json()).toEqual({ status: 'live' })
+  })
+})
+
+describe('text from elsewhere', () => {
+  test('is escaped on every page', async () => {
+    const name = '<img src=x onerror=alert(1)>'
+    const visitor = await connected(app, { name })
+    const form = { name, notes: '<script>alert(1)</script>' }
+    const created = await visitor.follow(
+      await visitor.post(`${app.url}/connections/harbour-homes/leads`, { form }),
+    )
+    expect(created.status).toBe(200)
+    expect(created.text).toContain('&lt;script&gt;alert(1)')
+    expect(created.text).not.toMatch(/<img src=x|<script>alert/)
+  })
+})
