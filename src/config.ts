@@ -38,7 +38,9 @@ export class ConfigError extends Error {
   readonly problems: string[]
   constructor(problems: string[]) {
     super(
-      `The settings have ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n  ${problems.join('\n  ')}`,
+      problems.length === 1
+        ? `The settings have a problem: ${problems[0]}`
+        : `The settings have ${problems.length} problems:\n  ${problems.join('\n  ')}`,
     )
     this.name = 'ConfigError'
     this.problems = problems

@@ -6,6 +6,8 @@ import { listen, stop } from './serve.ts'
 
 export interface SandboxSettings {
   port: number
+  /** Where the sandbox is reached. */
+  url: string
   /** The app that is registered with the sandbox: where it is, and its credentials. */
   appUrl: string
   clientId: string
@@ -19,9 +21,12 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535 || Number(port) === 0) {
     throw new Error('SANDBOX_PORT must be a whole number from 1 to 65535')
   }
+  const appUrl = (env.BASE_URL || `http://localhost:${env.PORT || '3000'}`).replace(/\/+$/, '')
+  if (!URL.canParse(appUrl)) throw new Error(`${env.BASE_URL ? 'BASE_URL' : 'PORT'} does not make an address`)
   return {
     port: Number(port),
-    appUrl: (env.BASE_URL || `http://localhost:${env.PORT || '3000'}`).replace(/\/+$/, ''),
+    url: `http://localhost:${port}`,
+    appUrl,
     clientId: env.PLATFORM_CLIENT_ID || 'sandbox-client',
     clientSecret: env.PLATFORM_CLIENT_SECRET || 'sandbox-client-secret',
     dataDir: env.DATA_DIR || '.data',
@@ -29,8 +34,7 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
 }
 
 /** Starts the sandbox; `summary` says where it is and who can log in. */
-export async function openSandbox({ port, appUrl, clientId, clientSecret, dataDir }: SandboxSettings) {
-  const url = `http://localhost:${port}`
+export async function openSandbox({ port, url, appUrl, clientId, clientSecret, dataDir }: SandboxSettings) {
   const sandbox = createSandbox({
     baseUrl: url,
     apps: [{ name: 'Connect Starter', clientId, clientSecret, redirectUrls: [...redirectUrls(appUrl)] }],
@@ -42,7 +46,6 @@ export async function openSandbox({ port, appUrl, clientId, clientSecret, dataDi
       `    ${email.padEnd(24)} password ${password}   ${businesses.map(({ name }) => name).join(', ')}`,
   )
   return {
-    addresses: sandbox.addresses,
     summary: `  The sandbox platform   ${url}\n${accounts.join('\n')}`,
     async close() {
       await stop(server, 0)

@@ -34,15 +34,19 @@ export interface SandboxOptions {
 
 export interface Sandbox {
   app: Express
-  /** The platform's three addresses. */
-  addresses: { appUrl: string; authUrl: string; apiUrl: string }
+  addresses: ReturnType<typeof addressesOf>
   close(): void
+}
+
+/** The platform's three addresses, of a sandbox at this base url. */
+export function addressesOf(baseUrl: string) {
+  return { appUrl: baseUrl, authUrl: `${baseUrl}/auth`, apiUrl: `${baseUrl}/api` }
 }
 
 const assets = fileURLToPath(new URL('../../views/public', import.meta.url))
 
 export function createSandbox({ baseUrl, apps, file, accessTokenSeconds = 300 }: SandboxOptions): Sandbox {
-  const addresses = { appUrl: baseUrl, authUrl: `${baseUrl}/auth`, apiUrl: `${baseUrl}/api` }
+  const addresses = addressesOf(baseUrl)
   const database = openDatabase(file)
   const faults = createFaults()
   const journal = createJournal()

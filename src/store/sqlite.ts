@@ -24,6 +24,8 @@ export interface SqliteOptions {
   file: string
   /** The clock, in ms since 1970. */
   now?: () => number
+  /** The file grows to this many pages of 4 kB and no further. */
+  maxPages?: number
 }
 
 /**
@@ -32,8 +34,9 @@ export interface SqliteOptions {
  * and a killed process leaves the old value or the new one, never half.
  * Throws `StoreUnavailable` when the file cannot be opened or written.
  */
-export function openSqlite({ file, now = Date.now }: SqliteOptions): Store {
+export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): Store {
   const db = open(file)
+  if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${Number(maxPages)}`)
   const alive = 'kind = ? AND owner = ? AND id = ? AND (expires_at IS NULL OR expires_at > ?)'
   const select = db.prepare(`SELECT value FROM entries WHERE ${alive}`)
   const upsert = db.prepare(`INSERT INTO entries VALUES (?, ?, ?, ?, ?)

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createRecords } from '../../src/vault/records.ts'
+import { createSealer } from '../../src/vault/seal.ts'
+import { CLIENT, type Running, startAll } from '../support/app.ts'
+import { signedIn, toCallback } from '../support/flow.ts'
+import type { Answer, Visitor } from '../support/visitor.ts'
+
+let app: Running
+beforeAll(async () => {
+  app = await startAll({ LOG_LEVEL: 'trace' })
+})
+afterAll(() => app.close())
+
+test('after every flow and fault, no secret is in any log line, page, error, or url sent to another origin', async () => {
+  const printed: string[] = []
+  for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
+    vi.spyOn(console, method).mockImplementation((...args) => void printed.push(args.map(String).join(' ')))
+  }
+  const secrets = new Map<string, string>([
+    ['client secret', CLIENT.clientSecret],
+    ['session secret', app.config.sessionSecrets[0] as string],
+    ['token key', app.config.tokenKeys[0]?.secret.toString('base64') as string],
+  ])
+  const said: { where: string; text: string }[] = []
+  const visitor = listening(await signedIn(app), said)
+  const records = createRecords(app.services.store, createSealer(app.config.tokenKeys))
+
+  async function collect(): Promise<void> {
+    const stored = await records.read('ann', 'harbour-homes')
+    if (stored?.connection.status === 'active') {
+      secrets.set(`access token ${secrets.size}`, stored.connection.accessToken)
+      secrets.set(`refresh token ${secrets.size}`, String(stored.connection.refreshToken))
+    }
+    const cookie = decodeURIComponent(visitor.cookies.get(new URL(app.url).host)?.get('connect') ?? '')
+    const [, id = '', signature = ''] = /^s:([^.]+)\.(.+)$/.exec(cookie) ?? []
+    secrets.set(`session id ${id}`, id)
+    secrets.set(`session signature ${id}`, signature)
+  }
+
+  async function walkOnce(): Promise<void> {
+    const url = await toCallback(app, visitor)
+    secrets.set(`code ${secrets.size}`, new URL(url).searchParams.get('code') as string)
+    for (const accept of ['text/html', 'application/json']) await visitor.get(url, { accept })
+    await collect()
+    for (const path of [
+      '/',
+      '/connections',
+      '/connections/harbour-homes/leads',
+      '/connections/harbour-homes/catalogues',
+      '/connections/harbour-homes/leads/none',
+      '/connections/%00',
+      '/nowhere',
+    ]) {
+      for (const accept of ['text/html', 'application/json']) await visitor.get(app.url + path, { accept })
+    }
+    await visitor.post(`${app.url}/connections/harbour-homes/refresh`)
+    await collect()
+  }
+
+  await walkOnce()
+  for (const fault of ['500', '429', 'garbage', 'drop', 'invalid_grant', 'invalid_client']) {
+    await app.fault('exchange', fault, 1)
+    await walkOnce()
+    await app.fault('refresh', fault, 1)
+    await walkOnce()
+  }
+  for (const fault of ['500', '429', 'garbage', 'drop', 'expired', 'forbidden']) {
+    await app.fault('leads', fault, 3)
+    await walkOnce()
+  }
+  for (const fault of ['deny', 'server_error', 'missing_scope']) {
+    await app.fault('consent', fault, 1)
+    await walkOnce().catch(() => {})
+  }
+  await app.sandbox('revoke')
+  await walkOnce()
+  await visitor.post(`${app.url}/connections/harbour-homes/disconnect`)
+  await visitor.post(`${app.url}/sign-out`)
+  vi.restoreAllMocks()
+
+  expect(said.length).toBeGreaterThan(200)
+  expect(app.logLines.length).toBeGreaterThan(200)
+  expect(secrets.size).toBeGreaterThan(40)
+  const everything = [
+    ...said,
+    ...app.logLines.map((text) => ({ where: 'log', text })),
+    ...printed.map((text) => ({ where: 'console', text })),
+  ]
+  const leaks = [...secrets].flatMap(([name, secret]) =>
+    everything
+      .filter(({ text }) => secret && text.includes(secret))
+      .map(({ where }) => `${name} in ${where}`),
+  )
+  expect(leaks).toEqual([])
+}, 120_000)
+
+/** The visitor, with everything that the app says to it written down; its cookie is the one thing that is a secret. */
+function listening(visitor: Visitor, said: { where: string; text: string }[]): Visitor {
+  const listen = (answer: Answer): Answer => {
+    if (!answer.url.startsWith(app.url)) return answer
+    const headers = [...answer.headers].filter(([name]) => name !== 'set-cookie')
+    said.push({ where: new URL(answer.url).pathname, text: `${JSON.stringify(headers)}\n${answer.text}` })
+    return answer
+  }
+  const { get, post } = visitor
+  visitor.get = async (url, options) => listen(await get(url, options))
+  visitor.post = async (url, options) => listen(await post(url, options))
+  return visitor
+}

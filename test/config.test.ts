@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { type ConfigError, readConfig } from '../src/config.ts'
+import { testEnv } from './support/app.ts'
+
+const PLATFORM = {
+  PLATFORM_APP_URL: 'https://app.platform.example',
+  PLATFORM_AUTH_URL: 'https://auth.platform.example',
+  PLATFORM_API_URL: 'https://api.platform.example/v1/',
+}
+const good = (extra: Record<string, string> = {}) => testEnv({ ...PLATFORM, ...extra })
+
+function problems(env: Record<string, string | undefined>, demoSignIn = false): string[] {
+  try {
+    readConfig(env, { demoSignIn })
+    return []
+  } catch (error) {
+    return (error as ConfigError).problems
+  }
+}
+
+test('good settings make a config; addresses lose their closing slash', () => {
+  const config = readConfig(good({ PORT: '3100' }), { demoSignIn: true })
+  expect(config).toMatchObject({
+    port: 3100,
+    baseUrl: 'http://localhost:3100',
+    redisUrls: [],
+    production: false,
+  })
+  expect(config.platform).toMatchObject({
+    apiUrl: 'https://api.platform.example/v1',
+    scopes: ['catalogues', 'leads'],
+    pkce: true,
+  })
+})
+
+test('every problem is told at once, by the name of its variable', () => {
+  const told = problems({
+    PORT: 'x',
+    REDIS_URL: 'http://x',
+    PLATFORM_PKCE: 'maybe',
+    LOG_LEVEL: 'loud',
+    BASE_URL: 'ftp://x',
+  })
+  for (const name of [
+    ...[
+      'PORT',
+      'BASE_URL',
+      'SESSION_SECRET',
+      'TOKEN_KEYS',
+      'REDIS_URL',
+      'LOG_LEVEL',
+      'PLATFORM_APP_URL',
+      'PLATFORM_AUTH_URL',
+    ],
+    ...['PLATFORM_API_URL', 'PLATFORM_CLIENT_ID', 'PLATFORM_CLIENT_SECRET', 'PLATFORM_PKCE'],
+  ]) {
+    expect(
+      told.filter((problem) => problem.startsWith(`${name} `)),
+      name,
+    ).toHaveLength(1)
+  }
+})
+
+test.each([
+  ['PORT', '65536'],
+  ['PORT', '-1'],
+  ['BASE_URL', 'https://app.example/path'],
+  ['BASE_URL', 'https://app.example/?q'],
+  ['BASE_URL', 'app.example'],
+  ['TOKEN_KEYS', 'k1:short'],
+  ['TOKEN_KEYS', `k1:${Buffer.alloc(32).toString('base64')}`],
+  ['TOKEN_KEYS', 'no-colon'],
+  ['REDIS_URL', 'localhost:6379'],
+  ['PLATFORM_AUTHORIZE_PATH', 'authorize'],
+  ['PLATFORM_AUTHORIZE_PARAMS', 'state=fixed'],
+  ['PLATFORM_SCOPES', 'le"ads'],
+  ['PLATFORM_API_URL', 'https://user:password@api.example'],
+])('%s=%s is refused by name', (name, value) => {
+  expect(problems(good({ [name]: value }))).toEqual([expect.stringMatching(new RegExp(`^${name} `))])
+})
+
+test('a key id given twice is refused', () => {
+  const { TOKEN_KEYS = '' } = good()
+  expect(problems(good({ TOKEN_KEYS: `${TOKEN_KEYS},${TOKEN_KEYS}` }))).toEqual([
+    'TOKEN_KEYS has an id twice',
+  ])
+})
+
+test('no problem repeats the value that caused it: it may be a secret', () => {
+  const secrets = {
+    TOKEN_KEYS: 'k1:hunter2hunter2',
+    SESSION_SECRET: 'hunter2',
+    REDIS_URL: 'redis//:hunter2@x',
+    PLATFORM_CLIENT_SECRET: '',
+  }
+  expect(problems({ ...good(), ...secrets, NODE_ENV: 'production' }).join()).not.toContain('hunter2')
+})
+
+describe('in production', () => {
+  const production = (extra: Record<string, string> = {}) =>
+    good({ NODE_ENV: 'production', BASE_URL: 'https://app.example', ...extra })
+
+  test('strong settings start', () => {
+    expect(problems(production())).toEqual([])
+  })
+
+  test('the demo sign-in does not', () => {
+    expect(problems(production(), true)).toEqual([expect.stringContaining('src/web/sign-in.ts')])
+  })
+
+  test.each(['short', 'x'.repeat(64), 'abcabcabcabcabcabcabcabcabcabcabcabc'])(
+    'a weak SESSION_SECRET does not',
+    (secret) => {
+      expect(problems(production({ SESSION_SECRET: secret }))).toEqual([
+        expect.stringMatching(/^SESSION_SECRET is too weak/),
+      ])
+    },
+  )
+
+  test('plain http does not, except on this machine', () => {
+    expect(problems(production({ BASE_URL: 'http://app.example' }))).toEqual([
+      expect.stringMatching(/^BASE_URL .*https/),
+    ])
+    expect(problems(production({ PLATFORM_AUTH_URL: 'http://auth.example' }))).toHaveLength(1)
+    expect(problems(production({ BASE_URL: 'http://localhost:3000' }))).toEqual([])
+  })
+})
+
+test('.env.example and the README name every variable that the code reads, and no other', () => {
+  const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
+  const names = (text: string, pattern: RegExp) =>
+    new Set([...text.matchAll(pattern)].map(([, name]) => name))
+  const code = names(read('../src/config.ts'), /'((?:PORT|[A-Z]+_[A-Z_]+))'/g)
+  const example = names(read('../.env.example'), /^#? ?([A-Z_]+)=/gm)
+  const readme = names(read('../README.md'), /^\| `([A-Z_]+)`/gm)
+  expect(example).toEqual(code)
+  expect(readme).toEqual(code)
+})

@@ -1,0 +1,231 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createApi } from '../../src/platform/api.ts'
+import { createHttp } from '../../src/platform/http.ts'
+import { createLeads, type Leads } from '../../src/platform/leads.ts'
+import { serve } from '../support/ports.ts'
+
+type Handler = (req: IncomingMessage, res: ServerResponse) => void
+
+let server: Awaited<ReturnType<typeof serve>>
+let handlers: Handler[]
+let requests: { url: string; authorization: string | undefined; method: string }[]
+let leads: Leads
+const http = createHttp({ phaseMs: 300, deadlineMs: 1500, maxBytes: 100_000 })
+
+beforeAll(async () => {
+  server = await serve((req, res) => {
+    requests.push({ url: req.url ?? '', authorization: req.headers.authorization, method: req.method ?? '' })
+    const handler = handlers.length > 1 ? handlers.shift() : handlers[0]
+    handler?.(req, res)
+  })
+  leads = createLeads(createApi({ baseUrl: `http://127.0.0.1:${server.port}/base/`, http, deadlineMs: 2000 }))
+})
+afterAll(async () => {
+  await server.close()
+  await http.close()
+})
+beforeEach(() => {
+  requests = []
+  handlers = []
+})
+
+/** A source whose renewed tokens are `renewed-1`, `renewed-2` ... */
+function source() {
+  let renewals = 0
+  return {
+    accessToken: async () => 'token',
+    renew: async () => `renewed-${++renewals}`,
+    renewals: () => renewals,
+  }
+}
+
+const json =
+  (body: unknown, status = 200, headers: Record<string, string> = {}): Handler =>
+  (_req, res) =>
+    void res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+
+describe('an API call', () => {
+  test('sends the bearer token and OData paging, and reads the total from its header', async () => {
+    handlers = [json([{ id: 7, name: 'A', extra: true }], 200, { 'x-odata-total-count': '41' })]
+    const page = await leads.list(source(), { top: 5, skip: 10, orderBy: 'createdAt desc' })
+    expect(page).toEqual({ items: [{ id: '7', name: 'A', extra: true }], total: 41 })
+    const { url, authorization } = requests[0] as (typeof requests)[0]
+    expect(authorization).toBe('Bearer token')
+    const { pathname, searchParams } = new URL(url, 'http://x')
+    expect(pathname).toBe('/base/leads')
+    expect(Object.fromEntries(searchParams)).toEqual({
+      ...{ $top: '5', $skip: '10', $orderby: 'createdAt desc', $count: 'true' },
+    })
+  })
+
+  test('without a total says so', async () => {
+    handlers = [json([])]
+    expect(await leads.list(source())).toEqual({ items: [], total: null })
+  })
+
+  test.each(['a/b', '../catalogues', 'a?b#c', 'ü', ' ', '%2e%2e'])(
+    'with the id %j stays within its path',
+    async (id) => {
+      handlers = [json({ id, name: 'A' })]
+      await leads.get(source(), id)
+      expect(requests[0]?.url).toBe(`/base/leads/${encodeURIComponent(id)}`)
+    },
+  )
+
+  test.each(['.', '..'])('with the id %j, a dot segment, is not sent', async (id) => {
+    await expect(leads.get(source(), id)).rejects.toMatchObject({ code: 'not_found' })
+    expect(requests).toEqual([])
+  })
+})
+
+describe('what an API answer means', () => {
+  test('401: one renewed token and one repeat, which works', async () => {
+    handlers = [json({}, 401), json([])]
+    await leads.list(source())
+    expect(requests.map(({ authorization }) => authorization)).toEqual(['Bearer token', 'Bearer renewed-1'])
+  })
+
+  test('401 again after a good renewal: rejected, without another round', async () => {
+    handlers = [json({}, 401)]
+    const from = source()
+    await expect(leads.list(from)).rejects.toMatchObject({ code: 'platform_rejected', status: 502 })
+    expect(from.renewals()).toBe(1)
+    expect(requests).toHaveLength(2)
+  })
+
+  test('401 and a renewal that fails: the renewal decides', async () => {
+    handlers = [json({}, 401)]
+    const failing = { ...source(), renew: () => Promise.reject(new Error('the vault’s word')) }
+    await expect(leads.list(failing)).rejects.toThrow('the vault’s word')
+  })
+
+  test('403: a missing scope, by the name in the challenge, else by the one the call needs; never a renewal', async () => {
+    const challenge = 'Bearer error="insufficient_scope", scope="leads.write"'
+    handlers = [json({}, 403, { 'www-authenticate': challenge }), json({}, 403)]
+    const from = source()
+    await expect(leads.list(from)).rejects.toMatchObject({
+      code: 'scope_missing',
+      status: 403,
+      scope: 'leads.write',
+    })
+    await expect(leads.list(from)).rejects.toMatchObject({ code: 'scope_missing', scope: 'leads' })
+    expect(from.renewals()).toBe(0)
+  })
+
+  test('404: not found, of the thing that was asked for', async () => {
+    handlers = [json({}, 404)]
+    await expect(leads.get(source(), 'x')).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('lead'),
+    })
+  })
+
+  test.each([400, 409, 422])('%i: rejected, and not repeated', async (status) => {
+    handlers = [json({ secret: 'detail' }, status)]
+    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_rejected', status: 502 })
+    expect(requests).toHaveLength(1)
+  })
+
+  test.each([
+    ['500', json({}, 500)],
+    ['503', json({}, 503)],
+    ['a stall', () => {}],
+    ['a dropped connection', (_req: unknown, res: ServerResponse) => void res.destroy()],
+  ] as [string, Handler][])('%s once: a read is repeated and works', async (_what, handler) => {
+    handlers = [handler, json([])]
+    expect(await leads.list(source())).toEqual({ items: [], total: null })
+    expect(requests).toHaveLength(2)
+  })
+
+  test.each([
+    ['500', json({}, 500), 3],
+    ['a stall', () => {}, 3],
+    ['a teapot', json({}, 418), 1],
+    ['HTML instead of JSON', (_req: unknown, res: ServerResponse) => void res.end('<h1>Down</h1>'), 1],
+    ['half of JSON', (_req: unknown, res: ServerResponse) => void res.end('[{"id":'), 1],
+  ] as [string, Handler, number][])(
+    '%s for good: unavailable, within the deadline',
+    async (_what, handler, tries) => {
+      handlers = [handler]
+      await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_unavailable', status: 503 })
+      expect(requests.length).toBeLessThanOrEqual(tries)
+    },
+  )
+
+  test('429 with a short Retry-After is waited for', async () => {
+    handlers = [json({}, 429, { 'retry-after': '1' }), json([])]
+    await leads.list(source())
+    expect(requests).toHaveLength(2)
+  })
+
+  test('429 with a Retry-After beyond the deadline is passed on at once', async () => {
+    handlers = [json({}, 429, { 'retry-after': '60' })]
+    await expect(leads.list(source())).rejects.toMatchObject({
+      code: 'platform_unavailable',
+      retryAfterMs: 60_000,
+    })
+    expect(requests).toHaveLength(1)
+  })
+
+  test('Retry-After as a date is understood', async () => {
+    const date = new Date(Date.now() + 30_000).toUTCString()
+    handlers = [json({}, 503, { 'retry-after': date })]
+    const error = await leads.list(source()).catch((thrown) => thrown)
+    expect(error.retryAfterMs).toBeGreaterThan(27_000)
+    expect(error.retryAfterMs).toBeLessThan(31_000)
+  })
+
+  test.each([
+    ['an object instead of a list', { items: [] }, 'the whole answer'],
+    ['a lead without a name', [{ id: '1' }], '0.name'],
+    ['a lead whose id is an object', [{ id: {}, name: 'A' }], '0.id'],
+  ])('%s: rejected, naming the field', async (_what, body, field) => {
+    handlers = [json(body)]
+    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_rejected', field })
+  })
+
+  test('a redirect is not followed: the token goes nowhere else', async () => {
+    let elsewhere = 0
+    const other = await serve((_req, res) => {
+      elsewhere++
+      res.end()
+    })
+    handlers = [json({}, 302, { location: `http://127.0.0.1:${other.port}/` })]
+    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_unavailable' })
+    expect(elsewhere).toBe(0)
+    await other.close()
+  })
+
+  test('an answer that is too large is rejected before it fills the memory', async () => {
+    handlers = [(_req, res) => void res.end('x'.repeat(200_000))]
+    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_rejected' })
+  })
+
+  test('an answer that never ends is given up at the deadline', async () => {
+    handlers = [
+      (_req, res) => {
+        const drip = setInterval(() => (res.destroyed ? clearInterval(drip) : res.write(' ')), 50)
+      },
+    ]
+    const started = performance.now()
+    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_unavailable' })
+    expect(performance.now() - started).toBeLessThan(4000)
+  })
+})
+
+describe('creating', () => {
+  test('is sent once, even when the answer is lost', async () => {
+    handlers = [(_req, res) => void res.destroy()]
+    await expect(leads.create(source(), { name: 'A' })).rejects.toMatchObject({
+      code: 'platform_unavailable',
+    })
+    expect(requests.map(({ method }) => method)).toEqual(['POST'])
+  })
+
+  test('refuses fields that the contract does not have', async () => {
+    const lead = { name: 'A', admin: true } as { name: string }
+    await expect(leads.create(source(), lead)).rejects.toThrow(/admin/)
+    expect(requests).toEqual([])
+  })
+})
