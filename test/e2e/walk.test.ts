@@ -1,0 +1,207 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startAll } from '../support/app.ts'
+import { openChromium, openPage, seriousFaults, sidewaysScroll } from '../support/chromium.ts'
+import { CHROMIUM, withChromium } from '../support/programs.ts'
+
+const windows: { name: string; options: BrowserContextOptions }[] = [
+  { name: 'a desktop window', options: { viewport: { width: 1200, height: 800 } } },
+  { name: 'a dark desktop window', options: { viewport: { width: 1200, height: 800 }, colorScheme: 'dark' } },
+  { name: 'a phone of 375 px', options: { viewport: { width: 375, height: 700 }, hasTouch: true } },
+  {
+    name: 'a browser without JavaScript',
+    options: { viewport: { width: 1200, height: 800 }, javaScriptEnabled: false },
+  },
+]
+
+describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openChromium()
+  })
+  afterAll(() => browser?.close())
+
+  test.each(windows)(
+    'connects, uses, denies, is revoked, reconnects and signs out, in $name',
+    async ({ options }) => {
+      const app = await startAll()
+      const { page, complaints, close } = await openPage(browser, options)
+      const scripted = options.javaScriptEnabled !== false
+      const press = (name: string) => page.getByRole('button', { name }).first().click()
+      const look = () => inspect(page, scripted)
+      const heading = () => page.getByRole('heading', { level: 1 }).innerText()
+
+      // Sign in and connect.
+      await page.goto(app.url)
+      await look()
+      await page.getByLabel('Your name').fill('Ann')
+      await press('Sign in')
+      await look()
+      await press('Connect an account')
+      expect(page.url()).toContain(`${app.platform}/login`)
+      await look()
+      await page.getByLabel('Email').fill('olivia@harbour.example')
+      await page.getByLabel('Password').fill('wrong')
+      await press('Log in')
+      expect(await page.getByRole('alert').innerText()).toContain('do not belong together')
+      await page.getByLabel('Email').fill('olivia@harbour.example')
+      await page.getByLabel('Password').fill('sandbox')
+      await press('Log in')
+      expect(page.url()).toContain(`${app.platform}/oauth2.html`)
+      await look()
+      await press('Harbour Homes')
+
+      // The consent page tells who asks, for which business, for what, in words.
+      expect(await heading()).toBe('Test App asks for access')
+      expect(await page.locator('main').innerText()).toMatch(
+        /Harbour Homes[\s\S]*catalogues and their prices[\s\S]*your leads/,
+      )
+      await look()
+      await press('Allow access')
+      expect(page.url()).toBe(`${app.url}/connections?connected=harbour-homes`)
+      expect(await page.getByRole('status').innerText()).toBe('The account is connected.')
+      await look()
+
+      // A second context, of another account.
+      await page.goto(`${app.platform}/connected-apps`)
+      await press('Log out')
+      await page.goto(`${app.url}/connections`)
+      await press('Connect an account')
+      await press('Marcus Reid')
+      await press('Allow access')
+      expect(await page.locator('.card').count()).toBe(2)
+
+      // Leads: list, next page, one, a new one.
+      const card = page.locator('.card').filter({ hasText: 'harbour-homes' })
+      await card.getByRole('link', { name: 'Leads' }).click()
+      expect(await page.locator('tbody tr').count()).toBe(25)
+      await look()
+      await page.getByRole('link', { name: 'Next' }).click()
+      await page.locator('tbody a').first().click()
+      await look()
+      await page.getByRole('link', { name: 'Leads' }).click()
+      await page.getByText('New lead').click()
+      await look()
+      await page.getByLabel('Name').fill('Nora New')
+      await page.getByLabel('Suburb').fill('Coogee')
+      await press('Create lead')
+      expect(await heading()).toBe('Nora New')
+
+      // Catalogues.
+      await page.goto(`${app.url}/connections`)
+      await card.getByRole('link', { name: 'Catalogues' }).click()
+      expect(await page.locator('tbody tr').count()).toBe(25)
+      await look()
+      await page.locator('tbody a').first().click()
+      await look()
+
+      // Denied, and clear about it.
+      await page.goto(`${app.url}/connections`)
+      await press('Connect an account')
+      await press('Deny')
+      expect(await heading()).toBe('Access was not granted')
+      await look()
+      await page.getByRole('link', { name: 'Your connections' }).click()
+      expect(await page.locator('.card').count()).toBe(2)
+
+      // Revoked on the platform: noticed at the next call, with when and why; Reconnect works.
+      await page.goto(`${app.platform}/connected-apps`)
+      await look()
+      await press('Revoke')
+      await page.goto(`${app.url}/connections/ridgeline-build/leads`)
+      expect(await heading()).toBe('Access was revoked')
+      expect(await page.locator('main').innerText()).toMatch(
+        /Noticed[\s\S]*UTC[\s\S]*Why[\s\S]*invalid_grant/,
+      )
+      await look()
+      await page.goto(`${app.url}/connections`)
+      const revoked = page.locator('.card').filter({ hasText: 'ridgeline-build' })
+      expect(await revoked.innerText()).toContain('noticed')
+      await look()
+      await revoked.getByRole('button', { name: 'Reconnect' }).click()
+      await press('Allow access')
+      expect(await revoked.locator('.badge').innerText()).toBe('connected')
+      expect(await page.locator('.card').count()).toBe(2)
+
+      // Renew, disconnect, sign out.
+      await revoked.getByRole('button', { name: 'Renew now' }).click()
+      expect(await page.getByRole('status').innerText()).toContain('new access token')
+      if (scripted) expect(await revoked.locator('time[data-countdown]').innerText()).toMatch(/^in [45] min/)
+      await revoked.getByRole('button', { name: 'Disconnect' }).click()
+      expect(await page.locator('.card').count()).toBe(1)
+      await press('Sign out')
+      expect(await heading()).toBe('Connect your account on the platform')
+      await page.goto(`${app.url}/connections`)
+      expect(await heading()).toBe('Please sign in')
+      await look()
+      await page.goto(`${app.url}/nowhere`)
+      await look()
+
+      // The sandbox's other pages.
+      for (const path of [
+        '/',
+        '/sandbox/faults',
+        '/oauth2.html?redirectUrl=https://elsewhere.example/x',
+        '/nowhere',
+      ]) {
+        await page.goto(app.platform + path)
+        await look()
+      }
+      expect(complaints).toEqual([])
+      await close()
+      await app.close()
+    },
+  )
+
+  test('goes back from the consent page and chooses another business: a clear page, and a new start works', async () => {
+    const app = await startAll()
+    const { page, close } = await openPage(browser)
+    const press = (name: string) => page.getByRole('button', { name }).first().click()
+    await page.goto(app.url)
+    await page.getByLabel('Your name').fill('Ann')
+    await press('Sign in')
+    await press('Connect an account')
+    await press('Olivia Hart')
+    await press('Harbour Homes')
+    await page.goBack()
+    await press('Harbour Renovations')
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('No connection was started here')
+    await press('Connect an account')
+    await press('Harbour Renovations')
+    await press('Allow access')
+    expect(await page.locator('.card h2').innerText()).toBe('harbour-renovations')
+    await close()
+    await app.close()
+  })
+
+  test('connects in two tabs at once: both connections are there', async () => {
+    const app = await startAll()
+    const { page: one, close } = await openPage(browser)
+    const press = (page: Page, name: string) => page.getByRole('button', { name }).first().click()
+    await one.goto(app.url)
+    await one.getByLabel('Your name').fill('Ann')
+    await press(one, 'Sign in')
+    await press(one, 'Connect an account')
+    await press(one, 'Olivia Hart')
+    const two = await one.context().newPage()
+    await two.goto(app.url)
+    await press(two, 'Connect an account')
+    await press(one, 'Harbour Homes')
+    await press(two, 'Harbour Renovations')
+    await press(two, 'Allow access')
+    await press(one, 'Allow access')
+    expect((await one.locator('.card h2').allInnerTexts()).sort()).toEqual([
+      'harbour-homes',
+      'harbour-renovations',
+    ])
+    await close()
+    await app.close()
+  })
+})
+
+/** What every page must be: accessible, and no wider than its window. */
+async function inspect(page: Page, scripted: boolean): Promise<void> {
+  if (!scripted) return
+  expect(await seriousFaults(page), page.url()).toEqual([])
+  expect(await sidewaysScroll(page), page.url()).toBeLessThanOrEqual(0)
+}
