@@ -110,6 +110,8 @@ export function openRedis({ urls, onState = () => {} }: RedisOptions): Store & {
 
     ping: async () => {
       await timed(Promise.all((await nodes(client)).map((node) => node.ping())))
+      // A cluster whose slots are not all served answers pings, but no command for a key.
+      await timed(client.get('connect:ping'))
     },
 
     warnings: async () => (await Promise.all((await nodes(client)).map(warningsOf))).flat(),

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openRedis } from '../../src/store/redis.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -10,7 +10,7 @@ import { tempDir, testEnv } from '../support/app.ts'
 import { freePort } from '../support/ports.ts'
 import { type Program, runApp } from '../support/process.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
-import { type RedisServer, startRedis } from '../support/redis.ts'
+import { type RedisServer, ready, startRedis } from '../support/redis.ts'
 import { startTokenEndpoint, type TokenEndpoint } from '../support/token-endpoint.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
@@ -114,7 +114,7 @@ describe.each(stores)('kill -9 of the app on $name', ({ redis, skip }) => {
     const store: Store = server
       ? openRedis({ urls: [server.url] })
       : openSqlite({ file: join(dir, 'store.sqlite') })
-    await vi.waitFor(() => store.ping(), { timeout: 10_000 })
+    await ready(store)
     const listed = await createRecords(store, createSealer([{ id: 'k1', secret: KEY }])).list('ann')
     await store.close()
     for (const entry of listed) {

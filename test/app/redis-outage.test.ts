@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, signedIn } from '../support/flow.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
-import { type RedisServer, startRedis } from '../support/redis.ts'
+import { type RedisServer, ready, startRedis } from '../support/redis.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
@@ -16,7 +16,7 @@ describe.skipIf(!REDIS)(`the app, when Redis${withRedis}`, () => {
   beforeAll(async () => {
     redis = await startRedis()
     app = await startAll({ REDIS_URL: redis.url })
-    await vi.waitFor(() => app.services.store.ping(), { timeout: 10_000 })
+    await ready(app.services.store)
     visitor = await connected(app)
   })
   afterAll(async () => {

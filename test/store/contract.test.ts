@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openRedis } from '../../src/store/redis.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { type Key, keyName, parseKeyName, type Store } from '../../src/store/store.ts'
 import { tempDir } from '../support/app.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
-import { startCluster, startRedis } from '../support/redis.ts'
+import { ready, startCluster, startRedis } from '../support/redis.ts'
 
 interface Subject {
   store: Store
@@ -22,19 +22,15 @@ async function sqlite(): Promise<Subject> {
 async function redis(): Promise<Subject> {
   const server = await startRedis()
   const store = openRedis({ urls: [server.url] })
-  await answering(store)
+  await ready(store)
   return { store, close: () => store.close().then(server.close) }
 }
 
 async function cluster(): Promise<Subject> {
   const servers = await startCluster()
   const store = openRedis({ urls: servers.urls })
-  await answering(store)
+  await ready(store)
   return { store, close: () => store.close().then(servers.close) }
-}
-
-async function answering(store: Store): Promise<void> {
-  await vi.waitFor(() => store.ping(), { timeout: 20_000 })
 }
 
 const subjects = [

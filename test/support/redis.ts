@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from 'redis'
+import type { Store } from '../../src/store/store.ts'
 import { freePort } from './ports.ts'
 import { REDIS } from './programs.ts'
 
@@ -70,6 +71,19 @@ export async function startCluster() {
     close: async () => {
       await Promise.all(nodes.map((node) => node.close()))
     },
+  }
+}
+
+/** Resolves when the store answers; it connects in the background. */
+export async function ready<S extends Store>(store: S): Promise<S> {
+  for (let tried = 1; ; tried++) {
+    try {
+      await store.ping()
+      return store
+    } catch (error) {
+      if (tried === 200) throw error
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 import { createLog } from '../../src/log.ts'
 import { openRedis } from '../../src/store/redis.ts'
 import { createVault } from '../../src/vault/vault.ts'
+import { ready } from './redis.ts'
 import { oauthFor } from './vault.ts'
 
 const { REDIS_URL = '', AUTH_URL = '', KEY = '' } = process.env
@@ -19,11 +20,5 @@ process.on('message', async (callers: number) => {
   )
 })
 
-while (
-  !(await store.ping().then(
-    () => true,
-    () => false,
-  ))
-)
-  await new Promise((resolve) => setTimeout(resolve, 20))
+await ready(store)
 process.send?.('ready')

@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openRedis } from '../../src/store/redis.ts'
 import { forkWorker } from '../support/process.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
-import { type RedisServer, startRedis } from '../support/redis.ts'
+import { type RedisServer, ready, startRedis } from '../support/redis.ts'
 import { tokens } from '../support/token-endpoint.ts'
 import { GRANTED, newKey, type VaultSetup, vaultSetup } from '../support/vault.ts'
 
@@ -15,8 +15,7 @@ describe.skipIf(!REDIS)(`four processes on one expired token on Redis${withRedis
 
   beforeEach(async () => {
     server = await startRedis()
-    const store = openRedis({ urls: [server.url] })
-    await vi.waitFor(() => store.ping(), { timeout: 10_000 })
+    const store = await ready(openRedis({ urls: [server.url] }))
     const key = newKey()
     setup = await vaultSetup({ store, keys: [key] })
     await setup.vault.connect('ann', 'ctx', { ...GRANTED, expiresIn: 0 })

@@ -1,0 +1,6 @@
+/** The least that an Express app can be. */
+import express from 'express'
+
+const app = express()
+app.get('/health/live', (_req, res) => void res.json({ status: 'live' }))
+app.listen(Number(process.env.PORT))

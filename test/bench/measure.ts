@@ -1,0 +1,51 @@
+/** Speed as a ratio: subject and yardstick take turns, so that a noisy machine disturbs both alike. */
+export interface Measured {
+  /** Calls per second, medians over the rounds. */
+  subject: number
+  yardstick: number
+  ratio: number
+}
+
+const ROUNDS = 9
+const ROUND_MS = 700
+
+/** Throughput of two calls with this many callers at once. */
+export async function compare(
+  callers: number,
+  subject: () => Promise<unknown>,
+  yardstick: () => Promise<unknown>,
+): Promise<Measured> {
+  await throughput(subject, callers, ROUND_MS)
+  await throughput(yardstick, callers, ROUND_MS)
+  const rounds = []
+  for (let round = 0; round < ROUNDS; round++) {
+    // Who goes first changes with each round, so that neither profits from it.
+    const order = round % 2 === 0 ? [subject, yardstick] : [yardstick, subject]
+    const speeds = new Map<unknown, number>()
+    for (const work of order) speeds.set(work, await throughput(work, callers, ROUND_MS))
+    rounds.push({ subject: speeds.get(subject) ?? 0, yardstick: speeds.get(yardstick) ?? 0 })
+  }
+  return {
+    subject: median(rounds.map((round) => round.subject)),
+    yardstick: median(rounds.map((round) => round.yardstick)),
+    ratio: median(rounds.map((round) => round.subject / round.yardstick)),
+  }
+}
+
+async function throughput(work: () => Promise<unknown>, callers: number, ms: number): Promise<number> {
+  const started = performance.now()
+  let calls = 0
+  const caller = async () => {
+    while (performance.now() - started < ms) {
+      await work()
+      calls++
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, caller))
+  return (calls / (performance.now() - started)) * 1000
+}
+
+export function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
