@@ -11,7 +11,7 @@ export interface Call<T> {
   scope: string
   /** What is called for, in the user's words: `lead`. */
   what: string
-  /** What the answer must look like. */
+  /** What the answer must look like. It is only checked, not copied: unknown fields stay, nothing is transformed. */
   schema: z.ZodType<T>
 }
 
@@ -112,15 +112,18 @@ export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Ap
 /** Repeats a safe request with growing, jittered pauses while an answer is worth waiting for. */
 async function repeated(once: () => Promise<HttpAnswer>, ends: number): Promise<HttpAnswer> {
   for (let tried = 1; ; tried++) {
-    const result = await once().catch((error: unknown) => {
-      if (error instanceof PlatformUnavailable) return error
-      throw error
-    })
-    const failed = result instanceof PlatformUnavailable
-    const pause = (failed ? undefined : result.retryAfterMs) ?? 100 * 2 ** tried * (0.5 + Math.random() / 2)
-    const again = (failed || result.status >= 500 || result.status === 429) && tried < TRIES
-    if (!again || performance.now() + pause > ends - 500) {
-      if (failed) throw result
+    let result: HttpAnswer | PlatformUnavailable
+    try {
+      result = await once()
+      if (result.status < 500 && result.status !== 429) return result
+    } catch (error) {
+      if (!(error instanceof PlatformUnavailable)) throw error
+      result = error
+    }
+    const asked = result instanceof Error ? undefined : result.retryAfterMs
+    const pause = asked ?? 100 * 2 ** tried * (0.5 + Math.random() / 2)
+    if (tried === TRIES || performance.now() + pause > ends - 500) {
+      if (result instanceof Error) throw result
       return result
     }
     await new Promise((resolve) => setTimeout(resolve, pause))
@@ -141,7 +144,7 @@ function judge<T>(answer: HttpAnswer, { scope, what, schema }: Omit<Call<T>, 'pa
   const parsed = schema.safeParse(body)
   if (!parsed.success)
     throw new PlatformRejected('the API answered in an unknown shape', fieldOf(parsed.error))
-  return parsed.data
+  return body as T
 }
 
 /** The first field that a schema objects to, as a path such as `0.name`. */
@@ -155,8 +158,9 @@ function challengeScope(answer: HttpAnswer): string | undefined {
 }
 
 function queryString(query: Call<unknown>['query'] = {}): string {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query))
-    if (value !== undefined) parameters.set(name, String(value))
-  return parameters.size > 0 ? `?${parameters}` : ''
+  let text = ''
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) text += `${text ? '&' : '?'}${name}=${encodeURIComponent(value)}`
+  }
+  return text
 }

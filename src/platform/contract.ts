@@ -3,7 +3,7 @@
  * "given" names the section of the supplier integration specification; "assumed" is not shown there and is
  * listed in the README. Whoever has the full documentation corrects this file alone.
  *
- * Schemas of what the platform sends are tolerant: unknown fields pass, only what we use is required.
+ * Schemas of what the platform sends are tolerant: they vouch for the fields that we use, and unknown ones pass.
  * Schemas of what we send are strict.
  */
 import * as z from 'zod'
@@ -68,11 +68,11 @@ export const tokenAnswerSchema = z.looseObject({
   scope: z.string().nullish(),
 })
 
-/** assumed: an id is a string or a number; we treat it as opaque text. */
-const idSchema = z.union([z.string().min(1), z.number()]).transform(String)
+/** assumed: an id is a string or a number, and opaque. */
+const idSchema = z.union([z.string().min(1), z.number()])
 
 /** assumed, apart from `scope` (given 2.5). */
-export const catalogueSchema = z.looseObject({
+export const catalogueSchema = z.object({
   id: idSchema,
   name: z.string(),
   scope: z.string().nullish(),
@@ -82,7 +82,7 @@ export const catalogueSchema = z.looseObject({
 export type Catalogue = z.infer<typeof catalogueSchema>
 
 /** assumed. */
-export const leadSchema = z.looseObject({
+export const leadSchema = z.object({
   id: idSchema,
   name: z.string(),
   email: z.string().nullish(),

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { Agent, request } from 'undici'
 import { PlatformRejected, PlatformUnavailable } from './errors.ts'
 
@@ -52,20 +53,25 @@ export function createHttp(options: HttpOptions = {}): Http {
     maxResponseSize: maxBytes,
   })
   return {
-    async send({ method, url, headers = {}, body, deadlineMs: limit = deadlineMs }) {
+    async send({ method, url, headers, body, deadlineMs: limit = deadlineMs }) {
+      // An emitter rather than an AbortSignal, which costs a tenth of a whole call.
+      const deadline = new EventEmitter()
+      const late = setTimeout(() => deadline.emit('abort'), Math.max(1, Math.min(limit, deadlineMs)))
       try {
         const answer = await request(url, {
           dispatcher: agent,
           method,
           headers: { accept: 'application/json', ...headers },
           body: body ?? null,
-          signal: AbortSignal.timeout(Math.max(1, Math.ceil(Math.min(limit, deadlineMs)))),
+          signal: deadline,
         })
         const text = await answer.body.text()
         const header = (name: string) => first(answer.headers[name])
         return { status: answer.statusCode, text, header, retryAfterMs: retryAfter(header('retry-after')) }
       } catch (error) {
         throw explain(error)
+      } finally {
+        clearTimeout(late)
       }
     },
     close: () => agent.destroy(),
@@ -91,8 +97,7 @@ function explain(error: unknown): unknown {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
     return new PlatformRejected('the answer is too large', 'its size')
-  if (name === 'TimeoutError' || name === 'AbortError')
-    return new PlatformUnavailable('no whole answer in time')
+  if (name === 'AbortError') return new PlatformUnavailable('no whole answer in time')
   return new PlatformUnavailable(`no answer (${String(code ?? name ?? 'unknown fault')})`)
 }
 

@@ -195,20 +195,36 @@ function entries(names: string[], values: (string | null)[]): Entry[] {
   })
 }
 
+/** Commands that wait for an answer, the oldest first: one timer for all, as a timer each costs as much as a command. */
+const waiting = new Set<{ since: number; fail: (error: StoreUnavailable) => void }>()
+let watch: NodeJS.Timeout | undefined
+
+function failLate(): void {
+  const now = performance.now()
+  for (const command of waiting) {
+    if (now - command.since < COMMAND_MS) break
+    waiting.delete(command)
+    command.fail(new StoreUnavailable(`Redis did not answer within ${COMMAND_MS} ms`))
+  }
+  if (waiting.size === 0) {
+    clearInterval(watch)
+    watch = undefined
+  }
+}
+
 /** The command's answer, or `StoreUnavailable` when Redis fails or does not answer in time. */
 function timed<T>(command: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(
-      () => reject(new StoreUnavailable(`Redis did not answer within ${COMMAND_MS} ms`)),
-      COMMAND_MS,
-    )
+    const entry = { since: performance.now(), fail: reject }
+    waiting.add(entry)
+    watch ??= setInterval(failLate, 100).unref()
     command.then(
       (value) => {
-        clearTimeout(late)
+        waiting.delete(entry)
         resolve(value)
       },
       (error: unknown) => {
-        clearTimeout(late)
+        waiting.delete(entry)
         reject(
           new StoreUnavailable(
             error instanceof Error && error.message ? error.message : 'Redis is not reachable',

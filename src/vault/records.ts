@@ -26,7 +26,7 @@ export interface Records {
 export type Listed = { context: string; connection: Connection } | { context: string; unreadable: string }
 
 const KIND = 'connection'
-/** Opened records kept at hand, by their exact ciphertext: another process's write is a different ciphertext. */
+/** Opened records kept at hand. Each counts only for its exact ciphertext: another process's write is a different one. */
 const OPENED = 5_000
 
 export const connectionKey = (userId: string, context: string): Key => ({
@@ -36,17 +36,20 @@ export const connectionKey = (userId: string, context: string): Key => ({
 })
 
 export function createRecords(store: Store, sealer: Sealer): Records {
-  const opened = new LRUCache<string, { place: string; connection: Connection }>({ max: OPENED })
+  const opened = new LRUCache<string, Stored>({ max: OPENED })
 
-  function open(place: string, sealed: string): Connection {
-    const known = opened.get(sealed)
-    // The place is compared too: a record copied elsewhere must fail although its ciphertext is known.
-    if (known?.place === place) return known.connection
-    const parsed = connectionSchema.safeParse(JSON.parse(sealer.open(sealed, place)))
+  function open(userId: string, context: string, sealed: string): Stored {
+    // By whose record it is, not by the ciphertext alone: one that was copied elsewhere must fail although it is known.
+    const place = `${userId.length}:${userId}${context}`
+    const known = opened.get(place)
+    if (known?.sealed === sealed) return known
+    const text = sealer.open(sealed, keyName(connectionKey(userId, context)))
+    const parsed = connectionSchema.safeParse(JSON.parse(text))
     if (!parsed.success)
       throw new SealBroken('A stored record is not of a form that this version of the app can read.')
-    opened.set(sealed, { place, connection: parsed.data })
-    return parsed.data
+    const stored = { sealed, connection: parsed.data }
+    opened.set(place, stored)
+    return stored
   }
 
   function seal(connection: Connection) {
@@ -56,9 +59,8 @@ export function createRecords(store: Store, sealer: Sealer): Records {
 
   return {
     async read(userId, context) {
-      const key = connectionKey(userId, context)
-      const sealed = await store.get(key)
-      return sealed === null ? null : { sealed, connection: open(keyName(key), sealed) }
+      const sealed = await store.get(connectionKey(userId, context))
+      return sealed === null ? null : open(userId, context, sealed)
     },
 
     async write(connection) {
@@ -77,7 +79,7 @@ export function createRecords(store: Store, sealer: Sealer): Records {
       const entries = await store.list(KIND, userId)
       return entries.map(({ key, value }) => {
         try {
-          return { context: key.id, connection: open(keyName(key), value) }
+          return { context: key.id, connection: open(userId, key.id, value).connection }
         } catch (error) {
           if (error instanceof SealBroken) return { context: key.id, unreadable: error.message }
           throw error

@@ -49,7 +49,7 @@ describe('an API call', () => {
   test('sends the bearer token and OData paging, and reads the total from its header', async () => {
     handlers = [json([{ id: 7, name: 'A', extra: true }], 200, { 'x-odata-total-count': '41' })]
     const page = await leads.list(source(), { top: 5, skip: 10, orderBy: 'createdAt desc' })
-    expect(page).toEqual({ items: [{ id: '7', name: 'A', extra: true }], total: 41 })
+    expect(page).toEqual({ items: [{ id: 7, name: 'A', extra: true }], total: 41 })
     const { url, authorization } = requests[0] as (typeof requests)[0]
     expect(authorization).toBe('Bearer token')
     const { pathname, searchParams } = new URL(url, 'http://x')
