@@ -98,9 +98,9 @@ export function readConfig(env: Environment, { demoSignIn }: { demoSignIn: boole
 
   function port(): number {
     const value = get('PORT') ?? '3000'
-    return /^\d{1,5}$/.test(value) && Number(value) < 65_536
+    return /^\d{1,5}$/.test(value) && Number(value) > 0 && Number(value) < 65_536
       ? Number(value)
-      : wrong('PORT', 'must be a whole number from 0 to 65535', 0)
+      : wrong('PORT', 'must be a whole number from 1 to 65535', 0)
   }
 
   function sessionSecrets(): string[] {
@@ -137,8 +137,17 @@ export function readConfig(env: Environment, { demoSignIn }: { demoSignIn: boole
 
   function redisUrls(): string[] {
     const urls = list('REDIS_URL')
-    const valid = urls.every((url) => /^rediss?:$/.test(URL.parse(url)?.protocol ?? ''))
-    return valid ? urls : wrong('REDIS_URL', 'must be redis:// or rediss:// addresses, comma separated', [])
+    const valid = urls.every((text) => {
+      const url = URL.parse(text)
+      return url && /^rediss?:$/.test(url.protocol) && /^\/?\d*$/.test(url.pathname)
+    })
+    return valid
+      ? urls
+      : wrong(
+          'REDIS_URL',
+          'must be redis:// or rediss:// addresses, comma separated; a path can only be the number of a database',
+          [],
+        )
   }
 
   function authorizePath(): string {
@@ -176,6 +185,8 @@ export function readConfig(env: Environment, { demoSignIn }: { demoSignIn: boole
       'NODE_ENV is production, but sign-in is still the demo’s: replace src/web/sign-in.ts with yours',
     )
   }
+  if (production && !get('BASE_URL'))
+    problems.push('BASE_URL is not set: production needs the public https address')
   const listenPort = port()
   const config: Config = {
     production,

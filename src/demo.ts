@@ -1,8 +1,9 @@
 /** `npm run demo`: the sandbox and the app, wired to each other; no credentials, no `.env`, no Redis. */
-import { openSandbox, sandboxSettings } from './demo-sandbox.ts'
+
+import { configOf, start } from './run-app.ts'
+import { openSandbox, sandboxSettings } from './run-sandbox.ts'
 import { addressesOf } from './sandbox/sandbox.ts'
 import { fail, onStopSignal } from './serve.ts'
-import { configOf, start } from './start.ts'
 
 try {
   const settings = sandboxSettings(process.env)
@@ -17,7 +18,7 @@ try {
     PLATFORM_CLIENT_SECRET: settings.clientSecret,
   })
   const sandbox = await openSandbox(settings)
-  const app = await start(config)
+  const app = await start(config, { localOnly: true })
   console.log(`
   The app                ${config.baseUrl}
 ${sandbox.summary}

@@ -13,9 +13,20 @@ export function newSecrets() {
 /**
  * Secrets for a developer's machine: made at the first start and kept in `dataDir`, readable by this user only, so
  * that sessions and connections outlive a restart. Production takes its secrets from the environment alone.
+ * Throws an error of one line that names `DATA_DIR`.
  */
 export function developmentSecrets(dataDir: string): ReturnType<typeof newSecrets> {
   const file = join(dataDir, 'secrets.json')
+  try {
+    return makeOrRead(dataDir, file)
+  } catch (error) {
+    const why =
+      error instanceof SyntaxError ? 'is not JSON; delete it to get new secrets' : (error as Error).message
+    throw new Error(`DATA_DIR: ${file}: ${why}`)
+  }
+}
+
+function makeOrRead(dataDir: string, file: string): ReturnType<typeof newSecrets> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const draft = `${file}.${process.pid}`
   writeFileSync(draft, JSON.stringify(newSecrets(), null, 2), { mode: 0o600 })

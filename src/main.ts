@@ -1,5 +1,5 @@
+import { configOf, start } from './run-app.ts'
 import { fail, onStopSignal } from './serve.ts'
-import { configOf, start } from './start.ts'
 
 try {
   const app = await start(configOf(process.env))

@@ -1,13 +1,28 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 
 /** How long requests in flight may take to finish after a stop signal, in ms. */
-const GRACE_MS = 10_000
+export const GRACE_MS = 10_000
 
-/**
- * Listens on all addresses. Throws an error of one line that names `variable` when the port cannot be had.
- */
-export function listen(handler: RequestListener, port: number, variable: string): Promise<Server> {
+export interface ListenOptions {
+  port: number
+  /** The variable that sets the port, to be named when it cannot be had. */
+  variable: string
+  /** Answers this machine only: for a demo, whose sign-in anyone could use. */
+  localOnly?: boolean
+}
+
+/** Listens on all addresses. Throws an error of one line that names `variable` when the port cannot be had. */
+export function listen(
+  handler: RequestListener,
+  { port, variable, localOnly = false }: ListenOptions,
+): Promise<Server> {
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000 }, handler)
+  if (localOnly) {
+    // Refused after the fact rather than by address, so that localhost works by IPv4 and IPv6 alike.
+    server.on('connection', (socket) => {
+      if (!/^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '')) socket.destroy()
+    })
+  }
   return new Promise((resolve, reject) => {
     server.once('listening', () => resolve(server))
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -26,7 +41,7 @@ function portProblem(code: string | undefined, port: number, variable: string): 
 }
 
 /** Stops listening at once, lets requests in flight finish, and cuts off what is left after `graceMs`. */
-export async function stop(server: Server, graceMs = GRACE_MS): Promise<void> {
+export async function stop(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
   // A keep-alive connection becomes idle when its last request is done; nobody else would close it then.
   const idle = setInterval(() => server.closeIdleConnections(), 50)

@@ -23,11 +23,11 @@ export interface Services {
   attempts: Attempts
   leads: Leads
   catalogues: Catalogues
-  /** Lets refreshes finish, then closes connections. */
-  close(): Promise<void>
+  /** Lets refreshes finish, at most `graceMs`, then closes connections. */
+  close(graceMs?: number): Promise<void>
 }
 
-/** Throws `StoreUnavailable` when the embedded store cannot be opened; a Redis is waited for in the background. */
+/** Throws an error of one line when the embedded store cannot be opened; a Redis is waited for in the background. */
 export async function createServices(config: Config, log: Logger): Promise<Services> {
   const { store, sessionStore } = await openStore(config, log)
   const http = createHttp()
@@ -39,8 +39,8 @@ export async function createServices(config: Config, log: Logger): Promise<Servi
     attempts: createAttempts(store),
     leads: createLeads(api),
     catalogues: createCatalogues(api),
-    async close() {
-      await vault.idle()
+    async close(graceMs = 0) {
+      await Promise.race([vault.idle(), new Promise((resolve) => setTimeout(resolve, graceMs))])
       await Promise.all([http.close(), store.close()])
     },
   }
@@ -62,8 +62,8 @@ export async function openStore(config: Pick<Config, 'redisUrls' | 'dataDir'>, l
   ])
   const store = openRedis({
     urls: config.redisUrls,
-    onState(state, description) {
-      if (state === 'lost') log.error(`${description} is not reachable; trying again until it is`)
+    onState(state, description, reason) {
+      if (state === 'lost') log.error({ reason }, `${description} is not reachable; trying again until it is`)
       else log.info(`${description} is connected`)
       if (state === 'connected') void warn()
     },

@@ -1,9 +1,9 @@
 /** `npm run doctor`: checks the settings, the store and the platform's addresses, and says what to do. */
 import { createLog } from '../log.ts'
 import { createHttp } from '../platform/http.ts'
+import { configOf } from '../run-app.ts'
 import { fail } from '../serve.ts'
 import { openStore } from '../services.ts'
-import { configOf } from '../start.ts'
 
 let healthy = true
 const good = (line: string) => console.log(`ok    ${line}`)

@@ -1,8 +1,8 @@
 /** `npm run reseal`: seals every stored connection with the first of TOKEN_KEYS, so that an older key can go. */
 import { createLog } from '../log.ts'
+import { configOf } from '../run-app.ts'
 import { fail } from '../serve.ts'
 import { createServices } from '../services.ts'
-import { configOf } from '../start.ts'
 
 try {
   const services = await createServices(configOf(process.env), createLog('silent'))

@@ -1,5 +1,5 @@
 /** `npm run sandbox`: the sandbox alone, for an app that is started by `npm start`. */
-import { openSandbox, sandboxSettings } from '../demo-sandbox.ts'
+import { openSandbox, sandboxSettings } from '../run-sandbox.ts'
 import { fail, onStopSignal } from '../serve.ts'
 
 try {

@@ -2,12 +2,18 @@
 export class ConnectFailure extends Error {
   readonly code: FailureCode
   readonly status: number
+  /** When it is worth trying again, in ms from now. */
+  readonly retryAfterMs?: number
+  /** For the log: what happened, in words of ours or a code of the platform's. */
+  readonly reason: string | undefined
 
-  constructor(code: FailureCode) {
+  constructor(code: FailureCode, reason?: string) {
     super(FAILURES[code].message)
     this.name = 'ConnectFailure'
     this.code = code
     this.status = FAILURES[code].status
+    this.reason = reason
+    if (this.status === 503) this.retryAfterMs = 1000
   }
 }
 
@@ -44,6 +50,21 @@ const FAILURES = {
     message:
       'This connection was interrupted before it was finished, and nothing was stored. Please connect again.',
   },
+  platform_unavailable: {
+    status: 503,
+    message:
+      'The platform did not answer while the account was being connected. Nothing was stored; please connect again.',
+  },
+  platform_rejected: {
+    status: 502,
+    message:
+      "The platform's answer does not fit the connection that was asked for. Nothing was stored; please connect again.",
+  },
+  misconfigured: {
+    status: 500,
+    message:
+      'The platform refuses the credentials of this app. Its operator has been told; nothing was stored.',
+  },
   consent_unavailable: {
     status: 502,
     message: "The platform's consent page reported a fault of its own. Nothing was stored; please try again.",
@@ -61,5 +82,7 @@ export type FailureCode = keyof typeof FAILURES
 export function consentFailure(error: string): ConnectFailure {
   if (error === 'access_denied') return new ConnectFailure('consent_denied')
   const temporary = error === 'server_error' || error === 'temporarily_unavailable'
-  return new ConnectFailure(temporary ? 'consent_unavailable' : 'consent_misconfigured')
+  // The error comes from an address that anyone can type, so only what looks like a code is logged.
+  const reason = `the consent page answered ${/^[\w.:-]{1,60}$/.test(error) ? error : 'an unreadable error'}`
+  return new ConnectFailure(temporary ? 'consent_unavailable' : 'consent_misconfigured', reason)
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Request, Router } from 'express'
 import type { Logger } from 'pino'
 import { contextSchema, START_PAGE } from '../platform/contract.ts'
-import { GrantRejected, type PlatformError } from '../platform/errors.ts'
+import { GrantRejected, Misconfigured, PlatformError, PlatformUnavailable } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
 import type { Vault } from '../vault/vault.ts'
 import type { Attempts, Browser, Claim } from './attempts.ts'
@@ -69,12 +69,10 @@ export function connectRoutes({ attempts, oauth, vault, baseUrl, requireUser, lo
           await end({ connected: context }).catch(() => {})
           return { connected: context }
         } catch (failure) {
-          log.warn(
-            { code: (failure as PlatformError).code, reason: (failure as PlatformError).reason },
-            'connect failed',
-          )
           const known = explain(failure)
-          await end({ failed: known instanceof ConnectFailure ? known.code : 'unfinished' }).catch(() => {})
+          const { code, reason, status } = known
+          log[status === 500 ? 'error' : 'warn']({ code, reason }, 'connect failed')
+          await end({ failed: code }).catch(() => {})
           throw known
         }
       }
@@ -97,6 +95,13 @@ function callbackParameters(req: Request) {
   return { state, code, error }
 }
 
-function explain(failure: unknown): unknown {
-  return failure instanceof GrantRejected ? new ConnectFailure('code_rejected') : failure
+/** The failure as this flow tells it. Anything that is not about the platform is thrown on. */
+function explain(failure: unknown): ConnectFailure {
+  if (failure instanceof ConnectFailure) return failure
+  if (failure instanceof GrantRejected) return new ConnectFailure('code_rejected')
+  const { code, reason } = failure as Partial<PlatformError>
+  if (failure instanceof PlatformUnavailable) return new ConnectFailure('platform_unavailable', reason)
+  if (failure instanceof Misconfigured) return new ConnectFailure('misconfigured', reason)
+  if (failure instanceof PlatformError) return new ConnectFailure('platform_rejected', reason ?? code)
+  throw failure
 }

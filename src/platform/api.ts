@@ -7,10 +7,10 @@ import type { TokenSource } from './token-source.ts'
 export interface Call<T> {
   path: string
   query?: Record<string, string | number | undefined>
-  /** The scope that the call needs: named to the user when the platform answers 403. */
+  /** The scope that the call needs. */
   scope: string
-  /** What is called for, in the user's words: `lead`. */
-  what: string
+  /** The one thing that is called for, in the user's words: `lead`. A 404 then means that there is no such thing. */
+  what?: string
   /** What the answer must look like. It is only checked, not copied: unknown fields stay, nothing is transformed. */
   schema: z.ZodType<T>
 }
@@ -48,7 +48,7 @@ export interface ApiOptions {
 
 const TRIES = 3
 /** Answers that speak about the request itself; any other 4xx has no meaning that we know. */
-const REJECTIONS = new Set([400, 405, 406, 409, 410, 411, 412, 413, 414, 415, 422])
+const REJECTIONS = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 422])
 
 /**
  * Calls the platform's API with a bearer token. A 401 is answered with one renewed token and one repeat;
@@ -65,7 +65,8 @@ export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Ap
     body?: unknown,
   ) {
     // A dot segment would lead out of its path, even percent-encoded; no id of the platform's is one.
-    if (path.split('/').some((segment) => segment === '.' || segment === '..')) throw new NotFound(rest.what)
+    if (path.split('/').some((segment) => segment === '.' || segment === '..'))
+      throw new NotFound(rest.what ?? 'thing')
     const url = base + path + queryString(query)
     const json = body === undefined ? undefined : JSON.stringify(body)
     const ends = performance.now() + deadlineMs
@@ -87,6 +88,7 @@ export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Ap
     const token = await source.accessToken()
     let answer = await send(token)
     if (answer.status === 401) answer = await send(await source.renew(token))
+    if (answer.status === 403) throw new ScopeMissing(await missingScope(answer, source, rest.scope))
     return { data: judge(answer, rest), answer }
   }
 
@@ -131,10 +133,9 @@ async function repeated(once: () => Promise<HttpAnswer>, ends: number): Promise<
 }
 
 /** What the answer means: the data, or the one typed error for it. */
-function judge<T>(answer: HttpAnswer, { scope, what, schema }: Omit<Call<T>, 'path' | 'query'>): T {
+function judge<T>(answer: HttpAnswer, { what, schema }: Pick<Call<T>, 'what' | 'schema'>): T {
   const { status } = answer
-  if (status === 404) throw new NotFound(what)
-  if (status === 403) throw new ScopeMissing(challengeScope(answer) ?? scope)
+  if (status === 404 && what) throw new NotFound(what)
   if (status === 401) throw new PlatformRejected('the API refuses a token that was just renewed')
   if (REJECTIONS.has(status)) throw new PlatformRejected(`the API answered ${status}`)
   if (status < 200 || status >= 300)
@@ -152,9 +153,19 @@ export function fieldOf(error: z.ZodError): string {
   return error.issues[0]?.path.map(String).join('.') || 'the whole answer'
 }
 
-/** The scope that a `WWW-Authenticate: Bearer error="insufficient_scope", scope="..."` names (RFC 6750 section 3). */
-function challengeScope(answer: HttpAnswer): string | undefined {
-  return /\bscope="([\w:.\- ]{1,200})"/.exec(answer.header('www-authenticate') ?? '')?.[1]
+/**
+ * The missing scope, when we know it: the challenge names it (`WWW-Authenticate: Bearer scope="..."`, RFC 6750
+ * section 3), or the one that the call needs was not granted.
+ */
+async function missingScope(
+  answer: HttpAnswer,
+  source: TokenSource,
+  needed: string,
+): Promise<string | undefined> {
+  const named = /\bscope="([\w:.\- ]{1,200})"/.exec(answer.header('www-authenticate') ?? '')?.[1]
+  if (named) return named
+  const granted = await source.grantedScopes()
+  return granted && !granted.includes(needed) ? needed : undefined
 }
 
 function queryString(query: Call<unknown>['query'] = {}): string {

@@ -11,7 +11,7 @@ export interface Catalogues {
 }
 
 const one = { scope: SCOPES.catalogues, what: 'catalogue', schema: catalogueSchema }
-const many = { scope: SCOPES.catalogues, what: 'catalogue', schema: z.array(catalogueSchema) }
+const many = { scope: SCOPES.catalogues, schema: z.array(catalogueSchema) }
 
 /** The catalogues API. Every method throws what `createApi` says. */
 export function createCatalogues(api: Api): Catalogues {

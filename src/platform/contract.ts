@@ -95,12 +95,12 @@ export const leadSchema = z.object({
 })
 export type Lead = z.infer<typeof leadSchema>
 
-const text = (max: number) => z.string().trim().max(max)
+const text = (max: number) => z.string('must be text').trim().max(max, `must have at most ${max} characters`)
 
 /** assumed: what creates a lead. */
 export const newLeadSchema = z.strictObject({
-  name: text(200).min(1),
-  email: z.email().max(254).optional(),
+  name: text(200).min(1, 'must not be empty'),
+  email: z.email('must be an email address').max(254).optional(),
   phone: text(40).optional(),
   suburb: text(100).optional(),
   projectType: text(100).optional(),

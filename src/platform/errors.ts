@@ -39,7 +39,7 @@ export class ConnectionRevoked extends PlatformError {
   readonly revokedAt: string
   readonly revokedBecause: string
   constructor(revokedAt: string, revokedBecause: string) {
-    super('Access to this account was revoked on the platform. Reconnect it to go on.')
+    super('Access to this account was revoked on the platform, or has ended there. Reconnect it to go on.')
     this.revokedAt = revokedAt
     this.revokedBecause = revokedBecause
   }

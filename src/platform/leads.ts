@@ -13,7 +13,7 @@ export interface Leads {
 }
 
 const one = { scope: SCOPES.leads, what: 'lead', schema: leadSchema }
-const many = { scope: SCOPES.leads, what: 'lead', schema: z.array(leadSchema) }
+const many = { scope: SCOPES.leads, schema: z.array(leadSchema) }
 
 /** The leads API. Every method throws what `createApi` says. */
 export function createLeads(api: Api): Leads {

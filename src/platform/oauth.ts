@@ -172,7 +172,7 @@ const OUR_FAULT = new Set([
  * What a token endpoint's answer means when it is not a token (RFC 6749 section 5.2):
  * `invalid_grant` ends the grant, an error about us is a misconfiguration, all else passes.
  */
-export function tokenFailure(answer: Pick<HttpAnswer, 'status' | 'text' | 'retryAfterMs'>): PlatformError {
+function tokenFailure(answer: Pick<HttpAnswer, 'status' | 'text' | 'retryAfterMs'>): PlatformError {
   const { status } = answer
   const body = parseJson(answer.text)
   const code = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined

@@ -4,21 +4,22 @@ import { errors } from 'oidc-provider'
 import { businessOf } from './accounts.ts'
 import type { Database } from './database.ts'
 import type { Faults } from './faults.ts'
-import { SCOPES } from './identity.ts'
-import { loggedIn, loginUrl } from './login.ts'
+import { type RegisteredApp, SCOPES } from './identity.ts'
+import { loginUrl } from './login.ts'
 import { page, problem } from './pages.ts'
 
 export interface ConsentOptions {
   provider: Provider
+  apps: RegisteredApp[]
   database: Database
   faults: Faults
 }
 
 /** The consent page: who asks, for which business, for what; accept, accept a part, or deny. */
-export function consentRoutes({ provider, database, faults }: ConsentOptions): Router {
+export function consentRoutes({ provider, apps, database, faults }: ConsentOptions): Router {
   /** The consent that is asked for in this browser, or undefined when a page was shown instead. */
   async function asked(req: Request, res: Response) {
-    const account = loggedIn(req)
+    const account = req.account
     const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
       if (error instanceof errors.SessionNotFound) return undefined
       throw error
@@ -42,16 +43,16 @@ export function consentRoutes({ provider, database, faults }: ConsentOptions): R
       problem(res, 403, `${account.name} has no business with the bxcontext that was asked for.`, account)
       return undefined
     }
-    const client = await provider.Client.find(String(client_id))
+    const app = apps.find(({ clientId }) => clientId === client_id)
     const scopes = (scope ?? '').split(' ').filter((name) => name in SCOPES)
-    return { account, business, client, details, scopes }
+    return { account, business, app, details, scopes }
   }
 
   return Router()
     .get('/consent/:uid', async (req, res) => {
       const consent = await asked(req, res)
       if (!consent) return
-      const { account, business, client, scopes, details } = consent
+      const { account, business, app, scopes, details } = consent
       // The platform's login is the identity provider's too: nobody logs in twice.
       if (details.prompt.name === 'login') {
         return provider.interactionFinished(req, res, { login: { accountId: account.id } })
@@ -59,7 +60,7 @@ export function consentRoutes({ provider, database, faults }: ConsentOptions): R
       page(res, 'consent', {
         title: 'Allow access?',
         ...{ account, business, uid: details.uid },
-        app: client?.clientName ?? details.params.client_id,
+        app,
         scopes: scopes.map((name) => ({ name, words: SCOPES[name] })),
       })
     })

@@ -3,7 +3,6 @@ import * as z from 'zod'
 import type { Database } from './database.ts'
 import { FAULTS, type Faults, faultSchema } from './faults.ts'
 import type { Journal } from './journal.ts'
-import { loggedIn } from './login.ts'
 import { page, problem } from './pages.ts'
 
 export interface ControlOptions {
@@ -21,7 +20,7 @@ export function controlRoutes({ faults, journal, database }: ControlOptions): Ro
     .use('/sandbox', express.json({ limit: '10kb' }))
     .get(['/sandbox', '/sandbox/faults'], (req, res) => {
       if (json(req)) return void res.json(state())
-      page(res, 'control', { title: 'Faults', account: loggedIn(req), possible: FAULTS, ...state() })
+      page(res, 'control', { title: 'Faults', account: req.account, possible: FAULTS, ...state() })
     })
     .post('/sandbox/faults', (req, res) => {
       const wanted = faultSchema.safeParse(req.body)

@@ -35,11 +35,20 @@ const SCHEMA = `
 
 export type Database = ReturnType<typeof openDatabase>
 
+function open(file: string): DatabaseSync {
+  try {
+    if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    const db = new DatabaseSync(file)
+    db.exec(SCHEMA)
+    return db
+  } catch (error) {
+    throw new Error(`DATA_DIR: ${file} cannot be opened: ${(error as Error).message}`)
+  }
+}
+
 /** What the sandbox remembers between runs: grants and tokens, consents, leads that were created. */
 export function openDatabase(file: string) {
-  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true })
-  const db = new DatabaseSync(file)
-  db.exec(SCHEMA)
+  const db = open(file)
   const run = (sql: string, ...values: (string | number | null)[]) => db.prepare(sql).run(...values)
   const all = (sql: string, ...values: (string | number | null)[]) => db.prepare(sql).all(...values)
   const seconds = () => Math.floor(Date.now() / 1000)

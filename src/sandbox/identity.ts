@@ -8,6 +8,8 @@ import type { Journal } from './journal.ts'
 /** An application as the platform's support registers it. */
 export interface RegisteredApp {
   name: string
+  /** Path of its logo among the sandbox's assets, shown on the consent page. */
+  logo?: string
   clientId: string
   clientSecret: string
   /** Plain urls: the one that receives bxcontext and the redirect_uri of the consent. */

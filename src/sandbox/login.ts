@@ -1,26 +1,36 @@
-import { type Request, Router } from 'express'
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { ACCOUNTS, type Account, accountOf } from './accounts.ts'
 import { PROVIDER_COOKIES } from './identity.ts'
 import { page } from './pages.ts'
 
-declare module 'express-session' {
-  interface SessionData {
-    account: string
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Who is logged in to the sandbox, if anybody. */
+    account: Account | undefined
   }
 }
 
-/** Who is logged in to the sandbox, if anybody. */
-export function loggedIn(req: Request): Account | undefined {
-  return accountOf(req.session.account)
-}
+const COOKIE = 'platform_login'
 
 /** The way to the login page and back here. */
 export function loginUrl(req: Request): string {
   return `/login?${new URLSearchParams({ next: req.originalUrl })}`
 }
 
+/** Reads who is logged in from a signed cookie, which needs no memory and so survives a restart. */
+export function readLogin(secret: string): RequestHandler {
+  return (req, _res, next) => {
+    const [, id = '', signature = ''] =
+      new RegExp(`\\b${COOKIE}=(\\w+)\\.([\\w-]+)`).exec(req.get('cookie') ?? '') ?? []
+    const [given, right] = [Buffer.from(signature), Buffer.from(sign(secret, id))]
+    req.account = given.length === right.length && timingSafeEqual(given, right) ? accountOf(id) : undefined
+    next()
+  }
+}
+
 /** The platform's own login. */
-export function loginRoutes(): Router {
+export function loginRoutes(secret: string): Router {
   return Router()
     .get('/login', (req, res) => {
       page(res, 'login', { title: 'Log in', accounts: ACCOUNTS, next: local(req.query.next), failed: false })
@@ -34,19 +44,21 @@ export function loginRoutes(): Router {
         return page(res, 'login', { title: 'Log in', accounts: ACCOUNTS, next, failed: true })
       }
       forgetProviderSession(res)
-      req.session.regenerate(() => {
-        req.session.account = account.id
-        res.redirect(303, next)
-      })
+      const value = `${account.id}.${sign(secret, account.id)}`
+      res.cookie(COOKIE, value, { httpOnly: true, sameSite: 'lax' }).redirect(303, next)
     })
     .post('/logout', (req, res) => {
       forgetProviderSession(res)
-      req.session.regenerate(() => res.redirect(303, local(req.body?.next)))
+      res.clearCookie(COOKIE).redirect(303, local(req.body?.next))
     })
 }
 
+function sign(secret: string, id: string): string {
+  return createHmac('sha256', secret).update(id).digest('base64url')
+}
+
 /** Without this the identity provider would go on with the account that was logged in before. */
-function forgetProviderSession(res: import('express').Response): void {
+function forgetProviderSession(res: Response): void {
   for (const name of PROVIDER_COOKIES) for (const cookie of [name, `${name}.sig`]) res.clearCookie(cookie)
 }
 

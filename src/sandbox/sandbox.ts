@@ -5,7 +5,6 @@
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
-import session from 'express-session'
 import helmet from 'helmet'
 import { ACCOUNTS } from './accounts.ts'
 import { apiRoutes } from './api.ts'
@@ -16,7 +15,7 @@ import { openDatabase } from './database.ts'
 import { createFaults } from './faults.ts'
 import { createIdentity, type RegisteredApp } from './identity.ts'
 import { createJournal } from './journal.ts'
-import { loggedIn, loginRoutes } from './login.ts'
+import { loginRoutes, readLogin } from './login.ts'
 import { page, problem } from './pages.ts'
 import { startPageRoutes } from './start-page.ts'
 
@@ -48,6 +47,7 @@ const assets = fileURLToPath(new URL('../../views/public', import.meta.url))
 export function createSandbox({ baseUrl, apps, file, accessTokenSeconds = 300 }: SandboxOptions): Sandbox {
   const addresses = addressesOf(baseUrl)
   const database = openDatabase(file)
+  const secret = database.setting('login secret', () => randomBytes(32).toString('base64url'))
   const faults = createFaults()
   const journal = createJournal()
   const provider = createIdentity({
@@ -63,24 +63,16 @@ export function createSandbox({ baseUrl, apps, file, accessTokenSeconds = 300 }:
   app.use('/auth', provider.callback())
   app.use(refuseCrossSite)
   app.use(express.urlencoded({ extended: false, limit: '10kb' }))
-  app.use(
-    session({
-      name: 'platform_login',
-      secret: database.setting('session secret', () => randomBytes(32).toString('base64url')),
-      resave: false,
-      saveUninitialized: false,
-      cookie: { sameSite: 'lax' },
-    }),
-  )
+  app.use(readLogin(secret))
   app.get('/', (req, res) =>
-    page(res, 'home', { title: 'Sandbox', account: loggedIn(req), accounts: ACCOUNTS, apps, addresses }),
+    page(res, 'home', { title: 'Sandbox', account: req.account, accounts: ACCOUNTS, apps, addresses }),
   )
-  app.use(loginRoutes())
+  app.use(loginRoutes(secret))
   app.use(startPageRoutes(apps))
-  app.use(consentRoutes({ provider, database, faults }))
+  app.use(consentRoutes({ provider, apps, database, faults }))
   app.use(connectedAppsRoutes(apps, database))
   app.use(controlRoutes({ faults, journal, database }))
-  app.use((req, res) => problem(res, 404, 'There is no page at this address.', loggedIn(req)))
+  app.use((req, res) => problem(res, 404, 'There is no page at this address.', req.account))
   app.use(onError)
   return { app, addresses, close: () => database.close() }
 }

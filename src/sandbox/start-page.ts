@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import { businessOf } from './accounts.ts'
 import type { RegisteredApp } from './identity.ts'
-import { loggedIn, loginUrl } from './login.ts'
+import { loginUrl } from './login.ts'
 import { page, problem } from './pages.ts'
 
 /** `oauth2.html` (specification 5.3.2): login, choice of business, and back to the registered url with bxcontext. */
@@ -11,7 +11,7 @@ export function startPageRoutes(apps: RegisteredApp[]): Router {
       const { redirectUrl } = req.query
       const app = appOf(redirectUrl)
       if (typeof app === 'string') return problem(res, 400, app)
-      const account = loggedIn(req)
+      const account = req.account
       if (!account) return res.redirect(303, loginUrl(req))
       const [only, ...others] = account.businesses
       if (only && others.length === 0) return res.redirect(303, back(String(redirectUrl), only.context))
@@ -21,7 +21,7 @@ export function startPageRoutes(apps: RegisteredApp[]): Router {
       const { redirectUrl, context } = req.body ?? {}
       const app = appOf(redirectUrl)
       if (typeof app === 'string') return problem(res, 400, app)
-      const account = loggedIn(req)
+      const account = req.account
       const business = account && businessOf(account, context)
       if (!business) return problem(res, 400, 'Log in and choose one of your businesses.', account)
       return res.redirect(303, back(String(redirectUrl), business.context))

@@ -45,8 +45,8 @@ export interface SessionCommands {
 export interface RedisOptions {
   /** One `redis://` or `rediss://` address, or several nodes of a cluster. */
   urls: string[]
-  /** Told, in one line without secrets, when the connection is lost and when it is back. */
-  onState?: (state: 'lost' | 'connected', description: string) => void
+  /** Told when the connection is lost, with the reason, and when it is back; nothing in it is secret. */
+  onState?: (state: 'lost' | 'connected', description: string, reason?: string) => void
 }
 
 /**
@@ -57,17 +57,17 @@ export function openRedis({ urls, onState = () => {} }: RedisOptions): Store & {
   const description = `Redis at ${urls.map((url) => new URL(url).host || 'localhost:6379').join(', ')}`
   const client = connect(urls)
   let state: 'starting' | 'lost' | 'connected' = 'starting'
-  const becomes = (next: 'lost' | 'connected') => {
-    if (state !== next) onState(next, description)
+  const becomes = (next: 'lost' | 'connected', error?: unknown) => {
+    if (state !== next) onState(next, description, error instanceof Error ? error.message : undefined)
     state = next
   }
-  client.on('error', () => becomes('lost'))
+  client.on('error', (error: unknown) => becomes('lost', error))
   client.on('ready', () => becomes('connected'))
   // A single client retries for ever by itself; a cluster gives up when no node answers, so ask again.
   let closed = false
   const start = (): Promise<unknown> =>
-    client.connect().catch(async () => {
-      becomes('lost')
+    client.connect().catch(async (error: unknown) => {
+      becomes('lost', error)
       await new Promise((resolve) => setTimeout(resolve, 500).unref())
       return closed ? undefined : start()
     })
@@ -92,7 +92,7 @@ export function openRedis({ urls, onState = () => {} }: RedisOptions): Store & {
     delete: (key) => timed(client.remove(...names(key))),
 
     async list(kind, owner) {
-      const members = (await timed(client.sMembers(groupName(kind, owner)))).sort()
+      const members = await timed(client.sMembers(groupName(kind, owner)))
       const values = members.length > 0 ? await timed(client.mGet(members)) : []
       return entries(members, values)
     },

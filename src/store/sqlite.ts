@@ -32,7 +32,7 @@ export interface SqliteOptions {
  * The embedded store: one SQLite file in WAL mode, for a fresh clone and for one machine.
  * Every verb is a single statement, so it is atomic among processes that share the file,
  * and a killed process leaves the old value or the new one, never half.
- * Throws `StoreUnavailable` when the file cannot be opened or written.
+ * Throws an error that names the file when it cannot be opened, and `StoreUnavailable` when a verb fails.
  */
 export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): Store {
   const db = open(file)
@@ -48,7 +48,7 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): S
   const remove = db.prepare(`DELETE FROM entries WHERE ${alive}`)
   const removeIf = db.prepare(`DELETE FROM entries WHERE ${alive} AND value = ?`)
   const ofOwner = db.prepare(`SELECT id, value FROM entries
-    WHERE kind = ? AND owner = ? AND expires_at IS NULL ORDER BY id`)
+    WHERE kind = ? AND owner = ? AND expires_at IS NULL`)
   const ofKind = db.prepare(`SELECT owner, id, value FROM entries WHERE kind = ? AND expires_at IS NULL
     AND (owner, id) > (?, ?) ORDER BY owner, id LIMIT 500`)
   const sweep = db.prepare('DELETE FROM entries WHERE expires_at <= ?')
@@ -124,7 +124,7 @@ function open(file: string): DatabaseSync {
     db.exec(SCHEMA)
     return db
   } catch (error) {
-    throw new StoreUnavailable(`${file} cannot be opened: ${reason(error)}`)
+    throw new Error(`DATA_DIR: ${file} cannot be opened: ${reason(error)}`)
   }
 }
 

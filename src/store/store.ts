@@ -7,9 +7,9 @@
 export interface Key {
   /** What the value is: `connection`, `attempt`, `lease` ... A constant of ours, in lower case. */
   readonly kind: string
-  /** Whose it is, usually a `userId`. Any string. */
+  /** Whose it is, usually a `userId`. Any well-formed string. */
   readonly owner: string
-  /** Which of the owner's it is. Any string. */
+  /** Which of the owner's it is. Any well-formed string. */
   readonly id: string
 }
 
@@ -23,7 +23,7 @@ export interface Store {
   readonly description: string
   /** The value, or null when there is none or it has expired. */
   get(key: Key): Promise<string | null>
-  /** Writes unconditionally. With `ttlMs` the value expires and is not listed; without it, it stays. */
+  /** Writes a value, which must not be empty, unconditionally. With `ttlMs` the value expires and is not listed; without it, it stays. */
   set(key: Key, value: string, ttlMs?: number): Promise<void>
   /**
    * Writes `next` only if the value is still exactly `expected`; null stands for "absent" on either side.
@@ -32,7 +32,7 @@ export interface Store {
   compareAndSet(key: Key, expected: string | null, next: string | null, ttlMs?: number): Promise<boolean>
   /** Removes the value. Resolves to whether there was one. */
   delete(key: Key): Promise<boolean>
-  /** The owner's lasting values of one kind (those written without `ttlMs`), in the order of their ids. */
+  /** The owner's lasting values of one kind (those written without `ttlMs`), in no particular order. */
   list(kind: string, owner: string): Promise<Entry[]>
   /** Every lasting value of one kind, of all owners; for maintenance such as `npm run reseal`. */
   scan(kind: string): AsyncIterable<Entry>
@@ -49,11 +49,13 @@ export class StoreUnavailable extends Error {
   readonly status = 503
   readonly retryAfterMs = 1000
 
+  /** For the log: the store's own words. */
+  readonly reason: string
+
   constructor(reason: string) {
-    super(
-      `The app's own data store is not available (${reason}). Nothing is lost; please try again in a moment.`,
-    )
+    super("The app's own data store is not available. Nothing is lost; please try again in a moment.")
     this.name = 'StoreUnavailable'
+    this.reason = reason
   }
 }
 

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Key, Store } from '../store/store.ts'
 
-/** Why refreshing is paused. */
+/** Why refreshing does not work just now. */
+export type Trouble = 'unavailable' | 'misconfigured'
+
+/** Refreshing is paused after a failure. */
 export interface Pause {
-  because: 'unavailable' | 'misconfigured'
+  because: Trouble
   /** How long from now, in ms. */
   forMs: number
 }
@@ -12,15 +15,15 @@ export interface Pause {
 export interface Pass {
   leave(): Promise<void>
   /** Leaves, and lets nobody in for a while that grows with every failure in a row, at least `minMs`. */
-  leavePaused(because: Pause['because'], minMs?: number): Promise<void>
+  leavePaused(because: Trouble, minMs?: number): Promise<void>
 }
 
 export interface Gate {
   /** A pass; or why there is none: another process is refreshing, or refreshing is paused. */
   enter(userId: string, context: string): Promise<Pass | Pause | 'busy'>
-  /** The pause in force, if any. */
-  paused(userId: string, context: string): Promise<Pause | null>
-  /** Ends a pause: a new consent is a new start. A lease that is held stays. */
+  /** What the latest refresh failed of; null once one has worked. */
+  trouble(userId: string, context: string): Promise<Trouble | null>
+  /** Ends trouble and pause: a new consent is a new start. A lease that is held stays. */
   reset(userId: string, context: string): Promise<void>
 }
 
@@ -32,8 +35,8 @@ export interface GateOptions {
 
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
-/** Failures are counted as "in a row" while no more than this lies between them. */
-const ROW_MS = 120_000
+/** How long a failure is remembered when nobody tries again, in ms. */
+const MEMORY_MS = 24 * 3_600_000
 
 /**
  * At most one refresh per connection among all processes, and a rest after a failure, so that an outage is not
@@ -47,6 +50,14 @@ export function createGate(store: Store, { leaseMs = 5_000, now = Date.now }: Ga
     owner: userId,
     id: context,
   })
+
+  const failed = async (
+    userId: string,
+    context: string,
+  ): Promise<{ count: number; because: Trouble | null }> => {
+    const value = await store.get(failures(userId, context))
+    return value === null ? { count: 0, because: null } : JSON.parse(value)
+  }
 
   const read = (value: string | null): Pause | null => {
     if (!value?.startsWith('paused:')) return null
@@ -69,9 +80,9 @@ export function createGate(store: Store, { leaseMs = 5_000, now = Date.now }: Ga
       },
       async leavePaused(because, minMs = 0) {
         clearInterval(renewal)
-        const before = Number((await store.get(failures(userId, context))) ?? 0)
-        const ms = Math.max(minMs, Math.min(FIRST_PAUSE_MS * 2 ** before, LONGEST_PAUSE_MS))
-        await store.set(failures(userId, context), String(before + 1), ms + ROW_MS)
+        const { count } = await failed(userId, context)
+        const ms = Math.max(minMs, Math.min(FIRST_PAUSE_MS * 2 ** count, LONGEST_PAUSE_MS))
+        await store.set(failures(userId, context), JSON.stringify({ count: count + 1, because }), MEMORY_MS)
         const value = `paused:${JSON.stringify({ because, until: now() + ms, ms })}`
         await store.compareAndSet(key, mine, value, ms)
       },
@@ -86,7 +97,7 @@ export function createGate(store: Store, { leaseMs = 5_000, now = Date.now }: Ga
       return read(await store.get(key)) ?? 'busy'
     },
 
-    paused: async (userId, context) => read(await store.get(lease(userId, context))),
+    trouble: async (userId, context) => (await failed(userId, context)).because,
 
     async reset(userId, context) {
       const value = await store.get(lease(userId, context))

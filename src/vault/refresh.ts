@@ -86,14 +86,13 @@ export function createRefresher({
       await leave(pass)
       return result
     } catch (error) {
-      const outage = error instanceof PlatformError && (error.status >= 500 || error.code === 'misconfigured')
-      if (!outage) {
+      if (!(error instanceof PlatformError && error.status >= 500)) {
         await leave(pass)
         throw error
       }
       const because = error instanceof Misconfigured ? 'misconfigured' : 'unavailable'
       log[because === 'misconfigured' ? 'error' : 'warn'](
-        { code: error.code, reason: error.reason },
+        { grantId: seen.connection.grantId, code: error.code, reason: error.reason },
         'refresh failed',
       )
       await pass.leavePaused(because, error.retryAfterMs).catch(() => {})

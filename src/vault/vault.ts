@@ -4,7 +4,7 @@ import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import type { Store } from '../store/store.ts'
 import type { ActiveConnection, Connection } from './connection.ts'
-import { createGate, type GateOptions, type Pause } from './gate.ts'
+import { createGate, type GateOptions, type Trouble } from './gate.ts'
 import { createRecords } from './records.ts'
 import { active, createRefresher, withTokens } from './refresh.ts'
 import { createSealer, type SealingKey } from './seal.ts'
@@ -17,7 +17,7 @@ export type ConnectionSummary = Readonly<{
   refreshedAt: number | null
 }> &
   (
-    | { status: 'active'; expiresAt: number; paused: Pause | null }
+    | { status: 'active'; expiresAt: number; trouble: Trouble | null }
     | { status: 'revoked'; revokedAt: number; revokedBecause: string }
   )
 
@@ -59,17 +59,19 @@ export interface VaultOptions extends GateOptions {
   keys: readonly SealingKey[]
   oauth: Pick<OAuth, 'refresh' | 'scopes'>
   log: Logger
-  /** A token is refreshed in the background when it has less than this to live, in ms, and at most a fifth of its life. */
-  marginMs?: number
 }
 
+/** A token is refreshed in the background when it has less than this to live, in ms, or less than a fifth of its life. */
+const MARGIN_MS = 60_000
+
 export function createVault(options: VaultOptions): Vault {
-  const { store, keys, oauth, log, marginMs = 60_000, now = Date.now } = options
+  const { store, keys, oauth, log, now = Date.now } = options
   const records = createRecords(store, createSealer(keys))
   const gate = createGate(store, options)
   const refresher = createRefresher({ records, gate, oauth, log, now })
 
-  const margin = ({ issuedAt, expiresAt }: ActiveConnection) => Math.min(marginMs, (expiresAt - issuedAt) / 5)
+  const margin = ({ issuedAt, expiresAt }: ActiveConnection) =>
+    Math.min(MARGIN_MS, (expiresAt - issuedAt) / 5)
 
   async function accessToken(userId: string, context: string): Promise<string> {
     const stored = active(await records.read(userId, context))
@@ -94,8 +96,8 @@ export function createVault(options: VaultOptions): Vault {
       const { status, revokedAt, revokedBecause } = connection
       return { ...common, status, revokedAt, revokedBecause }
     }
-    const paused = await gate.paused(connection.userId, context)
-    return { ...common, status: 'active', expiresAt: connection.expiresAt, paused }
+    const trouble = await gate.trouble(connection.userId, context)
+    return { ...common, status: 'active', expiresAt: connection.expiresAt, trouble }
   }
 
   return {
@@ -104,6 +106,7 @@ export function createVault(options: VaultOptions): Vault {
     tokenSource: (userId, context) => ({
       accessToken: () => accessToken(userId, context),
       renew: (rejected) => renew(userId, context, rejected),
+      grantedScopes: async () => (await records.read(userId, context))?.connection.scopes ?? null,
     }),
 
     async connect(userId, context, tokens) {
@@ -112,7 +115,8 @@ export function createVault(options: VaultOptions): Vault {
       const empty = { ...grant, scopes: null, refreshToken: null, refreshedAt: null }
       const connection = { ...withTokens(empty, tokens, at), refreshedAt: null }
       await records.write(connection)
-      await gate.reset(userId, context)
+      // The connection is stored; that an old pause could not be ended must not make it look otherwise.
+      await gate.reset(userId, context).catch(() => {})
       log.info({ grantId: grant.grantId, expiresAt: connection.expiresAt }, 'account connected')
     },
 

@@ -23,8 +23,8 @@ export interface ConnectionView {
 const SENTENCES: Record<Exclude<Health, 'unreadable' | 'needs_consent'>, string> = {
   connected: 'Ready to use. The access token is renewed by itself.',
   degraded:
-    'The platform does not answer just now. The connection is kept, and renewing is tried again by itself.',
-  revoked: 'Access was revoked on the platform. Reconnect to go on.',
+    'The platform did not answer when the token was last renewed. The connection is kept; the next use tries again.',
+  revoked: 'Access was revoked on the platform, or has ended there. Reconnect to go on.',
   misconfigured:
     "The platform refuses this app's own credentials. Its operator must correct them; you need do nothing.",
 }
@@ -63,7 +63,7 @@ export function connectionView(
 
 function healthOf(connection: ConnectionSummary, missingScopes: string[]) {
   if (connection.status === 'revoked') return 'revoked'
-  if (connection.paused) return connection.paused.because === 'misconfigured' ? 'misconfigured' : 'degraded'
+  if (connection.trouble) return connection.trouble === 'misconfigured' ? 'misconfigured' : 'degraded'
   return missingScopes.length > 0 ? 'needs_consent' : 'connected'
 }
 

@@ -5,6 +5,7 @@ import { PlatformError } from '../platform/errors.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { SealBroken } from '../vault/seal.ts'
 import { wantsJson } from './respond.ts'
+import { localPath } from './return-to.ts'
 
 /** Errors of the pages themselves; the others come from the parts they belong to. */
 export class WebError extends Error {
@@ -61,7 +62,7 @@ const TITLES: Record<string, string> = {
 }
 
 /** Every error's public face; whatever we do not know becomes `internal_error` and tells nothing. */
-export function problemOf(error: unknown): Problem {
+function problemOf(error: unknown): Problem {
   const known =
     error instanceof WebError ||
     error instanceof ConnectFailure ||
@@ -83,7 +84,7 @@ export function problemOf(error: unknown): Problem {
   }
   if (error instanceof ZodError) {
     const [issue] = error.issues
-    const field = issue?.path.join('.') || 'input'
+    const field = (issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path.join('.')) || 'input'
     return { ...problemOf(badInput(field, issue?.message ?? 'is not valid')), more: { field } }
   }
   // What Express and its body parsers throw: a malformed url or body, or one that is too large.
@@ -108,53 +109,47 @@ export const notFound: RequestHandler = () => {
 }
 
 /** Answers an error as a page, or as `application/problem+json` (RFC 9457) with `code` and `requestId`. */
-export const errorHandler: ErrorRequestHandler = (error, req, res, next) => {
+export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
   const problem = problemOf(error)
   const { status, code, title, detail, retryAfterMs, more } = problem
   if (status >= 500) {
     // An unknown error's message may hold anything, so only its type and place are logged.
     const unknown = code === 'internal_error' && { type: error?.name, at: placeOf(error) }
-    req.log.error({ code, reason: (error as PlatformError)?.reason, ...unknown }, 'request failed')
+    const reason = error instanceof SealBroken ? error.message : (error as { reason?: string } | null)?.reason
+    req.log.error({ code, reason, ...unknown }, 'request failed')
   }
-  if (res.headersSent) return next(error)
+  if (res.headersSent) {
+    // Too late for an answer; what is half-sent must not look whole.
+    if (!res.writableEnded) res.destroy()
+    return
+  }
   res.status(status)
   if (retryAfterMs !== undefined) res.set('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
-  if (code === 'not_signed_in') res.set('Vary', 'Cookie')
+  res.vary('Accept')
   const requestId = req.id
   if (wantsJson(req)) {
     res
       .type('application/problem+json')
       .json({ type: 'about:blank', title, status, detail, code, requestId, ...more })
   } else {
-    res.page('error', { ...problem, ...wayOn(req, code), requestId })
+    res.page('error', { ...problem, ...wayOn(req, error, code), requestId })
   }
 }
 
-const CONNECT_AGAIN = new Set([
-  ...[
-    'not_connected',
-    'connection_revoked',
-    'scope_missing',
-    'record_unreadable',
-    'invalid_context',
-    'no_attempt',
-  ],
-  ...[
-    'invalid_callback',
-    'unknown_attempt',
-    'consent_denied',
-    'code_rejected',
-    'unfinished',
-    'consent_unavailable',
-  ],
-])
+const CONNECT_AGAIN = new Set(['not_connected', 'connection_revoked', 'scope_missing', 'record_unreadable'])
 const TRY_AGAIN = new Set(['platform_unavailable', 'store_unavailable', 'internal_error'])
 
 /** What an error page offers: connect, or the same page again. A url of the connect flow is never offered: it is used up. */
-function wayOn(req: Request, code: string) {
-  const here = req.method === 'GET' && !req.path.startsWith('/connect/') ? req.originalUrl : '/connections'
+function wayOn(req: Request, error: unknown, code: string) {
+  const again = req.method === 'GET' && !req.path.startsWith('/connect/')
+  const here = (again && localPath(req.originalUrl)) || '/connections'
   return {
-    wayOn: CONNECT_AGAIN.has(code) ? 'connect' : TRY_AGAIN.has(code) ? 'retry' : null,
+    wayOn:
+      error instanceof ConnectFailure || CONNECT_AGAIN.has(code)
+        ? 'connect'
+        : TRY_AGAIN.has(code)
+          ? 'retry'
+          : null,
     retry: here,
     returnTo: here,
   }

@@ -2,7 +2,7 @@ import type { Request, Response } from 'express'
 
 /** True for a client that asks for JSON; a browser, or a client without a wish, gets HTML. */
 export function wantsJson(req: Request): boolean {
-  return req.accepts(['html', 'json']) === 'json'
+  return req.accepts(['html', 'json', 'application/problem+json']) !== 'html'
 }
 
 /** Answers a page to a browser and the same as JSON to a client that asks for it. */

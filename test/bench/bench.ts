@@ -68,7 +68,11 @@ async function vaultBench(): Promise<void> {
 async function clientBench(): Promise<void> {
   const http = createHttp()
   const leads = createLeads(createApi({ baseUrl: apiUrl, http }))
-  const source = { accessToken: async () => 'token', renew: async () => 'token' }
+  const source = {
+    accessToken: async () => 'token',
+    renew: async () => 'token',
+    grantedScopes: async () => null,
+  }
   const dispatcher = new Agent({ connections: 64 })
   const headers = { authorization: 'Bearer token', accept: 'application/json' }
   const measured = await compare(

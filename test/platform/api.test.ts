@@ -31,12 +31,13 @@ beforeEach(() => {
 })
 
 /** A source whose renewed tokens are `renewed-1`, `renewed-2` ... */
-function source() {
+function source(granted: string[] | null = null) {
   let renewals = 0
   return {
     accessToken: async () => 'token',
     renew: async () => `renewed-${++renewals}`,
     renewals: () => renewals,
+    grantedScopes: async () => granted,
   }
 }
 
@@ -100,7 +101,7 @@ describe('what an API answer means', () => {
     await expect(leads.list(failing)).rejects.toThrow('the vault’s word')
   })
 
-  test('403: a missing scope, by the name in the challenge, else by the one the call needs; never a renewal', async () => {
+  test('403: a missing scope, by the name in the challenge, else the needed one if it was not granted, else none; never a renewal', async () => {
     const challenge = 'Bearer error="insufficient_scope", scope="leads.write"'
     handlers = [json({}, 403, { 'www-authenticate': challenge }), json({}, 403)]
     const from = source()
@@ -109,12 +110,21 @@ describe('what an API answer means', () => {
       status: 403,
       scope: 'leads.write',
     })
-    await expect(leads.list(from)).rejects.toMatchObject({ code: 'scope_missing', scope: 'leads' })
+    await expect(leads.list(source(['catalogues']))).rejects.toMatchObject({
+      code: 'scope_missing',
+      scope: 'leads',
+    })
+    await expect(leads.list(source(['leads']))).rejects.toMatchObject({
+      code: 'scope_missing',
+      scope: undefined,
+    })
+    await expect(leads.list(from)).rejects.toMatchObject({ code: 'scope_missing', scope: undefined })
     expect(from.renewals()).toBe(0)
   })
 
-  test('404: not found, of the thing that was asked for', async () => {
+  test('404: not found, of the thing that was asked for; rejected for a list, which always exists', async () => {
     handlers = [json({}, 404)]
+    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_rejected' })
     await expect(leads.get(source(), 'x')).rejects.toMatchObject({
       code: 'not_found',
       message: expect.stringContaining('lead'),

@@ -113,7 +113,7 @@ describe.each(subjects)('the store on $name', ({ open, skip }) => {
     expect(await store.get(lasting)).toBe('b')
   })
 
-  test('lists the lasting values of one kind and owner, in the order of their ids', async () => {
+  test('lists the lasting values of one kind and owner', async () => {
     const owner = `lister-${++run}`
     for (const id of ['b', 'a', 'c', 'gone', 'swapped']) await store.set(key(id, owner), `value ${id}`)
     await store.set(key('temporary', owner), 'x', 60_000)
@@ -121,7 +121,8 @@ describe.each(subjects)('the store on $name', ({ open, skip }) => {
     await store.set(key('a', `${owner}2`), 'x')
     await store.delete(key('gone', owner))
     await store.compareAndSet(key('swapped', owner), 'value swapped', null)
-    expect(await store.list('thing', owner)).toEqual(
+    const listed = await store.list('thing', owner)
+    expect(listed.sort((a, b) => a.value.localeCompare(b.value))).toEqual(
       ['a', 'b', 'c'].map((id) => ({ key: key(id, owner), value: `value ${id}` })),
     )
     expect(await store.list('thing', 'nobody')).toEqual([])

@@ -17,7 +17,7 @@ test('a full disk fails the write with a clear error and leaves what was there r
   const writes = Array.from({ length: 50 }, (_, i) => full.set(at(`new-${i}`), 'x'.repeat(4000)))
   const failed = (await Promise.allSettled(writes)).filter(({ status }) => status === 'rejected')
   expect(failed[0]).toMatchObject({
-    reason: { code: 'store_unavailable', message: expect.stringContaining('full') },
+    reason: { code: 'store_unavailable', reason: expect.stringContaining('full') },
   })
   expect(await full.get(at('before'))).toBe('kept')
   await full.close()

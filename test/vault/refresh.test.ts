@@ -165,7 +165,7 @@ describe('what a failed refresh means', () => {
     await expired()
     setup.endpoint.answers(oauthError(error, status), tokens({ access_token: 'next' }))
     await expect(token()).rejects.toMatchObject({ code: 'misconfigured', status: 500 })
-    expect(await connection()).toMatchObject({ status: 'active', paused: { because: 'misconfigured' } })
+    expect(await connection()).toMatchObject({ status: 'active', trouble: 'misconfigured' })
     expect(setup.logLines.some((line) => line.includes('"level":"error"') && line.includes(error))).toBe(true)
     setup.later(31)
     expect(await token()).toBe('next')
@@ -185,10 +185,10 @@ describe('what a failed refresh means', () => {
     await expired()
     setup.endpoint.answers(answer, tokens({ access_token: 'next' }))
     await expect(token()).rejects.toMatchObject({ code: 'platform_unavailable', status: 503 })
-    expect(await connection()).toMatchObject({ status: 'active', paused: { because: 'unavailable' } })
+    expect(await connection()).toMatchObject({ status: 'active', trouble: 'unavailable' })
     setup.later(31)
     expect(await token()).toBe('next')
-    expect(await connection()).toMatchObject({ paused: null })
+    expect(await connection()).toMatchObject({ trouble: null })
   })
 
   test('no answer in time: 503, the connection is kept', async () => {

@@ -37,10 +37,18 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
 export async function openSandbox({ port, url, appUrl, clientId, clientSecret, dataDir }: SandboxSettings) {
   const sandbox = createSandbox({
     baseUrl: url,
-    apps: [{ name: 'Connect Starter', clientId, clientSecret, redirectUrls: [...redirectUrls(appUrl)] }],
+    apps: [
+      {
+        name: 'Connect Starter',
+        logo: '/assets/app.svg',
+        clientId,
+        clientSecret,
+        redirectUrls: [...redirectUrls(appUrl)],
+      },
+    ],
     file: join(dataDir, 'sandbox.sqlite'),
   })
-  const server = await listen(sandbox.app, port, 'SANDBOX_PORT')
+  const server = await listen(sandbox.app, { port, variable: 'SANDBOX_PORT', localOnly: true })
   const accounts = ACCOUNTS.map(
     ({ email, password, businesses }) =>
       `    ${email.padEnd(24)} password ${password}   ${businesses.map(({ name }) => name).join(', ')}`,
