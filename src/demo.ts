@@ -18,7 +18,7 @@ try {
     PLATFORM_CLIENT_SECRET: settings.clientSecret,
   })
   const sandbox = await openSandbox(settings)
-  const app = await start(config, { localOnly: true })
+  const app = await start(config)
   console.log(`
   The app                ${config.baseUrl}
 ${sandbox.summary}

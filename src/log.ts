@@ -13,8 +13,14 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACTED, censor: '[redacted]' },
     },
-    ...(destination ? [destination] : []),
+    destination ?? standardOutput(),
   )
+}
+
+/** Standard output; a full disk behind it loses lines and nothing else. */
+function standardOutput(): DestinationStream {
+  process.stdout.on('error', () => {})
+  return { write: (line) => void process.stdout.write(line) }
 }
 
 const NAMES = [

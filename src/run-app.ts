@@ -1,9 +1,8 @@
-import type { Server } from 'node:http'
 import { createApp } from './app.ts'
 import { type Config, readConfig } from './config.ts'
 import { developmentSecrets } from './dev-secrets.ts'
 import { createLog } from './log.ts'
-import { GRACE_MS, listen, stop } from './serve.ts'
+import { GRACE_MS, listen } from './serve.ts'
 import { createServices } from './services.ts'
 import { DEMO } from './web/sign-in.ts'
 
@@ -15,20 +14,20 @@ export function configOf(env: NodeJS.ProcessEnv): Config {
   return readConfig({ ...secrets, ...given }, { demoSignIn: DEMO })
 }
 
-/** Starts the app; resolves when it listens. `localOnly` answers this machine only. */
-export async function start(
-  config: Config,
-  { localOnly = false } = {},
-): Promise<{ server: Server; close(): Promise<void> }> {
+/** Starts the app; resolves when it listens. The demo's sign-in is for this machine only. */
+export async function start(config: Config): Promise<{ close(): Promise<void> }> {
   const log = createLog(config.logLevel)
   const services = await createServices(config, log)
-  const server = await listen(createApp(services), { port: config.port, variable: 'PORT', localOnly })
+  const server = await listen(createApp(services), {
+    port: config.port,
+    variable: 'PORT',
+    ...(DEMO && { localOnly: [new URL(config.baseUrl).hostname] }),
+  })
   log.info({ url: config.baseUrl, store: services.store.description }, 'listening')
   return {
-    server,
     async close() {
       const ends = performance.now() + GRACE_MS
-      await stop(server, GRACE_MS)
+      await server.stop(GRACE_MS)
       await services.close(Math.max(0, ends - performance.now()))
     },
   }

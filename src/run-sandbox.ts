@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { redirectUrls } from './connect/routes.ts'
 import { ACCOUNTS } from './sandbox/accounts.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
-import { listen, stop } from './serve.ts'
+import { listen } from './serve.ts'
 
 export interface SandboxSettings {
   port: number
@@ -48,7 +48,7 @@ export async function openSandbox({ port, url, appUrl, clientId, clientSecret, d
     ],
     file: join(dataDir, 'sandbox.sqlite'),
   })
-  const server = await listen(sandbox.app, { port, variable: 'SANDBOX_PORT', localOnly: true })
+  const server = await listen(sandbox.app, { port, variable: 'SANDBOX_PORT', localOnly: [] })
   const accounts = ACCOUNTS.map(
     ({ email, password, businesses }) =>
       `    ${email.padEnd(24)} password ${password}   ${businesses.map(({ name }) => name).join(', ')}`,
@@ -56,7 +56,7 @@ export async function openSandbox({ port, url, appUrl, clientId, clientSecret, d
   return {
     summary: `  The sandbox platform   ${url}\n${accounts.join('\n')}`,
     async close() {
-      await stop(server, 0)
+      await server.stop(0)
       sandbox.close()
     },
   }

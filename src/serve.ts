@@ -1,4 +1,5 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import { Server as NetServer } from 'node:net'
 
 /** How long requests in flight may take to finish after a stop signal, in ms. */
 export const GRACE_MS = 10_000
@@ -7,24 +8,45 @@ export interface ListenOptions {
   port: number
   /** The variable that sets the port, to be named when it cannot be had. */
   variable: string
-  /** Answers this machine only: for a demo, whose sign-in anyone could use. */
-  localOnly?: boolean
+  /**
+   * Answers this machine only, and only under the name localhost or one of these hosts: for a demo, whose sign-in
+   * anyone could use, from the network or by a name that is made to point here (DNS rebinding).
+   */
+  localOnly?: string[]
+}
+
+export interface Listening {
+  /** Stops listening at once, lets requests in flight finish, and cuts off what is left after `graceMs`. */
+  stop(graceMs: number): Promise<void>
 }
 
 /** Listens on all addresses. Throws an error of one line that names `variable` when the port cannot be had. */
 export function listen(
   handler: RequestListener,
-  { port, variable, localOnly = false }: ListenOptions,
-): Promise<Server> {
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000 }, handler)
-  if (localOnly) {
-    // Refused after the fact rather than by address, so that localhost works by IPv4 and IPv6 alike.
-    server.on('connection', (socket) => {
-      if (!/^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '')) socket.destroy()
-    })
+  { port, variable, localOnly }: ListenOptions,
+): Promise<Listening> {
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000 })
+  const open = new Set<ServerResponse>()
+  server.on('request', (req, res) => {
+    open.add(res)
+    res.once('close', () => open.delete(res))
+    if (!localOnly || isLocal(req.socket.remoteAddress, req.headers.host, localOnly)) return handler(req, res)
+    res.writeHead(403, { 'content-type': 'text/plain' }).end('This demo answers on its own machine only.\n')
+  })
+
+  async function stop(graceMs: number): Promise<void> {
+    // Not http's own close: it cuts off answers that are written but not yet sent.
+    const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
+    // A keep-alive connection becomes idle when its last answer is sent; nobody else would close it then.
+    const idle = setInterval(() => open.size === 0 && server.closeIdleConnections(), 50)
+    const late = setTimeout(() => server.closeAllConnections(), graceMs)
+    await closed
+    clearInterval(idle)
+    clearTimeout(late)
   }
+
   return new Promise((resolve, reject) => {
-    server.once('listening', () => resolve(server))
+    server.once('listening', () => resolve({ stop }))
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(new Error(portProblem(error.code, port, variable))),
     )
@@ -32,23 +54,21 @@ export function listen(
   })
 }
 
-function portProblem(code: string | undefined, port: number, variable: string): string {
-  if (code === 'EADDRINUSE')
-    return `${variable}: port ${port} is taken by another program; stop it or set ${variable} to a free port`
-  if (code === 'EACCES')
-    return `${variable}: port ${port} needs more rights than this user has; set ${variable} to 1024 or above`
-  return `${variable}: port ${port} cannot be opened (${code})`
+function isLocal(address = '', host = '', hosts: string[]): boolean {
+  const name = host.replace(/:\d+$/, '')
+  return (
+    /^(::ffff:)?127\.|^::1$/.test(address) && ['localhost', '127.0.0.1', '[::1]', ...hosts].includes(name)
+  )
 }
 
-/** Stops listening at once, lets requests in flight finish, and cuts off what is left after `graceMs`. */
-export async function stop(server: Server, graceMs: number): Promise<void> {
-  const closed = new Promise((resolve) => server.close(resolve))
-  // A keep-alive connection becomes idle when its last request is done; nobody else would close it then.
-  const idle = setInterval(() => server.closeIdleConnections(), 50)
-  const late = setTimeout(() => server.closeAllConnections(), graceMs)
-  await closed
-  clearInterval(idle)
-  clearTimeout(late)
+function portProblem(code: string | undefined, port: number, variable: string): string {
+  if (code === 'EADDRINUSE') {
+    return `${variable}: port ${port} is taken by another program; stop it or set ${variable} to a free port`
+  }
+  if (code === 'EACCES') {
+    return `${variable}: port ${port} needs more rights than this user has; set ${variable} to 1024 or above`
+  }
+  return `${variable}: port ${port} cannot be opened (${code})`
 }
 
 /** Runs `work` once at the first SIGINT or SIGTERM, then ends the process; a second signal ends it at once. */
@@ -58,10 +78,7 @@ export function onStopSignal(work: () => Promise<void>): void {
     process.on(signal, () => {
       if (stopping) process.exit(1)
       stopping = true
-      work().then(
-        () => process.exit(0),
-        () => process.exit(1),
-      )
+      work().then(() => process.exit(0), fail)
     })
   }
 }

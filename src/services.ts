@@ -62,9 +62,10 @@ export async function openStore(config: Pick<Config, 'redisUrls' | 'dataDir'>, l
   ])
   const store = openRedis({
     urls: config.redisUrls,
-    onState(state, description, reason) {
-      if (state === 'lost') log.error({ reason }, `${description} is not reachable; trying again until it is`)
-      else log.info(`${description} is connected`)
+    onState(state, reason) {
+      if (state === 'lost')
+        log.error({ reason }, `${store.description} is not reachable; trying again until it is`)
+      else log.info(`${store.description} is connected`)
       if (state === 'connected') void warn()
     },
   })

@@ -4,6 +4,8 @@ import { createHttp } from '../platform/http.ts'
 import { configOf } from '../run-app.ts'
 import { fail } from '../serve.ts'
 import { openStore } from '../services.ts'
+import { StoreUnavailable } from '../store/store.ts'
+import { ready } from './ready.ts'
 
 let healthy = true
 const good = (line: string) => console.log(`ok    ${line}`)
@@ -19,7 +21,7 @@ try {
 
   const { store } = await openStore(config, createLog('silent'))
   try {
-    await retried(() => store.ping())
+    await ready(store)
     good(`store: ${store.description}`)
     for (const warning of await store.warnings()) warn(warning)
     let connections = 0
@@ -31,7 +33,7 @@ try {
     }
     good(`store: ${connections} connections`)
   } catch (error) {
-    bad(`store: ${(error as Error).message}`)
+    bad(`store: ${error instanceof StoreUnavailable ? error.reason : (error as Error).message}`)
   }
   await store.close()
 
@@ -52,15 +54,3 @@ try {
   fail(error)
 }
 process.exit(healthy ? 0 : 1)
-
-/** Redis connects in the background; give it a moment. */
-async function retried(work: () => Promise<void>): Promise<void> {
-  for (let tried = 1; ; tried++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (tried === 10) throw error
-      await new Promise((resolve) => setTimeout(resolve, 200))
-    }
-  }
-}

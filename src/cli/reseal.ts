@@ -3,9 +3,11 @@ import { createLog } from '../log.ts'
 import { configOf } from '../run-app.ts'
 import { fail } from '../serve.ts'
 import { createServices } from '../services.ts'
+import { ready } from './ready.ts'
 
 try {
   const services = await createServices(configOf(process.env), createLog('silent'))
+  await ready(services.store)
   const { resealed, current, unreadable } = await services.vault.reseal()
   await services.close()
   const [key] = services.config.tokenKeys

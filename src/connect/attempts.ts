@@ -73,10 +73,11 @@ export function createAttempts(store: Store, now: () => number = Date.now): Atte
 
     async receive(browser, context) {
       let expiresAt = 0
-      await changeWaiting(browser, ([oldest, ...others]) => {
-        if (oldest === undefined) throw new ConnectFailure('no_attempt')
-        expiresAt = oldest
-        return others
+      await changeWaiting(browser, (waiting) => {
+        const newest = waiting.at(-1)
+        if (newest === undefined) throw new ConnectFailure('no_attempt')
+        expiresAt = newest
+        return waiting.slice(0, -1)
       })
       const [state, codeVerifier] = [randomState(), randomCodeVerifier()]
       const attempt: Attempt = {

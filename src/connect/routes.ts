@@ -36,47 +36,55 @@ export function connectRoutes({ attempts, oauth, vault, baseUrl, requireUser, lo
     session: createHash('sha256').update(req.sessionID).digest('base64url'),
   })
 
-  return Router()
-    .post('/connect', async (req, res) => {
-      await attempts.begin(browser(req))
-      res.redirect(303, oauth.startUrl(contextUrl).href)
-    })
+  return (
+    Router()
+      .post('/connect', async (req, res) => {
+        await attempts.begin(browser(req))
+        res.redirect(303, oauth.startUrl(contextUrl).href)
+      })
 
-    .get(new URL(contextUrl).pathname, async (req, res) => {
-      const from = browser(req)
-      const context = contextSchema.safeParse(req.query[START_PAGE.context])
-      if (!context.success) throw new ConnectFailure('invalid_context')
-      const flow = await attempts.receive(from, context.data)
-      res.redirect(303, (await oauth.consentUrl({ context: context.data, ...flow, redirectUri })).href)
-    })
+      // Each of these addresses is good for one visit, so what only looks (a mail scanner's HEAD) must not use it up.
+      .head([new URL(contextUrl).pathname, new URL(redirectUri).pathname], (_req, res) => {
+        res.status(405).set('Allow', 'GET').end()
+      })
 
-    .get(new URL(redirectUri).pathname, async (req, res) => {
-      const from = browser(req)
-      const { state, error, code } = callbackParameters(req)
-      const claim = await attempts.claim(from, state)
-      const outcome = 'end' in claim ? await finish(claim) : claim
-      if ('failed' in outcome) throw new ConnectFailure(outcome.failed)
-      res.redirect(303, `/connections?${new URLSearchParams({ connected: outcome.connected })}`)
+      .get(new URL(contextUrl).pathname, async (req, res) => {
+        const from = browser(req)
+        const context = contextSchema.safeParse(req.query[START_PAGE.context])
+        if (!context.success) throw new ConnectFailure('invalid_context')
+        const flow = await attempts.receive(from, context.data)
+        res.redirect(303, (await oauth.consentUrl({ context: context.data, ...flow, redirectUri })).href)
+      })
 
-      // Recording the outcome is best effort: without it, opening this callback again says "unfinished".
-      async function finish({ context, codeVerifier, end }: Claim) {
-        try {
-          if (error !== undefined) throw consentFailure(error)
-          if (code === undefined) throw new ConnectFailure('invalid_callback')
-          const callbackUrl = new URL(req.originalUrl, baseUrl)
-          const tokens = await oauth.exchange({ callbackUrl, context, state, codeVerifier })
-          await vault.connect(from.userId, context, tokens)
-          await end({ connected: context }).catch(() => {})
-          return { connected: context }
-        } catch (failure) {
-          const known = explain(failure)
-          const { code, reason, status } = known
-          log[status === 500 ? 'error' : 'warn']({ code, reason }, 'connect failed')
-          await end({ failed: code }).catch(() => {})
-          throw known
+      .get(new URL(redirectUri).pathname, async (req, res) => {
+        const from = browser(req)
+        const { state, error, code } = callbackParameters(req)
+        const claim = await attempts.claim(from, state)
+        const outcome = 'end' in claim ? await finish(claim) : claim
+        if ('failed' in outcome) throw new ConnectFailure(outcome.failed)
+        res.redirect(303, `/connections?${new URLSearchParams({ connected: outcome.connected })}`)
+
+        // Recording the outcome is best effort: without it, opening this callback again says "unfinished".
+        async function finish({ context, codeVerifier, end }: Claim) {
+          try {
+            if (error !== undefined) throw consentFailure(error)
+            if (code === undefined) throw new ConnectFailure('invalid_callback')
+            const callbackUrl = new URL(redirectUri)
+            callbackUrl.search = new URL(req.originalUrl, baseUrl).search
+            const tokens = await oauth.exchange({ callbackUrl, context, state, codeVerifier })
+            await vault.connect(from.userId, context, tokens)
+            await end({ connected: context }).catch(() => {})
+            return { connected: context }
+          } catch (failure) {
+            const known = explain(failure)
+            const { code, reason, status } = known
+            log[status === 500 ? 'error' : 'warn']({ code, reason }, 'connect failed')
+            await end({ failed: code }).catch(() => {})
+            throw known
+          }
         }
-      }
-    })
+      })
+  )
 }
 
 /** The answer of the consent page. Throws `ConnectFailure` when it is not one state with one code or error. */

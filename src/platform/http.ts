@@ -53,29 +53,40 @@ export function createHttp(options: HttpOptions = {}): Http {
     maxResponseSize: maxBytes,
   })
   return {
-    async send({ method, url, headers, body, deadlineMs: limit = deadlineMs }) {
-      // An emitter rather than an AbortSignal, which costs a tenth of a whole call.
-      const deadline = new EventEmitter()
-      const late = setTimeout(() => deadline.emit('abort'), Math.max(1, Math.min(limit, deadlineMs)))
-      try {
-        const answer = await request(url, {
-          dispatcher: agent,
-          method,
-          headers: { accept: 'application/json', ...headers },
-          body: body ?? null,
-          signal: deadline,
-        })
-        const text = await answer.body.text()
-        const header = (name: string) => first(answer.headers[name])
-        return { status: answer.statusCode, text, header, retryAfterMs: retryAfter(header('retry-after')) }
-      } catch (error) {
-        throw explain(error)
-      } finally {
-        clearTimeout(late)
-      }
+    send({ method, url, headers, body, deadlineMs: limit = deadlineMs }) {
+      return new Promise((resolve, reject) => {
+        // An emitter rather than an AbortSignal, which costs a tenth of a whole call.
+        const signal = new EventEmitter()
+        const late = setTimeout(
+          () => {
+            // The abort frees the connection; a request that still waits for one would not notice it.
+            reject(new PlatformUnavailable('no whole answer in time'))
+            signal.emit('abort')
+          },
+          Math.max(1, Math.min(limit, deadlineMs)),
+        )
+        const options = { dispatcher: agent, method, body: body ?? null, signal }
+        exchange(url, { ...options, headers: { accept: 'application/json', ...headers } }).then(
+          (answer) => {
+            clearTimeout(late)
+            resolve(answer)
+          },
+          (error: unknown) => {
+            clearTimeout(late)
+            reject(explain(error))
+          },
+        )
+      })
     },
     close: () => agent.destroy(),
   }
+}
+
+async function exchange(url: string, options: Parameters<typeof request>[1]): Promise<HttpAnswer> {
+  const { statusCode, headers, body } = await request(url, options)
+  const text = await body.text()
+  const header = (name: string) => first(headers[name])
+  return { status: statusCode, text, header, retryAfterMs: retryAfter(header('retry-after')) }
 }
 
 function first(value: string | string[] | undefined): string | undefined {
@@ -97,7 +108,6 @@ function explain(error: unknown): unknown {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
     return new PlatformRejected('the answer is too large', 'its size')
-  if (name === 'AbortError') return new PlatformUnavailable('no whole answer in time')
   return new PlatformUnavailable(`no answer (${String(code ?? name ?? 'unknown fault')})`)
 }
 

@@ -79,7 +79,8 @@ export function createVault(options: VaultOptions): Vault {
     const left = connection.expiresAt - now()
     if (left <= 0) return (await refresher.refresh(stored)).accessToken
     // In the background: the token still works, and a failure is logged and tried again at the next call.
-    if (left < margin(connection)) refresher.refresh(stored).catch(() => {})
+    if (left < margin(connection) && connection.refreshToken !== null)
+      refresher.refresh(stored).catch(() => {})
     return connection.accessToken
   }
 
@@ -138,7 +139,11 @@ export function createVault(options: VaultOptions): Vault {
     },
 
     async refresh(userId, context) {
-      await refresher.refresh(active(await records.read(userId, context)))
+      const stored = active(await records.read(userId, context))
+      const { refreshToken, expiresAt } = stored.connection
+      // Without a refresh token there is nothing to renew with; the access token still has its time.
+      if (refreshToken === null && expiresAt > now()) return
+      await refresher.refresh(stored)
     },
 
     disconnect: async (userId, context) => {

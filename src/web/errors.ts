@@ -141,7 +141,7 @@ const TRY_AGAIN = new Set(['platform_unavailable', 'store_unavailable', 'interna
 
 /** What an error page offers: connect, or the same page again. A url of the connect flow is never offered: it is used up. */
 function wayOn(req: Request, error: unknown, code: string) {
-  const again = req.method === 'GET' && !req.path.startsWith('/connect/')
+  const again = req.method === 'GET' && !req.path.toLowerCase().startsWith('/connect/')
   const here = (again && localPath(req.originalUrl)) || '/connections'
   return {
     wayOn:

@@ -6,5 +6,8 @@ export function localPath(value: unknown): string | null {
   if (typeof value !== 'string' || value.length > 2048) return null
   if (!value.startsWith('/') || value.includes('\\') || /\p{Cc}/u.test(value)) return null
   const url = URL.parse(value, 'http://here.invalid')
-  return url?.origin === 'http://here.invalid' && !value.startsWith('//') ? url.pathname + url.search : null
+  // The path that comes out counts, not the one that went in: "/.//host" becomes "//host".
+  return url?.origin === 'http://here.invalid' && !url.pathname.startsWith('//')
+    ? url.pathname + url.search
+    : null
 }

@@ -3,7 +3,7 @@
  * is right for a demo and wrong for anything else, so the app refuses to start in production while `DEMO` is true.
  *
  * Replace this file with yours: keep `currentUser`, `requireUser` and `signInRoutes`, set `DEMO` to false, and
- * renew the session id whenever a user signs in or out, as below.
+ * renew the session id whenever a user signs in or out and save the session before you answer, as below.
  */
 import { type Request, Router } from 'express'
 import { badInput, notSignedIn } from './errors.ts'
@@ -45,12 +45,20 @@ export function signInRoutes(): Router {
       }
       await renew(req)
       req.session.user = { id: name, name }
+      await save(req)
       done(req, res, localPath(req.body.returnTo) ?? '/', { user: { name } })
     })
     .post('/sign-out', async (req, res) => {
       await renew(req)
       done(req, res, '/', { user: null })
     })
+}
+
+/** Stores the session before the answer: the next request may be faster, and a failure must not look like success. */
+function save(req: Request): Promise<void> {
+  return new Promise((resolve, reject) => {
+    req.session.save((error: unknown) => (error ? reject(error) : resolve()))
+  })
 }
 
 /** A new session with a new id; the old one is gone, and with it every attempt that it had begun. */

@@ -15,6 +15,7 @@ import { startTokenEndpoint, type TokenEndpoint } from '../support/token-endpoin
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
 const MOMENTS = 50
+const issued = new Set<string>()
 const KEY = randomBytes(32)
 const digest = (text: string) => createHmac('sha256', 'pair').update(text).digest('base64url')
 
@@ -36,6 +37,7 @@ describe.each(stores)('kill -9 of the app on $name', ({ redis, skip }) => {
     // The refresh token is derived from the access token, so that a record of two halves would show.
     endpoint.answers(async (res) => {
       const access = randomBytes(16).toString('hex')
+      issued.add(access)
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 10))
       res.writeHead(200, { 'content-type': 'application/json' })
       res.end(JSON.stringify({ access_token: access, refresh_token: digest(access), expires_in: 300 }))
@@ -69,6 +71,7 @@ describe.each(stores)('kill -9 of the app on $name', ({ redis, skip }) => {
     `at ${MOMENTS} random moments during connects and refreshes leaves each connection whole: the old one or the new one`,
     async () => {
       const visitor = createVisitor()
+      let checked = 0
       for (let moment = 0; moment < MOMENTS; moment++) {
         program = await runApp(env)
         const { url } = program
@@ -81,9 +84,10 @@ describe.each(stores)('kill -9 of the app on $name', ({ redis, skip }) => {
         await program.kill()
         alive = false
         await work
-        await checkRecords()
+        checked += await checkRecords()
       }
       expect(endpoint.requests.length).toBeGreaterThan(MOMENTS)
+      expect(checked).toBeGreaterThan(MOMENTS)
     },
     180_000,
   )
@@ -109,8 +113,8 @@ describe.each(stores)('kill -9 of the app on $name', ({ redis, skip }) => {
     }
   }
 
-  /** Reads every record as the next start would; what is there must be one whole answer of the platform. */
-  async function checkRecords(): Promise<void> {
+  /** Reads every record as the next start would; what is there must be one whole answer of the platform. Resolves to their number. */
+  async function checkRecords(): Promise<number> {
     const store: Store = server
       ? openRedis({ urls: [server.url] })
       : openSqlite({ file: join(dir, 'store.sqlite') })
@@ -121,8 +125,10 @@ describe.each(stores)('kill -9 of the app on $name', ({ redis, skip }) => {
       const connection = 'connection' in entry ? entry.connection : entry.unreadable
       expect(connection).toMatchObject({ status: 'active', context: entry.context })
       if (typeof connection === 'object' && connection.status === 'active') {
+        expect(issued).toContain(connection.accessToken)
         expect(connection.refreshToken).toBe(digest(connection.accessToken))
       }
     }
+    return listed.length
   }
 })

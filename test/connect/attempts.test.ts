@@ -33,6 +33,16 @@ test('an attempt lives 15 minutes from its beginning until its callback', async 
   await expect(attempts.claim(ANN, state)).rejects.toMatchObject({ code: 'unknown_attempt' })
 })
 
+test('an attempt lives its own 15 minutes, whatever was begun and abandoned before', async () => {
+  const { attempts, later } = setup()
+  await attempts.begin(ANN)
+  later(14.9 * MINUTE)
+  await attempts.begin(ANN)
+  const { state } = await attempts.receive(ANN, 'ctx')
+  later(14.9 * MINUTE)
+  expect(await attempts.claim(ANN, state)).toMatchObject({ context: 'ctx' })
+})
+
 test('an attempt is claimed by one of many', async () => {
   const { attempts } = setup()
   await attempts.begin(ANN)

@@ -17,6 +17,13 @@ beforeEach(async () => {
 const exchanges = async () => (await app.calls()).filter(({ endpoint }) => endpoint === 'exchange').length
 const JSON_TYPE = { accept: 'application/json' }
 
+/** The status of a HEAD request by this visitor. */
+async function head(url: string, by: Visitor): Promise<number> {
+  const cookies = by.cookies.get(new URL(url).host) ?? []
+  const cookie = [...cookies].map((pair) => pair.join('=')).join('; ')
+  return (await fetch(url, { method: 'HEAD', redirect: 'manual', headers: { cookie } })).status
+}
+
 /** Opens a url as a browser and as a JSON client; both must fail alike, and nothing may be stored. */
 async function refused(url: string, status: number, code: string, by = visitor): Promise<void> {
   const page = await by.get(url)
@@ -79,6 +86,9 @@ describe('the callback', () => {
     ['a doubled state', 'code=c&state=s&state=t'],
     ['a code and an error', 'code=c&error=access_denied&state=s'],
     ['a code of 10 kB', `code=${'c'.repeat(10_000)}&state=s`],
+    ['a state of 10 kB', `code=c&state=${'s'.repeat(10_000)}`],
+    ['a doubled error', 'error=a&error=b&state=s'],
+    ['an error of 10 kB', `error=${'e'.repeat(10_000)}&state=s`],
   ])('with %s is refused', async (what, query) => {
     const code = what === 'an unknown state' ? 'unknown_attempt' : 'invalid_callback'
     await refused(`${app.url}/connect/callback?${query}`, 400, code)
@@ -100,6 +110,22 @@ describe('the callback', () => {
     await refused(answered, status, code)
     await refused(url.href, status, code)
     expect(await exchanges()).toBe(before)
+  })
+
+  test('that is only looked at (HEAD) is not used up, nor is a context', async () => {
+    const context = await toContext(app, visitor)
+    expect(await head(context, visitor)).toBe(405)
+    const consent = await visitor.follow(await visitor.get(context))
+    const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } })
+    const { url } = await visitor.follow(answered, `${app.url}/connect/callback`)
+    expect(await head(url, visitor)).toBe(405)
+    expect((await visitor.get(url)).status).toBe(303)
+  })
+
+  test('under another spelling of its path exchanges with the registered redirect_uri', async () => {
+    const url = await toCallback(app, visitor)
+    const answer = await visitor.get(url.replace('/connect/callback', '/Connect/Callback/'))
+    expect(answer.headers.get('location')).toBe('/connections?connected=harbour-homes')
   })
 
   test('with a foreign issuer is refused before the code is sent', async () => {
@@ -135,6 +161,7 @@ describe('a failed exchange', () => {
     ['500', 503, 'platform_unavailable'],
     ['garbage', 503, 'platform_unavailable'],
     ['drop', 503, 'platform_unavailable'],
+    ['stall', 503, 'platform_unavailable'],
     ['invalid_client', 500, 'misconfigured'],
   ])(
     '(%s) is a clear page, the code is not sent again, and connecting anew works',
@@ -144,7 +171,7 @@ describe('a failed exchange', () => {
       const url = await toCallback(app, visitor)
       const answer = await visitor.get(url, JSON_TYPE)
       expect(answer.json()).toMatchObject({ status, code })
-      expect((await visitor.get(url)).status).toBeGreaterThanOrEqual(400)
+      expect((await visitor.get(url, JSON_TYPE)).json()).toMatchObject({ status, code })
       expect(await exchanges()).toBe(before + 1)
       expect(await connectionsOf(app, visitor)).toEqual([])
       await visitor.get(await toCallback(app, visitor))

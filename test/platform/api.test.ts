@@ -224,6 +224,19 @@ describe('what an API answer means', () => {
   })
 })
 
+test('the deadline covers the wait for a free connection', async () => {
+  handlers = [() => {}]
+  const busy = Array.from({ length: 64 }, () => leads.get(source(), 'x').catch(() => {}))
+  const url = `http://127.0.0.1:${server.port}/`
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const started = performance.now()
+  await expect(http.send({ method: 'GET', url, deadlineMs: 100 })).rejects.toMatchObject({
+    code: 'platform_unavailable',
+  })
+  expect(performance.now() - started).toBeLessThan(1000)
+  await Promise.all(busy)
+})
+
 describe('creating', () => {
   test('is sent once, even when the answer is lost', async () => {
     handlers = [(_req, res) => void res.destroy()]

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { oauthError, tokens } from '../support/token-endpoint.ts'
+import { oauthError, startTokenEndpoint, tokens } from '../support/token-endpoint.ts'
 import { GRANTED, type VaultSetup, vaultSetup } from '../support/vault.ts'
 
 let setup: VaultSetup
@@ -180,7 +180,6 @@ describe('what a failed refresh means', () => {
     ['200 that is not JSON', { status: 200, text: '<h1>Welcome</h1>' }],
     ['404 that is not JSON', { status: 404, text: 'no such page' }],
     ['4xx of no known meaning', { status: 418, json: { error: 'teapot' } }],
-    ['a redirect', { status: 302, json: {}, headers: { location: 'http://127.0.0.1:1/' } }],
   ])('%s: 503, the connection is kept and works again afterwards', async (_what, answer) => {
     await expired()
     setup.endpoint.answers(answer, tokens({ access_token: 'next' }))
@@ -189,6 +188,15 @@ describe('what a failed refresh means', () => {
     setup.later(31)
     expect(await token()).toBe('next')
     expect(await connection()).toMatchObject({ trouble: null })
+  })
+
+  test('a redirect: 503, and it is not followed with the refresh token in hand', async () => {
+    await expired()
+    const elsewhere = await startTokenEndpoint()
+    setup.endpoint.answers({ status: 307, json: {}, headers: { location: elsewhere.authUrl } })
+    await expect(token()).rejects.toMatchObject({ code: 'platform_unavailable' })
+    expect(elsewhere.requests).toEqual([])
+    await elsewhere.close()
   })
 
   test('no answer in time: 503, the connection is kept', async () => {
@@ -250,6 +258,33 @@ describe('what a failed refresh means', () => {
     expect(setup.endpoint.requests).toHaveLength(2)
   })
 
+  test('a new consent ends the pause: the next refresh is tried at once', async () => {
+    await expired()
+    setup.endpoint.answers(oauthError('server_error', 500), tokens({ access_token: 'next' }))
+    await token().catch(() => {})
+    await setup.vault.connect('ann', 'ctx', { ...GRANTED, expiresIn: 0 })
+    expect(await connection()).toMatchObject({ trouble: null })
+    expect(await token()).toBe('next')
+  })
+
+  test('trouble is shown until a refresh works, however long nobody tries', async () => {
+    await expired()
+    setup.endpoint.answers(oauthError('invalid_client', 401), tokens())
+    await token().catch(() => {})
+    setup.later(600)
+    expect(await connection()).toMatchObject({ trouble: 'misconfigured' })
+    await token()
+    expect(await connection()).toMatchObject({ trouble: null })
+  })
+
+  test('one stuck refresh does not block the connection: it ends by its deadline and the next one works', async () => {
+    await expired({ phaseMs: 100 })
+    setup.endpoint.answers(() => {}, tokens({ access_token: 'next' }))
+    await token().catch(() => {})
+    setup.later(2)
+    expect(await token()).toBe('next')
+  })
+
   test('Retry-After is honoured and passed on', async () => {
     await expired()
     setup.endpoint.answers({ status: 429, json: {}, headers: { 'retry-after': '60' } })
@@ -259,6 +294,16 @@ describe('what a failed refresh means', () => {
     setup.later(11)
     await token().catch(() => {})
     expect(setup.endpoint.requests).toHaveLength(2)
+  })
+
+  test('a grant without a refresh token is not ended early, by nobody who asks', async () => {
+    setup = await vaultSetup()
+    await setup.vault.connect('ann', 'ctx', { ...GRANTED, refreshToken: undefined })
+    await setup.vault.refresh('ann', 'ctx')
+    setup.later(299)
+    expect(await token()).toBe('access-0')
+    await setup.vault.idle()
+    expect(await token()).toBe('access-0')
   })
 
   test('a grant without a refresh token ends with its access token', async () => {

@@ -56,7 +56,30 @@ describe('GET /connections', () => {
   })
 })
 
+describe('a context of odd characters', () => {
+  const odd = ['a/b', 'a:b', '{a}', 'a b?c#d', '%2F', 'é😀', 'x'.repeat(500), "';--", '<b>']
+
+  test('has its own page and its own record, and reaches no other', async () => {
+    const user = await signedIn(app, 'odd')
+    const tokens = { accessToken: 'a', refreshToken: 'r', expiresIn: 300, scopes: undefined }
+    for (const context of odd) await app.services.vault.connect('odd', context, tokens)
+    const contexts = async () =>
+      (await connectionsOf(app, user)).map(({ context }: { context: string }) => context).sort()
+    expect(await contexts()).toEqual([...odd].sort())
+    for (const [index, context] of odd.entries()) {
+      const path = `${app.url}/connections/${encodeURIComponent(context)}`
+      expect((await user.post(`${path}/disconnect`)).status).toBe(303)
+      expect(await contexts()).toEqual(odd.slice(index + 1).sort())
+    }
+  })
+})
+
 describe('JSON errors', () => {
+  test('are given to a client that asks for problem documents', async () => {
+    const answer = await createVisitor().get(`${app.url}/connections`, { accept: 'application/problem+json' })
+    expect(answer.json()).toMatchObject({ code: 'not_signed_in' })
+  })
+
   test.each([
     ['/connections', 401, 'not_signed_in'],
     ['/connections/harbour-homes/leads', 401, 'not_signed_in'],
