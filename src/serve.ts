@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
-import { Server as NetServer } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
 
 /** How long requests in flight may take to finish after a stop signal, in ms. */
 export const GRACE_MS = 10_000
@@ -26,7 +26,12 @@ export function listen(
   { port, variable, localOnly }: ListenOptions,
 ): Promise<Listening> {
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000 })
+  const sockets = new Set<Socket>()
   const open = new Set<ServerResponse>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   server.on('request', (req, res) => {
     open.add(res)
     res.once('close', () => open.delete(res))
@@ -35,10 +40,15 @@ export function listen(
   })
 
   async function stop(graceMs: number): Promise<void> {
-    // Not http's own close: it cuts off answers that are written but not yet sent.
+    // Not http's own close, which cuts off answers that are written but not yet sent.
     const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
+    const endIdle = () => {
+      const busy = new Set([...open].map(({ socket }) => socket))
+      for (const socket of sockets) if (!busy.has(socket)) socket.end()
+    }
+    endIdle()
     // A keep-alive connection becomes idle when its last answer is sent; nobody else would close it then.
-    const idle = setInterval(() => open.size === 0 && server.closeIdleConnections(), 50)
+    const idle = setInterval(endIdle, 50)
     const late = setTimeout(() => server.closeAllConnections(), graceMs)
     await closed
     clearInterval(idle)

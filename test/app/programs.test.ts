@@ -6,7 +6,15 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { tempDir, testEnv } from '../support/app.ts'
 import { freePort, serve } from '../support/ports.ts'
 import { answering, type Program, run, runApp } from '../support/process.ts'
+import { REDIS, withRedis } from '../support/programs.ts'
+import { startRedis } from '../support/redis.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
+
+const PLATFORM = {
+  PLATFORM_APP_URL: 'http://127.0.0.1:9',
+  PLATFORM_AUTH_URL: 'http://127.0.0.1:9',
+  PLATFORM_API_URL: 'http://127.0.0.1:9',
+}
 
 let temp: ReturnType<typeof tempDir>
 let programs: Program[]
@@ -113,6 +121,17 @@ async function serveEverywhere() {
 }
 
 describe('the app', () => {
+  test('whose log goes to a full disk loses log lines and nothing else', async () => {
+    const env = testEnv({ ...PLATFORM, PORT: String(await freePort()), DATA_DIR: temp.dir })
+    const program = started(run('src/main.ts', env, { stdout: '/dev/full' }))
+    await answering(`http://localhost:${env.PORT}/health/live`, program)
+    const visitor = createVisitor()
+    expect(
+      (await visitor.post(`http://localhost:${env.PORT}/sign-in`, { form: { name: 'ann' } })).status,
+    ).toBe(303)
+    expect(await program.kill('SIGTERM')).toBe(0)
+  })
+
   test('started in production with weak or missing settings lists every problem and does not start', async () => {
     const program = started(run('src/main.ts', { NODE_ENV: 'production', SESSION_SECRET: 'weak', PORT: '0' }))
     expect(await program.exited).toBe(1)
@@ -167,11 +186,7 @@ describe('the app', () => {
 })
 
 describe('the command', () => {
-  const platform = {
-    PLATFORM_APP_URL: 'http://127.0.0.1:9',
-    PLATFORM_AUTH_URL: 'http://127.0.0.1:9',
-    PLATFORM_API_URL: 'http://127.0.0.1:9',
-  }
+  const platform = PLATFORM
 
   test('keys prints secrets that the config accepts, new ones each time', async () => {
     const [one, two] = [started(run('src/cli/keys.ts')), started(run('src/cli/keys.ts'))]
@@ -193,6 +208,20 @@ describe('the command', () => {
     const program = started(run('src/cli/doctor.ts', { DATA_DIR: temp.dir }))
     expect(await program.exited).toBe(1)
     expect(program.output()).toContain('PLATFORM_CLIENT_ID is not set')
+  })
+
+  test.skipIf(!REDIS)(`reseal waits for Redis and seals with the first key${withRedis}`, async () => {
+    const redis = await startRedis()
+    const [older, newer] = ['old', 'new'].map((id) => `${id}:${randomBytes(32).toString('base64')}`)
+    const { start, app, platform: sandbox } = await demo({ REDIS_URL: redis.url, TOKEN_KEYS: String(older) })
+    const demoProgram = await start()
+    await connect(createVisitor(), app, sandbox)
+    await demoProgram.kill('SIGINT')
+    const env = testEnv({ ...platform, REDIS_URL: redis.url, TOKEN_KEYS: `${newer},${older}` })
+    const program = started(run('src/cli/reseal.ts', env))
+    expect(await program.exited).toBe(0)
+    expect(program.output()).toBe('1 connections sealed again with the key "new", 0 were already.\n')
+    await redis.close()
   })
 
   test('reseal leaves records of a missing key as they are and says which key is missing', async () => {

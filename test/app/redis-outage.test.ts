@@ -1,8 +1,10 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, signedIn } from '../support/flow.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
-import { type RedisServer, ready, startRedis } from '../support/redis.ts'
+import { type RedisServer, ready, startCluster, startRedis } from '../support/redis.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
@@ -64,6 +66,31 @@ describe.skipIf(!REDIS)(`the app, when Redis${withRedis}`, () => {
     await recovers()
   })
 
+  test('vanishes without a word and is back elsewhere under the same address: the app notices and recovers by itself', async () => {
+    const proxy = await silentProxy(redis.port)
+    const proxied = await startAll({ REDIS_URL: `redis://127.0.0.1:${proxy.port}` })
+    await ready(proxied.services.store)
+    proxy.fallSilent()
+    const failing = proxied.services.store.get({ kind: 'x', owner: 'x', id: 'x' })
+    await expect(failing).rejects.toMatchObject({ code: 'store_unavailable' })
+    await vi.waitFor(() => proxied.services.store.ping(), { timeout: 10_000, interval: 100 })
+    expect(proxied.logLines.join()).toContain('nothing was answered')
+    await proxied.close()
+    proxy.close()
+  })
+
+  test('refuses the password: the log says so', async () => {
+    const admin = await createClient({ url: redis.url }).connect()
+    await admin.configSet('requirepass', 'right-password')
+    const locked = await startAll({ REDIS_URL: redis.url.replace('//', '//:wrong-password@') })
+    await vi.waitFor(() => expect(locked.logLines.join()).toMatch(/not reachable/), { timeout: 5000 })
+    expect(locked.logLines.join()).toMatch(/AUTH|WRONGPASS|password/)
+    expect(locked.logLines.join()).not.toContain('wrong-password')
+    await locked.close()
+    await admin.configSet('requirepass', '')
+    admin.destroy()
+  })
+
   test('is not there at the start, starts all the same and works once Redis is there', async () => {
     await redis.kill()
     const early = await startAll({ REDIS_URL: redis.url })
@@ -79,6 +106,42 @@ describe.skipIf(!REDIS)(`the app, when Redis${withRedis}`, () => {
     )
     expect((await (await signedIn(early)).get(`${early.url}/connections`)).status).toBe(200)
     await early.close()
+  })
+})
+
+/** A way to Redis on which connections that are open at a moment stay open and dead from then on. */
+async function silentProxy(port: number) {
+  const pairs: Socket[] = []
+  const server = createServer((inbound) => {
+    const outbound = connect(port, '127.0.0.1')
+    pairs.push(inbound, outbound)
+    inbound
+      .on('error', () => {})
+      .pipe(outbound.on('error', () => {}))
+      .pipe(inbound)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    fallSilent: () => {
+      for (const socket of pairs) socket.unpipe().resume()
+    },
+    close: () => {
+      server.close()
+      for (const socket of pairs) socket.destroy()
+    },
+  }
+}
+
+describe.skipIf(!REDIS)(`the app on a Redis Cluster${withRedis}`, () => {
+  test('connects an account and reads its leads, sessions and all', async () => {
+    const cluster = await startCluster()
+    const app = await startAll({ REDIS_URL: cluster.urls.join(',') })
+    await ready(app.services.store)
+    const visitor = await connected(app)
+    expect((await visitor.get(`${app.url}/connections/harbour-homes/leads`)).status).toBe(200)
+    await app.close()
+    await cluster.close()
   })
 })
 

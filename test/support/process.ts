@@ -1,4 +1,5 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -12,11 +13,12 @@ export interface Program {
   kill(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
 
-/** Runs one of our scripts by this Node, with nothing in its environment but `env`. */
-export function run(script: string, env: Record<string, string> = {}, args: string[] = []): Program {
-  const child = spawn(process.execPath, [script, ...args], {
+/** Runs one of our scripts by this Node, with nothing in its environment but `env`; its output may go to a file. */
+export function run(script: string, env: Record<string, string> = {}, { stdout = '' } = {}): Program {
+  const child = spawn(process.execPath, [script], {
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', stdout ? openSync(stdout, 'a') : 'pipe', 'pipe'],
   })
   let output = ''
   child.stdout?.on('data', (chunk) => {
