@@ -118,6 +118,11 @@ describe('in production', () => {
     },
   )
 
+  test('a missing BASE_URL does not: its default is for a developer’s machine', () => {
+    const { BASE_URL: _, ...rest } = production()
+    expect(problems(rest)).toEqual([expect.stringMatching(/^BASE_URL is not set/)])
+  })
+
   test('plain http does not, except on this machine', () => {
     expect(problems(production({ BASE_URL: 'http://app.example' }))).toEqual([
       expect.stringMatching(/^BASE_URL .*https/),
@@ -139,4 +144,14 @@ test('.env.example and the README name every variable that the code reads, and n
   const readme = names(read('../README.md'), /^\| `([A-Z_]+)`/gm)
   expect(example).toEqual(code)
   expect(readme).toEqual(code)
+})
+
+test('the README names every error code that a client can meet, and no other', () => {
+  const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
+  const codes = (text: string, pattern: RegExp) =>
+    new Set([...text.matchAll(pattern)].map(([, code]) => code))
+  const titles = /const TITLES[^}]+}/.exec(read('../src/web/errors.ts'))?.[0] ?? ''
+  const told = codes(titles, /^ {2}(\w+):/gm)
+  const table = /\| Status[\s\S]+?\n\n/.exec(read('../README.md'))?.[0] ?? ''
+  expect(codes(table, /`([a-z]\w+)`/g)).toEqual(told)
 })

@@ -48,7 +48,7 @@ const FAILURES = {
   unfinished: {
     status: 503,
     message:
-      'This connection was interrupted before it was finished, and nothing was stored. Please connect again.',
+      'This connection was interrupted before it was finished. Unless it is among your connections, please connect again.',
   },
   platform_unavailable: {
     status: 503,

@@ -77,10 +77,10 @@ export function connectRoutes({ attempts, oauth, vault, baseUrl, requireUser, lo
             return { connected: context }
           } catch (failure) {
             const known = explain(failure)
-            const { code, reason, status } = known
+            const { code = 'unfinished', reason, status } = known ?? {}
             log[status === 500 ? 'error' : 'warn']({ code, reason }, 'connect failed')
             await end({ failed: code }).catch(() => {})
-            throw known
+            throw known ?? failure
           }
         }
       })
@@ -103,13 +103,13 @@ function callbackParameters(req: Request) {
   return { state, code, error }
 }
 
-/** The failure as this flow tells it. Anything that is not about the platform is thrown on. */
-function explain(failure: unknown): ConnectFailure {
+/** The failure as this flow tells it; null when it is not about the platform. */
+function explain(failure: unknown): ConnectFailure | null {
   if (failure instanceof ConnectFailure) return failure
   if (failure instanceof GrantRejected) return new ConnectFailure('code_rejected')
   const { code, reason } = failure as Partial<PlatformError>
   if (failure instanceof PlatformUnavailable) return new ConnectFailure('platform_unavailable', reason)
   if (failure instanceof Misconfigured) return new ConnectFailure('misconfigured', reason)
   if (failure instanceof PlatformError) return new ConnectFailure('platform_rejected', reason ?? code)
-  throw failure
+  return null
 }

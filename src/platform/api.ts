@@ -86,10 +86,15 @@ export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Ap
       return method === 'GET' ? repeated(once, ends) : once()
     }
     const token = await source.accessToken()
-    let answer = await send(token)
-    if (answer.status === 401) answer = await send(await source.renew(token))
-    if (answer.status === 403) throw new ScopeMissing(await missingScope(answer, source, rest.scope))
-    return { data: judge(answer, rest), answer }
+    try {
+      let answer = await send(token)
+      if (answer.status === 401) answer = await send(await source.renew(token))
+      if (answer.status === 403) throw new ScopeMissing(await missingScope(answer, source, rest.scope))
+      return { data: judge(answer, rest), answer }
+    } catch (error) {
+      if (error instanceof PlatformUnavailable) await source.unavailable().catch(() => {})
+      throw error
+    }
   }
 
   return {

@@ -6,4 +6,6 @@ export interface TokenSource {
   renew(rejected: string): Promise<string>
   /** The scopes that were granted, or null when that is not known. */
   grantedScopes(): Promise<readonly string[] | null>
+  /** Told when a call could not be made because the platform did not answer. */
+  unavailable(): Promise<void>
 }

@@ -21,7 +21,9 @@ export interface Pass {
 export interface Gate {
   /** A pass; or why there is none: another process is refreshing, or refreshing is paused. */
   enter(userId: string, context: string): Promise<Pass | Pause | 'busy'>
-  /** What the latest refresh failed of; null once one has worked. */
+  /** Remembers for a minute that the platform did not answer an API call; refreshing goes on as it was. */
+  noteOutage(userId: string, context: string): Promise<void>
+  /** What the latest refresh failed of, or a recent API call; null once a refresh has worked. */
   trouble(userId: string, context: string): Promise<Trouble | null>
   /** Ends trouble and pause: a new consent is a new start. A lease that is held stays. */
   reset(userId: string, context: string): Promise<void>
@@ -35,6 +37,8 @@ export interface GateOptions {
 
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
+/** How long an API call that was not answered is remembered, in ms. */
+const OUTAGE_MS = 60_000
 /** How long a failure is remembered when nobody tries again, in ms. */
 const MEMORY_MS = 24 * 3_600_000
 
@@ -95,6 +99,11 @@ export function createGate(store: Store, { leaseMs = 5_000, now = Date.now }: Ga
       const key = lease(userId, context)
       if (await store.compareAndSet(key, null, mine, leaseMs)) return createPass(userId, context, mine)
       return read(await store.get(key)) ?? 'busy'
+    },
+
+    async noteOutage(userId, context) {
+      const note = JSON.stringify({ count: 0, because: 'unavailable' })
+      await store.compareAndSet(failures(userId, context), null, note, OUTAGE_MS)
     },
 
     trouble: async (userId, context) => (await failed(userId, context)).because,

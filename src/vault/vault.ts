@@ -107,6 +107,7 @@ export function createVault(options: VaultOptions): Vault {
     tokenSource: (userId, context) => ({
       accessToken: () => accessToken(userId, context),
       renew: (rejected) => renew(userId, context, rejected),
+      unavailable: () => gate.noteOutage(userId, context),
       grantedScopes: async () => (await records.read(userId, context))?.connection.scopes ?? null,
     }),
 

@@ -22,8 +22,7 @@ export interface ConnectionView {
 
 const SENTENCES: Record<Exclude<Health, 'unreadable' | 'needs_consent'>, string> = {
   connected: 'Ready to use. The access token is renewed by itself.',
-  degraded:
-    'The platform did not answer when the token was last renewed. The connection is kept; the next use tries again.',
+  degraded: 'The platform did not answer a moment ago. The connection is kept, and the next use tries again.',
   revoked: 'Access was revoked on the platform, or has ended there. Reconnect to go on.',
   misconfigured:
     "The platform refuses this app's own credentials. Its operator must correct them; you need do nothing.",

@@ -49,6 +49,8 @@ const TITLES: Record<string, string> = {
   invalid_input: 'Please check your input',
   cross_site_request: 'Request from another site',
   not_found: 'Not found',
+  too_large: 'Too large',
+  invalid_request: 'Bad request',
   invalid_context: 'The connection could not be started',
   no_attempt: 'No connection was started here',
   invalid_callback: 'The connection could not be finished',
@@ -95,8 +97,9 @@ function problemOf(error: unknown): Problem {
     status < 500 &&
     (expose === true || error instanceof URIError)
   ) {
+    const code = status === 413 ? 'too_large' : 'invalid_request'
     const detail = status === 413 ? 'This is larger than we accept.' : 'The request could not be read.'
-    return { status, code: status === 413 ? 'too_large' : 'invalid_request', title: 'Bad request', detail }
+    return { status, code, title: TITLES[code] ?? '', detail }
   }
   return {
     ...{ status: 500, code: 'internal_error', title: 'Something went wrong' },

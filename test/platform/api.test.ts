@@ -38,6 +38,7 @@ function source(granted: string[] | null = null) {
     renew: async () => `renewed-${++renewals}`,
     renewals: () => renewals,
     grantedScopes: async () => granted,
+    unavailable: async () => {},
   }
 }
 

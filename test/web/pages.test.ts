@@ -207,6 +207,16 @@ describe('a connection whose platform has a fault', () => {
     expect(await connectionsOf(app, patient)).toMatchObject([{ health: 'connected' }])
   })
 
+  test('is shown as degraded when its API does not answer', async () => {
+    const patient = await connected(app, { name: 'patient-3' })
+    await app.fault('leads', '500', 3)
+    expect((await patient.get(at('/leads'), JSON_TYPE)).json()).toMatchObject({ status: 503 })
+    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'degraded' }])
+    expect((await patient.get(`${app.url}/connections`)).text).toContain('did not answer a moment ago')
+    expect((await patient.post(at('/refresh'))).status).toBe(303)
+    expect(await connectionsOf(app, patient)).toMatchObject([{ health: 'connected' }])
+  })
+
   test("is shown as the app's own fault when the platform refuses its credentials", async () => {
     const patient = await connected(app, { name: 'patient-2' })
     await app.sandbox('expire')
@@ -214,5 +224,8 @@ describe('a connection whose platform has a fault', () => {
     const answer = await patient.get(at('/leads'), JSON_TYPE)
     expect(answer.json()).toMatchObject({ status: 500, code: 'misconfigured' })
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'misconfigured' }])
+    const page = await patient.get(`${app.url}/connections`)
+    expect(page.text).toContain('Its operator must correct them')
+    expect(page.text).not.toContain('Reconnect')
   })
 })
