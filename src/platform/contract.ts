@@ -74,7 +74,7 @@ const idSchema = z.union([z.string().min(1), z.number()])
 /** assumed, apart from `scope` (given 2.5). */
 export const catalogueSchema = z.object({
   id: idSchema,
-  name: z.string(),
+  name: z.string().nullish(),
   scope: z.string().nullish(),
   itemCount: z.number().nullish(),
   updatedAt: z.string().nullish(),
@@ -84,7 +84,7 @@ export type Catalogue = z.infer<typeof catalogueSchema>
 /** assumed. */
 export const leadSchema = z.object({
   id: idSchema,
-  name: z.string(),
+  name: z.string().nullish(),
   email: z.string().nullish(),
   phone: z.string().nullish(),
   suburb: z.string().nullish(),

@@ -25,7 +25,7 @@ export function cataloguesRoutes({ catalogues, vault }: { catalogues: Catalogues
       const catalogue = await catalogues.get(vault.tokenSource(requireUser(req), context), id)
       respond(req, res, {
         view: 'catalogue',
-        title: catalogue.name,
+        title: catalogue.name ?? String(catalogue.id),
         data: { context, catalogue },
         json: catalogue,
       })

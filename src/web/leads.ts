@@ -33,6 +33,11 @@ export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): R
     .get('/connections/:context/leads/:id', async (req, res) => {
       const { context, id } = req.params
       const lead = await leads.get(vault.tokenSource(requireUser(req), context), id)
-      respond(req, res, { view: 'lead', title: lead.name, data: { context, lead }, json: lead })
+      respond(req, res, {
+        view: 'lead',
+        title: lead.name ?? String(lead.id),
+        data: { context, lead },
+        json: lead,
+      })
     })
 }

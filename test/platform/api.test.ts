@@ -189,7 +189,8 @@ describe('what an API answer means', () => {
 
   test.each([
     ['an object instead of a list', { items: [] }, 'the whole answer'],
-    ['a lead without a name', [{ id: '1' }], '0.name'],
+    ['a lead without an id', [{ name: 'A' }], '0.id'],
+    ['a lead whose name is a number', [{ id: '1' }, { id: '2', name: 7 }], '1.name'],
     ['a lead whose id is an object', [{ id: {}, name: 'A' }], '0.id'],
   ])('%s: rejected, naming the field', async (_what, body, field) => {
     handlers = [json(body)]
