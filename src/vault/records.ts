@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { type Key, keyName, type Store } from '../store/store.ts'
 import { type Connection, connectionSchema } from './connection.ts'
 import { SealBroken, type Sealer } from './seal.ts'
@@ -36,7 +35,7 @@ export const connectionKey = (userId: string, context: string): Key => ({
 })
 
 export function createRecords(store: Store, sealer: Sealer): Records {
-  const opened = new LRUCache<string, Stored>({ max: OPENED })
+  const opened = new Map<string, Stored>()
 
   function open(userId: string, context: string, sealed: string): Stored {
     // By whose record it is, not by the ciphertext alone: one that was copied elsewhere must fail although it is known.
@@ -48,6 +47,7 @@ export function createRecords(store: Store, sealer: Sealer): Records {
     if (!parsed.success)
       throw new SealBroken('A stored record is not of a form that this version of the app can read.')
     const stored = { sealed, connection: parsed.data }
+    if (opened.size >= OPENED) opened.clear()
     opened.set(place, stored)
     return stored
   }

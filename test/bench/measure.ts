@@ -6,8 +6,8 @@ export interface Measured {
   ratio: number
 }
 
-const ROUNDS = 9
-const ROUND_MS = 700
+const ROUNDS = 15
+const ROUND_MS = 500
 
 /** Throughput of two calls with this many callers at once. */
 export async function compare(
