@@ -204,6 +204,22 @@ describe('the command', () => {
     expect(program.output()).toContain('http://localhost:3000/connect/callback')
   })
 
+  test.skipIf(!REDIS)(
+    `doctor warns of a Redis that may evict, and names a key that is missing${withRedis}`,
+    async () => {
+      const redis = await startRedis('--maxmemory-policy', 'allkeys-lru')
+      const { start, app, platform: sandbox } = await demo({ REDIS_URL: redis.url })
+      const demoProgram = await start()
+      await connect(createVisitor(), app, sandbox)
+      await demoProgram.kill('SIGINT')
+      const program = started(run('src/cli/doctor.ts', testEnv({ ...platform, REDIS_URL: redis.url })))
+      await program.exited
+      expect(program.output()).toContain('warn  Redis may evict')
+      expect(program.output()).toMatch(/FAIL {2}a connection needs the key "k\w+", which TOKEN_KEYS lacks/)
+      await redis.close()
+    },
+  )
+
   test('doctor names settings that are missing', async () => {
     const program = started(run('src/cli/doctor.ts', { DATA_DIR: temp.dir }))
     expect(await program.exited).toBe(1)

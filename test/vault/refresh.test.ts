@@ -176,6 +176,7 @@ describe('what a failed refresh means', () => {
     ['503 with HTML', { status: 503, text: '<h1>Down</h1>' }],
     ['429', { status: 429, json: {} }],
     ['429 that says invalid_grant', { status: 429, json: { error: 'invalid_grant' } }],
+    ['429 that says invalid_client', { status: 429, json: { error: 'invalid_client' } }],
     ['500 that says invalid_grant', { status: 500, json: { error: 'invalid_grant' } }],
     ['200 that is not JSON', { status: 200, text: '<h1>Welcome</h1>' }],
     ['404 that is not JSON', { status: 404, text: 'no such page' }],
