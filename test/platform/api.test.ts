@@ -228,15 +228,17 @@ describe('what an API answer means', () => {
 
 test('the deadline covers the wait for a free connection', async () => {
   handlers = [() => {}]
-  const busy = Array.from({ length: 64 }, () => leads.get(source(), 'x').catch(() => {}))
+  const slow = createHttp({ phaseMs: 2000, deadlineMs: 2000 })
   const url = `http://127.0.0.1:${server.port}/`
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  const busy = Array.from({ length: 64 }, () => slow.send({ method: 'GET', url }).catch(() => {}))
+  await expect.poll(() => requests.length).toBe(64)
   const started = performance.now()
-  await expect(http.send({ method: 'GET', url, deadlineMs: 100 })).rejects.toMatchObject({
+  await expect(slow.send({ method: 'GET', url, deadlineMs: 100 })).rejects.toMatchObject({
     code: 'platform_unavailable',
   })
   expect(performance.now() - started).toBeLessThan(1000)
   await Promise.all(busy)
+  await slow.close()
 })
 
 describe('creating', () => {
