@@ -40,7 +40,7 @@ export class ConfigError extends Error {
     super(
       problems.length === 1
         ? `The settings have a problem: ${problems[0]}`
-        : `The settings have ${problems.length} problems:\n  ${problems.join('\n  ')}`,
+        : `The settings have ${problems.length} problems:\n  ${problems.join('\n  ')}\n.env.example has every setting; \`npm run demo\` needs none.`,
     )
     this.name = 'ConfigError'
     this.problems = problems

@@ -42,7 +42,7 @@ export interface ApiOptions {
   /** `{base_url}`, may carry a path. */
   baseUrl: string
   http: Http
-  /** A call with all its retries and pauses ends by then, in ms. */
+  /** A call with all its retries and pauses ends by then, in ms; getting a token has a deadline of its own. */
   deadlineMs?: number
 }
 
@@ -69,8 +69,8 @@ export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Ap
       throw new NotFound(rest.what ?? 'thing')
     const url = base + path + queryString(query)
     const json = body === undefined ? undefined : JSON.stringify(body)
-    const ends = performance.now() + deadlineMs
     const send = async (token: string): Promise<HttpAnswer> => {
+      const ends = performance.now() + deadlineMs
       const headers = {
         authorization: `Bearer ${token}`,
         ...(json !== undefined && { 'content-type': 'application/json' }),

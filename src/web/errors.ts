@@ -11,11 +11,14 @@ import { localPath } from './return-to.ts'
 export class WebError extends Error {
   readonly code: string
   readonly status: number
-  constructor(status: number, code: string, message: string) {
+  /** The field of the input that is wrong. */
+  readonly field: string | undefined
+  constructor(status: number, code: string, message: string, field?: string) {
     super(message)
     this.name = 'WebError'
     this.status = status
     this.code = code
+    this.field = field
   }
 }
 
@@ -24,7 +27,7 @@ export const notSignedIn = () => new WebError(401, 'not_signed_in', 'Please sign
 
 /** Input of ours is wrong; the message names the field and what it takes. */
 export const badInput = (field: string, rule: string) =>
-  new WebError(400, 'invalid_input', `${field}: ${rule}.`)
+  new WebError(400, 'invalid_input', `${field}: ${rule}.`, field)
 
 interface Problem {
   status: number
@@ -87,7 +90,7 @@ function problemOf(error: unknown): Problem {
   if (error instanceof ZodError) {
     const [issue] = error.issues
     const field = (issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path.join('.')) || 'input'
-    return { ...problemOf(badInput(field, issue?.message ?? 'is not valid')), more: { field } }
+    return problemOf(badInput(field, issue?.message ?? 'is not valid'))
   }
   // What Express and its body parsers throw: a malformed url or body, or one that is too large.
   const { status, expose } = (error ?? {}) as { status?: unknown; expose?: unknown }

@@ -114,6 +114,7 @@ describe('JSON errors', () => {
       status: 400,
       code: 'invalid_input',
       detail: expect.stringContaining(field),
+      field,
     })
   })
 
