@@ -157,6 +157,9 @@ export function openConnection(urls: string[], onState: OnState): Connection {
   }
 }
 
+/** Our own deadline stands in for the client's, which makes an AbortSignal for every command. */
+const commandOptions = { timeout: 0 }
+
 const socket = {
   connectTimeout: CONNECT_MS,
   // Often enough that the app is back within 2 s of Redis, spread so that processes do not march in step.
@@ -164,7 +167,7 @@ const socket = {
 }
 
 function createSingle(url: string) {
-  return createClient({ url, socket, scripts, disableOfflineQueue: true })
+  return createClient({ url, socket, scripts, disableOfflineQueue: true, commandOptions })
 }
 
 /** A cluster has the verbs of a single client that we use; its type says so less plainly. */
@@ -178,6 +181,7 @@ function createMany(urls: string[]): Client {
   return createCluster({
     rootNodes: urls.map((url) => ({ url })),
     defaults: { socket: { ...socket, ...tls }, disableOfflineQueue: true, ...credentials },
+    commandOptions,
     scripts,
   }) as unknown as Client
 }
