@@ -6,7 +6,6 @@ import type { TokenSource } from './token-source.ts'
 
 export interface Call<T> {
   path: string
-  query?: Record<string, string | number | undefined>
   /** The scope that the call needs. */
   scope: string
   /** The one thing that is called for, in the user's words: `lead`. A 404 then means that there is no such thing. */
@@ -61,29 +60,28 @@ export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Ap
   async function call<T>(
     source: TokenSource,
     method: 'GET' | 'POST',
-    { path, query, ...rest }: Call<T>,
-    body?: unknown,
+    { path, ...rest }: Call<T>,
+    json?: string,
   ) {
     // A dot segment would lead out of its path, even percent-encoded; no id of the platform's is one.
-    if (path.split('/').some((segment) => segment === '.' || segment === '..'))
-      throw new NotFound(rest.what ?? 'thing')
-    const url = base + path + queryString(query)
-    const json = body === undefined ? undefined : JSON.stringify(body)
-    const send = async (token: string): Promise<HttpAnswer> => {
+    if (/\/\.\.?(\/|\?|$)/.test(path)) throw new NotFound(rest.what ?? 'thing')
+    const url = base + path
+    const send = (token: string): Promise<HttpAnswer> => {
       const ends = performance.now() + deadlineMs
-      const headers = {
-        authorization: `Bearer ${token}`,
-        ...(json !== undefined && { 'content-type': 'application/json' }),
+      const authorization = `Bearer ${token}`
+      if (json === undefined) {
+        return repeated(
+          () => http.send({ method, url, headers: { authorization }, deadlineMs: ends - performance.now() }),
+          ends,
+        )
       }
-      const once = () =>
-        http.send({
-          method,
-          url,
-          headers,
-          ...(json !== undefined && { body: json }),
-          deadlineMs: ends - performance.now(),
-        })
-      return method === 'GET' ? repeated(once, ends) : once()
+      return http.send({
+        method,
+        url,
+        headers: { authorization, 'content-type': 'application/json' },
+        body: json,
+        deadlineMs,
+      })
     }
     const token = await source.accessToken()
     try {
@@ -101,18 +99,14 @@ export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Ap
     get: async (source, wanted) => (await call(source, 'GET', wanted)).data,
 
     async list(source, wanted, { top = 25, skip = 0, orderBy }) {
-      const query = {
-        [PAGING.top]: Math.min(top, MAX_PAGE),
-        [PAGING.skip]: skip,
-        [PAGING.orderBy]: orderBy,
-        [PAGING.count]: 'true',
-      }
-      const { data, answer } = await call(source, 'GET', { ...wanted, query: { ...wanted.query, ...query } })
+      const order = orderBy === undefined ? '' : `&${PAGING.orderBy}=${encodeURIComponent(orderBy)}`
+      const query = `${PAGING.top}=${Math.min(top, MAX_PAGE)}&${PAGING.skip}=${skip}${order}&${PAGING.count}=true`
+      const { data, answer } = await call(source, 'GET', { ...wanted, path: `${wanted.path}?${query}` })
       const total = answer.header(TOTAL_HEADER)
       return { items: data, total: total !== undefined && /^\d+$/.test(total) ? Number(total) : null }
     },
 
-    post: async (source, wanted, body) => (await call(source, 'POST', wanted, body)).data,
+    post: async (source, wanted, body) => (await call(source, 'POST', wanted, JSON.stringify(body))).data,
   }
 }
 
@@ -171,12 +165,4 @@ async function missingScope(
   if (named) return named
   const granted = await source.grantedScopes()
   return granted && !granted.includes(needed) ? needed : undefined
-}
-
-function queryString(query: Call<unknown>['query'] = {}): string {
-  let text = ''
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) text += `${text ? '&' : '?'}${name}=${encodeURIComponent(value)}`
-  }
-  return text
 }
