@@ -57,12 +57,8 @@ const REJECTIONS = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 414, 41
 export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Api {
   const base = baseUrl.replace(/\/+$/, '')
 
-  async function call<T>(
-    source: TokenSource,
-    method: 'GET' | 'POST',
-    { path, ...rest }: Call<T>,
-    json?: string,
-  ) {
+  /** A GET; with a body, a POST. */
+  async function call<T>(source: TokenSource, { path, ...rest }: Call<T>, json?: string) {
     // A dot segment would lead out of its path, even percent-encoded; no id of the platform's is one.
     if (/\/\.\.?(\/|\?|$)/.test(path)) throw new NotFound(rest.what ?? 'thing')
     const url = base + path
@@ -71,12 +67,18 @@ export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Ap
       const authorization = `Bearer ${token}`
       if (json === undefined) {
         return repeated(
-          () => http.send({ method, url, headers: { authorization }, deadlineMs: ends - performance.now() }),
+          () =>
+            http.send({
+              method: 'GET',
+              url,
+              headers: { authorization },
+              deadlineMs: ends - performance.now(),
+            }),
           ends,
         )
       }
       return http.send({
-        method,
+        method: 'POST',
         url,
         headers: { authorization, 'content-type': 'application/json' },
         body: json,
@@ -96,17 +98,17 @@ export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Ap
   }
 
   return {
-    get: async (source, wanted) => (await call(source, 'GET', wanted)).data,
+    get: async (source, wanted) => (await call(source, wanted)).data,
 
     async list(source, wanted, { top = 25, skip = 0, orderBy }) {
       const order = orderBy === undefined ? '' : `&${PAGING.orderBy}=${encodeURIComponent(orderBy)}`
       const query = `${PAGING.top}=${Math.min(top, MAX_PAGE)}&${PAGING.skip}=${skip}${order}&${PAGING.count}=true`
-      const { data, answer } = await call(source, 'GET', { ...wanted, path: `${wanted.path}?${query}` })
+      const { data, answer } = await call(source, { ...wanted, path: `${wanted.path}?${query}` })
       const total = answer.header(TOTAL_HEADER)
       return { items: data, total: total !== undefined && /^\d+$/.test(total) ? Number(total) : null }
     },
 
-    post: async (source, wanted, body) => (await call(source, 'POST', wanted, JSON.stringify(body))).data,
+    post: async (source, wanted, body) => (await call(source, wanted, JSON.stringify(body))).data,
   }
 }
 
