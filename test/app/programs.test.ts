@@ -121,16 +121,20 @@ async function serveEverywhere() {
 }
 
 describe('the app', () => {
-  test('whose log goes to a full disk loses log lines and nothing else', async () => {
-    const env = testEnv({ ...PLATFORM, PORT: String(await freePort()), DATA_DIR: temp.dir })
-    const program = started(run('src/main.ts', env, { stdout: '/dev/full' }))
-    await answering(`http://localhost:${env.PORT}/health/live`, program)
-    const visitor = createVisitor()
-    expect(
-      (await visitor.post(`http://localhost:${env.PORT}/sign-in`, { form: { name: 'ann' } })).status,
-    ).toBe(303)
-    expect(await program.kill('SIGTERM')).toBe(0)
-  })
+  // /dev/full, a disk that is always full, is a thing of Linux.
+  test.skipIf(process.platform !== 'linux')(
+    'whose log goes to a full disk loses log lines and nothing else',
+    async () => {
+      const env = testEnv({ ...PLATFORM, PORT: String(await freePort()), DATA_DIR: temp.dir })
+      const program = started(run('src/main.ts', env, { stdout: '/dev/full' }))
+      await answering(`http://localhost:${env.PORT}/health/live`, program)
+      const visitor = createVisitor()
+      expect(
+        (await visitor.post(`http://localhost:${env.PORT}/sign-in`, { form: { name: 'ann' } })).status,
+      ).toBe(303)
+      expect(await program.kill('SIGTERM')).toBe(0)
+    },
+  )
 
   test('started in production with weak or missing settings lists every problem and does not start', async () => {
     const program = started(run('src/main.ts', { NODE_ENV: 'production', SESSION_SECRET: 'weak', PORT: '0' }))
