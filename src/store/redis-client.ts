@@ -85,13 +85,14 @@ export function openConnection(urls: string[], onState: OnState): Connection {
     started.on('ready', () => current() && becomes('connected'))
     // A single client retries for ever by itself; a cluster gives up when no node answers, so ask again.
     const connect = async (): Promise<void> => {
+      if (!current()) return
       try {
         await started.connect()
         if (current()) becomes('connected')
       } catch (error) {
         if (!current()) return
         becomes('lost', error)
-        setTimeout(() => current() && connect(), 500).unref()
+        setTimeout(connect, 500).unref()
       }
     }
     setImmediate(connect)

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -173,6 +174,31 @@ describe.each(subjects)('the store on $name', ({ open, skip }) => {
   test('answers a ping', async () => {
     await store.ping()
   })
+})
+
+test.each([
+  ['one Redis', ['redis://127.0.0.1:9']],
+  ['a cluster', ['redis://127.0.0.1:9', 'redis://127.0.0.1:10']],
+])('a store on %s that is not there can be closed at any moment, more than once', async (_what, urls) => {
+  for (const wait of [0, 5, 300, 700]) {
+    const store = openRedis({ urls })
+    await new Promise((resolve) => setTimeout(resolve, wait))
+    await store.close()
+    await store.close()
+  }
+})
+
+test('a Redis store that is closed at once does not connect afterwards', async () => {
+  let connections = 0
+  const server = createServer((socket) => {
+    connections++
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await openRedis({ urls: [`redis://127.0.0.1:${(server.address() as AddressInfo).port}`] }).close()
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  expect(connections).toBe(0)
+  server.close()
 })
 
 test('two different keys never have the same name, and a name leads back to its key', () => {
