@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { MAX_PAGE, PAGING, TOTAL_HEADER } from './contract.ts'
 import { NotFound, PlatformRejected, PlatformUnavailable, ScopeMissing } from './errors.ts'
-import { type Http, type HttpAnswer, parseJson } from './http.ts'
+import { type Http, type HttpAnswer, type HttpRequest, parseJson } from './http.ts'
 import type { TokenSource } from './token-source.ts'
 
 export interface Call<T> {
@@ -10,8 +10,13 @@ export interface Call<T> {
   scope: string
   /** The one thing that is called for, in the user's words: `lead`. A 404 then means that there is no such thing. */
   what?: string
-  /** What the answer must look like. It is only checked, not copied: unknown fields stay, nothing is transformed. */
-  schema: z.ZodType<T>
+  /**
+   * What the answer must look like. It is only checked, not copied: unknown fields stay, nothing is transformed.
+   * Absent: any 2xx will do, and the answer's body is not looked at.
+   */
+  schema?: z.ZodType<T>
+  /** The longest wait for the answer of a POST, in ms, where the usual one is too short. */
+  patienceMs?: number
 }
 
 export interface Page {
@@ -57,32 +62,29 @@ const REJECTIONS = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 414, 41
 export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Api {
   const base = baseUrl.replace(/\/+$/, '')
 
+  /** Sends a request when the credential's pace allows it. */
+  function paced(source: TokenSource, request: HttpRequest): Promise<HttpAnswer> {
+    if (!source.pace) return http.send(request)
+    return source.pace().then((done) => http.send(request).finally(done))
+  }
+
   /** A GET; with a body, a POST. */
-  async function call<T>(source: TokenSource, { path, ...rest }: Call<T>, json?: string) {
+  async function call<T>(source: TokenSource, { path, patienceMs, ...rest }: Call<T>, json?: string) {
     // A dot segment would lead out of its path, even percent-encoded; no id of the platform's is one.
     if (/\/\.\.?(\/|\?|$)/.test(path)) throw new NotFound(rest.what ?? 'thing')
     const url = base + path
     const send = (token: string): Promise<HttpAnswer> => {
       const ends = performance.now() + deadlineMs
-      const authorization = `Bearer ${token}`
+      const headers = { authorization: `Bearer ${token}`, ...source.headers }
       if (json === undefined) {
         return repeated(
-          () =>
-            http.send({
-              method: 'GET',
-              url,
-              headers: { authorization },
-              deadlineMs: ends - performance.now(),
-            }),
+          () => paced(source, { method: 'GET', url, headers, deadlineMs: ends - performance.now() }),
           ends,
         )
       }
-      return http.send({
-        method: 'POST',
-        url,
-        headers: { authorization, 'content-type': 'application/json' },
-        body: json,
-        deadlineMs,
+      return paced(source, {
+        ...{ method: 'POST', url, headers: { ...headers, 'content-type': 'application/json' }, body: json },
+        ...(patienceMs === undefined ? { deadlineMs } : { patienceMs }),
       })
     }
     const token = await source.accessToken()
@@ -138,9 +140,10 @@ function judge<T>(answer: HttpAnswer, { what, schema }: Pick<Call<T>, 'what' | '
   const { status } = answer
   if (status === 404 && what) throw new NotFound(what)
   if (status === 401) throw new PlatformRejected('the API refuses a token that was just renewed')
-  if (REJECTIONS.has(status)) throw new PlatformRejected(`the API answered ${status}`)
+  if (REJECTIONS.has(status)) throw new PlatformRejected(`the API answered ${status}`, undefined, status)
   if (status < 200 || status >= 300)
     throw new PlatformUnavailable(`the API answered ${status}`, answer.retryAfterMs)
+  if (!schema) return undefined as T
   const body = parseJson(answer.text)
   if (body === undefined) throw new PlatformUnavailable('the API answered something that is not JSON')
   const parsed = schema.safeParse(body)

@@ -1,6 +1,19 @@
 import * as z from 'zod'
 import type { Api, Page, PageOf } from './api.ts'
-import { type Catalogue, catalogueSchema, PATHS, SCOPES } from './contract.ts'
+import {
+  batchIdSchema,
+  type Catalogue,
+  catalogueSchema,
+  type ImportJob,
+  type Item,
+  importJobSchema,
+  MAX_BATCH,
+  type NewCatalogue,
+  newCatalogueSchema,
+  PATHS,
+  SCOPES,
+} from './contract.ts'
+import { PlatformRejected } from './errors.ts'
 import type { TokenSource } from './token-source.ts'
 
 export interface Catalogues {
@@ -8,15 +21,58 @@ export interface Catalogues {
   list(source: TokenSource, page?: Page): Promise<PageOf<Catalogue>>
   /** One catalogue by its id. Throws `NotFound`. */
   get(source: TokenSource, id: string): Promise<Catalogue>
+  /** Creates a catalogue (specification 4.4). Throws a `ZodError` for a bad one, before any call. */
+  create(source: TokenSource, catalogue: NewCatalogue): Promise<Catalogue>
+  /**
+   * Starts the import job of this batch id, or finds it when the platform knows the id already, and resolves to its
+   * state. Safe to repeat. Throws `NotFound` for the catalogue, a `ZodError` for a bad id, before any call.
+   */
+  startImport(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
+  /** Uploads or updates at most 1000 items. Items are upserts, so a repeat changes nothing. */
+  uploadItems(source: TokenSource, catalogueId: string, batchId: string, items: Item[]): Promise<void>
+  /** The state of an import job. Throws `NotFound`. */
+  getImport(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
 }
+
+/** How long the platform may take to answer for a batch of a thousand items, in ms. */
+const UPLOAD_MS = 30_000
 
 const one = { scope: SCOPES.catalogues, what: 'catalogue', schema: catalogueSchema }
 const many = { scope: SCOPES.catalogues, schema: z.array(catalogueSchema) }
+const job = { scope: SCOPES.catalogues, what: 'import', schema: importJobSchema }
+const done = { scope: SCOPES.catalogues, what: 'import' }
 
 /** The catalogues API. Every method throws what `createApi` says. */
-export function createCatalogues(api: Api): Catalogues {
+export function createCatalogues(api: Api, { uploadMs = UPLOAD_MS } = {}): Catalogues {
+  const getImport: Catalogues['getImport'] = (source, catalogueId, batchId) =>
+    api.get(source, { ...job, path: PATHS.import(catalogueId, batchId) })
+
   return {
+    getImport,
     list: (source, page = {}) => api.list(source, { ...many, path: PATHS.catalogues }, page),
     get: (source, id) => api.get(source, { ...one, path: PATHS.catalogue(id) }),
+    create: async (source, catalogue) =>
+      api.post(source, { ...one, path: PATHS.catalogues }, newCatalogueSchema.parse(catalogue)),
+
+    async startImport(source, catalogueId, batchId) {
+      batchIdSchema.parse(batchId)
+      const call = { scope: SCOPES.catalogues, what: 'catalogue', path: PATHS.startImport(catalogueId) }
+      try {
+        await api.post(source, call, { batchId })
+      } catch (error) {
+        // How the platform refuses an id that it knows is not shown: whether it knows it decides.
+        if (!(error instanceof PlatformRejected)) throw error
+        return await getImport(source, catalogueId, batchId).catch(() => {
+          throw error
+        })
+      }
+      return { batchId, status: 'Started' }
+    },
+
+    async uploadItems(source, catalogueId, batchId, items) {
+      if (items.length > MAX_BATCH) throw new RangeError(`a batch holds at most ${MAX_BATCH} items`)
+      const call = { ...done, path: PATHS.importItems(catalogueId, batchId), patienceMs: uploadMs }
+      await api.post(source, call, { items })
+    },
   }
 }

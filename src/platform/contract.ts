@@ -23,11 +23,30 @@ export const CONTEXT_PARAMETER = 'bxcontext'
 /** given 5.3.3, as examples: the scopes we know, and what they let an application do. */
 export const SCOPES = { catalogues: 'catalogues', leads: 'leads' } as const
 
-/** assumed: paths below `{base_url}`. */
+const REQUESTS = '/catalogues/incomingIntegrationConnections'
+const catalogue = (id: string) => `/catalogues/${encodeURIComponent(id)}`
+const importOf = (id: string, batchId: string) => `${catalogue(id)}/import/${encodeURIComponent(batchId)}`
+const decided = (id: string) => `?integrationConnectionId=${encodeURIComponent(id)}`
+
+/** Paths below `{base_url}`: given 4.2 and 4.4, apart from those marked. */
 export const PATHS = {
+  login: '/accounts/auth/login',
+  refreshToken: '/accounts/auth/refresh-token',
+  tenants: '/accounts/tenants',
   catalogues: '/catalogues',
-  catalogue: (id: string) => `/catalogues/${encodeURIComponent(id)}`,
+  /** assumed. */
+  catalogue,
+  startImport: (id: string) => `${catalogue(id)}/import/start`,
+  import: importOf,
+  importItems: (id: string, batchId: string) => `${importOf(id, batchId)}/items`,
+  accessControls: (id: string) => `${catalogue(id)}/accesscontrols`,
+  builderRequests: REQUESTS,
+  acceptBuilderRequest: (id: string) => `${REQUESTS}/accept${decided(id)}`,
+  /** assumed. */
+  rejectBuilderRequest: (id: string) => `${REQUESTS}/reject${decided(id)}`,
+  /** assumed. */
   leads: '/leads',
+  /** assumed. */
   lead: (id: string) => `/leads/${encodeURIComponent(id)}`,
 } as const
 
@@ -107,3 +126,111 @@ export const newLeadSchema = z.strictObject({
   notes: text(2000).optional(),
 })
 export type NewLead = z.infer<typeof newLeadSchema>
+
+/** given 4.2: what every first-party call carries, login and refresh included. */
+export const SUBSCRIPTION_HEADER = 'Ocp-Apim-Subscription-Key'
+
+/**
+ * given 4.2: the answer to login. assumed: `expiresIn` may be a string or absent, and the answer to refresh-token
+ * is the same. `isSuccessful: false` is a refusal whatever the status.
+ */
+export const firstPartyTokensSchema = z.looseObject({
+  accessToken: z.string().min(1),
+  refreshToken: z.string().min(1).nullish(),
+  expiresIn: tokenAnswerSchema.shape.expires_in,
+  isSuccessful: z.boolean().nullish(),
+})
+
+/** assumed: `GET /accounts/tenants` answers an array of these. */
+export const tenantSchema = z.object({ tenantId: z.string().min(1), name: z.string().nullish() })
+export type Tenant = z.infer<typeof tenantSchema>
+
+/** given 2.5: who sees a catalogue. */
+export const CATALOGUE_SCOPES = ['Public', 'Managed'] as const
+
+/** assumed, apart from `scope` (given 2.5): what creates a catalogue. */
+export const newCatalogueSchema = z.strictObject({
+  name: text(200).min(1, 'must not be empty'),
+  scope: z.enum(CATALOGUE_SCOPES, 'must be Public or Managed'),
+})
+export type NewCatalogue = z.infer<typeof newCatalogueSchema>
+
+/** given 8: the most items in one upload. */
+export const MAX_BATCH = 1000
+
+/** assumed: the fields of an item and their limits; the platform keeps one item per code and catalogue. */
+export const ITEM_LIMITS = { code: 100, text: 2000, price: 1e9 } as const
+export interface Item {
+  code: string
+  name?: string
+  description?: string
+  unit?: string
+  category?: string
+  /** Recommended retail price of one unit before tax, in dollars. */
+  price: number
+}
+
+/** given 2.5: the caller chooses it, unique per catalogue; assumed: up to 100 letters, digits, `-`, `_` and dots. */
+export const batchIdSchema = z
+  .string()
+  .regex(/^[\w-][\w.-]{0,99}$/, 'must be 1 to 100 letters, digits, - _ or dots')
+
+/**
+ * assumed: the state of an import job. `Completed` and `Failed`, in any letter case, are final; the counts are of
+ * distinct items and may be absent.
+ */
+export const importJobSchema = z.object({
+  batchId: z.string().nullish(),
+  status: z.string().min(1),
+  itemsReceived: z.number().nullish(),
+  itemsProcessed: z.number().nullish(),
+  message: z.string().nullish(),
+})
+export type ImportJob = z.infer<typeof importJobSchema>
+
+/** given 2.5 and 8. */
+export const externalRefSchema = z
+  .string('must be text')
+  .regex(/^[A-Za-z0-9]{1,255}$/, 'must be 1 to 255 letters and digits, nothing else')
+
+/** assumed, apart from the names (given 2.5): what grants a builder access to a catalogue. */
+export const accessControlSchema = z.strictObject({
+  externalRef: externalRefSchema,
+  isPreApproved: z.boolean('must be true or false'),
+})
+export type AccessControl = z.infer<typeof accessControlSchema>
+
+/** given 2.5: `integrationConnectionId`; assumed: the rest. */
+export const builderRequestSchema = z.object({
+  integrationConnectionId: idSchema,
+  externalRef: z.string().nullish(),
+  requestedAt: z.string().nullish(),
+  builder: z
+    .object({
+      name: z.string().nullish(),
+      contact: z.string().nullish(),
+      email: z.string().nullish(),
+      phone: z.string().nullish(),
+      suburb: z.string().nullish(),
+    })
+    .nullish(),
+})
+export type BuilderRequest = z.infer<typeof builderRequestSchema>
+
+/** given 6: the one event that is named. */
+export const BUILDER_REQUESTED = 'integration-connection.requested'
+
+/** assumed: the body of a webhook. `data.bxcontext` says whose event it is. */
+export const webhookEventSchema = z.looseObject({
+  id: z.string().min(1).max(200),
+  type: z.string().min(1).max(200),
+  occurredAt: z.string().max(100).nullish(),
+  data: z.looseObject({ bxcontext: contextSchema.nullish() }).nullish(),
+})
+export type WebhookEvent = z.infer<typeof webhookEventSchema>
+
+/** assumed: hex of HMAC-SHA256 over the raw body, perhaps after `sha256=`, in this header unless set otherwise. */
+export const WEBHOOK_HEADER = 'X-Webhook-Signature'
+
+/** assumed: requests per window (in seconds) that the platform takes from one credential. */
+export const RATE_LIMIT = '100/30'

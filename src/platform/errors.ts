@@ -95,7 +95,9 @@ export class PlatformRejected extends PlatformError {
   readonly code = 'platform_rejected'
   readonly status = 502
   readonly field: string | undefined
-  constructor(reason: string, field?: string) {
+  /** The HTTP status of the refusal, where there was one. */
+  readonly answered: number | undefined
+  constructor(reason: string, field?: string, answered?: number) {
     super(
       field
         ? `The platform's answer is not of the expected form: ${field}. Nothing was stored.`
@@ -103,6 +105,7 @@ export class PlatformRejected extends PlatformError {
       { reason },
     )
     this.field = field
+    this.answered = answered
   }
 }
 

@@ -9,6 +9,8 @@ export interface HttpRequest {
   body?: string
   /** Ends the whole exchange, in ms from now; the phases have limits of their own below it. */
   deadlineMs?: number
+  /** For an answer that may take long to begin: the longest wait for headers, in ms, and for the whole. */
+  patienceMs?: number
 }
 
 export interface HttpAnswer {
@@ -53,7 +55,7 @@ export function createHttp(options: HttpOptions = {}): Http {
     maxResponseSize: maxBytes,
   })
   return {
-    send({ method, url, headers, body, deadlineMs: limit = deadlineMs }) {
+    send({ method, url, headers, body, patienceMs, deadlineMs: limit = deadlineMs }) {
       return new Promise((resolve, reject) => {
         // An emitter rather than an AbortSignal, which costs a tenth of a whole call.
         const signal = new EventEmitter()
@@ -63,9 +65,12 @@ export function createHttp(options: HttpOptions = {}): Http {
             reject(new PlatformUnavailable('no whole answer in time'))
             signal.emit('abort')
           },
-          Math.max(1, Math.min(limit, deadlineMs)),
+          Math.max(1, patienceMs ?? Math.min(limit, deadlineMs)),
         )
-        const options = { dispatcher: agent, method, body: body ?? null, signal }
+        const options = {
+          ...{ dispatcher: agent, method, body: body ?? null, signal },
+          ...(patienceMs !== undefined && { headersTimeout: patienceMs }),
+        }
         exchange(url, { ...options, headers: { accept: 'application/json', ...headers } }).then(
           (answer) => {
             clearTimeout(late)

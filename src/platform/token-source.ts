@@ -6,6 +6,10 @@ export interface TokenSource {
   renew(rejected: string): Promise<string>
   /** The scopes that were granted, or null when that is not known. */
   grantedScopes(): Promise<readonly string[] | null>
+  /** Headers that this credential needs on every call. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Waits until one more request is allowed; what it resolves to is called when the request has ended. */
+  pace?(): Promise<() => void>
   /** Told when a call could not be made because the platform did not answer. */
   unavailable(): Promise<void>
 }

@@ -13,6 +13,8 @@ export interface Records {
   read(userId: string, context: string): Promise<Stored | null>
   /** Writes whatever is there: for a new consent, which is newer than anything stored. */
   write(connection: Connection): Promise<void>
+  /** Writes only where there is none yet. */
+  create(connection: Connection): Promise<void>
   /** Writes only over exactly what was read. Null when something else is there by now, or nothing. */
   replace<C extends Connection>(read: Stored, next: C): Promise<Stored<C> | null>
   remove(userId: string, context: string): Promise<boolean>
@@ -24,17 +26,19 @@ export interface Records {
 
 export type Listed = { context: string; connection: Connection } | { context: string; unreadable: string }
 
-const KIND = 'connection'
+/** The kind of users' connections. */
+export const CONNECTION = 'connection'
 /** Opened records kept at hand. Each counts only for its exact ciphertext: another process's write is a different one. */
 const OPENED = 5_000
 
-export const connectionKey = (userId: string, context: string): Key => ({
-  kind: KIND,
+export const connectionKey = (userId: string, context: string, kind = CONNECTION): Key => ({
+  kind,
   owner: userId,
   id: context,
 })
 
-export function createRecords(store: Store, sealer: Sealer): Records {
+export function createRecords(store: Store, sealer: Sealer, kind = CONNECTION): Records {
+  const keyOf = (userId: string, context: string) => connectionKey(userId, context, kind)
   const opened = new Map<string, Stored>()
 
   function open(userId: string, context: string, sealed: string): Stored {
@@ -42,7 +46,7 @@ export function createRecords(store: Store, sealer: Sealer): Records {
     const place = `${userId.length}:${userId}${context}`
     const known = opened.get(place)
     if (known?.sealed === sealed) return known
-    const text = sealer.open(sealed, keyName(connectionKey(userId, context)))
+    const text = sealer.open(sealed, keyName(keyOf(userId, context)))
     const parsed = connectionSchema.safeParse(JSON.parse(text))
     if (!parsed.success)
       throw new SealBroken('A stored record is not of a form that this version of the app can read.')
@@ -53,13 +57,13 @@ export function createRecords(store: Store, sealer: Sealer): Records {
   }
 
   function seal(connection: Connection) {
-    const key = connectionKey(connection.userId, connection.context)
+    const key = keyOf(connection.userId, connection.context)
     return { key, sealed: sealer.seal(JSON.stringify(connection), keyName(key)) }
   }
 
   return {
     async read(userId, context) {
-      const sealed = await store.get(connectionKey(userId, context))
+      const sealed = await store.get(keyOf(userId, context))
       return sealed === null ? null : open(userId, context, sealed)
     },
 
@@ -68,15 +72,20 @@ export function createRecords(store: Store, sealer: Sealer): Records {
       await store.set(key, sealed)
     },
 
+    async create(connection) {
+      const { key, sealed } = seal(connection)
+      await store.compareAndSet(key, null, sealed)
+    },
+
     async replace(read, next) {
       const { key, sealed } = seal(next)
       return (await store.compareAndSet(key, read.sealed, sealed)) ? { sealed, connection: next } : null
     },
 
-    remove: (userId, context) => store.delete(connectionKey(userId, context)),
+    remove: (userId, context) => store.delete(keyOf(userId, context)),
 
     async list(userId) {
-      const entries = await store.list(KIND, userId)
+      const entries = await store.list(kind, userId)
       return entries.map(({ key, value }) => {
         try {
           return { context: key.id, connection: open(userId, key.id, value).connection }
@@ -89,7 +98,7 @@ export function createRecords(store: Store, sealer: Sealer): Records {
 
     async reseal() {
       const counts = { resealed: 0, current: 0, unreadable: [] as string[] }
-      for await (const { key, value } of store.scan(KIND)) {
+      for await (const { key, value } of store.scan(kind)) {
         if (value.startsWith(`v1.${sealer.keyId}.`)) {
           counts.current++
           continue

@@ -59,6 +59,8 @@ export interface VaultOptions extends GateOptions {
   keys: readonly SealingKey[]
   oauth: Pick<OAuth, 'refresh' | 'scopes'>
   log: Logger
+  /** The kind under which connections are stored; users' own unless it says otherwise. */
+  kind?: string
 }
 
 /** A token is refreshed in the background when it has less than this to live, in ms, or less than a fifth of its life. */
@@ -66,7 +68,7 @@ const MARGIN_MS = 60_000
 
 export function createVault(options: VaultOptions): Vault {
   const { store, keys, oauth, log, now = Date.now } = options
-  const records = createRecords(store, createSealer(keys))
+  const records = createRecords(store, createSealer(keys), options.kind)
   const gate = createGate(store, options)
   const refresher = createRefresher({ records, gate, oauth, log, now })
 
