@@ -1,0 +1,137 @@
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { type CsvError, type Parser, parse } from 'csv-parse'
+import { FileUnreadable, utf8 } from './encoding.ts'
+
+/** One record of a file: its cells, and the line that it begins on, counted from 1. */
+export interface Row {
+  line: number
+  cells: string[]
+}
+
+export interface Table {
+  /** The first row that is not empty, without spaces around the names. */
+  headings: string[]
+  /** The rows after it, in portions as they are read. */
+  rows: AsyncGenerator<Row[]>
+}
+
+/** The largest record, in bytes. A quote that is never closed makes the rest of a file into one. */
+const MAX_RECORD = 8 * 1024 * 1024
+const DELIMITERS = [',', ';', '\t']
+
+/**
+ * Reads a CSV file (RFC 4180) as a stream: comma, semicolon or tab, whichever the headings use; a byte order mark,
+ * quotes, any line ending. Memory does not grow with the file.
+ * Throws `FileUnreadable`, here or while the rows are read.
+ */
+export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Table> {
+  const chunks = utf8(source)
+  const start: Buffer[] = []
+  // The headings decide the delimiter; they are in the first chunk unless chunks are tiny.
+  for (let size = 0; size < 65_536; ) {
+    const { value } = await chunks.next()
+    if (!value) break
+    start.push(value)
+    size += value.length
+    if (value.includes(0x0a)) break
+  }
+  const whole = (async function* () {
+    yield* start
+    yield* chunks
+  })()
+  const rows = readRows(whole, delimiterOf(Buffer.concat(start).toString('utf8')))
+  for await (const portion of rows) {
+    const [first, ...more] = portion
+    if (!first) continue
+    const headings = first.cells.map((cell) => cell.trim())
+    return {
+      headings,
+      rows: (async function* () {
+        if (more.length > 0) yield more
+        yield* rows
+      })(),
+    }
+  }
+  throw new FileUnreadable(1, 'the file has no rows.')
+}
+
+/** The delimiter that occurs most in the first line that has anything, outside of quotes. */
+function delimiterOf(text: string): string {
+  const unquoted = text.replace(/^\ufeff/, '').replace(/"[^"]*"/g, '')
+  const line = unquoted.split(/\r\n|\n|\r/).find((candidate) => candidate.trim() !== '') ?? ''
+  const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length)
+  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
+}
+
+async function* readRows(chunks: AsyncGenerator<Buffer>, delimiter: string): AsyncGenerator<Row[]> {
+  const parser = parse({
+    ...{ bom: true, delimiter, max_record_size: MAX_RECORD },
+    // Inch marks are quotes that quote nothing: 90x45 2" nail.
+    relax_quotes: true,
+    relax_column_count: true,
+    // Named, as files that were put together mix them.
+    record_delimiter: ['\r\n', '\n', '\r'],
+  })
+  const input = Readable.from(chunks, { objectMode: false })
+  input.on('error', (error) => parser.destroy(error))
+  input.pipe(parser)
+  let line = 1
+  try {
+    for await (const records of portions(parser)) {
+      const portion: Row[] = []
+      for (const cells of records) {
+        if (cells.length > 1 || cells[0] !== '') portion.push({ line, cells })
+        line += 1 + lineBreaks(cells)
+      }
+      yield portion
+    }
+  } catch (error) {
+    throw explain(error, line)
+  } finally {
+    input.destroy()
+    parser.destroy()
+  }
+}
+
+/** The records that are ready, as they come: one wait a portion instead of one a record. */
+async function* portions(parser: Parser): AsyncGenerator<string[][]> {
+  let failed: unknown
+  let ended = false
+  parser.once('error', (error) => {
+    failed = error
+  })
+  parser.once('end', () => {
+    ended = true
+  })
+  const signal = new AbortController()
+  parser.once('close', () => signal.abort())
+  for (;;) {
+    const records: string[][] = []
+    for (let record = parser.read(); record !== null; record = parser.read()) records.push(record)
+    if (records.length > 0) yield records
+    else if (failed) throw failed
+    else if (ended || parser.destroyed) return
+    else await Promise.race([once(parser, 'readable', signal), once(parser, 'end', signal)]).catch(() => {})
+  }
+}
+
+/** Line breaks inside of quoted cells. */
+function lineBreaks(cells: string[]): number {
+  let breaks = 0
+  for (const cell of cells) {
+    for (let at = cell.indexOf('\n'); at >= 0; at = cell.indexOf('\n', at + 1)) breaks++
+  }
+  return breaks
+}
+
+function explain(error: unknown, line: number): unknown {
+  const { code } = error as CsvError
+  if (code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE') {
+    return new FileUnreadable(
+      line,
+      'a quote is opened here and not closed, so that the rest of the file cannot be read. Close it, or remove it.',
+    )
+  }
+  return error
+}

@@ -1,0 +1,188 @@
+import type { Catalogues } from '../platform/catalogues.ts'
+import { type ImportJob, type Item, MAX_BATCH } from '../platform/contract.ts'
+import { PlatformError, PlatformUnavailable } from '../platform/errors.ts'
+import type { TokenSource } from '../platform/token-source.ts'
+import type { Problem } from './items.ts'
+import type { Portion } from './price-file.ts'
+
+export interface Progress {
+  phase: 'starting' | 'sending' | 'processing'
+  /** Rows read so far. */
+  rows: number
+  /** Items that the platform has taken. */
+  sent: number
+  /** Uploads that the platform has taken. */
+  batches: number
+  rejected: number
+  /** The platform's own count of processed items, when it tells. */
+  processed: number | null
+  /** Why the import waits just now, in words; null while it goes on. */
+  waiting: string | null
+}
+
+export interface ImportOptions {
+  catalogues: Pick<Catalogues, 'startImport' | 'uploadItems' | 'getImport'>
+  source: TokenSource
+  catalogueId: string
+  /** The same id again resumes the same job: items are upserts, so what was sent before does no harm. */
+  batchId: string
+  portions: AsyncIterable<Portion>
+  onProgress?(progress: Readonly<Progress>): void
+  /** Each row that cannot go. May return a promise, to be waited for. */
+  onProblem?(problem: Problem): unknown
+  /** Ends the import between two requests; it can be resumed. */
+  signal?: AbortSignal
+  /** Uploads under way at once. */
+  inFlight?: number
+  /** How long one request is tried again while the platform does not take it, in ms. */
+  patienceMs?: number
+  /** How long the platform may process after the last upload, in ms. */
+  completionMs?: number
+  /** The first pause before a repeat, and between polls, in ms; both grow. */
+  pauseMs?: number
+}
+
+export interface Outcome {
+  rows: number
+  sent: number
+  batches: number
+  rejected: number
+  /** What the platform said at the end. */
+  job: ImportJob
+}
+
+/** The platform did not complete the import, or not with all items; nothing is taken for done that is not. */
+export class ImportFailed extends PlatformError {
+  readonly code = 'import_failed'
+  readonly status = 502
+}
+
+const LONGEST_PAUSE_MS = 30_000
+const LONGEST_POLL_MS = 10_000
+
+/**
+ * One import from start to the platform's own "completed" (specification 4.4): batches of at most 1000, several in
+ * flight, each repeated while the platform fails; then the job is polled, more and more slowly.
+ * Throws `ImportFailed`, whatever the calls throw once patience has ended, what reading throws, and the signal's
+ * reason. The platform keeps what it has taken, and the same batch id goes on from there.
+ */
+export async function runImport(options: ImportOptions): Promise<Outcome> {
+  const { catalogues, source, catalogueId, batchId, signal, onProblem } = options
+  const { inFlight = 4, patienceMs = 300_000, completionMs = 3_600_000, pauseMs = 500 } = options
+  const progress: Progress = {
+    ...{ phase: 'starting', rows: 0, sent: 0, batches: 0, rejected: 0, processed: null, waiting: null },
+  }
+  const tell = (change: Partial<Progress>) => options.onProgress?.(Object.assign(progress, change))
+
+  /** Repeats what is safe to repeat while the platform does not answer, or asks to wait. */
+  async function persist<T>(work: () => Promise<T>): Promise<T> {
+    const ends = performance.now() + patienceMs
+    for (let pause = pauseMs; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      signal?.throwIfAborted()
+      try {
+        const result = await work()
+        if (progress.waiting) tell({ waiting: null })
+        return result
+      } catch (error) {
+        const wait = Math.max(pause * (0.5 + Math.random() / 2), (error as PlatformError).retryAfterMs ?? 0)
+        if (!(error instanceof PlatformUnavailable) || performance.now() + wait > ends) throw error
+        tell({ waiting: error.reason ?? error.message })
+        await sleep(wait, signal)
+      }
+    }
+  }
+
+  tell({})
+  await persist(() => catalogues.startImport(source, catalogueId, batchId))
+  tell({ phase: 'sending' })
+
+  const batches = cut(options.portions, async ({ items, problems }) => {
+    progress.rows += items.length + problems.length
+    progress.rejected += problems.length
+    if (onProblem) for (const problem of problems) await onProblem(problem)
+  })
+  const failed = new AbortController()
+  async function upload(): Promise<void> {
+    // The batches come one after the other, whichever uploader asks.
+    for (let next = await batches.next(); !next.done; next = await batches.next()) {
+      if (failed.signal.aborted) return
+      const items = next.value
+      await persist(() => catalogues.uploadItems(source, catalogueId, batchId, items))
+      tell({ sent: progress.sent + items.length, batches: progress.batches + 1 })
+    }
+  }
+  const uploaders = Array.from({ length: inFlight }, () =>
+    upload().catch((error: unknown) => {
+      failed.abort()
+      throw error
+    }),
+  )
+  const ended = await Promise.allSettled(uploaders)
+  const failure = ended.find((end) => end.status === 'rejected')
+  if (failure) {
+    await batches.return(undefined).catch(() => {})
+    throw failure.reason
+  }
+
+  tell({ phase: 'processing' })
+  const job = await completed()
+  const { rows, sent, rejected } = progress
+  if (job.itemsReceived != null && job.itemsReceived < sent) {
+    throw new ImportFailed(
+      `The platform completed the import with ${job.itemsReceived} of the ${sent} items that were sent. Run it again.`,
+    )
+  }
+  return { rows, sent, batches: progress.batches, rejected, job }
+
+  async function completed(): Promise<ImportJob> {
+    const ends = performance.now() + completionMs
+    for (let pause = pauseMs; ; pause = Math.min(pause * 1.5, LONGEST_POLL_MS)) {
+      const job = await persist(() => catalogues.getImport(source, catalogueId, batchId))
+      const status = job.status.toLowerCase()
+      if (job.itemsProcessed != null) tell({ processed: job.itemsProcessed })
+      if (status === 'completed') return job
+      if (status === 'failed') {
+        const words = job.message ? `: ${job.message.slice(0, 500)}` : '.'
+        throw new ImportFailed(`The platform could not complete the import${words}`)
+      }
+      if (performance.now() + pause > ends) {
+        throw new ImportFailed(
+          'Everything was sent, and the platform is still processing it. Run the import again later to see its end.',
+        )
+      }
+      await sleep(pause, signal)
+    }
+  }
+}
+
+/** Portions of any size as batches of at most 1000. */
+async function* cut(
+  portions: AsyncIterable<Portion>,
+  onPortion: (portion: Portion) => Promise<void>,
+): AsyncGenerator<Item[], void> {
+  let batch: Item[] = []
+  for await (const portion of portions) {
+    await onPortion(portion)
+    for (const item of portion.items) {
+      batch.push(item)
+      if (batch.length < MAX_BATCH) continue
+      yield batch
+      batch = []
+    }
+  }
+  if (batch.length > 0) yield batch
+}
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+}
