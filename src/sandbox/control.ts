@@ -1,7 +1,9 @@
 import express, { type Request, Router } from 'express'
 import * as z from 'zod'
+import type { CatalogueData } from './catalogue-data.ts'
 import type { Database } from './database.ts'
 import { FAULTS, type Faults, faultSchema } from './faults.ts'
+import type { FirstPartyTokens } from './first-party.ts'
 import type { Journal } from './journal.ts'
 import { page, problem } from './pages.ts'
 
@@ -9,10 +11,13 @@ export interface ControlOptions {
   faults: Faults
   journal: Journal
   database: Database
+  firstParty: FirstPartyTokens
+  catalogues: CatalogueData
 }
 
 /** The control page and its JSON: make the next calls fail, expire or revoke at once, see what was called. */
-export function controlRoutes({ faults, journal, database }: ControlOptions): Router {
+export function controlRoutes(options: ControlOptions): Router {
+  const { faults, journal, database, firstParty, catalogues } = options
   const state = () => ({ faults: faults.list(), calls: journal.list() })
   const json = (req: Request) => Boolean(req.is('json')) || req.accepts(['html', 'json']) === 'json'
 
@@ -44,6 +49,14 @@ export function controlRoutes({ faults, journal, database }: ControlOptions): Ro
     .post('/sandbox/expire', (req, res) => {
       const expired = database.expireAccessTokens()
       return json(req) ? void res.json({ expired }) : res.redirect(303, '/sandbox/faults')
+    })
+    .post('/sandbox/expire-refresh-tokens', (req, res) => {
+      const expired = firstParty.endRefreshTokens()
+      return json(req) ? void res.json({ expired }) : res.redirect(303, '/sandbox/faults')
+    })
+    .get('/sandbox/catalogues/:id/items', (req, res) => {
+      const page = (name: string, absent: number) => Number(req.query[name] ?? absent) || absent
+      res.json({ items: catalogues.items(req.params.id, page('skip', 0), page('top', 1000)) })
     })
     .post('/sandbox/revoke', (req, res) => {
       const consents = database.consents.list()

@@ -31,9 +31,37 @@ const SCHEMA = `
     id INTEGER PRIMARY KEY, context TEXT NOT NULL, lead TEXT NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS first_party_tokens (
+    token TEXT PRIMARY KEY, kind TEXT NOT NULL, account TEXT NOT NULL, context TEXT NOT NULL,
+    expires_at INTEGER, number INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS catalogues (
+    number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, context TEXT NOT NULL, name TEXT NOT NULL,
+    scope TEXT NOT NULL, updated_at TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS imports (
+    number INTEGER PRIMARY KEY, catalogue TEXT NOT NULL, batch_id TEXT NOT NULL, received INTEGER NOT NULL,
+    begun_at INTEGER NOT NULL, last_at INTEGER NOT NULL, failed TEXT, UNIQUE (catalogue, batch_id)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS items (
+    catalogue TEXT NOT NULL, code TEXT NOT NULL, import INTEGER NOT NULL, item TEXT NOT NULL,
+    PRIMARY KEY (catalogue, code)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS access_controls (
+    catalogue TEXT NOT NULL, supplier TEXT NOT NULL, external_ref TEXT NOT NULL, pre_approved INTEGER NOT NULL,
+    PRIMARY KEY (catalogue, external_ref)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS builder_requests (
+    id TEXT PRIMARY KEY, supplier TEXT NOT NULL, builder TEXT NOT NULL, external_ref TEXT NOT NULL,
+    state TEXT NOT NULL, requested_at TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS webhooks (
+    context TEXT PRIMARY KEY, url TEXT NOT NULL, secret TEXT NOT NULL
+  ) STRICT;
 `
 
 export type Database = ReturnType<typeof openDatabase>
+export type Sql = Database['sql']
 
 function open(file: string): DatabaseSync {
   try {
@@ -51,6 +79,17 @@ export function openDatabase(file: string) {
   const db = open(file)
   const run = (sql: string, ...values: (string | number | null)[]) => db.prepare(sql).run(...values)
   const all = (sql: string, ...values: (string | number | null)[]) => db.prepare(sql).all(...values)
+  const transaction = <T>(work: () => T): T => {
+    db.exec('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      db.exec('COMMIT')
+      return result
+    } catch (error) {
+      db.exec('ROLLBACK')
+      throw error
+    }
+  }
   const seconds = () => Math.floor(Date.now() / 1000)
   run('DELETE FROM models WHERE expires_at <= ?', seconds())
 
@@ -127,7 +166,9 @@ export function openDatabase(file: string) {
     },
 
     /** Makes every access token end now; refresh tokens stay. */
-    expireAccessTokens: () => Number(run("DELETE FROM models WHERE model = 'AccessToken'").changes),
+    expireAccessTokens: () =>
+      Number(run("DELETE FROM models WHERE model = 'AccessToken'").changes) +
+      Number(run("DELETE FROM first_party_tokens WHERE kind = 'access'").changes),
 
     leads: {
       add(context: string, lead: Omit<SandboxLead, 'id'>): SandboxLead {
@@ -144,6 +185,9 @@ export function openDatabase(file: string) {
           ...JSON.parse(String(row.lead)),
         })),
     },
+
+    /** For the sandbox's other parts, each of which owns its tables. */
+    sql: { run, all, prepare: (sql: string) => db.prepare(sql), transaction },
 
     /** A setting, made by `create` the first time it is asked for. */
     setting(name: string, create: () => string): string {

@@ -2,15 +2,19 @@ import type { RequestHandler, Response } from 'express'
 import * as z from 'zod'
 
 /** What can be made to go wrong, and where. */
-const API_FAULTS = ['500', '429', 'stall', 'garbage', 'drop', 'expired', 'forbidden'] as const
-const TOKEN_FAULTS = ['500', '429', 'stall', 'garbage', 'drop', 'invalid_grant', 'invalid_client'] as const
+const HTTP_FAULTS = ['500', '429', 'stall', 'garbage', 'drop'] as const
+const API_FAULTS = [...HTTP_FAULTS, 'expired', 'forbidden'] as const
+const TOKEN_FAULTS = [...HTTP_FAULTS, 'invalid_grant', 'invalid_client'] as const
 const CONSENT_FAULTS = ['deny', 'server_error', 'missing_scope'] as const
 export const FAULTS = {
   consent: CONSENT_FAULTS,
   exchange: TOKEN_FAULTS,
   refresh: TOKEN_FAULTS,
+  login: HTTP_FAULTS,
   leads: API_FAULTS,
   catalogues: API_FAULTS,
+  items: API_FAULTS,
+  import: ['failed'],
 } as const
 
 export type Endpoint = keyof typeof FAULTS
@@ -79,7 +83,10 @@ export function apiFaults(faults: Faults, endpoint: Endpoint): RequestHandler {
       return void res.status(401).json({ error: 'invalid_token' })
     }
     if (fault.fault === 'forbidden') {
-      res.set('WWW-Authenticate', `Bearer error="insufficient_scope", scope="${endpoint}"`)
+      res.set(
+        'WWW-Authenticate',
+        `Bearer error="insufficient_scope", scope="${endpoint === 'leads' ? 'leads' : 'catalogues'}"`,
+      )
       return void res.status(403).json({ error: 'insufficient_scope' })
     }
     fail(res, fault)

@@ -8,16 +8,24 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import helmet from 'helmet'
 import { ACCOUNTS } from './accounts.ts'
 import { apiRoutes } from './api.ts'
+import { createBuilderData } from './builder-data.ts'
+import { businessSetupRoutes } from './business-setup.ts'
+import { createCatalogueData, type ImportTiming } from './catalogue-data.ts'
 import { connectedAppsRoutes } from './connected-apps.ts'
 import { consentRoutes } from './consent.ts'
 import { controlRoutes } from './control.ts'
+import { createGuard } from './credentials.ts'
 import { openDatabase } from './database.ts'
 import { createFaults } from './faults.ts'
+import { createFirstPartyTokens } from './first-party.ts'
 import { createIdentity, type RegisteredApp } from './identity.ts'
 import { createJournal } from './journal.ts'
 import { loginRoutes, readLogin } from './login.ts'
 import { page, problem } from './pages.ts'
+import type { RateLimit } from './rate-limit.ts'
 import { startPageRoutes } from './start-page.ts'
+import { suppliersRoutes } from './suppliers.ts'
+import { createWebhooks, type Webhook } from './webhooks.ts'
 
 export type { RegisteredApp } from './identity.ts'
 
@@ -29,6 +37,12 @@ export interface SandboxOptions {
   file: string
   /** Life of an access token in seconds. */
   accessTokenSeconds?: number
+  /** The API's limit for each credential. */
+  rateLimit?: RateLimit
+  /** How fast import jobs go. */
+  importTiming?: ImportTiming
+  /** Webhooks that are registered already, by the business's context. */
+  webhooks?: Record<string, Webhook>
 }
 
 export interface Sandbox {
@@ -44,7 +58,10 @@ export function addressesOf(baseUrl: string) {
 
 const assets = fileURLToPath(new URL('../../views/public', import.meta.url))
 
-export function createSandbox({ baseUrl, apps, file, accessTokenSeconds = 300 }: SandboxOptions): Sandbox {
+export function createSandbox(options: SandboxOptions): Sandbox {
+  const { baseUrl, apps, file, accessTokenSeconds = 300 } = options
+  const { rateLimit = { limit: 100, windowMs: 30_000 } } = options
+  const { importTiming = { itemsPerSecond: 20_000, settleMs: 2_000 } } = options
   const addresses = addressesOf(baseUrl)
   const database = openDatabase(file)
   const secret = database.setting('login secret', () => randomBytes(32).toString('base64url'))
@@ -54,11 +71,18 @@ export function createSandbox({ baseUrl, apps, file, accessTokenSeconds = 300 }:
     ...{ issuer: addresses.authUrl, apps, database, faults, journal, accessTokenSeconds },
     renderError: problem,
   })
+  const firstParty = createFirstPartyTokens(database.sql, accessTokenSeconds)
+  const catalogues = createCatalogueData(database.sql, importTiming)
+  const builders = createBuilderData(database.sql, catalogues)
+  const webhooks = createWebhooks(database.sql)
+  for (const [context, { url, secret }] of Object.entries(options.webhooks ?? {}))
+    webhooks.register(context, url, secret)
+  const guard = createGuard({ provider, database, firstParty, faults, journal, rateLimit })
 
   const app = express()
   app.disable('x-powered-by')
   app.use('/assets', express.static(assets))
-  app.use('/api', apiRoutes({ provider, database, faults, journal }))
+  app.use('/api', apiRoutes({ database, guard, catalogues, builders, faults, journal, tokens: firstParty }))
   app.use(headers(apps))
   app.use('/auth', provider.callback())
   app.use(refuseCrossSite)
@@ -71,10 +95,18 @@ export function createSandbox({ baseUrl, apps, file, accessTokenSeconds = 300 }:
   app.use(startPageRoutes(apps))
   app.use(consentRoutes({ provider, apps, database, faults }))
   app.use(connectedAppsRoutes(apps, database))
-  app.use(controlRoutes({ faults, journal, database }))
+  app.use(businessSetupRoutes(webhooks))
+  app.use(suppliersRoutes({ builders, catalogues, webhooks }))
+  app.use(controlRoutes({ faults, journal, database, firstParty, catalogues }))
   app.use((req, res) => problem(res, 404, 'There is no page at this address.', req.account))
   app.use(onError)
-  return { app, addresses, close: () => database.close() }
+  return {
+    ...{ app, addresses },
+    close: () => {
+      webhooks.close()
+      database.close()
+    },
+  }
 }
 
 function headers(apps: RegisteredApp[]): RequestHandler {

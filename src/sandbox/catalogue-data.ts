@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto'
+import type { Sql } from './database.ts'
+import { cataloguesOf, type SandboxCatalogue } from './records.ts'
+
+export interface SandboxItem {
+  code: string
+  price: number
+  [field: string]: unknown
+}
+
+export interface ImportTiming {
+  /** Items that the platform processes in a second. */
+  itemsPerSecond: number
+  /** How long a job rests after the last upload before it is completed, in ms. */
+  settleMs: number
+}
+
+export interface SandboxImport {
+  batchId: string
+  status: 'Started' | 'Processing' | 'Completed' | 'Failed'
+  itemsReceived: number
+  itemsProcessed: number
+  message?: string
+}
+
+export type CatalogueData = ReturnType<typeof createCatalogueData>
+
+/** Catalogues, their items, import jobs and access controls, as the platform keeps them. */
+export function createCatalogueData(sql: Sql, { itemsPerSecond, settleMs }: ImportTiming) {
+  const insert = sql.prepare(`INSERT INTO items VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
+    SET item = excluded.item, import = excluded.import WHERE import <> excluded.import`)
+  const update = sql.prepare('UPDATE items SET item = ? WHERE catalogue = ? AND code = ?')
+  const itemCount = (id: string) =>
+    Number(sql.all('SELECT count(*) AS n FROM items WHERE catalogue = ?', id)[0]?.n)
+
+  const created = (where: string, value: string): (SandboxCatalogue & { context: string })[] =>
+    sql.all(`SELECT * FROM catalogues WHERE ${where} = ? ORDER BY number DESC`, value).map((row) => ({
+      ...{ id: String(row.id), name: String(row.name), scope: row.scope as SandboxCatalogue['scope'] },
+      ...{ itemCount: itemCount(String(row.id)), updatedAt: String(row.updated_at) },
+      context: String(row.context),
+    }))
+  const jobRow = (catalogue: string, batchId: string) =>
+    sql.all('SELECT * FROM imports WHERE catalogue = ? AND batch_id = ?', catalogue, batchId)[0]
+
+  return {
+    /** The business's catalogues: its own, the latest first, then those it came with. */
+    list: (context: string): SandboxCatalogue[] => [
+      ...created('context', context).map(({ context: _, ...catalogue }) => catalogue),
+      ...cataloguesOf(context),
+    ],
+    find(id: string): (SandboxCatalogue & { context: string }) | undefined {
+      const [own] = created('id', id)
+      if (own) return own
+      const context = id.replace(/-C\d+$/, '')
+      const came = cataloguesOf(context).find((catalogue) => catalogue.id === id)
+      if (!came) return undefined
+      const count = itemCount(id)
+      return { ...came, context, ...(count > 0 && { itemCount: count }) }
+    },
+    create(context: string, name: string, scope: SandboxCatalogue['scope']): SandboxCatalogue {
+      const id = randomUUID()
+      const updatedAt = new Date().toISOString()
+      sql.run(
+        'INSERT INTO catalogues (id, context, name, scope, updated_at) VALUES (?, ?, ?, ?, ?)',
+        ...[id, context, name, scope, updatedAt],
+      )
+      return { id, name, scope, itemCount: 0, updatedAt }
+    },
+    items: (id: string, skip: number, top: number): SandboxItem[] =>
+      sql
+        .all('SELECT item FROM items WHERE catalogue = ? ORDER BY code LIMIT ? OFFSET ?', id, top, skip)
+        .map((row) => JSON.parse(String(row.item))),
+
+    imports: {
+      /** False when the batch id is known already. */
+      start: (catalogue: string, batchId: string): boolean =>
+        sql.run(
+          `INSERT OR IGNORE INTO imports (catalogue, batch_id, received, begun_at, last_at)
+             VALUES (?, ?, 0, ?, ?)`,
+          ...[catalogue, batchId, Date.now(), Date.now()],
+        ).changes === 1,
+
+      /** Stores the items, each code once; false when there is no such job. */
+      add(catalogue: string, batchId: string, items: SandboxItem[]): boolean {
+        const job = jobRow(catalogue, batchId)
+        if (!job) return false
+        sql.transaction(() => {
+          let fresh = 0
+          for (const item of items) {
+            const json = JSON.stringify(item)
+            if (insert.run(catalogue, item.code, Number(job.number), json).changes === 1) fresh++
+            else update.run(json, catalogue, item.code)
+          }
+          const now = Date.now()
+          const begun = job.received === 0 ? now : Number(job.begun_at)
+          sql.run(
+            'UPDATE imports SET received = received + ?, begun_at = ?, last_at = ?, failed = NULL WHERE number = ?',
+            ...[fresh, begun, now, Number(job.number)],
+          )
+          sql.run('UPDATE catalogues SET updated_at = ? WHERE id = ?', new Date(now).toISOString(), catalogue)
+        })
+        return true
+      },
+
+      /** The job as it is now; `fails` is asked, once, whether a job that ends now fails. */
+      state(catalogue: string, batchId: string, fails: () => boolean): SandboxImport | undefined {
+        const job = jobRow(catalogue, batchId)
+        if (!job) return undefined
+        const [received, begun, last] = [Number(job.received), Number(job.begun_at), Number(job.last_at)]
+        const rate = (Date.now() - begun) * (itemsPerSecond / 1000)
+        const counts = {
+          batchId,
+          itemsReceived: received,
+          itemsProcessed: Math.min(received, Math.floor(rate)),
+        }
+        const failed = (message: string) => ({ ...counts, status: 'Failed' as const, message })
+        if (job.failed) return failed(String(job.failed))
+        if (received === 0) return { ...counts, status: 'Started' }
+        if (counts.itemsProcessed < received || Date.now() - last < settleMs)
+          return { ...counts, status: 'Processing' }
+        if (!fails()) return { ...counts, status: 'Completed' }
+        const message = 'The import was stopped by an internal fault of the platform.'
+        sql.run('UPDATE imports SET failed = ? WHERE number = ?', message, Number(job.number))
+        return failed(message)
+      },
+    },
+
+    access: {
+      grant(catalogue: string, supplier: string, externalRef: string, isPreApproved: boolean): void {
+        sql.run(
+          'INSERT OR REPLACE INTO access_controls VALUES (?, ?, ?, ?)',
+          ...[catalogue, supplier, externalRef, isPreApproved ? 1 : 0],
+        )
+      },
+      list: (catalogue: string) =>
+        sql
+          .all('SELECT * FROM access_controls WHERE catalogue = ? ORDER BY external_ref', catalogue)
+          .map((row) => ({
+            ...{ externalRef: String(row.external_ref), isPreApproved: row.pre_approved === 1 },
+          })),
+      has: (catalogue: string, externalRef: string): boolean =>
+        sql.all(
+          'SELECT 1 FROM access_controls WHERE catalogue = ? AND external_ref = ?',
+          catalogue,
+          externalRef,
+        ).length > 0,
+      preApproved: (supplier: string, externalRef: string): boolean =>
+        sql.all(
+          'SELECT 1 FROM access_controls WHERE supplier = ? AND external_ref = ? AND pre_approved = 1',
+          ...[supplier, externalRef],
+        ).length > 0,
+    },
+  }
+}
