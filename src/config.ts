@@ -2,7 +2,8 @@
  * The environment as a typed config. Every problem is reported at once, by the variable's name; a value is never
  * repeated, as it may be a secret.
  */
-import { AUTHORIZE_PATH } from './platform/contract.ts'
+import { AUTHORIZE_PATH, RATE_LIMIT, WEBHOOK_HEADER } from './platform/contract.ts'
+import type { FirstPartyCredentials } from './platform/first-party.ts'
 import type { SealingKey } from './vault/seal.ts'
 
 export interface PlatformConfig {
@@ -15,6 +16,10 @@ export interface PlatformConfig {
   authorizePath: string
   authorizeParams: Record<string, string>
   pkce: boolean
+  /** For jobs by API key; null when none is set. */
+  firstParty: FirstPartyCredentials | null
+  /** What the platform takes from one credential; null: no limit. */
+  rateLimit: { limit: number; windowMs: number } | null
 }
 
 export interface Config {
@@ -29,6 +34,10 @@ export interface Config {
   /** Empty: the embedded SQLite in `dataDir`. Several: a cluster. */
   redisUrls: string[]
   dataDir: string
+  /** The largest price file that is taken, in bytes. */
+  maxPriceFileBytes: number
+  /** `secrets` is empty: no webhook is received. */
+  webhook: { secrets: string[]; header: string }
   logLevel: string
   platform: PlatformConfig
 }
@@ -56,11 +65,15 @@ const RESERVED = new Set([
   ...['code_challenge', 'code_challenge_method'],
 ])
 
-/**
- * Reads the environment. `demoSignIn` says whether sign-in is still the demo's, which production refuses.
- * Throws `ConfigError`.
- */
-export function readConfig(env: Environment, { demoSignIn }: { demoSignIn: boolean }): Config {
+export interface ReadOptions {
+  /** Whether sign-in is still the demo's, which production refuses. */
+  demoSignIn: boolean
+  /** For a program that acts by API key alone: what only the app needs may be missing. */
+  firstPartyOnly?: boolean
+}
+
+/** Reads the environment. Throws `ConfigError`. */
+export function readConfig(env: Environment, { demoSignIn, firstPartyOnly = false }: ReadOptions): Config {
   const problems: string[] = []
   const get = (name: string) => env[name]?.trim() || undefined
   const wrong = <T>(name: string, rule: string, instead: T): T => {
@@ -71,6 +84,11 @@ export function readConfig(env: Environment, { demoSignIn }: { demoSignIn: boole
 
   function required(name: string, hint: string): string {
     return get(name) ?? wrong(name, `is not set: ${hint}`, '')
+  }
+
+  /** Required by the app, not by a program that acts by API key. */
+  function appOnly(name: string, hint: string): string {
+    return firstPartyOnly ? (get(name) ?? '') : required(name, hint)
   }
 
   function address(name: string, value: string, { path }: { path: boolean }): string {
@@ -85,8 +103,8 @@ export function readConfig(env: Environment, { demoSignIn }: { demoSignIn: boole
     return (url.origin + url.pathname).replace(/\/+$/, '')
   }
 
-  function platformAddress(name: string): string {
-    return address(name, required(name, 'the platform’s support tells it'), { path: true })
+  function platformAddress(name: string, need = appOnly): string {
+    return address(name, need(name, 'the platform’s support tells it'), { path: true })
   }
 
   function list(name: string): string[] {
@@ -105,6 +123,7 @@ export function readConfig(env: Environment, { demoSignIn }: { demoSignIn: boole
 
   function sessionSecrets(): string[] {
     const secrets = list('SESSION_SECRET')
+    if (secrets.length === 0 && firstPartyOnly) return []
     if (secrets.length === 0)
       return wrong('SESSION_SECRET', 'is not set: `npm run keys` prints a new one', [])
     if (production && secrets.some((secret) => secret.length < 32 || new Set(secret).size < 10)) {
@@ -172,6 +191,42 @@ export function readConfig(env: Environment, { demoSignIn }: { demoSignIn: boole
       : wrong('PLATFORM_PKCE', 'must be on or off', true)
   }
 
+  function firstParty(): FirstPartyCredentials | null {
+    const names = ['PLATFORM_EMAIL', 'PLATFORM_API_KEY', 'PLATFORM_SUBSCRIPTION_KEY'] as const
+    if (!firstPartyOnly && names.every((name) => !get(name))) return null
+    const [email, apiKey, subscriptionKey] = names.map((name) =>
+      required(name, 'first-party access needs email, API key and subscription key'),
+    ) as [string, string, string]
+    if (/[^\x21-\x7e]/.test(subscriptionKey))
+      wrong('PLATFORM_SUBSCRIPTION_KEY', 'has characters that no key has', '')
+    return { email, apiKey, subscriptionKey, tenantId: get('PLATFORM_TENANT_ID') }
+  }
+
+  function rateLimit(): PlatformConfig['rateLimit'] {
+    const value = get('PLATFORM_RATE_LIMIT') ?? RATE_LIMIT
+    if (value === 'off') return null
+    const [, limit, seconds] = /^([1-9]\d{0,6})\/(\d{1,5}(?:\.\d{1,3})?)$/.exec(value) ?? []
+    return Number(seconds) > 0
+      ? { limit: Number(limit), windowMs: Number(seconds) * 1000 }
+      : wrong('PLATFORM_RATE_LIMIT', 'must be requests/seconds, such as 100/30, or off', null)
+  }
+
+  function webhook(): Config['webhook'] {
+    const secrets = list('PLATFORM_WEBHOOK_SECRET')
+    const header = get('PLATFORM_WEBHOOK_HEADER') ?? WEBHOOK_HEADER
+    if (!/^[\w-]{1,100}$/.test(header)) wrong('PLATFORM_WEBHOOK_HEADER', 'must be the name of a header', '')
+    if (production && secrets.some((secret) => secret.length < 16))
+      wrong('PLATFORM_WEBHOOK_SECRET', 'is too weak: 16 characters or more', '')
+    return { secrets, header }
+  }
+
+  function maxPriceFileBytes(): number {
+    const value = get('PRICE_FILE_MAX_MB') ?? '200'
+    return /^[1-9]\d{0,5}$/.test(value)
+      ? Number(value) * 1_000_000
+      : wrong('PRICE_FILE_MAX_MB', 'must be a whole number of megabytes', 0)
+  }
+
   function scopes(): string[] {
     const given = (get('PLATFORM_SCOPES') ?? 'catalogues leads').split(/[\s,]+/)
     // RFC 6749 appendix A.4
@@ -180,12 +235,12 @@ export function readConfig(env: Environment, { demoSignIn }: { demoSignIn: boole
       : wrong('PLATFORM_SCOPES', 'must be scope names, separated by spaces', [])
   }
 
-  if (production && demoSignIn) {
+  if (production && demoSignIn && !firstPartyOnly) {
     problems.push(
       'NODE_ENV is production, but sign-in is still the demo’s: replace src/web/sign-in.ts with yours',
     )
   }
-  if (production && !get('BASE_URL'))
+  if (production && !get('BASE_URL') && !firstPartyOnly)
     problems.push('BASE_URL is not set: production needs the public https address')
   const listenPort = port()
   const config: Config = {
@@ -196,19 +251,23 @@ export function readConfig(env: Environment, { demoSignIn }: { demoSignIn: boole
     tokenKeys: tokenKeys(),
     redisUrls: redisUrls(),
     dataDir: get('DATA_DIR') ?? '.data',
+    maxPriceFileBytes: maxPriceFileBytes(),
+    webhook: webhook(),
     logLevel: LEVELS.includes(get('LOG_LEVEL') ?? 'info')
       ? (get('LOG_LEVEL') ?? 'info')
       : wrong('LOG_LEVEL', `must be one of ${LEVELS.join(', ')}`, 'info'),
     platform: {
       appUrl: platformAddress('PLATFORM_APP_URL'),
       authUrl: platformAddress('PLATFORM_AUTH_URL'),
-      apiUrl: platformAddress('PLATFORM_API_URL'),
-      clientId: required('PLATFORM_CLIENT_ID', 'the platform’s support gives it at registration'),
-      clientSecret: required('PLATFORM_CLIENT_SECRET', 'the platform’s support gives it at registration'),
+      apiUrl: platformAddress('PLATFORM_API_URL', required),
+      clientId: appOnly('PLATFORM_CLIENT_ID', 'the platform’s support gives it at registration'),
+      clientSecret: appOnly('PLATFORM_CLIENT_SECRET', 'the platform’s support gives it at registration'),
       scopes: scopes(),
       authorizePath: authorizePath(),
       authorizeParams: authorizeParams(),
       pkce: pkce(),
+      firstParty: firstParty(),
+      rateLimit: rateLimit(),
     },
   }
   if (problems.length > 0) throw new ConfigError(problems)

@@ -1,5 +1,5 @@
 import { createApp } from './app.ts'
-import { type Config, readConfig } from './config.ts'
+import { type Config, type ReadOptions, readConfig } from './config.ts'
 import { developmentSecrets } from './dev-secrets.ts'
 import { createLog } from './log.ts'
 import { GRACE_MS, listen } from './serve.ts'
@@ -7,11 +7,11 @@ import { createServices } from './services.ts'
 import { DEMO } from './web/sign-in.ts'
 
 /** The config of this environment; outside production, missing secrets are made and kept. Throws `ConfigError`. */
-export function configOf(env: NodeJS.ProcessEnv): Config {
+export function configOf(env: NodeJS.ProcessEnv, options: Partial<ReadOptions> = {}): Config {
   const ready = env.NODE_ENV === 'production' || (env.SESSION_SECRET && env.TOKEN_KEYS)
   const secrets = ready ? {} : developmentSecrets(env.DATA_DIR || '.data')
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value))
-  return readConfig({ ...secrets, ...given }, { demoSignIn: DEMO })
+  return readConfig({ ...secrets, ...given }, { demoSignIn: DEMO, ...options })
 }
 
 /** Starts the app; resolves when it listens. The demo's sign-in is for this machine only. */

@@ -3,11 +3,15 @@ import type { Store as SessionStore } from 'express-session'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { type Attempts, createAttempts } from './connect/attempts.ts'
+import { type AccessControls, createAccessControls } from './platform/access-controls.ts'
 import { createApi } from './platform/api.ts'
+import { type BuilderRequests, createBuilderRequests } from './platform/builder-requests.ts'
 import { type Catalogues, createCatalogues } from './platform/catalogues.ts'
 import { createHttp } from './platform/http.ts'
 import { createLeads, type Leads } from './platform/leads.ts'
 import { createOAuth, type OAuth } from './platform/oauth.ts'
+import type { TokenSource } from './platform/token-source.ts'
+import { type BudgetOptions, createBudget } from './store/budget.ts'
 import type { Store } from './store/store.ts'
 import { createVault, type Vault } from './vault/vault.ts'
 import { SESSION_MS } from './web/session.ts'
@@ -23,6 +27,10 @@ export interface Services {
   attempts: Attempts
   leads: Leads
   catalogues: Catalogues
+  builderRequests: BuilderRequests
+  accessControls: AccessControls
+  /** The platform's request limit for this credential, shared by all processes; a source without a limit stays as it is. */
+  paced(source: TokenSource, credential: string): TokenSource
   /** Lets refreshes finish, at most `graceMs`, then closes connections. */
   close(graceMs?: number): Promise<void>
 }
@@ -34,16 +42,26 @@ export async function createServices(config: Config, log: Logger): Promise<Servi
   const oauth = createOAuth({ ...config.platform, http })
   const api = createApi({ baseUrl: config.platform.apiUrl, http })
   const vault = createVault({ store, keys: config.tokenKeys, oauth, log })
+  const paced = pacing(store, config.platform.rateLimit)
   return {
     ...{ config, log, store, sessionStore, oauth, vault },
     attempts: createAttempts(store),
     leads: createLeads(api),
     catalogues: createCatalogues(api),
+    builderRequests: createBuilderRequests(api),
+    accessControls: createAccessControls(api),
+    paced,
     async close(graceMs = 0) {
       await Promise.race([vault.idle(), new Promise((resolve) => setTimeout(resolve, graceMs))])
       await Promise.all([http.close(), store.close()])
     },
   }
+}
+
+/** Lets a source's calls wait for the shared request budget. */
+export function pacing(store: Store, limit: BudgetOptions | null): Services['paced'] {
+  const budget = limit && createBudget(store, limit)
+  return (source, credential) => (budget ? { ...source, pace: () => budget.take(credential) } : source)
 }
 
 /** The store of the config, and sessions in it. Each adapter is loaded only where it is used. */

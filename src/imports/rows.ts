@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { type CsvError, type Parser, parse } from 'csv-parse'
 import { FileUnreadable, utf8 } from './encoding.ts'
@@ -41,8 +40,9 @@ export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Tabl
     yield* chunks
   })()
   const rows = readRows(whole, delimiterOf(Buffer.concat(start).toString('utf8')))
-  for await (const portion of rows) {
-    const [first, ...more] = portion
+  // Not `for await`, which would end the rows on the way out.
+  for (let next = await rows.next(); !next.done; next = await rows.next()) {
+    const [first, ...more] = next.value
     if (!first) continue
     const headings = first.cells.map((cell) => cell.trim())
     return {
@@ -97,22 +97,18 @@ async function* readRows(chunks: AsyncGenerator<Buffer>, delimiter: string): Asy
 /** The records that are ready, as they come: one wait a portion instead of one a record. */
 async function* portions(parser: Parser): AsyncGenerator<string[][]> {
   let failed: unknown
-  let ended = false
-  parser.once('error', (error) => {
+  let wake = () => {}
+  parser.on('error', (error) => {
     failed = error
   })
-  parser.once('end', () => {
-    ended = true
-  })
-  const signal = new AbortController()
-  parser.once('close', () => signal.abort())
+  for (const event of ['readable', 'end', 'close']) parser.on(event, () => wake())
   for (;;) {
     const records: string[][] = []
     for (let record = parser.read(); record !== null; record = parser.read()) records.push(record)
     if (records.length > 0) yield records
     else if (failed) throw failed
-    else if (ended || parser.destroyed) return
-    else await Promise.race([once(parser, 'readable', signal), once(parser, 'end', signal)]).catch(() => {})
+    else if (parser.readableEnded || parser.destroyed) return
+    else await new Promise<void>((resolve) => (wake = resolve))
   }
 }
 

@@ -64,7 +64,9 @@ export function createFirstParty({ baseUrl, http, ...credentials }: FirstPartyOp
     headers,
     login: () =>
       ask(PATHS.login, {}, (status) => {
-        const names = `email, API key, subscription key${tenantId ? ' or tenant' : ''}`
+        const names = tenantId
+          ? 'email, API key, subscription key or tenant'
+          : 'email, API key or subscription key'
         return new Misconfigured(`the platform refuses the ${names} (${status} at login)`)
       }),
     refresh: (refreshToken) => ask(PATHS.refreshToken, { refreshToken }, () => new GrantRejected()),

@@ -1,0 +1,222 @@
+/**
+ * `npm run push-catalogue -- prices.csv --catalogue NAME --scope Public`: a price file into a catalogue, by API key.
+ * Exits 0 only when the platform says that the import is completed.
+ */
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream, createWriteStream, statSync } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { parseArgs } from 'node:util'
+import * as z from 'zod'
+import { type Columns, FIELDS, type Field } from '../imports/columns.ts'
+import type { Problem } from '../imports/items.ts'
+import { type Check, checkPriceFile, openPriceFile } from '../imports/price-file.ts'
+import { createReport } from '../imports/report.ts'
+import { runImport } from '../imports/run.ts'
+import { type Catalogues, createCatalogues } from '../platform/catalogues.ts'
+import { batchIdSchema, type Catalogue, newCatalogueSchema } from '../platform/contract.ts'
+import type { TokenSource } from '../platform/token-source.ts'
+import type { Key } from '../store/store.ts'
+import { explain, openByApiKey } from './by-api-key.ts'
+import { createReporter } from './reporter.ts'
+
+const USAGE = `Usage: npm run push-catalogue -- FILE.csv --catalogue NAME [options]
+  --catalogue NAME      the catalogue's name; it is created if there is none of that name
+  --catalogue-id ID     or the id of one that exists
+  --scope SCOPE         Public or Managed: what a new catalogue becomes; checked when it exists
+  --map FIELD=COLUMN    which column holds a field (${FIELDS.join(', ')}), by heading or number; may be repeated
+  --strict              send nothing if any row has a problem
+  --dry-run             check the file and send nothing
+  --report FILE         write every problem row to this CSV file
+  --batch-id ID         the import's batch id; the same id again resumes it (an interrupted run is resumed anyway)
+  --tenant ID           act for this tenant; \`npm run tenants\` lists them`
+
+const reporter = createReporter(process.stdout)
+const interrupted = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () =>
+    interrupted.abort(new Error('Stopped. Run the same command again to go on where it was.')),
+  )
+}
+
+try {
+  await main()
+} catch (error) {
+  reporter.end()
+  console.error(error instanceof z.ZodError ? z.prettifyError(error) : explain(error))
+  process.exitCode = 1
+}
+
+async function main(): Promise<void> {
+  const { file, options } = readArguments()
+  const { size, digest, check } = await checkFile(file, options)
+  if (check.good === 0) throw new Error('No row can be sent.')
+  if (options.strict && check.bad > 0)
+    throw new Error(`${count(check.bad)} rows have problems, so nothing was sent (--strict).`)
+  if (options['dry-run']) return reporter.step('Nothing was sent (--dry-run).')
+
+  const { api, store, source, credential, close } = await openByApiKey(process.env, options.tenant)
+  try {
+    const catalogues = createCatalogues(api)
+    const catalogue = await findOrCreate(catalogues, source, options)
+    // Until the platform has completed it, the import of this very file is remembered, to be resumed.
+    const key: Key = { kind: 'push', owner: credential, id: String(catalogue.id) }
+    const [earlier, from] = (await store.get(key))?.split(' ') ?? []
+    const resumed = options['batch-id'] === undefined && from === digest
+    const batchId = options['batch-id'] ?? ((resumed && earlier) || randomUUID())
+    await store.set(key, `${batchId} ${digest}`)
+    reporter.step(`${resumed ? 'Resuming' : 'Starting'} import ${batchId} into "${catalogue.name}".`)
+
+    const prices = await openPriceFile(createReadStream(file), size)
+    const outcome = await runImport({
+      ...{ catalogues, source, catalogueId: String(catalogue.id), batchId, signal: interrupted.signal },
+      portions: prices.read(check.columns),
+      onProgress: (progress) => reporter.progress(progress, check),
+    })
+    await store.compareAndSet(key, `${batchId} ${digest}`, null)
+    reporter.end()
+    const left =
+      outcome.rejected > 0 ? ` ${count(outcome.rejected)} rows had problems and were left out.` : ''
+    reporter.step(`Completed: ${count(outcome.sent)} items in ${count(outcome.batches)} batches.${left}`)
+  } finally {
+    await close()
+  }
+}
+
+function readArguments() {
+  const string = { type: 'string' } as const
+  const flag = { type: 'boolean', default: false } as const
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        ...{ catalogue: string, 'catalogue-id': string, scope: string, 'batch-id': string, tenant: string },
+        ...{ report: string, map: { type: 'string', multiple: true, default: [] } },
+        ...{ strict: flag, 'dry-run': flag, help: flag },
+      },
+    })
+    if (values.help) {
+      console.log(USAGE)
+      process.exit(0)
+    }
+    const [file, ...more] = positionals
+    if (!file || more.length > 0) throw new Error('Name one price file.')
+    if (!values.catalogue && !values['catalogue-id'] && !values['dry-run'])
+      throw new Error('Name the --catalogue.')
+    if (values.scope) newCatalogueSchema.shape.scope.parse(values.scope)
+    if (values['batch-id']) batchIdSchema.parse(values['batch-id'])
+    return { file, options: values }
+  } catch (error) {
+    const words = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
+    throw new Error(`${words}\n\n${USAGE}`)
+  }
+}
+
+type Options = ReturnType<typeof readArguments>['options']
+
+/** Reads the whole file once before anything is sent: what will go, what will not, and which file it is. */
+async function checkFile(
+  file: string,
+  options: Options,
+): Promise<{ size: number; digest: string; check: Check }> {
+  const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: undefined }
+  if (size === undefined) throw new Error(`There is no file ${file}.`)
+  const columns = options.map.length > 0 ? await mapped(file, options.map) : undefined
+  const hash = createHash('sha256').update(JSON.stringify(columns ?? null))
+  const bytes = async function* () {
+    for await (const chunk of createReadStream(file, { signal: interrupted.signal })) {
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+  let report: ReturnType<typeof createReport> | undefined
+  let written: Promise<void> | undefined
+  let shown = 0
+  const onProblem = async (problem: Problem) => {
+    if (shown++ < 20) console.error(`Line ${problem.line}: ${problem.reason}`)
+    if (!options.report) return
+    if (!report) {
+      report = createReport([])
+      written = pipeline(report.stream, createWriteStream(options.report))
+    }
+    if (!report.add(problem)) await new Promise((resolve) => report?.stream.once('drain', resolve))
+  }
+  const check = await checkPriceFile(bytes(), { ...(columns && { columns }), bytes: size, onProblem })
+  report?.end()
+  await written
+  if (check.doubts.length > 0) {
+    const headings = check.headings.map((heading, at) => `  ${at + 1}  ${heading}`).join('\n')
+    throw new Error(
+      `${check.doubts.join('\n')}\nThe file's columns are\n${headings}\nChoose with --map, for example --map price=4.`,
+    )
+  }
+  if (shown > 20)
+    console.error(
+      `... and ${count(shown - 20)} more${options.report ? '' : '; --report FILE writes them all'}.`,
+    )
+  const names = Object.entries(check.columns).map(([field, at]) => `${field} from "${check.headings[at]}"`)
+  reporter.step(
+    `Checked ${count(check.rows)} rows: ${count(check.good)} can go, ${count(check.bad)} have problems.`,
+  )
+  reporter.step(`Columns: ${names.join(', ')}.`)
+  return { size, digest: hash.digest('hex'), check }
+}
+
+/** `--map` over what the headings suggest. */
+async function mapped(file: string, choices: string[]): Promise<Columns> {
+  const input = createReadStream(file)
+  const { headings, guess } = await openPriceFile(input)
+  input.destroy()
+  const columns = { ...guess.columns }
+  for (const choice of choices) {
+    const [, field = '', column = ''] = /^(\w+)=(.+)$/.exec(choice) ?? []
+    if (!FIELDS.includes(field as Field))
+      throw new Error(`--map ${choice}: the fields are ${FIELDS.join(', ')}.`)
+    const at = headings.includes(column) ? headings.indexOf(column) : Number(column) - 1
+    if (!(at >= 0 && at < headings.length)) throw new Error(`--map ${choice}: the file has no such column.`)
+    for (const other of FIELDS) if (columns[other] === at) delete columns[other]
+    columns[field as Field] = at
+  }
+  return columns
+}
+
+async function findOrCreate(
+  catalogues: Catalogues,
+  source: TokenSource,
+  options: Options,
+): Promise<Catalogue> {
+  const { catalogue: name = '', 'catalogue-id': id, scope } = options
+  const found = id === undefined ? await byName(catalogues, source, name) : await catalogues.get(source, id)
+  if (found) {
+    // A price list that is meant for some must not land where all can see it.
+    if (scope && found.scope && found.scope.toLowerCase() !== scope.toLowerCase())
+      throw new Error(`The catalogue "${found.name}" is ${found.scope}, not ${scope}. Nothing was sent.`)
+    return found
+  }
+  if (!scope)
+    throw new Error(`There is no catalogue "${name}". To create it, say --scope Public or --scope Managed.`)
+  const created = await catalogues.create(source, newCatalogueSchema.parse({ name, scope }))
+  reporter.step(`Created the catalogue "${name}" (${scope}).`)
+  return created
+}
+
+async function byName(
+  catalogues: Catalogues,
+  source: TokenSource,
+  name: string,
+): Promise<Catalogue | undefined> {
+  const found: Catalogue[] = []
+  for (let skip = 0; ; skip += 100) {
+    const { items } = await catalogues.list(source, { top: 100, skip })
+    found.push(...items.filter((catalogue) => catalogue.name === name))
+    if (items.length < 100) break
+  }
+  if (found.length > 1) {
+    const ids = found.map(({ id }) => id).join(', ')
+    throw new Error(`There are ${found.length} catalogues "${name}". Choose one with --catalogue-id: ${ids}.`)
+  }
+  return found[0]
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en-AU')
+}
