@@ -2,32 +2,28 @@ import { fileURLToPath } from 'node:url'
 import express, { type Express } from 'express'
 import { connectRoutes } from './connect/routes.ts'
 import type { Services } from './services.ts'
+import { bodyDeadline } from './web/body-deadline.ts'
+import { builderRequestsRoutes } from './web/builder-requests.ts'
 import { cataloguesRoutes } from './web/catalogues.ts'
 import { connectionsRoutes } from './web/connections.ts'
 import { refuseCrossSite } from './web/cross-site.ts'
 import { errorHandler, notFound } from './web/errors.ts'
 import { healthRoutes } from './web/health.ts'
+import { importsRoutes } from './web/imports.ts'
 import { leadsRoutes } from './web/leads.ts'
 import { pages } from './web/pages.ts'
 import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
 import { requireUser, signInRoutes } from './web/sign-in.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 const assets = fileURLToPath(new URL('../views/public', import.meta.url))
 
 /** The whole app, in the order in which a request meets it. */
-export function createApp({
-  config,
-  log,
-  store,
-  sessionStore,
-  oauth,
-  vault,
-  attempts,
-  leads,
-  catalogues,
-}: Services): Express {
+export function createApp(services: Services): Express {
+  const { config, log, store, sessionStore, oauth, vault, attempts, stopping } = services
+  const { leads, catalogues, accessControls, builderRequests, imports, events, pending } = services
   const { baseUrl, production, platform } = config
   const app = express()
   app.disable('x-powered-by')
@@ -42,6 +38,9 @@ export function createApp({
   app.use(healthRoutes(store))
 
   app.use(pages(production))
+  app.use(bodyDeadline())
+  // Before the sessions and the cross-site check: the platform is no browser, and its signature is what counts.
+  app.use(webhookRoutes({ ...config.webhook, store, events, pending, log }))
   app.use(refuseCrossSite(baseUrl))
   app.use(sessions({ store: sessionStore, secrets: config.sessionSecrets, baseUrl }))
   app.use(express.urlencoded({ extended: false, limit: '64kb' }), express.json({ limit: '64kb' }))
@@ -50,7 +49,10 @@ export function createApp({
   app.use(connectRoutes({ attempts, oauth, vault, baseUrl, requireUser, log }))
   app.use(connectionsRoutes({ vault, wanted: oauth.scopes }))
   app.use(leadsRoutes({ leads, vault }))
-  app.use(cataloguesRoutes({ catalogues, vault }))
+  app.use(cataloguesRoutes({ catalogues, accessControls, imports, pending, vault }))
+  app.use(importsRoutes({ imports, catalogues, vault, stopping }))
+  const webhook = config.webhook.secrets.length > 0
+  app.use(builderRequestsRoutes({ builderRequests, pending, events, vault, webhook, stopping }))
 
   app.use(notFound)
   app.use(errorHandler)

@@ -16,6 +16,7 @@ try {
     PLATFORM_API_URL: apiUrl,
     PLATFORM_CLIENT_ID: settings.clientId,
     PLATFORM_CLIENT_SECRET: settings.clientSecret,
+    PLATFORM_WEBHOOK_SECRET: settings.webhookSecret,
   })
   const sandbox = await openSandbox(settings)
   const app = await start(config)

@@ -3,7 +3,7 @@ import { type Config, type ReadOptions, readConfig } from './config.ts'
 import { developmentSecrets } from './dev-secrets.ts'
 import { createLog } from './log.ts'
 import { GRACE_MS, listen } from './serve.ts'
-import { createServices } from './services.ts'
+import { createServices, type Services } from './services.ts'
 import { DEMO } from './web/sign-in.ts'
 
 /** The config of this environment; outside production, missing secrets are made and kept. Throws `ConfigError`. */
@@ -23,12 +23,33 @@ export async function start(config: Config): Promise<{ close(): Promise<void> }>
     variable: 'PORT',
     ...(DEMO && { localOnly: [new URL(config.baseUrl).hostname] }),
   })
+  resumeImports(services)
   log.info({ url: config.baseUrl, store: services.store.description }, 'listening')
   return {
     async close() {
       const ends = performance.now() + GRACE_MS
+      services.stop()
       await server.stop(GRACE_MS)
       await services.close(Math.max(0, ends - performance.now()))
     },
   }
+}
+
+/** When a process that was killed has lost its hold on its imports, in ms. */
+const LEASES_OVER_MS = 12_000
+
+/** Goes on with the imports that an earlier process left: those of a clean stop at once, those of a kill a little later. */
+function resumeImports({ imports, store, stopping, log }: Services): void {
+  const resume = async () => {
+    try {
+      await store.ping()
+      await imports.resume()
+    } catch (error) {
+      if (stopping.aborted) return
+      log.warn({ code: (error as { code?: unknown }).code }, 'imports could not be resumed yet')
+      setTimeout(resume, 5_000).unref()
+    }
+  }
+  void resume()
+  setTimeout(resume, LEASES_OVER_MS).unref()
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { redirectUrls } from './connect/routes.ts'
-import { ACCOUNTS } from './sandbox/accounts.ts'
+import { ACCOUNTS, SUPPLIERS } from './sandbox/accounts.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 import { listen } from './serve.ts'
 
@@ -12,6 +12,7 @@ export interface SandboxSettings {
   appUrl: string
   clientId: string
   clientSecret: string
+  webhookSecret: string
   dataDir: string
 }
 
@@ -29,12 +30,14 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
     appUrl,
     clientId: env.PLATFORM_CLIENT_ID || 'sandbox-client',
     clientSecret: env.PLATFORM_CLIENT_SECRET || 'sandbox-client-secret',
+    webhookSecret: env.PLATFORM_WEBHOOK_SECRET?.split(',')[0]?.trim() || 'sandbox-webhook-secret',
     dataDir: env.DATA_DIR || '.data',
   }
 }
 
 /** Starts the sandbox; `summary` says where it is and who can log in. */
-export async function openSandbox({ port, url, appUrl, clientId, clientSecret, dataDir }: SandboxSettings) {
+export async function openSandbox(settings: SandboxSettings) {
+  const { port, url, appUrl, clientId, clientSecret, webhookSecret, dataDir } = settings
   const sandbox = createSandbox({
     baseUrl: url,
     apps: [
@@ -47,6 +50,7 @@ export async function openSandbox({ port, url, appUrl, clientId, clientSecret, d
       },
     ],
     file: join(dataDir, 'sandbox.sqlite'),
+    webhooks: { [SUPPLIERS[0] ?? '']: { url: `${appUrl}/webhooks/platform`, secret: webhookSecret } },
   })
   const server = await listen(sandbox.app, { port, variable: 'SANDBOX_PORT', localOnly: [] })
   const accounts = ACCOUNTS.map(

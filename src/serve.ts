@@ -4,6 +4,9 @@ import { Server as NetServer, type Socket } from 'node:net'
 /** How long requests in flight may take to finish after a stop signal, in ms. */
 export const GRACE_MS = 10_000
 
+/** The longest time that a request's body may take, in ms: a large file over a slow line. */
+const UPLOAD_MS = 900_000
+
 export interface ListenOptions {
   port: number
   /** The variable that sets the port, to be named when it cannot be had. */
@@ -25,7 +28,7 @@ export function listen(
   handler: RequestListener,
   { port, variable, localOnly }: ListenOptions,
 ): Promise<Listening> {
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000 })
+  const server = createServer({ requestTimeout: UPLOAD_MS, headersTimeout: 15_000 })
   const sockets = new Set<Socket>()
   const open = new Set<ServerResponse>()
   server.on('connection', (socket) => {

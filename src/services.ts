@@ -3,6 +3,7 @@ import type { Store as SessionStore } from 'express-session'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { type Attempts, createAttempts } from './connect/attempts.ts'
+import { createImports, type Imports } from './imports/jobs.ts'
 import { type AccessControls, createAccessControls } from './platform/access-controls.ts'
 import { createApi } from './platform/api.ts'
 import { type BuilderRequests, createBuilderRequests } from './platform/builder-requests.ts'
@@ -15,6 +16,8 @@ import { type BudgetOptions, createBudget } from './store/budget.ts'
 import type { Store } from './store/store.ts'
 import { createVault, type Vault } from './vault/vault.ts'
 import { SESSION_MS } from './web/session.ts'
+import { createEvents, type Events } from './webhooks/events.ts'
+import { createPending, type Pending } from './webhooks/pending.ts'
 
 /** Everything the pages work with, built once from the config. */
 export interface Services {
@@ -29,8 +32,12 @@ export interface Services {
   catalogues: Catalogues
   builderRequests: BuilderRequests
   accessControls: AccessControls
-  /** The platform's request limit for this credential, shared by all processes; a source without a limit stays as it is. */
-  paced(source: TokenSource, credential: string): TokenSource
+  imports: Imports
+  events: Events
+  pending: Pending
+  /** Aborted when the app begins to stop: what would never end by itself ends then. */
+  stopping: AbortSignal
+  stop(): void
   /** Lets refreshes finish, at most `graceMs`, then closes connections. */
   close(graceMs?: number): Promise<void>
 }
@@ -42,26 +49,42 @@ export async function createServices(config: Config, log: Logger): Promise<Servi
   const oauth = createOAuth({ ...config.platform, http })
   const api = createApi({ baseUrl: config.platform.apiUrl, http })
   const vault = createVault({ store, keys: config.tokenKeys, oauth, log })
+  const catalogues = createCatalogues(api)
+  const builderRequests = createBuilderRequests(api)
   const paced = pacing(store, config.platform.rateLimit)
+  const source = (userId: string, context: string) => vault.tokenSource(userId, context)
+  const imports = createImports({
+    ...{ store, catalogues, log, dir: join(config.dataDir, 'imports'), maxBytes: config.maxPriceFileBytes },
+    // One name for one grant: its parts cannot run into each other.
+    source: (userId, context) => paced(source(userId, context), JSON.stringify([userId, context])),
+  })
+  const stopping = new AbortController()
   return {
-    ...{ config, log, store, sessionStore, oauth, vault },
+    ...{ config, log, store, sessionStore, oauth, vault, catalogues, builderRequests, imports },
     attempts: createAttempts(store),
     leads: createLeads(api),
-    catalogues: createCatalogues(api),
-    builderRequests: createBuilderRequests(api),
     accessControls: createAccessControls(api),
-    paced,
+    events: createEvents(store),
+    pending: createPending({ store, builderRequests, source }),
+    stopping: stopping.signal,
+    stop: () => stopping.abort(),
     async close(graceMs = 0) {
-      await Promise.race([vault.idle(), new Promise((resolve) => setTimeout(resolve, graceMs))])
-      await Promise.all([http.close(), store.close()])
+      stopping.abort()
+      const finished = Promise.all([vault.idle(), imports.close()])
+      await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, graceMs))])
+      await http.close()
+      // Without connections, what is left of the imports ends at once; it must not find the store closed.
+      await imports.close()
+      await store.close()
     },
   }
 }
 
 /** Lets a source's calls wait for the shared request budget. */
-export function pacing(store: Store, limit: BudgetOptions | null): Services['paced'] {
+export function pacing(store: Store, limit: BudgetOptions | null) {
   const budget = limit && createBudget(store, limit)
-  return (source, credential) => (budget ? { ...source, pace: () => budget.take(credential) } : source)
+  return (source: TokenSource, credential: string): TokenSource =>
+    budget ? { ...source, pace: () => budget.take(credential) } : source
 }
 
 /** The store of the config, and sessions in it. Each adapter is loaded only where it is used. */

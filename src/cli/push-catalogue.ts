@@ -131,11 +131,11 @@ async function checkFile(
   let report: ReturnType<typeof createReport> | undefined
   let written: Promise<void> | undefined
   let shown = 0
-  const onProblem = async (problem: Problem) => {
+  const onProblem = async (problem: Problem, headings: string[]) => {
     if (shown++ < 20) console.error(`Line ${problem.line}: ${problem.reason}`)
     if (!options.report) return
     if (!report) {
-      report = createReport([])
+      report = createReport(headings)
       written = pipeline(report.stream, createWriteStream(options.report))
     }
     if (!report.add(problem)) await new Promise((resolve) => report?.stream.once('drain', resolve))

@@ -68,7 +68,11 @@ const FIRST = 10
  */
 export async function checkPriceFile(
   source: AsyncIterable<Uint8Array>,
-  { columns, bytes, onProblem }: { columns?: Columns; bytes?: number; onProblem(problem: Problem): unknown },
+  {
+    columns,
+    bytes,
+    onProblem,
+  }: { columns?: Columns; bytes?: number; onProblem(problem: Problem, headings: string[]): unknown },
 ): Promise<Check> {
   const file = await openPriceFile(source, bytes)
   const chosen = columns ?? file.guess.columns
@@ -87,7 +91,7 @@ export async function checkPriceFile(
     check.bad += problems.length
     if (check.first.length < FIRST) check.first.push(...items.slice(0, FIRST - check.first.length))
     // Until the columns are chosen, every row would be a problem of the same kind.
-    if (doubts.length === 0) for (const problem of problems) await onProblem(problem)
+    if (doubts.length === 0) for (const problem of problems) await onProblem(problem, file.headings)
   }
   check.rows = check.good + check.bad
   if (check.rows === 0) throw new FileUnreadable(1, 'the file has headings and no rows.')

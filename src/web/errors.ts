@@ -1,9 +1,12 @@
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import { ZodError } from 'zod'
 import { ConnectFailure } from '../connect/failure.ts'
+import { FileUnreadable } from '../imports/encoding.ts'
+import { ImportRefused } from '../imports/refused.ts'
 import { PlatformError } from '../platform/errors.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { SealBroken } from '../vault/seal.ts'
+import { WebhookRefused } from '../webhooks/routes.ts'
 import { wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
 
@@ -54,6 +57,13 @@ const TITLES: Record<string, string> = {
   not_found: 'Not found',
   too_large: 'Too large',
   invalid_request: 'Bad request',
+  file_unreadable: 'This file cannot be read',
+  unsupported_type: 'Not the right kind of file',
+  import_state: 'Not just now',
+  import_failed: 'The import was not completed',
+  webhook_off: 'No webhook here',
+  invalid_signature: 'The signature does not fit',
+  invalid_event: 'Not an event',
   invalid_context: 'The connection could not be started',
   no_attempt: 'No connection was started here',
   invalid_callback: 'The connection could not be finished',
@@ -73,7 +83,10 @@ function problemOf(error: unknown): Problem {
     error instanceof ConnectFailure ||
     error instanceof PlatformError ||
     error instanceof StoreUnavailable ||
-    error instanceof SealBroken
+    error instanceof SealBroken ||
+    error instanceof FileUnreadable ||
+    error instanceof ImportRefused ||
+    error instanceof WebhookRefused
   if (known) {
     const { status, code, message: detail } = error
     return {

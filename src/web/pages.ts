@@ -29,6 +29,31 @@ const format = {
   time: (value: string) => words(value, { dateStyle: 'medium', timeStyle: 'short' }, ' UTC'),
   date: (value: string) => words(value, { dateStyle: 'medium' }),
   segment: encodeURIComponent,
+  count: (value: number) => value.toLocaleString('en-AU'),
+  money: (dollars: number) =>
+    dollars.toLocaleString('en-AU', {
+      ...{ style: 'currency', currency: 'AUD', currencyDisplay: 'narrowSymbol' },
+      ...{ minimumFractionDigits: 2, maximumFractionDigits: 6 },
+    }),
+  /** Seconds in words. */
+  duration: (seconds: number) =>
+    seconds < 90
+      ? `${seconds} seconds`
+      : seconds < 5400
+        ? `${Math.round(seconds / 60)} minutes`
+        : `${Math.round(seconds / 3600)} hours`,
+  capital: (text: string) => text.charAt(0).toUpperCase() + text.slice(1),
+  /** An import's state in a word, and how it is coloured. */
+  stateOf: ({ state, interrupted }: ImportState) => (interrupted ? 'interrupted' : state),
+  tone: ({ state, interrupted }: ImportState) =>
+    interrupted
+      ? 'degraded'
+      : ({ completed: 'connected', failed: 'revoked', unreadable: 'revoked' }[state] ?? ''),
+}
+
+interface ImportState {
+  state: string
+  interrupted: boolean
 }
 
 function words(value: string, style: Intl.DateTimeFormatOptions, suffix = ''): string {

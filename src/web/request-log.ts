@@ -20,7 +20,9 @@ export function requestLog(log: Logger): RequestHandler {
     res.on('close', () => {
       const ms = Math.round(performance.now() - started)
       const line = { method: req.method, route: routeOf(req), status: res.statusCode, ms }
-      if (res.writableFinished) req.log.info(line, 'request')
+      // A live page ends when its reader leaves.
+      if (res.writableFinished || res.getHeader('content-type') === 'text/event-stream')
+        req.log.info(line, 'request')
       else req.log.warn(line, 'request aborted')
     })
     next()

@@ -1,0 +1,83 @@
+import { type Request, Router } from 'express'
+import type { BuilderRequests } from '../platform/builder-requests.ts'
+import type { Vault } from '../vault/vault.ts'
+import type { Events } from '../webhooks/events.ts'
+import type { Pending } from '../webhooks/pending.ts'
+import { live } from './live.ts'
+import { done, respond } from './respond.ts'
+import { requireUser } from './sign-in.ts'
+
+export interface BuilderRequestsOptions {
+  builderRequests: BuilderRequests
+  pending: Pending
+  events: Events
+  vault: Vault
+  /** Whether events arrive by webhook; without, an open page asks the platform now and then. */
+  webhook: boolean
+  stopping: AbortSignal
+}
+
+const LOOK_MS = 500
+const POLL_MS = 10_000
+const SHOWN_EVENTS = 10
+
+/** Builders who ask to connect: the list as it grows, accept, reject. */
+export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
+  const { builderRequests, pending, events, vault, webhook, stopping } = options
+  const at = '/connections/:context/builder-requests'
+
+  const decide = (decision: 'accept' | 'reject') => async (req: Request<{ context: string; id: string }>) => {
+    const [userId, { context, id }] = [requireUser(req), req.params]
+    await builderRequests[decision](vault.tokenSource(userId, context), id)
+    // What pages know is brought up to date; the decision stands even if that fails.
+    await pending.fetch(userId, context).catch(() => {})
+    return `/connections/${encodeURIComponent(context)}/builder-requests?${decision}ed`
+  }
+
+  return Router()
+    .get(at, async (req, res) => {
+      const [userId, { context }] = [requireUser(req), req.params]
+      const requests = await pending.fetch(userId, context)
+      const received = webhook
+        ? (await events.list()).filter((event) => event.context === null || event.context === context)
+        : []
+      respond(req, res, {
+        view: 'builder-requests',
+        title: 'Builder requests',
+        data: { context, requests, events: received.slice(0, SHOWN_EVENTS), webhook, notice: noticeOf(req) },
+        json: { items: requests },
+      })
+    })
+    .get(`${at}/live`, async (req, res) => {
+      const [userId, { context }] = [requireUser(req), req.params]
+      // Throws now, as an answer, what a stream could not tell.
+      await vault.accessToken(userId, context)
+      let asked = performance.now()
+      const look = async () => {
+        if (!webhook && performance.now() - asked > POLL_MS) {
+          asked = performance.now()
+          await pending.fetch(userId, context)
+        }
+        return (await pending.known(userId, context)) ?? ''
+      }
+      live(req, res, { look, everyMs: LOOK_MS, stopping })
+    })
+    .post(`${at}/:id/accept`, async (req, res) => {
+      done(req, res, await decide('accept')(req), {
+        integrationConnectionId: req.params.id,
+        status: 'accepted',
+      })
+    })
+    .post(`${at}/:id/reject`, async (req, res) => {
+      done(req, res, await decide('reject')(req), {
+        integrationConnectionId: req.params.id,
+        status: 'rejected',
+      })
+    })
+}
+
+function noticeOf(req: Request): string | null {
+  if (req.query.accepted !== undefined)
+    return 'The builder is connected. Managed catalogues stay hidden until you grant them.'
+  return req.query.rejected !== undefined ? 'The request is rejected.' : null
+}

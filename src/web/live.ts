@@ -1,0 +1,55 @@
+import type { Request, Response } from 'express'
+
+export interface LiveOptions {
+  /** What the page shows, as a text; null ends the stream. */
+  look(): Promise<string | null>
+  everyMs: number
+  /** Ends every stream: the app stops. */
+  stopping: AbortSignal
+}
+
+const KEEP_ALIVE_MS = 15_000
+
+/**
+ * Server-sent events (HTML section 9.2): `changed` whenever what the page shows has changed, upon which its script
+ * fetches the page anew; `done` when nothing will change any more. The text itself is not sent.
+ */
+export function live(req: Request, res: Response, { look, everyMs, stopping }: LiveOptions): void {
+  res.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
+  let before: string | null | undefined
+  let quietSince = performance.now()
+  let timer: NodeJS.Timeout | undefined
+
+  const send = (text: string) => {
+    quietSince = performance.now()
+    res.write(text)
+  }
+  const end = () => {
+    clearTimeout(timer)
+    stopping.removeEventListener('abort', end)
+    res.end()
+  }
+  async function beat(): Promise<void> {
+    try {
+      const now = await look()
+      if (res.writableEnded) return
+      if (before !== undefined && now !== before) send('event: changed\ndata:\n\n')
+      else if (performance.now() - quietSince > KEEP_ALIVE_MS) send(':\n\n')
+      before = now
+      if (now === null) {
+        send('event: done\ndata:\n\n')
+        return end()
+      }
+    } catch (error) {
+      // The page stays as it is, and the browser comes back by itself.
+      req.log.warn({ code: (error as { code?: unknown }).code }, 'live page')
+      return end()
+    }
+    timer = setTimeout(beat, everyMs)
+  }
+
+  stopping.addEventListener('abort', end)
+  res.once('close', end)
+  send('retry: 2000\n\n')
+  void beat()
+}

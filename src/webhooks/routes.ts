@@ -1,0 +1,113 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import express, { type Request, Router } from 'express'
+import type { Logger } from 'pino'
+import { BUILDER_REQUESTED, webhookEventSchema } from '../platform/contract.ts'
+import type { Store } from '../store/store.ts'
+import { CONNECTION } from '../vault/records.ts'
+import type { Events } from './events.ts'
+import type { Pending } from './pending.ts'
+
+export interface WebhookOptions {
+  /** Each verifies; without any, no webhook is received. */
+  secrets: readonly string[]
+  /** The header that carries the signature. */
+  header: string
+  store: Store
+  events: Events
+  pending: Pending
+  log: Logger
+}
+
+/** A delivery that is not taken; the platform is told why in one word. */
+export class WebhookRefused extends Error {
+  readonly status: number
+  readonly code: 'webhook_off' | 'invalid_signature' | 'unsupported_type' | 'invalid_event'
+  constructor(status: number, code: WebhookRefused['code'], message: string) {
+    super(message)
+    this.name = 'WebhookRefused'
+    this.status = status
+    this.code = code
+  }
+}
+
+const MAX_BODY = 256 * 1024
+/** An event that does not say whose it is may concern this many connections at most. */
+const MOST_LISTS = 50
+
+/**
+ * `POST /webhooks/platform` (specification 6): the signature is checked over the raw body, in constant time, before
+ * anything is parsed; an event is stored once by its id; 2xx at once, and then the list of builder requests is
+ * fetched. Unknown events are stored and shown as such.
+ */
+export function webhookRoutes(options: WebhookOptions): Router {
+  const { secrets, header, store, events, pending, log } = options
+  const raw = express.raw({ type: () => true, limit: MAX_BODY, inflate: false })
+
+  return Router().post(
+    '/webhooks/platform',
+    (req, _res, next) => {
+      if (secrets.length === 0) {
+        throw new WebhookRefused(
+          404,
+          'webhook_off',
+          'PLATFORM_WEBHOOK_SECRET is not set, so no webhook is received.',
+        )
+      }
+      if (!req.is('application/json'))
+        throw new WebhookRefused(415, 'unsupported_type', 'The webhook takes application/json.')
+      next()
+    },
+    raw,
+    async (req, res) => {
+      const body: Buffer = Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)
+      if (!signed(req, body)) {
+        const message = `The signature in ${header} is missing or is not of this body.`
+        throw new WebhookRefused(401, 'invalid_signature', message)
+      }
+      const event = webhookEventSchema.safeParse(parse(body))
+      if (!event.success) {
+        const [issue] = event.error.issues
+        const where = issue?.path.join('.') || 'the body'
+        throw new WebhookRefused(400, 'invalid_event', `${where}: ${issue?.message}.`)
+      }
+      const { id, type, data } = event.data
+      const fresh = await events.add(event.data)
+      res.status(fresh ? 202 : 200).json({ received: id, fresh })
+      log.info({ type, fresh }, 'webhook')
+      if (fresh && type === BUILDER_REQUESTED) await look(data?.bxcontext ?? null)
+    },
+  )
+
+  function signed(req: Request, body: Buffer): boolean {
+    const given = Buffer.from(/^(?:sha256=)?([\da-f]{64})$/i.exec(req.get(header) ?? '')?.[1] ?? '', 'hex')
+    // Every secret is tried, so that the time tells nothing of which one fits.
+    const fits = secrets.map((secret) => {
+      const right = createHmac('sha256', secret).update(body).digest()
+      return given.length === right.length && timingSafeEqual(given, right)
+    })
+    return fits.includes(true)
+  }
+
+  /** Fetches the builder requests of every connection that the event may be about, so that open pages see them. */
+  async function look(context: string | null): Promise<void> {
+    let looked = 0
+    try {
+      for await (const { key } of store.scan(CONNECTION)) {
+        if (context !== null && key.id !== context) continue
+        if (++looked > MOST_LISTS) return
+        // A revoked connection, or a platform that is away: the page tells when it is opened.
+        await pending.fetch(key.owner, key.id).catch(() => {})
+      }
+    } catch {
+      // The event is stored; the page fetches the list itself when it is opened.
+    }
+  }
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
