@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startAll } from '../support/app.ts'
-import { openChromium, openPage, seriousFaults, sidewaysScroll } from '../support/chromium.ts'
+import { inspect, openChromium, openPage } from '../support/chromium.ts'
 import { CHROMIUM, withChromium } from '../support/programs.ts'
 
 const windows: { name: string; options: BrowserContextOptions }[] = [
@@ -253,9 +253,3 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
     await app.close()
   })
 })
-
-/** What every page must be: no wider than its window, and accessible (axe needs scripts to run). */
-async function inspect(page: Page, scripted: boolean): Promise<void> {
-  expect(await sidewaysScroll(page), page.url()).toBeLessThanOrEqual(0)
-  if (scripted) expect(await seriousFaults(page), page.url()).toEqual([])
-}

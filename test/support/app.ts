@@ -5,11 +5,13 @@ import { join } from 'node:path'
 import { createApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
-import { createSandbox } from '../../src/sandbox/sandbox.ts'
+import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import { createServices, type Services } from '../../src/services.ts'
 import { serve } from './ports.ts'
 
 export const CLIENT = { clientId: 'test-client', clientSecret: `secret-${randomBytes(12).toString('hex')}` }
+
+export const WEBHOOK_SECRET = `secret-${randomBytes(12).toString('hex')}`
 
 /** A temporary folder, and its removal. */
 export function tempDir(): { dir: string; remove(): void } {
@@ -23,6 +25,7 @@ export function testEnv(extra: Record<string, string>): Record<string, string> {
     TOKEN_KEYS: `k1:${randomBytes(32).toString('base64')}`,
     PLATFORM_CLIENT_ID: CLIENT.clientId,
     PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
+    PLATFORM_WEBHOOK_SECRET: WEBHOOK_SECRET,
     LOG_LEVEL: 'info',
     ...extra,
   }
@@ -46,8 +49,14 @@ export interface Running {
   close(): Promise<void>
 }
 
-/** The app and the real sandbox, over HTTP on free ports; embedded SQLite unless `env` names a Redis. */
-export async function startAll(env: Record<string, string> = {}, sandboxOptions = {}): Promise<Running> {
+/**
+ * The app and the real sandbox, over HTTP on free ports; embedded SQLite unless `env` names a Redis. The sandbox's
+ * limits are out of the way unless `sandboxOptions` says otherwise.
+ */
+export async function startAll(
+  env: Record<string, string> = {},
+  sandboxOptions: Partial<SandboxOptions> = {},
+): Promise<Running> {
   const { dir, remove } = tempDir()
   const [appServer, sandboxServer] = [await serve(), await serve()]
   const url = `http://localhost:${appServer.port}`
@@ -57,6 +66,9 @@ export async function startAll(env: Record<string, string> = {}, sandboxOptions 
     baseUrl: platform,
     apps: [{ name: 'Test App', ...CLIENT, redirectUrls }],
     file: ':memory:',
+    rateLimit: { limit: 100_000, windowMs: 1_000 },
+    importTiming: { itemsPerSecond: 200_000, settleMs: 100 },
+    webhooks: { 'summit-supplies': { url: `${url}/webhooks/platform`, secret: WEBHOOK_SECRET } },
     ...sandboxOptions,
   })
   sandboxServer.server.on('request', sandbox.app)

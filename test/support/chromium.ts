@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
 import { CHROMIUM } from './programs.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -40,7 +41,7 @@ interface AxeResult {
 }
 
 /** The serious accessibility faults of the page, by rule and place. */
-export async function seriousFaults(page: Page): Promise<string[]> {
+async function seriousFaults(page: Page): Promise<string[]> {
   await page.evaluate(AXE)
   const { violations } = (await page.evaluate('axe.run()')) as AxeResult
   return violations
@@ -49,6 +50,12 @@ export async function seriousFaults(page: Page): Promise<string[]> {
 }
 
 /** How many pixels the page can be scrolled sideways. */
-export async function sidewaysScroll(page: Page): Promise<number> {
+async function sidewaysScroll(page: Page): Promise<number> {
   return Number(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'))
+}
+
+/** What every page must be: no wider than its window, and accessible (axe needs scripts to run). */
+export async function inspect(page: Page, scripted: boolean): Promise<void> {
+  expect(await sidewaysScroll(page), page.url()).toBeLessThanOrEqual(0)
+  if (scripted) expect(await seriousFaults(page), page.url()).toEqual([])
 }
