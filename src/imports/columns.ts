@@ -20,7 +20,7 @@ const HEADINGS: Record<Field, string[]> = {
     ...['partnumber', 'partno', 'articlenumber', 'article', 'materialcode', 'suppliercode', 'id', 'item'],
   ],
   name: ['name', 'itemname', 'productname', 'title', 'product', 'shortdescription', 'itemdescription'],
-  description: ['description', 'productdescription', 'longdescription', 'desc', 'details', 'notes'],
+  description: ['description', 'productdescription', 'longdescription', 'desc', 'details'],
   unit: ['unit', 'uom', 'unitofmeasure', 'units', 'measure', 'sellunit', 'per'],
   category: ['category', 'group', 'productgroup', 'range', 'department', 'class', 'type'],
   price: [

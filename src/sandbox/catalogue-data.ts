@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Sql } from './database.ts'
-import { cataloguesOf, type SandboxCatalogue } from './records.ts'
-
-export interface SandboxItem {
-  code: string
-  price: number
-  [field: string]: unknown
-}
+import { cataloguesOf, itemsOf, type SandboxCatalogue, type SandboxItem } from './records.ts'
 
 export interface ImportTiming {
   /** Items that the platform processes in a second. */
@@ -66,10 +60,18 @@ export function createCatalogueData(sql: Sql, { itemsPerSecond, settleMs }: Impo
       )
       return { id, name, scope, itemCount: 0, updatedAt }
     },
-    items: (id: string, skip: number, top: number): SandboxItem[] =>
-      sql
-        .all('SELECT item FROM items WHERE catalogue = ? ORDER BY code LIMIT ? OFFSET ?', id, top, skip)
-        .map((row) => JSON.parse(String(row.item))),
+    /** Items after a code, in the order of their codes. Those that a catalogue came with give way to imported ones. */
+    items(id: string, after: string, top: number): SandboxItem[] {
+      const rows = sql.all(
+        'SELECT item FROM items WHERE catalogue = ? AND code > ? ORDER BY code LIMIT ?',
+        id,
+        after,
+        top,
+      )
+      if (rows.length > 0 || after !== '') return rows.map((row) => JSON.parse(String(row.item)))
+      const came = cataloguesOf(id.replace(/-C\d+$/, '')).find((catalogue) => catalogue.id === id)
+      return came ? itemsOf(came, 0, top) : []
+    },
 
     imports: {
       /** False when the batch id is known already. */

@@ -1,10 +1,11 @@
 import express, { type RequestHandler, type Response, Router } from 'express'
 import * as z from 'zod'
 import type { BuilderData } from './builder-data.ts'
-import type { CatalogueData, SandboxItem } from './catalogue-data.ts'
+import type { CatalogueData } from './catalogue-data.ts'
 import { contextOf } from './credentials.ts'
 import type { Endpoint, Faults } from './faults.ts'
 import { sendPage } from './odata.ts'
+import type { SandboxItem } from './records.ts'
 
 export interface CataloguesApiOptions {
   catalogues: CatalogueData

@@ -55,8 +55,8 @@ export function controlRoutes(options: ControlOptions): Router {
       return json(req) ? void res.json({ expired }) : res.redirect(303, '/sandbox/faults')
     })
     .get('/sandbox/catalogues/:id/items', (req, res) => {
-      const page = (name: string, absent: number) => Number(req.query[name] ?? absent) || absent
-      res.json({ items: catalogues.items(req.params.id, page('skip', 0), page('top', 1000)) })
+      const { after = '', top = '1000' } = req.query
+      res.json({ items: catalogues.items(req.params.id, String(after), Number(top) || 1000) })
     })
     .post('/sandbox/revoke', (req, res) => {
       const consents = database.consents.list()

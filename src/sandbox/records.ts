@@ -19,6 +19,12 @@ export interface SandboxCatalogue {
   updatedAt: string
 }
 
+export interface SandboxItem {
+  code: string
+  price: number
+  [field: string]: unknown
+}
+
 const DAY_MS = 86_400_000
 const NEWEST = Date.UTC(2026, 9, 30, 9)
 
@@ -69,6 +75,10 @@ const RANGES = [
 ]
 const REGIONS = ['National', 'NSW', 'VIC', 'QLD', 'WA']
 
+const GRADES = ['standard', 'premium', 'trade', 'heavy duty', 'low allergen', 'recycled']
+const SIZES = ['90 x 45 mm', '1200 x 600 mm', '2400 mm', '3.6 m', '10 pack', '25 kg', '600 mm']
+const UNITS = ['each', 'm', 'm2', 'pack']
+
 export function leadsOf(context: string): SandboxLead[] {
   const random = generator(`leads ${context}`)
   return Array.from({ length: 36 + random(16) }, (_, index) => {
@@ -98,6 +108,23 @@ export function cataloguesOf(context: string): SandboxCatalogue[] {
       itemCount: 40 + random(2400),
       updatedAt: new Date(NEWEST - random(120) * DAY_MS).toISOString(),
     }))
+}
+
+/** Items of a catalogue that the business came with, from `from` on. */
+export function itemsOf(catalogue: SandboxCatalogue, from: number, count: number): SandboxItem[] {
+  const range = catalogue.name.replace(/ \S+ 2026$/, '')
+  const last = Math.min(from + count, catalogue.itemCount)
+  return Array.from({ length: Math.max(0, last - from) }, (_, at) => {
+    const random = generator(`${catalogue.id} ${from + at}`)
+    const name = `${range}, ${pick(GRADES, random)}, ${pick(SIZES, random)}`
+    return {
+      code: `${range.slice(0, 2).toUpperCase()}-${10_000 + from + at}`,
+      name,
+      unit: pick(UNITS, random),
+      category: range,
+      price: (500 + random(40_000)) / 100,
+    }
+  })
 }
 
 function pick<T>(from: T[], random: (below: number) => number): T {

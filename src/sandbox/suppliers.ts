@@ -56,7 +56,7 @@ export function suppliersRoutes({ builders, catalogues, webhooks }: SuppliersOpt
       const visible = builders.visible(found.builder.context, found.supplier)
       const catalogue = visible.find(({ id }) => id === req.params.catalogue)
       if (!catalogue) return problem(res, 404, 'This catalogue is not visible to you.', req.account)
-      const items = catalogues.items(catalogue.id, 0, SHOWN_ITEMS)
+      const items = catalogues.items(catalogue.id, '', SHOWN_ITEMS)
       page(res, 'items', { title: catalogue.name, account: req.account, catalogue, items })
     })
 }

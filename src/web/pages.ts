@@ -44,7 +44,11 @@ const format = {
         : `${Math.round(seconds / 3600)} hours`,
   capital: (text: string) => text.charAt(0).toUpperCase() + text.slice(1),
   /** An import's state in a word, and how it is coloured. */
-  stateOf: ({ state, interrupted }: ImportState) => (interrupted ? 'interrupted' : state),
+  stateOf: ({ state, interrupted, doubts }: ImportState) => {
+    if (interrupted) return 'interrupted'
+    if (state !== 'ready') return state
+    return doubts.length > 0 ? 'needs columns' : 'ready to send'
+  },
   tone: ({ state, interrupted }: ImportState) =>
     interrupted
       ? 'degraded'
@@ -54,6 +58,7 @@ const format = {
 interface ImportState {
   state: string
   interrupted: boolean
+  doubts: string[]
 }
 
 function words(value: string, style: Intl.DateTimeFormatOptions, suffix = ''): string {
