@@ -58,7 +58,7 @@ export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Tabl
 
 /** The delimiter that occurs most in the first line that has anything, outside of quotes. */
 function delimiterOf(text: string): string {
-  const unquoted = text.replace(/^\ufeff/, '').replace(/"[^"]*"/g, '')
+  const unquoted = text.replace(/^\ufeff/, '').replace(/"[^"]*"/g, 'quoted')
   const line = unquoted.split(/\r\n|\n|\r/).find((candidate) => candidate.trim() !== '') ?? ''
   const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length)
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','

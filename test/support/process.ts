@@ -14,8 +14,12 @@ export interface Program {
 }
 
 /** Runs one of our scripts by this Node, with nothing in its environment but `env`; its output may go to a file. */
-export function run(script: string, env: Record<string, string> = {}, { stdout = '' } = {}): Program {
-  const child = spawn(process.execPath, [script], {
+export function run(
+  script: string,
+  env: Record<string, string> = {},
+  { stdout = '', args = [] as string[] } = {},
+): Program {
+  const child = spawn(process.execPath, [script, ...args], {
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', stdout ? openSync(stdout, 'a') : 'pipe', 'pipe'],

@@ -1,0 +1,257 @@
+import { stringify } from 'csv-stringify/sync'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { guessColumns } from '../../src/imports/columns.ts'
+import { utf8 } from '../../src/imports/encoding.ts'
+import type { Problem } from '../../src/imports/items.ts'
+import { checkPriceFile, openPriceFile } from '../../src/imports/price-file.ts'
+import { createReport } from '../../src/imports/report.ts'
+import { createSeenCodes } from '../../src/imports/seen-codes.ts'
+import { priceRows } from '../support/supplier.ts'
+
+async function* chunks(content: string | Buffer, size = 65_536): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(content as string)
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+/** What a file comes to: its items, and its problems as `line: reason`. */
+async function read(content: string | Buffer, size?: number) {
+  const problems: Problem[] = []
+  const check = await checkPriceFile(chunks(content, size), {
+    onProblem: (problem) => problems.push(problem),
+  })
+  const file = await openPriceFile(chunks(content, size))
+  const items = []
+  for await (const portion of file.read(check.columns)) items.push(...portion.items)
+  return { ...check, items, problems: problems.map(({ line, reason }) => `${line}: ${reason}`) }
+}
+const failure = (content: string | Buffer) =>
+  read(content).then(
+    () => 'none',
+    (error: Error) => error.message,
+  )
+
+describe('a price file', () => {
+  const expected = [
+    { code: 'A1', name: 'Nail; 2" long', price: 1.5 },
+    { code: 'B2', name: 'Zoë’s board', price: 1234.5 },
+  ]
+  test.each([
+    ['commas', 'code,name,price\nA1,"Nail; 2"" long",1.5\nB2,Zoë’s board,1234.50\n'],
+    ['semicolons and decimal commas', 'code;name;price\nA1;"Nail; 2"" long";1,5\nB2;Zoë’s board;1.234,50\n'],
+    ['tabs', 'code\tname\tprice\nA1\tNail; 2" long\t1.5\nB2\tZoë’s board\t1,234.50\n'],
+    [
+      'a byte order mark and CRLF',
+      '\ufeffcode,name,price\r\nA1,"Nail; 2"" long",1.5\r\nB2,Zoë’s board,$1234.50\r\n',
+    ],
+    ['CR alone', 'code,name,price\rA1,"Nail; 2"" long",1.5\rB2,Zoë’s board,1234.5\r'],
+    [
+      'mixed line endings and empty lines',
+      '\n\ncode,name,price\r\n\nA1,"Nail; 2"" long",1.5\n\r\nB2,Zoë’s board,1234.5',
+    ],
+    [
+      'columns in another order and others between',
+      'Price,x,Item code,Name\n1.5,?,A1,"Nail; 2"" long"\n1234.5,?,B2,Zoë’s board\n',
+    ],
+  ])('with %s is read', async (_name, content) => {
+    const { items, problems } = await read(content)
+    expect(items).toEqual(expected)
+    expect(problems).toEqual([])
+  })
+
+  test('is read the same however it is cut into chunks', async () => {
+    const content = '\ufeffcode;name;price\r\nA1;"Zoë – 2"" ""x""";1,5\r\nB2;"two\r\nlines 😀";2\r\n;x;3\r\n'
+    const whole = await read(content)
+    expect(whole.problems).toEqual(['5: the code is missing.'])
+    for (let size = 1; size < 40; size++)
+      expect(await read(content, size), `chunks of ${size}`).toEqual(whole)
+  })
+
+  test('of any cells comes out as it went in', async () => {
+    const cell = fc.stringMatching(/^[A-Za-z][\w ,;"'\n\r\t😀ë]{0,12}[a-z]$/u)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(cell, fc.nat(99_999)), { minLength: 1, maxLength: 30 }),
+        fc.constantFrom(',', ';', '\t'),
+        fc.constantFrom('\n', '\r\n'),
+        fc.integer({ min: 1, max: 200 }),
+        async (rows, delimiter, ending, size) => {
+          const records = rows.map(([name, cents], row) => [`C${row}`, name, (cents / 100).toFixed(2)])
+          const options = { delimiter, record_delimiter: ending, quoted_string: true }
+          const { items, problems } = await read(
+            stringify([['code', 'name', 'price'], ...records], options),
+            size,
+          )
+          expect(problems).toEqual([])
+          expect(items).toEqual(
+            rows.map(([name, cents], row) => ({ code: `C${row}`, name: name.trim(), price: cents / 100 })),
+          )
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  test('of 30,000 rows is read to its last row', async () => {
+    const check = await checkPriceFile(priceRows(30_000), { onProblem: () => {} })
+    expect(check).toMatchObject({ rows: 30_000, good: 30_000, bad: 0 })
+  })
+})
+
+describe('a bad row has its line and a reason, and the good ones still go', () => {
+  const bad: [name: string, row: string, reason: RegExp][] = [
+    ['without a code', ',Nail,1.00', /^3: the code is missing/],
+    ['without a price', 'X,Nail,', /^3: the price is missing/],
+    ['with a negative price', 'X,Nail,-1.00', /^3: the price is negative/],
+    ['with a negative price in brackets', 'X,Nail,(1.00)', /^3: the price is negative/],
+    ['with an unreadable price', 'X,Nail,POA', /^3: the price "POA" cannot be read/],
+    ['with a price in powers', 'X,Nail,1e5', /^3: the price "1e5" cannot be read/],
+    ['with an infinite price', 'X,Nail,Infinity', /^3: the price .* cannot be read/],
+    ['with an ambiguous price', 'X,Nail,"1,23,4"', /^3: the price .* cannot be read/],
+    ['with a price above all limits', 'X,Nail,9999999999', /^3: the price is above/],
+    ['with a code that was there', 'A1,Nail,1.00', /^3: the code "A1" is on line 2 already/],
+    [
+      'with a field of 1 MB',
+      `X,${'x'.repeat(1_000_000)},1.00`,
+      /^3: the name has 1000000 characters; at most 2000/,
+    ],
+    ['with a formula', 'X,"=HYPERLINK(""http://x"")",1.00', /^3: the name begins with "="/],
+    ['with a command', 'X,@SUM(A1),1.00', /^3: the name begins with "@"/],
+    ['with a code that is a formula', '+1+1,Nail,1.00', /^3: the code begins with "\+"/],
+    ['with a full-width formula', 'X,＝1,1.00', /^3: the name begins with "＝"/],
+    ['with too few cells', 'X,1.00', /^3: it has 2 cells where the headings have 3/],
+    ['with too many cells', 'X,Nail,1.00,2.00', /^3: it has 4 cells where the headings have 3/],
+    ['that is the headings again', 'code,name,price', /^3: these are the headings again/],
+    ['with a line break in its code', '"X\nY",Nail,1.00', /^3: the code has a line break/],
+  ]
+  test.each(bad)('%s', async (_name, row, reason) => {
+    const { items, problems } = await read(`code,name,price\nA1,Board,2.00\n${row}\nZ9,Last,3.00\n`)
+    expect(problems).toEqual([expect.stringMatching(reason)])
+    expect(items.map(({ code }) => code)).toEqual(['A1', 'Z9'])
+  })
+
+  test('with its own line also after cells of several lines', async () => {
+    const { problems } = await read('code,name,price\nA1,"two\nlines",1\n\n,x,1\nB1,"a\r\nb\r\nc",1\n,y,2\n')
+    expect(problems).toEqual(['5: the code is missing.', '9: the code is missing.'])
+  })
+
+  test('and more empty cells than headings are no problem', async () => {
+    expect((await read('code,price\nA1,1,,\n')).items).toEqual([{ code: 'A1', price: 1 }])
+  })
+})
+
+describe('a file that cannot be read', () => {
+  test.each([
+    ['empty', '', /^Line 1: the file is empty/],
+    ['with headings only', 'code,price\n', /^Line 1: the file has headings and no rows/],
+    ['of empty lines', '\n\n\n', /^Line 1: the file has no rows/],
+    [
+      'a workbook',
+      Buffer.from('PK\u0003\u0004rest of it', 'latin1'),
+      /^Line 1: this is an Excel workbook.*CSV UTF-8/,
+    ],
+    ['UTF-16', Buffer.from('\ufeffcode,price\nA,1\n', 'utf16le'), /^Line 1: this is text in UTF-16/],
+    [
+      'binary',
+      Buffer.from('code,price\nA1,1\nB1,\u0000\u0001\n', 'latin1'),
+      /^Line 3: this is a binary file/,
+    ],
+    [
+      'Windows-1252',
+      Buffer.from('code,price\nA1,1\nB1,2\nZo\xeb,3\nD,4\n', 'latin1'),
+      /^Line 4: the text is not in UTF-8/,
+    ],
+    [
+      'cut off in a character',
+      Buffer.from('code,price\nA1,1\nZo\xc3', 'latin1'),
+      /^Line 3: the text is not in UTF-8/,
+    ],
+    [
+      'with a quote that is not closed',
+      'code,price\nA1,1\n"B1,2\nC1,3\n',
+      /^Line 3: a quote is opened here and not closed/,
+    ],
+  ])('%s says so, with the line and what to do', async (_name, content, message) => {
+    expect(await failure(content)).toMatch(message)
+  })
+
+  test('for an unclosed quote in a large file is told without reading all of it into memory', async () => {
+    const content = Buffer.concat([Buffer.from('code,price\n"A1,1\n'), Buffer.alloc(20_000_000, 'B1,2\n')])
+    expect(await failure(content)).toMatch(/^Line 2: a quote is opened here/)
+  })
+
+  test('is told where the fault is far behind the beginning', async () => {
+    const good = Array.from({ length: 50_000 }, (_, row) => `C${row},1\n`).join('')
+    const bytes = Buffer.concat([Buffer.from(`code,price\n${good}`), Buffer.from([0xff, 0x0a])])
+    expect(await failure(bytes)).toMatch(/^Line 50002: the text is not in UTF-8/)
+  })
+})
+
+describe('columns', () => {
+  test.each([
+    [['SKU', 'Product name', 'UOM', 'RRP (ex GST)'], { code: 0, name: 1, unit: 2, price: 3 }],
+    [['Item Code', 'Description', 'Price'], { code: 0, description: 1, price: 2 }],
+    [['id', 'Title', 'Category', 'Unit price', 'Unit'], { code: 0, name: 1, category: 2, price: 3, unit: 4 }],
+  ])('are guessed from %j', (headings, columns) => {
+    expect(guessColumns(headings)).toEqual({ columns, doubts: [] })
+  })
+
+  test('that cannot be guessed are asked for, and the file is not judged before', async () => {
+    const check = await read('Artikel,Preis\nA1,x\n')
+    expect(check.doubts).toEqual([expect.stringContaining('code'), expect.stringContaining('price')])
+    expect(check).toMatchObject({ rows: 1, good: 0, bad: 0, problems: [] })
+  })
+
+  test('with a heading that is there twice are left to the user', () => {
+    expect(guessColumns(['code', 'price', 'price']).doubts).toEqual([
+      'The heading "price" is there twice (columns 2 and 3): choose which is the price.',
+    ])
+  })
+
+  test('that are chosen twice, or are none of the file, are refused', async () => {
+    const doubts = async (columns: Record<string, number>) =>
+      (await checkPriceFile(chunks('a,b\nA1,1\n'), { columns, onProblem: () => {} })).doubts
+    expect(await doubts({ code: 0, price: 0 })).toEqual(['A column is chosen for two fields.'])
+    expect(await doubts({ code: 0, price: 7 })).toEqual(['A chosen column is not in the file.'])
+    expect(await doubts({ code: 0 })).toEqual(['Choose the column of the price.'])
+    expect(await doubts({ code: 0, price: 1 })).toEqual([])
+  })
+})
+
+test('a report never turns a cell into a formula', async () => {
+  const cells = ['=1+1', '+1', '-1', '@x', '\tx', '\rx', '＝1', 'plain', 'a,"b"']
+  const report = createReport(['Code', '=evil()'])
+  report.add({ line: 3, reason: 'the price is negative.', cells })
+  report.end()
+  const text = (await report.stream.toArray()).join('')
+  expect(text.startsWith('\ufeffLine,Reason,Code,')).toBe(true)
+  const { parse } = await import('csv-parse/sync')
+  const [head, row] = parse(text, { bom: true, relax_column_count: true })
+  expect(head).toEqual(['Line', 'Reason', 'Code', "'=evil()"])
+  expect(row).toEqual([
+    '3',
+    'the price is negative.',
+    ...cells.slice(0, 7).map((cell) => `'${cell}`),
+    'plain',
+    'a,"b"',
+  ])
+})
+
+test('codes are known again whatever they are, and however many', () => {
+  const seen = createSeenCodes(10)
+  const codes = Array.from({ length: 200_000 }, (_, row) => `${row % 2 ? 'ITEM-' : ''}${row}`)
+  expect(codes.findIndex((code, row) => seen.add(code, row + 1) !== undefined)).toBe(-1)
+  expect(codes.findIndex((code, row) => seen.add(code, 1) !== row + 1)).toBe(-1)
+})
+
+test('text is passed on between characters only', async () => {
+  const text = 'aë😀–b'.repeat(50)
+  for (let size = 1; size < 9; size++) {
+    const parts: Buffer[] = []
+    for await (const part of utf8(chunks(text, size))) {
+      expect(part.toString('utf8')).not.toContain('\ufffd')
+      parts.push(part)
+    }
+    expect(Buffer.concat(parts).toString()).toBe(text)
+  }
+})
