@@ -72,7 +72,10 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
   const progress: Progress = {
     ...{ phase: 'starting', rows: 0, sent: 0, batches: 0, rejected: 0, processed: null, waiting: null },
   }
-  const tell = (change: Partial<Progress>) => options.onProgress?.(Object.assign(progress, change))
+  const tell = (change: Partial<Progress>) => {
+    Object.assign(progress, change)
+    options.onProgress?.(progress)
+  }
 
   /** Repeats what is safe to repeat while the platform does not answer, or asks to wait. */
   async function persist<T>(work: () => Promise<T>): Promise<T> {

@@ -12,7 +12,7 @@ export interface Call<T> {
   what?: string
   /**
    * What the answer must look like. It is only checked, not copied: unknown fields stay, nothing is transformed.
-   * Absent: any 2xx will do, and the answer's body is not looked at.
+   * Absent: any 2xx with JSON or nothing will do.
    */
   schema?: z.ZodType<T>
   /** The longest wait for the answer of a POST, in ms, where the usual one is too short. */
@@ -143,9 +143,10 @@ function judge<T>(answer: HttpAnswer, { what, schema }: Pick<Call<T>, 'what' | '
   if (REJECTIONS.has(status)) throw new PlatformRejected(`the API answered ${status}`, undefined, status)
   if (status < 200 || status >= 300)
     throw new PlatformUnavailable(`the API answered ${status}`, answer.retryAfterMs)
-  if (!schema) return undefined as T
+  if (!schema && answer.text === '') return undefined as T
   const body = parseJson(answer.text)
   if (body === undefined) throw new PlatformUnavailable('the API answered something that is not JSON')
+  if (!schema) return undefined as T
   const parsed = schema.safeParse(body)
   if (!parsed.success)
     throw new PlatformRejected('the API answered in an unknown shape', fieldOf(parsed.error))

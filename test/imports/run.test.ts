@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { openPriceFile } from '../../src/imports/price-file.ts'
+import { ImportFailed, type ImportOptions, type Progress, runImport } from '../../src/imports/run.ts'
+import { PlatformRejected, PlatformUnavailable, ScopeMissing } from '../../src/platform/errors.ts'
+import {
+  itemOf,
+  openSupplier,
+  priceRows,
+  type Supplier,
+  type SupplierPlatform,
+  startPlatform,
+} from '../support/supplier.ts'
+
+let platform: SupplierPlatform
+let supplier: Supplier
+let catalogueId: string
+beforeEach(async () => {
+  platform = await startPlatform()
+  supplier = openSupplier(platform.apiUrl, { uploadMs: 600 })
+  catalogueId = await supplier.newCatalogue()
+})
+afterEach(async () => {
+  await supplier.close()
+  await platform.close()
+})
+
+/** Imports so many generated rows. */
+async function send(rows: number, options: Partial<ImportOptions> = {}) {
+  const file = await openPriceFile(priceRows(rows))
+  const { catalogues, source } = supplier
+  return runImport({
+    ...{ catalogues, source, catalogueId, batchId: 'b1', portions: file.read(file.guess.columns) },
+    ...{ pauseMs: 20, patienceMs: 10_000, ...options },
+  })
+}
+const expected = (rows: number) =>
+  new Map(Array.from({ length: rows }, (_, row) => [itemOf(row).code, itemOf(row)]))
+
+test('an import ends with exactly the file’s items in the catalogue, and says how many', async () => {
+  const outcome = await send(12_345)
+  expect(outcome).toMatchObject({ rows: 12_345, sent: 12_345, batches: 13, rejected: 0 })
+  expect(await platform.items(catalogueId)).toEqual(expected(12_345))
+})
+
+test('progress tells rows, batches and the platform’s own count as they go', async () => {
+  const seen: Progress[] = []
+  await send(5_000, { onProgress: (progress) => seen.push({ ...progress }) })
+  expect(seen.map(({ phase }) => phase)).toEqual(
+    expect.arrayContaining(['starting', 'sending', 'processing']),
+  )
+  expect(seen.at(-1)).toMatchObject({
+    phase: 'processing',
+    rows: 5_000,
+    sent: 5_000,
+    batches: 5,
+    processed: 5_000,
+  })
+})
+
+test('a batch id that the platform knows resumes its job, also when that is completed', async () => {
+  await send(2_000)
+  expect(await send(3_000)).toMatchObject({ sent: 3_000 })
+  expect(await platform.items(catalogueId)).toEqual(expected(3_000))
+})
+
+describe('the platform failing in the middle', () => {
+  test.each(['500', '429', 'garbage', 'drop', 'stall', 'expired'])(
+    'with %s is tried again, and nothing is missing',
+    async (fault) => {
+      // Twice refused in a row would be a refusal for good.
+      const times = fault === 'expired' ? 1 : 3
+      const onProgress = () => void platform.fault('items', fault, times, 1)
+      await send(8_000, { onProgress: first(onProgress, 'sending') })
+      expect(await platform.items(catalogueId)).toEqual(expected(8_000))
+    },
+  )
+
+  test('without end is reported once patience has ended', async () => {
+    await platform.fault('items', '500')
+    await expect(send(3_000, { patienceMs: 300 })).rejects.toBeInstanceOf(PlatformUnavailable)
+  })
+
+  test('while it is polled is tried again', async () => {
+    const onProgress = ({ phase }: Progress) => {
+      if (phase === 'processing') void platform.fault('catalogues', '500', 4)
+    }
+    expect(await send(1_000, { onProgress: first(onProgress, 'processing') })).toMatchObject({ sent: 1_000 })
+  })
+
+  test('with Failed at the end is a failure, in the platform’s words', async () => {
+    await platform.fault('import', 'failed', 1)
+    const error = await send(1_000).catch((error: unknown) => error)
+    expect(error).toBeInstanceOf(ImportFailed)
+    expect((error as Error).message).toContain('stopped by an internal fault of the platform')
+  })
+
+  test('with a completed import that lacks items is a failure', async () => {
+    const { catalogues, source } = supplier
+    const short: ImportOptions['catalogues'] = {
+      ...catalogues,
+      // The platform takes a batch, and loses it.
+      uploadItems: async (source, id, batch, items) =>
+        catalogues.uploadItems(source, id, batch, items.slice(1)),
+    }
+    const file = await openPriceFile(priceRows(2_000))
+    const error = await runImport({
+      ...{
+        catalogues: short,
+        source,
+        catalogueId,
+        batchId: 'b1',
+        portions: file.read(file.guess.columns),
+        pauseMs: 20,
+      },
+    }).catch((error: unknown) => error)
+    expect((error as Error).message).toContain('with 1998 of the 2000 items')
+  })
+
+  test('with an import that never ends is a failure after the given time', async () => {
+    const getImport = async () => ({ status: 'Processing' })
+    const { catalogues, source } = supplier
+    const file = await openPriceFile(priceRows(10))
+    const importing = runImport({
+      ...{
+        catalogues: { ...catalogues, getImport },
+        source,
+        catalogueId,
+        batchId: 'b1',
+        pauseMs: 20,
+        completionMs: 200,
+      },
+      portions: file.read(file.guess.columns),
+    })
+    await expect(importing).rejects.toThrow('still processing')
+  })
+
+  test.each(['COMPLETED', 'completed', 'Completed'])('the final status may be written %s', async (status) => {
+    const { catalogues, source } = supplier
+    const file = await openPriceFile(priceRows(10))
+    const outcome = await runImport({
+      ...{
+        catalogues: { ...catalogues, getImport: async () => ({ status }) },
+        source,
+        catalogueId,
+        batchId: 'b1',
+      },
+      ...{ portions: file.read(file.guess.columns), pauseMs: 20 },
+    })
+    expect(outcome.sent).toBe(10)
+  })
+})
+
+test('a permission that is missing ends the import at once, and it is not repeated', async () => {
+  await platform.fault('items', 'forbidden')
+  await expect(send(20_000)).rejects.toBeInstanceOf(ScopeMissing)
+  const uploads = (await platform.calls()).filter(({ endpoint }) => endpoint === 'items')
+  expect(uploads.length).toBeLessThanOrEqual(4)
+})
+
+test('a refused batch ends the import, and is not silently left out', async () => {
+  const { catalogues, source } = supplier
+  const portions = (async function* () {
+    yield {
+      items: [
+        { code: 'A', price: 1 },
+        { code: '', price: 1 },
+      ],
+      problems: [],
+    }
+  })()
+  await expect(
+    runImport({ catalogues, source, catalogueId, batchId: 'b1', portions }),
+  ).rejects.toBeInstanceOf(PlatformRejected)
+})
+
+test('a stop ends the import between two requests', async () => {
+  const stop = new AbortController()
+  const reason = new Error('stopped')
+  const importing = send(50_000, {
+    signal: stop.signal,
+    onProgress: ({ batches }) => batches === 3 && stop.abort(reason),
+  })
+  await expect(importing).rejects.toBe(reason)
+  await vi.waitFor(async () => expect((await platform.items(catalogueId)).size).toBeLessThan(10_000))
+})
+
+test('a file that turns out to be unreadable ends the import with its line', async () => {
+  const broken = async function* () {
+    yield* priceRows(3_000)
+    yield Buffer.from([0xff])
+  }
+  const file = await openPriceFile(broken())
+  const { catalogues, source } = supplier
+  const portions = file.read(file.guess.columns)
+  await expect(runImport({ catalogues, source, catalogueId, batchId: 'b1', portions })).rejects.toThrow(
+    'Line 3002',
+  )
+})
+
+/** Passes on only the first progress of a phase. */
+function first(onProgress: (progress: Progress) => void, phase: Progress['phase']) {
+  let told = false
+  return (progress: Progress) => {
+    if (told || progress.phase !== phase) return
+    told = true
+    onProgress(progress)
+  }
+}
