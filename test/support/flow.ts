@@ -14,17 +14,30 @@ export async function logIn(app: Running, visitor: Visitor, email = 'olivia@harb
 }
 
 /** Presses Connect and goes as far as the return with bxcontext; resolves to that url, not yet opened. */
-export async function toContext(app: Running, visitor: Visitor, context = 'harbour-homes'): Promise<string> {
-  await logIn(app, visitor)
-  const started = await visitor.follow(await visitor.post(`${app.url}/connect`))
+export async function toContext(
+  app: Running,
+  visitor: Visitor,
+  context = 'harbour-homes',
+  email?: string,
+): Promise<string> {
+  await logIn(app, visitor, email)
+  const returned = `${app.url}/connect/context`
+  const started = await visitor.follow(await visitor.post(`${app.url}/connect`), returned)
+  // Whoever has one business is not asked which.
+  if (started.url.startsWith(returned)) return started.url
   const redirectUrl = new URL(started.url).searchParams.get('redirectUrl') ?? ''
   const chosen = await visitor.post(`${app.platform}/oauth2.html`, { form: { redirectUrl, context } })
   return new URL(chosen.headers.get('location') ?? '', chosen.url).href
 }
 
 /** As far as the consent page. */
-export async function toConsent(app: Running, visitor: Visitor, context?: string): Promise<Answer> {
-  return visitor.follow(await visitor.get(await toContext(app, visitor, context)))
+export async function toConsent(
+  app: Running,
+  visitor: Visitor,
+  context?: string,
+  email?: string,
+): Promise<Answer> {
+  return visitor.follow(await visitor.get(await toContext(app, visitor, context, email)))
 }
 
 /** As far as the callback; resolves to its url with code and state, not yet opened. */
@@ -33,10 +46,11 @@ export async function toCallback(
   visitor: Visitor,
   {
     context,
+    email,
     form = { answer: 'accept', scope: ['leads', 'catalogues'] },
-  }: { context?: string; form?: Record<string, string | string[]> } = {},
+  }: { context?: string; email?: string | undefined; form?: Record<string, string | string[]> } = {},
 ): Promise<string> {
-  const consent = await toConsent(app, visitor, context)
+  const consent = await toConsent(app, visitor, context, email)
   const answered = await visitor.post(consent.url, { form })
   return (await visitor.follow(answered, `${app.url}/connect/callback`)).url
 }
@@ -44,10 +58,14 @@ export async function toCallback(
 /** The whole way: a signed-in visitor with a connection. */
 export async function connected(
   app: Running,
-  { name = 'ann', context = 'harbour-homes' } = {},
+  {
+    name = 'ann',
+    context = 'harbour-homes',
+    email,
+  }: { name?: string; context?: string; email?: string } = {},
 ): Promise<Visitor> {
   const visitor = await signedIn(app, name)
-  await visitor.get(await toCallback(app, visitor, { context }))
+  await visitor.get(await toCallback(app, visitor, { context, email }))
   return visitor
 }
 
