@@ -3,13 +3,14 @@
  * Exits 0 only when the platform says that the import is completed.
  */
 import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream, createWriteStream, statSync } from 'node:fs'
+import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import * as z from 'zod'
 import { type Columns, FIELDS, type Field } from '../imports/columns.ts'
 import type { Problem } from '../imports/items.ts'
-import { type Check, checkPriceFile, openPriceFile } from '../imports/price-file.ts'
+import { type Check, openPriceFile } from '../imports/price-file.ts'
+import { checkFile, readBatches } from '../imports/reader.ts'
 import { createReport } from '../imports/report.ts'
 import { runImport } from '../imports/run.ts'
 import { type Catalogues, createCatalogues } from '../platform/catalogues.ts'
@@ -48,7 +49,7 @@ try {
 
 async function main(): Promise<void> {
   const { file, options } = readArguments()
-  const { size, digest, check } = await checkFile(file, options)
+  const { digest, check } = await checked(file, options)
   if (check.good === 0) throw new Error('No row can be sent.')
   if (options.strict && check.bad > 0)
     throw new Error(`${count(check.bad)} rows have problems, so nothing was sent (--strict).`)
@@ -66,10 +67,9 @@ async function main(): Promise<void> {
     await store.set(key, `${batchId} ${digest}`)
     reporter.step(`${resumed ? 'Resuming' : 'Starting'} import ${batchId} into "${catalogue.name}".`)
 
-    const prices = await openPriceFile(createReadStream(file), size)
     const outcome = await runImport({
       ...{ catalogues, source, catalogueId: String(catalogue.id), batchId, signal: interrupted.signal },
-      portions: prices.read(check.columns),
+      batches: readBatches(file, check.columns),
       onProgress: (progress) => reporter.progress(progress, check),
     })
     await store.compareAndSet(key, `${batchId} ${digest}`, null)
@@ -114,20 +114,9 @@ function readArguments() {
 type Options = ReturnType<typeof readArguments>['options']
 
 /** Reads the whole file once before anything is sent: what will go, what will not, and which file it is. */
-async function checkFile(
-  file: string,
-  options: Options,
-): Promise<{ size: number; digest: string; check: Check }> {
-  const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: undefined }
-  if (size === undefined) throw new Error(`There is no file ${file}.`)
+async function checked(file: string, options: Options): Promise<{ digest: string; check: Check }> {
+  if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const columns = options.map.length > 0 ? await mapped(file, options.map) : undefined
-  const hash = createHash('sha256').update(JSON.stringify(columns ?? null))
-  const bytes = async function* () {
-    for await (const chunk of createReadStream(file, { signal: interrupted.signal })) {
-      hash.update(chunk)
-      yield chunk
-    }
-  }
   let report: ReturnType<typeof createReport> | undefined
   let written: Promise<void> | undefined
   let shown = 0
@@ -140,7 +129,8 @@ async function checkFile(
     }
     if (!report.add(problem)) await new Promise((resolve) => report?.stream.once('drain', resolve))
   }
-  const check = await checkPriceFile(bytes(), { ...(columns && { columns }), bytes: size, onProblem })
+  const { signal } = interrupted
+  const check = await checkFile(file, { ...(columns && { columns }), onProblem, signal })
   report?.end()
   await written
   if (check.doubts.length > 0) {
@@ -158,7 +148,14 @@ async function checkFile(
     `Checked ${count(check.rows)} rows: ${count(check.good)} can go, ${count(check.bad)} have problems.`,
   )
   reporter.step(`Columns: ${names.join(', ')}.`)
-  return { size, digest: hash.digest('hex'), check }
+  return { digest: await digestOf(file, check.columns), check }
+}
+
+/** Which file it is, and how it is read. */
+async function digestOf(file: string, columns: Columns): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify(columns))
+  for await (const chunk of createReadStream(file)) hash.update(chunk)
+  return hash.digest('hex')
 }
 
 /** `--map` over what the headings suggest. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { access, mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -14,7 +14,7 @@ import type { Columns } from './columns.ts'
 import { FileUnreadable } from './encoding.ts'
 import type { Problem } from './items.ts'
 import { JOB, type Job, jobKey, jobSchema, leaseKey } from './job.ts'
-import { checkPriceFile, openPriceFile } from './price-file.ts'
+import { checkFile, readBatches } from './reader.ts'
 import { ImportRefused, noSuchImport } from './refused.ts'
 import { createReport } from './report.ts'
 import { type ImportOptions, runImport } from './run.ts'
@@ -194,9 +194,9 @@ export function createImports(options: ImportsOptions): Imports {
       let report: ReturnType<typeof createReport> | undefined
       let written: Promise<void> | undefined
       const problems: Job['problems'] = []
-      const found = await checkPriceFile(createReadStream(fileOf(job.id), { signal }), {
+      const found = await checkFile(fileOf(job.id), {
+        signal,
         ...(columns && { columns }),
-        bytes: job.bytes,
         onProblem: (problem, headings) => {
           if (problems.length < KEPT_PROBLEMS) problems.push(brief(problem))
           report ??= createReport(headings)
@@ -213,10 +213,13 @@ export function createImports(options: ImportsOptions): Imports {
 
   function send(job: Job): Promise<void> {
     return work(job, async (save, signal) => {
-      const file = await openPriceFile(createReadStream(fileOf(job.id), { signal }), job.bytes)
       const outcome = await runImport({
         ...{ catalogues, source: source(job.userId, job.context), signal, ...timing },
-        ...{ catalogueId: job.catalogueId, batchId: job.batchId, portions: file.read(job.columns) },
+        ...{
+          catalogueId: job.catalogueId,
+          batchId: job.batchId,
+          batches: readBatches(fileOf(job.id), job.columns),
+        },
         onProgress: (progress) => save({ progress: { ...progress } }),
       })
       if (outcome.sent !== job.good)

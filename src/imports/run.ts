@@ -1,9 +1,9 @@
 import type { Catalogues } from '../platform/catalogues.ts'
-import { type ImportJob, type Item, MAX_BATCH } from '../platform/contract.ts'
+import type { ImportJob } from '../platform/contract.ts'
 import { PlatformError, PlatformUnavailable } from '../platform/errors.ts'
 import type { TokenSource } from '../platform/token-source.ts'
+import type { Batch } from './batches.ts'
 import type { Problem } from './items.ts'
-import type { Portion } from './price-file.ts'
 
 export interface Progress {
   phase: 'starting' | 'sending' | 'processing'
@@ -26,7 +26,7 @@ export interface ImportOptions {
   catalogueId: string
   /** The same id again resumes the same job: items are upserts, so what was sent before does no harm. */
   batchId: string
-  portions: AsyncIterable<Portion>
+  batches: AsyncIterable<Batch>
   onProgress?(progress: Readonly<Progress>): void
   /** Each row that cannot go. May return a promise, to be waited for. */
   onProblem?(problem: Problem): unknown
@@ -99,19 +99,19 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
   await persist(() => catalogues.startImport(source, catalogueId, batchId))
   tell({ phase: 'sending' })
 
-  const batches = cut(options.portions, async ({ items, problems }) => {
-    progress.rows += items.length + problems.length
-    progress.rejected += problems.length
-    if (onProblem) for (const problem of problems) await onProblem(problem)
-  })
+  const batches = options.batches[Symbol.asyncIterator]()
   const failed = new AbortController()
   async function upload(): Promise<void> {
     // The batches come one after the other, whichever uploader asks.
     for (let next = await batches.next(); !next.done; next = await batches.next()) {
       if (failed.signal.aborted) return
-      const items = next.value
-      await persist(() => catalogues.uploadItems(source, catalogueId, batchId, items))
-      tell({ sent: progress.sent + items.length, batches: progress.batches + 1 })
+      const { body, items, rows, problems } = next.value
+      progress.rows += rows
+      progress.rejected += problems.length
+      if (onProblem) for (const problem of problems) await onProblem(problem)
+      if (items === 0) continue
+      await persist(() => catalogues.uploadItems(source, catalogueId, batchId, body))
+      tell({ sent: progress.sent + items, batches: progress.batches + 1 })
     }
   }
   const uploaders = Array.from({ length: inFlight }, () =>
@@ -123,7 +123,7 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
   const ended = await Promise.allSettled(uploaders)
   const failure = ended.find((end) => end.status === 'rejected')
   if (failure) {
-    await batches.return(undefined).catch(() => {})
+    await batches.return?.().catch(() => {})
     throw failure.reason
   }
 
@@ -156,24 +156,6 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
       await sleep(pause, signal)
     }
   }
-}
-
-/** Portions of any size as batches of at most 1000. */
-async function* cut(
-  portions: AsyncIterable<Portion>,
-  onPortion: (portion: Portion) => Promise<void>,
-): AsyncGenerator<Item[], void> {
-  let batch: Item[] = []
-  for await (const portion of portions) {
-    await onPortion(portion)
-    for (const item of portion.items) {
-      batch.push(item)
-      if (batch.length < MAX_BATCH) continue
-      yield batch
-      batch = []
-    }
-  }
-  if (batch.length > 0) yield batch
 }
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -19,6 +19,11 @@ export interface Call<T> {
   patienceMs?: number
 }
 
+/** A body that is JSON already. */
+export interface Ready {
+  json: string | Uint8Array
+}
+
 export interface Page {
   /** At most this many, 1 to 100. */
   top?: number
@@ -39,7 +44,7 @@ export interface Api {
   /** A page of a list, with the total. */
   list<T>(source: TokenSource, call: Call<T[]>, page: Page): Promise<PageOf<T>>
   /** Never sent twice on our own account: a repeat may create a second one. */
-  post<T>(source: TokenSource, call: Call<T>, body: unknown): Promise<T>
+  post<T>(source: TokenSource, call: Call<T>, body: object | Ready): Promise<T>
 }
 
 export interface ApiOptions {
@@ -69,7 +74,7 @@ export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Ap
   }
 
   /** A GET; with a body, a POST. */
-  async function call<T>(source: TokenSource, { path, patienceMs, ...rest }: Call<T>, json?: string) {
+  async function call<T>(source: TokenSource, { path, patienceMs, ...rest }: Call<T>, json?: Ready['json']) {
     // A dot segment would lead out of its path, even percent-encoded; no id of the platform's is one.
     if (/\/\.\.?(\/|\?|$)/.test(path)) throw new NotFound(rest.what ?? 'thing')
     const url = base + path
@@ -110,7 +115,8 @@ export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Ap
       return { items: data, total: total !== undefined && /^\d+$/.test(total) ? Number(total) : null }
     },
 
-    post: async (source, wanted, body) => (await call(source, wanted, JSON.stringify(body))).data,
+    post: async (source, wanted, body) =>
+      (await call(source, wanted, 'json' in body ? body.json : JSON.stringify(body))).data,
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type ImportJob,
   type Item,
   importJobSchema,
+  itemsBody,
   MAX_BATCH,
   type NewCatalogue,
   newCatalogueSchema,
@@ -28,8 +29,16 @@ export interface Catalogues {
    * state. Safe to repeat. Throws `NotFound` for the catalogue, a `ZodError` for a bad id, before any call.
    */
   startImport(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
-  /** Uploads or updates at most 1000 items. Items are upserts, so a repeat changes nothing. */
-  uploadItems(source: TokenSource, catalogueId: string, batchId: string, items: Item[]): Promise<void>
+  /**
+   * Uploads or updates at most 1000 items: themselves, or as the body that `itemsBody` makes of them. Items are upserts,
+   * so a repeat changes nothing.
+   */
+  uploadItems(
+    source: TokenSource,
+    catalogueId: string,
+    batchId: string,
+    items: readonly Item[] | Uint8Array,
+  ): Promise<void>
   /** The state of an import job. Throws `NotFound`. */
   getImport(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
 }
@@ -70,9 +79,14 @@ export function createCatalogues(api: Api, { uploadMs = UPLOAD_MS } = {}): Catal
     },
 
     async uploadItems(source, catalogueId, batchId, items) {
-      if (items.length > MAX_BATCH) throw new RangeError(`a batch holds at most ${MAX_BATCH} items`)
-      const call = { ...done, path: PATHS.importItems(catalogueId, batchId), patienceMs: uploadMs }
-      await api.post(source, call, { items })
+      if (!(items instanceof Uint8Array) && items.length > MAX_BATCH)
+        throw new RangeError(`a batch holds at most ${MAX_BATCH} items`)
+      const body = items instanceof Uint8Array ? items : itemsBody(items)
+      await api.post(
+        source,
+        { ...done, path: PATHS.importItems(catalogueId, batchId), patienceMs: uploadMs },
+        { json: body },
+      )
     },
   }
 }

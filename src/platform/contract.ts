@@ -170,6 +170,9 @@ export interface Item {
   price: number
 }
 
+/** assumed: the body of an upload. */
+export const itemsBody = (items: readonly Item[]) => JSON.stringify({ items })
+
 /** given 2.5: the caller chooses it, unique per catalogue; assumed: up to 100 letters, digits, `-`, `_` and dots. */
 export const batchIdSchema = z
   .string()

@@ -6,7 +6,7 @@ export interface HttpRequest {
   method: 'GET' | 'POST'
   url: string
   headers?: Record<string, string>
-  body?: string
+  body?: string | Uint8Array
   /** Ends the whole exchange, in ms from now; the phases have limits of their own below it. */
   deadlineMs?: number
   /** For an answer that may take long to begin: the longest wait for headers, in ms, and for the whole. */

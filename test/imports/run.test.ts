@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { batchesOf } from '../../src/imports/batches.ts'
 import { openPriceFile } from '../../src/imports/price-file.ts'
 import { ImportFailed, type ImportOptions, type Progress, runImport } from '../../src/imports/run.ts'
 import { PlatformRejected, PlatformUnavailable, ScopeMissing } from '../../src/platform/errors.ts'
@@ -29,7 +30,7 @@ async function send(rows: number, options: Partial<ImportOptions> = {}) {
   const file = await openPriceFile(priceRows(rows))
   const { catalogues, source } = supplier
   return runImport({
-    ...{ catalogues, source, catalogueId, batchId: 'b1', portions: file.read(file.guess.columns) },
+    ...{ catalogues, source, catalogueId, batchId: 'b1', batches: batchesOf(file.read(file.guess.columns)) },
     ...{ pauseMs: 20, patienceMs: 10_000, ...options },
   })
 }
@@ -100,7 +101,7 @@ describe('the platform failing in the middle', () => {
       ...catalogues,
       // The platform takes a batch, and loses it.
       uploadItems: async (source, id, batch, items) =>
-        catalogues.uploadItems(source, id, batch, items.slice(1)),
+        catalogues.uploadItems(source, id, batch, fewer(items as Uint8Array)),
     }
     const file = await openPriceFile(priceRows(2_000))
     const error = await runImport({
@@ -109,7 +110,7 @@ describe('the platform failing in the middle', () => {
         source,
         catalogueId,
         batchId: 'b1',
-        portions: file.read(file.guess.columns),
+        batches: batchesOf(file.read(file.guess.columns)),
         pauseMs: 20,
       },
     }).catch((error: unknown) => error)
@@ -129,7 +130,7 @@ describe('the platform failing in the middle', () => {
         pauseMs: 20,
         completionMs: 200,
       },
-      portions: file.read(file.guess.columns),
+      batches: batchesOf(file.read(file.guess.columns)),
     })
     await expect(importing).rejects.toThrow('still processing')
   })
@@ -144,7 +145,7 @@ describe('the platform failing in the middle', () => {
         catalogueId,
         batchId: 'b1',
       },
-      ...{ portions: file.read(file.guess.columns), pauseMs: 20 },
+      ...{ batches: batchesOf(file.read(file.guess.columns)), pauseMs: 20 },
     })
     expect(outcome.sent).toBe(10)
   })
@@ -159,18 +160,20 @@ test('a permission that is missing ends the import at once, and it is not repeat
 
 test('a refused batch ends the import, and is not silently left out', async () => {
   const { catalogues, source } = supplier
-  const portions = (async function* () {
-    yield {
-      items: [
-        { code: 'A', price: 1 },
-        { code: '', price: 1 },
-      ],
-      problems: [],
-    }
-  })()
-  await expect(
-    runImport({ catalogues, source, catalogueId, batchId: 'b1', portions }),
-  ).rejects.toBeInstanceOf(PlatformRejected)
+  const batches = batchesOf(
+    (async function* () {
+      yield {
+        items: [
+          { code: 'A', price: 1 },
+          { code: '', price: 1 },
+        ],
+        problems: [],
+      }
+    })(),
+  )
+  await expect(runImport({ catalogues, source, catalogueId, batchId: 'b1', batches })).rejects.toBeInstanceOf(
+    PlatformRejected,
+  )
 })
 
 test('a stop ends the import between two requests', async () => {
@@ -191,8 +194,8 @@ test('a file that turns out to be unreadable ends the import with its line', asy
   }
   const file = await openPriceFile(broken())
   const { catalogues, source } = supplier
-  const portions = file.read(file.guess.columns)
-  await expect(runImport({ catalogues, source, catalogueId, batchId: 'b1', portions })).rejects.toThrow(
+  const batches = batchesOf(file.read(file.guess.columns))
+  await expect(runImport({ catalogues, source, catalogueId, batchId: 'b1', batches })).rejects.toThrow(
     'Line 3002',
   )
 })
@@ -205,4 +208,10 @@ function first(onProgress: (progress: Progress) => void, phase: Progress['phase'
     told = true
     onProgress(progress)
   }
+}
+
+/** A body without its first item. */
+function fewer(body: Uint8Array): Uint8Array {
+  const { items } = JSON.parse(new TextDecoder().decode(body))
+  return new TextEncoder().encode(JSON.stringify({ items: items.slice(1) }))
 }

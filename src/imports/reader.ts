@@ -1,0 +1,97 @@
+import { statSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+import type { Batch } from './batches.ts'
+import type { Columns } from './columns.ts'
+import { FileUnreadable } from './encoding.ts'
+import type { Problem } from './items.ts'
+import type { Check } from './price-file.ts'
+
+/** What the thread is to do. */
+export interface Task {
+  kind: 'batches' | 'check'
+  path: string
+  /** The file's size: a hint that spares memory. */
+  bytes: number
+  /** Absent: what the headings suggest. */
+  columns: Columns | undefined
+}
+
+/** What the thread answers; `end` is the last. */
+export type Answer =
+  | { batch: Batch }
+  | { problems: Problem[]; headings: string[] }
+  | { end: Check | null }
+  | { unreadable: { line: number; message: string } }
+  | { failed: string }
+
+/** Answers that may wait to be taken: enough that the thread reads while a batch is sent. */
+const AHEAD = 4
+/** The thread's heap in MB, whatever the file's size: the codes that it remembers are outside of it. */
+const LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 160 }
+
+/**
+ * The batches of a price file, read and checked in a thread of its own: neither requests nor uploads wait for it, and
+ * its memory has a bound. Throws `FileUnreadable` while it is read.
+ */
+export async function* readBatches(path: string, columns?: Columns): AsyncGenerator<Batch> {
+  for await (const answer of answers('batches', path, columns)) if ('batch' in answer) yield answer.batch
+}
+
+/**
+ * Checks a price file in a thread of its own, and sends nothing. Each problem goes to `onProblem`, which may return a
+ * promise, to be waited for. Throws `FileUnreadable`, and the signal's reason.
+ */
+export async function checkFile(
+  path: string,
+  options: {
+    columns?: Columns
+    onProblem(problem: Problem, headings: string[]): unknown
+    signal?: AbortSignal
+  },
+): Promise<Check> {
+  for await (const answer of answers('check', path, options.columns)) {
+    options.signal?.throwIfAborted()
+    if ('problems' in answer)
+      for (const problem of answer.problems) await options.onProblem(problem, answer.headings)
+    if ('end' in answer && answer.end) return answer.end
+  }
+  throw new Error('the check of a price file ended without a result')
+}
+
+async function* answers(kind: Task['kind'], path: string, columns?: Columns): AsyncGenerator<Answer> {
+  const workerData: Task = { kind, path, bytes: statSync(path).size, columns }
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData, resourceLimits: LIMITS })
+  const waiting: Answer[] = []
+  let failed: unknown
+  let wake = () => {}
+  worker.on('message', (answer: Answer) => {
+    waiting.push(answer)
+    wake()
+  })
+  worker.on('error', (error) => {
+    failed = error
+    wake()
+  })
+  worker.on('exit', () => {
+    failed ??= new Error('the thread that reads the price file has ended')
+    wake()
+  })
+  worker.postMessage(AHEAD)
+  try {
+    for (;;) {
+      const answer = waiting.shift()
+      if (!answer) {
+        if (failed) throw failed
+        await new Promise<void>((resolve) => (wake = resolve))
+        continue
+      }
+      if ('unreadable' in answer) throw new FileUnreadable(answer.unreadable.line, answer.unreadable.message)
+      if ('failed' in answer) throw new Error(answer.failed)
+      worker.postMessage(1)
+      yield answer
+      if ('end' in answer) return
+    }
+  } finally {
+    await worker.terminate()
+  }
+}

@@ -1,0 +1,22 @@
+/** Imports a price file in a process of its own; says its memory on the way, and the outcome, by messages. */
+import { readBatches } from '../../src/imports/reader.ts'
+import { runImport } from '../../src/imports/run.ts'
+import { openSupplier } from './supplier.ts'
+
+const supplier = openSupplier(process.env.PLATFORM_API_URL ?? '', { uploadMs: 30_000 })
+const catalogueId = await supplier.newCatalogue()
+const memory = () => {
+  globalThis.gc?.()
+  return process.memoryUsage().rss
+}
+let early = 0
+const { catalogues, source } = supplier
+const outcome = await runImport({
+  ...{ catalogues, source, catalogueId, batchId: 'b1', batches: readBatches(process.env.FILE ?? '') },
+  onProgress: ({ sent }) => {
+    if (early === 0 && sent >= 100_000) early = memory()
+  },
+})
+process.send?.({ catalogueId, sent: outcome.sent, early, late: memory() })
+await supplier.close()
+process.disconnect?.()
