@@ -51,6 +51,13 @@ export function createCatalogueData(sql: Sql, { itemsPerSecond, settleMs }: Impo
       const count = itemCount(id)
       return { ...came, context, ...(count > 0 && { itemCount: count }) }
     },
+    /** The business that a catalogue belongs to. */
+    ownerOf(id: string): string | undefined {
+      const [row] = sql.all('SELECT context FROM catalogues WHERE id = ?', id)
+      if (row) return String(row.context)
+      const context = id.replace(/-C\d+$/, '')
+      return cataloguesOf(context).some((catalogue) => catalogue.id === id) ? context : undefined
+    },
     create(context: string, name: string, scope: SandboxCatalogue['scope']): SandboxCatalogue {
       const id = randomUUID()
       const updatedAt = new Date().toISOString()

@@ -27,10 +27,7 @@ const accessControl = z.object({
 export function cataloguesApi({ catalogues, builders, faults, guard }: CataloguesApiOptions): Router {
   const json = express.json({ limit: '100kb' })
   const notFound = (res: Response) => void res.status(404).json({ error: 'not_found' })
-  const own = (res: Response, id: unknown) => {
-    const catalogue = catalogues.find(String(id))
-    return catalogue?.context === contextOf(res) ? catalogue : undefined
-  }
+  const isOwn = (res: Response, id: unknown) => catalogues.ownerOf(String(id)) === contextOf(res)
   const read = <T>(res: Response, schema: z.ZodType<T>, body: unknown): T | undefined => {
     const parsed = schema.safeParse(body)
     if (!parsed.success)
@@ -48,7 +45,7 @@ export function cataloguesApi({ catalogues, builders, faults, guard }: Catalogue
   const upload: RequestHandler = (req, res) => {
     const { id = '', batchId = '' } = req.params as Record<string, string>
     const items: unknown = req.body?.items
-    if (!own(res, id)) return notFound(res)
+    if (!isOwn(res, id)) return notFound(res)
     if (!Array.isArray(items)) return void res.status(400).json({ error: 'items_missing' })
     if (items.length > MAX_BATCH) return void res.status(400).json({ error: 'batch_too_large' })
     const wrong = items.findIndex((item) => !isItem(item))
@@ -76,13 +73,13 @@ export function cataloguesApi({ catalogues, builders, faults, guard }: Catalogue
       if (body) res.status(201).json(catalogues.create(contextOf(res), body.name, body.scope))
     })
     .get('/catalogues/:id', (req, res) => {
-      const found = own(res, req.params.id)
+      const found = isOwn(res, req.params.id) && catalogues.find(req.params.id)
       if (!found) return notFound(res)
       const { context: _, ...catalogue } = found
       res.json(catalogue)
     })
     .post('/catalogues/:id/import/start', (req, res) => {
-      if (!own(res, req.params.id)) return notFound(res)
+      if (!isOwn(res, req.params.id)) return notFound(res)
       const body = read(res, start, req.body)
       if (!body) return
       if (!catalogues.imports.start(req.params.id, body.batchId))
@@ -92,16 +89,16 @@ export function cataloguesApi({ catalogues, builders, faults, guard }: Catalogue
     .get('/catalogues/:id/import/:batchId', (req, res) => {
       const { id, batchId } = req.params
       const fails = () => faults.strike('import') !== undefined
-      const job = own(res, id) && catalogues.imports.state(id, batchId, fails)
+      const job = isOwn(res, id) && catalogues.imports.state(id, batchId, fails)
       return job ? void res.json(job) : notFound(res)
     })
     .post('/catalogues/:id/accesscontrols', (req, res) => {
-      const catalogue = own(res, req.params.id)
-      if (!catalogue) return notFound(res)
+      const { id } = req.params
+      if (!isOwn(res, id)) return notFound(res)
       const body = read(res, accessControl, req.body)
       if (!body) return
-      catalogues.access.grant(catalogue.id, catalogue.context, body.externalRef, body.isPreApproved)
-      res.status(201).json({ catalogueId: catalogue.id, ...body })
+      catalogues.access.grant(id, contextOf(res), body.externalRef, body.isPreApproved)
+      res.status(201).json({ catalogueId: id, ...body })
     })
 }
 

@@ -23,6 +23,7 @@ export const CREDENTIALS: FirstPartyCredentials = {
   apiKey: 'sandbox-api-key',
   subscriptionKey: 'sandbox-subscription-key',
 }
+const SILENT = createLog('silent', { write: () => {} })
 const FAST: Partial<SandboxOptions> = {
   rateLimit: { limit: 1_000_000, windowMs: 1_000 },
   importTiming: { itemsPerSecond: 10_000_000, settleMs: 50 },
@@ -152,7 +153,7 @@ export function openSupplier(
   const http = createHttp()
   const api = createApi({ baseUrl: apiUrl, http })
   const firstParty = createFirstParty({ ...credentials, baseUrl: apiUrl, http })
-  const source = createFirstPartyAccess({ store, keys, firstParty, credentials, log: createLog('silent') })
+  const source = createFirstPartyAccess({ store, keys, firstParty, credentials, log: SILENT })
   const catalogues = createCatalogues(api, { uploadMs })
   return {
     ...{ api, source, catalogues, store },
