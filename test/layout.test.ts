@@ -39,6 +39,11 @@ describe('the import rules', () => {
     ['src/connect/x.ts', '../store/sqlite.ts'],
     ['src/web/x.ts', '../sandbox/accounts.ts'],
     ['src/web/x.ts', '../services.ts'],
+    ['src/imports/x.ts', '../web/errors.ts'],
+    ['src/imports/x.ts', '../vault/vault.ts'],
+    ['src/imports/x.ts', 'express'],
+    ['src/webhooks/x.ts', '../web/errors.ts'],
+    ['src/webhooks/x.ts', '../imports/jobs.ts'],
     ['src/app.ts', './sandbox/sandbox.ts'],
     ['src/services.ts', './sandbox/sandbox.ts'],
   ])('%s may not import %s', (path, target) => {
@@ -51,13 +56,16 @@ describe('the import rules', () => {
     ['src/vault/x.ts', '../store/store.ts'],
     ['src/vault/x.ts', '../platform/oauth.ts'],
     ['src/web/x.ts', '../vault/vault.ts'],
+    ['src/web/x.ts', '../imports/jobs.ts'],
+    ['src/imports/x.ts', '../store/store.ts'],
+    ['src/webhooks/x.ts', '../vault/vault.ts'],
     ['src/demo.ts', './sandbox/sandbox.ts'],
     ['src/cli/x.ts', '../sandbox/sandbox.ts'],
   ])('%s may import %s', (path, target) => {
     expect(lint(path, `import { x } from '${target}'\n\nexport const y = x\n`)).toBe('')
   })
 
-  test.each(['vault', 'platform', 'store', 'connect', 'web'])(
+  test.each(['vault', 'platform', 'store', 'connect', 'web', 'imports', 'webhooks'])(
     'src/%s does not read the environment',
     (folder) => {
       expect(lint(`src/${folder}/x.ts`, 'export const x = process.env.X\n')).toContain('noProcessEnv')

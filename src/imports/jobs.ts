@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { access, mkdir, rm, stat } from 'node:fs/promises'
+import { createWriteStream, existsSync } from 'node:fs'
+import { access, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -95,30 +95,53 @@ export function createImports(options: ImportsOptions): Imports {
     return { ...job, interrupted: isWork(job) && (await store.get(leaseKey(job.userId, job.id))) === null }
   }
 
-  /** Changes a job that nobody works on. Throws `ImportRefused` (409) if its state is another. */
-  async function change(userId: string, id: string, from: Job['state'][], to: (job: Job) => Partial<Job>) {
-    const { job, value } = await read(userId, id)
-    const { interrupted } = await view(job)
-    if (!interrupted && !from.includes(job.state))
-      throw new ImportRefused(409, 'import_state', `This import is ${job.state}; that cannot be done now.`)
-    const next = { ...job, ...to(job) }
-    if (!(await store.compareAndSet(jobKey(userId, id), value, JSON.stringify(next))))
-      throw new ImportRefused(
-        409,
-        'import_state',
-        'Somebody else has just changed this import. Look at it again.',
-      )
-    return next
+  /** Takes a job for this process alone, waiting a moment for one that is just letting it go. Null when it is taken. */
+  async function hold(userId: string, id: string, tries = 30): Promise<string | null> {
+    const mine = randomUUID()
+    while (!(await store.compareAndSet(leaseKey(userId, id), null, mine, leaseMs))) {
+      if (--tries <= 0) return null
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    return mine
+  }
+  async function release(userId: string, id: string, mine: string): Promise<void> {
+    await store.compareAndSet(leaseKey(userId, id), mine, null).catch(() => {})
   }
 
   /**
-   * Works on a job in the background, alone among all processes, and only as long as its record is ours.
-   * Resolves when the work has begun, or another process has it.
+   * Changes a job that nobody works on, and begins the work on it.
+   * Throws `ImportRefused` (409) if its state is another.
    */
-  async function work(job: Job, task: Task): Promise<void> {
+  async function begin(
+    userId: string,
+    id: string,
+    from: Job['state'][],
+    to: (job: Job) => Partial<Job>,
+    task: (job: Job) => Task,
+  ): Promise<void> {
+    const refuse = ({ state }: Job) =>
+      new ImportRefused(409, 'import_state', `This import is ${state}; that cannot be done now.`)
+    const { job: seen } = await read(userId, id)
+    const { interrupted } = await view(seen)
+    if (!interrupted && !from.includes(seen.state)) throw refuse(seen)
+    const mine = await hold(userId, id)
+    if (!mine) throw refuse(seen)
+    try {
+      const { job, value } = await read(userId, id)
+      if (!from.includes(job.state) && !isWork(job)) throw refuse(job)
+      const next = { ...job, ...to(job) }
+      if (!(await store.compareAndSet(jobKey(userId, id), value, JSON.stringify(next)))) throw refuse(job)
+      work(next, mine, task(next))
+    } catch (error) {
+      await release(userId, id, mine)
+      throw error
+    }
+  }
+
+  /** Works on a job that is held, in the background, and only as long as its record is ours. */
+  function work(job: Job, mine: string, task: Task): void {
     const { userId, id } = job
-    const [key, lease, mine] = [jobKey(userId, id), leaseKey(userId, id), randomUUID()]
-    if (!(await store.compareAndSet(lease, null, mine, leaseMs))) return
+    const [key, lease] = [jobKey(userId, id), leaseKey(userId, id)]
     const taken = new AbortController()
     const signal = AbortSignal.any([closing.signal, taken.signal])
     let current = job
@@ -128,9 +151,8 @@ export function createImports(options: ImportsOptions): Imports {
     }
     async function write(): Promise<void> {
       const value = JSON.stringify(current)
-      if (value === stored) return
+      // The same value is compared all the same: it tells whether the user has stopped or discarded the job.
       if (await store.compareAndSet(key, stored, value)) stored = value
-      // Somebody else wrote: the user has stopped or discarded the job.
       else taken.abort(new Interrupted())
     }
 
@@ -156,12 +178,12 @@ export function createImports(options: ImportsOptions): Imports {
         await persist(write)
         log.info({ importId: id, state: current.state }, 'import')
       }
-      await store.compareAndSet(lease, mine, null)
     }
 
     // What goes wrong here is the store's; the lease ends by itself, and the job can be resumed.
     const done = run()
       .catch(() => {})
+      .then(() => release(userId, id, mine))
       .finally(() => atWork.delete(id))
     atWork.set(id, done)
   }
@@ -189,8 +211,9 @@ export function createImports(options: ImportsOptions): Imports {
     }
   }
 
-  function check(job: Job, columns?: Columns): Promise<void> {
-    return work(job, async (_save, signal) => {
+  const check =
+    (job: Job, columns?: Columns): Task =>
+    async (_save, signal) => {
       let report: ReturnType<typeof createReport> | undefined
       let written: Promise<void> | undefined
       const problems: Job['problems'] = []
@@ -208,11 +231,11 @@ export function createImports(options: ImportsOptions): Imports {
         await written
       })
       return { ...found, problems, state: 'ready', failure: null }
-    })
-  }
+    }
 
-  function send(job: Job): Promise<void> {
-    return work(job, async (save, signal) => {
+  const send =
+    (job: Job): Task =>
+    async (save, signal) => {
       const outcome = await runImport({
         ...{ catalogues, source: source(job.userId, job.context), signal, ...timing },
         ...{
@@ -230,8 +253,7 @@ export function createImports(options: ImportsOptions): Imports {
         )
       await rm(fileOf(job.id), { force: true })
       return { state: 'completed', failure: null }
-    })
-  }
+    }
 
   async function forget(userId: string, id: string): Promise<void> {
     await store.delete(jobKey(userId, id))
@@ -294,11 +316,14 @@ export function createImports(options: ImportsOptions): Imports {
         },
         ...{ first: [], problems: [], progress: null, failure: null },
       }
-      await store.set(jobKey(userId, id), JSON.stringify(job)).catch(async (error: unknown) => {
-        await rm(fileOf(id), { force: true })
+      try {
+        const mine = await hold(userId, id)
+        await store.set(jobKey(userId, id), JSON.stringify(job))
+        if (mine) work(job, mine, check(job))
+      } catch (error) {
+        await forget(userId, id).catch(() => {})
         throw error
-      })
-      await check(job)
+      }
       const old = (await list(userId)).filter((known) => !isWork(known)).slice(KEPT_JOBS)
       for (const { id: oldId } of old) await forget(userId, oldId)
       return job
@@ -311,25 +336,22 @@ export function createImports(options: ImportsOptions): Imports {
 
     async choose(userId, id, columns) {
       await here(id)
-      const job = await change(userId, id, ['ready', 'unreadable'], () => ({
-        state: 'checking',
-        columns: columns ?? {},
-      }))
-      await check(job, columns)
+      const chosen = (): Partial<Job> => ({ state: 'checking', columns: columns ?? {} })
+      await begin(userId, id, ['ready', 'unreadable'], chosen, (job) => check(job, columns))
     },
 
     async start(userId, id, { strict = false } = {}) {
       await here(id)
-      const job = await change(userId, id, ['ready', 'failed'], (job) => {
-        if (job.state === 'checking')
+      const started = ({ state, doubts, good, bad }: Job): Partial<Job> => {
+        if (state === 'checking')
           throw new ImportRefused(409, 'import_state', 'The file has to be checked first.')
-        if (job.doubts.length > 0) throw new ImportRefused(400, 'invalid_input', job.doubts.join(' '))
-        if (job.good === 0) throw new ImportRefused(400, 'invalid_input', 'No row of this file can be sent.')
-        if (strict && job.bad > 0)
-          throw new ImportRefused(400, 'invalid_input', `${job.bad} rows have problems, so nothing was sent.`)
+        if (doubts.length > 0) throw new ImportRefused(400, 'invalid_input', doubts.join(' '))
+        if (good === 0) throw new ImportRefused(400, 'invalid_input', 'No row of this file can be sent.')
+        if (strict && bad > 0)
+          throw new ImportRefused(400, 'invalid_input', `${bad} rows have problems, so nothing was sent.`)
         return { state: 'running', startedAt: now(), endedAt: null, failure: null, progress: null }
-      })
-      await send(job)
+      }
+      await begin(userId, id, ['ready', 'failed'], started, send)
     },
 
     async stop(userId, id) {
@@ -364,11 +386,12 @@ export function createImports(options: ImportsOptions): Imports {
     async resume() {
       for await (const { value } of store.scan(JOB)) {
         const job = parse(value)
-        const waits = isWork(job) && !atWork.has(job.id) && (await view(job)).interrupted
-        if (!waits || !(await stat(fileOf(job.id)).catch(() => null))) continue
+        if (!isWork(job) || atWork.has(job.id) || !existsSync(fileOf(job.id))) continue
+        const mine = await hold(job.userId, job.id, 1)
+        if (!mine) continue
         log.info({ importId: job.id }, 'import resumed')
-        if (job.state === 'running') await send(job)
-        else await check(job, Object.keys(job.columns).length > 0 ? job.columns : undefined)
+        const columns = Object.keys(job.columns).length > 0 ? job.columns : undefined
+        work(job, mine, job.state === 'running' ? send(job) : check(job, columns))
       }
     },
 

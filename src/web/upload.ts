@@ -28,6 +28,8 @@ export function uploadOf<T>(
       reject(error)
     }
     form.on('file', (_field: string, file: Readable, name: string | undefined) => {
+      // A part that is cut off must not look like a whole file to whoever reads it, now or later.
+      file.on('error', (error) => file.destroy(error))
       if (!name) return void file.resume()
       taken = take(file, cleaned(name))
       taken.catch(fail)

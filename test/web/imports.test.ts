@@ -1,0 +1,284 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createServices } from '../../src/services.ts'
+import { type Running, startAll } from '../support/app.ts'
+import { connected } from '../support/flow.ts'
+import type { Visitor } from '../support/visitor.ts'
+
+const PRIYA = { name: 'sam', context: 'summit-supplies', email: 'priya@summit.example' }
+const JSON_TYPE = { accept: 'application/json' }
+const AT = '/connections/summit-supplies'
+const rowsOf = (count: number) =>
+  `code,name,price\n${Array.from({ length: count }, (_, row) => `C${row},Board ${row},${row + 1}`).join('\n')}\n`
+
+let app: Running
+let visitor: Visitor
+let catalogue: string
+beforeAll(async () => {
+  app = await startAll({ PRICE_FILE_MAX_MB: '1' })
+  visitor = await connected(app, PRIYA)
+  catalogue = await newCatalogue('Fresh')
+})
+afterAll(() => app.close())
+
+async function newCatalogue(name: string): Promise<string> {
+  const answer = await visitor.post(`${app.url}${AT}/catalogues`, {
+    form: { name, scope: 'Public' },
+    ...JSON_TYPE,
+  })
+  expect(answer.status).toBe(201)
+  return answer.json().id
+}
+
+/** Sends a file as a browser's form does, or as text/csv; answers what the app answers. */
+async function upload(content: string | Buffer, { as = 'form', to = catalogue, by = visitor } = {}) {
+  const cookie = [...(by.cookies.get(new URL(app.url).host) ?? [])].map((pair) => pair.join('=')).join('; ')
+  const form = new FormData()
+  form.set('file', new Blob([content as string]), 'my prices.csv')
+  const answer = await fetch(
+    `${app.url}${AT}/catalogues/${to}/imports${as === 'csv' ? '?name=my%20prices.csv' : ''}`,
+    {
+      ...{ method: 'POST', redirect: 'manual', body: as === 'form' ? form : (content as string) },
+      headers: {
+        cookie,
+        ...JSON_TYPE,
+        ...(as === 'csv' && { 'content-type': 'text/csv' }),
+        ...(as === 'text' && { 'content-type': 'text/plain' }),
+      },
+    },
+  )
+  return { status: answer.status, json: (await answer.json()) as Record<string, never> & { id: string } }
+}
+const at = (id: string) => `${app.url}${AT}/imports/${id}`
+const jobOf = async (id: string) => (await visitor.get(at(id), JSON_TYPE)).json()
+const act = (id: string, action: string, form = {}) =>
+  visitor.post(`${at(id)}/${action}`, { form, ...JSON_TYPE })
+const ended = (id: string) =>
+  vi.waitFor(
+    async () => {
+      const job = await jobOf(id)
+      expect(['completed', 'failed']).toContain(job.state)
+      return job
+    },
+    { timeout: 20_000, interval: 50 },
+  )
+const files = () => {
+  const dir = join(app.config.dataDir, 'imports')
+  return existsSync(dir) ? readdirSync(dir) : []
+}
+
+describe('an uploaded price file', () => {
+  test.each(['form', 'csv'])(
+    'as %s is checked before anything is sent, sent on demand, and reported',
+    async (as) => {
+      const { status, json } = await upload(`${rowsOf(1500)},no code,1\nC1,again,2\n`, { as })
+      expect(status).toBe(201)
+      expect(json).toMatchObject({
+        ...{ fileName: 'my prices.csv', state: 'ready', rows: 1502, good: 1500, bad: 2, doubts: [] },
+        ...{ columns: { code: 0, name: 1, price: 2 }, problems: [{ line: 1502 }, { line: 1503 }] },
+      })
+      expect(JSON.stringify(json)).not.toContain('userId')
+      expect((await act(json.id, 'start')).status).toBe(202)
+      expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 1500, batches: 2 } })
+      const report = await visitor.get(`${at(json.id)}/report.csv`)
+      expect(report.text.trim().split('\r\n')).toHaveLength(3)
+      expect(report.headers.get('content-type')).toContain('text/csv')
+      expect(files()).not.toContain(`${json.id}.csv`)
+      await act(json.id, 'discard')
+      expect((await visitor.get(at(json.id), JSON_TYPE)).json()).toMatchObject({
+        status: 404,
+        code: 'not_found',
+      })
+      expect(files().filter((name) => name.startsWith(json.id))).toEqual([])
+    },
+  )
+
+  test('with headings of its own asks for the columns and checks again', async () => {
+    const { json } = await upload('Artikel;Preis\nA1;1,50\nB1;x\n')
+    expect(json).toMatchObject({
+      state: 'ready',
+      doubts: [expect.stringContaining('code'), expect.stringContaining('price')],
+    })
+    expect((await act(json.id, 'start')).json()).toMatchObject({ status: 400, code: 'invalid_input' })
+    expect((await act(json.id, 'columns', { code: '0', price: '0' })).json().doubts).toEqual([
+      'A column is chosen for two fields.',
+    ])
+    expect((await act(json.id, 'columns', { code: '0', price: '9' })).json()).toMatchObject({
+      status: 400,
+      field: 'price',
+    })
+    expect((await act(json.id, 'columns', { code: '0', price: '1' })).json()).toMatchObject({
+      doubts: [],
+      good: 1,
+      bad: 1,
+    })
+  })
+
+  test('that cannot be read says why', async () => {
+    const { json } = await upload(Buffer.from('PK\u0003\u0004zip', 'latin1'))
+    expect(json).toMatchObject({ state: 'unreadable', failure: expect.stringContaining('Excel workbook') })
+    const page = await visitor.get(at(json.id))
+    expect(page.text).toContain('Excel workbook')
+    expect((await act(json.id, 'start')).json()).toMatchObject({ status: 409, code: 'import_state' })
+  })
+
+  test('that is too large is refused, and nothing of it is kept', async () => {
+    const before = files()
+    const { status, json } = await upload(Buffer.alloc(1_500_000, 'a'))
+    expect({ status, json }).toMatchObject({
+      status: 413,
+      json: { code: 'too_large', detail: expect.stringContaining('1 MB') },
+    })
+    expect(files()).toEqual(before)
+  })
+
+  test.each([
+    ['of another type', 'text', 415, 'unsupported_type'],
+    ['for a catalogue that is not there', 'form', 404, 'not_found'],
+  ])('%s is refused', async (name, as, status, code) => {
+    const answer = await upload(rowsOf(1), { as, ...(name.includes('catalogue') && { to: 'none' }) })
+    expect(answer).toMatchObject({ status, json: { code } })
+  })
+
+  test('without a file, or broken off, is a clear error', async () => {
+    const cookie = [...(visitor.cookies.get(new URL(app.url).host) ?? [])]
+      .map((pair) => pair.join('='))
+      .join('; ')
+    const send = async (body: string, boundary = 'b') => {
+      const headers = { cookie, ...JSON_TYPE, 'content-type': `multipart/form-data; boundary=${boundary}` }
+      return (
+        await fetch(`${app.url}${AT}/catalogues/${catalogue}/imports`, { method: 'POST', headers, body })
+      ).json()
+    }
+    expect(await send('--b--\r\n')).toMatchObject({ status: 400 })
+    expect(
+      await send('--b\r\ncontent-disposition: form-data; name="file"; filename="x.csv"\r\n\r\ncode,pri'),
+    ).toMatchObject({ status: 400 })
+  })
+
+  test('is another user’s secret', async () => {
+    const { json } = await upload(rowsOf(3))
+    const other = await connected(app, { name: 'mallory' })
+    for (const path of ['', '/report.csv', '/live'])
+      expect((await other.get(at(json.id) + path, JSON_TYPE)).status, path).toBe(404)
+    for (const path of ['/start', '/discard', '/columns', '/stop'])
+      expect((await other.post(at(json.id) + path, JSON_TYPE)).status, path).toBe(404)
+    expect((await visitor.get(`${app.url}/connections/other/imports/${json.id}`, JSON_TYPE)).status).toBe(404)
+  })
+
+  test('with --strict in mind can be refused for its bad rows', async () => {
+    const { json } = await upload(`${rowsOf(3)},x,1\n`)
+    expect((await act(json.id, 'start', { strict: 'on' })).json()).toMatchObject({ status: 400 })
+    expect((await jobOf(json.id)).state).toBe('ready')
+  })
+
+  test('of the user’s last 20 is kept, older ones are not', async () => {
+    const own = await newCatalogue('Many')
+    for (let count = 0; count < 22; count++) expect((await upload(rowsOf(1), { to: own })).status).toBe(201)
+    const { imports } = (await visitor.get(`${app.url}${AT}/catalogues/${own}`, JSON_TYPE)).json()
+    expect(imports.length).toBeLessThanOrEqual(21)
+    expect(files().filter((name) => /^[\w-]+\.csv$/.test(name)).length).toBeLessThanOrEqual(21)
+  })
+})
+
+describe('an import', () => {
+  test('that the platform fails says so, and sending again goes on with it', async () => {
+    const { json } = await upload(rowsOf(2500))
+    await app.fault('import', 'failed', 1)
+    await act(json.id, 'start')
+    expect(await ended(json.id)).toMatchObject({
+      state: 'failed',
+      failure: expect.stringContaining('could not complete'),
+    })
+    expect((await visitor.get(at(json.id))).text).toContain('Send again')
+    await act(json.id, 'start')
+    expect(await ended(json.id)).toMatchObject({ state: 'completed', failure: null })
+  })
+
+  test('that waits for the platform says so, can be stopped, and goes on afterwards', async () => {
+    const { json } = await upload(rowsOf(2500))
+    await app.fault('items', '429', undefined, 1)
+    await act(json.id, 'start')
+    await vi.waitFor(async () => expect((await jobOf(json.id)).progress?.waiting).toContain('429'), {
+      timeout: 10_000,
+    })
+    expect((await act(json.id, 'discard')).status).toBe(200)
+    const again = (await upload(rowsOf(2500))).json
+    await act(again.id, 'start')
+    await vi.waitFor(async () => expect((await jobOf(again.id)).progress?.waiting).toContain('429'), {
+      timeout: 10_000,
+    })
+    expect((await act(again.id, 'stop')).json()).toMatchObject({
+      state: 'failed',
+      failure: 'You stopped this import.',
+    })
+    await app.fault('items', 'none')
+    await vi.waitFor(async () => expect((await act(again.id, 'start')).status).toBe(202), { timeout: 10_000 })
+    expect(await ended(again.id)).toMatchObject({ state: 'completed' })
+  })
+
+  test('whose access was revoked fails with what to do', async () => {
+    const own = await startAll()
+    const [before, beforeVisitor] = [app, visitor]
+    ;[app, visitor] = [own, await connected(own, PRIYA)]
+    const { json } = await upload(rowsOf(10), { to: await newCatalogue('Revoked'), by: visitor })
+    await own.sandbox('revoke')
+    await act(json.id, 'start')
+    expect(await ended(json.id)).toMatchObject({
+      state: 'failed',
+      failure: expect.stringContaining('Reconnect'),
+    })
+    ;[app, visitor] = [before, beforeVisitor]
+    await own.close()
+  })
+
+  test('tells open pages of its progress, and when it is done', async () => {
+    const { json } = await upload(rowsOf(5000))
+    await app.fault('items', '500', 2)
+    await act(json.id, 'start')
+    const cookie = [...(visitor.cookies.get(new URL(app.url).host) ?? [])]
+      .map((pair) => pair.join('='))
+      .join('; ')
+    const stream = await fetch(`${at(json.id)}/live`, { headers: { cookie } })
+    expect(stream.headers.get('content-type')).toBe('text/event-stream')
+    const text = await stream.text()
+    expect(text).toMatch(/event: changed[\s\S]*event: done/)
+    expect((await jobOf(json.id)).state).toBe('completed')
+  })
+
+  test('does not keep the app from stopping, and goes on at its next start', async () => {
+    const { config, log } = app.services
+    const { json } = await upload(rowsOf(3000))
+    await app.fault('items', '500')
+    await act(json.id, 'start')
+    await vi.waitFor(async () => expect((await jobOf(json.id)).progress?.waiting).toBeTruthy(), {
+      timeout: 10_000,
+    })
+    const started = performance.now()
+    await app.services.imports.close()
+    expect(performance.now() - started).toBeLessThan(3_000)
+    expect(await jobOf(json.id)).toMatchObject({ state: 'running', interrupted: true })
+    expect((await visitor.get(at(json.id))).text).toContain('was interrupted')
+    await app.fault('items', 'none')
+    const next = await createServices(config, log)
+    await next.imports.resume()
+    expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 3000 } })
+    await next.close()
+  })
+})
+
+test('a catalogue of a bad name or scope, and a grant of a bad ExternalRef, are refused by name', async () => {
+  const create = (form: Record<string, string>) =>
+    visitor.post(`${app.url}${AT}/catalogues`, { form, ...JSON_TYPE })
+  expect((await create({ name: '', scope: 'Public' })).json()).toMatchObject({ status: 400, field: 'name' })
+  expect((await create({ name: 'x', scope: 'Secret' })).json()).toMatchObject({ status: 400, field: 'scope' })
+  const grant = (externalRef: string) =>
+    visitor.post(`${app.url}${AT}/catalogues/${catalogue}/access-controls`, {
+      form: { externalRef },
+      ...JSON_TYPE,
+    })
+  expect((await grant('no-dashes')).json()).toMatchObject({ status: 400, field: 'externalRef' })
+  expect((await grant('')).json()).toMatchObject({ status: 400, field: 'externalRef' })
+  expect((await grant(' CUST1 ')).json()).toMatchObject({ externalRef: 'CUST1', isPreApproved: false })
+})
