@@ -11,6 +11,7 @@ import { tempDir, testEnv } from '../support/app.ts'
 import { freePort } from '../support/ports.ts'
 import { answering, type Program, run, runApp } from '../support/process.ts'
 import { ready, startRedis } from '../support/redis.ts'
+import { writePriceFile } from '../support/supplier.ts'
 import { GRANTED, newKey, vaultSetup } from '../support/vault.ts'
 import { createVisitor } from '../support/visitor.ts'
 import { compare, type Measured, median } from './measure.ts'
@@ -42,6 +43,8 @@ await vaultBench()
 await clientBench()
 await appBench()
 await startBench()
+await importBench()
+await budgetBench()
 
 const head = ['measure', 'yardstick', 'ours', 'bare', 'ratio', 'reach']
 for (const row of [head, head.map(() => '---'), ...rows]) console.log(`| ${row.join(' | ')} |`)
@@ -156,5 +159,67 @@ async function startBench(): Promise<void> {
   const middle = (name: keyof Measured) => median(rounds.map((round) => round[name]))
   const measured = { subject: middle('subject'), yardstick: middle('yardstick'), ratio: middle('ratio') }
   add('start of `main.ts` to first answer', "an empty Express app's", measured, '<= 3x', 'ms')
+  remove()
+}
+
+/** Starts the server of imports; resolves to its address and its end. */
+async function importServer(settings: Record<string, string> = {}) {
+  const port = String(await freePort())
+  const url = `http://127.0.0.1:${port}`
+  const server = run('test/bench/import-server.ts', { PORT: port, ...settings })
+  await answering(`${url}/times`, server)
+  return { url, stop: () => server.kill() }
+}
+
+async function importBench(): Promise<void> {
+  const { dir, remove } = tempDir()
+  const { url, stop } = await importServer()
+  const timeOf = async (script: string, FILE: string): Promise<{ ms: number; peak: number }> => {
+    const program = run(script, { FILE, PLATFORM_API_URL: url })
+    await program.exited
+    return JSON.parse(program.output())
+  }
+  const half = await writePriceFile(dir, 500_000)
+  const rounds: Measured[] = []
+  for (let round = 0; round < 5; round++) {
+    const ours = await timeOf('test/bench/import-by-us.ts', half)
+    const bare = await timeOf('test/bench/import-by-hand.ts', half)
+    rounds.push({ subject: 5e8 / ours.ms, yardstick: 5e8 / bare.ms, ratio: bare.ms / ours.ms })
+  }
+  const middle = (name: keyof Measured) => median(rounds.map((round) => round[name]))
+  add(
+    'import of 500,000 rows, no limit',
+    'csv-parse, map, JSON.stringify, undici POST in a bare loop',
+    { subject: middle('subject'), yardstick: middle('yardstick'), ratio: middle('ratio') },
+    '>= 0.85',
+    'rows/s',
+  )
+  const whole = await writePriceFile(dir, 1_000_000)
+  const ours = (await timeOf('test/bench/import-by-us.ts', whole)).peak / 1024
+  const bare = (await timeOf('test/bench/import-by-hand.ts', whole)).peak / 1024
+  const peak = { subject: ours, yardstick: bare, ratio: ours / bare }
+  add('peak memory, 1,000,000 rows', "the bare loop's", peak, '<= 1.3x', 'MB')
+  await stop()
+  remove()
+}
+
+/** At the platform's real limit: how much of it is used, and whether it is ever hit. */
+async function budgetBench(): Promise<void> {
+  const { dir, remove } = tempDir()
+  const limit = { LIMIT: '100', WINDOW_MS: '30000' }
+  const { url, stop } = await importServer(limit)
+  const FILE = await writePriceFile(dir, 260_000)
+  const program = run('test/bench/import-by-us.ts', { FILE, PLATFORM_API_URL: url, DATA_DIR: dir, ...limit })
+  await program.exited
+  const answer = await fetch(`${url}/times`)
+  const { times, refused } = (await answer.json()) as { times: number[]; refused: number }
+  // In use to the full, each request comes one window after the one that had its permit before.
+  const cycles = times.slice(100).map((time, at) => time - (times[at] ?? 0))
+  const used = 30_000 / (cycles.reduce((sum, cycle) => sum + cycle) / cycles.length)
+  rows.push([
+    ...['request budget used at the limit', '100 per 30 s', `${(100 * used).toFixed(1)} %`, '100 %'],
+    ...[`${refused} x 429`, '>= 97 %, 0 x 429'],
+  ])
+  await stop()
   remove()
 }

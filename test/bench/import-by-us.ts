@@ -1,0 +1,28 @@
+/** A price file to the platform by `runImport`. Prints ms and peak memory. */
+import { readBatches } from '../../src/imports/reader.ts'
+import { runImport } from '../../src/imports/run.ts'
+import { createApi } from '../../src/platform/api.ts'
+import { createCatalogues } from '../../src/platform/catalogues.ts'
+import { createHttp } from '../../src/platform/http.ts'
+import { createBudget } from '../../src/store/budget.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+
+const { FILE = '', PLATFORM_API_URL = '', LIMIT = '', WINDOW_MS = '', DATA_DIR = '' } = process.env
+const started = performance.now()
+const http = createHttp()
+const catalogues = createCatalogues(createApi({ baseUrl: PLATFORM_API_URL, http }))
+const source = {
+  accessToken: async () => 'token',
+  renew: async () => 'token',
+  grantedScopes: async () => null,
+  unavailable: async () => {},
+}
+const store = openSqlite({ file: LIMIT ? `${DATA_DIR}/store.sqlite` : ':memory:' })
+const budget = LIMIT && createBudget(store, { limit: Number(LIMIT), windowMs: Number(WINDOW_MS) })
+const paced = budget ? { ...source, pace: () => budget.take('bench') } : source
+await runImport({
+  ...{ catalogues, source: paced, catalogueId: '1', batchId: 'b', batches: readBatches(FILE) },
+})
+console.log(JSON.stringify({ ms: performance.now() - started, peak: process.resourceUsage().maxRSS }))
+await http.close()
+await store.close()
