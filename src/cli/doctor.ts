@@ -1,10 +1,13 @@
 /** `npm run doctor`: checks the settings, the store and the platform's addresses, and says what to do. */
 import { createLog } from '../log.ts'
+import { createFirstParty } from '../platform/first-party.ts'
 import { createHttp } from '../platform/http.ts'
 import { configOf } from '../run-app.ts'
 import { fail } from '../serve.ts'
 import { openStore } from '../services.ts'
 import { StoreUnavailable } from '../store/store.ts'
+import { createFirstPartyAccess } from '../vault/first-party.ts'
+import { explain } from './by-api-key.ts'
 import { ready } from './ready.ts'
 
 let healthy = true
@@ -35,7 +38,6 @@ try {
   } catch (error) {
     bad(`store: ${error instanceof StoreUnavailable ? error.reason : (error as Error).message}`)
   }
-  await store.close()
 
   const http = createHttp({ phaseMs: 3_000, deadlineMs: 4_000 })
   for (const name of ['appUrl', 'authUrl', 'apiUrl'] as const) {
@@ -46,7 +48,18 @@ try {
       (error: { reason?: string }) => bad(`platform ${name}: ${url}: ${error.reason}`),
     )
   }
+  const { firstParty: credentials, apiUrl: baseUrl } = config.platform
+  if (credentials) {
+    const firstParty = createFirstParty({ ...credentials, baseUrl, http })
+    const log = createLog('silent')
+    const access = createFirstPartyAccess({ store, keys: config.tokenKeys, firstParty, credentials, log })
+    await access.accessToken().then(
+      () => good(`first-party access: ${credentials.email} has a token`),
+      (error: unknown) => bad(`first-party access: ${explain(error)}`),
+    )
+  }
   await http.close()
+  await store.close()
   console.log(
     `      to register with the platform: ${config.baseUrl}/connect/context and ${config.baseUrl}/connect/callback`,
   )

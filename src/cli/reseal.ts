@@ -3,13 +3,22 @@ import { createLog } from '../log.ts'
 import { configOf } from '../run-app.ts'
 import { fail } from '../serve.ts'
 import { createServices } from '../services.ts'
+import { FIRST_PARTY } from '../vault/first-party.ts'
+import { createRecords } from '../vault/records.ts'
+import { createSealer } from '../vault/seal.ts'
 import { ready } from './ready.ts'
 
 try {
   const services = await createServices(configOf(process.env), createLog('silent'))
   await ready(services.store)
-  const { resealed, current, unreadable } = await services.vault.reseal()
+  const { store, config } = services
+  // First-party tokens are kept as connections are, under a kind of their own.
+  const firstParty = createRecords(store, createSealer(config.tokenKeys), FIRST_PARTY)
+  const counts = [await services.vault.reseal(), await firstParty.reseal()]
   await services.close()
+  const resealed = counts.reduce((sum, count) => sum + count.resealed, 0)
+  const current = counts.reduce((sum, count) => sum + count.current, 0)
+  const unreadable = counts.flatMap((count) => count.unreadable)
   const [key] = services.config.tokenKeys
   console.log(`${resealed} connections sealed again with the key "${key?.id}", ${current} were already.`)
   for (const reason of new Set(unreadable)) console.error(reason)

@@ -251,13 +251,13 @@ export function createImports(options: ImportsOptions): Imports {
           'import_state',
           'The file on disk is not the one that was checked. Upload it again.',
         )
-      await rm(fileOf(job.id), { force: true })
+      await removed(fileOf(job.id))
       return { state: 'completed', failure: null }
     }
 
   async function forget(userId: string, id: string): Promise<void> {
     await store.delete(jobKey(userId, id))
-    await Promise.all([fileOf(id), reportOf(id)].map((path) => rm(path, { force: true })))
+    await Promise.all([fileOf(id), reportOf(id)].map(removed))
   }
 
   async function keep(id: string, bytes: AsyncIterable<Uint8Array>): Promise<number> {
@@ -284,7 +284,7 @@ export function createImports(options: ImportsOptions): Imports {
       )
       return size
     } catch (error) {
-      await rm(fileOf(id), { force: true })
+      await removed(fileOf(id))
       const { code } = error as NodeJS.ErrnoException
       if (typeof code === 'string' && /^E[A-Z]+$/.test(code) && code !== 'ECONNRESET')
         throw new StoreUnavailable(`the price file cannot be written (${code})`)
@@ -421,6 +421,9 @@ export function createImports(options: ImportsOptions): Imports {
     })
   }
 }
+
+/** Removes a file if it is there; one that cannot be removed hinders nothing. */
+const removed = (path: string) => rm(path, { force: true }).catch(() => {})
 
 /** A problem as a page shows it. */
 function brief({ line, reason, cells }: Problem): Problem {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -157,6 +158,56 @@ describe('push-catalogue', () => {
     expect(code).toBe(1)
     expect(output).toContain('could not complete the import')
     expect(output).not.toContain('Completed:')
+  })
+
+  test('has its stored tokens sealed with a new key by npm run reseal, and logs in no second time', async () => {
+    const args = [file(GOOD), '--catalogue', 'C', '--scope', 'Public']
+    await pushed(args)
+    const next = `k2:${randomBytes(32).toString('base64')}`
+    const rest = {
+      PLATFORM_APP_URL: platform.url,
+      PLATFORM_AUTH_URL: platform.url,
+      PLATFORM_CLIENT_ID: 'x',
+      PLATFORM_CLIENT_SECRET: 'x',
+    }
+    const reseal = run('src/cli/reseal.ts', {
+      ...platform.env,
+      ...rest,
+      TOKEN_KEYS: `${next},${platform.env.TOKEN_KEYS}`,
+    })
+    expect(await reseal.exited).toBe(0)
+    expect(reseal.output()).toContain('1 connections sealed again with the key "k2"')
+    expect((await pushed(args, { TOKEN_KEYS: next })).code).toBe(0)
+    expect((await platform.calls()).filter(({ endpoint }) => endpoint === 'login')).toHaveLength(1)
+    const doctor = run('src/cli/doctor.ts', { ...platform.env, ...rest, TOKEN_KEYS: next })
+    await doctor.exited
+    expect(doctor.output()).toContain('ok    first-party access: priya@summit.example has a token')
+    const wrong = run('src/cli/doctor.ts', {
+      ...platform.env,
+      ...rest,
+      TOKEN_KEYS: next,
+      PLATFORM_API_KEY: 'x',
+    })
+    expect(await wrong.exited).toBe(1)
+    expect(wrong.output()).toContain('FAIL  first-party access: The platform refuses the email, API key')
+  })
+
+  test('prints no key and no token, whatever happens', async () => {
+    const args = [file(GOOD), '--catalogue', 'C', '--scope', 'Public']
+    const outputs = [(await pushed(args)).output]
+    for (const [endpoint, fault] of [
+      ['items', 'expired'],
+      ['items', 'forbidden'],
+      ['catalogues', 'forbidden'],
+      ['import', 'failed'],
+      ['login', 'garbage'],
+    ] as const) {
+      await platform.fault(endpoint, fault, 5)
+      if (endpoint === 'login') await platform.post('/sandbox/expire')
+      outputs.push((await pushed(args)).output)
+      await platform.fault(endpoint, 'none')
+    }
+    expect(outputs.join('\n')).not.toMatch(/sandbox-(api|subscription)-key|fp_|bearer/i)
   })
 
   test('acts for a tenant, and npm run tenants lists them', async () => {

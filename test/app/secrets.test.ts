@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createRecords } from '../../src/vault/records.ts'
 import { createSealer } from '../../src/vault/seal.ts'
-import { CLIENT, type Running, startAll } from '../support/app.ts'
+import { CLIENT, type Running, startAll, WEBHOOK_SECRET } from '../support/app.ts'
 import { signedIn, toCallback } from '../support/flow.ts'
 import type { Answer, Visitor } from '../support/visitor.ts'
 
@@ -18,6 +18,7 @@ test('after every flow and fault, no secret is in any log line, page, error, or 
   }
   const secrets = new Map<string, string>([
     ['client secret', CLIENT.clientSecret],
+    ['webhook secret', WEBHOOK_SECRET],
     ['session secret', app.config.sessionSecrets[0] as string],
     ['token key', app.config.tokenKeys[0]?.secret.toString('base64') as string],
   ])
@@ -52,6 +53,7 @@ test('after every flow and fault, no secret is in any log line, page, error, or 
       '/connections/harbour-homes/leads',
       '/connections/harbour-homes/catalogues',
       '/connections/harbour-homes/leads/none',
+      '/connections/harbour-homes/builder-requests',
       '/connections/%00',
       '/nowhere',
     ]) {
@@ -61,7 +63,34 @@ test('after every flow and fault, no secret is in any log line, page, error, or 
     await collect()
   }
 
+  /** A price file, from its upload to its report. */
+  async function importOnce(): Promise<void> {
+    const at = `${app.url}/connections/harbour-homes`
+    const json = 'application/json'
+    const form = { name: 'Prices', scope: 'Managed' }
+    const { id } = (await visitor.post(`${at}/catalogues`, { form, accept: json })).json()
+    await visitor.post(`${at}/catalogues/${id}/access-controls`, { form: { externalRef: 'CUST1' } })
+    const csv = { text: 'code,price\nA1,1\n,2\n', headers: { 'content-type': 'text/csv' }, accept: json }
+    const job = (await visitor.post(`${at}/catalogues/${id}/imports`, csv)).json()
+    for (const path of ['/start', '/stop', '/columns']) await visitor.post(`${at}/imports/${job.id}${path}`)
+    await app.services.imports.settled(job.id, 10_000)
+    for (const path of ['', '/report.csv', '/live']) await visitor.get(`${at}/imports/${job.id}${path}`)
+    await visitor.post(`${at}/builder-requests/none/accept`)
+    for (const signature of ['', '0'.repeat(64)]) {
+      const headers = { 'content-type': 'application/json', 'x-webhook-signature': signature }
+      await visitor.post(`${app.url}/webhooks/platform`, { text: '{}', headers })
+    }
+  }
+
   await walkOnce()
+  await importOnce()
+  for (const fault of ['500', 'garbage', 'expired', 'forbidden']) {
+    for (const endpoint of ['items', 'catalogues']) {
+      await importOnce()
+      await app.fault(endpoint, fault, 1)
+    }
+  }
+  await fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' })
   for (const fault of ['500', '429', 'garbage', 'drop', 'invalid_grant', 'invalid_client']) {
     await app.fault('exchange', fault, 1)
     await walkOnce()

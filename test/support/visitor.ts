@@ -10,6 +10,8 @@ export interface Answer {
 
 export interface VisitOptions {
   form?: Record<string, string | string[]>
+  /** Sent as it is, in place of a form; its type is among `headers`. */
+  text?: string
   accept?: string
   headers?: Record<string, string>
 }
@@ -28,7 +30,7 @@ export function createVisitor(): Visitor {
   async function send(
     method: string,
     url: string,
-    { form, accept = 'text/html', headers = {} }: VisitOptions = {},
+    { form, text: given, accept = 'text/html', headers = {} }: VisitOptions = {},
   ) {
     const { host } = new URL(url)
     const jar = cookies.get(host) ?? new Map<string, string>()
@@ -40,7 +42,7 @@ export function createVisitor(): Visitor {
       method,
       redirect: 'manual',
       headers: { accept, cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; '), ...headers },
-      ...(method === 'POST' && { body }),
+      ...(method === 'POST' && { body: given ?? body }),
     })
     for (const line of answer.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []

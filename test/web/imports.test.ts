@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createServices } from '../../src/services.ts'
@@ -29,6 +29,20 @@ async function newCatalogue(name: string): Promise<string> {
   })
   expect(answer.status).toBe(201)
   return answer.json().id
+}
+
+/** Does the work with an app of its own in place of the common one. */
+async function elsewhere(work: (own: Running) => Promise<void>): Promise<void> {
+  const common = { app, visitor }
+  const own = await startAll()
+  app = own
+  visitor = await connected(own, PRIYA)
+  try {
+    await work(own)
+  } finally {
+    ;({ app, visitor } = common)
+    await own.close()
+  }
 }
 
 /** Sends a file as a browser's form does, or as text/csv; answers what the app answers. */
@@ -133,6 +147,19 @@ describe('an uploaded price file', () => {
     expect(files()).toEqual(before)
   })
 
+  test('that cannot be written is 503, and nothing of it is kept', async () => {
+    await elsewhere(async (full) => {
+      const to = await newCatalogue('Full')
+      // A file where the folder should be: any disk error is told alike.
+      writeFileSync(join(full.config.dataDir, 'imports'), '')
+      expect(await upload(rowsOf(3), { to, by: visitor })).toMatchObject({
+        status: 503,
+        json: { code: 'store_unavailable' },
+      })
+      expect((await visitor.get(`${full.url}${AT}/catalogues/${to}`, JSON_TYPE)).json().imports).toEqual([])
+    })
+  })
+
   test.each([
     ['of another type', 'text', 415, 'unsupported_type'],
     ['for a catalogue that is not there', 'form', 404, 'not_found'],
@@ -219,18 +246,15 @@ describe('an import', () => {
   })
 
   test('whose access was revoked fails with what to do', async () => {
-    const own = await startAll()
-    const [before, beforeVisitor] = [app, visitor]
-    ;[app, visitor] = [own, await connected(own, PRIYA)]
-    const { json } = await upload(rowsOf(10), { to: await newCatalogue('Revoked'), by: visitor })
-    await own.sandbox('revoke')
-    await act(json.id, 'start')
-    expect(await ended(json.id)).toMatchObject({
-      state: 'failed',
-      failure: expect.stringContaining('Reconnect'),
+    await elsewhere(async (own) => {
+      const { json } = await upload(rowsOf(10), { to: await newCatalogue('Revoked'), by: visitor })
+      await own.sandbox('revoke')
+      await act(json.id, 'start')
+      expect(await ended(json.id)).toMatchObject({
+        state: 'failed',
+        failure: expect.stringContaining('Reconnect'),
+      })
     })
-    ;[app, visitor] = [before, beforeVisitor]
-    await own.close()
   })
 
   test('tells open pages of its progress, and when it is done', async () => {
