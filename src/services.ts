@@ -73,12 +73,15 @@ export async function createServices(config: Config, log: Logger): Promise<Servi
       const finished = Promise.all([vault.idle(), imports.close()])
       await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, graceMs))])
       await http.close()
-      // Without connections, what is left of the imports ends at once; it must not find the store closed.
-      await imports.close()
+      // Without connections, what is left of the imports ends at once; it should not find the store closed.
+      await Promise.race([imports.close(), new Promise((resolve) => setTimeout(resolve, LAST_MS))])
       await store.close()
     },
   }
 }
+
+/** What ends by itself may still take this long, in ms. */
+const LAST_MS = 1_000
 
 /** Lets a source's calls wait for the shared request budget. */
 export function pacing(store: Store, limit: BudgetOptions | null) {

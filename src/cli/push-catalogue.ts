@@ -3,8 +3,7 @@
  * Exits 0 only when the platform says that the import is completed.
  */
 import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream, createWriteStream, existsSync } from 'node:fs'
-import { pipeline } from 'node:stream/promises'
+import { createReadStream, existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import * as z from 'zod'
 import { type Columns, FIELDS, type Field } from '../imports/columns.ts'
@@ -55,6 +54,7 @@ async function main(): Promise<void> {
     throw new Error(`${count(check.bad)} rows have problems, so nothing was sent (--strict).`)
   if (options['dry-run']) return reporter.step('Nothing was sent (--dry-run).')
 
+  const { signal } = interrupted
   const { api, store, source, credential, close } = await openByApiKey(process.env, options.tenant)
   try {
     const catalogues = createCatalogues(api)
@@ -68,10 +68,14 @@ async function main(): Promise<void> {
     reporter.step(`${resumed ? 'Resuming' : 'Starting'} import ${batchId} into "${catalogue.name}".`)
 
     const outcome = await runImport({
-      ...{ catalogues, source, catalogueId: String(catalogue.id), batchId, signal: interrupted.signal },
-      batches: readBatches(file, check.columns),
+      ...{ catalogues, source, catalogueId: String(catalogue.id), batchId, signal },
+      batches: readBatches(file, { columns: check.columns, signal }),
       onProgress: (progress) => reporter.progress(progress, check),
     })
+    if (outcome.sent !== check.good)
+      throw new Error(
+        `The file has changed since it was checked: ${count(outcome.sent)} items were sent. Run it again.`,
+      )
     await store.compareAndSet(key, `${batchId} ${digest}`, null)
     reporter.end()
     const left =
@@ -117,22 +121,15 @@ type Options = ReturnType<typeof readArguments>['options']
 async function checked(file: string, options: Options): Promise<{ digest: string; check: Check }> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const columns = options.map.length > 0 ? await mapped(file, options.map) : undefined
-  let report: ReturnType<typeof createReport> | undefined
-  let written: Promise<void> | undefined
+  const report = options.report === undefined ? undefined : createReport(options.report)
   let shown = 0
   const onProblem = async (problem: Problem, headings: string[]) => {
     if (shown++ < 20) console.error(`Line ${problem.line}: ${problem.reason}`)
-    if (!options.report) return
-    if (!report) {
-      report = createReport(headings)
-      written = pipeline(report.stream, createWriteStream(options.report))
-    }
-    if (!report.add(problem)) await new Promise((resolve) => report?.stream.once('drain', resolve))
+    await report?.add(problem, headings)
   }
   const { signal } = interrupted
   const check = await checkFile(file, { ...(columns && { columns }), onProblem, signal })
-  report?.end()
-  await written
+  await report?.end()
   if (check.doubts.length > 0) {
     const headings = check.headings.map((heading, at) => `  ${at + 1}  ${heading}`).join('\n')
     throw new Error(

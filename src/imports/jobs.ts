@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream, existsSync } from 'node:fs'
-import { access, mkdir, rm } from 'node:fs/promises'
+import { access, mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -76,11 +76,18 @@ type Task = (save: (change: Partial<Job>) => void, signal: AbortSignal) => Promi
 const WRITE_MS = 400
 const KEPT_PROBLEMS = 100
 const KEPT_JOBS = 20
+/** A user's jobs that may be worked on at a time; and how many are, of all users, in one process. */
+const MOST_AT_WORK = 5
+const MOST_THREADS = 4
+/** A file without a job is taken for left behind after this long, in ms. */
+const ORPHAN_MS = 3_600_000
 
 export function createImports(options: ImportsOptions): Imports {
   const { store, dir, maxBytes, catalogues, source, log, leaseMs = 10_000, timing, now = Date.now } = options
   const closing = new AbortController()
   const atWork = new Map<string, Promise<void>>()
+  let threads = 0
+  const turns: (() => void)[] = []
   const fileOf = (id: string) => join(dir, `${id}.csv`)
   const reportOf = (id: string) => join(dir, `${id}.problems.csv`)
 
@@ -130,54 +137,70 @@ export function createImports(options: ImportsOptions): Imports {
       const { job, value } = await read(userId, id)
       if (!from.includes(job.state) && !isWork(job)) throw refuse(job)
       const next = { ...job, ...to(job) }
-      if (!(await store.compareAndSet(jobKey(userId, id), value, JSON.stringify(next)))) throw refuse(job)
-      work(next, mine, task(next))
+      const record = JSON.stringify(next)
+      if (!(await store.compareAndSet(jobKey(userId, id), value, record))) throw refuse(job)
+      work(next, record, mine, task(next))
     } catch (error) {
       await release(userId, id, mine)
       throw error
     }
   }
 
-  /** Works on a job that is held, in the background, and only as long as its record is ours. */
-  function work(job: Job, mine: string, task: Task): void {
+  /**
+   * Works on a job that is held, in the background, and only as long as its record is ours. `stored` is the record as
+   * it is in the store, to the letter: that is what compare-and-set compares.
+   */
+  function work(job: Job, stored: string, mine: string, task: Task): void {
     const { userId, id } = job
     const [key, lease] = [jobKey(userId, id), leaseKey(userId, id)]
     const taken = new AbortController()
     const signal = AbortSignal.any([closing.signal, taken.signal])
     let current = job
-    let stored = JSON.stringify(job)
+    /** A write that was not answered, and may have been carried out all the same. */
+    let inDoubt: string | null = null
     const save = (change: Partial<Job>) => {
       current = { ...current, ...change }
     }
     async function write(): Promise<void> {
       const value = JSON.stringify(current)
-      // The same value is compared all the same: it tells whether the user has stopped or discarded the job.
-      if (await store.compareAndSet(key, stored, value)) stored = value
-      else taken.abort(new Interrupted())
+      try {
+        // The same value is compared all the same: it tells whether the user has stopped or discarded the job.
+        let ours = await store.compareAndSet(key, stored, value)
+        if (!ours && inDoubt !== null) {
+          stored = inDoubt
+          ours = await store.compareAndSet(key, stored, value)
+        }
+        if (!ours) return taken.abort(new Interrupted())
+        stored = value
+        inDoubt = null
+      } catch (error) {
+        inDoubt = value
+        throw error
+      }
+    }
+    async function renew(): Promise<void> {
+      const kept = await store.compareAndSet(lease, mine, mine, leaseMs)
+      // It may have ended while the store was away.
+      if (!kept) await store.compareAndSet(lease, null, mine, leaseMs)
     }
 
     async function run(): Promise<void> {
       let writing = Promise.resolve()
       const beat = setInterval(() => {
-        const renew = () => store.compareAndSet(lease, mine, mine, leaseMs)
-        writing = writing
-          .then(write)
-          .then(renew)
-          .then(
-            () => {},
-            // A store that is away is tried again at the next beat.
-            () => {},
-          )
+        writing = writing.then(write).then(renew, () => {
+          // A store that is away is tried again at the next beat.
+        })
       }, WRITE_MS)
-      const end = await task(save, signal)
-        .catch((error: unknown) => (signal.aborted ? null : failure(id, error)))
+      const end = await inTurn(() => task(save, signal), signal)
+        .catch((error: unknown) => (signal.aborted ? null : failure(job, error)))
         .finally(() => clearInterval(beat))
-      await writing
-      if (!signal.aborted && end) {
-        save({ ...end, endedAt: now() })
-        await persist(write)
-        log.info({ importId: id, state: current.state }, 'import')
-      }
+      await writing.catch(() => {})
+      if (signal.aborted || !end) return
+      save({ ...end, endedAt: now() })
+      await persist(write)
+      if (signal.aborted) return
+      log.info({ importId: id, state: current.state }, 'import')
+      if (current.state === 'completed') await removed(fileOf(id))
     }
 
     // What goes wrong here is the store's; the lease ends by itself, and the job can be resumed.
@@ -188,15 +211,33 @@ export function createImports(options: ImportsOptions): Imports {
     atWork.set(id, done)
   }
 
+  /** Waits for one of the few threads that read price files. */
+  async function inTurn<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    while (threads >= MOST_THREADS) {
+      await new Promise<void>((resolve) => {
+        turns.push(resolve)
+        signal.addEventListener('abort', () => resolve(), { once: true })
+      })
+      signal.throwIfAborted()
+    }
+    threads++
+    try {
+      return await task()
+    } finally {
+      threads--
+      for (const turn of turns.splice(0)) turn()
+    }
+  }
+
   /** What an error makes of a job. */
-  function failure(importId: string, error: unknown): Partial<Job> {
+  function failure({ id: importId, state }: Job, error: unknown): Partial<Job> {
     if (error instanceof FileUnreadable) return { state: 'unreadable', failure: error.message }
     const known =
       error instanceof PlatformError || error instanceof StoreUnavailable || error instanceof ImportRefused
     const { code, name } = error as { code?: unknown; name?: string }
     log.error({ importId, code, reason: known && 'reason' in error ? error.reason : name }, 'import failed')
     const words = known ? error.message : 'The import could not go on, by a fault of this app.'
-    return { state: 'failed', failure: words }
+    return { state: state === 'checking' ? 'unreadable' : 'failed', failure: words }
   }
 
   /** The end of a job must not be lost to a store that is away for a moment. */
@@ -214,22 +255,16 @@ export function createImports(options: ImportsOptions): Imports {
   const check =
     (job: Job, columns?: Columns): Task =>
     async (_save, signal) => {
-      let report: ReturnType<typeof createReport> | undefined
-      let written: Promise<void> | undefined
+      const report = createReport(reportOf(job.id))
       const problems: Job['problems'] = []
       const found = await checkFile(fileOf(job.id), {
-        signal,
         ...(columns && { columns }),
+        signal,
         onProblem: (problem, headings) => {
           if (problems.length < KEPT_PROBLEMS) problems.push(brief(problem))
-          report ??= createReport(headings)
-          written ??= pipeline(report.stream, createWriteStream(reportOf(job.id), { mode: 0o600 }))
-          return report.add(problem) || new Promise((resolve) => report?.stream.once('drain', resolve))
+          return report.add(problem, headings)
         },
-      }).finally(async () => {
-        report?.end()
-        await written
-      })
+      }).finally(() => report.end())
       return { ...found, problems, state: 'ready', failure: null }
     }
 
@@ -241,7 +276,7 @@ export function createImports(options: ImportsOptions): Imports {
         ...{
           catalogueId: job.catalogueId,
           batchId: job.batchId,
-          batches: readBatches(fileOf(job.id), job.columns),
+          batches: readBatches(fileOf(job.id), { columns: job.columns, signal }),
         },
         onProgress: (progress) => save({ progress: { ...progress } }),
       })
@@ -251,7 +286,6 @@ export function createImports(options: ImportsOptions): Imports {
           'import_state',
           'The file on disk is not the one that was checked. Upload it again.',
         )
-      await removed(fileOf(job.id))
       return { state: 'completed', failure: null }
     }
 
@@ -292,6 +326,15 @@ export function createImports(options: ImportsOptions): Imports {
     }
   }
 
+  /** Removes files that a killed process left without a job; young ones may be on their way in. */
+  async function sweep(known: ReadonlySet<string>): Promise<void> {
+    for (const name of await readdir(dir).catch(() => [])) {
+      const [id = ''] = name.split('.')
+      const { mtimeMs } = (await stat(join(dir, name)).catch(() => null)) ?? { mtimeMs: now() }
+      if (!known.has(id) && now() - mtimeMs > ORPHAN_MS) await removed(join(dir, name))
+    }
+  }
+
   async function list(userId: string): Promise<Job[]> {
     const entries = await store.list(JOB, userId)
     return entries.map(({ value }) => parse(value)).sort((a, b) => b.createdAt - a.createdAt)
@@ -299,6 +342,12 @@ export function createImports(options: ImportsOptions): Imports {
 
   return {
     async upload(userId, { context, catalogue, fileName }, bytes) {
+      if ((await list(userId)).filter(isWork).length >= MOST_AT_WORK)
+        throw new ImportRefused(
+          409,
+          'import_state',
+          `You have ${MOST_AT_WORK} files at work. Wait for one to end.`,
+        )
       const id = randomUUID()
       const size = await keep(id, bytes)
       const job: Job = {
@@ -318,8 +367,9 @@ export function createImports(options: ImportsOptions): Imports {
       }
       try {
         const mine = await hold(userId, id)
-        await store.set(jobKey(userId, id), JSON.stringify(job))
-        if (mine) work(job, mine, check(job))
+        const record = JSON.stringify(job)
+        await store.set(jobKey(userId, id), record)
+        if (mine) work(job, record, mine, check(job))
       } catch (error) {
         await forget(userId, id).catch(() => {})
         throw error
@@ -384,15 +434,24 @@ export function createImports(options: ImportsOptions): Imports {
     },
 
     async resume() {
-      for await (const { value } of store.scan(JOB)) {
-        const job = parse(value)
-        if (!isWork(job) || atWork.has(job.id) || !existsSync(fileOf(job.id))) continue
-        const mine = await hold(job.userId, job.id, 1)
+      const known = new Set<string>()
+      for await (const { key } of store.scan(JOB)) {
+        known.add(key.id)
+        if (atWork.has(key.id) || !existsSync(fileOf(key.id))) continue
+        const mine = await hold(key.owner, key.id, 1)
         if (!mine) continue
+        // Read when it is held: the scan may be older.
+        const value = await store.get(key)
+        const job = value && parse(value)
+        if (!job || !isWork(job)) {
+          await release(key.owner, key.id, mine)
+          continue
+        }
         log.info({ importId: job.id }, 'import resumed')
         const columns = Object.keys(job.columns).length > 0 ? job.columns : undefined
-        work(job, mine, job.state === 'running' ? send(job) : check(job, columns))
+        work(job, value, mine, job.state === 'running' ? send(job) : check(job, columns))
       }
+      await sweep(known)
     },
 
     async settled(id, ms) {

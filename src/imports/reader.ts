@@ -31,10 +31,14 @@ const LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 160 }
 
 /**
  * The batches of a price file, read and checked in a thread of its own: neither requests nor uploads wait for it, and
- * its memory has a bound. Throws `FileUnreadable` while it is read.
+ * its memory has a bound. Throws `FileUnreadable` while it is read, and the signal's reason.
  */
-export async function* readBatches(path: string, columns?: Columns): AsyncGenerator<Batch> {
-  for await (const answer of answers('batches', path, columns)) if ('batch' in answer) yield answer.batch
+export async function* readBatches(
+  path: string,
+  { columns, signal }: { columns?: Columns; signal?: AbortSignal } = {},
+): AsyncGenerator<Batch> {
+  for await (const answer of answers('batches', path, columns, signal))
+    if ('batch' in answer) yield answer.batch
 }
 
 /**
@@ -49,8 +53,7 @@ export async function checkFile(
     signal?: AbortSignal
   },
 ): Promise<Check> {
-  for await (const answer of answers('check', path, options.columns)) {
-    options.signal?.throwIfAborted()
+  for await (const answer of answers('check', path, options.columns, options.signal)) {
     if ('problems' in answer)
       for (const problem of answer.problems) await options.onProblem(problem, answer.headings)
     if ('end' in answer && answer.end) return answer.end
@@ -58,7 +61,13 @@ export async function checkFile(
   throw new Error('the check of a price file ended without a result')
 }
 
-async function* answers(kind: Task['kind'], path: string, columns?: Columns): AsyncGenerator<Answer> {
+async function* answers(
+  kind: Task['kind'],
+  path: string,
+  columns: Columns | undefined,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Answer> {
+  signal?.throwIfAborted()
   const workerData: Task = { kind, path, bytes: statSync(path).size, columns }
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData, resourceLimits: LIMITS })
   const waiting: Answer[] = []
@@ -76,9 +85,12 @@ async function* answers(kind: Task['kind'], path: string, columns?: Columns): As
     failed ??= new Error('the thread that reads the price file has ended')
     wake()
   })
+  const stop = () => wake()
+  signal?.addEventListener('abort', stop)
   worker.postMessage(AHEAD)
   try {
     for (;;) {
+      signal?.throwIfAborted()
       const answer = waiting.shift()
       if (!answer) {
         if (failed) throw failed
@@ -92,6 +104,7 @@ async function* answers(kind: Task['kind'], path: string, columns?: Columns): As
       if ('end' in answer) return
     }
   } finally {
+    signal?.removeEventListener('abort', stop)
     await worker.terminate()
   }
 }

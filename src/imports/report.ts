@@ -1,17 +1,45 @@
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
 import { stringify } from 'csv-stringify'
+import { StoreUnavailable } from '../store/store.ts'
 import type { Problem } from './items.ts'
 
+export interface Report {
+  /** Writes a problem, after the headings of its file; waits for a slow disk. */
+  add(problem: Problem, headings: readonly string[]): Promise<void>
+  /** Resolves when everything is on disk. */
+  end(): Promise<void>
+}
+
 /**
- * A CSV writer of problems: line, reason and the row's own cells. A cell that a spreadsheet would run as a formula
- * gets an apostrophe in front (OWASP, CSV injection). Pipe it to a file or an answer.
+ * A CSV file of problems: line, reason and the row's own cells. A cell that a spreadsheet would run as a formula gets
+ * an apostrophe in front (OWASP, CSV injection). Without a problem there is no file.
+ * Both methods throw `StoreUnavailable` when it cannot be written.
  */
-export function createReport(headings: readonly string[]) {
+export function createReport(path: string): Report {
   const csv = stringify({ bom: true, escape_formulas: true, record_delimiter: 'windows' })
-  csv.write(['Line', 'Reason', ...headings])
+  let written: Promise<void> | undefined
+
+  function begin(headings: readonly string[]): Promise<void> {
+    const done = pipeline(csv, createWriteStream(path, { mode: 0o600 })).catch((error: unknown) => {
+      throw new StoreUnavailable(`a report cannot be written (${(error as NodeJS.ErrnoException).code})`)
+    })
+    // Told to whoever adds or ends, not to the process.
+    done.catch(() => {})
+    csv.write(['Line', 'Reason', ...headings])
+    return done
+  }
+
   return {
-    stream: csv,
-    /** Resolves to false when the reader should be waited for (`drain`). */
-    add: ({ line, reason, cells }: Problem): boolean => csv.write([String(line), reason, ...cells]),
-    end: () => csv.end(),
+    async add({ line, reason, cells }, headings) {
+      written ??= begin(headings)
+      if (csv.write([String(line), reason, ...cells])) return
+      await Promise.race([once(csv, 'drain').catch(() => written), written])
+    },
+    async end() {
+      csv.end()
+      await written
+    },
   }
 }

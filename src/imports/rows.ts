@@ -17,6 +17,8 @@ export interface Table {
 
 /** The largest record, in bytes. A quote that is never closed makes the rest of a file into one. */
 const MAX_RECORD = 8 * 1024 * 1024
+const MOST_COLUMNS = 500
+const LONGEST_HEADING = 200
 const DELIMITERS = [',', ';', '\t']
 
 /**
@@ -45,6 +47,13 @@ export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Tabl
     const [first, ...more] = next.value
     if (!first) continue
     const headings = first.cells.map((cell) => cell.trim())
+    if (headings.length > MOST_COLUMNS)
+      throw new FileUnreadable(
+        first.line,
+        `it has ${headings.length} columns; at most ${MOST_COLUMNS} are read.`,
+      )
+    if (headings.some((heading) => heading.length > LONGEST_HEADING))
+      throw new FileUnreadable(first.line, `a heading is longer than ${LONGEST_HEADING} characters.`)
     return {
       headings,
       rows: (async function* () {

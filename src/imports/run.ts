@@ -67,7 +67,8 @@ const LONGEST_POLL_MS = 10_000
  * reason. The platform keeps what it has taken, and the same batch id goes on from there.
  */
 export async function runImport(options: ImportOptions): Promise<Outcome> {
-  const { catalogues, source, catalogueId, batchId, signal, onProblem } = options
+  const { catalogues, catalogueId, batchId, signal, onProblem } = options
+  const source = abortable(options.source, signal)
   const { inFlight = 4, patienceMs = 300_000, completionMs = 3_600_000, pauseMs = 500 } = options
   const progress: Progress = {
     ...{ phase: 'starting', rows: 0, sent: 0, batches: 0, rejected: 0, processed: null, waiting: null },
@@ -78,10 +79,10 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
   }
 
   /** Repeats what is safe to repeat while the platform does not answer, or asks to wait. */
-  async function persist<T>(work: () => Promise<T>): Promise<T> {
+  async function persist<T>(work: () => Promise<T>, stop = signal): Promise<T> {
     const ends = performance.now() + patienceMs
     for (let pause = pauseMs; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-      signal?.throwIfAborted()
+      stop?.throwIfAborted()
       try {
         const result = await work()
         if (progress.waiting) tell({ waiting: null })
@@ -90,7 +91,7 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
         const wait = Math.max(pause * (0.5 + Math.random() / 2), (error as PlatformError).retryAfterMs ?? 0)
         if (!(error instanceof PlatformUnavailable) || performance.now() + wait > ends) throw error
         tell({ waiting: error.reason ?? error.message })
-        await sleep(wait, signal)
+        await sleep(wait, stop)
       }
     }
   }
@@ -100,7 +101,9 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
   tell({ phase: 'sending' })
 
   const batches = options.batches[Symbol.asyncIterator]()
+  // One uploader's failure ends the others, and is the one that counts.
   const failed = new AbortController()
+  const stop = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
   async function upload(): Promise<void> {
     // The batches come one after the other, whichever uploader asks.
     for (let next = await batches.next(); !next.done; next = await batches.next()) {
@@ -110,21 +113,17 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
       progress.rejected += problems.length
       if (onProblem) for (const problem of problems) await onProblem(problem)
       if (items === 0) continue
-      await persist(() => catalogues.uploadItems(source, catalogueId, batchId, body))
+      await persist(() => catalogues.uploadItems(source, catalogueId, batchId, body), stop)
       tell({ sent: progress.sent + items, batches: progress.batches + 1 })
     }
   }
   const uploaders = Array.from({ length: inFlight }, () =>
-    upload().catch((error: unknown) => {
-      failed.abort()
-      throw error
-    }),
+    upload().catch((error: unknown) => failed.abort(error)),
   )
-  const ended = await Promise.allSettled(uploaders)
-  const failure = ended.find((end) => end.status === 'rejected')
-  if (failure) {
+  await Promise.all(uploaders)
+  if (failed.signal.aborted) {
     await batches.return?.().catch(() => {})
-    throw failure.reason
+    throw failed.signal.reason
   }
 
   tell({ phase: 'processing' })
@@ -158,8 +157,28 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
   }
 }
 
+/** The source, whose wait for a permit ends with the signal; a permit that comes later is given back. */
+function abortable(source: TokenSource, signal: AbortSignal | undefined): TokenSource {
+  const { pace } = source
+  if (!pace || !signal) return source
+  return {
+    ...source,
+    pace: () =>
+      new Promise((resolve, reject) => {
+        const stop = () => reject(signal.reason)
+        signal.addEventListener('abort', stop, { once: true })
+        pace().then((done) => {
+          signal.removeEventListener('abort', stop)
+          if (signal.aborted) done()
+          resolve(done)
+        }, reject)
+      }),
+  }
+}
+
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
     const stop = () => {
       clearTimeout(timer)
       reject(signal?.reason)

@@ -225,7 +225,11 @@ export const BUILDER_REQUESTED = 'integration-connection.requested'
 
 /** assumed: the body of a webhook. `data.bxcontext` says whose event it is. */
 export const webhookEventSchema = z.looseObject({
-  id: z.string().min(1).max(200),
+  id: z
+    .string()
+    .min(1)
+    .max(200)
+    .refine((value) => value.isWellFormed(), 'has characters that are not text'),
   type: z.string().min(1).max(200),
   occurredAt: z.string().max(100).nullish(),
   data: z.looseObject({ bxcontext: contextSchema.nullish() }).nullish(),

@@ -4,14 +4,14 @@ import type { RequestHandler } from 'express'
 const FORM_MS = 30_000
 
 /** Ends requests whose body trickles in; only an uploaded file may take its time. */
-export function bodyDeadline(): RequestHandler {
+export function bodyDeadline(ms = FORM_MS): RequestHandler {
   return (req, _res, next) => {
-    if (!req.is(['multipart/form-data', 'text/csv'])) {
-      const late = setTimeout(() => req.destroy(), FORM_MS)
+    const { 'content-length': length, 'transfer-encoding': encoding } = req.headers
+    const hasBody = encoding !== undefined || Number(length ?? 0) > 0
+    if (hasBody && !req.is(['multipart/form-data', 'text/csv'])) {
+      const late = setTimeout(() => req.destroy(), ms)
       late.unref()
       for (const event of ['end', 'close']) req.once(event, () => clearTimeout(late))
-      // A request without a body has ended before anyone listens.
-      if (req.complete) clearTimeout(late)
     }
     next()
   }

@@ -245,9 +245,9 @@ describe('push-catalogue', () => {
 })
 
 test('push-catalogue killed at 20 random moments and run again: the same items, none twice, none missing', async () => {
-  const rows = 20_000
+  const rows = 12_000
   const path = await writePriceFile(platform.dir, rows)
-  const expected = new Map(Array.from({ length: rows }, (_, row) => [itemOf(row).code, itemOf(row)]))
+  const expected = Array.from({ length: rows }, (_, row) => itemOf(row))
   let interrupted = 0
   const round = async (number: number) => {
     const args = [path, '--catalogue', `C${number}`, '--scope', 'Public']
@@ -261,9 +261,13 @@ test('push-catalogue killed at 20 random moments and run again: the same items, 
     const again = push(platform, args, env)
     expect(await again.exited, again.output()).toBe(0)
     const id = (await platform.catalogueIds()).get(`C${number}`) ?? ''
-    expect(await platform.items(id)).toEqual(expected)
+    // As text: a comparison of so many objects would take longer than the import.
+    const found = [...(await platform.items(id)).values()]
+    const text = (items: object[]) => JSON.stringify(items, ['code', 'name', 'unit', 'category', 'price'])
+    expect(text(found) === text(expected), `${found.length} items`).toBe(true)
   }
-  for (let number = 0; number < 20; number += 2) await Promise.all([round(number), round(number + 1)])
+  for (let number = 0; number < 20; number += 4)
+    await Promise.all([0, 1, 2, 3].map((more) => round(number + more)))
   expect(interrupted).toBeGreaterThan(5)
 }, 180_000)
 

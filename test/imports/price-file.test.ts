@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -7,6 +8,7 @@ import type { Problem } from '../../src/imports/items.ts'
 import { checkPriceFile, openPriceFile } from '../../src/imports/price-file.ts'
 import { createReport } from '../../src/imports/report.ts'
 import { createSeenCodes } from '../../src/imports/seen-codes.ts'
+import { tempDir } from '../support/app.ts'
 import { priceRows } from '../support/supplier.ts'
 
 async function* chunks(content: string | Buffer, size = 65_536): AsyncGenerator<Buffer> {
@@ -187,6 +189,30 @@ describe('a file that cannot be read', () => {
   })
 })
 
+test.each([
+  [
+    '501 columns',
+    `${Array.from({ length: 501 }, (_, at) => `c${at}`).join(',')}\n`,
+    /^Line 1: it has 501 columns; at most 500/,
+  ],
+  ['a heading of 201 characters', `code,price,${'x'.repeat(201)}\n`, /^Line 1: a heading is longer than 200/],
+])('a file with %s is refused: pages list them', async (_name, content, message) => {
+  expect(await failure(content)).toMatch(message)
+})
+
+test('a report that cannot be written is an error of whoever adds or ends, at whatever row', async () => {
+  const report = createReport('/dev/full')
+  const problem = { line: 1, reason: 'x'.repeat(1000), cells: [] }
+  const adding = (async () => {
+    for (let row = 0; row < 5_000; row++) await report.add(problem, [])
+    await report.end()
+  })()
+  await expect(adding).rejects.toMatchObject({
+    code: 'store_unavailable',
+    reason: expect.stringContaining('ENOSPC'),
+  })
+})
+
 describe('columns', () => {
   test.each([
     [['SKU', 'Product name', 'UOM', 'RRP (ex GST)'], { code: 0, name: 1, unit: 2, price: 3 }],
@@ -220,10 +246,12 @@ describe('columns', () => {
 
 test('a report never turns a cell into a formula', async () => {
   const cells = ['=1+1', '+1', '-1', '@x', '\tx', '\rx', '＝1', 'plain', 'a,"b"']
-  const report = createReport(['Code', '=evil()'])
-  report.add({ line: 3, reason: 'the price is negative.', cells })
-  report.end()
-  const text = (await report.stream.toArray()).join('')
+  const { dir, remove } = tempDir()
+  const report = createReport(`${dir}/report.csv`)
+  await report.add({ line: 3, reason: 'the price is negative.', cells }, ['Code', '=evil()'])
+  await report.end()
+  const text = readFileSync(`${dir}/report.csv`, 'utf8')
+  remove()
   expect(text.startsWith('\ufeffLine,Reason,Code,')).toBe(true)
   const { parse } = await import('csv-parse/sync')
   const [head, row] = parse(text, { bom: true, relax_column_count: true })

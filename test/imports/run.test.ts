@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { batchesOf } from '../../src/imports/batches.ts'
 import { openPriceFile } from '../../src/imports/price-file.ts'
+import { checkFile } from '../../src/imports/reader.ts'
 import { ImportFailed, type ImportOptions, type Progress, runImport } from '../../src/imports/run.ts'
 import { PlatformRejected, PlatformUnavailable, ScopeMissing } from '../../src/platform/errors.ts'
 import {
@@ -10,6 +11,7 @@ import {
   type Supplier,
   type SupplierPlatform,
   startPlatform,
+  writePriceFile,
 } from '../support/supplier.ts'
 
 let platform: SupplierPlatform
@@ -185,6 +187,50 @@ test('a stop ends the import between two requests', async () => {
   })
   await expect(importing).rejects.toBe(reason)
   await vi.waitFor(async () => expect((await platform.items(catalogueId)).size).toBeLessThan(10_000))
+})
+
+test.each([
+  [
+    'waits for the time that the platform asked for',
+    async () => platform.fault('items', '429', undefined, 3600),
+    undefined,
+  ],
+  ['waits for a permit', async () => {}, () => new Promise<never>(() => {})],
+])('a stop ends an import at once that %s', async (_name, arrange, pace) => {
+  await arrange()
+  const stop = new AbortController()
+  const source = { ...supplier.source, ...(pace && { pace }) }
+  const importing = send(3_000, { source, signal: stop.signal, patienceMs: 10_000_000 }).catch(
+    (error: unknown) => error,
+  )
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  const started = performance.now()
+  stop.abort(new Error('stopped'))
+  expect(await importing).toEqual(new Error('stopped'))
+  expect(performance.now() - started).toBeLessThan(1_500)
+})
+
+test('a batch that is refused for good ends the others, which are waiting to be repeated', async () => {
+  const { catalogues } = supplier
+  let calls = 0
+  const uploadItems: ImportOptions['catalogues']['uploadItems'] = async () => {
+    if (++calls === 2) throw new PlatformRejected('no')
+    throw new PlatformUnavailable('busy', 60_000)
+  }
+  const started = performance.now()
+  const importing = send(10_000, { catalogues: { ...catalogues, uploadItems }, patienceMs: 10_000_000 })
+  await expect(importing).rejects.toThrow(PlatformRejected)
+  expect(performance.now() - started).toBeLessThan(2_000)
+})
+
+test('a check or an import that is stopped ends its thread', async () => {
+  const path = await writePriceFile(platform.dir, 200_000)
+  const stop = new AbortController()
+  const checking = checkFile(path, { onProblem: () => {}, signal: stop.signal })
+  setTimeout(() => stop.abort(new Error('stopped')), 400)
+  const started = performance.now()
+  await expect(checking).rejects.toThrow('stopped')
+  expect(performance.now() - started).toBeLessThan(1_500)
 })
 
 test('a file that turns out to be unreadable ends the import with its line', async () => {

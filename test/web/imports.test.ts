@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createServices } from '../../src/services.ts'
+import { StoreUnavailable } from '../../src/store/store.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connected } from '../support/flow.ts'
 import type { Visitor } from '../support/visitor.ts'
@@ -31,6 +32,9 @@ async function newCatalogue(name: string): Promise<string> {
   return answer.json().id
 }
 
+const cookieOf = (by: Visitor) =>
+  [...(by.cookies.get(new URL(app.url).host) ?? [])].map((pair) => pair.join('=')).join('; ')
+
 /** Does the work with an app of its own in place of the common one. */
 async function elsewhere(work: (own: Running) => Promise<void>): Promise<void> {
   const common = { app, visitor }
@@ -47,7 +51,7 @@ async function elsewhere(work: (own: Running) => Promise<void>): Promise<void> {
 
 /** Sends a file as a browser's form does, or as text/csv; answers what the app answers. */
 async function upload(content: string | Buffer, { as = 'form', to = catalogue, by = visitor } = {}) {
-  const cookie = [...(by.cookies.get(new URL(app.url).host) ?? [])].map((pair) => pair.join('=')).join('; ')
+  const cookie = cookieOf(by)
   const form = new FormData()
   form.set('file', new Blob([content as string]), 'my prices.csv')
   const answer = await fetch(
@@ -169,9 +173,7 @@ describe('an uploaded price file', () => {
   })
 
   test('without a file, or broken off, is a clear error', async () => {
-    const cookie = [...(visitor.cookies.get(new URL(app.url).host) ?? [])]
-      .map((pair) => pair.join('='))
-      .join('; ')
+    const cookie = cookieOf(visitor)
     const send = async (body: string, boundary = 'b') => {
       const headers = { cookie, ...JSON_TYPE, 'content-type': `multipart/form-data; boundary=${boundary}` }
       return (
@@ -182,6 +184,61 @@ describe('an uploaded price file', () => {
     expect(
       await send('--b\r\ncontent-disposition: form-data; name="file"; filename="x.csv"\r\n\r\ncode,pri'),
     ).toMatchObject({ status: 400 })
+  })
+
+  test('that is broken off while it comes leaves no file and no open handle', async () => {
+    const before = files()
+    const cookie = cookieOf(visitor)
+    const handles = () => readdirSync('/proc/self/fd').length
+    const open = handles()
+    for (const type of ['multipart/form-data; boundary=b', 'text/csv']) {
+      for (let count = 0; count < 5; count++) {
+        const broken = new AbortController()
+        const body = new ReadableStream({
+          start(controller) {
+            const head = '--b\r\ncontent-disposition: form-data; name="file"; filename="x.csv"\r\n\r\n'
+            controller.enqueue(Buffer.from(`${type.startsWith('text') ? '' : head}code,price\n`))
+          },
+        })
+        const headers = { cookie, 'content-type': type }
+        const init = { method: 'POST', headers, body, duplex: 'half', signal: broken.signal } as RequestInit
+        const sent = fetch(`${app.url}${AT}/catalogues/${catalogue}/imports`, init).catch(() => {})
+        await new Promise((resolve) => setTimeout(resolve, 60))
+        broken.abort()
+        await sent
+      }
+    }
+    await vi.waitFor(() => expect(files()).toEqual(before), { timeout: 5_000 })
+    await vi.waitFor(() => expect(handles()).toBeLessThanOrEqual(open + 3), { timeout: 5_000 })
+    expect(app.logLines.join()).not.toContain('internal_error')
+  })
+
+  test('without a boundary is 400', async () => {
+    const headers = { cookie: cookieOf(visitor), 'content-type': 'multipart/form-data', ...JSON_TYPE }
+    const answer = await fetch(`${app.url}${AT}/catalogues/${catalogue}/imports`, {
+      method: 'POST',
+      headers,
+      body: 'x',
+    })
+    expect(await answer.json()).toMatchObject({ status: 400, code: 'invalid_request' })
+  })
+
+  test('of which a user has five at work already has to wait', async () => {
+    const own = await newCatalogue('Busy')
+    await app.fault('items', '500')
+    const jobs = []
+    for (let count = 0; count < 5; count++) {
+      const { json } = await upload(rowsOf(1), { to: own })
+      await act(json.id, 'start')
+      jobs.push(json.id)
+    }
+    expect(await upload(rowsOf(1), { to: own })).toMatchObject({
+      status: 409,
+      json: { code: 'import_state' },
+    })
+    for (const id of jobs) await act(id, 'discard')
+    await app.fault('items', 'none')
+    expect((await upload(rowsOf(1), { to: own })).status).toBe(201)
   })
 
   test('is another user’s secret', async () => {
@@ -261,14 +318,54 @@ describe('an import', () => {
     const { json } = await upload(rowsOf(5000))
     await app.fault('items', '500', 2)
     await act(json.id, 'start')
-    const cookie = [...(visitor.cookies.get(new URL(app.url).host) ?? [])]
-      .map((pair) => pair.join('='))
-      .join('; ')
+    const cookie = cookieOf(visitor)
     const stream = await fetch(`${at(json.id)}/live`, { headers: { cookie } })
     expect(stream.headers.get('content-type')).toBe('text/event-stream')
     const text = await stream.text()
     expect(text).toMatch(/event: changed[\s\S]*event: done/)
     expect((await jobOf(json.id)).state).toBe('completed')
+  })
+
+  test('that is stopped just as the platform completes it keeps its file, and can be sent again', async () => {
+    const { json } = await upload(rowsOf(10))
+    const { imports } = app.services
+    let stopped = false
+    const getImport = vi.spyOn(app.services.catalogues, 'getImport').mockImplementation(async () => {
+      if (!stopped) await imports.stop('sam', json.id)
+      stopped = true
+      return { status: 'Completed' }
+    })
+    await act(json.id, 'start')
+    await imports.settled(json.id, 10_000)
+    getImport.mockRestore()
+    expect(await jobOf(json.id)).toMatchObject({ state: 'failed', failure: 'You stopped this import.' })
+    expect((await act(json.id, 'start')).status).toBe(202)
+    expect(await ended(json.id)).toMatchObject({ state: 'completed' })
+  })
+
+  test('goes on when the store answers a write too late, though it was carried out', async () => {
+    const { store } = app.services
+    const { json } = await upload(rowsOf(8_000))
+    await app.fault('items', '500', 2)
+    await act(json.id, 'start')
+    const real = store.compareAndSet.bind(store)
+    let late = 0
+    const swap = vi.spyOn(store, 'compareAndSet').mockImplementation(async (key, expected, next, ttl) => {
+      const written = await real(key, expected, next, ttl)
+      if (key.kind === 'import' && expected !== next && late++ === 0) throw new StoreUnavailable('too late')
+      return written
+    })
+    expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 8_000 } })
+    expect(late).toBeGreaterThan(0)
+    swap.mockRestore()
+  })
+
+  test('of which five are sent at once comes to its end, though fewer threads read', async () => {
+    const to = await newCatalogue('Threads')
+    const ids: string[] = []
+    for (let count = 0; count < 5; count++) ids.push((await upload(rowsOf(3_000), { to })).json.id)
+    await Promise.all(ids.map((id) => act(id, 'start')))
+    for (const id of ids) expect(await ended(id)).toMatchObject({ state: 'completed' })
   })
 
   test('does not keep the app from stopping, and goes on at its next start', async () => {
@@ -290,6 +387,25 @@ describe('an import', () => {
     expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 3000 } })
     await next.close()
   })
+})
+
+test('a check that was interrupted goes on at the next start, and files that belong to no job are swept', async () => {
+  const { config, log } = app.services
+  const { json } = await upload(rowsOf(200))
+  const dir = join(config.dataDir, 'imports')
+  const key = { kind: 'import', owner: 'sam', id: json.id }
+  // As a kill in mid-check leaves it, written by another version: its fields in another order.
+  const { state: _, ...rest } = JSON.parse((await app.services.store.get(key)) ?? '')
+  await app.services.store.set(key, JSON.stringify({ ...rest, good: 0, rows: 0, state: 'checking' }))
+  const orphan = join(dir, '00000000-0000-0000-0000-000000000000.csv')
+  writeFileSync(orphan, 'x')
+  utimesSync(orphan, 0, 0)
+  expect((await jobOf(json.id)).interrupted).toBe(true)
+  const next = await createServices(config, log)
+  await next.imports.resume()
+  await vi.waitFor(async () => expect(await jobOf(json.id)).toMatchObject({ state: 'ready', good: 200 }))
+  expect(existsSync(orphan)).toBe(false)
+  await next.close()
 })
 
 test('a catalogue of a bad name or scope, and a grant of a bad ExternalRef, are refused by name', async () => {

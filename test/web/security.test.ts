@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import express from 'express'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { StoreUnavailable } from '../../src/store/store.ts'
+import { bodyDeadline } from '../../src/web/body-deadline.ts'
 import { localPath } from '../../src/web/return-to.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, connectionsOf, signedIn } from '../support/flow.ts'
+import { serve } from '../support/ports.ts'
 import { createVisitor } from '../support/visitor.ts'
 
 let app: Running
@@ -270,6 +273,25 @@ describe('headers', () => {
 })
 
 describe('limits', () => {
+  test('a form whose body trickles in is cut off; an answer that takes long is not', async () => {
+    const server = express()
+    server.use(bodyDeadline(100), express.urlencoded({ extended: false }))
+    server.get('/slow', (_req, res) => {
+      res.write('a')
+      setTimeout(() => res.end('b'), 400)
+    })
+    server.post('/form', (_req, res) => void res.end('read'))
+    const { server: http, port, close } = await serve()
+    http.on('request', server)
+    const url = `http://127.0.0.1:${port}`
+    expect(await (await fetch(`${url}/slow`)).text()).toBe('ab')
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('name=')) })
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const trickle = fetch(`${url}/form`, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+    await expect(trickle).rejects.toThrow()
+    await close()
+  })
+
   test('a body that is too large is 413, and one that cannot be read is 400', async () => {
     const visitor = await signedIn(app, 'limits')
     const large = await visitor.post(`${app.url}/sign-in`, {
