@@ -1,7 +1,14 @@
 import type { Config } from '../config.ts'
+import { ImportFailed } from '../imports/run.ts'
 import { createLog } from '../log.ts'
 import { type Api, createApi } from '../platform/api.ts'
-import { Misconfigured, PlatformError } from '../platform/errors.ts'
+import {
+  Misconfigured,
+  NotFound,
+  PlatformRejected,
+  PlatformUnavailable,
+  ScopeMissing,
+} from '../platform/errors.ts'
 import { createFirstParty } from '../platform/first-party.ts'
 import { createHttp } from '../platform/http.ts'
 import type { TokenSource } from '../platform/token-source.ts'
@@ -53,12 +60,31 @@ export async function openByApiKey(env: NodeJS.ProcessEnv, tenantId?: string): P
 
 /** An error in words for whoever runs a command: what happened and what to do. */
 export function explain(error: unknown): string {
+  if (error instanceof ImportFailed || error instanceof StoreUnavailable)
+    return withReason(error.message, error.reason)
   if (error instanceof Misconfigured) {
-    return `${capital(error.reason ?? 'the settings are refused')}. Check PLATFORM_EMAIL, PLATFORM_API_KEY, PLATFORM_SUBSCRIPTION_KEY and the tenant.`
+    const what = error.reason?.includes('paused')
+      ? 'the platform refused the settings a moment ago; it is asked again in a few seconds'
+      : (error.reason ?? 'the platform refuses the settings')
+    return `${capital(what)}. Check PLATFORM_API_URL, PLATFORM_EMAIL, PLATFORM_API_KEY, PLATFORM_SUBSCRIPTION_KEY and the tenant.`
   }
-  if (error instanceof PlatformError || error instanceof StoreUnavailable)
-    return error.reason ? `${error.message} (${error.reason})` : error.message
+  if (error instanceof ScopeMissing)
+    return 'The platform does not permit this for the API key (403). Ask its administrator.'
+  if (error instanceof NotFound)
+    return 'The platform does not know the catalogue or the import any more (404).'
+  if (error instanceof PlatformUnavailable)
+    return withReason(
+      'The platform does not answer. Nothing is lost: run the same command again later',
+      error.reason,
+    )
+  if (error instanceof PlatformRejected)
+    return withReason(
+      'The platform refuses this. Ask its support, and tell them what it answered',
+      error.reason,
+    )
   return error instanceof Error ? error.message : String(error)
 }
 
+const withReason = (message: string, reason: string | undefined) =>
+  reason ? `${message} (${reason})` : message
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

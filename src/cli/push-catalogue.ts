@@ -1,9 +1,10 @@
 /**
  * `npm run push-catalogue -- prices.csv --catalogue NAME --scope Public`: a price file into a catalogue, by API key.
- * Exits 0 only when the platform says that the import is completed.
+ * Exits 0 only when the platform says that the import './env-file.ts'
+import is completed.
  */
 import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream, existsSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import * as z from 'zod'
 import { type Columns, FIELDS, type Field } from '../imports/columns.ts'
@@ -11,11 +12,11 @@ import type { Problem } from '../imports/items.ts'
 import { type Check, openPriceFile } from '../imports/price-file.ts'
 import { checkFile, readBatches } from '../imports/reader.ts'
 import { createReport } from '../imports/report.ts'
-import { runImport } from '../imports/run.ts'
+import { patiently, runImport } from '../imports/run.ts'
 import { type Catalogues, createCatalogues } from '../platform/catalogues.ts'
 import { batchIdSchema, type Catalogue, newCatalogueSchema } from '../platform/contract.ts'
 import type { TokenSource } from '../platform/token-source.ts'
-import type { Key } from '../store/store.ts'
+import type { Key, Store } from '../store/store.ts'
 import { explain, openByApiKey } from './by-api-key.ts'
 import { createReporter } from './reporter.ts'
 
@@ -58,7 +59,7 @@ async function main(): Promise<void> {
   const { api, store, source, credential, close } = await openByApiKey(process.env, options.tenant)
   try {
     const catalogues = createCatalogues(api)
-    const catalogue = await findOrCreate(catalogues, source, options)
+    const catalogue = await findOrCreate({ catalogues, source, store, credential }, options)
     // Until the platform has completed it, the import of this very file is remembered, to be resumed.
     const key: Key = { kind: 'push', owner: credential, id: String(catalogue.id) }
     const [earlier, from] = (await store.get(key))?.split(' ') ?? []
@@ -81,6 +82,7 @@ async function main(): Promise<void> {
     const left =
       outcome.rejected > 0 ? ` ${count(outcome.rejected)} rows had problems and were left out.` : ''
     reporter.step(`Completed: ${count(outcome.sent)} items in ${count(outcome.batches)} batches.${left}`)
+    if (outcome.job.message) reporter.step(`The platform says: ${outcome.job.message.slice(0, 500)}`)
   } finally {
     await close()
   }
@@ -119,7 +121,8 @@ type Options = ReturnType<typeof readArguments>['options']
 
 /** Reads the whole file once before anything is sent: what will go, what will not, and which file it is. */
 async function checked(file: string, options: Options): Promise<{ digest: string; check: Check }> {
-  if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`There is no file ${file}.`)
+  if (options.report !== undefined) emptyReport(options.report, file)
   const columns = options.map.length > 0 ? await mapped(file, options.map) : undefined
   const report = options.report === undefined ? undefined : createReport(options.report)
   let shown = 0
@@ -148,6 +151,17 @@ async function checked(file: string, options: Options): Promise<{ digest: string
   return { digest: await digestOf(file, check.columns), check }
 }
 
+/** An empty report in place of an earlier one, so that it says nothing when there is nothing to say. */
+function emptyReport(report: string, file: string): void {
+  if (existsSync(report) && realpathSync(report) === realpathSync(file))
+    throw new Error('--report names the price file itself, and would replace it.')
+  try {
+    writeFileSync(report, '')
+  } catch (error) {
+    throw new Error(`--report ${report}: cannot be written (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}
+
 /** Which file it is, and how it is read. */
 async function digestOf(file: string, columns: Columns): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(columns))
@@ -173,37 +187,77 @@ async function mapped(file: string, choices: string[]): Promise<Columns> {
   return columns
 }
 
-async function findOrCreate(
-  catalogues: Catalogues,
-  source: TokenSource,
-  options: Options,
-): Promise<Catalogue> {
-  const { catalogue: name = '', 'catalogue-id': id, scope } = options
-  const found = id === undefined ? await byName(catalogues, source, name) : await catalogues.get(source, id)
-  if (found) {
-    // A price list that is meant for some must not land where all can see it.
-    if (scope && found.scope && found.scope.toLowerCase() !== scope.toLowerCase())
-      throw new Error(`The catalogue "${found.name}" is ${found.scope}, not ${scope}. Nothing was sent.`)
-    return found
-  }
-  if (!scope)
-    throw new Error(`There is no catalogue "${name}". To create it, say --scope Public or --scope Managed.`)
-  const created = await catalogues.create(source, newCatalogueSchema.parse({ name, scope }))
-  reporter.step(`Created the catalogue "${name}" (${scope}).`)
-  return created
+interface Place {
+  catalogues: Catalogues
+  source: TokenSource
+  store: Store
+  credential: string
 }
 
+const patience = {
+  signal: interrupted.signal,
+  onWait: (reason: string) => reporter.step(`Trying again: ${reason}`),
+}
+
+async function findOrCreate(place: Place, options: Options): Promise<Catalogue> {
+  const { catalogues, source } = place
+  const { 'catalogue-id': id, scope } = options
+  const name = (options.catalogue ?? '').trim()
+  const found =
+    id === undefined
+      ? await byName(place, name, scope)
+      : await patiently(() => catalogues.get(source, id), patience)
+  // A price list that is meant for some must not land where all can see it.
+  if (scope && found.scope && found.scope.toLowerCase() !== scope.toLowerCase())
+    throw new Error(`The catalogue "${found.name}" is ${found.scope}, not ${scope}. Nothing was sent.`)
+  return found
+}
+
+/** The catalogue of a name; created if there is none, by one process at a time. */
 async function byName(
+  { catalogues, source, store, credential }: Place,
+  name: string,
+  scope: string | undefined,
+) {
+  const lock: Key = { kind: 'push-lock', owner: credential, id: name }
+  const mine = randomUUID()
+  while (!(await store.compareAndSet(lock, null, mine, 60_000))) {
+    interrupted.signal.throwIfAborted()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  try {
+    // A creation whose answer was lost is not repeated before it was looked for.
+    return await patiently(async () => {
+      const there = await find(catalogues, source, name)
+      if (there) return there
+      if (!scope)
+        throw new Error(
+          `There is no catalogue "${name}". To create it, say --scope Public or --scope Managed.`,
+        )
+      const created = await catalogues.create(source, newCatalogueSchema.parse({ name, scope }))
+      reporter.step(`Created the catalogue "${name}" (${scope}).`)
+      return created
+    }, patience)
+  } finally {
+    await store.compareAndSet(lock, mine, null)
+  }
+}
+
+async function find(
   catalogues: Catalogues,
   source: TokenSource,
   name: string,
 ): Promise<Catalogue | undefined> {
-  const found: Catalogue[] = []
+  const seen = new Map<string, Catalogue>()
   for (let skip = 0; ; skip += 100) {
+    interrupted.signal.throwIfAborted()
     const { items } = await catalogues.list(source, { top: 100, skip })
-    found.push(...items.filter((catalogue) => catalogue.name === name))
-    if (items.length < 100) break
+    const before = seen.size
+    for (const catalogue of items) seen.set(String(catalogue.id), catalogue)
+    // A platform that does not know $skip would tell the same page for ever.
+    if (items.length < 100 || seen.size === before) break
   }
+  const found = [...seen.values()].filter((catalogue) => catalogue.name === name)
   if (found.length > 1) {
     const ids = found.map(({ id }) => id).join(', ')
     throw new Error(`There are ${found.length} catalogues "${name}". Choose one with --catalogue-id: ${ids}.`)

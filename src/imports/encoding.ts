@@ -6,10 +6,13 @@ export class FileUnreadable extends Error {
   readonly status = 400
   /** Counted from 1. */
   readonly line: number
-  constructor(line: number, message: string) {
-    super(`Line ${line}: ${message}`)
+  /** What is wrong, without the line. */
+  readonly reason: string
+  constructor(line: number, reason: string) {
+    super(`Line ${line}: ${reason}`)
     this.name = 'FileUnreadable'
     this.line = line
+    this.reason = reason
   }
 }
 

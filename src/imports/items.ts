@@ -31,20 +31,37 @@ export function isProblem(read: Item | Problem): read is Problem {
  * `expected` is how many rows there may be: a hint that spares memory.
  */
 export function createItemReader(
-  headings: readonly string[],
+  { headings, delimiter }: { headings: readonly string[]; delimiter: string },
   columns: Columns,
   expected?: number,
 ): ItemReader {
+  // Semicolons separate where the comma is the decimal sign.
+  const priceOf = delimiter === ';' ? priceWithComma : priceWithPoint
   const seen = createSeenCodes(expected)
   const mapped = FIELDS.flatMap((field) => {
     const column = columns[field]
     return column === undefined ? [] : [{ field, column }]
   })
 
+  /**
+   * Rows that an open quote made into one cell: with the first line of that cell the row would be whole, its price
+   * included. Taken for text the others would be lost, and the last one's price would go to the first one's item.
+   */
+  function swallowed(cells: string[]): string | undefined {
+    for (const [at, cell] of cells.entries()) {
+      const lines = cell.includes('\n') || cell.includes('\r') ? cell.split(/\r\n|\n|\r/) : []
+      const row = [...cells.slice(0, at), ...(lines[0] ?? '').split(delimiter)]
+      const price = row[columns.price ?? -1]?.trim() ?? ''
+      if (lines.length > 1 && row.length === headings.length && typeof priceOf(price) === 'number')
+        return `a quote is opened and not closed where it should be: a cell holds ${lines.length} lines that look like rows.`
+    }
+    return undefined
+  }
+
   return {
     read({ line, cells }) {
       const problem = (reason: string): Problem => ({ line, reason, cells: cells.slice(0, 50).map(shown) })
-      const wrong = misshapen(cells, headings)
+      const wrong = misshapen(cells, headings) ?? swallowed(cells)
       if (wrong) return problem(wrong)
       const item: Item = { code: '', price: 0 }
       for (const { field, column } of mapped) {
@@ -90,28 +107,58 @@ function textFault(field: string, cell: string): string | undefined {
     if (FORMULA.test(cell))
       return `the ${field} begins with "${cell[0]}", which a spreadsheet takes for a formula; begin it with a letter or digit.`
   }
-  if (field === 'code' && /\p{Cc}/u.test(cell))
-    return 'the code has a line break or another control character.'
+  if (field === 'code' ? /[\p{Cc}\p{Cf}]/u.test(cell) : UNPRINTABLE.test(cell))
+    return `the ${field} has a line break or another character that cannot be seen.`
   return undefined
 }
 
-const PLAIN_PRICE = /^\d{1,10}(\.\d{1,6})?$/
-const THOUSANDS = /^\d{1,3}(,\d{3})+(\.\d{1,6})?$/
-const DECIMAL_COMMA = /^\d{1,3}(\.\d{3})*,\d{1,2}$|^\d+,\d{1,2}$/
+/** Control characters that no text has, other than tabs and line breaks; and those that turn its direction. */
+const UNPRINTABLE = /[^\P{Cc}\t\n\r]|\p{Bidi_Control}/u
+
+const POINT = /^\d{0,10}\.?\d{1,10}$/
+const POINT_THOUSANDS = /^[1-9]\d{0,2}(,\d{3})+(\.\d{1,10})?$/
+const COMMA = /^\d{1,10},\d{1,10}$/
+const COMMA_THOUSANDS = /^[1-9]\d{0,2}(\.\d{3})+(,\d{1,10})?$/
+const fromComma = (text: string) => Number(text.replaceAll('.', '').replace(',', '.'))
+
+/** The digits of a price, or what is wrong with it. */
+function digitsOf(cell: string): { digits: string } | string {
+  if (cell === '') return 'the price is missing.'
+  if (/^\$?\s*[-−(]|-$/.test(cell)) return 'the price is negative.'
+  return { digits: cell.replace(/^\$\s*/, '') }
+}
 
 /**
- * A price in dollars: `1234.5`, `$1,234.50`, or with a decimal comma `1.234,50`. Otherwise what is wrong with it.
- * A comma before exactly three digits separates thousands.
+ * A price in dollars: `1234.5`, `$1,234.50`. A comma before exactly three digits separates thousands; before one or
+ * two, or after a zero, it is the decimal sign.
  */
-function priceOf(cell: string): number | string {
-  if (PLAIN_PRICE.test(cell)) return inRange(Number(cell))
-  if (cell === '') return 'the price is missing.'
-  const text = cell.replace(/^(?:AUD|NZD|USD)?\s*\$?\s*/i, '')
-  if (/^[-−(]/.test(text) || /^[-−]/.test(cell) || text.endsWith('-')) return 'the price is negative.'
-  if (PLAIN_PRICE.test(text)) return inRange(Number(text))
-  if (THOUSANDS.test(text)) return inRange(Number(text.replaceAll(',', '')))
-  if (DECIMAL_COMMA.test(text)) return inRange(Number(text.replaceAll('.', '').replace(',', '.')))
-  return `the price "${shown(cell)}" cannot be read; write it as 1234.50.`
+function priceWithPoint(cell: string): number | string {
+  if (POINT.test(cell)) return inRange(Number(cell))
+  const read = digitsOf(cell)
+  if (typeof read === 'string') return read
+  const { digits } = read
+  if (POINT.test(digits)) return inRange(Number(digits))
+  if (POINT_THOUSANDS.test(digits)) return inRange(Number(digits.replaceAll(',', '')))
+  if (/^\d+,\d{1,2}$|^0,\d{1,10}$/.test(digits) || (COMMA_THOUSANDS.test(digits) && digits.includes(',')))
+    return inRange(fromComma(digits))
+  return unreadable(cell, '1234.50')
+}
+
+/** A price where the comma is the decimal sign: `1234,5`, `1.234,50`. What could be read in two ways is not read. */
+function priceWithComma(cell: string): number | string {
+  const read = digitsOf(cell)
+  if (typeof read === 'string') return read
+  const { digits } = read
+  if (/^[1-9]\d{0,2}\.\d{3}$/.test(digits))
+    return `the price "${shown(cell)}" may be ${digits.replace('.', '')} or ${digits.replace('.', ',')}; write it with two decimals.`
+  if (COMMA.test(digits) || COMMA_THOUSANDS.test(digits)) return inRange(fromComma(digits))
+  if (POINT.test(digits)) return inRange(Number(digits))
+  if (POINT_THOUSANDS.test(digits) && digits.includes('.')) return inRange(Number(digits.replaceAll(',', '')))
+  return unreadable(cell, '1234,50')
+}
+
+function unreadable(cell: string, example: string): string {
+  return `the price "${shown(cell)}" cannot be read; write it as ${example}.`
 }
 
 function inRange(price: number): number | string {

@@ -34,6 +34,8 @@ export const jobSchema = z.object({
   rows: count,
   good: count,
   bad: count,
+  /** The first rows as they are in the file. */
+  sample: z.array(z.array(z.string())),
   /** The first items as they will be sent, and the first problems. */
   first: z.array(
     z.object({

@@ -363,7 +363,7 @@ export function createImports(options: ImportsOptions): Imports {
           good: 0,
           bad: 0,
         },
-        ...{ first: [], problems: [], progress: null, failure: null },
+        ...{ sample: [], first: [], problems: [], progress: null, failure: null },
       }
       try {
         const mine = await hold(userId, id)

@@ -12,6 +12,8 @@ export interface Portion {
 
 export interface PriceFile {
   headings: string[]
+  /** The first rows that were read, as they are. */
+  sample: readonly string[][]
   /** What the headings suggest. */
   guess: Guess
   /** The file's rows, each an item or a problem. Can be read once. */
@@ -26,17 +28,20 @@ const SHORT_ROW = 32
  * Throws `FileUnreadable`, here or while it is read.
  */
 export async function openPriceFile(source: AsyncIterable<Uint8Array>, bytes?: number): Promise<PriceFile> {
-  const { headings, rows } = await readTable(source)
+  const table = await readTable(source)
+  const { headings, rows } = table
   const expected = bytes === undefined ? undefined : Math.ceil(bytes / SHORT_ROW)
+  const sample: string[][] = []
   return {
-    headings,
+    ...{ headings, sample },
     guess: guessColumns(headings),
     async *read(columns) {
-      const reader = createItemReader(headings, columns, expected)
+      const reader = createItemReader(table, columns, expected)
       for await (const portion of rows) {
         const items: Item[] = []
         const problems: Problem[] = []
         for (const row of portion) {
+          if (sample.length < SAMPLE) sample.push(row.cells.slice(0, 50).map((cell) => cell.slice(0, 60)))
           const read = reader.read(row)
           if (isProblem(read)) problems.push(read)
           else items.push(read)
@@ -56,11 +61,14 @@ export interface Check {
   rows: number
   good: number
   bad: number
+  /** The first rows, as they are in the file. */
+  sample: string[][]
   /** The first items, as they would be sent. */
   first: Item[]
 }
 
 const FIRST = 10
+const SAMPLE = 3
 
 /**
  * Reads the whole file and sends nothing: what would go, what would not. Each problem goes to `onProblem`; it may
@@ -84,6 +92,7 @@ export async function checkPriceFile(
     rows: 0,
     good: 0,
     bad: 0,
+    sample: [],
     first: [],
   }
   for await (const { items, problems } of file.read(chosen)) {
@@ -94,6 +103,7 @@ export async function checkPriceFile(
     if (doubts.length === 0) for (const problem of problems) await onProblem(problem, file.headings)
   }
   check.rows = check.good + check.bad
+  check.sample = [...file.sample]
   if (check.rows === 0) throw new FileUnreadable(1, 'the file has headings and no rows.')
   return doubts.length === 0 ? check : { ...check, good: 0, bad: 0, first: [] }
 }

@@ -21,7 +21,7 @@ export type Answer =
   | { batch: Batch }
   | { problems: Problem[]; headings: string[] }
   | { end: Check | null }
-  | { unreadable: { line: number; message: string } }
+  | { unreadable: { line: number; reason: string } }
   | { failed: string }
 
 /** Answers that may wait to be taken: enough that the thread reads while a batch is sent. */
@@ -97,7 +97,7 @@ async function* answers(
         await new Promise<void>((resolve) => (wake = resolve))
         continue
       }
-      if ('unreadable' in answer) throw new FileUnreadable(answer.unreadable.line, answer.unreadable.message)
+      if ('unreadable' in answer) throw new FileUnreadable(answer.unreadable.line, answer.unreadable.reason)
       if ('failed' in answer) throw new Error(answer.failed)
       worker.postMessage(1)
       yield answer

@@ -14,11 +14,12 @@ export interface Report {
 
 /**
  * A CSV file of problems: line, reason and the row's own cells. A cell that a spreadsheet would run as a formula gets
- * an apostrophe in front (OWASP, CSV injection). Without a problem there is no file.
+ * an apostrophe in front (OWASP, CSV injection), and every cell is on one line and in quotes, so that no reader finds
+ * another beginning in it. Without a problem there is no file.
  * Both methods throw `StoreUnavailable` when it cannot be written.
  */
 export function createReport(path: string): Report {
-  const csv = stringify({ bom: true, escape_formulas: true, record_delimiter: 'windows' })
+  const csv = stringify({ bom: true, escape_formulas: true, quoted: true, record_delimiter: 'windows' })
   let written: Promise<void> | undefined
 
   function begin(headings: readonly string[]): Promise<void> {
@@ -27,14 +28,14 @@ export function createReport(path: string): Report {
     })
     // Told to whoever adds or ends, not to the process.
     done.catch(() => {})
-    csv.write(['Line', 'Reason', ...headings])
+    csv.write(['Line', 'Reason', ...headings].map(oneLine))
     return done
   }
 
   return {
     async add({ line, reason, cells }, headings) {
       written ??= begin(headings)
-      if (csv.write([String(line), reason, ...cells])) return
+      if (csv.write([String(line), reason, ...cells].map(oneLine))) return
       await Promise.race([once(csv, 'drain').catch(() => written), written])
     },
     async end() {
@@ -42,4 +43,10 @@ export function createReport(path: string): Report {
       await written
     },
   }
+}
+
+/** Line breaks and other control characters as spaces; a tab or line break in front still counts as a formula's. */
+function oneLine(cell: string): string {
+  const first = /^[\t\r]/.test(cell) ? "'" : ''
+  return first + cell.replace(/\p{Cc}+/gu, ' ')
 }

@@ -11,6 +11,7 @@ export interface Row {
 export interface Table {
   /** The first row that is not empty, without spaces around the names. */
   headings: string[]
+  delimiter: string
   /** The rows after it, in portions as they are read. */
   rows: AsyncGenerator<Row[]>
 }
@@ -41,10 +42,14 @@ export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Tabl
     yield* start
     yield* chunks
   })()
-  const rows = readRows(whole, delimiterOf(Buffer.concat(start).toString('utf8')))
+  const delimiter = delimiterOf(Buffer.concat(start).toString('utf8'))
+  const rows = readRows(whole, delimiter)
   // Not `for await`, which would end the rows on the way out.
   for (let next = await rows.next(); !next.done; next = await rows.next()) {
-    const [first, ...more] = next.value
+    const portion = next.value
+    // A line by which a spreadsheet names the delimiter.
+    if (portion[0]?.cells[0] === 'sep=' || /^sep=.$/.test(portion[0]?.cells.join('') ?? '')) portion.shift()
+    const [first, ...more] = portion
     if (!first) continue
     const headings = first.cells.map((cell) => cell.trim())
     if (headings.length > MOST_COLUMNS)
@@ -56,6 +61,7 @@ export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Tabl
       throw new FileUnreadable(first.line, `a heading is longer than ${LONGEST_HEADING} characters.`)
     return {
       headings,
+      delimiter,
       rows: (async function* () {
         if (more.length > 0) yield more
         yield* rows
@@ -68,6 +74,8 @@ export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Tabl
 /** The delimiter that occurs most in the first line that has anything, outside of quotes. */
 function delimiterOf(text: string): string {
   const unquoted = text.replace(/^\ufeff/, '').replace(/"[^"]*"/g, 'quoted')
+  const named = /^\s*sep=(.)\s*[\r\n]/.exec(unquoted)?.[1]
+  if (named && DELIMITERS.includes(named)) return named
   const line = unquoted.split(/\r\n|\n|\r/).find((candidate) => candidate.trim() !== '') ?? ''
   const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length)
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
@@ -90,7 +98,7 @@ async function* readRows(chunks: AsyncGenerator<Buffer>, delimiter: string): Asy
     for await (const records of portions(parser)) {
       const portion: Row[] = []
       for (const cells of records) {
-        if (cells.length > 1 || cells[0] !== '') portion.push({ line, cells })
+        if (!isBlank(cells)) portion.push({ line, cells })
         line += 1 + lineBreaks(cells)
       }
       yield portion
@@ -121,6 +129,11 @@ async function* portions(parser: Parser): AsyncGenerator<string[][]> {
   }
 }
 
+/** An empty line, or a row of a spreadsheet with nothing in it. */
+function isBlank(cells: string[]): boolean {
+  return cells[0]?.trim() === '' && cells.every((cell) => cell.trim() === '')
+}
+
 /** Line breaks inside of quoted cells. */
 function lineBreaks(cells: string[]): number {
   let breaks = 0
@@ -132,11 +145,14 @@ function lineBreaks(cells: string[]): number {
 
 function explain(error: unknown, line: number): unknown {
   const { code } = error as CsvError
-  if (code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE') {
+  if (code === 'CSV_QUOTE_NOT_CLOSED')
+    return new FileUnreadable(line, `a quote is opened here and not closed${ENDLESS}`)
+  if (code === 'CSV_MAX_RECORD_SIZE')
     return new FileUnreadable(
       line,
-      'a quote is opened here and not closed, so that the rest of the file cannot be read. Close it, or remove it.',
+      `a row of more than 8 MB begins here, perhaps by a quote that is not closed${ENDLESS}`,
     )
-  }
   return error
 }
+
+const ENDLESS = ', so that the rest of the file cannot be read. Correct it and try again.'

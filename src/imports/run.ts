@@ -24,7 +24,10 @@ export interface ImportOptions {
   catalogues: Pick<Catalogues, 'startImport' | 'uploadItems' | 'getImport'>
   source: TokenSource
   catalogueId: string
-  /** The same id again resumes the same job: items are upserts, so what was sent before does no harm. */
+  /**
+   * The same id again resumes the same job: items are upserts, so what was sent before does no harm. If that job has
+   * ended, the file goes into a new one, `<id>.2` and so on.
+   */
   batchId: string
   batches: AsyncIterable<Batch>
   onProgress?(progress: Readonly<Progress>): void
@@ -67,9 +70,9 @@ const LONGEST_POLL_MS = 10_000
  * reason. The platform keeps what it has taken, and the same batch id goes on from there.
  */
 export async function runImport(options: ImportOptions): Promise<Outcome> {
-  const { catalogues, catalogueId, batchId, signal, onProblem } = options
+  const { catalogues, catalogueId, signal, onProblem } = options
   const source = abortable(options.source, signal)
-  const { inFlight = 4, patienceMs = 300_000, completionMs = 3_600_000, pauseMs = 500 } = options
+  const { inFlight = 12, patienceMs = 300_000, completionMs = 3_600_000, pauseMs = 500 } = options
   const progress: Progress = {
     ...{ phase: 'starting', rows: 0, sent: 0, batches: 0, rejected: 0, processed: null, waiting: null },
   }
@@ -80,24 +83,20 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
 
   /** Repeats what is safe to repeat while the platform does not answer, or asks to wait. */
   async function persist<T>(work: () => Promise<T>, stop = signal): Promise<T> {
-    const ends = performance.now() + patienceMs
-    for (let pause = pauseMs; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-      stop?.throwIfAborted()
-      try {
-        const result = await work()
-        if (progress.waiting) tell({ waiting: null })
-        return result
-      } catch (error) {
-        const wait = Math.max(pause * (0.5 + Math.random() / 2), (error as PlatformError).retryAfterMs ?? 0)
-        if (!(error instanceof PlatformUnavailable) || performance.now() + wait > ends) throw error
-        tell({ waiting: error.reason ?? error.message })
-        await sleep(wait, stop)
-      }
-    }
+    const onWait = (waiting: string) => tell({ waiting })
+    const result = await patiently(work, { patienceMs, pauseMs, onWait, ...(stop && { signal: stop }) })
+    if (progress.waiting) tell({ waiting: null })
+    return result
   }
 
   tell({})
-  await persist(() => catalogues.startImport(source, catalogueId, batchId))
+  // A job that has ended takes no more items; its file goes into a new one, whose id follows from the first.
+  let batchId = options.batchId
+  for (let again = 2; ; again++) {
+    const { status } = await persist(() => catalogues.startImport(source, catalogueId, batchId))
+    if (!isFinal(status)) break
+    batchId = `${options.batchId.slice(0, 90)}.${again}`
+  }
   tell({ phase: 'sending' })
 
   const batches = options.batches[Symbol.asyncIterator]()
@@ -129,9 +128,10 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
   tell({ phase: 'processing' })
   const job = await completed()
   const { rows, sent, rejected } = progress
-  if (job.itemsReceived != null && job.itemsReceived < sent) {
+  const taken = Math.min(job.itemsReceived ?? sent, job.itemsProcessed ?? sent)
+  if (taken < sent) {
     throw new ImportFailed(
-      `The platform completed the import with ${job.itemsReceived} of the ${sent} items that were sent. Run it again.`,
+      `The platform completed the import with ${taken} of the ${sent} items that were sent${wordsOf(job)}`,
     )
   }
   return { rows, sent, batches: progress.batches, rejected, job }
@@ -143,16 +143,51 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
       const status = job.status.toLowerCase()
       if (job.itemsProcessed != null) tell({ processed: job.itemsProcessed })
       if (status === 'completed') return job
-      if (status === 'failed') {
-        const words = job.message ? `: ${job.message.slice(0, 500)}` : '.'
-        throw new ImportFailed(`The platform could not complete the import${words}`)
-      }
+      if (status === 'failed')
+        throw new ImportFailed(`The platform could not complete the import${wordsOf(job)}`)
       if (performance.now() + pause > ends) {
         throw new ImportFailed(
-          'Everything was sent, and the platform is still processing it. Run the import again later to see its end.',
+          `Everything was sent, and the platform is still processing it (its state is "${job.status.slice(0, 50)}"). Run the import again later.`,
         )
       }
       await sleep(pause, signal)
+    }
+  }
+}
+
+const isFinal = (status: string) => ['completed', 'failed'].includes(status.toLowerCase())
+
+/** What the platform says of a job. */
+const wordsOf = ({ message }: ImportJob) => (message ? `: ${message.slice(0, 500)}` : '.')
+
+export interface Patience {
+  /** How long the platform may fail, in ms. */
+  patienceMs?: number
+  /** The first pause before a repeat, in ms; it grows. */
+  pauseMs?: number
+  signal?: AbortSignal
+  /** Told why it waits, in words. */
+  onWait?(reason: string): void
+}
+
+/**
+ * Repeats what is safe to repeat while the platform does not answer, or asks to wait.
+ * Throws `PlatformUnavailable` once patience has ended, whatever else the work throws, and the signal's reason.
+ */
+export async function patiently<T>(
+  work: () => Promise<T>,
+  { patienceMs = 300_000, pauseMs = 500, signal, onWait }: Patience = {},
+): Promise<T> {
+  const ends = performance.now() + patienceMs
+  for (let pause = pauseMs; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    signal?.throwIfAborted()
+    try {
+      return await work()
+    } catch (error) {
+      const wait = Math.max(pause * (0.5 + Math.random() / 2), (error as PlatformError).retryAfterMs ?? 0)
+      if (!(error instanceof PlatformUnavailable) || performance.now() + wait > ends) throw error
+      onWait?.(error.reason ?? error.message)
+      await sleep(wait, signal)
     }
   }
 }

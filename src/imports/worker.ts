@@ -27,10 +27,9 @@ try {
   if (task.kind === 'check') await check(task)
   else await batches(task)
 } catch (error) {
-  const { line, message } = error as FileUnreadable
   await answer(
     error instanceof FileUnreadable
-      ? { unreadable: { line, message } }
+      ? { unreadable: { line: error.line, reason: error.reason } }
       : { failed: (error as Error).message },
   )
 }

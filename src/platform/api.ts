@@ -141,11 +141,15 @@ async function repeated(once: () => Promise<HttpAnswer>, ends: number): Promise<
   }
 }
 
+const AT_LIMIT =
+  'The platform takes no more requests for this account just now, perhaps because of an import. Please try again in a moment.'
+
 /** What the answer means: the data, or the one typed error for it. */
 function judge<T>(answer: HttpAnswer, { what, schema }: Pick<Call<T>, 'what' | 'schema'>): T {
   const { status } = answer
   if (status === 404 && what) throw new NotFound(what)
   if (status === 401) throw new PlatformRejected('the API refuses a token that was just renewed')
+  if (status === 429) throw new PlatformUnavailable('the API answered 429', answer.retryAfterMs, AT_LIMIT)
   if (REJECTIONS.has(status)) throw new PlatformRejected(`the API answered ${status}`, undefined, status)
   if (status < 200 || status >= 300)
     throw new PlatformUnavailable(`the API answered ${status}`, answer.retryAfterMs)

@@ -223,14 +223,18 @@ export type BuilderRequest = z.infer<typeof builderRequestSchema>
 /** given 6: the one event that is named. */
 export const BUILDER_REQUESTED = 'integration-connection.requested'
 
-/** assumed: the body of a webhook. `data.bxcontext` says whose event it is. */
+/**
+ * assumed: the body of a webhook. `data.bxcontext` says whose event it is. The payload is not shown, so that a body
+ * without `id` or `type` is an event as well, of an unknown kind.
+ */
 export const webhookEventSchema = z.looseObject({
   id: z
     .string()
     .min(1)
     .max(200)
-    .refine((value) => value.isWellFormed(), 'has characters that are not text'),
-  type: z.string().min(1).max(200),
+    .refine((value) => value.isWellFormed(), 'has characters that are not text')
+    .nullish(),
+  type: z.string().min(1).max(200).nullish(),
   occurredAt: z.string().max(100).nullish(),
   data: z.looseObject({ bxcontext: contextSchema.nullish() }).nullish(),
 })

@@ -69,15 +69,14 @@ export class ScopeMissing extends PlatformError {
   }
 }
 
+const SILENT = 'The platform does not answer just now. The connection is kept; please try again in a moment.'
+
 /** The platform does not answer, or says that it cannot just now. Nothing is lost. */
 export class PlatformUnavailable extends PlatformError {
   readonly code = 'platform_unavailable'
   readonly status = 503
-  constructor(reason: string, retryAfterMs = 1000) {
-    super('The platform does not answer just now. The connection is kept; please try again in a moment.', {
-      retryAfterMs,
-      reason,
-    })
+  constructor(reason: string, retryAfterMs = 1000, message = SILENT) {
+    super(message, { retryAfterMs, reason })
   }
 }
 

@@ -44,7 +44,8 @@ export function createFirstParty({ baseUrl, http, ...credentials }: FirstPartyOp
     const body = JSON.stringify({ email, apiKey, ...more, ...(tenantId && { tenantId }) })
     const answer = await http.send({ method: 'POST', url: base + path, headers, body })
     const { status } = answer
-    if ([400, 401, 403, 404].includes(status)) throw refused(status)
+    if ([400, 401, 403].includes(status)) throw refused(status)
+    if (status === 404) throw new Misconfigured(`there is no ${path} at the platform's API address (404)`)
     if (status < 200 || status > 299)
       throw new PlatformUnavailable(`${path} answered ${status}`, answer.retryAfterMs)
     const json = parseJson(answer.text)

@@ -16,13 +16,15 @@ export interface Budget {
 
 /** How long a killed process keeps a permit beyond its window, in ms: longer than any request lasts. */
 const LONGEST_REQUEST_MS = 60_000
+/** A request is taken to have been counted this long after it was sent, in ms, even if its answer takes longer. */
+const ARRIVED_MS = 500
 /** What a store's clock may round away, in ms. */
 const ROUNDING_MS = 2
 
 /**
  * A request limit used to the full and never hit. There are `limit` permits; one that was used is free again a window
- * after its request was *answered*. The other side counted that request earlier, so in no window, sliding or fixed,
- * does it count more than `limit`, whatever the network delays. A permit is an expiring value in the store, which
+ * after its request was *answered*, or half a second after it was sent, if that is earlier. The other side counted that
+ * request before, so in no window, sliding or fixed, does it count more than `limit`. A permit is an expiring value in the store, which
  * frees it by its own clock: processes need not agree on the time.
  *
  * Libraries count fixed windows (rate-limiter-flexible), which lets twice the limit pass around their boundary.
@@ -36,6 +38,7 @@ export function createBudget(store: Store, { limit, windowMs }: BudgetOptions): 
     const freeAt = new Float64Array(limit)
     let next = Math.floor(Math.random() * limit)
     let queue: Promise<unknown> = Promise.resolve()
+    let wake = () => {}
 
     async function wait(): Promise<number> {
       for (;;) {
@@ -45,7 +48,14 @@ export function createBudget(store: Store, { limit, windowMs }: BudgetOptions): 
           if ((freeAt[permit] ?? 0) <= performance.now() && (await claim(permit))) return permit
         }
         const soonest = freeAt.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY)
-        await new Promise((resolve) => setTimeout(resolve, Math.max(1, soonest - performance.now())))
+        // A permit that is released meanwhile may be free sooner.
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, Math.max(1, soonest - performance.now()))
+          wake = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
       }
     }
 
@@ -63,10 +73,13 @@ export function createBudget(store: Store, { limit, windowMs }: BudgetOptions): 
       return false
     }
 
-    /** The request is over: from here the window counts. */
-    async function release(permit: number): Promise<void> {
-      await store.set(key(permit), String(Date.now() + windowMs), windowMs + ROUNDING_MS)
-      freeAt[permit] = performance.now() + windowMs + ROUNDING_MS
+    /** The request is over: the window counts from when it must have been counted. */
+    async function release(permit: number, sentAt: number): Promise<void> {
+      const late = Math.max(0, performance.now() - sentAt - ARRIVED_MS)
+      const left = Math.max(1, Math.ceil(windowMs + ROUNDING_MS - late))
+      await store.set(key(permit), String(Date.now() + left), left)
+      freeAt[permit] = performance.now() + left
+      wake()
     }
 
     return {
@@ -75,7 +88,10 @@ export function createBudget(store: Store, { limit, windowMs }: BudgetOptions): 
         const taken = queue.then(wait)
         queue = taken.catch(() => {})
         // A permit that cannot be released frees itself later.
-        return taken.then((permit) => () => void release(permit).catch(() => {}))
+        return taken.then((permit) => {
+          const sentAt = performance.now()
+          return () => void release(permit, sentAt).catch(() => {})
+        })
       },
     }
   }

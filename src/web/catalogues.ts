@@ -58,7 +58,13 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
       respond(req, res, {
         view: 'catalogue',
         title: catalogue.name ?? String(catalogue.id),
-        data: { context, catalogue, granted, imports: jobs.map(importView) },
+        data: {
+          context,
+          catalogue,
+          granted,
+          approved: 'approved' in req.query,
+          imports: jobs.map(importView),
+        },
         json: { ...catalogue, imports: jobs.map(importView) },
       })
     })
@@ -70,7 +76,8 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
         isPreApproved: isPreApproved === undefined ? false : isPreApproved === 'on' ? true : isPreApproved,
       })
       await accessControls.create(vault.tokenSource(requireUser(req), context), id, accessControl)
-      const to = `${at(context, id)}?granted=${encodeURIComponent(accessControl.externalRef)}`
+      const granted = encodeURIComponent(accessControl.externalRef)
+      const to = `${at(context, id)}?granted=${granted}${accessControl.isPreApproved ? '&approved' : ''}`
       done(req, res, to, { catalogueId: id, ...accessControl }, 201)
     })
 }

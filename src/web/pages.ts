@@ -30,6 +30,9 @@ const format = {
   date: (value: string) => words(value, { dateStyle: 'medium' }),
   segment: encodeURIComponent,
   count: (value: number) => value.toLocaleString('en-AU'),
+  /** A count of something: 1 item, 2,000 items. */
+  things: (value: number, one: string, many = `${one}s`) =>
+    `${value.toLocaleString('en-AU')} ${value === 1 ? one : many}`,
   money: (dollars: number) =>
     dollars.toLocaleString('en-AU', {
       ...{ style: 'currency', currency: 'AUD', currencyDisplay: 'narrowSymbol' },

@@ -16,7 +16,7 @@ export interface ReceivedEvent {
 
 export interface Events {
   /** Stores an event once, by its id. Resolves to false for one that is stored already. */
-  add(event: WebhookEvent): Promise<boolean>
+  add(event: WebhookEvent & { id: string; type: string }): Promise<boolean>
   /** The latest first. */
   list(): Promise<ReceivedEvent[]>
 }

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import express, { type Request, Router } from 'express'
 import type { Logger } from 'pino'
 import { BUILDER_REQUESTED, webhookEventSchema } from '../platform/contract.ts'
@@ -46,6 +46,8 @@ export function webhookRoutes(options: WebhookOptions): Router {
   return Router().post(
     '/webhooks/platform',
     (req, _res, next) => {
+      // The platform is no browser: what it is told is told as JSON.
+      req.headers.accept = 'application/problem+json'
       if (secrets.length === 0) {
         throw new WebhookRefused(
           404,
@@ -70,11 +72,14 @@ export function webhookRoutes(options: WebhookOptions): Router {
         const where = issue?.path.join('.') || 'the body'
         throw new WebhookRefused(400, 'invalid_event', `${where}: ${issue?.message}.`)
       }
-      const { id, type, data } = event.data
-      const fresh = await events.add(event.data)
+      const { data } = event.data
+      // An event of a shape that we do not know is told apart by its body.
+      const id = event.data.id ?? createHash('sha256').update(body).digest('hex')
+      const type = event.data.type ?? 'unknown'
+      const fresh = await events.add({ ...event.data, id, type })
       res.status(fresh ? 202 : 200).json({ received: id, fresh })
       log.info({ type, fresh }, 'webhook')
-      if (fresh && type === BUILDER_REQUESTED) await look(data?.bxcontext ?? null)
+      if (fresh && (type === BUILDER_REQUESTED || !event.data.type)) await look(data?.bxcontext ?? null)
     },
   )
 

@@ -59,6 +59,37 @@ describe('push-catalogue', () => {
     expect(lines.at(-1)).toContain("'=1+1")
   })
 
+  test('refuses a report that would replace the price file, and empties an earlier one', async () => {
+    const path = file(`${GOOD}A3,x,bad\n`)
+    const refused = await pushed([path, '--catalogue', 'C', '--scope', 'Public', '--report', path])
+    expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('would replace it') })
+    expect(readFileSync(path, 'utf8')).toContain('A3,x,bad')
+    const report = file('STALE', 'report.csv')
+    await pushed([file(GOOD, 'good.csv'), '--dry-run', '--report', report])
+    expect(readFileSync(report, 'utf8')).toBe('')
+    const nowhere = await pushed([path, '--dry-run', '--report', '/none/report.csv'])
+    expect(nowhere).toMatchObject({ code: 1, output: expect.stringContaining('cannot be written (ENOENT)') })
+    const full = await pushed([path, '--dry-run', '--report', '/dev/full'])
+    expect(full).toMatchObject({ code: 1, output: expect.stringContaining('ENOSPC') })
+  })
+
+  test('run twice at once for the first time creates the catalogue once, and its name is trimmed', async () => {
+    const path = file(GOOD)
+    const both = ['Twice', ' Twice '].map((name) => pushed([path, '--catalogue', name, '--scope', 'Public']))
+    expect((await Promise.all(both)).map(({ code }) => code)).toEqual([0, 0])
+    const created = (await platform.calls()).filter(({ status }) => status === 201)
+    // One catalogue, and two imports into it.
+    expect(created).toHaveLength(3)
+    expect((await pushed([path, '--catalogue', 'Twice'])).code).toBe(0)
+  })
+
+  test('is patient with a platform that fails before the import, too', async () => {
+    await platform.fault('catalogues', '500', 4)
+    const { code, output } = await pushed([file(GOOD), '--catalogue', 'C', '--scope', 'Public'])
+    expect(output).toContain('Trying again: the API answered 500')
+    expect(code).toBe(0)
+  })
+
   test('with --strict sends nothing of a file that has bad rows', async () => {
     const { code, output } = await pushed([
       file(`${GOOD},x,1\n`),
@@ -139,7 +170,7 @@ describe('push-catalogue', () => {
     const program = run(
       'src/cli/push-catalogue.ts',
       { DATA_DIR: platform.dir },
-      { args: [file(GOOD), '--catalogue', 'C'] },
+      { args: [file(GOOD), '--catalogue', 'C'], cwd: platform.dir },
     )
     expect(await program.exited).toBe(1)
     for (const name of [

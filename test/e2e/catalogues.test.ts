@@ -80,7 +80,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
       await page.goto(`${app.url}/connections`)
       await page.goto(importUrl)
       expect(await main.innerText()).toMatch(/Sending items|processing it|Starting/)
-      await page.getByText('The platform has completed the import: 5,000 items').waitFor()
+      await page.getByText('The platform has completed the import: 5,000 items sent').waitFor()
       await look()
       expect(await main.innerText()).toMatch(/Items sent[\s\S]*5,000 of 5,000, in 5 batches/)
       const report = await page.request.get(`${importUrl}/report.csv`)

@@ -109,6 +109,14 @@ describe('a bad row has its line and a reason, and the good ones still go', () =
     ['with an unreadable price', 'X,Nail,POA', /^3: the price "POA" cannot be read/],
     ['with a price in powers', 'X,Nail,1e5', /^3: the price "1e5" cannot be read/],
     ['with an infinite price', 'X,Nail,Infinity', /^3: the price .* cannot be read/],
+    ['with a price in another currency', 'X,Nail,USD 5', /^3: the price "USD 5" cannot be read/],
+    ['with a character that turns the text', 'X,Na\u202eil,1.00', /^3: the name has .* cannot be seen/],
+    ['with an escape sequence', 'X,\u001b[31mNail,1.00', /^3: the name has .* cannot be seen/],
+    [
+      'with a code that has an invisible character',
+      'X\u200b1,Nail,1.00',
+      /^3: the code has .* cannot be seen/,
+    ],
     ['with an ambiguous price', 'X,Nail,"1,23,4"', /^3: the price .* cannot be read/],
     ['with a price above all limits', 'X,Nail,9999999999', /^3: the price is above/],
     ['with a code that was there', 'A1,Nail,1.00', /^3: the code "A1" is on line 2 already/],
@@ -124,7 +132,11 @@ describe('a bad row has its line and a reason, and the good ones still go', () =
     ['with too few cells', 'X,1.00', /^3: it has 2 cells where the headings have 3/],
     ['with too many cells', 'X,Nail,1.00,2.00', /^3: it has 4 cells where the headings have 3/],
     ['that is the headings again', 'code,name,price', /^3: these are the headings again/],
-    ['with a line break in its code', '"X\nY",Nail,1.00', /^3: the code has a line break/],
+    [
+      'with a line break in its code',
+      '"X\nY",Nail,1.00',
+      /^3: the code has a line break or another character/,
+    ],
   ]
   test.each(bad)('%s', async (_name, row, reason) => {
     const { items, problems } = await read(`code,name,price\nA1,Board,2.00\n${row}\nZ9,Last,3.00\n`)
@@ -135,6 +147,49 @@ describe('a bad row has its line and a reason, and the good ones still go', () =
   test('with its own line also after cells of several lines', async () => {
     const { problems } = await read('code,name,price\nA1,"two\nlines",1\n\n,x,1\nB1,"a\r\nb\r\nc",1\n,y,2\n')
     expect(problems).toEqual(['5: the code is missing.', '9: the code is missing.'])
+  })
+
+  test.each([
+    ['with text after it', 'A2,"12 inch nail,5\nA3,bolt,6\nA4,"screw",7'],
+    ['closed rows later', 'A2,"nail,5\nA3,bolt,6\nA4,screw",7'],
+  ])(
+    'that swallows others by an open quote, %s, is told, and no price goes to another item',
+    async (_name, rows) => {
+      const { items, problems } = await read(`code,name,price\nA1,ok,1\n${rows}\nA5,last,8\n`)
+      expect(problems).toEqual([
+        expect.stringMatching(/^3: a quote is opened and not closed where it should be.*3 lines/),
+      ])
+      expect(items.map(({ code }) => code)).toEqual(['A1', 'A5'])
+    },
+  )
+
+  test.each([
+    [',', '1,250', 1250],
+    [',', '0,125', 0.125],
+    [',', '12,50', 12.5],
+    [',', '.50', 0.5],
+    [',', '1.23456789', 1.23456789],
+    [',', '$1,234,567.8', 1_234_567.8],
+    [';', '1,250', 1.25],
+    [';', '0,999', 0.999],
+    [';', '1.234,50', 1234.5],
+    [';', '1.234.567', 1_234_567],
+    [';', '12.5', 12.5],
+    [';', '2,500.00', 2500],
+  ])('and in a file separated by %j the price %s is %d', async (delimiter, cell, price) => {
+    const { items } = await read(`code${delimiter}price\nA1${delimiter}"${cell}"\n`)
+    expect(items).toEqual([{ code: 'A1', price }])
+  })
+
+  test('and a price that may be read in two ways is a problem', async () => {
+    expect((await read('code;price\nA1;1.234\n')).problems).toEqual([
+      '2: the price "1.234" may be 1234 or 1,234; write it with two decimals.',
+    ])
+  })
+
+  test('and blank rows of a spreadsheet, and its line that names the delimiter, are no rows', async () => {
+    const { items, problems } = await read('sep=;\r\ncode;name;price\r\nA1;x;1,5\r\n;;\r\n  \r\n')
+    expect({ items, problems }).toEqual({ items: [{ code: 'A1', name: 'x', price: 1.5 }], problems: [] })
   })
 
   test('and more empty cells than headings are no problem', async () => {
@@ -179,7 +234,7 @@ describe('a file that cannot be read', () => {
 
   test('for an unclosed quote in a large file is told without reading all of it into memory', async () => {
     const content = Buffer.concat([Buffer.from('code,price\n"A1,1\n'), Buffer.alloc(20_000_000, 'B1,2\n')])
-    expect(await failure(content)).toMatch(/^Line 2: a quote is opened here/)
+    expect(await failure(content)).toMatch(/^Line 2: a row of more than 8 MB begins here, perhaps by a quote/)
   })
 
   test('is told where the fault is far behind the beginning', async () => {
@@ -245,21 +300,35 @@ describe('columns', () => {
 })
 
 test('a report never turns a cell into a formula', async () => {
-  const cells = ['=1+1', '+1', '-1', '@x', '\tx', '\rx', '＝1', 'plain', 'a,"b"']
+  const cells = [
+    'multi\n=2+2',
+    'foo;=1+1;bar',
+    '=1+1',
+    '+1',
+    '-1',
+    '@x',
+    '\tx',
+    '\rx',
+    '＝1',
+    'plain',
+    'a,"b"',
+  ]
   const { dir, remove } = tempDir()
   const report = createReport(`${dir}/report.csv`)
   await report.add({ line: 3, reason: 'the price is negative.', cells }, ['Code', '=evil()'])
   await report.end()
   const text = readFileSync(`${dir}/report.csv`, 'utf8')
   remove()
-  expect(text.startsWith('\ufeffLine,Reason,Code,')).toBe(true)
+  expect(text.startsWith('\ufeff"Line","Reason","Code",')).toBe(true)
   const { parse } = await import('csv-parse/sync')
   const [head, row] = parse(text, { bom: true, relax_column_count: true })
   expect(head).toEqual(['Line', 'Reason', 'Code', "'=evil()"])
   expect(row).toEqual([
     '3',
     'the price is negative.',
-    ...cells.slice(0, 7).map((cell) => `'${cell}`),
+    'multi =2+2',
+    'foo;=1+1;bar',
+    ...cells.slice(2, 9).map((cell) => `'${cell.replace(/[\t\r]/, ' ')}`),
     'plain',
     'a,"b"',
   ])

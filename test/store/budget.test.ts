@@ -93,6 +93,18 @@ test('a budget gives the permits of a killed process back', async () => {
   await store.close()
 })
 
+test('a budget of one permit gives it to the next as soon as its window is over', async () => {
+  const store = openSqlite({ file: ':memory:' })
+  const budget = createBudget(store, { limit: 1, windowMs: 100 })
+  const started = performance.now()
+  for (let time = 0; time < 4; time++) {
+    const done = await budget.take('credential')
+    setTimeout(done, 20)
+  }
+  expect(performance.now() - started).toBeLessThan(1_500)
+  await store.close()
+})
+
 test('a budget is one credential’s own', async () => {
   const store = openSqlite({ file: ':memory:' })
   const budget = createBudget(store, { limit: 1, windowMs: 60_000 })

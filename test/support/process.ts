@@ -1,5 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { openSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -17,10 +18,10 @@ export interface Program {
 export function run(
   script: string,
   env: Record<string, string> = {},
-  { stdout = '', args = [] as string[] } = {},
+  { stdout = '', args = [] as string[], cwd = ROOT } = {},
 ): Program {
-  const child = spawn(process.execPath, [script, ...args], {
-    cwd: ROOT,
+  const child = spawn(process.execPath, [join(ROOT, script), ...args], {
+    cwd,
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', stdout ? openSync(stdout, 'a') : 'pipe', 'pipe'],
   })

@@ -168,7 +168,8 @@ export function openSupplier(
 
 /** Runs `push-catalogue`. */
 export function push(platform: SupplierPlatform, args: string[], env: Record<string, string> = {}): Program {
-  return run('src/cli/push-catalogue.ts', { ...platform.env, ...env }, { args })
+  // In a folder without an `.env`.
+  return run('src/cli/push-catalogue.ts', { ...platform.env, ...env }, { args, cwd: platform.dir })
 }
 
 /** The item of a generated price file's row. */

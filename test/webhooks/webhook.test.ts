@@ -124,8 +124,6 @@ describe('a delivery', () => {
   test.each([
     ['not JSON', '{"id":'],
     ['not an object', '[]'],
-    ['without an id', JSON.stringify({ type: 'x' })],
-    ['without a type', JSON.stringify({ id: 'x' })],
     ['with an id that is too long', JSON.stringify({ id: 'x'.repeat(201), type: 'x' })],
   ])('that is signed but %s is 400 and not stored', async (_name, body) => {
     const before = await stored()
@@ -148,6 +146,15 @@ describe('a delivery', () => {
     const log = app.logLines.join()
     for (const secret of [WEBHOOK_SECRET, signature(body)]) expect(log).not.toContain(secret)
   })
+})
+
+test('an event of another shape than expected is stored once as unknown, and the list is fetched', async () => {
+  const [before, listed] = [await stored(), await lists()]
+  const body = JSON.stringify({ eventId: number++, event: 'integration-connection.requested' })
+  expect((await deliver(body)).status).toBe(202)
+  expect((await deliver(body)).status).toBe(200)
+  expect(await stored()).toBe(before + 1)
+  await vi.waitFor(async () => expect(await lists()).toBe(listed + 1))
 })
 
 test('only the latest 500 events are kept', async () => {
