@@ -33,6 +33,10 @@ const USAGE = `Usage: npm run push-catalogue -- FILE.csv --catalogue NAME [optio
 
 const reporter = createReporter(process.stdout)
 const interrupted = new AbortController()
+const patience = {
+  signal: interrupted.signal,
+  onWait: (reason: string) => reporter.step(`Trying again: ${reason}`),
+}
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () =>
     interrupted.abort(new Error('Stopped. Run the same command again to go on where it was.')),
@@ -194,11 +198,6 @@ interface Place {
   credential: string
 }
 
-const patience = {
-  signal: interrupted.signal,
-  onWait: (reason: string) => reporter.step(`Trying again: ${reason}`),
-}
-
 async function findOrCreate(place: Place, options: Options): Promise<Catalogue> {
   const { catalogues, source } = place
   const { 'catalogue-id': id, scope } = options
@@ -221,7 +220,8 @@ async function byName(
 ) {
   const lock: Key = { kind: 'push-lock', owner: credential, id: name }
   const mine = randomUUID()
-  while (!(await store.compareAndSet(lock, null, mine, 60_000))) {
+  // Long enough for the two calls, and short for whoever comes after one that was killed.
+  while (!(await store.compareAndSet(lock, null, mine, 2_000))) {
     interrupted.signal.throwIfAborted()
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
