@@ -38,6 +38,9 @@ async function demo(env: Record<string, string> = {}) {
   const start = async () => {
     const program = started(run('src/demo.ts', settings))
     await answering(`http://localhost:${port}/health/live`, program)
+    // A Redis is connected in the background.
+    const ready = () => fetch(`http://localhost:${port}/health/ready`).then(({ ok }) => ok)
+    await vi.waitFor(async () => expect(await ready()).toBe(true), { timeout: 10_000 })
     return program
   }
   return { start, app: `http://localhost:${port}`, platform: `http://localhost:${sandboxPort}`, settings }

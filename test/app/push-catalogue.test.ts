@@ -233,7 +233,7 @@ describe('push-catalogue', () => {
       ['import', 'failed'],
       ['login', 'garbage'],
     ] as const) {
-      await platform.fault(endpoint, fault, 5)
+      await platform.fault(endpoint, fault, endpoint === 'login' ? 1 : 2)
       if (endpoint === 'login') await platform.post('/sandbox/expire')
       outputs.push((await pushed(args)).output)
       await platform.fault(endpoint, 'none')
