@@ -1,8 +1,8 @@
 /**
  * `npm run push-catalogue -- prices.csv --catalogue NAME --scope Public`: a price file into a catalogue, by API key.
- * Exits 0 only when the platform says that the import './env-file.ts'
-import is completed.
+ * Exits 0 only when the platform says that the import is completed.
  */
+import './env-file.ts'
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, existsSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -37,6 +37,19 @@ describe('push-catalogue', () => {
     expect([...(await platform.items(id)).keys()]).toEqual(['A1', 'A2'])
   })
 
+  test('takes its settings from the .env of its folder, as npm run tenants does', async () => {
+    const settings = Object.entries(platform.env).map(([name, value]) => `${name}=${value}\n`)
+    writeFileSync(join(platform.dir, '.env'), settings.join(''))
+    const args = [file(GOOD), '--catalogue', 'National RRP', '--scope', 'Public']
+    for (const [script, given] of [
+      ['push-catalogue', args],
+      ['tenants', []],
+    ] as const) {
+      const program = run(`src/cli/${script}.ts`, {}, { args: [...given], cwd: platform.dir })
+      expect(await program.exited, program.output()).toBe(0)
+    }
+  })
+
   test('uses the catalogue that is there, and logs in no second time', async () => {
     const args = [file(GOOD), '--catalogue', 'National RRP', '--scope', 'Public']
     await pushed(args)
