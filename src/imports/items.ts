@@ -48,11 +48,14 @@ export function createItemReader(
    * included. Taken for text the others would be lost, and the last one's price would go to the first one's item.
    */
   function swallowed(cells: string[]): string | undefined {
-    for (const [at, cell] of cells.entries()) {
-      const lines = cell.includes('\n') || cell.includes('\r') ? cell.split(/\r\n|\n|\r/) : []
+    // Looked at for every cell of a file, so that nothing is made for those without a line break.
+    for (let at = 0; at < cells.length; at++) {
+      const cell = cells[at] ?? ''
+      if (!cell.includes('\n') && !cell.includes('\r')) continue
+      const lines = cell.split(/\r\n|\n|\r/)
       const row = [...cells.slice(0, at), ...(lines[0] ?? '').split(delimiter)]
       const price = row[columns.price ?? -1]?.trim() ?? ''
-      if (lines.length > 1 && row.length === headings.length && typeof priceOf(price) === 'number')
+      if (row.length === headings.length && typeof priceOf(price) === 'number')
         return `a quote is opened and not closed where it should be: a cell holds ${lines.length} lines that look like rows.`
     }
     return undefined
