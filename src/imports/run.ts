@@ -3,7 +3,6 @@ import type { ImportJob } from '../platform/contract.ts'
 import { PlatformError, PlatformUnavailable } from '../platform/errors.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import type { Batch } from './batches.ts'
-import type { Problem } from './items.ts'
 
 export interface Progress {
   phase: 'starting' | 'sending' | 'processing'
@@ -31,8 +30,6 @@ export interface ImportOptions {
   batchId: string
   batches: AsyncIterable<Batch>
   onProgress?(progress: Readonly<Progress>): void
-  /** Each row that cannot go. May return a promise, to be waited for. */
-  onProblem?(problem: Problem): unknown
   /** Ends the import between two requests; it can be resumed. */
   signal?: AbortSignal
   /** Uploads under way at once. */
@@ -70,8 +67,11 @@ const LONGEST_POLL_MS = 10_000
  * reason. The platform keeps what it has taken, and the same batch id goes on from there.
  */
 export async function runImport(options: ImportOptions): Promise<Outcome> {
-  const { catalogues, catalogueId, signal, onProblem } = options
-  const source = abortable(options.source, signal)
+  const { catalogues, catalogueId, signal } = options
+  // One uploader's failure ends the others, and is the one that counts.
+  const failed = new AbortController()
+  const stop = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
+  const source = abortable(options.source, stop)
   const { inFlight = 12, patienceMs = 300_000, completionMs = 3_600_000, pauseMs = 500 } = options
   const progress: Progress = {
     ...{ phase: 'starting', rows: 0, sent: 0, batches: 0, rejected: 0, processed: null, waiting: null },
@@ -82,9 +82,9 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
   }
 
   /** Repeats what is safe to repeat while the platform does not answer, or asks to wait. */
-  async function persist<T>(work: () => Promise<T>, stop = signal): Promise<T> {
+  async function persist<T>(work: () => Promise<T>): Promise<T> {
     const onWait = (waiting: string) => tell({ waiting })
-    const result = await patiently(work, { patienceMs, pauseMs, onWait, ...(stop && { signal: stop }) })
+    const result = await patiently(work, { patienceMs, pauseMs, onWait, signal: stop })
     if (progress.waiting) tell({ waiting: null })
     return result
   }
@@ -100,9 +100,6 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
   tell({ phase: 'sending' })
 
   const batches = options.batches[Symbol.asyncIterator]()
-  // One uploader's failure ends the others, and is the one that counts.
-  const failed = new AbortController()
-  const stop = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
   async function upload(): Promise<void> {
     // The batches come one after the other, whichever uploader asks.
     for (let next = await batches.next(); !next.done; next = await batches.next()) {
@@ -110,9 +107,8 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
       const { body, items, rows, problems } = next.value
       progress.rows += rows
       progress.rejected += problems.length
-      if (onProblem) for (const problem of problems) await onProblem(problem)
       if (items === 0) continue
-      await persist(() => catalogues.uploadItems(source, catalogueId, batchId, body), stop)
+      await persist(() => catalogues.uploadItems(source, catalogueId, batchId, body))
       tell({ sent: progress.sent + items, batches: progress.batches + 1 })
     }
   }
@@ -193,9 +189,9 @@ export async function patiently<T>(
 }
 
 /** The source, whose wait for a permit ends with the signal; a permit that comes later is given back. */
-function abortable(source: TokenSource, signal: AbortSignal | undefined): TokenSource {
+function abortable(source: TokenSource, signal: AbortSignal): TokenSource {
   const { pace } = source
-  if (!pace || !signal) return source
+  if (!pace) return source
   return {
     ...source,
     pace: () =>

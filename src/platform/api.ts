@@ -150,7 +150,7 @@ function judge<T>(answer: HttpAnswer, { what, schema }: Pick<Call<T>, 'what' | '
   if (status === 404 && what) throw new NotFound(what)
   if (status === 401) throw new PlatformRejected('the API refuses a token that was just renewed')
   if (status === 429) throw new PlatformUnavailable('the API answered 429', answer.retryAfterMs, AT_LIMIT)
-  if (REJECTIONS.has(status)) throw new PlatformRejected(`the API answered ${status}`, undefined, status)
+  if (REJECTIONS.has(status)) throw new PlatformRejected(`the API answered ${status}`)
   if (status < 200 || status >= 300)
     throw new PlatformUnavailable(`the API answered ${status}`, answer.retryAfterMs)
   if (!schema && answer.text === '') return undefined as T

@@ -94,9 +94,7 @@ export class PlatformRejected extends PlatformError {
   readonly code = 'platform_rejected'
   readonly status = 502
   readonly field: string | undefined
-  /** The HTTP status of the refusal, where there was one. */
-  readonly answered: number | undefined
-  constructor(reason: string, field?: string, answered?: number) {
+  constructor(reason: string, field?: string) {
     super(
       field
         ? `The platform's answer is not of the expected form: ${field}. Nothing was stored.`
@@ -104,7 +102,6 @@ export class PlatformRejected extends PlatformError {
       { reason },
     )
     this.field = field
-    this.answered = answered
   }
 }
 

@@ -74,7 +74,7 @@ test('a job that has ended takes no more items: its file goes into a new one', a
     const catalogues: ImportOptions['catalogues'] = {
       startImport: async (_source, _id, batchId) => ({ status: ended.has(batchId) ? status : 'Started' }),
       uploadItems: async (_source, _id, batchId) => {
-        if (ended.has(batchId)) throw new PlatformRejected('the API answered 409', undefined, 409)
+        if (ended.has(batchId)) throw new PlatformRejected('the API answered 409')
         uploaded.push(batchId)
       },
       getImport: async () => ({ status: 'Completed' }),

@@ -1,0 +1,109 @@
+import { createWriteStream, existsSync } from 'node:fs'
+import { access, mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { StoreUnavailable } from '../store/store.ts'
+import { ImportRefused } from './refused.ts'
+
+/** The price files and reports of the jobs, in one folder on this machine, under the jobs' ids. */
+export interface ImportFiles {
+  /** The path of a job's price file. */
+  file(id: string): string
+  /** The path of the report of its problem rows. */
+  report(id: string): string
+  /**
+   * Keeps an uploaded price file; gives its size in bytes. Of a file that is too large (`ImportRefused`, 413) or cannot
+   * be written (`StoreUnavailable`) nothing is kept.
+   */
+  keep(id: string, bytes: AsyncIterable<Uint8Array>): Promise<number>
+  has(id: string): boolean
+  /** Throws `ImportRefused` (409) when the price file is not on this machine. */
+  need(id: string): Promise<void>
+  /** Throws `ImportRefused` (404) when the report is not on this machine. */
+  needReport(id: string): Promise<void>
+  /** Removes the price file of a job that no longer needs it. */
+  drop(id: string): Promise<void>
+  /** Removes all of a job's files. */
+  forget(id: string): Promise<void>
+  /** Removes what a killed process left without a job. */
+  sweep(known: ReadonlySet<string>): Promise<void>
+}
+
+/** A file without a job is taken for left behind after this long, in ms; a younger one may be on its way in. */
+const ORPHAN_MS = 3_600_000
+
+export function createFiles(dir: string, maxBytes: number): ImportFiles {
+  const file = (id: string) => join(dir, `${id}.csv`)
+  const report = (id: string) => join(dir, `${id}.problems.csv`)
+
+  async function* limited(bytes: AsyncIterable<Uint8Array>, count: (size: number) => void) {
+    let size = 0
+    for await (const chunk of bytes) {
+      size += chunk.length
+      count(size)
+      if (size > maxBytes) {
+        const most = `${Math.floor(maxBytes / 1_000_000)} MB`
+        const words = `The price file is larger than ${most}, the most that is taken here.`
+        throw new ImportRefused(413, 'too_large', words)
+      }
+      yield chunk
+    }
+  }
+
+  return {
+    file,
+    report,
+
+    async keep(id, bytes) {
+      let size = 0
+      const counted = limited(bytes, (read) => {
+        size = read
+      })
+      try {
+        await mkdir(dir, { recursive: true, mode: 0o700 })
+        const disk = createWriteStream(file(id), { mode: 0o600 })
+        await pipeline(Readable.from(counted, { objectMode: false }), disk)
+        return size
+      } catch (error) {
+        await removed(file(id))
+        const { code } = error as NodeJS.ErrnoException
+        if (typeof code === 'string' && /^E[A-Z]+$/.test(code) && code !== 'ECONNRESET')
+          throw new StoreUnavailable(`the price file cannot be written (${code})`)
+        throw error
+      }
+    },
+
+    has: (id) => existsSync(file(id)),
+
+    async need(id) {
+      const words = 'The price file of this import is not on this machine any more. Upload it again.'
+      await access(file(id)).catch(() => {
+        throw new ImportRefused(409, 'import_state', words)
+      })
+    },
+
+    async needReport(id) {
+      await access(report(id)).catch(() => {
+        throw new ImportRefused(404, 'not_found', 'The report of this import is not on this machine.')
+      })
+    },
+
+    drop: (id) => removed(file(id)),
+
+    async forget(id) {
+      await Promise.all([file(id), report(id)].map(removed))
+    },
+
+    async sweep(known) {
+      for (const name of await readdir(dir).catch(() => [])) {
+        const [id = ''] = name.split('.')
+        const { mtimeMs } = (await stat(join(dir, name)).catch(() => null)) ?? { mtimeMs: Date.now() }
+        if (!known.has(id) && Date.now() - mtimeMs > ORPHAN_MS) await removed(join(dir, name))
+      }
+    },
+  }
+}
+
+/** Removes a file if it is there; one that cannot be removed hinders nothing. */
+const removed = (path: string) => rm(path, { force: true }).catch(() => {})
