@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import express, { type Express } from 'express'
 import { connectRoutes } from './connect/routes.ts'
 import type { Services } from './services.ts'
+import { livePricing } from './supplier/router.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
 import { builderRequestsRoutes } from './web/builder-requests.ts'
 import { cataloguesRoutes } from './web/catalogues.ts'
@@ -11,6 +12,7 @@ import { errorHandler, notFound } from './web/errors.ts'
 import { healthRoutes } from './web/health.ts'
 import { importsRoutes } from './web/imports.ts'
 import { leadsRoutes } from './web/leads.ts'
+import { livePricingDocs } from './web/live-pricing-docs.ts'
 import { pages } from './web/pages.ts'
 import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
@@ -28,6 +30,7 @@ export function createApp(services: Services): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
+  app.set('trust proxy', config.proxies)
 
   app.use(requestLog(log))
   app.use(securityHeaders({ baseUrl, formTargets: [platform.appUrl, platform.authUrl] }))
@@ -41,6 +44,15 @@ export function createApp(services: Services): Express {
   app.use(bodyDeadline())
   // Before the sessions and the cross-site check: the platform is no browser, and its signature is what counts.
   app.use(webhookRoutes({ ...config.webhook, store, events, pending, log }))
+  // Neither are the callers of live pricing browsers; their access tokens count.
+  for (const { path, ...base } of services.livePricing) {
+    const { rateLimit } = config.livePricing
+    app.use(
+      path,
+      livePricingDocs(base.baseUrl),
+      livePricing({ ...base, keys: config.tokenKeys, rateLimit, log }),
+    )
+  }
   app.use(refuseCrossSite(baseUrl))
   app.use(sessions({ store: sessionStore, secrets: config.sessionSecrets, baseUrl }))
   app.use(express.urlencoded({ extended: false, limit: '64kb' }), express.json({ limit: '64kb' }))

@@ -2,8 +2,10 @@
  * The environment as a typed config. Every problem is reported at once, by the variable's name; a value is never
  * repeated, as it may be a secret.
  */
+
 import { AUTHORIZE_PATH, RATE_LIMIT, WEBHOOK_HEADER } from './platform/contract.ts'
 import type { FirstPartyCredentials } from './platform/first-party.ts'
+import type { Client } from './supplier/clients.ts'
 import type { SealingKey } from './vault/seal.ts'
 
 export interface PlatformConfig {
@@ -19,12 +21,28 @@ export interface PlatformConfig {
   /** For jobs by API key; null when none is set. */
   firstParty: FirstPartyCredentials | null
   /** What the platform takes from one credential; null: no limit. */
-  rateLimit: { limit: number; windowMs: number } | null
+  rateLimit: RateLimit | null
+}
+
+/** A limit of requests in a window. */
+export interface RateLimit {
+  limit: number
+  windowMs: number
+}
+
+/** Interface A, which a supplier hosts. */
+export interface LivePricingConfig {
+  /** Who may call each base; without any, it is not served. */
+  clients: { production: Client[]; staging: Client[] }
+  /** What is taken from one client; null: no limit. */
+  rateLimit: RateLimit | null
 }
 
 export interface Config {
   production: boolean
   port: number
+  /** How many proxies stand in front, whose word on the caller's address is taken. */
+  proxies: number
   /** The app's public origin, without a closing slash. */
   baseUrl: string
   /** The first signs. */
@@ -39,6 +57,7 @@ export interface Config {
   /** `secrets` is empty: no webhook is received. */
   webhook: { secrets: string[]; header: string }
   logLevel: string
+  livePricing: LivePricingConfig
   platform: PlatformConfig
 }
 
@@ -70,10 +89,14 @@ export interface ReadOptions {
   demoSignIn: boolean
   /** For a program that acts by API key alone: what only the app needs may be missing. */
   firstPartyOnly?: boolean
+  /** For a program that serves live pricing alone: what is the platform's may be missing. */
+  livePricingOnly?: boolean
 }
 
 /** Reads the environment. Throws `ConfigError`. */
-export function readConfig(env: Environment, { demoSignIn, firstPartyOnly = false }: ReadOptions): Config {
+export function readConfig(env: Environment, options: ReadOptions): Config {
+  const { demoSignIn, firstPartyOnly = false, livePricingOnly = false } = options
+  const withoutPages = firstPartyOnly || livePricingOnly
   const problems: string[] = []
   const get = (name: string) => env[name]?.trim() || undefined
   const wrong = <T>(name: string, rule: string, instead: T): T => {
@@ -86,9 +109,9 @@ export function readConfig(env: Environment, { demoSignIn, firstPartyOnly = fals
     return get(name) ?? wrong(name, `is not set: ${hint}`, '')
   }
 
-  /** Required by the app, not by a program that acts by API key. */
+  /** Required by the app, not by a program without pages. */
   function appOnly(name: string, hint: string): string {
-    return firstPartyOnly ? (get(name) ?? '') : required(name, hint)
+    return withoutPages ? (get(name) ?? '') : required(name, hint)
   }
 
   function address(name: string, value: string, { path }: { path: boolean }): string {
@@ -123,7 +146,7 @@ export function readConfig(env: Environment, { demoSignIn, firstPartyOnly = fals
 
   function sessionSecrets(): string[] {
     const secrets = list('SESSION_SECRET')
-    if (secrets.length === 0 && firstPartyOnly) return []
+    if (secrets.length === 0 && withoutPages) return []
     if (secrets.length === 0)
       return wrong('SESSION_SECRET', 'is not set: `npm run keys` prints a new one', [])
     if (production && secrets.some((secret) => secret.length < 32 || new Set(secret).size < 10)) {
@@ -202,13 +225,13 @@ export function readConfig(env: Environment, { demoSignIn, firstPartyOnly = fals
     return { email, apiKey, subscriptionKey, tenantId: get('PLATFORM_TENANT_ID') }
   }
 
-  function rateLimit(): PlatformConfig['rateLimit'] {
-    const value = get('PLATFORM_RATE_LIMIT') ?? RATE_LIMIT
+  function rateLimit(name: string, usual: string): RateLimit | null {
+    const value = get(name) ?? usual
     if (value === 'off') return null
     const [, limit, seconds] = /^([1-9]\d{0,6})\/(\d{1,5}(?:\.\d{1,3})?)$/.exec(value) ?? []
     return Number(seconds) > 0
       ? { limit: Number(limit), windowMs: Number(seconds) * 1000 }
-      : wrong('PLATFORM_RATE_LIMIT', 'must be requests/seconds, such as 100/30, or off', null)
+      : wrong(name, 'must be requests/seconds, such as 100/30, or off', null)
   }
 
   function webhook(): Config['webhook'] {
@@ -218,6 +241,39 @@ export function readConfig(env: Environment, { demoSignIn, firstPartyOnly = fals
     if (production && secrets.some((secret) => secret.length < 16))
       wrong('PLATFORM_WEBHOOK_SECRET', 'is too weak: 16 characters or more', '')
     return { secrets, header }
+  }
+
+  /** Clients as id:secret; an id that is there twice has two secrets, while one replaces the other. */
+  function clients(name: string): Client[] {
+    const secrets = new Map<string, string[]>()
+    for (const [index, entry] of list(name).entries()) {
+      const [, id = '', secret = ''] = /^([\x21-\x39\x3b-\x7e]{1,100}):([\x21-\x7e]+)$/.exec(entry) ?? []
+      if (!id) wrong(name, `entry ${index + 1} must be an id, a colon and a secret`, undefined)
+      else if (production && (secret.length < 16 || new Set(secret).size < 8))
+        wrong(name, `entry ${index + 1} has a weak secret: 16 random characters or more`, undefined)
+      else secrets.set(id, [...(secrets.get(id) ?? []), secret])
+    }
+    return [...secrets].map(([id, known]) => ({ id, secrets: known }))
+  }
+
+  function livePricing(): LivePricingConfig {
+    const [live, staging] = [clients('LIVE_PRICING_CLIENTS'), clients('LIVE_PRICING_STAGING_CLIENTS')]
+    if (livePricingOnly && live.length + staging.length === 0)
+      wrong('LIVE_PRICING_CLIENTS', 'is not set: id:secret of who may call', undefined)
+    const secretsOf = (list: Client[]) => new Set(list.flatMap(({ secrets }) => secrets))
+    if ([...secretsOf(live)].some((secret) => secretsOf(staging).has(secret)))
+      wrong('LIVE_PRICING_STAGING_CLIENTS', 'must not have the secrets of LIVE_PRICING_CLIENTS', undefined)
+    return {
+      clients: { production: live, staging },
+      rateLimit: rateLimit('LIVE_PRICING_RATE_LIMIT', '3000/10'),
+    }
+  }
+
+  function proxies(): number {
+    const value = get('TRUSTED_PROXIES') ?? '0'
+    return /^\d$/.test(value)
+      ? Number(value)
+      : wrong('TRUSTED_PROXIES', 'must be the number of proxies in front, from 0 to 9', 0)
   }
 
   function maxPriceFileBytes(): number {
@@ -235,7 +291,7 @@ export function readConfig(env: Environment, { demoSignIn, firstPartyOnly = fals
       : wrong('PLATFORM_SCOPES', 'must be scope names, separated by spaces', [])
   }
 
-  if (production && demoSignIn && !firstPartyOnly) {
+  if (production && demoSignIn && !withoutPages) {
     problems.push(
       'NODE_ENV is production, but sign-in is still the demo’s: replace src/web/sign-in.ts with yours',
     )
@@ -246,6 +302,7 @@ export function readConfig(env: Environment, { demoSignIn, firstPartyOnly = fals
   const config: Config = {
     production,
     port: listenPort,
+    proxies: proxies(),
     baseUrl: address('BASE_URL', get('BASE_URL') ?? `http://localhost:${listenPort}`, { path: false }),
     sessionSecrets: sessionSecrets(),
     tokenKeys: tokenKeys(),
@@ -256,10 +313,11 @@ export function readConfig(env: Environment, { demoSignIn, firstPartyOnly = fals
     logLevel: LEVELS.includes(get('LOG_LEVEL') ?? 'info')
       ? (get('LOG_LEVEL') ?? 'info')
       : wrong('LOG_LEVEL', `must be one of ${LEVELS.join(', ')}`, 'info'),
+    livePricing: livePricing(),
     platform: {
       appUrl: platformAddress('PLATFORM_APP_URL'),
       authUrl: platformAddress('PLATFORM_AUTH_URL'),
-      apiUrl: platformAddress('PLATFORM_API_URL', required),
+      apiUrl: platformAddress('PLATFORM_API_URL', livePricingOnly ? appOnly : required),
       clientId: appOnly('PLATFORM_CLIENT_ID', 'the platform’s support gives it at registration'),
       clientSecret: appOnly('PLATFORM_CLIENT_SECRET', 'the platform’s support gives it at registration'),
       scopes: scopes(),
@@ -267,7 +325,7 @@ export function readConfig(env: Environment, { demoSignIn, firstPartyOnly = fals
       authorizeParams: authorizeParams(),
       pkce: pkce(),
       firstParty: firstParty(),
-      rateLimit: rateLimit(),
+      rateLimit: rateLimit('PLATFORM_RATE_LIMIT', RATE_LIMIT),
     },
   }
   if (problems.length > 0) throw new ConfigError(problems)

@@ -14,6 +14,8 @@ import { createOAuth, type OAuth } from './platform/oauth.ts'
 import type { TokenSource } from './platform/token-source.ts'
 import { type BudgetOptions, createBudget } from './store/budget.ts'
 import type { Store } from './store/store.ts'
+import type { Client } from './supplier/clients.ts'
+import { openPriceLists, type PriceLists } from './supplier/embedded/price-lists.ts'
 import { createVault, type Vault } from './vault/vault.ts'
 import { SESSION_MS } from './web/session.ts'
 import { createEvents, type Events } from './webhooks/events.ts'
@@ -35,6 +37,7 @@ export interface Services {
   imports: Imports
   events: Events
   pending: Pending
+  livePricing: LivePricingBase[]
   /** Aborted when the app begins to stop: what would never end by itself ends then. */
   stopping: AbortSignal
   stop(): void
@@ -58,6 +61,7 @@ export async function createServices(config: Config, log: Logger): Promise<Servi
     // One name for one grant: its parts cannot run into each other.
     source: (userId, context) => paced(source(userId, context), JSON.stringify([userId, context])),
   })
+  const livePricing = livePricingBases(config, log)
   const stopping = new AbortController()
   return {
     ...{ config, log, store, sessionStore, oauth, vault, catalogues, builderRequests, imports },
@@ -66,6 +70,7 @@ export async function createServices(config: Config, log: Logger): Promise<Servi
     accessControls: createAccessControls(api),
     events: createEvents(store),
     pending: createPending({ store, builderRequests, source }),
+    livePricing,
     stopping: stopping.signal,
     stop: () => stopping.abort(),
     async close(graceMs = 0) {
@@ -76,8 +81,35 @@ export async function createServices(config: Config, log: Logger): Promise<Servi
       // Without connections, what is left of the imports ends at once; it should not find the store closed.
       await Promise.race([imports.close(), new Promise((resolve) => setTimeout(resolve, LAST_MS))])
       await store.close()
+      for (const { book } of livePricing) book.close()
     },
   }
+}
+
+/** One `{supplier_base_url}`: staging and production have their own callers and their own prices. */
+export interface LivePricingBase {
+  path: string
+  baseUrl: string
+  clients: Client[]
+  book: PriceLists
+}
+
+/** Where `load-prices` puts price lists, and the app looks for them. */
+export const PRICE_LISTS = { production: 'price-lists', staging: 'price-lists-staging' } as const
+const BASES = { production: '/live-pricing', staging: '/live-pricing-staging' } as const
+
+/** The bases that have callers. Replace `openPriceLists` to put your own `PriceBook` behind them. */
+export function livePricingBases({ baseUrl, dataDir, livePricing }: Config, log: Logger): LivePricingBase[] {
+  const environments = ['production', 'staging'] as const
+  return environments
+    .filter((environment) => livePricing.clients[environment].length > 0)
+    .map((environment) => {
+      const [path, folder] = [BASES[environment], join(dataDir, PRICE_LISTS[environment])]
+      const book = openPriceLists(folder, log)
+      if (!book.loaded())
+        log.warn({ folder }, `${path} has no price list yet: npm run load-prices -- FOLDER makes one`)
+      return { path, baseUrl: baseUrl + path, clients: livePricing.clients[environment], book }
+    })
 }
 
 /** What ends by itself may still take this long, in ms. */

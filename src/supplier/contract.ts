@@ -1,0 +1,197 @@
+/**
+ * Interface A, which a supplier hosts and the platform calls: every path, parameter, field, code and limit, and nothing
+ * else. "given" names the section of the supplier integration specification; "assumed" is not shown there and is listed
+ * in the README. Whoever has the full documentation corrects this file alone.
+ *
+ * Schemas of what the platform sends are tolerant: unknown fields pass. Schemas of what we answer are strict.
+ */
+import * as z from 'zod'
+
+/** given 4.1: paths below `{supplier_base_url}`. */
+export const PATHS = {
+  token: '/connect/token',
+  nearest: '/stores/nearest',
+  store: '/stores/{id}',
+  prices: '/request-prices',
+} as const
+
+/** given 4.1. */
+export const GRANT_TYPE = 'client_credentials'
+
+/** assumed: the names of the search's parameters; the distance is a radius, in kilometres. */
+export const NEAREST = { latitude: 'latitude', longitude: 'longitude', radius: 'radius' } as const
+
+/** assumed: section 8 shows no bound of the search, of the list of stores, or of a price request. */
+export const LIMITS = {
+  /** More than half way around the Earth is everywhere. */
+  radiusKm: 50_000,
+  stores: 50,
+  items: 1000,
+  bodyBytes: 1_000_000,
+  quantity: 1_000_000,
+} as const
+
+/**
+ * given 2.1: exactly three fields, one of which is `expires_in` (seconds). assumed: the other two have the names of
+ * RFC 6749 section 5.1.
+ */
+export const tokenAnswerSchema = z
+  .strictObject({
+    access_token: z.string().min(1).meta({ description: 'presented as `Authorization: Bearer`' }),
+    token_type: z.literal('Bearer'),
+    expires_in: z.number().int().positive().meta({ description: 'seconds that the token is valid' }),
+  })
+  .meta({ id: 'TokenResponse', description: 'A bearer token. Exactly three fields.' })
+
+/** assumed: the error body of the token endpoint is that of RFC 6749 section 5.2. */
+export const tokenErrorSchema = z
+  .strictObject({
+    error: z.enum([
+      'invalid_request',
+      'invalid_client',
+      'unsupported_grant_type',
+      'temporarily_unavailable',
+      'server_error',
+    ]),
+    error_description: z.string(),
+  })
+  .meta({ id: 'TokenError', description: 'Why no token was issued (RFC 6749 section 5.2).' })
+
+const HOUR = /^([01]\d|2[0-3]):[0-5]\d$/
+export const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const
+
+/** given 2.2: the names of the schemas, and which holds which. assumed: all of their fields. */
+export const openingHoursSchema = z
+  .strictObject({
+    opens: z
+      .string()
+      .regex(HOUR)
+      .meta({ examples: ['07:00'] }),
+    closes: z
+      .string()
+      .regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/)
+      .meta({ examples: ['17:30'], description: 'later than `opens`; 24:00 is the end of the day' }),
+  })
+  .meta({ id: 'OpeningHours', description: 'One opening, in the time zone of the store.' })
+
+const openings = z
+  .array(openingHoursSchema)
+  .meta({ description: 'in the order of time, apart from each other; empty on a day without opening' })
+
+export const dailyTradingHoursSchema = z
+  .strictObject({ day: z.enum(DAYS), openingHours: openings })
+  .meta({ id: 'DailyTradingHours', description: 'The openings of one day of the week.' })
+
+export const publicHolidaySchema = z
+  .strictObject({ date: z.iso.date(), name: z.string(), openingHours: openings })
+  .meta({ id: 'PublicHoliday', description: 'A day whose openings replace those of its day of the week.' })
+
+export const tradingHoursSchema = z
+  .strictObject({
+    timeZone: z
+      .string()
+      .meta({ description: 'a name of the IANA time zone database', examples: ['Australia/Sydney'] }),
+    dailyTradingHours: z.array(dailyTradingHoursSchema).length(7).meta({ description: 'Monday to Sunday' }),
+    publicHolidays: z.array(publicHolidaySchema).meta({ description: 'in the order of their dates' }),
+  })
+  .meta({ id: 'TradingHours', description: 'When a store is open.' })
+
+export const storeSchema = z
+  .strictObject({
+    id: z.string().min(1).max(100),
+    name: z.string().min(1),
+    address: z.strictObject({
+      street: z.string(),
+      suburb: z.string(),
+      state: z.string(),
+      postcode: z.string(),
+      country: z.string(),
+    }),
+    phone: z.string().optional(),
+    latitude: z.number().min(-90).max(90),
+    longitude: z.number().min(-180).max(180),
+    tradingHours: tradingHoursSchema,
+    distance: z
+      .number()
+      .nonnegative()
+      .optional()
+      .meta({ description: 'kilometres from the place that was asked for; in the answer of a search only' }),
+  })
+  .meta({ id: 'Store', description: 'A shop of the supplier.' })
+export type Store = z.infer<typeof storeSchema>
+export type OpeningHours = z.infer<typeof openingHoursSchema>
+
+/** given 2.3: an item identifier, a store id and a quantity. assumed: their names and types. */
+export const priceItemRequestSchema = z
+  .looseObject({
+    itemId: z.string().meta({ description: 'the code of the item in the published catalogue' }),
+    storeId: z.string(),
+    // Any JSON value: what cannot be a quantity is an error of the item, not of the call (7).
+    quantity: z
+      .unknown()
+      .refine((value) => value !== undefined, 'is missing')
+      .meta({ type: 'number', description: `more than 0, at most ${LIMITS.quantity}`, examples: [2.4] }),
+  })
+  .meta({ id: 'PriceItemRequest', description: 'What is asked for: one item at one store.' })
+
+/** given 2.3: an optional member number and a list. assumed: the names. */
+export const priceRequestSchema = z
+  .looseObject({
+    memberNumber: z
+      .string()
+      .nullish()
+      .meta({ description: 'the builder’s account number with the supplier' }),
+    items: z.array(priceItemRequestSchema).meta({ maxItems: LIMITS.items }),
+  })
+  .meta({ id: 'PriceRequest' })
+
+/** assumed (section 7 shows no list): the codes of an item that cannot be priced, and what they say. */
+export const ITEM_ERRORS = {
+  item_unknown: 'There is no such item.',
+  item_not_in_range: 'The store does not carry this item.',
+  store_unknown: 'There is no such store.',
+  member_unknown: 'There is no such member number.',
+  quantity_invalid: 'The quantity must be a number greater than 0.',
+  quantity_too_large: `The quantity is larger than ${LIMITS.quantity.toLocaleString('en-AU')}.`,
+  price_on_application: 'The price of this item is given on application. Please ask the store.',
+  price_unavailable: 'The price cannot be told just now. Please ask again later.',
+} as const
+export type ItemError = keyof typeof ITEM_ERRORS
+const itemErrors = Object.keys(ITEM_ERRORS) as [ItemError, ...ItemError[]]
+
+/**
+ * given 2.4: `unitPrice`, `discount` and `totalPrice`, null on error; an error code and a message. assumed: the other
+ * names. `quantity` is what was asked for, or null if that was no number.
+ */
+export const priceItemSchema = z
+  .strictObject({
+    itemId: z.string(),
+    storeId: z.string(),
+    quantity: z.number().nullable(),
+    unitPrice: z.number().nullable().meta({ description: 'dollars before tax, for one unit; null on error' }),
+    discount: z.number().nullable().meta({ description: 'dollars, for the whole quantity; null on error' }),
+    totalPrice: z
+      .number()
+      .nullable()
+      .meta({ description: 'exactly unitPrice * quantity - discount, not rounded; null on error' }),
+    errorCode: z.enum(itemErrors).optional(),
+    errorMessage: z.string().optional(),
+  })
+  .meta({ id: 'PriceItem', description: 'The price of one item, or why there is none.' })
+export type PriceItem = z.infer<typeof priceItemSchema>
+
+/** assumed: errors are problem documents (RFC 9457), but for those of the token endpoint. */
+export const problemSchema = z
+  .strictObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.number().int(),
+    detail: z.string(),
+    code: z.string(),
+    requestId: z.string().optional(),
+    errors: z
+      .array(z.strictObject({ path: z.string(), message: z.string() }))
+      .optional()
+      .meta({ description: 'every problem of the input, by its place, such as `items[3].storeId`' }),
+  })
+  .meta({ id: 'Problem', description: 'Why a call failed (RFC 9457).' })

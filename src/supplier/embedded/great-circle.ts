@@ -1,0 +1,45 @@
+import type { Place } from '../price-book.ts'
+
+/** The mean radius of the Earth, in kilometres (IUGG). */
+export const EARTH_KM = 6371.0088
+
+export interface Point {
+  latitude: number
+  longitude: number
+}
+
+export interface Box {
+  minLatitude: number
+  maxLatitude: number
+  minLongitude: number
+  maxLongitude: number
+}
+
+const rad = (degrees: number) => (degrees * Math.PI) / 180
+const deg = (radians: number) => (radians * 180) / Math.PI
+
+/** Kilometres between two points along the surface, by the haversine formula. */
+export function distanceKm(a: Point, b: Point): number {
+  const across = Math.sin(rad(b.longitude - a.longitude) / 2)
+  const up = Math.sin(rad(b.latitude - a.latitude) / 2)
+  const haversine = up * up + Math.cos(rad(a.latitude)) * Math.cos(rad(b.latitude)) * across * across
+  return 2 * EARTH_KM * Math.asin(Math.min(1, Math.sqrt(haversine)))
+}
+
+/** A little more than rounding can lose, in degrees. */
+const MARGIN = 1e-6
+
+/** Boxes that hold every point within the radius: two where they cross the antimeridian, all longitudes at a pole. */
+export function boxesAround({ latitude, longitude, radiusKm }: Place): Box[] {
+  const angle = radiusKm / EARTH_KM
+  const [south, north] = [latitude - deg(angle) - MARGIN, latitude + deg(angle) + MARGIN]
+  const latitudes = { minLatitude: Math.max(south, -90), maxLatitude: Math.min(north, 90) }
+  const box = (minLongitude: number, maxLongitude: number) => ({ ...latitudes, minLongitude, maxLongitude })
+  if (south <= -90 || north >= 90) return [box(-180, 180)]
+  // The circle is widest a little poleward of its centre, where the meridians close in.
+  const reach = deg(Math.asin(Math.min(1, Math.sin(angle) / Math.cos(rad(latitude))))) + MARGIN
+  const [west, east] = [longitude - reach, longitude + reach]
+  if (west < -180) return [box(west + 360, 180), box(-180, east)]
+  if (east > 180) return [box(west, 180), box(-180, east - 360)]
+  return [box(west, east)]
+}

@@ -1,0 +1,334 @@
+import { randomUUID } from 'node:crypto'
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { DAYS, type OpeningHours, type Store, storeSchema } from '../contract.ts'
+import { HAS_DISCOUNTS, HAS_STORE_PRICES, lineKey, NONE, POA, SCHEMA } from './price-list.ts'
+import { nextName, tidy } from './price-lists.ts'
+import { createProblems, PriceListProblems, type Problems, readRows, type TableRules } from './table.ts'
+import { addOpening, dayOf, openingOf } from './trading-hours.ts'
+
+export interface Loaded {
+  items: number
+  stores: number
+  storePrices: number
+  members: number
+  discounts: number
+}
+
+/** The files of a price list: comma separated, UTF-8, with headings. */
+export const FILES = {
+  stores: {
+    file: 'stores.csv',
+    required: ['id', 'name', 'latitude', 'longitude', 'time_zone'],
+    optional: ['street', 'suburb', 'state', 'postcode', 'country', 'phone'],
+  },
+  hours: { file: 'hours.csv', required: ['store', 'day', 'opens', 'closes'], optional: [] },
+  holidays: {
+    file: 'holidays.csv',
+    required: ['date', 'name'],
+    optional: ['store', 'state', 'opens', 'closes'],
+  },
+  items: { file: 'items.csv', required: ['code', 'price'], optional: ['category'], others: true },
+  prices: { file: 'prices.csv', required: ['item', 'store', 'price'], optional: [] },
+  members: { file: 'members.csv', required: ['number'], optional: ['group'] },
+  discounts: {
+    file: 'discounts.csv',
+    required: [],
+    optional: [
+      'item',
+      'category',
+      'group',
+      'store',
+      'percent',
+      'amount',
+      'price',
+      'min_quantity',
+      'from',
+      'until',
+      'name',
+    ],
+  },
+} satisfies Record<string, TableRules>
+
+const PRICE = /^\d{1,9}(\.\d{1,4})?$/
+const PRICE_RULE = 'must be dollars such as 1234.5, at most 4 decimals'
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be in it
+const ID = /^[^\u0000-\u001f\u007f]{1,100}$/
+const DATE = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
+
+/**
+ * Makes a price list of the CSV files of a folder, beside those that are there, and puts it in their place at once:
+ * whoever reads sees the old one or the new one, whole. Any problem of any file, and nothing is loaded.
+ * Throws `PriceListProblems`, and an error of one line when the folders cannot be read or written.
+ */
+export async function loadPriceList(from: string, into: string): Promise<Loaded> {
+  mkdirSync(into, { recursive: true, mode: 0o700 })
+  const draft = join(into, `${randomUUID()}.loading`)
+  try {
+    const loaded = await fill(draft, from)
+    durable(draft)
+    renameSync(draft, join(into, nextName(into)))
+    durable(into)
+    tidy(into)
+    return loaded
+  } finally {
+    for (const path of [draft, `${draft}-journal`]) rmSync(path, { force: true })
+  }
+}
+
+/** What was written is on the disk when this returns. */
+function durable(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } catch {
+    // Some systems cannot flush a folder, or a file that is opened for reading.
+  } finally {
+    closeSync(file)
+  }
+}
+
+async function fill(file: string, from: string): Promise<Loaded> {
+  const db = new DatabaseSync(file)
+  try {
+    // A draft that is cut off is thrown away: nothing of it must be recovered.
+    db.exec(
+      `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -64000; ${SCHEMA} BEGIN`,
+    )
+    const problems = createProblems()
+    const stores = await loadStores(db, from, problems)
+    const categories = new Map<string, number>()
+    const items = await loadItems(db, from, problems, categories)
+    const storePrices = await loadStorePrices(db, from, problems, stores)
+    const members = await loadMembers(db, from, problems)
+    const discounts = await loadDiscounts(db, from, problems, { stores, categories })
+    problems.check()
+    db.exec('COMMIT')
+    return { items, stores: stores.size, storePrices, members, discounts }
+  } finally {
+    db.close()
+  }
+}
+
+function missing(file: string): PriceListProblems {
+  return new PriceListProblems([`${file}: there is no such file in the folder.`], 0)
+}
+
+async function loadStores(db: DatabaseSync, from: string, problems: Problems): Promise<Set<string>> {
+  const stores = new Map<string, Store>()
+  const there = await readRows(from, FILES.stores, problems, (cell, wrong) => {
+    const id = cell('id')
+    if (!ID.test(id)) return wrong('id must have 1 to 100 characters.')
+    if (stores.has(id)) return wrong(`the store ${id} was there before.`)
+    const [latitude, longitude] = [coordinate(cell('latitude'), 90), coordinate(cell('longitude'), 180)]
+    if (latitude === undefined) return wrong('latitude must be degrees from -90 to 90.')
+    if (longitude === undefined) return wrong('longitude must be degrees from -180 to 180.')
+    if (!isTimeZone(cell('time_zone'))) return wrong('time_zone must be a name such as Australia/Sydney.')
+    const phone = cell('phone')
+    const store = storeSchema.safeParse({
+      ...{ id, name: cell('name'), latitude, longitude, ...(phone && { phone }) },
+      address: {
+        ...{ street: cell('street'), suburb: cell('suburb'), state: cell('state') },
+        ...{ postcode: cell('postcode'), country: cell('country') },
+      },
+      tradingHours: {
+        timeZone: cell('time_zone'),
+        dailyTradingHours: DAYS.map((day) => ({ day, openingHours: [] })),
+        publicHolidays: [],
+      },
+    })
+    if (!store.success) return wrong('name must not be empty.')
+    stores.set(id, store.data)
+  })
+  if (!there) throw missing(FILES.stores.file)
+
+  await readRows(from, FILES.hours, problems, (cell, wrong) => {
+    const store = stores.get(cell('store'))
+    if (!store) return wrong(`there is no store ${cell('store').slice(0, 100)}.`)
+    const day = dayOf(cell('day'))
+    if (!day) return wrong('day must be a day of the week, such as Monday or Mon.')
+    const opening = openingOf(cell('opens'), cell('closes'))
+    if (typeof opening === 'string') return wrong(`${opening}.`)
+    const { openingHours = [] } =
+      store.tradingHours.dailyTradingHours.find((daily) => daily.day === day) ?? {}
+    if (!addOpening(openingHours, opening)) wrong(`${day} has another opening at that time.`)
+  })
+  await loadHolidays(from, problems, [...stores.values()])
+
+  const addStore = db.prepare('INSERT INTO stores VALUES (?, ?, ?)')
+  const addPlace = db.prepare('INSERT INTO places VALUES (?, ?, ?, ?, ?)')
+  let number = 0
+  for (const store of stores.values()) {
+    const { latitude, longitude } = store
+    addStore.run(++number, store.id, JSON.stringify(store))
+    addPlace.run(number, latitude, latitude, longitude, longitude)
+  }
+  return new Set(stores.keys())
+}
+
+interface Holiday {
+  date: string
+  name: string
+  openingHours: OpeningHours[]
+}
+
+/** Of one date, what is said of a store counts before what is said of its state, and that before what is said of all. */
+async function loadHolidays(from: string, problems: Problems, stores: Store[]): Promise<void> {
+  const ids = new Set(stores.map(({ id }) => id))
+  const states = new Set(stores.map(({ address }) => address.state))
+  const holidays = new Map<string, Holiday>()
+  const key = (level: string, of: string, date: string) => JSON.stringify([level, of, date])
+  const dates = new Set<string>()
+  await readRows(from, FILES.holidays, problems, (cell, wrong) => {
+    const [date, name, store, state] = [cell('date'), cell('name'), cell('store'), cell('state')]
+    if (!isDate(date)) return wrong('date must be a day such as 2026-12-25.')
+    if (store && state) return wrong('it names a store and a state; one of them is enough.')
+    if (store && !ids.has(store)) return wrong(`there is no store ${store.slice(0, 100)}.`)
+    if (state && !states.has(state)) return wrong(`there is no store in ${state.slice(0, 100)}.`)
+    const level = store ? 'store' : state ? 'state' : 'all'
+    const at = key(level, store || state, date)
+    const holiday = holidays.get(at) ?? { date, name, openingHours: [] }
+    holidays.set(at, holiday)
+    dates.add(date)
+    if (!cell('opens') && !cell('closes')) return
+    const opening = openingOf(cell('opens'), cell('closes'))
+    if (typeof opening === 'string') return wrong(`${opening}.`)
+    if (!addOpening(holiday.openingHours, opening)) wrong(`${date} has another opening at that time.`)
+  })
+  const inOrder = [...dates].sort()
+  for (const { id, address, tradingHours } of stores) {
+    for (const date of inOrder) {
+      const levels = [key('store', id, date), key('state', address.state, date), key('all', '', date)]
+      const at = levels.find((level) => holidays.has(level))
+      const holiday = at && holidays.get(at)
+      if (holiday) tradingHours.publicHolidays.push(holiday)
+    }
+  }
+}
+
+async function loadItems(
+  db: DatabaseSync,
+  from: string,
+  problems: Problems,
+  categories: Map<string, number>,
+): Promise<number> {
+  const add = db.prepare('INSERT OR IGNORE INTO items VALUES (?, ?, ?, 0)')
+  let count = 0
+  const there = await readRows(from, FILES.items, problems, (cell, wrong) => {
+    const [code, price, category] = [cell('code'), cell('price'), cell('category')]
+    if (!ID.test(code)) return wrong('code must have 1 to 100 characters.')
+    if (price !== '' && price !== POA && !PRICE.test(price))
+      return wrong(`price ${PRICE_RULE}, or ${POA}, or nothing if only prices.csv has it.`)
+    let number: number | null = null
+    if (category !== '') {
+      number = categories.get(category) ?? categories.size + 1
+      categories.set(category, number)
+    }
+    if (add.run(code, price === '' ? null : price, number).changes === 0)
+      return wrong(`the item ${code} was there before.`)
+    count++
+  })
+  if (!there) throw missing(FILES.items.file)
+  return count
+}
+
+async function loadStorePrices(
+  db: DatabaseSync,
+  from: string,
+  problems: Problems,
+  stores: Set<string>,
+): Promise<number> {
+  const add = db.prepare('INSERT OR IGNORE INTO store_prices VALUES (?, ?)')
+  const flag = flagger(db, HAS_STORE_PRICES)
+  let count = 0
+  await readRows(from, FILES.prices, problems, (cell, wrong) => {
+    const [item, store, price] = [cell('item'), cell('store'), cell('price')]
+    if (!stores.has(store)) return wrong(`there is no store ${store.slice(0, 100)}.`)
+    if (price !== POA && price !== NONE && !PRICE.test(price))
+      return wrong(`price ${PRICE_RULE}, or ${POA}, or ${NONE} if the store does not carry the item.`)
+    if (!flag(item)) return wrong(`there is no item ${item.slice(0, 100)}.`)
+    if (add.run(lineKey(item, store), price).changes === 0)
+      return wrong(`the item ${item} had a price at the store ${store} before.`)
+    count++
+  })
+  return count
+}
+
+/** Marks an item; false when there is none of that code. The rows of one item often stand together. */
+function flagger(db: DatabaseSync, flag: number): (code: string) => boolean {
+  const mark = db.prepare('UPDATE items SET more = more | ? WHERE code = ?')
+  let last: string | undefined
+  return (code) => {
+    if (code !== last && mark.run(flag, code).changes === 0) return false
+    last = code
+    return true
+  }
+}
+
+async function loadMembers(db: DatabaseSync, from: string, problems: Problems): Promise<number> {
+  const add = db.prepare('INSERT OR IGNORE INTO members VALUES (?, ?)')
+  let count = 0
+  await readRows(from, FILES.members, problems, (cell, wrong) => {
+    const [number, group] = [cell('number'), cell('group')]
+    if (!ID.test(number)) return wrong('number must have 1 to 100 characters.')
+    if (add.run(number, group).changes === 0) return wrong(`the member ${number} was in that group before.`)
+    count++
+  })
+  return count
+}
+
+const AMOUNTS = ['percent', 'amount', 'price'] as const
+
+async function loadDiscounts(
+  db: DatabaseSync,
+  from: string,
+  problems: Problems,
+  { stores, categories }: { stores: Set<string>; categories: Map<string, number> },
+): Promise<number> {
+  const add = db.prepare('INSERT INTO discounts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const flag = flagger(db, HAS_DISCOUNTS)
+  let count = 0
+  await readRows(from, FILES.discounts, problems, (cell, wrong) => {
+    const [item, category, group, store] = [cell('item'), cell('category'), cell('group'), cell('store')]
+    if (item && category) return wrong('it names an item and a category; one of them is enough.')
+    const number = category ? categories.get(category) : null
+    if (number === undefined) return wrong(`there is no item of the category ${category.slice(0, 100)}.`)
+    if (store && !stores.has(store)) return wrong(`there is no store ${store.slice(0, 100)}.`)
+    const [kind, second] = AMOUNTS.filter((name) => cell(name) !== '')
+    if (!kind || second)
+      return wrong('it must have one of percent, amount (off each unit) and price (of the unit).')
+    const value = cell(kind)
+    if (!PRICE.test(value) || (kind === 'percent' && Number(value) > 100))
+      return wrong(kind === 'percent' ? 'percent must be a number from 0 to 100.' : `${kind} ${PRICE_RULE}.`)
+    const least = cell('min_quantity') || '0'
+    if (!/^\d{1,7}(\.\d{1,4})?$/.test(least)) return wrong('min_quantity must be a number.')
+    const [first, last] = [cell('from') || '0000-01-01', cell('until') || '9999-12-31']
+    if (!(isDate(first) || first === '0000-01-01') || !isDate(last))
+      return wrong('from and until must be days such as 2026-12-25.')
+    if (last < first) return wrong('until is before from.')
+    if (item && !flag(item)) return wrong(`there is no item ${item.slice(0, 100)}.`)
+    add.run(item || null, number, group || null, store || null, kind, value, Number(least), first, last)
+    count++
+  })
+  return count
+}
+
+function coordinate(text: string, most: number): number | undefined {
+  const value = /^[+-]?\d{1,3}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN
+  return Math.abs(value) <= most ? value : undefined
+}
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone })
+    return timeZone.includes('/') || timeZone === 'UTC'
+  } catch {
+    return false
+  }
+}
+
+/** A day that exists: not the 30th of February. */
+function isDate(text: string): boolean {
+  return DATE.test(text) && new Date(`${text}T00:00:00Z`).toISOString().startsWith(text)
+}

@@ -1,0 +1,100 @@
+import { createReadStream, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { FileUnreadable } from '../../imports/encoding.ts'
+import { readTable } from '../../imports/rows.ts'
+
+/** What is wrong with the files of a price list; `problems` has one line for each, with its file and line. */
+export class PriceListProblems extends Error {
+  readonly problems: string[]
+  constructor(problems: string[], more: number) {
+    super(
+      [
+        `The price list has ${problems.length + more} ${problems.length + more === 1 ? 'problem' : 'problems'}; nothing was loaded.`,
+        ...problems,
+        ...(more > 0 ? [`... and ${more} more.`] : []),
+      ].join('\n'),
+    )
+    this.name = 'PriceListProblems'
+    this.problems = problems
+  }
+}
+
+/** Collects problems, and ends the reading when there are too many to be worth it. */
+export function createProblems() {
+  const problems: string[] = []
+  let more = 0
+  return {
+    add(file: string, line: number, reason: string): void {
+      if (problems.length < 20) problems.push(`${file}, line ${line}: ${reason}`)
+      else more++
+      if (more >= 10_000) throw new PriceListProblems(problems, more)
+    },
+    /** Throws when there are any. */
+    check(): void {
+      if (problems.length > 0) throw new PriceListProblems(problems, more)
+    },
+  }
+}
+export type Problems = ReturnType<typeof createProblems>
+
+export interface TableRules {
+  file: string
+  required: readonly string[]
+  optional: readonly string[]
+  /** Whether columns of other names are passed over; otherwise they are a problem, as one may be misspelt. */
+  others?: boolean
+}
+
+/** The cells of a row by column, without spaces around them; '' where there is none. `wrong` reports the row. */
+export type Take = (cell: (column: string) => string, wrong: (reason: string) => void) => void
+
+/**
+ * Reads a CSV file of the folder by the names of its columns, in any order; false when there is no such file.
+ * What is wrong with a row is reported; with the file, thrown as `PriceListProblems`.
+ */
+export async function readRows(
+  folder: string,
+  { file, required, optional, others = false }: TableRules,
+  problems: Problems,
+  take: Take,
+): Promise<boolean> {
+  const path = join(folder, file)
+  if (!existsSync(path)) return false
+  const input = createReadStream(path)
+  try {
+    const table = await readTable(input)
+    const headings = table.headings.map((heading) => heading.toLowerCase().replaceAll(' ', '_'))
+    const known = [...required, ...optional]
+    for (const column of required)
+      if (!headings.includes(column)) problems.add(file, 1, `there is no column "${column}".`)
+    for (const heading of headings) {
+      if (!others && !known.includes(heading))
+        problems.add(
+          file,
+          1,
+          `"${heading.slice(0, 50)}" is no column of this file. It may have ${known.join(', ')}.`,
+        )
+      if (known.includes(heading) && headings.indexOf(heading) !== headings.lastIndexOf(heading))
+        problems.add(file, 1, `the column "${heading}" is there twice.`)
+    }
+    problems.check()
+    const at = new Map(headings.map((heading, index) => [heading, index]))
+    let cells: string[] = []
+    let line = 0
+    const cell = (column: string) => cells[at.get(column) ?? -1]?.trim() ?? ''
+    const wrong = (reason: string) => problems.add(file, line, reason)
+    for await (const portion of table.rows) {
+      for (const row of portion) {
+        ;({ cells, line } = row)
+        if (cells.length === headings.length) take(cell, wrong)
+        else wrong(`it has ${cells.length} cells, and there are ${headings.length} columns.`)
+      }
+    }
+    return true
+  } catch (error) {
+    if (!(error instanceof FileUnreadable)) throw error
+    throw new PriceListProblems([`${file}: ${error.message}`], 0)
+  } finally {
+    input.destroy()
+  }
+}

@@ -1,0 +1,34 @@
+/** A call of Interface A that fails as a whole; answered as a problem document (RFC 9457). */
+export class CallRefused extends Error {
+  readonly status: number
+  readonly code: string
+  readonly errors: { path: string; message: string }[] | undefined
+  readonly retryAfterMs: number | undefined
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    more: { errors?: { path: string; message: string }[]; retryAfterMs?: number } = {},
+  ) {
+    super(message)
+    this.name = 'CallRefused'
+    this.status = status
+    this.code = code
+    this.errors = more.errors
+    this.retryAfterMs = more.retryAfterMs
+  }
+}
+
+/** A token request that is refused; answered as RFC 6749 section 5.2 says. */
+export class TokenRefused extends Error {
+  readonly status: number
+  readonly error: string
+  readonly retryAfterMs: number | undefined
+  constructor(status: number, error: string, message: string, retryAfterMs?: number) {
+    super(message)
+    this.name = 'TokenRefused'
+    this.status = status
+    this.error = error
+    this.retryAfterMs = retryAfterMs
+  }
+}

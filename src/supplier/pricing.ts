@@ -1,0 +1,125 @@
+import type * as z from 'zod'
+import { ITEM_ERRORS, type ItemError, LIMITS, type PriceItem, priceRequestSchema } from './contract.ts'
+import { CallRefused } from './errors.ts'
+import { moneyOf } from './money.ts'
+import type { NoPrice, Price, PriceBook, PriceLine } from './price-book.ts'
+
+export type PriceRequest = z.infer<typeof priceRequestSchema>
+
+/** Reads the body of a price request. Throws `CallRefused`: 413 for too many items, 400 that names every problem. */
+export function readPriceRequest(body: unknown): PriceRequest {
+  const items = (body as { items?: unknown } | null | undefined)?.items
+  if (Array.isArray(items) && items.length > LIMITS.items)
+    throw new CallRefused(
+      413,
+      'too_large',
+      `A price request has at most ${LIMITS.items} items; this one has ${items.length}.`,
+    )
+  const parsed = priceRequestSchema.safeParse(body)
+  if (parsed.success) return parsed.data
+  throw badInput(
+    parsed.error.issues.map(({ path, message }) => ({
+      path: placeOf(path),
+      message: `${message.slice(0, 200)}`,
+    })),
+  )
+}
+
+const MOST_ERRORS = 100
+
+/** A refusal that names each problem by its place. */
+export function badInput(errors: { path: string; message: string }[]): CallRefused {
+  const [first] = errors
+  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : ''
+  return new CallRefused(400, 'invalid_input', `${first?.path}: ${first?.message}${more}.`, {
+    errors: errors.slice(0, MOST_ERRORS),
+  })
+}
+
+/** A path as one writes it: items[3].storeId; the body itself is "body". */
+function placeOf(path: readonly PropertyKey[]): string {
+  const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
+  return text.replace(/^\./, '') || 'body'
+}
+
+export interface PricingOptions {
+  book: Pick<PriceBook, 'prices'>
+  /** How long the price book may take, in ms. */
+  patienceMs: number
+  /** Told of a price book that fails; what its callers see does not say why. */
+  onFault(error: unknown): void
+}
+
+/**
+ * The answers to a price request, in its order and one for each of its items (specification 4.1, 7): what cannot be
+ * priced is an error of that item, and no failure of the price book fails the call.
+ */
+export async function priceItems(request: PriceRequest, options: PricingOptions): Promise<PriceItem[]> {
+  const { items, memberNumber } = request
+  const bad = items.map(({ quantity }) => quantityError(quantity))
+  const lines = items.filter((_, at) => !bad[at]) as (PriceLine & object)[]
+  const found = await pricesOf(lines, memberNumber || null, options)
+  let next = 0
+  return items.map(({ itemId, storeId, quantity }, at) => {
+    const error = bad[at]
+    if (error) return failed(itemId, storeId, quantity, { error })
+    const answer = found?.[next++]
+    if (!answer) return failed(itemId, storeId, quantity, { error: 'price_unavailable' })
+    if ('error' in answer) return failed(itemId, storeId, quantity, answer)
+    try {
+      const { unitPrice, discount, totalPrice } = moneyOf(
+        answer.unitPrice,
+        quantity as number,
+        answer.discount,
+      )
+      return { itemId, storeId, quantity: quantity as number, unitPrice, discount, totalPrice }
+    } catch (error) {
+      options.onFault(error)
+      return failed(itemId, storeId, quantity, { error: 'price_unavailable' })
+    }
+  })
+}
+
+/** The price book's answers; undefined when it fails, takes too long, or answers another number of lines. */
+async function pricesOf(
+  lines: PriceLine[],
+  memberNumber: string | null,
+  { book, patienceMs, onFault }: PricingOptions,
+): Promise<(Price | NoPrice)[] | undefined> {
+  if (lines.length === 0) return []
+  try {
+    const answers = await within(patienceMs, book.prices(lines, memberNumber))
+    if (answers.length !== lines.length)
+      throw new Error(`the price book answered ${answers.length} of ${lines.length} lines`)
+    return answers
+  } catch (error) {
+    onFault(error)
+    return undefined
+  }
+}
+
+function quantityError(quantity: unknown): ItemError | undefined {
+  if (typeof quantity !== 'number' || !(quantity > 0)) return 'quantity_invalid'
+  return quantity > LIMITS.quantity ? 'quantity_too_large' : undefined
+}
+
+function failed(itemId: string, storeId: string, quantity: unknown, { error, message }: NoPrice): PriceItem {
+  return {
+    ...{ itemId, storeId, quantity: Number.isFinite(quantity) ? (quantity as number) : null },
+    ...{ unitPrice: null, discount: null, totalPrice: null },
+    ...{ errorCode: error, errorMessage: message ?? ITEM_ERRORS[error] },
+  }
+}
+
+/** What `work` comes to. Throws when it takes longer than `ms`. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let late: NodeJS.Timeout | undefined
+  const over = new Promise<never>((_, reject) => {
+    late = setTimeout(() => reject(new Error(`the price book took longer than ${ms} ms`)), ms)
+  })
+  try {
+    return await Promise.race([work, over])
+  } finally {
+    clearTimeout(late)
+  }
+}
