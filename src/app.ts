@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import express, { type Express } from 'express'
 import { connectRoutes } from './connect/routes.ts'
 import type { Services } from './services.ts'
+import type { Store } from './store/store.ts'
 import { livePricing } from './supplier/router.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
 import { builderRequestsRoutes } from './web/builder-requests.ts'
@@ -22,18 +23,25 @@ import { webhookRoutes } from './webhooks/routes.ts'
 
 const assets = fileURLToPath(new URL('../views/public', import.meta.url))
 
-/** The whole app, in the order in which a request meets it. */
-export function createApp(services: Services): Express {
-  const { config, log, store, sessionStore, oauth, vault, attempts, stopping } = services
-  const { leads, catalogues, accessControls, builderRequests, imports, events, pending } = services
-  const { baseUrl, production, platform } = config
+type Front = Pick<Services, 'config' | 'log' | 'livePricing'>
+
+/** What every request meets first: its log line, live pricing, headers, public files, health. */
+function createFront({ config, log, livePricing: bases }: Front, store: Pick<Store, 'ping'>): Express {
+  const { baseUrl, production, platform, proxies } = config
+  const formTargets = [platform.appUrl, platform.authUrl].filter(Boolean)
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  app.set('trust proxy', config.proxies)
+  app.set('trust proxy', proxies)
 
   app.use(requestLog(log))
-  app.use(securityHeaders({ baseUrl, formTargets: [platform.appUrl, platform.authUrl] }))
+  app.use(bodyDeadline())
+  // Before everything that is for browsers: its callers are none, and their access tokens count.
+  for (const { path, ...base } of bases) {
+    const { rateLimit } = config.livePricing
+    app.use(path, livePricing({ ...base, keys: config.tokenKeys, rateLimit, log }))
+  }
+  app.use(securityHeaders({ baseUrl, formTargets }))
   app.use(
     '/assets',
     express.static(assets, { setHeaders: (res) => res.setHeader('Cache-Control', 'public, max-age=300') }),
@@ -41,18 +49,31 @@ export function createApp(services: Services): Express {
   app.use(healthRoutes(store))
 
   app.use(pages(production))
-  app.use(bodyDeadline())
+  for (const { path, baseUrl: at } of bases) app.use(path, livePricingDocs(at))
+  return app
+}
+
+/** Live pricing alone, for a supplier that needs nothing else. It is ready when every base has prices. */
+export function createLivePricingApp(front: Front): Express {
+  const app = createFront(front, {
+    async ping() {
+      if (!front.livePricing.every(({ book }) => book.loaded())) throw new Error('there is no price list')
+    },
+  })
+  app.use(notFound)
+  app.use(errorHandler)
+  return app
+}
+
+/** The whole app, in the order in which a request meets it. */
+export function createApp(services: Services): Express {
+  const { config, log, store, sessionStore, oauth, vault, attempts, stopping } = services
+  const { leads, catalogues, accessControls, builderRequests, imports, events, pending } = services
+  const { baseUrl } = config
+  const app = createFront(services, store)
+
   // Before the sessions and the cross-site check: the platform is no browser, and its signature is what counts.
   app.use(webhookRoutes({ ...config.webhook, store, events, pending, log }))
-  // Neither are the callers of live pricing browsers; their access tokens count.
-  for (const { path, ...base } of services.livePricing) {
-    const { rateLimit } = config.livePricing
-    app.use(
-      path,
-      livePricingDocs(base.baseUrl),
-      livePricing({ ...base, keys: config.tokenKeys, rateLimit, log }),
-    )
-  }
   app.use(refuseCrossSite(baseUrl))
   app.use(sessions({ store: sessionStore, secrets: config.sessionSecrets, baseUrl }))
   app.use(express.urlencoded({ extended: false, limit: '64kb' }), express.json({ limit: '64kb' }))

@@ -1,15 +1,24 @@
 /** `npm run demo`: the sandbox and the app, wired to each other; no credentials, no `.env`, no Redis. */
 
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { configOf, start } from './run-app.ts'
 import { openSandbox, sandboxSettings } from './run-sandbox.ts'
 import { addressesOf } from './sandbox/sandbox.ts'
 import { fail, onStopSignal } from './serve.ts'
+import { PRICE_LISTS } from './services.ts'
+import { loadPriceList } from './supplier/embedded/load.ts'
+import { hasPriceList } from './supplier/embedded/price-lists.ts'
+
+const SAMPLE = fileURLToPath(new URL('./supplier/sample', import.meta.url))
 
 try {
   const settings = sandboxSettings(process.env)
   const { appUrl, authUrl, apiUrl } = addressesOf(settings.url)
+  const { url: livePricingUrl, clientId, clientSecret } = settings.livePricing
   const config = configOf({
     LOG_LEVEL: 'warn',
+    LIVE_PRICING_CLIENTS: `${clientId}:${clientSecret}`,
     ...process.env,
     PLATFORM_APP_URL: appUrl,
     PLATFORM_AUTH_URL: authUrl,
@@ -18,10 +27,13 @@ try {
     PLATFORM_CLIENT_SECRET: settings.clientSecret,
     PLATFORM_WEBHOOK_SECRET: settings.webhookSecret,
   })
+  const priceLists = join(config.dataDir, PRICE_LISTS.production)
+  if (!hasPriceList(priceLists)) await loadPriceList(SAMPLE, priceLists)
   const sandbox = await openSandbox(settings)
   const app = await start(config)
   console.log(`
   The app                ${config.baseUrl}
+  Live pricing           ${livePricingUrl}
 ${sandbox.summary}
 
   Open the app, sign in with any name, and press "Connect an account". Ctrl-C stops both.

@@ -13,6 +13,8 @@ export interface SandboxSettings {
   clientId: string
   clientSecret: string
   webhookSecret: string
+  /** The sample supplier's live pricing, as it is registered with the sandbox. */
+  livePricing: { url: string; clientId: string; clientSecret: string }
   dataDir: string
 }
 
@@ -24,6 +26,7 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
   }
   const appUrl = (env.BASE_URL || `http://localhost:${env.PORT || '3000'}`).replace(/\/+$/, '')
   if (!URL.canParse(appUrl)) throw new Error(`${env.BASE_URL ? 'BASE_URL' : 'PORT'} does not make an address`)
+  const [, client, secret] = /^([^:,]+):([^,]+)/.exec(env.LIVE_PRICING_CLIENTS?.trim() ?? '') ?? []
   return {
     port: Number(port),
     url: `http://localhost:${port}`,
@@ -31,6 +34,11 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
     clientId: env.PLATFORM_CLIENT_ID || 'sandbox-client',
     clientSecret: env.PLATFORM_CLIENT_SECRET || 'sandbox-client-secret',
     webhookSecret: env.PLATFORM_WEBHOOK_SECRET?.split(',')[0]?.trim() || 'sandbox-webhook-secret',
+    livePricing: {
+      url: `${appUrl}/live-pricing`,
+      clientId: client?.trim() ?? 'sandbox-platform',
+      clientSecret: secret?.trim() ?? 'sandbox-platform-secret',
+    },
     dataDir: env.DATA_DIR || '.data',
   }
 }

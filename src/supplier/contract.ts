@@ -123,7 +123,7 @@ export type OpeningHours = z.infer<typeof openingHoursSchema>
 
 /** given 2.3: an item identifier, a store id and a quantity. assumed: their names and types. */
 export const priceItemRequestSchema = z
-  .looseObject({
+  .object({
     itemId: z.string().meta({ description: 'the code of the item in the published catalogue' }),
     storeId: z.string(),
     // Any JSON value: what cannot be a quantity is an error of the item, not of the call (7).
@@ -136,7 +136,7 @@ export const priceItemRequestSchema = z
 
 /** given 2.3: an optional member number and a list. assumed: the names. */
 export const priceRequestSchema = z
-  .looseObject({
+  .object({
     memberNumber: z
       .string()
       .nullish()

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, Router } from 'express'
 import type { Logger } from 'pino'
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
@@ -58,6 +59,7 @@ export function livePricing(options: LivePricingOptions): Router {
   return Router({ caseSensitive: true })
     .use((_req, res, next) => {
       res.set('Cache-Control', 'no-store')
+      res.set('X-Content-Type-Options', 'nosniff')
       next()
     })
     .post(PATHS.token, body, tokenEndpoint(tokens, clients))
@@ -193,11 +195,13 @@ function nearStoreJson({ store, distanceKm }: NearStore): string {
 }
 
 function fromJson(req: Request): unknown {
+  const body = bodyOf(req)
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bodyOf(req)))
+    if (isUtf8(body)) return JSON.parse(body.toString())
   } catch {
-    throw badInput([{ path: 'body', message: 'is not JSON in UTF-8' }])
+    // It is told below.
   }
+  throw badInput([{ path: 'body', message: 'is not JSON in UTF-8' }])
 }
 
 const bodyOf = (req: Request): Buffer => (Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0))

@@ -14,6 +14,7 @@ import { ready, startRedis } from '../support/redis.ts'
 import { writePriceFile } from '../support/supplier.ts'
 import { GRANTED, newKey, vaultSetup } from '../support/vault.ts'
 import { createVisitor } from '../support/visitor.ts'
+import { livePricingBench } from './live-pricing.ts'
 import { compare, type Measured, median } from './measure.ts'
 
 const rows: string[][] = []
@@ -45,6 +46,7 @@ await appBench()
 await startBench()
 await importBench()
 await budgetBench()
+await livePricingBench(add)
 
 const head = ['measure', 'yardstick', 'ours', 'bare', 'ratio', 'reach']
 for (const row of [head, head.map(() => '---'), ...rows]) console.log(`| ${row.join(' | ')} |`)

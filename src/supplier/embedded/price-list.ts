@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import type { Store } from '../contract.ts'
 import { bestDiscount, type Reduction } from '../money.ts'
 import type { NearStore, NoPrice, Place, Price, PriceBook, PriceLine } from '../price-book.ts'
@@ -34,8 +35,18 @@ export const HAS_DISCOUNTS = 2
 /** The key of an item's price at a store; neither part has control characters. */
 export const lineKey = (item: string, store: string) => `${item}\u001f${store}`
 
-/** An item's price at every store (null: only where a store has one), its category, and flags. */
-type Item = [price: string | null, category: number | null, more: number]
+/** A row of an item: its price at every store (null: only where a store has one), its category, and flags. */
+type Row = [line: number, price: string | null, category: number | null, more: number]
+
+/** An item as it is priced: with every discount that may apply to it. */
+interface Item {
+  price: string | null
+  hasStorePrices: boolean
+  discounts: readonly Discount[]
+}
+
+/** Items that were asked for lately are kept at hand, at most so many. */
+const MOST_KNOWN = 50_000
 
 interface Discount extends Reduction {
   group: string | null
@@ -51,7 +62,10 @@ export interface PriceList extends PriceBook {
 
 /** Opens one price list, which never changes. Throws when it is not a price list of this version. */
 export function openPriceList(file: string, now: () => number = Date.now): PriceList {
-  const db = new DatabaseSync(file, { readOnly: true })
+  // Immutable: SQLite need not look, before each statement, whether somebody has written to the file.
+  const url = pathToFileURL(file)
+  url.searchParams.set('immutable', '1')
+  const db = new DatabaseSync(url, { readOnly: true })
   try {
     const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
     if (version !== VERSION) throw new Error(`is not a price list of version ${VERSION}`)
@@ -59,7 +73,7 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
     db.close()
     throw error
   }
-  db.exec('PRAGMA cache_size = -16000')
+  db.exec('PRAGMA cache_size = -32000')
   const one = (sql: string) => {
     const statement = db.prepare(sql)
     statement.setReturnArrays(true)
@@ -70,10 +84,11 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
     FROM json_each(?) AS l JOIN items AS i ON i.code = l.value`)
   const storePricesOf = one(`SELECT json_group_array(json_array(l.key, p.price))
     FROM json_each(?) AS l JOIN store_prices AS p ON p.line = l.value`)
-  const COLUMNS = `'group', member_group, 'store', store, 'kind', kind, 'value', value,
-    'minQuantity', min_quantity, 'from', from_date, 'until', until_date`
+  const COLUMNS = `'group', discounts.member_group, 'store', discounts.store, 'kind', discounts.kind,
+    'value', discounts.value, 'minQuantity', discounts.min_quantity,
+    'from', discounts.from_date, 'until', discounts.until_date`
   const discountsOf = one(`SELECT json_group_array(json_array(l.key, json_object(${COLUMNS})))
-    FROM json_each(?) AS l JOIN discounts AS d ON d.item = l.value`)
+    FROM json_each(?) AS l JOIN discounts ON discounts.item = l.value`)
   const groupsOf = one('SELECT json_group_array(name) FROM members WHERE number = ?')
   const storeById = one('SELECT store FROM stores WHERE id = ?')
   const storeByNumber = db.prepare('SELECT id FROM stores WHERE number = ?')
@@ -123,60 +138,76 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
     return found.sort((a, b) => a.distanceKm - b.distanceKm).slice(0, limit)
   }
 
-  /** Rows of a statement by the line that they belong to. */
-  function byLine<T extends unknown[]>(statement: ReturnType<typeof one>, keys: string[]): [number, ...T][] {
-    return JSON.parse(String(statement(JSON.stringify(keys))?.[0]))
+  /** What a statement finds for keys; each row begins with the number of its key. */
+  function rowsOf<T extends unknown[]>(statement: ReturnType<typeof one>, keys: string[]): T[] {
+    return keys.length === 0 ? [] : JSON.parse(String(statement(JSON.stringify(keys))?.[0]))
+  }
+
+  const known = new Map<string, Item>()
+  /** Looks items up, so that those that there are are known. */
+  function learn(codes: string[]): void {
+    if (known.size > MOST_KNOWN) known.clear()
+    const rows = rowsOf<Row>(itemsOf, codes)
+    const discounted = rows
+      .filter(([, , , more]) => (more & HAS_DISCOUNTS) !== 0)
+      .map(([at]) => codes[at] ?? '')
+    const own = new Map<string, Discount[]>(discounted.map((code) => [code, []]))
+    const codesOfOwn = [...own.keys()]
+    for (const [at, discount] of rowsOf<[number, Discount]>(discountsOf, codesOfOwn))
+      own.get(codesOfOwn[at] ?? '')?.push(discount)
+    for (const [at, price, category, more] of rows) {
+      const code = codes[at] ?? ''
+      const ofCategory = category === null ? undefined : general.get(category)
+      const discounts = [...(general.get(null) ?? []), ...(ofCategory ?? []), ...(own.get(code) ?? [])]
+      known.set(code, { price, hasStorePrices: (more & HAS_STORE_PRICES) !== 0, discounts })
+    }
+  }
+
+  /** The items of lines; undefined for what there is not. */
+  function itemsAt(lines: readonly PriceLine[]): (Item | undefined)[] {
+    const find = () => lines.map(({ itemId }) => known.get(itemId))
+    const items = find()
+    if (!items.includes(undefined)) return items
+    learn(lines.map(({ itemId }) => itemId))
+    return find()
+  }
+
+  /** The prices that stores have of their own, by the number of the line. */
+  function pricesAtStores(lines: readonly PriceLine[], items: (Item | undefined)[]): Map<number, string> {
+    const local = lines.flatMap((_, at) => (items[at]?.hasStorePrices ? at : []))
+    const keys = local.map((at) => lineKey(lines[at]?.itemId ?? '', lines[at]?.storeId ?? ''))
+    return new Map(
+      rowsOf<[number, string]>(storePricesOf, keys).map(([at, price]) => [local[at] ?? -1, price]),
+    )
   }
 
   function prices(lines: readonly PriceLine[], memberNumber: string | null): (Price | NoPrice)[] {
     const groups: string[] = memberNumber === null ? [] : JSON.parse(String(groupsOf(memberNumber)?.[0]))
     if (memberNumber !== null && groups.length === 0) return lines.map(() => ({ error: 'member_unknown' }))
-    const items: (Item | undefined)[] = new Array(lines.length)
-    const codes = lines.map(({ itemId }) => itemId)
-    for (const [at, ...item] of byLine<Item>(itemsOf, codes)) items[at] = item
-    const flagged = (flag: number) => [...lines.keys()].filter((at) => ((items[at]?.[2] ?? 0) & flag) !== 0)
-
-    const atStore = new Map<number, string>()
-    const local = flagged(HAS_STORE_PRICES)
-    if (local.length > 0) {
-      const keys = local.map((at) => lineKey(lines[at]?.itemId ?? '', lines[at]?.storeId ?? ''))
-      for (const [at, price] of byLine<[string]>(storePricesOf, keys)) atStore.set(local[at] ?? -1, price)
-    }
-    const own = new Map<number, Discount[]>()
-    const discounted = flagged(HAS_DISCOUNTS)
-    if (discounted.length > 0) {
-      const keys = discounted.map((at) => lines[at]?.itemId ?? '')
-      for (const [at, discount] of byLine<[Discount]>(discountsOf, keys)) {
-        const line = discounted[at] ?? -1
-        own.set(line, [...(own.get(line) ?? []), discount])
-      }
-    }
+    const items = itemsAt(lines)
+    const atStore = pricesAtStores(lines, items)
+    const ms = now()
 
     return lines.map(({ storeId, quantity }, at) => {
       const item = items[at]
       if (!item) return { error: 'item_unknown' }
       const store = storeOf(storeId)
       if (!store) return { error: 'store_unknown' }
-      const unitPrice = atStore.get(at) ?? item[0] ?? NONE
+      const unitPrice = atStore.get(at) ?? item.price ?? NONE
       if (unitPrice === NONE) return { error: 'item_not_in_range' }
       if (unitPrice === POA) return { error: 'price_on_application' }
-      const offered = [general.get(null), item[1] === null ? undefined : general.get(item[1]), own.get(at)]
-      if (!offered.some(Boolean)) return { unitPrice }
-      const today = dateIn(store.tradingHours.timeZone, now())
-      const given = offered
-        .flat()
-        .filter(
-          (discount): discount is Discount =>
-            discount !== undefined &&
-            (discount.group === null || groups.includes(discount.group)) &&
-            (discount.store === null || discount.store === storeId) &&
-            quantity >= discount.minQuantity &&
-            discount.from <= today &&
-            today <= discount.until,
-        )
-      return given.length === 0
-        ? { unitPrice }
-        : { unitPrice, discount: bestDiscount(unitPrice, quantity, given) }
+      if (item.discounts.length === 0) return { unitPrice }
+      const today = dateIn(store.tradingHours.timeZone, ms)
+      const given = item.discounts.filter(
+        ({ group, store, minQuantity, from, until }) =>
+          (group === null || groups.includes(group)) &&
+          (store === null || store === storeId) &&
+          quantity >= minQuantity &&
+          from <= today &&
+          today <= until,
+      )
+      const discount = bestDiscount(unitPrice, quantity, given)
+      return discount === undefined ? { unitPrice } : { unitPrice, discount }
     })
   }
 
@@ -188,14 +219,18 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
   }
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>()
+const MINUTE_MS = 60_000
+const days = new Map<string, { format: Intl.DateTimeFormat; minute: number; day: string }>()
 
-/** The date in a time zone, as 2026-11-21. */
+/** The date in a time zone, as 2026-11-21. Days begin with a minute, so it is looked up once a minute. */
 function dateIn(timeZone: string, ms: number): string {
-  let format = formats.get(timeZone)
-  if (!format) {
-    format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
-    formats.set(timeZone, format)
-  }
-  return format.format(ms)
+  const minute = Math.floor(ms / MINUTE_MS)
+  const seen = days.get(timeZone)
+  if (seen?.minute === minute) return seen.day
+  const format =
+    seen?.format ??
+    new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
+  const day = format.format(ms)
+  days.set(timeZone, { format, minute, day })
+  return day
 }

@@ -24,6 +24,9 @@ function names(folder: string): string[] {
   }
 }
 
+/** Whether the folder has a price list. */
+export const hasPriceList = (folder: string) => names(folder).length > 0
+
 /** The name that makes a price list the live one: later than all others, also if the clock went back. */
 export function nextName(folder: string): string {
   const stamp = (ms: number) => new Date(ms).toISOString().replaceAll(/[:.]/g, '-')

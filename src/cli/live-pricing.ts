@@ -1,0 +1,21 @@
+/** `npm run live-pricing`: Interface A alone, for a supplier that needs nothing else of the app. */
+import { createLivePricingApp } from '../app.ts'
+import { createLog } from '../log.ts'
+import { configOf } from '../run-app.ts'
+import { fail, GRACE_MS, listen, onStopSignal } from '../serve.ts'
+import { livePricingBases } from '../services.ts'
+
+try {
+  const config = configOf(process.env, { livePricingOnly: true })
+  const log = createLog(config.logLevel)
+  const livePricing = livePricingBases(config, log)
+  const app = createLivePricingApp({ config, log, livePricing })
+  const server = await listen(app, { port: config.port, variable: 'PORT' })
+  for (const { baseUrl } of livePricing) log.info({ url: baseUrl }, 'live pricing')
+  onStopSignal(async () => {
+    await server.stop(GRACE_MS)
+    for (const { book } of livePricing) book.close()
+  })
+} catch (error) {
+  fail(error)
+}

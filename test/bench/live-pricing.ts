@@ -1,0 +1,177 @@
+/** The rows of the table that are about live pricing: 1,000,000 items, 2,000 stores, on disk. */
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Agent, request } from 'undici'
+import { tempDir, testEnv } from '../support/app.ts'
+import { freePort } from '../support/ports.ts'
+import { itemCode, placeOf, storeId, writePriceFolder } from '../support/price-folder.ts'
+import { answering, type Program, run } from '../support/process.ts'
+import { compare, type Measured, median } from './measure.ts'
+
+const ITEMS = 1_000_000
+const STORES = 2_000
+const CALLERS = 16
+
+type Add = (measure: string, yardstick: string, measured: Measured, reach: string, unit?: string) => void
+
+export async function livePricingBench(add: Add): Promise<void> {
+  const { dir, remove } = tempDir()
+  const folder = tempDir()
+  await writePriceFolder(folder.dir, { items: ITEMS, stores: STORES })
+  await loadBench(add, folder.dir, dir)
+  await callsBench(add, dir)
+  await memoryBench(add, dir)
+  folder.remove()
+  remove()
+}
+
+async function timeOf(script: string, env: Record<string, string>, args: string[] = []): Promise<number> {
+  const started = performance.now()
+  const program = run(script, env, { args })
+  if ((await program.exited) !== 0) throw new Error(program.output())
+  return performance.now() - started
+}
+
+async function loadBench(add: Add, folder: string, dataDir: string): Promise<void> {
+  const rounds: Measured[] = []
+  for (let round = 0; round < 3; round++) {
+    const ours = await timeOf('src/cli/load-prices.ts', { DATA_DIR: dataDir }, [folder])
+    const bare = await timeOf('test/bench/load-by-hand.ts', {
+      FOLDER: folder,
+      FILE: join(dataDir, 'bare.sqlite'),
+    })
+    rounds.push({ subject: ours / 1000, yardstick: bare / 1000, ratio: ours / bare })
+  }
+  const middle = (name: keyof Measured) => median(rounds.map((round) => round[name]))
+  const measured = { subject: middle('subject'), yardstick: middle('yardstick'), ratio: middle('ratio') }
+  add(
+    '`npm run load-prices`, 1,000,000 rows',
+    'csv-parse and a bare prepared insert',
+    measured,
+    '<= 1.5x',
+    's',
+  )
+}
+
+interface Supplier {
+  url: string
+  token: string
+  program: Program
+}
+
+async function startSupplier(dataDir: string): Promise<Supplier> {
+  const port = await freePort()
+  const env = testEnv({
+    PORT: String(port),
+    DATA_DIR: dataDir,
+    LIVE_PRICING_CLIENTS: 'bench:bench-secret',
+    LIVE_PRICING_RATE_LIMIT: 'off',
+  })
+  const program = run('src/cli/live-pricing.ts', env, { stdout: '/dev/null' })
+  await answering(`http://localhost:${port}/health/live`, program)
+  const url = `http://localhost:${port}/live-pricing`
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: 'bench',
+    client_secret: 'bench-secret',
+  })
+  const answer = await fetch(`${url}/connect/token`, { method: 'POST', body })
+  const { access_token: token } = (await answer.json()) as { access_token: string }
+  return { url, token, program }
+}
+
+const any = (below: number) => Math.floor(Math.random() * below)
+const bodies = (items: number) =>
+  Array.from({ length: 500 }, () =>
+    JSON.stringify({
+      memberNumber: 'CUST1001',
+      items: Array.from({ length: 50 }, () => ({
+        itemId: itemCode(any(items)),
+        storeId: storeId(any(STORES)),
+        quantity: (any(1000) + 1) / 10,
+      })),
+    }),
+  )
+
+async function callsBench(add: Add, dataDir: string): Promise<void> {
+  const supplier = await startSupplier(dataDir)
+  const dispatcher = new Agent({ connections: CALLERS })
+  const authorization = `Bearer ${supplier.token}`
+  const all = bodies(ITEMS)
+  const places = Array.from({ length: 500 }, () => placeOf(any(STORES)))
+  const pick = <T>(list: T[]): T => list[any(list.length)] as T
+  const call = async (url: string, options: { method?: 'POST'; body?: string } = {}) => {
+    const headers = { authorization, ...(options.body && { 'content-type': 'application/json' }) }
+    const { statusCode, body } = await request(url, { dispatcher, headers, ...options })
+    const text = await body.text()
+    if (statusCode !== 200) throw new Error(`${url}: ${statusCode} ${text}`)
+    return text
+  }
+  const prices = (base: string) => () => call(`${base}/request-prices`, { method: 'POST', body: pick(all) })
+  const nearest = (base: string) => () => {
+    const { latitude, longitude } = pick(places)
+    return call(`${base}/stores/nearest?latitude=${latitude}&longitude=${longitude}&radius=50`)
+  }
+  // The yardstick answers as much as ours does on average.
+  const sample = async (of: () => Promise<string>) => {
+    const answers = await Promise.all(Array.from({ length: 200 }, of))
+    return answers.toSorted((a, b) => a.length - b.length)[100] ?? ''
+  }
+  const files = { PRICES: join(dataDir, 'prices.json'), STORES: join(dataDir, 'stores.json') }
+  writeFileSync(files.PRICES, await sample(prices(supplier.url)))
+  writeFileSync(files.STORES, await sample(nearest(supplier.url)))
+  const port = await freePort()
+  const prepared = run('test/bench/prepared.ts', { PORT: String(port), ...files })
+  const bare = `http://localhost:${port}`
+  await answering(`${bare}/stores/nearest`, prepared)
+  const byHand = 'an Express route with a prepared answer'
+  add(
+    '`POST /request-prices`, 50 items',
+    `${byHand}, which parses the same body`,
+    await compare(CALLERS, prices(supplier.url), prices(bare)),
+    '>= 0.5',
+  )
+  add(
+    '`GET /stores/nearest`, 50 km',
+    byHand,
+    await compare(CALLERS, nearest(supplier.url), nearest(bare)),
+    '>= 0.6',
+  )
+  await Promise.all([supplier.program.kill(), prepared.kill(), dispatcher.destroy()])
+}
+
+/** What a process has in memory, in MB, as the system counts it. */
+function residentMb(pid: number): number {
+  const kb = execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })
+  return Number(kb) / 1024
+}
+
+/** Resident memory after 2,000 requests for prices, in MB. */
+async function memoryOf(dataDir: string, items: number): Promise<number> {
+  const { url, token, program } = await startSupplier(dataDir)
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  for (let round = 0; round < 4; round++)
+    for (const body of bodies(items)) {
+      const answer = await request(`${url}/request-prices`, { method: 'POST', headers, body })
+      await answer.body.text()
+    }
+  const memory = residentMb(program.child.pid ?? 0)
+  await program.kill()
+  return memory
+}
+
+async function memoryBench(add: Add, large: string): Promise<void> {
+  const [folder, small] = [tempDir(), tempDir()]
+  await writePriceFolder(folder.dir, { items: 10_000, stores: STORES })
+  await timeOf('src/cli/load-prices.ts', { DATA_DIR: small.dir }, [folder.dir])
+  const rounds: Measured[] = []
+  for (let round = 0; round < 3; round++) {
+    const [subject, yardstick] = [await memoryOf(large, ITEMS), await memoryOf(small.dir, 10_000)]
+    rounds.push({ subject, yardstick, ratio: subject / yardstick })
+  }
+  const middle = (name: keyof Measured) => median(rounds.map((round) => round[name]))
+  const measured = { subject: middle('subject'), yardstick: middle('yardstick'), ratio: middle('ratio') }
+  add('memory of the server, 1,000,000 items', 'the same with 10,000 items', measured, '<= 1.2x', 'MB')
+  for (const { remove } of [folder, small]) remove()
+}
