@@ -41,6 +41,7 @@ export function moneyOf(unitPrice: string, quantity: number, discount = '0'): Mo
 }
 
 const SCALE = 10_000
+const DECIMAL = /^\d+(\.\d+)?$/
 
 /** A number of at most four decimals as a whole number of ten-thousandths, which doubles compute with exactly. */
 function wholeOf(value: number): number | undefined {
@@ -51,6 +52,7 @@ function wholeOf(value: number): number | undefined {
 /** The same for the usual prices and quantities, in whole numbers: a tenth of the time. Undefined for any others. */
 function inTenThousandths(unitText: string, quantity: number, offText: string): Money | undefined {
   if (unitText.length > DIGITS || offText.length > DIGITS) return undefined
+  if (!DECIMAL.test(unitText) || !DECIMAL.test(offText)) return undefined
   const [unitPrice, discount] = [Number(unitText), Number(offText)]
   const [unit, count, off] = [wholeOf(unitPrice), wholeOf(quantity), wholeOf(discount)]
   if (unit === undefined || count === undefined || off === undefined) return undefined

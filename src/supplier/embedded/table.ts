@@ -67,14 +67,14 @@ export async function readRows(
     const known = [...required, ...optional]
     for (const column of required)
       if (!headings.includes(column)) problems.add(file, 1, `there is no column "${column}".`)
-    for (const heading of headings) {
+    for (const [at, heading] of headings.entries()) {
       if (!others && !known.includes(heading))
         problems.add(
           file,
           1,
           `"${heading.slice(0, 50)}" is no column of this file. It may have ${known.join(', ')}.`,
         )
-      if (known.includes(heading) && headings.indexOf(heading) !== headings.lastIndexOf(heading))
+      if (known.includes(heading) && headings.indexOf(heading) < at)
         problems.add(file, 1, `the column "${heading}" is there twice.`)
     }
     problems.check()

@@ -1,0 +1,146 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import express from 'express'
+import { createLog } from '../../src/log.ts'
+import { loadPriceList } from '../../src/supplier/embedded/load.ts'
+import { openPriceLists } from '../../src/supplier/embedded/price-lists.ts'
+import type { PriceBook } from '../../src/supplier/price-book.ts'
+import { type LivePricingOptions, livePricing } from '../../src/supplier/router.ts'
+import { tempDir } from './app.ts'
+import { serve } from './ports.ts'
+
+export const SAMPLE = fileURLToPath(new URL('../../src/supplier/sample', import.meta.url))
+export const CALLER = { id: 'platform', secret: 'a-secret-of-the-platform' }
+
+/** CSV files by name, without `.csv`; each is its lines. */
+export type Files = Record<string, string[]>
+
+/** A small price list: two stores, a few items, members and discounts. */
+export const SMALL: Files = {
+  stores: [
+    'id,name,latitude,longitude,time_zone,state',
+    'S1,First,-37.77,145.00,Australia/Melbourne,VIC',
+    'S2,Second,-33.87,151.21,Australia/Sydney,NSW',
+  ],
+  items: [
+    'code,name,category,price',
+    'A,Board,Timber,12.50',
+    'B,Nail,Fixings,0.0835',
+    'C,Beam,Timber,POA',
+    'D,Tile,Tiles,',
+  ],
+  prices: ['item,store,price', 'A,S2,13.75', 'B,S2,NONE', 'D,S1,40'],
+  members: ['number,group', 'CUST1,trade', 'CUST2,'],
+  discounts: ['item,category,group,percent,amount,price,min_quantity', 'A,,trade,10,,,', ',Timber,,,2,,100'],
+}
+
+/** Writes CSV files into a folder. */
+export function writeFiles(dir: string, files: Files): string {
+  mkdirSync(dir, { recursive: true })
+  for (const [name, lines] of Object.entries(files))
+    writeFileSync(join(dir, `${name}.csv`), `${lines.join('\n')}\n`)
+  return dir
+}
+
+export interface Supplier {
+  url: string
+  logLines: string[]
+  /** The folder of its price lists. */
+  lists: string
+  /** A new access token. */
+  token(): Promise<string>
+  /** Calls with an access token; the body is sent as JSON, or as it is when it is text. */
+  call(path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
+  /** The answers to a price request. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of many shapes
+  prices(items: unknown[], memberNumber?: string): Promise<any[]>
+  /** Makes other CSV files the price list. */
+  load(files: Files): Promise<void>
+  close(): Promise<void>
+}
+
+/** Interface A over HTTP, from CSV files or from a price book of the test's own. */
+export async function startSupplier(
+  source: Files | PriceBook | string = SMALL,
+  options: Partial<LivePricingOptions> = {},
+): Promise<Supplier> {
+  const { dir, remove } = tempDir()
+  const logLines: string[] = []
+  const log = createLog('info', { write: (line) => void logLines.push(line) })
+  const lists = join(dir, 'lists')
+  const isBook = typeof source !== 'string' && 'prices' in source && typeof source.prices === 'function'
+  let loads = 0
+  const load = async (files: Files | string) => {
+    await loadPriceList(
+      typeof files === 'string' ? files : writeFiles(join(dir, `csv-${loads++}`), files),
+      lists,
+    )
+  }
+  if (!isBook) await load(source as Files | string)
+  const own = isBook ? undefined : openPriceLists(lists, log, options.now)
+  const { server, port, close } = await serve()
+  const url = `http://localhost:${port}/live-pricing`
+  const clients = [{ id: CALLER.id, secrets: [CALLER.secret] }]
+  const keys = [{ id: 'k1', secret: new Uint8Array(32).fill(7) }]
+  const app = express()
+  app.use(
+    '/live-pricing',
+    livePricing({
+      book: own ?? (source as PriceBook),
+      clients,
+      keys,
+      baseUrl: url,
+      rateLimit: null,
+      log,
+      ...options,
+    }),
+  )
+  server.on('request', app)
+
+  let known: string | undefined
+  const token = async () => {
+    const answer = await fetch(`${url}/connect/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: CALLER.id,
+        client_secret: CALLER.secret,
+      }),
+    })
+    return String(((await answer.json()) as { access_token: unknown }).access_token)
+  }
+  const call: Supplier['call'] = async (path, body, headers = {}) => {
+    known ??= await token()
+    return fetch(url + path, {
+      headers: {
+        authorization: `Bearer ${known}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && {
+        method: 'POST',
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    })
+  }
+  return {
+    ...{ url, logLines, lists, token, call, load },
+    async prices(items, memberNumber) {
+      const answer = await call('/request-prices', {
+        items,
+        ...(memberNumber !== undefined && { memberNumber }),
+      })
+      if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`)
+      return (await answer.json()) as unknown[]
+    },
+    async close() {
+      await close()
+      own?.close()
+      remove()
+    },
+  }
+}
+
+/** A line of a price request. */
+export const line = (itemId: string, storeId = 'S1', quantity: unknown = 1) => ({ itemId, storeId, quantity })
