@@ -1,0 +1,25 @@
+import type { Exchange } from './probe.ts'
+import { Broken, RULES, type Rule, type Subject, Unchecked } from './rules.ts'
+
+export interface Finding {
+  rule: Rule
+  outcome: 'pass' | 'fail' | 'unchecked'
+  /** Why it fails, or cannot be checked. */
+  reason?: string
+  /** The call that shows it. */
+  exchange?: Exchange
+}
+
+/** Checks an implementation of Interface A against every rule, one after the other. */
+export async function* checkSupplier(subject: Subject): AsyncGenerator<Finding> {
+  for (const rule of RULES) {
+    try {
+      yield { rule, outcome: 'pass', exchange: await rule.check(subject) }
+    } catch (error) {
+      if (error instanceof Broken)
+        yield { rule, outcome: 'fail', reason: error.message, exchange: error.exchange }
+      else if (error instanceof Unchecked) yield { rule, outcome: 'unchecked', reason: error.message }
+      else throw error
+    }
+  }
+}

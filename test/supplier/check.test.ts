@@ -1,0 +1,546 @@
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { checkSupplier } from '../../src/supplier/check/check.ts'
+import { createProbe } from '../../src/supplier/check/probe.ts'
+import { RULES } from '../../src/supplier/check/rules.ts'
+import { CALLER, SAMPLE, type Supplier, startSupplier } from '../support/live-pricing.ts'
+import { serve } from '../support/ports.ts'
+import { run } from '../support/process.ts'
+
+let supplier: Supplier
+// One for each test, as each guesses at secrets, which is slowed down.
+beforeEach(async () => {
+  supplier = await startSupplier(SAMPLE)
+})
+afterEach(() => supplier.close())
+
+interface Asked {
+  method: string
+  path: string
+  form: URLSearchParams
+  authorization: string | undefined
+  // biome-ignore lint/suspicious/noExplicitAny: a body of any shape
+  json: any
+}
+interface Answer {
+  status: number
+  headers: Record<string, string>
+  // biome-ignore lint/suspicious/noExplicitAny: a body of any shape
+  body: any
+}
+type Tamper = (asked: Asked, answer: Answer) => void
+
+/** Our own supplier, with its answers changed on their way: one that breaks the rules. */
+async function wrongSupplier(tamper: Tamper) {
+  const server = createServer(async (req, res) => {
+    const body = await text(req)
+    const { authorization, 'content-type': type } = req.headers
+    const answer = await fetch(supplier.url + (req.url ?? ''), {
+      method: req.method ?? 'GET',
+      headers: { ...(authorization && { authorization }), ...(type && { 'content-type': type }) },
+      ...(body && { body }),
+    })
+    const sent: Answer = {
+      status: answer.status,
+      headers: {
+        'content-type': 'application/json',
+        'cache-control': answer.headers.get('cache-control') ?? '',
+      },
+      body: await answer.json(),
+    }
+    const json = () => {
+      try {
+        return JSON.parse(body)
+      } catch {
+        return undefined
+      }
+    }
+    tamper(
+      {
+        method: req.method ?? '',
+        path: req.url ?? '',
+        form: new URLSearchParams(body),
+        authorization,
+        json: json(),
+      },
+      sent,
+    )
+    res
+      .writeHead(sent.status, sent.headers)
+      .end(typeof sent.body === 'string' ? sent.body : JSON.stringify(sent.body))
+  })
+  const { port, close } = await serve(server.listeners('request')[0] as never)
+  return { url: `http://localhost:${port}`, close }
+}
+
+async function outcomes(baseUrl: string, items = ['FT-1001', 'DK-1001']) {
+  const probe = createProbe({ baseUrl, clientId: CALLER.id, clientSecret: CALLER.secret })
+  const findings = []
+  for await (const finding of checkSupplier({ probe, items })) findings.push(finding)
+  return findings
+}
+
+const isToken = ({ path }: Asked) => path === '/connect/token'
+const isSearch = ({ path }: Asked) => path.startsWith('/stores/nearest')
+const isStore = ({ path }: Asked) => path.startsWith('/stores/') && !path.startsWith('/stores/nearest')
+const isPrices = ({ path }: Asked) => path === '/request-prices'
+/** Changes the answers that are right. */
+const onGood =
+  (which: (asked: Asked) => boolean, change: (answer: Answer, asked: Asked) => void): Tamper =>
+  (asked, answer) => {
+    if (which(asked) && answer.status === 200) change(answer, asked)
+  }
+/** Answers another status where one of these is right. */
+const status =
+  (which: (asked: Asked) => boolean, from: number, to: number, body?: unknown): Tamper =>
+  (asked, answer) => {
+    if (!which(asked) || answer.status !== from) return
+    answer.status = to
+    if (body !== undefined) answer.body = body
+  }
+const eachPrice = (change: (item: Record<string, number | string | null>) => void) =>
+  onGood(isPrices, ({ body }) => body.forEach(change))
+
+const STORE = { id: 'x', name: 'x' }
+/** For every rule, ways to break it. */
+const WRONG: Record<string, [string, Tamper][]> = {
+  'token.answer': [
+    ['500 for a token', status(isToken, 200, 500)],
+    ['201 for a token', status(isToken, 200, 201)],
+    [
+      'a token as text',
+      onGood(isToken, (answer) => {
+        answer.body = '"token"'
+      }),
+    ],
+  ],
+  'token.fields': [
+    [
+      'four token fields',
+      onGood(isToken, ({ body }) => {
+        body.scope = 'prices'
+      }),
+    ],
+    [
+      'two token fields',
+      onGood(isToken, ({ body }) => {
+        delete body.token_type
+      }),
+    ],
+  ],
+  'token.expires_in': [
+    [
+      'expires_in as text',
+      onGood(isToken, ({ body }) => {
+        body.expires_in = '900'
+      }),
+    ],
+    [
+      'expires_in of 0',
+      onGood(isToken, ({ body }) => {
+        body.expires_in = 0
+      }),
+    ],
+    [
+      'expires_in with a fraction',
+      onGood(isToken, ({ body }) => {
+        body.expires_in = 0.5
+      }),
+    ],
+  ],
+  'token.names': [
+    [
+      'another token type',
+      onGood(isToken, ({ body }) => {
+        body.token_type = 'mac'
+      }),
+    ],
+    [
+      'another name of the token',
+      onGood(isToken, (answer) => {
+        answer.body = { token: 'x', token_type: 'Bearer', expires_in: 5 }
+      }),
+    ],
+  ],
+  'token.no-store': [
+    [
+      'a token that may be stored',
+      onGood(isToken, ({ headers }) => {
+        headers['cache-control'] = 'public'
+      }),
+    ],
+  ],
+  'token.missing': [
+    [
+      '401 for a missing parameter',
+      status((asked) => isToken(asked) && !asked.form.has('client_id'), 400, 401),
+    ],
+    ['400 as 200', status((asked) => isToken(asked) && !asked.form.has('grant_type'), 400, 200)],
+  ],
+  'token.grant-type': [
+    ['a token for a password', status((asked) => asked.form.get('grant_type') === 'password', 400, 200)],
+  ],
+  'token.secret': [
+    [
+      '400 for a wrong secret',
+      status((asked) => isToken(asked) && asked.form.get('client_id') === CALLER.id, 401, 400),
+    ],
+  ],
+  'token.client': [
+    [
+      '404 for an unknown client',
+      status((asked) => isToken(asked) && asked.form.get('client_id') !== CALLER.id, 401, 404),
+    ],
+  ],
+  'access.required': [
+    ['prices for anybody', status((asked) => isPrices(asked) && !asked.authorization, 401, 200, [])],
+    ['403 without a token', status((asked) => isStore(asked) && !asked.authorization, 401, 403)],
+  ],
+  'access.invalid': [
+    [
+      'any token will do',
+      status((asked) => isSearch(asked) && asked.authorization !== undefined, 401, 200, []),
+    ],
+  ],
+  'nearest.array': [
+    [
+      'stores in an object',
+      onGood(isSearch, (answer) => {
+        answer.body = { stores: answer.body }
+      }),
+    ],
+    [
+      'stores that are no objects',
+      onGood(isSearch, (answer) => {
+        answer.body = answer.body.length > 0 ? ['x', STORE] : []
+      }),
+    ],
+  ],
+  'nearest.empty': [
+    [
+      'null instead of an empty array',
+      onGood(isSearch, (answer) => {
+        if (answer.body.length === 0) answer.body = null
+      }),
+    ],
+    [
+      '404 instead of an empty array',
+      onGood(isSearch, (answer) => {
+        if (answer.body.length === 0) answer.status = 404
+      }),
+    ],
+    [
+      'a store in the ocean',
+      onGood(isSearch, (answer) => {
+        if (answer.body.length === 0) answer.body = [STORE]
+      }),
+    ],
+  ],
+  'nearest.ids': [
+    [
+      'the same id twice',
+      onGood(isSearch, ({ body }) => {
+        if (body.length > 1) body[1].id = body[0].id
+      }),
+    ],
+    [
+      'an id that is a number',
+      onGood(isSearch, ({ body }) => {
+        if (body.length > 0) body[0].id = 7
+      }),
+    ],
+  ],
+  'nearest.range': [
+    ['the furthest first', onGood(isSearch, ({ body }) => body.reverse())],
+    [
+      'a store beyond the radius',
+      onGood(isSearch, ({ body }) => {
+        if (body.length > 0) body[0].latitude = 60
+      }),
+    ],
+  ],
+  'nearest.input': [['anything for a bad latitude', status((asked) => isSearch(asked), 400, 200, [])]],
+  'store.one': [
+    [
+      'another store',
+      onGood(isStore, ({ body }) => {
+        body.id = 'other'
+      }),
+    ],
+    [
+      'a list of one store',
+      onGood(isStore, (answer) => {
+        answer.body = [answer.body]
+      }),
+    ],
+  ],
+  'store.unknown': [['404 as 200', status(isStore, 404, 200, null)]],
+  'store.form': [
+    [
+      'no trading hours',
+      onGood(isStore, ({ body }) => {
+        delete body.tradingHours
+      }),
+    ],
+    [
+      'hours that are none',
+      onGood(isStore, ({ body }) => {
+        body.tradingHours.dailyTradingHours[0].openingHours = [{ opens: '7', closes: '17' }]
+      }),
+    ],
+  ],
+  'prices.array': [
+    [
+      'prices in an object',
+      onGood(isPrices, (answer) => {
+        answer.body = { items: answer.body }
+      }),
+    ],
+    [
+      'an item that is left out',
+      onGood(isPrices, ({ body }) => {
+        body.pop()
+      }),
+    ],
+    [
+      'duplicates that are merged',
+      onGood(isPrices, (answer) => {
+        answer.body = [...new Map(answer.body.map((item: object) => [JSON.stringify(item), item])).values()]
+      }),
+    ],
+  ],
+  'prices.empty': [
+    [
+      '400 for no items',
+      onGood(isPrices, (answer, { json }) => {
+        if (json.items.length === 0) answer.status = 400
+      }),
+    ],
+  ],
+  'prices.order': [
+    ['the order changed', onGood(isPrices, ({ body }) => body.reverse())],
+    [
+      'another quantity',
+      eachPrice((item) => {
+        item.quantity = 1
+      }),
+    ],
+  ],
+  'prices.fields': [
+    [
+      'prices as text',
+      eachPrice((item) => {
+        if (item.unitPrice !== null) item.unitPrice = String(item.unitPrice)
+      }),
+    ],
+    [
+      'no discount',
+      eachPrice((item) => {
+        delete item.discount
+      }),
+    ],
+    [
+      'prices beside an error',
+      eachPrice((item) => {
+        if (item.unitPrice !== null) item.errorCode = 'odd'
+      }),
+    ],
+    [
+      'no prices and no error',
+      eachPrice((item) => {
+        delete item.errorCode
+      }),
+    ],
+  ],
+  'prices.total': [
+    [
+      'a total without the quantity',
+      eachPrice((item) => {
+        if (item.unitPrice !== null) item.totalPrice = item.unitPrice ?? null
+      }),
+    ],
+    [
+      'a total that is a cent off',
+      eachPrice((item) => {
+        if (item.totalPrice !== null) item.totalPrice = Number(item.totalPrice) + 0.01
+      }),
+    ],
+    [
+      'a total of binary fractions',
+      eachPrice((item) => {
+        if (item.totalPrice !== null) item.totalPrice = Number(item.unitPrice) * Number(item.quantity) + 1e-9
+      }),
+    ],
+  ],
+  'prices.known': [
+    [
+      'no price where there is one',
+      eachPrice((item) =>
+        Object.assign(item, {
+          unitPrice: null,
+          discount: null,
+          totalPrice: null,
+          errorCode: 'x',
+          errorMessage: 'x',
+        }),
+      ),
+    ],
+  ],
+  'prices.item-error': [
+    [
+      'an error item that fails the call',
+      (asked, answer) => {
+        if (
+          isPrices(asked) &&
+          answer.status === 200 &&
+          answer.body.some(({ errorCode }: { errorCode?: string }) => errorCode === 'item_unknown')
+        )
+          answer.status = 422
+      },
+    ],
+    [
+      'a price for what does not exist',
+      eachPrice((item) => {
+        if (item.errorCode === 'item_unknown')
+          Object.assign(item, { unitPrice: 1, discount: 0, totalPrice: item.quantity, errorCode: null })
+      }),
+    ],
+    [
+      'an error without words',
+      eachPrice((item) => {
+        delete item.errorMessage
+      }),
+    ],
+  ],
+  'prices.store-error': [
+    [
+      '404 for an unknown store',
+      (asked, answer) => {
+        if (
+          isPrices(asked) &&
+          answer.status === 200 &&
+          answer.body.some(({ errorCode }: { errorCode?: string }) => errorCode === 'store_unknown')
+        )
+          answer.status = 404
+      },
+    ],
+  ],
+  'prices.quantity-error': [
+    [
+      '400 for quantity 0',
+      (asked, answer) => {
+        if (
+          isPrices(asked) &&
+          answer.status === 200 &&
+          answer.body.some(({ quantity }: { quantity?: number }) => quantity === 0)
+        )
+          answer.status = 400
+      },
+    ],
+  ],
+  'prices.member': [
+    [
+      '400 for a member number',
+      (asked, answer) => {
+        if (isPrices(asked) && asked.json?.memberNumber) answer.status = 400
+      },
+    ],
+  ],
+  'prices.input': [['200 for a broken body', status(isPrices, 400, 200, [])]],
+  'no-faults': [['500 for a broken body', status(isPrices, 400, 500)]],
+}
+
+test('our own implementation keeps every rule', async () => {
+  const findings = await outcomes(supplier.url)
+  expect(
+    findings.filter(({ outcome }) => outcome !== 'pass').map(({ rule, reason }) => [rule.id, reason]),
+  ).toEqual([])
+  expect(findings).toHaveLength(RULES.length)
+})
+
+test('without items nothing fails, and what could not be checked is said', async () => {
+  const findings = await outcomes(supplier.url, [])
+  expect(findings.filter(({ outcome }) => outcome === 'fail')).toEqual([])
+  expect(findings.filter(({ outcome }) => outcome === 'unchecked').map(({ rule }) => rule.id)).toEqual([
+    'prices.total',
+    'prices.known',
+  ])
+})
+
+test('there is a wrong supplier for every rule', () => {
+  expect(Object.keys(WRONG)).toEqual(RULES.map(({ id }) => id))
+})
+
+describe('a supplier that answers', () => {
+  const cases = Object.entries(WRONG).flatMap(([id, ways]) =>
+    ways.map(([name, tamper]) => [name, id, tamper] as const),
+  )
+  test.each(cases)(
+    '%s breaks %s, and the call that shows it is told without secrets',
+    async (_, id, tamper) => {
+      const wrong = await wrongSupplier(tamper)
+      const findings = await outcomes(wrong.url)
+      await wrong.close()
+      const broken = findings.filter(({ outcome }) => outcome === 'fail')
+      const found = broken.find(({ rule }) => rule.id === id)
+      expect(found, `broken: ${broken.map(({ rule }) => rule.id).join(', ')}`).toBeDefined()
+      expect(found?.reason).toMatch(/\w.*\.$|\w/)
+      expect(found?.exchange?.request).toMatch(/^(GET|POST) \//)
+      const told = JSON.stringify(
+        findings.map(({ exchange, reason }) => [exchange?.request, exchange?.text, reason]),
+      )
+      expect(told).not.toContain(CALLER.secret)
+      expect(told).not.toMatch(/eyJ[\w-]+\.eyJ/)
+    },
+  )
+})
+
+describe('npm run check-supplier', () => {
+  const check = async (url: string, ...more: string[]) => {
+    const args = [url, '--client-id', CALLER.id, '--client-secret', CALLER.secret, ...more]
+    const program = run('src/cli/check-supplier.ts', {}, { args })
+    return { code: await program.exited, output: program.output() }
+  }
+
+  test('prints every rule with the call that shows it, and exits 0 when none is broken', async () => {
+    const { code, output } = await check(supplier.url, '--item', 'FT-1001', '--verbose')
+    expect(code).toBe(0)
+    for (const { id } of RULES)
+      expect(output).toMatch(new RegExp(`^pass  ${id.replaceAll('.', '\\.')} `, 'm'))
+    expect(output).toContain(`${RULES.length} rules hold, 0 are broken, 0 could not be checked.`)
+    expect(output).toMatch(/> POST \/request-prices\n\s+> \{"items":/)
+    expect(output).not.toContain(CALLER.secret)
+  })
+
+  test('names the rule that is broken, shows request and answer, and exits 1', async () => {
+    const wrong = await wrongSupplier(WRONG['store.unknown']?.[0]?.[1] ?? (() => {}))
+    const { code, output } = await check(wrong.url)
+    expect(code).toBe(1)
+    expect(output).toMatch(
+      /^FAIL {2}store\.unknown .*\n.*must be answered 404, not 200\.\n\s+> GET \/stores\/[\w-]+\n\s+< 200 null/m,
+    )
+    await wrong.close()
+  })
+
+  test('tells programs the same as JSON', async () => {
+    const { code, output } = await check(supplier.url, '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(output).map(({ rule }: { rule: string }) => rule)).toEqual(RULES.map(({ id }) => id))
+  })
+
+  test('fails for an address where nobody answers, and for arguments that are none', async () => {
+    expect(await check('http://localhost:1/base')).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('bad port'),
+    })
+    expect(await check('nowhere')).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/^Name one base address[\s\S]*Usage/),
+    })
+    expect(await check(supplier.url, '--near', 'Sydney')).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/^--near must be/),
+    })
+  })
+})
