@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
 import { redirectUrls } from './connect/routes.ts'
 import { ACCOUNTS, SUPPLIERS } from './sandbox/accounts.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
@@ -43,9 +45,21 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
   }
 }
 
+const SAMPLE_SUPPLIER = SUPPLIERS[0] ?? ''
+const SAMPLE_CATALOGUE = new URL('./supplier/sample/catalogue.csv', import.meta.url)
+
+/** The catalogue of the sample supplier: what its live pricing has prices for, and a few items that it sells no more. */
+function sampleItems() {
+  const rows: { code: string; name: string; unit: string; category: string; price: string }[] = parse(
+    readFileSync(SAMPLE_CATALOGUE),
+    { columns: true },
+  )
+  return rows.map((row) => ({ ...row, price: Number(row.price) }))
+}
+
 /** Starts the sandbox; `summary` says where it is and who can log in. */
 export async function openSandbox(settings: SandboxSettings) {
-  const { port, url, appUrl, clientId, clientSecret, webhookSecret, dataDir } = settings
+  const { port, url, appUrl, clientId, clientSecret, webhookSecret, livePricing, dataDir } = settings
   const sandbox = createSandbox({
     baseUrl: url,
     apps: [
@@ -58,7 +72,12 @@ export async function openSandbox(settings: SandboxSettings) {
       },
     ],
     file: join(dataDir, 'sandbox.sqlite'),
-    webhooks: { [SUPPLIERS[0] ?? '']: { url: `${appUrl}/webhooks/platform`, secret: webhookSecret } },
+    livePricing: { [SAMPLE_SUPPLIER]: livePricing },
+    samples: {
+      [SAMPLE_SUPPLIER]: { id: 'summit-trade-range', name: 'Summit trade range', items: sampleItems() },
+    },
+    connected: [{ builder: 'ridgeline-build', supplier: SAMPLE_SUPPLIER, externalRef: 'CUST1002' }],
+    webhooks: { [SAMPLE_SUPPLIER]: { url: `${appUrl}/webhooks/platform`, secret: webhookSecret } },
   })
   const server = await listen(sandbox.app, { port, variable: 'SANDBOX_PORT', localOnly: [] })
   const accounts = ACCOUNTS.map(

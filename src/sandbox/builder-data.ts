@@ -51,6 +51,14 @@ export function createBuilderData(sql: Sql, catalogues: CatalogueData) {
       )
       return { ...request, supplier, builder, externalRef, state }
     },
+    /** Connects a builder whom the supplier has accepted before, unless there is a request. */
+    connect(builder: string, supplier: string, externalRef: string): void {
+      if (between(builder, supplier)) return
+      sql.run(
+        'INSERT INTO builder_requests VALUES (?, ?, ?, ?, ?, ?)',
+        ...[randomUUID(), supplier, builder, externalRef, 'accepted', new Date().toISOString()],
+      )
+    },
     pending: (supplier: string): BuilderRequest[] =>
       sql
         .all(

@@ -17,6 +17,13 @@ export interface SandboxImport {
   message?: string
 }
 
+/** A catalogue that a supplier has published already. */
+export interface Sample {
+  id: string
+  name: string
+  items: SandboxItem[]
+}
+
 export type CatalogueData = ReturnType<typeof createCatalogueData>
 
 /** Catalogues, their items, import jobs and access controls, as the platform keeps them. */
@@ -78,6 +85,58 @@ export function createCatalogueData(sql: Sql, { itemsPerSecond, settleMs }: Impo
       if (rows.length > 0 || after !== '') return rows.map((row) => JSON.parse(String(row.item)))
       const came = cataloguesOf(id.replace(/-C\d+$/, '')).find((catalogue) => catalogue.id === id)
       return came ? itemsOf(came, 0, top) : []
+    },
+
+    /** Items whose code or name has the text, after a code, in the order of their codes. */
+    search(
+      id: string,
+      { search, after, top }: { search: string; after: string; top: number },
+    ): SandboxItem[] {
+      if (search === '' && after === '') return this.items(id, '', top)
+      const like = `%${search.replaceAll(/[\\%_]/g, '\\$&')}%`
+      const rows = sql.all(
+        `SELECT item FROM items WHERE catalogue = ? AND code > ?
+          AND (code LIKE ? ESCAPE '\\' OR json_extract(item, '$.name') LIKE ? ESCAPE '\\') ORDER BY code LIMIT ?`,
+        ...[id, after, like, like, top],
+      )
+      if (rows.length > 0 || itemCount(id) > 0) return rows.map((row) => JSON.parse(String(row.item)))
+      const wanted = search.toLowerCase()
+      return this.items(id, '', Number.MAX_SAFE_INTEGER)
+        .filter(({ code, name }) => code > after && `${code}\n${name}`.toLowerCase().includes(wanted))
+        .slice(0, top)
+    },
+    /** Those of these codes that the catalogue has, in the order of the codes. */
+    itemsByCode(id: string, codes: string[]): SandboxItem[] {
+      const all = itemCount(id) > 0 ? [] : this.items(id, '', Number.MAX_SAFE_INTEGER)
+      return codes.flatMap((code) => {
+        const [row] = sql.all('SELECT item FROM items WHERE catalogue = ? AND code = ?', id, code)
+        return row ? JSON.parse(String(row.item)) : (all.find((item) => item.code === code) ?? [])
+      })
+    },
+    /** Whether builders may pick from it (specification 1.2): an import was completed, or it came with the business. */
+    isPublished(id: string): boolean {
+      const jobs = sql.all('SELECT batch_id FROM imports WHERE catalogue = ?', id)
+      if (jobs.length === 0) return cataloguesOf(id.replace(/-C\d+$/, '')).some((came) => came.id === id)
+      return jobs.some(
+        ({ batch_id }) => this.imports.state(id, String(batch_id), () => false)?.status === 'Completed',
+      )
+    },
+    /** Publishes a catalogue with items that the sandbox comes with, unless it is there. */
+    publish(context: string, { id, name, items }: Sample): void {
+      if (sql.all('SELECT 1 FROM catalogues WHERE id = ?', id).length > 0) return
+      sql.transaction(() => {
+        sql.run(
+          'INSERT INTO catalogues (id, context, name, scope, updated_at) VALUES (?, ?, ?, ?, ?)',
+          ...[id, context, name, 'Public', new Date().toISOString()],
+        )
+        sql.run(
+          'INSERT INTO imports (catalogue, batch_id, received, begun_at, last_at) VALUES (?, ?, ?, 0, 0)',
+          id,
+          'sample',
+          items.length,
+        )
+        for (const item of items) insert.run(id, item.code, 0, JSON.stringify(item))
+      })
     },
 
     imports: {

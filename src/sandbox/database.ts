@@ -55,6 +55,9 @@ const SCHEMA = `
     id TEXT PRIMARY KEY, supplier TEXT NOT NULL, builder TEXT NOT NULL, external_ref TEXT NOT NULL,
     state TEXT NOT NULL, requested_at TEXT NOT NULL
   ) STRICT;
+  CREATE TABLE IF NOT EXISTS live_pricing (
+    context TEXT PRIMARY KEY, url TEXT NOT NULL, client_id TEXT NOT NULL, client_secret TEXT NOT NULL
+  ) STRICT;
   CREATE TABLE IF NOT EXISTS webhooks (
     context TEXT PRIMARY KEY, url TEXT NOT NULL, secret TEXT NOT NULL
   ) STRICT;

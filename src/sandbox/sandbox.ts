@@ -10,7 +10,7 @@ import { ACCOUNTS } from './accounts.ts'
 import { apiRoutes } from './api.ts'
 import { createBuilderData } from './builder-data.ts'
 import { businessSetupRoutes } from './business-setup.ts'
-import { createCatalogueData, type ImportTiming } from './catalogue-data.ts'
+import { createCatalogueData, type ImportTiming, type Sample } from './catalogue-data.ts'
 import { connectedAppsRoutes } from './connected-apps.ts'
 import { consentRoutes } from './consent.ts'
 import { controlRoutes } from './control.ts'
@@ -20,6 +20,7 @@ import { createFaults } from './faults.ts'
 import { createFirstPartyTokens } from './first-party.ts'
 import { createIdentity, type RegisteredApp } from './identity.ts'
 import { createJournal } from './journal.ts'
+import { createLivePricing, type LivePricing } from './live-pricing.ts'
 import { loginRoutes, readLogin } from './login.ts'
 import { page, problem } from './pages.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -43,6 +44,12 @@ export interface SandboxOptions {
   importTiming?: ImportTiming
   /** Webhooks that are registered already, by the business's context. */
   webhooks?: Record<string, Webhook>
+  /** Live pricing that is registered already, by the supplier's context. */
+  livePricing?: Record<string, LivePricing>
+  /** Catalogues that are published already, by the supplier's context. */
+  samples?: Record<string, Sample>
+  /** Builders that suppliers have accepted already. */
+  connected?: { builder: string; supplier: string; externalRef: string }[]
 }
 
 export interface Sandbox {
@@ -77,6 +84,12 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const webhooks = createWebhooks(database.sql)
   for (const [context, { url, secret }] of Object.entries(options.webhooks ?? {}))
     webhooks.register(context, url, secret)
+  const livePricing = createLivePricing(database.sql, journal)
+  for (const [context, registered] of Object.entries(options.livePricing ?? {}))
+    livePricing.register(context, registered)
+  for (const [context, sample] of Object.entries(options.samples ?? {})) catalogues.publish(context, sample)
+  for (const { builder, supplier, externalRef } of options.connected ?? [])
+    builders.connect(builder, supplier, externalRef)
   const guard = createGuard({ provider, database, firstParty, faults, journal, rateLimit })
 
   const app = express()
@@ -95,8 +108,8 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   app.use(startPageRoutes(apps))
   app.use(consentRoutes({ provider, apps, database, faults }))
   app.use(connectedAppsRoutes(apps, database))
-  app.use(businessSetupRoutes(webhooks))
-  app.use(suppliersRoutes({ builders, catalogues, webhooks }))
+  app.use(businessSetupRoutes(webhooks, livePricing))
+  app.use(suppliersRoutes({ builders, catalogues, webhooks, livePricing }))
   app.use(controlRoutes({ faults, journal, database, firstParty, catalogues }))
   app.use((req, res) => problem(res, 404, 'There is no page at this address.', req.account))
   app.use(onError)

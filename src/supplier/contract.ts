@@ -174,8 +174,11 @@ export const priceItemSchema = z
       .number()
       .nullable()
       .meta({ description: 'exactly unitPrice * quantity - discount, not rounded; null on error' }),
-    errorCode: z.enum(itemErrors).optional(),
-    errorMessage: z.string().optional(),
+    errorCode: z
+      .enum(itemErrors)
+      .optional()
+      .meta({ description: 'why there is no price; only in an answer without one' }),
+    errorMessage: z.string().optional().meta({ description: 'the same in words, for the builder' }),
   })
   .meta({ id: 'PriceItem', description: 'The price of one item, or why there is none.' })
 export type PriceItem = z.infer<typeof priceItemSchema>

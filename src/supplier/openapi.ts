@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import {
   GRANT_TYPE,
-  ITEM_ERRORS,
   LIMITS,
   NEAREST,
   PATHS,
@@ -139,9 +138,6 @@ export function openApi(baseUrl: string) {
           description: [
             `Prices for at most ${LIMITS.items} items: one answer for each, in the order of the request.`,
             'An item that cannot be priced has an error code and no prices; the call succeeds all the same.',
-            `Error codes: ${Object.entries(ITEM_ERRORS)
-              .map(([code, words]) => `\`${code}\` (${words})`)
-              .join(' ')}`,
           ].join(' '),
           requestBody: { required: true, content: json(ref('PriceRequest')) },
           responses: {

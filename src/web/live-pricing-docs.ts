@@ -1,4 +1,5 @@
 import { Router } from 'express'
+import { ITEM_ERRORS } from '../supplier/contract.ts'
 import { openApi } from '../supplier/openapi.ts'
 
 /** Interface A described: an OpenAPI document at `openapi.json`, and a page of it at the base address itself. */
@@ -19,6 +20,7 @@ export function livePricingDocs(baseUrl: string): Router {
       )
       res.page('live-pricing', {
         ...{ title: 'Live pricing', baseUrl, description: document.info.description, operations },
+        itemErrors: Object.entries(ITEM_ERRORS),
         schemas: Object.entries(components.schemas).map(([name, schema]) => ({
           name,
           ...described(schema as Schema),
