@@ -77,8 +77,10 @@ export function livePricing(options: LivePricingOptions): Router {
       const request = readPriceRequest(fromJson(req))
       res.type('json').send(JSON.stringify(await priceItems(request, { book, patienceMs, onFault })))
     })
-    .all([PATHS.token, PATHS.prices], onlyBy('POST'))
-    .all([PATHS.nearest, '/stores/:id'], onlyBy('GET, HEAD'))
+    .all(PATHS.token, onlyBy('POST'))
+    .all(PATHS.prices, onlyBy('POST'))
+    .all(PATHS.nearest, onlyBy('GET, HEAD'))
+    .all('/stores/:id', onlyBy('GET, HEAD'))
     .use(answerError(log))
 }
 

@@ -11,6 +11,12 @@ import { serve } from './ports.ts'
 
 export const CLIENT = { clientId: 'test-client', clientSecret: `secret-${randomBytes(12).toString('hex')}` }
 
+/** Who may call the app's live pricing, and as whom the sandbox does. */
+export const PRICING_CLIENT = {
+  clientId: 'platform',
+  clientSecret: `secret-${randomBytes(12).toString('hex')}`,
+}
+
 export const WEBHOOK_SECRET = `secret-${randomBytes(12).toString('hex')}`
 
 /** A temporary folder, and its removal. */
@@ -26,6 +32,7 @@ export function testEnv(extra: Record<string, string>): Record<string, string> {
     PLATFORM_CLIENT_ID: CLIENT.clientId,
     PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
     PLATFORM_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    LIVE_PRICING_CLIENTS: `${PRICING_CLIENT.clientId}:${PRICING_CLIENT.clientSecret}`,
     LOG_LEVEL: 'info',
     ...extra,
   }
@@ -68,6 +75,7 @@ export async function startAll(
     file: ':memory:',
     rateLimit: { limit: 100_000, windowMs: 1_000 },
     importTiming: { itemsPerSecond: 200_000, settleMs: 100 },
+    livePricing: { 'summit-supplies': { url: `${url}/live-pricing`, ...PRICING_CLIENT } },
     webhooks: { 'summit-supplies': { url: `${url}/webhooks/platform`, secret: WEBHOOK_SECRET } },
     ...sandboxOptions,
   })

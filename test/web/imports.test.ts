@@ -403,7 +403,10 @@ test('a check that was interrupted goes on at the next start, and files that bel
   expect((await jobOf(json.id)).interrupted).toBe(true)
   const next = await createServices(config, log)
   await next.imports.resume()
-  await vi.waitFor(async () => expect(await jobOf(json.id)).toMatchObject({ state: 'ready', good: 200 }))
+  await vi.waitFor(
+    async () => expect(await jobOf(json.id)).toMatchObject({ state: 'ready', good: 200 }),
+    15_000,
+  )
   expect(existsSync(orphan)).toBe(false)
   await next.close()
 })

@@ -1,0 +1,104 @@
+import { join } from 'node:path'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { PRICE_LISTS } from '../../src/services.ts'
+import { loadPriceList } from '../../src/supplier/embedded/load.ts'
+import { tempDir } from '../support/app.ts'
+import { SAMPLE, SMALL, writeFiles } from '../support/live-pricing.ts'
+import { freePort } from '../support/ports.ts'
+import { answering, type Program, run } from '../support/process.ts'
+
+const { dir, remove } = tempDir()
+let program: Program | undefined
+afterEach(async () => {
+  await program?.kill()
+  remove()
+})
+
+async function start(env: Record<string, string>, script = 'src/cli/live-pricing.ts') {
+  const port = String(await freePort())
+  program = run(script, { DATA_DIR: join(dir, 'data'), PORT: port, ...env })
+  const url = `http://localhost:${port}`
+  await answering(`${url}/health/live`, program)
+  return url
+}
+async function token(base: string, client: string, secret: string): Promise<string | undefined> {
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: client,
+    client_secret: secret,
+  })
+  const answer = await fetch(`${base}/connect/token`, { method: 'POST', body })
+  return ((await answer.json()) as { access_token?: string }).access_token
+}
+async function unitPrice(base: string, access: string | undefined): Promise<unknown> {
+  const answer = await fetch(`${base}/request-prices`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${access}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ items: [{ itemId: 'A', storeId: 'S1', quantity: 1 }] }),
+  })
+  if (!answer.ok) return answer.status
+  const [{ unitPrice, errorCode }] = (await answer.json()) as [{ unitPrice: unknown; errorCode?: string }]
+  return unitPrice ?? errorCode
+}
+
+describe('npm run live-pricing', () => {
+  test('serves Interface A and nothing else, without a setting of the platform’s; it is ready when it has prices', async () => {
+    const url = await start({
+      LIVE_PRICING_CLIENTS: 'p:secret-of-production',
+      LIVE_PRICING_STAGING_CLIENTS: '',
+    })
+    expect((await fetch(`${url}/health/ready`)).status).toBe(503)
+    expect((await fetch(`${url}/connections`, { redirect: 'manual' })).status).toBe(404)
+    expect((await fetch(`${url}/live-pricing`)).status).toBe(200)
+    const access = await token(`${url}/live-pricing`, 'p', 'secret-of-production')
+    expect(await unitPrice(`${url}/live-pricing`, access)).toBe('price_unavailable')
+    await loadPriceList(writeFiles(join(dir, 'csv'), SMALL), join(dir, 'data', PRICE_LISTS.production))
+    await vi.waitFor(async () => expect((await fetch(`${url}/health/ready`)).status).toBe(200), 5_000)
+    expect(await unitPrice(`${url}/live-pricing`, access)).toBe(12.5)
+  })
+
+  test('keeps staging and production apart: callers, tokens and prices', async () => {
+    const lists = join(dir, 'data')
+    await loadPriceList(writeFiles(join(dir, 'csv'), SMALL), join(lists, PRICE_LISTS.production))
+    const cheap = { ...SMALL, items: ['code,price', 'A,1', 'B,1', 'D,1'], discounts: ['item,percent'] }
+    await loadPriceList(writeFiles(join(dir, 'csv2'), cheap), join(lists, PRICE_LISTS.staging))
+    const url = await start({
+      LIVE_PRICING_CLIENTS: 'p:secret-of-production',
+      LIVE_PRICING_STAGING_CLIENTS: 'p:secret-of-staging',
+    })
+    const [live, staging] = [`${url}/live-pricing`, `${url}/live-pricing-staging`]
+    expect(await token(live, 'p', 'secret-of-staging')).toBeUndefined()
+    const [liveToken, stagingToken] = [
+      await token(live, 'p', 'secret-of-production'),
+      await token(staging, 'p', 'secret-of-staging'),
+    ]
+    expect([await unitPrice(live, liveToken), await unitPrice(staging, stagingToken)]).toEqual([12.5, 1])
+    expect([await unitPrice(live, stagingToken), await unitPrice(staging, liveToken)]).toEqual([401, 401])
+  })
+
+  test('does not start without callers, and says which setting is missing', async () => {
+    program = run('src/cli/live-pricing.ts', { DATA_DIR: dir, PORT: '3999' })
+    expect(await program.exited).toBe(1)
+    expect(program.output()).toBe(
+      'The settings have a problem: LIVE_PRICING_CLIENTS is not set: id:secret of who may call\n',
+    )
+  })
+})
+
+test('npm run load-prices killed at any moment leaves the prices as they were, and the next load works', async () => {
+  const lists = join(dir, 'data', PRICE_LISTS.production)
+  await loadPriceList(writeFiles(join(dir, 'csv'), SMALL), lists)
+  const url = await start({ LIVE_PRICING_CLIENTS: 'p:secret-of-production' })
+  const access = await token(`${url}/live-pricing`, 'p', 'secret-of-production')
+  for (let kill = 0; kill < 8; kill++) {
+    const load = run('src/cli/load-prices.ts', { DATA_DIR: join(dir, 'data') }, { args: [SAMPLE] })
+    // A whole load takes about a second, most of it the start of the program.
+    await new Promise((resolve) => setTimeout(resolve, 50 + kill * 70))
+    await load.kill()
+    // The old list, or, if it was killed too late, the sample, which has no such item: never anything in between.
+    expect([12.5, 'item_unknown']).toContain(await unitPrice(`${url}/live-pricing`, access))
+  }
+  const load = run('src/cli/load-prices.ts', { DATA_DIR: join(dir, 'data') }, { args: [join(dir, 'csv')] })
+  expect(await load.exited).toBe(0)
+  await vi.waitFor(async () => expect(await unitPrice(`${url}/live-pricing`, access)).toBe(12.5), 5_000)
+})

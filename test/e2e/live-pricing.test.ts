@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { PRICE_LISTS } from '../../src/services.ts'
+import { loadPriceList } from '../../src/supplier/embedded/load.ts'
+import { startAll } from '../support/app.ts'
+import { inspect, openChromium, openPage } from '../support/chromium.ts'
+import { SAMPLE } from '../support/live-pricing.ts'
+import { CHROMIUM, withChromium } from '../support/programs.ts'
+
+const windows: { name: string; options: BrowserContextOptions }[] = [
+  { name: 'a desktop window', options: { viewport: { width: 1200, height: 800 } } },
+  { name: 'a dark phone of 375 px', options: { viewport: { width: 375, height: 700 }, colorScheme: 'dark' } },
+  {
+    name: 'a browser without JavaScript',
+    options: { viewport: { width: 1200, height: 800 }, javaScriptEnabled: false },
+  },
+]
+
+const ITEMS = [
+  { code: 'DK-1001', name: 'Decking, Merbau, 90 x 19 mm', unit: 'm', price: 7.3 },
+  { code: 'FT-1001', name: 'MGP10 pine 70 x 35 mm, 2.4 m', unit: 'each', price: 5.45 },
+  { code: 'FT-1003', name: 'MGP10 pine 70 x 35 mm, 3.6 m', unit: 'each', price: 7.85 },
+  { code: 'LV-1021', name: 'LVL beam 400 x 63 mm, 3.6 m', unit: 'each', price: 196.35 },
+]
+
+describe.skipIf(!CHROMIUM)(`a builder in Chromium${withChromium}`, () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openChromium()
+  })
+  afterAll(() => browser?.close())
+
+  test.each(windows)('picks items, finds a store, and sees live prices, in $name', async ({ options }) => {
+    const app = await startAll(
+      {},
+      {
+        samples: { 'summit-supplies': { id: 'range', name: 'Summit trade range', items: ITEMS } },
+        connected: [{ builder: 'ridgeline-build', supplier: 'summit-supplies', externalRef: 'CUST1002' }],
+      },
+    )
+    await loadPriceList(SAMPLE, join(app.config.dataDir, PRICE_LISTS.production))
+    await vi.waitFor(() => expect(app.services.livePricing[0]?.book.loaded()).toBe(true), 5_000)
+    const { page, complaints, close } = await openPage(browser, options)
+    const look = () => inspect(page, options.javaScriptEnabled !== false)
+    await page.goto(`${app.platform}/login`)
+    await page.getByRole('button', { name: /Marcus Reid/ }).click()
+    await page.getByRole('link', { name: 'Suppliers' }).click()
+    await look()
+    await page.getByRole('link', { name: 'Summit trade range' }).first().click()
+    await look()
+    for (const { code } of ITEMS) await page.getByLabel(`Pick ${code}`).check()
+    await page.getByRole('button', { name: /Live prices/ }).click()
+    await look()
+
+    // The member number is the builder's own with the supplier.
+    expect(await page.getByLabel('Your member number').inputValue()).toBe('CUST1002')
+    await page.getByLabel('Near an address').fill('4 Smith Street, Northcote')
+    await page.getByLabel('Quantity of DK-1001').fill('12.4')
+    await page.getByRole('button', { name: 'Find stores and prices' }).click()
+    expect(await page.getByLabel(/Summit Northcote/).isChecked()).toBe(true)
+    const row = (code: string) => page.getByRole('row').filter({ hasText: code })
+    expect(await row('DK-1001').innerText()).toMatch(/\$6\.862/)
+    expect(await row('FT-1003').innerText()).toMatch(/There is no such item/)
+    expect(await row('LV-1021').innerText()).toMatch(/on application/)
+    await look()
+
+    // Somebody without the member's discount pays more, at another store.
+    const total = async () => Number(/\$([\d.]+)\s*$/.exec(await page.locator('tfoot').innerText())?.[1])
+    const asMember = await total()
+    await page.getByLabel(/Summit Epping/).check()
+    await page.getByLabel('Your member number').fill('')
+    await page.getByRole('button', { name: 'Get live prices' }).click()
+    expect(await page.getByLabel(/Summit Epping/).isChecked()).toBe(true)
+    expect(await total()).toBeGreaterThan(asMember)
+
+    await page.getByLabel('Near an address').fill('Atlantis')
+    await page.getByRole('button', { name: 'Get live prices' }).click()
+    expect(await page.getByRole('alert').innerText()).toContain('does not know where that is')
+    await look()
+
+    await page.goto(`${app.url}/live-pricing`)
+    await page.getByRole('link', { name: 'TradingHours' }).first().click()
+    await look()
+    expect(complaints).toEqual([])
+    await close()
+    await app.close()
+  })
+})

@@ -1,0 +1,225 @@
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import { PRICE_LISTS } from '../../src/services.ts'
+import { loadPriceList } from '../../src/supplier/embedded/load.ts'
+import { type Running, startAll } from '../support/app.ts'
+import { SMALL, writeFiles } from '../support/live-pricing.ts'
+import { serve } from '../support/ports.ts'
+import { createVisitor, type Visitor } from '../support/visitor.ts'
+
+const SAMPLE: Partial<SandboxOptions> = {
+  samples: {
+    'summit-supplies': {
+      id: 'range',
+      name: 'Range',
+      items: [
+        { code: 'A', name: 'Board', unit: 'each', price: 14 },
+        { code: 'C', name: 'Beam', unit: 'each', price: 90 },
+        { code: 'GONE', name: 'Sold no more', unit: 'each', price: 1 },
+      ],
+    },
+  },
+  connected: [{ builder: 'ridgeline-build', supplier: 'summit-supplies', externalRef: 'CUST1' }],
+}
+const RANGE = '/suppliers/ridgeline-build/summit-supplies/range'
+
+let app: Running
+let builder: Visitor
+beforeAll(async () => {
+  app = await startAll({}, SAMPLE)
+  const { dataDir } = app.config
+  await loadPriceList(writeFiles(join(dataDir, 'csv'), SMALL), join(dataDir, PRICE_LISTS.production))
+  builder = await logIn('marcus@ridgeline.example')
+  await vi.waitFor(async () => expect((await prices({ ...NEAR, item: 'A' })).text).toContain('$12.50'), 5_000)
+})
+afterAll(() => app.close())
+
+async function logIn(email: string): Promise<Visitor> {
+  const visitor = createVisitor()
+  await visitor.post(`${app.platform}/login`, { form: { email, password: 'sandbox' } })
+  return visitor
+}
+
+/** The calls of live pricing that the sandbox made while `work` was done, the first first. */
+async function callsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const list = async () => (await app.calls()).filter(({ endpoint }) => endpoint.startsWith('live pricing'))
+  const before = (await list()).length
+  await work()
+  const after = await list()
+  return after
+    .slice(0, after.length - before)
+    .map(({ endpoint, status }) => `${endpoint.slice(14)} ${status}`)
+    .reverse()
+}
+
+const prices = async (query: Record<string, string | string[]>, catalogue = RANGE) => {
+  const params = new URLSearchParams()
+  for (const [name, values] of Object.entries(query))
+    for (const value of [values].flat()) params.append(name, value)
+  return builder.get(`${app.platform}${catalogue}/live-prices?${params}`)
+}
+const NEAR = { latitude: '-37.8', longitude: '145', radius: '20' }
+
+describe('a builder’s live prices', () => {
+  test('come from the supplier over HTTP, for the member, beside the RRP, and errors are those of their items', async () => {
+    const { text } = await prices({ ...NEAR, item: ['A', 'C', 'GONE'], quantity: ['2.4', '1', '1'] })
+    const rows = text.split('<tr>').map((row) => row.replaceAll(/<[^>]+>|\s+/g, ' ').replaceAll(/ +/g, ' '))
+    expect(rows.find((row) => row.includes('Board'))).toMatch(/\$14\.00 \$12\.50 −\$3\.00 \$27\.00/)
+    expect(rows.find((row) => row.includes('Beam'))).toMatch(
+      /\$90\.00 The price of this item is given on application.* price_on_application/,
+    )
+    expect(rows.find((row) => row.includes('Sold no more'))).toMatch(/There is no such item\. item_unknown/)
+    expect(text).toContain('1 of 3 items priced')
+  })
+
+  test('reuse the access token until it ends', async () => {
+    const page = () => prices({ ...NEAR, item: 'A' })
+    await page()
+    expect(await callsOf(page)).toEqual(['stores 200', 'prices 200'])
+  })
+
+  test('are asked for by address, or for a member number that the builder gives', async () => {
+    const { text } = await prices({
+      address: '1 High Street, Northcote',
+      radius: '10',
+      item: 'A',
+      member: 'NOBODY',
+    })
+    expect(text).toContain('First')
+    expect(text).toContain('member_unknown')
+  })
+
+  test.each<[string, Record<string, string>, RegExp]>([
+    ['an address that it does not know', { address: 'Atlantis' }, /does not know where that is/],
+    ['a latitude that is none', { latitude: 'x', longitude: '1' }, /Latitude is a number/],
+    ['a distance that is none', { ...NEAR, radius: '-1' }, /The distance is a number/],
+  ])('%s is told, and nothing is asked for', async (_, query, words) => {
+    const calls = await callsOf(async () =>
+      expect((await prices({ ...query, item: 'A' })).text).toMatch(words),
+    )
+    expect(calls).toEqual([])
+  })
+
+  test('no store in range is told', async () => {
+    const { text } = await prices({ ...NEAR, latitude: '10', item: 'A' })
+    expect(text).toContain('There is no store within 20 km')
+  })
+
+  test('are never asked for what is not in the catalogue, is not visible, or is not published', async () => {
+    const token = await apiToken()
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'ocp-apim-subscription-key': 'sandbox-subscription-key',
+      'content-type': 'application/json',
+    }
+    const post = async (path: string, body: unknown) => {
+      const answer = await fetch(`${app.platform}/api${path}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      })
+      return answer.json() as Promise<{ id: string }>
+    }
+    const { id } = await post('/catalogues', { name: 'Unpublished', scope: 'Public' })
+    await post(`/catalogues/${id}/import/start`, { batchId: 'b1' })
+    const unpublished = `/suppliers/ridgeline-build/summit-supplies/${id}`
+    const calls = await callsOf(async () => {
+      expect((await prices({ ...NEAR, item: ['A', 'OTHER'] })).status).toBe(400)
+      expect(
+        (await prices({ ...NEAR, item: 'A' }, '/suppliers/ridgeline-build/summit-supplies/none')).status,
+      ).toBe(404)
+      const early = await prices({ ...NEAR, item: 'A' }, unpublished)
+      expect([early.status, early.text]).toEqual([409, expect.stringContaining('not published yet')])
+    })
+    expect(calls).toEqual([])
+    await post(`/catalogues/${id}/import/b1/items`, { items: [{ code: 'A', price: 14 }] })
+    await expect
+      .poll(async () => (await prices({ ...NEAR, item: 'A' }, unpublished)).text, { timeout: 5_000 })
+      .toContain('$12.50')
+  })
+
+  const apiToken = async () => {
+    const answer = await fetch(`${app.platform}/api/accounts/auth/login`, {
+      method: 'POST',
+      headers: {
+        'ocp-apim-subscription-key': 'sandbox-subscription-key',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ email: 'priya@summit.example', apiKey: 'sandbox-api-key' }),
+    })
+    return ((await answer.json()) as { accessToken: string }).accessToken
+  }
+})
+
+describe('a supplier’s live pricing', () => {
+  let other: Awaited<ReturnType<typeof serve>> | undefined
+  afterEach(async () => {
+    await other?.close()
+    await register({
+      url: `${app.url}/live-pricing`,
+      clientId: 'platform',
+      clientSecret: app.config.livePricing.clients.production[0]?.secrets[0] ?? '',
+    })
+  })
+  const register = async (form: Record<string, string>) => {
+    const supplier = await logIn('priya@summit.example')
+    return supplier.post(`${app.platform}/business-setup/summit-supplies/live-pricing`, { form })
+  }
+
+  test('is registered in Business setup, where its secret is not shown again', async () => {
+    const supplier = await logIn('priya@summit.example')
+    const { text } = await supplier.get(`${app.platform}/business-setup`)
+    expect(text).toContain(`${app.url}/live-pricing`)
+    expect(text).not.toContain(app.config.livePricing.clients.production[0]?.secrets[0])
+    expect((await register({ url: 'x', clientId: 'a', clientSecret: 'b' })).status).toBe(400)
+  })
+
+  test.each<[string, number, string, RegExp]>([
+    ['refuses the credentials', 401, '{}', /does not accept the platform’s credentials/],
+    ['gives no token', 200, '{}', /gave no access token/],
+    ['answers no JSON', 200, 'oops', /gave no access token/],
+    ['fails', 500, '{}', /gave no access token \(500\)/],
+  ])('that %s is told in words', async (_, status, body, words) => {
+    other = await serve((_req, res) =>
+      res.writeHead(status, { 'content-type': 'application/json' }).end(body),
+    )
+    await register({ url: `http://localhost:${other.port}`, clientId: 'a', clientSecret: 'b' })
+    expect((await prices({ ...NEAR, item: 'A' })).text).toMatch(words)
+  })
+
+  test('whose token is refused before its end is asked for another, once', async () => {
+    let tokens = 0
+    other = await serve((req, res) => {
+      const json = (status: number, body: unknown) =>
+        res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      if (req.url === '/connect/token')
+        return json(200, { access_token: `t${++tokens}`, token_type: 'Bearer', expires_in: 900 })
+      return req.headers.authorization === 'Bearer t1' ? json(401, {}) : json(200, [])
+    })
+    await register({ url: `http://localhost:${other.port}`, clientId: 'a', clientSecret: 'b' })
+    expect(await callsOf(() => prices({ ...NEAR, item: 'A' }))).toEqual([
+      'token 200',
+      'stores 401',
+      'token 200',
+      'stores 200',
+    ])
+  })
+
+  test('that is not registered is told, and its catalogue offers no live prices', async () => {
+    await register({ url: '' })
+    expect((await builder.get(app.platform + RANGE)).text).not.toContain('Live prices')
+    expect((await prices({ ...NEAR, item: 'A' })).text).toContain('has not registered live pricing')
+  })
+})
+
+test('items are found by code or name, page by page', async () => {
+  const found = async (query: string) => {
+    const { text } = await builder.get(`${app.platform}${RANGE}?${query}`)
+    return ['Board', 'Beam', 'Sold no more'].filter((name) => text.includes(`>${name}<`))
+  }
+  expect(await found('q=bea')).toEqual(['Beam'])
+  expect(await found('q=gone')).toEqual(['Sold no more'])
+  expect(await found('q=%25')).toEqual([])
+  expect(await found('after=A')).toEqual(['Beam', 'Sold no more'])
+})
