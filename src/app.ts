@@ -3,7 +3,7 @@ import express, { type Express } from 'express'
 import { connectRoutes } from './connect/routes.ts'
 import type { Services } from './services.ts'
 import type { Store } from './store/store.ts'
-import { livePricing } from './supplier/router.ts'
+import { livePricing, noSuchEndpoint } from './supplier/router.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
 import { builderRequestsRoutes } from './web/builder-requests.ts'
 import { cataloguesRoutes } from './web/catalogues.ts'
@@ -39,7 +39,11 @@ function createFront({ config, log, livePricing: bases }: Front, store: Pick<Sto
   // Before everything that is for browsers: its callers are none, and their access tokens count.
   for (const { path, ...base } of bases) {
     const { rateLimit } = config.livePricing
-    app.use(path, livePricing({ ...base, keys: config.tokenKeys, rateLimit, log }))
+    app.use(
+      path,
+      bodyDeadline({ files: false }),
+      livePricing({ ...base, keys: config.tokenKeys, rateLimit, log }),
+    )
   }
   app.use(securityHeaders({ baseUrl, formTargets }))
   app.use(
@@ -49,7 +53,7 @@ function createFront({ config, log, livePricing: bases }: Front, store: Pick<Sto
   app.use(healthRoutes(store))
 
   app.use(pages(production))
-  for (const { path, baseUrl: at } of bases) app.use(path, livePricingDocs(at))
+  for (const { path, baseUrl: at } of bases) app.use(path, livePricingDocs(at), noSuchEndpoint)
   return app
 }
 

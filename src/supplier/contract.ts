@@ -28,6 +28,7 @@ export const LIMITS = {
   stores: 50,
   items: 1000,
   bodyBytes: 1_000_000,
+  tokenBodyBytes: 16_384,
   quantity: 1_000_000,
 } as const
 
@@ -169,7 +170,9 @@ export const priceItemSchema = z
     storeId: z.string(),
     quantity: z.number().nullable(),
     unitPrice: z.number().nullable().meta({ description: 'dollars before tax, for one unit; null on error' }),
-    discount: z.number().nullable().meta({ description: 'dollars, for the whole quantity; null on error' }),
+    discount: z.number().nullable().meta({
+      description: 'dollars, for the whole quantity, rounded half up to whole cents; null on error',
+    }),
     totalPrice: z
       .number()
       .nullable()

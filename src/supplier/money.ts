@@ -15,10 +15,12 @@ export interface Money {
 
 /** Digits that every double keeps. */
 const DIGITS = 15
+/** Below this power of ten, doubles keep fewer. */
+const SMALLEST = 300
 
 /** A decimal as a JSON number: all of its digits, also those that a double would lose. */
 function json(value: Big): number {
-  if (value.c.length <= DIGITS) return value.toNumber()
+  if (value.c.length <= DIGITS && value.e > -SMALLEST) return value.toNumber()
   // Printed as it is by JSON.stringify, which knows no decimals.
   return JSON.rawJSON(value.toFixed()) as unknown as number
 }
@@ -57,7 +59,7 @@ function inTenThousandths(unitText: string, quantity: number, offText: string): 
   const [unit, count, off] = [wholeOf(unitPrice), wholeOf(quantity), wholeOf(discount)]
   if (unit === undefined || count === undefined || off === undefined) return undefined
   const [whole, less] = [unit * count, off * SCALE]
-  if (whole > Number.MAX_SAFE_INTEGER || less > whole) return undefined
+  if (whole >= 10 ** DIGITS || less > whole) return undefined
   return { unitPrice, discount, totalPrice: (whole - less) / (SCALE * SCALE) }
 }
 

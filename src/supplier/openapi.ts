@@ -97,7 +97,7 @@ export function openApi(baseUrl: string) {
             200: { description: 'the token', content: json(ref('TokenResponse')) },
             400: tokenError('malformed, a parameter missing or repeated, or another grant type'),
             401: tokenError('wrong client id or secret', CHALLENGE),
-            413: tokenError('a body of more than 1 MB'),
+            413: tokenError('a body of more than 16 kB'),
             429: tokenError('too many wrong credentials', RETRY_AFTER),
             500: tokenError('a fault of the server'),
           },

@@ -63,10 +63,10 @@ export async function priceItems(request: PriceRequest, options: PricingOptions)
   return items.map(({ itemId, storeId, quantity }, at) => {
     const error = bad[at]
     if (error) return failed(itemId, storeId, quantity, { error })
-    const answer = found?.[next++]
-    if (!answer) return failed(itemId, storeId, quantity, { error: 'price_unavailable' })
-    if ('error' in answer) return failed(itemId, storeId, quantity, answer)
+    if (!found) return failed(itemId, storeId, quantity, { error: 'price_unavailable' })
     try {
+      const answer = checked(found[next++])
+      if ('error' in answer) return failed(itemId, storeId, quantity, answer)
       const { unitPrice, discount, totalPrice } = moneyOf(
         answer.unitPrice,
         quantity as number,
@@ -80,6 +80,16 @@ export async function priceItems(request: PriceRequest, options: PricingOptions)
   })
 }
 
+/** An answer of the price book, which may have been written in a hurry. Throws when it is none. */
+function checked(answer: Price | NoPrice | undefined): Price | NoPrice {
+  if (typeof answer !== 'object' || answer === null) throw new TypeError('the price book answered no object')
+  const { error, message } = answer as Partial<NoPrice>
+  if (error === undefined)
+    return { unitPrice: (answer as Price).unitPrice, discount: (answer as Price).discount ?? '0' }
+  if (!Object.hasOwn(ITEM_ERRORS, error)) throw new TypeError('the price book answered an unknown error')
+  return { error, ...(typeof message === 'string' && message !== '' && { message }) }
+}
+
 /** The price book's answers; undefined when it fails, takes too long, or answers another number of lines. */
 async function pricesOf(
   lines: PriceLine[],
@@ -89,8 +99,8 @@ async function pricesOf(
   if (lines.length === 0) return []
   try {
     const answers = await within(patienceMs, book.prices(lines, memberNumber))
-    if (answers.length !== lines.length)
-      throw new Error(`the price book answered ${answers.length} of ${lines.length} lines`)
+    if (!Array.isArray(answers) || answers.length !== lines.length)
+      throw new Error(`the price book answered ${answers?.length} of ${lines.length} lines`)
     return answers
   } catch (error) {
     onFault(error)

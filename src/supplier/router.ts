@@ -41,7 +41,7 @@ export function livePricing(options: LivePricingOptions): Router {
   const { book, clients, keys, baseUrl, rateLimit, log } = options
   const { tokenSeconds = 900, patienceMs = 10_000, now = Date.now } = options
   const tokens = createTokens({ keys, audience: baseUrl, lifetime: tokenSeconds, now })
-  const body = express.raw({ type: () => true, limit: LIMITS.bodyBytes })
+  const body = (limit: number) => express.raw({ type: () => true, limit })
   const onFault = (error: unknown) => log.error({ reason: faultOf(error) }, 'the price book failed')
   const bearer = requireToken(tokens, createClients(clients).has, rateLimit)
 
@@ -56,13 +56,13 @@ export function livePricing(options: LivePricingOptions): Router {
     }
   }
 
-  return Router({ caseSensitive: true })
+  return Router({ caseSensitive: true, strict: true })
     .use((_req, res, next) => {
       res.set('Cache-Control', 'no-store')
       res.set('X-Content-Type-Options', 'nosniff')
       next()
     })
-    .post(PATHS.token, body, tokenEndpoint(tokens, clients))
+    .post(PATHS.token, body(LIMITS.tokenBodyBytes), tokenEndpoint(tokens, clients, log))
     .get(PATHS.nearest, bearer, async (req, res) => {
       const place = placeOf(req)
       const near = await ask(() => book.nearest(place, LIMITS.stores))
@@ -73,7 +73,7 @@ export function livePricing(options: LivePricingOptions): Router {
       if (!store) throw new CallRefused(404, 'not_found', 'There is no store of this id.')
       res.type('json').send(storeJson(store))
     })
-    .post(PATHS.prices, bearer, body, async (req, res) => {
+    .post(PATHS.prices, bearer, body(LIMITS.bodyBytes), async (req, res) => {
       const request = readPriceRequest(fromJson(req))
       res.type('json').send(JSON.stringify(await priceItems(request, { book, patienceMs, onFault })))
     })
@@ -84,39 +84,48 @@ export function livePricing(options: LivePricingOptions): Router {
     .use(answerError(log))
 }
 
-function tokenEndpoint(tokens: Tokens, clients: readonly Client[]): RequestHandler {
+function tokenEndpoint(tokens: Tokens, clients: readonly Client[], log: Logger): RequestHandler {
   const { authenticate } = createClients(clients)
   const duration = GUESSES.windowMs / 1000
   const ofClient = new RateLimiterMemory({ points: GUESSES.ofClient, duration })
   const ofAddress = new RateLimiterMemory({ points: GUESSES.ofAddress, duration })
+  let warned = false
 
   return async (req, res) => {
     // RFC 6749 section 5.1
     res.set('Pragma', 'no-cache')
-    const { clientId, clientSecret } = readTokenRequest(req.headers, bodyOf(req))
-    const address = addressOf(req)
-    const client = `${address} ${clientId}`
-    const guesses: [RateLimiterMemory, string][] = [
-      [ofAddress, address],
-      [ofClient, client],
-    ]
-    for (const [limiter, key] of guesses) {
-      const seen = await limiter.get(key)
-      if (seen && seen.consumedPoints >= limiter.points)
-        throw new TokenRefused(
-          429,
-          'temporarily_unavailable',
-          'Too many wrong credentials. Try again later.',
-          seen.msBeforeNext,
-        )
+    const { clientId, clientSecret, asSent } = readTokenRequest(req.headers, bodyOf(req))
+    if (!warned && req.get('x-forwarded-for') && req.ip === req.socket.remoteAddress) {
+      warned = true
+      log.warn(
+        'a proxy stands in front, and TRUSTED_PROXIES does not say so: all callers seem to have one address',
+      )
     }
-    if (!authenticate(clientId, clientSecret)) {
-      for (const [limiter, key] of guesses) await limiter.penalty(key)
+    const address = addressOf(req)
+    const client = `${address} ${clientId.slice(0, 100)}`
+    const held = await ofClient.get(client)
+    if (held && held.consumedPoints >= GUESSES.ofClient) throw tooManyGuesses(held)
+    const right =
+      authenticate(clientId, clientSecret) || (asSent && authenticate(asSent.clientId, asSent.clientSecret))
+    if (!right) {
+      await ofClient.penalty(client)
+      // Who is right is let in all the same: others at the address, or behind the same proxy, may be guessing.
+      const all = await ofAddress.penalty(address)
+      if (all.consumedPoints > GUESSES.ofAddress) throw tooManyGuesses(all)
       throw new TokenRefused(401, 'invalid_client', 'The client id or the client secret is wrong.')
     }
     const token = await tokens.issue(clientId)
     res.json({ access_token: token, token_type: 'Bearer', expires_in: tokens.lifetime })
   }
+}
+
+function tooManyGuesses({ msBeforeNext }: RateLimiterRes): TokenRefused {
+  return new TokenRefused(
+    429,
+    'temporarily_unavailable',
+    'Too many wrong credentials. Try again later.',
+    msBeforeNext,
+  )
 }
 
 /** Whose call it is, by a bearer token (RFC 6750) in the header, and not more of their calls than the limit. */
@@ -154,9 +163,16 @@ function requireToken(
   }
 }
 
-/** An address; of IPv6 the network, as one host has as many addresses as it likes. */
+/** An address; of IPv6 the network of 64 bits, as one host has as many addresses as it likes. */
 function addressOf({ ip = '' }: Request): string {
-  return ip.includes(':') && !ip.startsWith('::ffff:') ? ip.split(':').slice(0, 4).join(':') : ip
+  if (!ip.includes(':') || ip.startsWith('::ffff:')) return ip
+  const [head = '', tail] = ip.split('::')
+  const [first, last] = [head, tail ?? ''].map((part) => part.split(':').filter(Boolean)) as [
+    string[],
+    string[],
+  ]
+  const zeros = tail === undefined ? 0 : 8 - first.length - last.length
+  return [...first, ...Array<string>(Math.max(0, zeros)).fill('0'), ...last].slice(0, 4).join(':')
 }
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i
@@ -181,9 +197,10 @@ function placeOf({ query }: Request): Place {
   return place
 }
 
-/** Stores are told again and again, and are long: each is written as JSON once. */
+/** Stores are told again and again, and are long: one that is frozen is written as JSON once. */
 const written = new WeakMap<Store, string>()
 function storeJson(store: Store): string {
+  if (!Object.isFrozen(store)) return JSON.stringify(store)
   let json = written.get(store)
   if (json === undefined) {
     json = JSON.stringify(store)
@@ -193,7 +210,9 @@ function storeJson(store: Store): string {
 }
 
 function nearStoreJson({ store, distanceKm }: NearStore): string {
-  return `${storeJson(store).slice(0, -1)},"distance":${Math.round(distanceKm * 1000) / 1000}}`
+  const distance = Math.round(distanceKm * 1000) / 1000
+  if (!Object.isFrozen(store)) return JSON.stringify({ ...store, distance })
+  return `${storeJson(store).slice(0, -1)},"distance":${distance}}`
 }
 
 function fromJson(req: Request): unknown {
@@ -207,6 +226,20 @@ function fromJson(req: Request): unknown {
 }
 
 const bodyOf = (req: Request): Buffer => (Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0))
+
+/** Ends a base: what is at none of its addresses is answered as its callers expect. */
+export const noSuchEndpoint: RequestHandler = (req, res) => {
+  const problem = {
+    type: 'about:blank',
+    title: TITLES[404],
+    status: 404,
+    detail: 'There is nothing at this address.',
+  }
+  res
+    .status(404)
+    .type('application/problem+json')
+    .json({ ...problem, code: 'not_found', ...(req.id && { requestId: req.id }) })
+}
 
 function onlyBy(methods: string): RequestHandler {
   return (_req, res) => {
@@ -267,7 +300,8 @@ function publicFace(error: unknown): Face {
   }
   // What reading the body or the address throws: too large, cut off, of an unknown encoding.
   const { status } = (error ?? {}) as { status?: unknown }
-  if (status === 413) return { status: 413, code: 'too_large', message: 'A body has at most 1 MB.' }
+  if (status === 413)
+    return { status: 413, code: 'too_large', message: 'The body is larger than is taken here.' }
   if (typeof status === 'number' && status >= 400 && status < 500)
     return { status: 400, code: 'invalid_input', message: 'The request could not be read.' }
   return { status: 500, code: 'server_error', message: 'The fault is ours. Please try again.' }

@@ -2,9 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { GRANT_TYPE } from './contract.ts'
 import { TokenRefused } from './errors.ts'
 
-export interface TokenRequest {
+export interface Credentials {
   clientId: string
   clientSecret: string
+}
+
+export interface TokenRequest extends Credentials {
+  /** Of HTTP Basic: the same without decoding, as many clients send it. */
+  asSent?: Credentials
 }
 
 const NAMES = ['grant_type', 'client_id', 'client_secret'] as const
@@ -15,7 +20,8 @@ const NAMES = ['grant_type', 'client_id', 'client_secret'] as const
  * Throws `TokenRefused` (400) for what is malformed, missing or repeated, and for another grant type.
  */
 export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): TokenRequest {
-  const given = headers['content-type']?.startsWith('application/json') ? fromJson(body) : fromForm(body)
+  const type = headers['content-type']?.toLowerCase() ?? ''
+  const given = type.startsWith('application/json') ? fromJson(body) : fromForm(body)
   for (const name of NAMES) {
     const values = given.filter(([known]) => known === name)
     if (values.length > 1) throw malformed(`${name} is there more than once`)
@@ -32,7 +38,7 @@ export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): To
   const clientSecret = basic?.clientSecret ?? client_secret
   if (clientId === undefined) throw malformed('client_id is missing')
   if (clientSecret === undefined) throw malformed('client_secret is missing')
-  return { clientId, clientSecret }
+  return { clientId, clientSecret, ...(basic?.asSent && { asSent: basic.asSent }) }
 }
 
 function malformed(what: string): TokenRefused {
@@ -60,13 +66,16 @@ function fromJson(body: Buffer): [string, string][] {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw malformed('the body is not a JSON object')
-  const entries = Object.entries(value)
-  for (const [name, content] of entries)
-    if (typeof content !== 'string') throw malformed(`${name.slice(0, 50)} is not a string`)
-  // JSON.parse keeps the last of repeated names. In an object of strings, only names come before a colon.
-  const names = text.match(/"(?:[^"\\]|\\.)*"(?=\s*:)/g) ?? []
-  if (names.length !== entries.length) throw malformed('a name is there more than once')
-  return entries as [string, string][]
+  // JSON.parse keeps the last of repeated names, so they are counted in the text: names come before a colon.
+  const names = [...text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?/g)].flatMap(([, name = '', colon]) =>
+    colon ? String(JSON.parse(name)) : [],
+  )
+  return NAMES.flatMap((name) => {
+    const content: unknown = (value as Record<string, unknown>)[name]
+    if (content === undefined) return []
+    if (typeof content !== 'string') throw malformed(`${name} is not a string`)
+    return names.filter((known) => known === name).map((): [string, string] => [name, content])
+  })
 }
 
 function fromBasic(header: string | undefined): TokenRequest | undefined {
@@ -75,12 +84,13 @@ function fromBasic(header: string | undefined): TokenRequest | undefined {
   const pair = Buffer.from(encoded, 'base64').toString('utf8')
   const colon = pair.indexOf(':')
   if (colon < 1) throw malformed('the Authorization header is not HTTP Basic')
+  const asSent = { clientId: pair.slice(0, colon), clientSecret: pair.slice(colon + 1) }
   try {
     // Each part is encoded like a form's (RFC 6749 section 2.3.1).
     const decode = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))
-    return { clientId: decode(pair.slice(0, colon)), clientSecret: decode(pair.slice(colon + 1)) }
+    return { clientId: decode(asSent.clientId), clientSecret: decode(asSent.clientSecret), asSent }
   } catch {
-    throw malformed('the credentials in the Authorization header are not encoded as they should be')
+    return asSent
   }
 }
 

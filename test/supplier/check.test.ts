@@ -29,7 +29,7 @@ interface Answer {
   // biome-ignore lint/suspicious/noExplicitAny: a body of any shape
   body: any
 }
-type Tamper = (asked: Asked, answer: Answer) => void
+type Tamper = (asked: Asked, answer: Answer) => void | Promise<void>
 
 /** Our own supplier, with its answers changed on their way: one that breaks the rules. */
 async function wrongSupplier(tamper: Tamper) {
@@ -56,7 +56,7 @@ async function wrongSupplier(tamper: Tamper) {
         return undefined
       }
     }
-    tamper(
+    await tamper(
       {
         method: req.method ?? '',
         path: req.url ?? '',
@@ -101,6 +101,28 @@ const status =
   }
 const eachPrice = (change: (item: Record<string, number | string | null>) => void) =>
   onGood(isPrices, ({ body }) => body.forEach(change))
+
+/** Answers a search as if its distance were another. */
+const scaled =
+  (factor: number): Tamper =>
+  async (asked, answer) => {
+    if (!isSearch(asked) || answer.status !== 200) return
+    const url = new URL(asked.path, supplier.url)
+    url.searchParams.set('radius', String(Math.min(50_000, Number(url.searchParams.get('radius')) * factor)))
+    const headers = { authorization: asked.authorization ?? '' }
+    answer.body = await (await fetch(supplier.url + url.pathname + url.search, { headers })).json()
+  }
+
+/** Leaves the items out that have this error. */
+const dropping = (code: string) =>
+  onGood(isPrices, (answer) => {
+    answer.body = answer.body.filter(({ errorCode }: { errorCode?: string }) => errorCode !== code)
+  })
+/** Gives such items a unit price all the same. */
+const halfPriced = (code: string) =>
+  eachPrice((item) => {
+    if (item.errorCode === code) item.unitPrice = 5
+  })
 
 const STORE = { id: 'x', name: 'x' }
 /** For every rule, ways to break it. */
@@ -202,6 +224,10 @@ const WRONG: Record<string, [string, Tamper][]> = {
       'any token will do',
       status((asked) => isSearch(asked) && asked.authorization !== undefined, 401, 200, []),
     ],
+    [
+      'a token whose end is not looked at',
+      status((asked) => isPrices(asked) && /\beyJ.*x$/.test(asked.authorization ?? ''), 401, 200, []),
+    ],
   ],
   'nearest.array': [
     [
@@ -259,6 +285,11 @@ const WRONG: Record<string, [string, Tamper][]> = {
         if (body.length > 0) body[0].latitude = 60
       }),
     ],
+  ],
+  'nearest.radius': [
+    ['a diameter taken for a radius', scaled(0.5)],
+    ['miles taken for kilometres', scaled(1.609)],
+    ['a radius that is not looked at', scaled(1000)],
   ],
   'nearest.input': [['anything for a bad latitude', status((asked) => isSearch(asked), 400, 200, [])]],
   'store.one': [
@@ -341,15 +372,41 @@ const WRONG: Record<string, [string, Tamper][]> = {
       }),
     ],
     [
-      'prices beside an error',
+      'a negative discount',
+      eachPrice((item) => {
+        if (item.unitPrice !== null) item.discount = -0.5
+      }),
+    ],
+    [
+      'a unit price beside an error',
+      eachPrice((item) => {
+        item.unitPrice ??= 5
+      }),
+    ],
+    [
+      'a price beyond all numbers',
+      onGood(isPrices, (answer) => {
+        answer.body = JSON.stringify(answer.body).replaceAll(/"unitPrice":[\d.]+/g, '"unitPrice":1e400')
+      }),
+    ],
+  ],
+  'prices.error-names': [
+    [
+      'an error code beside prices',
       eachPrice((item) => {
         if (item.unitPrice !== null) item.errorCode = 'odd'
       }),
     ],
     [
-      'no prices and no error',
+      'no prices and no error code',
       eachPrice((item) => {
         delete item.errorCode
+      }),
+    ],
+    [
+      'an error without words',
+      eachPrice((item) => {
+        delete item.errorMessage
       }),
     ],
   ],
@@ -388,6 +445,8 @@ const WRONG: Record<string, [string, Tamper][]> = {
     ],
   ],
   'prices.item-error': [
+    ['nothing for what does not exist', dropping('item_unknown')],
+    ['half a price for what does not exist', halfPriced('item_unknown')],
     [
       'an error item that fails the call',
       (asked, answer) => {
@@ -406,14 +465,10 @@ const WRONG: Record<string, [string, Tamper][]> = {
           Object.assign(item, { unitPrice: 1, discount: 0, totalPrice: item.quantity, errorCode: null })
       }),
     ],
-    [
-      'an error without words',
-      eachPrice((item) => {
-        delete item.errorMessage
-      }),
-    ],
   ],
   'prices.store-error': [
+    ['nothing for an unknown store', dropping('store_unknown')],
+    ['half a price at an unknown store', halfPriced('store_unknown')],
     [
       '404 for an unknown store',
       (asked, answer) => {
@@ -427,6 +482,8 @@ const WRONG: Record<string, [string, Tamper][]> = {
     ],
   ],
   'prices.quantity-error': [
+    ['nothing for quantity 0', dropping('quantity_invalid')],
+    ['half a price for quantity 0', halfPriced('quantity_invalid')],
     [
       '400 for quantity 0',
       (asked, answer) => {
@@ -440,6 +497,12 @@ const WRONG: Record<string, [string, Tamper][]> = {
     ],
   ],
   'prices.member': [
+    [
+      'nothing for a member',
+      onGood(isPrices, (answer, { json }) => {
+        if (json.memberNumber) answer.body = []
+      }),
+    ],
     [
       '400 for a member number',
       (asked, answer) => {
@@ -466,6 +529,27 @@ test('without items nothing fails, and what could not be checked is said', async
     'prices.total',
     'prices.known',
   ])
+})
+
+test('no secret is told, however it is written, and an answer that nobody foresaw is a failure', async () => {
+  const secret = "p@ss !w(o)rd~1'+/é"
+  const { port, close } = await serve((_req, res) => {
+    res.writeHead(200, { 'content-type': 'application/json' })
+    res.end(
+      '{"access_token":"abc\\/def\\u002Bghi","token_type":"Bearer","expires_in":9,"id":"\\ud800","x":[{"id":"\\ud800"}]}',
+    )
+  })
+  const probe = createProbe({ baseUrl: `http://localhost:${port}`, clientId: 'a', clientSecret: secret })
+  const findings = []
+  for await (const finding of checkSupplier({ probe, items: ['A'], storeId: '\ud800' }))
+    findings.push(finding)
+  await close()
+  expect(findings).toHaveLength(RULES.length)
+  expect(findings.find(({ rule }) => rule.id === 'store.one')).toMatchObject({ outcome: 'fail' })
+  const told = findings
+    .map(({ exchange, reason }) => [exchange?.request, exchange?.text, reason].join('\n'))
+    .join('\n')
+  for (const part of ['p@ss', 'p%40ss', 'rd~1', 'rd%7E1', 'def', 'ghi']) expect(told).not.toContain(part)
 })
 
 test('there is a wrong supplier for every rule', () => {

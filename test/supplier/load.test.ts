@@ -1,7 +1,9 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { createLog } from '../../src/log.ts'
 import { loadPriceList } from '../../src/supplier/embedded/load.ts'
+import { openPriceLists } from '../../src/supplier/embedded/price-lists.ts'
 import { tempDir } from '../support/app.ts'
 import { type Files, line, SAMPLE, SMALL, startSupplier, writeFiles } from '../support/live-pricing.ts'
 import { run } from '../support/process.ts'
@@ -59,6 +61,44 @@ describe('a price list with a problem is not loaded, and every problem is told b
       'places that are none',
       change('stores', 'S3,x,91,2,UTC,', 'S4,x,1,abc,UTC,', 'S5,x,,2,UTC,'),
       [/line 4: latitude/, /line 5: longitude/, /line 6: latitude/],
+    ],
+    [
+      'nothing but headings',
+      { stores: SMALL.stores?.slice(0, 1) ?? [], items: ['code,price'] },
+      [/^stores\.csv, line 1: there is no store/, /^items\.csv, line 1: there is no item/],
+    ],
+    [
+      'ids that cannot be asked for',
+      change('stores', 'nearest,x,1,2,UTC,', '..,x,1,2,UTC,'),
+      [/line 4: id must/, /line 5: id must/],
+    ],
+    [
+      'holidays that contradict',
+      {
+        ...SMALL,
+        holidays: [
+          'date,name,opens,closes',
+          '2026-12-25,x,,',
+          '2026-12-25,x,09:00,10:00',
+          '2026-12-26,x,09:00,10:00',
+          '2026-12-26,x,,',
+        ],
+      },
+      [/line 3: 2026-12-25 was there before/, /line 5: 2026-12-26 was there before/],
+    ],
+    [
+      'problems in several files',
+      {
+        ...change('stores', 'S1,x,1,2,UTC,'),
+        items: ['code,price', 'A,free', 'B,1', 'D,1'],
+        members: ['no'],
+      },
+      [
+        /^stores\.csv, line 4/,
+        /^items\.csv, line 2/,
+        /^members\.csv, line 1: there is no column "number"/,
+        /^members\.csv, line 1: "no" is no column/,
+      ],
     ],
     ['a time zone that is none', change('stores', 'S3,x,1,2,Mars/Base,'), [/line 4: time_zone/]],
     ['a store without a name', change('stores', 'S3,,1,2,UTC,'), [/line 4: name/]],
@@ -241,6 +281,10 @@ describe('a new price list', () => {
       expect(await price()).toBe(1)
       expect(supplier.logLines.join('')).toContain('cannot be read')
     }, 5_000)
+    // Nor does it hinder a process that starts now.
+    const lists = openPriceLists(supplier.lists, createLog('silent'))
+    expect(lists.loaded()).toBe(true)
+    lists.close()
     // A good one comes after it, whatever the clock says.
     await supplier.load(priced('2'))
     await vi.waitFor(async () => expect(await price()).toBe(2), 5_000)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LIMITS, storeSchema } from '../../src/supplier/contract.ts'
+import { LIMITS, type Store, storeSchema } from '../../src/supplier/contract.ts'
 import { type Files, SAMPLE, SMALL, type Supplier, startSupplier } from '../support/live-pricing.ts'
 
 /** Great-circle distance by vectors, not by the formula that the code uses. */
@@ -171,6 +171,23 @@ describe('GET /stores/{id}', () => {
     })
     await supplier.close()
   })
+})
+
+test('a price book may keep its stores and change them', async () => {
+  const store = { id: 'S1', name: 'Before', latitude: 1, longitude: 2 } as Store
+  const supplier = await startSupplier({
+    prices: async () => [],
+    store: async () => store,
+    nearest: async () => [{ store, distanceKm: 1.23456 }],
+  })
+  const seen = async () => [
+    ((await (await supplier.call('/stores/S1')).json()) as Store).name,
+    ((await (await search(supplier, { latitude: 1, longitude: 2, radius: 1 })).json()) as Store[])[0],
+  ]
+  expect(await seen()).toMatchObject(['Before', { name: 'Before', distance: 1.235 }])
+  store.name = 'After'
+  expect(await seen()).toMatchObject(['After', { name: 'After', distance: 1.235 }])
+  await supplier.close()
 })
 
 describe('trading hours', () => {

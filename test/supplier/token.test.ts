@@ -1,5 +1,6 @@
 import * as oauth from 'openid-client'
 import { afterEach, describe, expect, test } from 'vitest'
+import { readTokenRequest } from '../../src/supplier/token-request.ts'
 import { CALLER, type Supplier, startSupplier } from '../support/live-pricing.ts'
 
 let supplier: Supplier
@@ -28,6 +29,11 @@ describe('POST /connect/token', () => {
     ['a form', form(FULL)],
     ['JSON', json(FULL)],
     ['HTTP Basic', basic(CALLER.id, CALLER.secret)],
+    [
+      'JSON whose type is written in capitals',
+      { ...json(FULL), headers: { 'content-type': 'APPLICATION/JSON' } },
+    ],
+    ['JSON with fields that it does not know', json({ ...FULL, scope: null, more: { client_secrets: 1 } })],
     [
       'HTTP Basic, with the id in the form as well',
       basic(CALLER.id, CALLER.secret, { ...GRANT, client_id: CALLER.id }),
@@ -133,9 +139,61 @@ describe('POST /connect/token', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
   })
 
-  test('answers 413 to a body of more than 1 MB', async () => {
+  test('takes a secret with + and % by HTTP Basic, encoded as the RFC says or as it is', async () => {
+    const secret = 'zz+zz/zz%41=%zz'
+    supplier = await startSupplier(undefined, { clients: [{ id: 'x', secrets: [secret] }] })
+    const plain = basic('x', '')
+    plain.headers.authorization = `Basic ${btoa(`x:${secret}`)}`
+    expect([(await ask(basic('x', secret))).status, (await ask(plain)).status]).toEqual([200, 200])
+  })
+
+  test('slows guesses of one network of IPv6, and of an address, but not who is right there', async () => {
+    const headers = (address: string) => ({ ...form(FULL).headers, 'x-forwarded-for': address })
+    supplier = await startSupplier(undefined, { proxies: 1 })
+    const wrong = (address: string, client_id = CALLER.id) =>
+      ask({ body: form({ ...FULL, client_id, client_secret: 'wrong' }).body, headers: headers(address) })
+    for (let host = 1; host <= 10; host++) expect((await wrong(`2001:db8::${host}:1`)).status).toBe(401)
+    expect((await wrong('2001:db8:0:0:9::1')).status).toBe(429)
+    expect((await wrong('2001:db8:0:1::1')).status).toBe(401)
+    const strangers = []
+    for (let guess = 0; guess < 32; guess++)
+      strangers.push((await wrong('203.0.113.7', `nobody-${guess}`)).status)
+    expect(strangers.slice(28)).toEqual([401, 401, 429, 429])
+    expect((await ask({ body: form(FULL).body, headers: headers('203.0.113.7') })).status).toBe(200)
+  })
+
+  test('says in the log that a proxy is not accounted for', async () => {
     supplier = await startSupplier()
-    expect((await ask(form({ ...FULL, more: 'x'.repeat(1_000_001) }))).status).toBe(413)
+    for (let call = 0; call < 2; call++)
+      await ask({ ...form(FULL), headers: { ...form(FULL).headers, 'x-forwarded-for': '203.0.113.7' } })
+    expect(supplier.logLines.filter((logged) => logged.includes('TRUSTED_PROXIES'))).toHaveLength(1)
+  })
+
+  test('answers what is at no address, or at one with a slash too many, as a problem', async () => {
+    supplier = await startSupplier()
+    for (const path of ['/connect/token/', '/Connect/Token', '/stores', '/stores/nearest/']) {
+      const answer = await supplier.call(path)
+      expect([path, answer.status, answer.headers.get('content-type')]).toEqual([
+        path,
+        404,
+        'application/problem+json; charset=utf-8',
+      ])
+    }
+  })
+
+  test('reads a body full of escaped quotes in no time', () => {
+    const body = Buffer.from(`{"a":"${'\\"'.repeat(500_000)}"}`)
+    const started = performance.now()
+    expect(() => readTokenRequest({ 'content-type': 'application/json' }, body)).toThrow(
+      'grant_type is missing',
+    )
+    // It took minutes once.
+    expect(performance.now() - started).toBeLessThan(2_000)
+  })
+
+  test('answers 413 to a body of more than 16 kB', async () => {
+    supplier = await startSupplier()
+    expect((await ask(form({ ...FULL, more: 'x'.repeat(17_000) }))).status).toBe(413)
   })
 })
 

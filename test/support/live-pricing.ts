@@ -6,7 +6,7 @@ import { createLog } from '../../src/log.ts'
 import { loadPriceList } from '../../src/supplier/embedded/load.ts'
 import { openPriceLists } from '../../src/supplier/embedded/price-lists.ts'
 import type { PriceBook } from '../../src/supplier/price-book.ts'
-import { type LivePricingOptions, livePricing } from '../../src/supplier/router.ts'
+import { type LivePricingOptions, livePricing, noSuchEndpoint } from '../../src/supplier/router.ts'
 import { tempDir } from './app.ts'
 import { serve } from './ports.ts'
 
@@ -63,7 +63,7 @@ export interface Supplier {
 /** Interface A over HTTP, from CSV files or from a price book of the test's own. */
 export async function startSupplier(
   source: Files | PriceBook | string = SMALL,
-  options: Partial<LivePricingOptions> = {},
+  { proxies = 0, ...options }: Partial<LivePricingOptions> & { proxies?: number } = {},
 ): Promise<Supplier> {
   const { dir, remove } = tempDir()
   const logLines: string[] = []
@@ -84,6 +84,7 @@ export async function startSupplier(
   const clients = [{ id: CALLER.id, secrets: [CALLER.secret] }]
   const keys = [{ id: 'k1', secret: new Uint8Array(32).fill(7) }]
   const app = express()
+  app.set('trust proxy', proxies)
   app.use(
     '/live-pricing',
     livePricing({
@@ -96,6 +97,7 @@ export async function startSupplier(
       ...options,
     }),
   )
+  app.use('/live-pricing', noSuchEndpoint)
   server.on('request', app)
 
   let known: string | undefined

@@ -272,10 +272,28 @@ describe('headers', () => {
   })
 })
 
+/** What becomes of a file that never ends, after a while. */
+async function trickled(options: Parameters<typeof bodyDeadline>[0]): Promise<'cut off' | 'waited for'> {
+  const server = express()
+  server.use(bodyDeadline(options), express.raw({ type: () => true }))
+  const { server: http, port, close } = await serve()
+  http.on('request', server)
+  const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('a')) })
+  const init = { method: 'POST', headers: { 'content-type': 'text/csv' }, body, duplex: 'half' }
+  const ended = fetch(`http://127.0.0.1:${port}/`, init as RequestInit).then(
+    () => 'cut off' as const,
+    () => 'cut off' as const,
+  )
+  const later = new Promise<'waited for'>((resolve) => setTimeout(() => resolve('waited for'), 600))
+  const outcome = await Promise.race([ended, later])
+  await close()
+  return outcome
+}
+
 describe('limits', () => {
   test('a form whose body trickles in is cut off; an answer that takes long is not', async () => {
     const server = express()
-    server.use(bodyDeadline(100), express.urlencoded({ extended: false }))
+    server.use(bodyDeadline({ ms: 100 }), express.urlencoded({ extended: false }))
     server.get('/slow', (_req, res) => {
       res.write('a')
       setTimeout(() => res.end('b'), 400)
@@ -290,6 +308,9 @@ describe('limits', () => {
     const trickle = fetch(`${url}/form`, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
     await expect(trickle).rejects.toThrow()
     await close()
+    // An uploaded file may take its time, but not where none is taken.
+    expect(await trickled({ ms: 100, files: false })).toBe('cut off')
+    expect(await trickled({ ms: 100 })).toBe('waited for')
   })
 
   test('a body that is too large is 413, and one that cannot be read is 400', async () => {

@@ -19,7 +19,12 @@ export async function* checkSupplier(subject: Subject): AsyncGenerator<Finding> 
       if (error instanceof Broken)
         yield { rule, outcome: 'fail', reason: error.message, exchange: error.exchange }
       else if (error instanceof Unchecked) yield { rule, outcome: 'unchecked', reason: error.message }
-      else throw error
+      else {
+        // What no rule foresees, such as a number beyond all numbers, is a fault of the answer all the same.
+        const exchange = subject.probe.exchanges.at(-1)
+        const reason = `The answer cannot be worked with: ${(error as Error).message}`
+        yield { rule, outcome: 'fail', reason, ...(exchange && { exchange }) }
+      }
     }
   }
 }

@@ -43,9 +43,18 @@ const MOST_BYTES = 5_000_000
 
 export function createProbe({ baseUrl, clientId, clientSecret, timeoutMs = 15_000 }: ProbeOptions): Probe {
   const exchanges: Exchange[] = []
-  const hidden = new Set([clientSecret, encodeURIComponent(clientSecret)])
+  const hidden = new Set<string>()
+  /** Keeps a secret out of the report, however it is written: plain, in a form, in JSON, in an address. */
+  const keepSecret = (secret: string) => {
+    const inForm = new URLSearchParams({ secret }).toString().slice('secret='.length)
+    for (const form of [secret, inForm, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
+      hidden.add(form)
+  }
+  keepSecret(clientSecret)
   const hide = (text: string) =>
-    [...hidden].reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text)
+    [...hidden]
+      .reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text)
+      .replaceAll(/("access_token"\s*:\s*)"(?:[^"\\]|\\.)*"/g, '$1"[hidden]"')
   const credentials = { grant_type: GRANT_TYPE, client_id: clientId, client_secret: clientSecret }
 
   async function call(path: string, { method = 'GET', body, headers = {} }: Call = {}): Promise<Exchange> {
@@ -63,7 +72,7 @@ export function createProbe({ baseUrl, clientId, clientSecret, timeoutMs = 15_00
       const raw = await read(answer)
       const json = parse(raw)
       const token = (json as { access_token?: unknown } | null | undefined)?.access_token
-      if (typeof token === 'string' && token !== '') hidden.add(token)
+      if (typeof token === 'string' && token.isWellFormed() && token !== '') keepSecret(token)
       exchange = { request: request(), status: answer.status, headers: answer.headers, text: hide(raw), json }
     } catch (error) {
       const { name, cause } = error as { name?: string; cause?: { code?: string; message?: string } }

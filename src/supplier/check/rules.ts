@@ -172,19 +172,23 @@ function allAnswers({ probe }: Subject): { exchange: Exchange; item: Record<stri
 }
 
 const AMOUNTS = ['unitPrice', 'discount', 'totalPrice'] as const
-const isPriced = (item: Record<string, unknown>) => AMOUNTS.every((name) => typeof item[name] === 'number')
+const isPriced = (item: Record<string, unknown>) =>
+  AMOUNTS.every((name) => Number.isFinite(item[name]) && Number(item[name]) >= 0)
+const hasNoPrice = (item: Record<string, unknown>) => AMOUNTS.every((name) => item[name] === null)
 
-/** The answer to one line that cannot be priced: it must succeed as a call, and say why. */
+/** The answer to lines that cannot be priced: the call must succeed, and answer each of them without a price. */
 async function unpriced(subject: Subject, lines: Line[], what: string): Promise<Exchange> {
   const exchange = await prices(subject, lines)
-  const answers = arrayOf(exchange, `A price request with ${what}`)
-  for (const answer of answers) {
-    if (!isRecord(answer) || isPriced(answer)) throw new Broken(`${what} must not have a price.`, exchange)
-    for (const name of ['errorCode', 'errorMessage'])
-      if (typeof answer[name] !== 'string' || answer[name] === '')
-        throw new Broken(`The answer to ${what} must have an ${name}.`, exchange)
-  }
-  return exchange
+  const answers = answersTo(lines, exchange, `A price request with ${what}`)
+  if (answers.every(hasNoPrice)) return exchange
+  throw new Broken(`${what} must have no price: unitPrice, discount and totalPrice are null.`, exchange)
+}
+
+/** One answer for each line. */
+function answersTo(lines: Line[], exchange: Exchange, when: string): Record<string, unknown>[] {
+  const answers = arrayOf(exchange, when)
+  if (answers.length === lines.length && answers.every(isRecord)) return answers
+  throw new Broken(`${when} asks for ${lines.length} items, and ${answers.length} are answered.`, exchange)
 }
 
 /** Reads what a Store must have; unknown fields pass. */
@@ -330,8 +334,15 @@ export const RULES: Rule[] = [
   },
   {
     ...{ id: 'access.invalid', section: '5.1', basis: 'assumed' },
-    says: 'The other three calls are answered 401 with a token that was never issued.',
-    check: (subject) => refused(subject, `Bearer ${MADE_UP}`, 'A call with a made-up token'),
+    says: 'The other three calls are answered 401 with a token that was never issued, be it much like one that was.',
+    async check(subject) {
+      const exchange = await refused(subject, `Bearer ${MADE_UP}`, 'A call with a made-up token')
+      const { json } = await subject.probe.granted()
+      const token = isRecord(json) ? json.access_token : undefined
+      if (typeof token !== 'string' || token.length < 8) return exchange
+      const changed = `${token.slice(0, -6)}${[...token.slice(-6)].reverse().join('')}x`
+      return refused(subject, `Bearer ${changed}`, 'A call with a token whose end was changed')
+    },
   },
   {
     ...{ id: 'nearest.array', section: '4.1', basis: 'given' },
@@ -386,6 +397,34 @@ export const RULES: Rule[] = [
         )
       if (distances.every((distance, at) => near(distances[at - 1] ?? 0, distance))) return exchange
       throw new Broken('The stores are not in the order of their distance.', exchange)
+    },
+  },
+  {
+    ...{ id: 'nearest.radius', section: '4.1', basis: 'assumed' },
+    says: 'The distance is a radius in kilometres: a narrower search finds the nearer stores, and all of them.',
+    async check(subject) {
+      const { place, stores } = await search(subject)
+      const read = z
+        .object({ id: z.string(), latitude: z.number(), longitude: z.number() })
+        .array()
+        .safeParse(stores)
+      if (!read.success) throw new Unchecked('the stores do not say where they are (store.form)')
+      const from = { latitude: Number(place.latitude), longitude: Number(place.longitude) }
+      const distances = read.data.map((store) => distanceOf(from, store)).sort((a, b) => a - b)
+      // Between two stores that are close enough for a mile or a diameter to make a difference.
+      const at = distances.findIndex((near, index) => {
+        const ratio = (distances[index + 1] ?? 0) / near
+        return near > 0.5 && ratio > 1.02 && ratio < 2.5
+      })
+      if (at < 0)
+        throw new Unchecked(
+          'too few stores were found to tell; name a place between several: --near LATITUDE,LONGITUDE',
+        )
+      const radius = Math.sqrt((distances[at] ?? 0) * (distances[at + 1] ?? 0)).toFixed(3)
+      const exchange = await withToken(subject.probe, query({ ...from, radius }))
+      const found = arrayOf(exchange, 'A narrower search').length
+      if (found === at + 1) return exchange
+      throw new Broken(`Within ${radius} km are ${at + 1} of the stores, and ${found} are found.`, exchange)
     },
   },
   {
@@ -447,9 +486,8 @@ export const RULES: Rule[] = [
     says: 'POST /request-prices is answered 200 with a JSON array, and one element for each item.',
     async check(subject) {
       const { exchange, lines } = await mixedRequest(subject)
-      const answers = arrayOf(exchange, 'A price request')
-      if (answers.length === lines.length && answers.every(isRecord)) return exchange
-      throw new Broken(`${lines.length} items were asked for, and ${answers.length} are answered.`, exchange)
+      answersTo(lines, exchange, 'A price request')
+      return exchange
     },
   },
   {
@@ -481,22 +519,33 @@ export const RULES: Rule[] = [
   },
   {
     ...{ id: 'prices.fields', section: '2.4', basis: 'given' },
-    says: 'unitPrice, discount and totalPrice are numbers, or all null with an error code and message.',
+    says: 'unitPrice, discount and totalPrice are numbers, none below 0, or all null.',
+    async check(subject) {
+      const { exchange } = await mixedRequest(subject)
+      for (const { exchange: at, item } of allAnswers(subject))
+        if (!isPriced(item) && !hasNoPrice(item))
+          throw new Broken(
+            `The prices of ${JSON.stringify(item.itemId)} are neither such numbers nor all null.`,
+            at,
+          )
+      return exchange
+    },
+  },
+  {
+    ...{ id: 'prices.error-names', section: '2.4', basis: 'assumed' },
+    says: 'An item without prices has an errorCode and an errorMessage, which are text; one with prices has neither.',
     async check(subject) {
       const { exchange } = await mixedRequest(subject)
       for (const { exchange: at, item } of allAnswers(subject)) {
-        const isError = AMOUNTS.every((name) => item[name] === null)
-        if (!isError && !isPriced(item))
-          throw new Broken(
-            `The prices of ${JSON.stringify(item.itemId)} are neither numbers nor all null.`,
-            at,
-          )
-        const code = item.errorCode
-        if (isError ? typeof code !== 'string' || code === '' : code != null)
-          throw new Broken(
-            `The answer for ${JSON.stringify(item.itemId)} has ${isError ? 'no prices and no error code' : 'prices and an error code'}.`,
-            at,
-          )
+        for (const name of ['errorCode', 'errorMessage'] as const) {
+          const value = item[name]
+          const right = hasNoPrice(item) ? typeof value === 'string' && value !== '' : value == null
+          if (!right)
+            throw new Broken(
+              `The answer for ${JSON.stringify(item.itemId)} has ${value == null ? 'no' : 'an'} ${name}.`,
+              at,
+            )
+        }
       }
       return exchange
     },
@@ -587,9 +636,9 @@ export const RULES: Rule[] = [
       const storeId = await knownStore(subject).catch(() => MADE_UP)
       const lines = [{ itemId: subject.items[0] ?? MADE_UP, storeId, quantity: 1 }]
       const without = await withToken(subject.probe, PATHS.prices, { items: lines })
-      arrayOf(without, 'A price request without a member number')
+      answersTo(lines, without, 'A price request without a member number')
       const exchange = await prices(subject, lines, subject.memberNumber ?? MADE_UP)
-      arrayOf(exchange, 'A price request with a member number')
+      answersTo(lines, exchange, 'A price request with a member number')
       return exchange
     },
   },

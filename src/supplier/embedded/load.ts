@@ -55,6 +55,8 @@ const PRICE = /^\d{1,9}(\.\d{1,4})?$/
 const PRICE_RULE = 'must be dollars such as 1234.5, at most 4 decimals'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be in it
 const ID = /^[^\u0000-\u001f\u007f]{1,100}$/
+/** Ids that the lookup of a store could not be asked for. */
+const RESERVED = new Set(['nearest', '.', '..'])
 const DATE = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
 
 /**
@@ -97,11 +99,20 @@ async function fill(file: string, from: string): Promise<Loaded> {
       `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -64000; ${SCHEMA} BEGIN`,
     )
     const problems = createProblems()
-    const stores = await loadStores(db, from, problems)
     const categories = new Map<string, number>()
+    const stores = await readStores(from, problems)
     const items = await loadItems(db, from, problems, categories)
-    const storePrices = await loadStorePrices(db, from, problems, stores)
     const members = await loadMembers(db, from, problems)
+    // The other files speak of these stores and items; what would be said of them now would mislead.
+    problems.check()
+    // An export that was cut off must not replace what is there.
+    if (stores.size === 0) problems.add(FILES.stores.file, 1, 'there is no store in it.')
+    if (items === 0) problems.add(FILES.items.file, 1, 'there is no item in it.')
+    problems.check()
+    await readHours(from, problems, stores)
+    await readHolidays(from, problems, [...stores.values()])
+    insertStores(db, stores)
+    const storePrices = await loadStorePrices(db, from, problems, stores)
     const discounts = await loadDiscounts(db, from, problems, { stores, categories })
     problems.check()
     db.exec('COMMIT')
@@ -115,11 +126,12 @@ function missing(file: string): PriceListProblems {
   return new PriceListProblems([`${file}: there is no such file in the folder.`], 0)
 }
 
-async function loadStores(db: DatabaseSync, from: string, problems: Problems): Promise<Set<string>> {
+async function readStores(from: string, problems: Problems): Promise<Map<string, Store>> {
   const stores = new Map<string, Store>()
   const there = await readRows(from, FILES.stores, problems, (cell, wrong) => {
     const id = cell('id')
-    if (!ID.test(id)) return wrong('id must have 1 to 100 characters.')
+    if (!ID.test(id) || RESERVED.has(id))
+      return wrong('id must have 1 to 100 characters, and not be nearest or dots alone.')
     if (stores.has(id)) return wrong(`the store ${id} was there before.`)
     const [latitude, longitude] = [coordinate(cell('latitude'), 90), coordinate(cell('longitude'), 180)]
     if (latitude === undefined) return wrong('latitude must be degrees from -90 to 90.')
@@ -143,6 +155,10 @@ async function loadStores(db: DatabaseSync, from: string, problems: Problems): P
   })
   if (!there) throw missing(FILES.stores.file)
 
+  return stores
+}
+
+async function readHours(from: string, problems: Problems, stores: Map<string, Store>): Promise<void> {
   await readRows(from, FILES.hours, problems, (cell, wrong) => {
     const store = stores.get(cell('store'))
     if (!store) return wrong(`there is no store ${cell('store').slice(0, 100)}.`)
@@ -154,8 +170,9 @@ async function loadStores(db: DatabaseSync, from: string, problems: Problems): P
       store.tradingHours.dailyTradingHours.find((daily) => daily.day === day) ?? {}
     if (!addOpening(openingHours, opening)) wrong(`${day} has another opening at that time.`)
   })
-  await loadHolidays(from, problems, [...stores.values()])
+}
 
+function insertStores(db: DatabaseSync, stores: Map<string, Store>): void {
   const addStore = db.prepare('INSERT INTO stores VALUES (?, ?, ?)')
   const addPlace = db.prepare('INSERT INTO places VALUES (?, ?, ?, ?, ?)')
   let number = 0
@@ -164,7 +181,6 @@ async function loadStores(db: DatabaseSync, from: string, problems: Problems): P
     addStore.run(++number, store.id, JSON.stringify(store))
     addPlace.run(number, latitude, latitude, longitude, longitude)
   }
-  return new Set(stores.keys())
 }
 
 interface Holiday {
@@ -174,7 +190,7 @@ interface Holiday {
 }
 
 /** Of one date, what is said of a store counts before what is said of its state, and that before what is said of all. */
-async function loadHolidays(from: string, problems: Problems, stores: Store[]): Promise<void> {
+async function readHolidays(from: string, problems: Problems, stores: Store[]): Promise<void> {
   const ids = new Set(stores.map(({ id }) => id))
   const states = new Set(stores.map(({ address }) => address.state))
   const holidays = new Map<string, Holiday>()
@@ -188,10 +204,14 @@ async function loadHolidays(from: string, problems: Problems, stores: Store[]): 
     if (state && !states.has(state)) return wrong(`there is no store in ${state.slice(0, 100)}.`)
     const level = store ? 'store' : state ? 'state' : 'all'
     const at = key(level, store || state, date)
-    const holiday = holidays.get(at) ?? { date, name, openingHours: [] }
+    const closed = !cell('opens') && !cell('closes')
+    const before = holidays.get(at)
+    if (before && (closed || before.openingHours.length === 0))
+      return wrong(`${date} was there before, and one of the two is closed.`)
+    const holiday = before ?? { date, name, openingHours: [] }
     holidays.set(at, holiday)
     dates.add(date)
-    if (!cell('opens') && !cell('closes')) return
+    if (closed) return
     const opening = openingOf(cell('opens'), cell('closes'))
     if (typeof opening === 'string') return wrong(`${opening}.`)
     if (!addOpening(holiday.openingHours, opening)) wrong(`${date} has another opening at that time.`)
@@ -237,7 +257,7 @@ async function loadStorePrices(
   db: DatabaseSync,
   from: string,
   problems: Problems,
-  stores: Set<string>,
+  stores: Map<string, Store>,
 ): Promise<number> {
   const add = db.prepare('INSERT OR IGNORE INTO store_prices VALUES (?, ?)')
   const flag = flagger(db, HAS_STORE_PRICES)
@@ -284,7 +304,7 @@ async function loadDiscounts(
   db: DatabaseSync,
   from: string,
   problems: Problems,
-  { stores, categories }: { stores: Set<string>; categories: Map<string, number> },
+  { stores, categories }: { stores: Map<string, Store>; categories: Map<string, number> },
 ): Promise<number> {
   const add = db.prepare('INSERT INTO discounts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
   const flag = flagger(db, HAS_DISCOUNTS)

@@ -102,8 +102,10 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
     .prepare(`SELECT category, json_object(${COLUMNS}) AS discount FROM discounts WHERE item IS NULL`)
     .iterate()) {
     const category = row.category as number | null
-    const known = general.get(category) ?? []
-    general.set(category, [...known, JSON.parse(String(row.discount))])
+    const same = general.get(category)
+    const discount: Discount = JSON.parse(String(row.discount))
+    if (same) same.push(discount)
+    else general.set(category, [discount])
   }
 
   const stores = new Map<string, Store | null>()
@@ -112,7 +114,7 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
     let store = stores.get(id)
     if (store === undefined) {
       const row = storeById(id)
-      store = row ? (JSON.parse(String(row[0])) as Store) : null
+      store = row ? Object.freeze(JSON.parse(String(row[0])) as Store) : null
       // Only what exists is kept: ids that do not are without number.
       if (store) stores.set(id, store)
     }

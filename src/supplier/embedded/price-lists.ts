@@ -7,6 +7,8 @@ import { openPriceList, type PriceList } from './price-list.ts'
 
 /** How often the folder is looked at, in ms: how long a new price list waits at most. */
 const LOOK_MS = 200
+/** When a price list that could not be read is tried again, in ms. */
+const AGAIN_MS = 10_000
 /** Price lists that stay: the live one, and the one before it, to go back to. */
 const KEPT = 2
 /** A draft that is older than this was left behind, in ms. */
@@ -76,23 +78,28 @@ export interface PriceLists extends PriceBook {
  */
 export function openPriceLists(folder: string, log: Logger, now: () => number = Date.now): PriceLists {
   let live: { name: string; list: PriceList } | undefined
-  let unreadable = ''
+  /** When each was last found so. */
+  const unreadable = new Map<string, number>()
   let lookedAt = Number.NEGATIVE_INFINITY
 
   function look(): void {
     if (performance.now() - lookedAt < LOOK_MS) return
     lookedAt = performance.now()
-    const name = names(folder).at(-1)
-    if (!name || name === live?.name || name === unreadable) return
-    try {
-      const list = openPriceList(join(folder, name), now)
-      // No call is under way: each is answered without a pause.
-      live?.list.close()
-      live = { name, list }
-      log.info({ priceList: name }, 'price list')
-    } catch (error) {
-      unreadable = name
-      log.error({ priceList: name, reason: (error as Error).message }, 'the newest price list cannot be read')
+    // Of those that can be read, the newest.
+    for (const name of names(folder).reverse()) {
+      if (name === live?.name) return
+      if (performance.now() - (unreadable.get(name) ?? Number.NEGATIVE_INFINITY) < AGAIN_MS) continue
+      try {
+        const list = openPriceList(join(folder, name), now)
+        // No call is under way: each is answered without a pause.
+        live?.list.close()
+        live = { name, list }
+        log.info({ priceList: name }, 'price list')
+        return
+      } catch (error) {
+        unreadable.set(name, performance.now())
+        log.error({ priceList: name, reason: (error as Error).message }, 'a price list cannot be read')
+      }
     }
   }
 

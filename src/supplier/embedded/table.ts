@@ -65,19 +65,20 @@ export async function readRows(
     const table = await readTable(input)
     const headings = table.headings.map((heading) => heading.toLowerCase().replaceAll(' ', '_'))
     const known = [...required, ...optional]
+    let readable = true
+    const unreadable = (reason: string) => {
+      problems.add(file, 1, reason)
+      readable = false
+    }
     for (const column of required)
-      if (!headings.includes(column)) problems.add(file, 1, `there is no column "${column}".`)
+      if (!headings.includes(column)) unreadable(`there is no column "${column}".`)
     for (const [at, heading] of headings.entries()) {
       if (!others && !known.includes(heading))
-        problems.add(
-          file,
-          1,
-          `"${heading.slice(0, 50)}" is no column of this file. It may have ${known.join(', ')}.`,
-        )
+        unreadable(`"${heading.slice(0, 50)}" is no column of this file. It may have ${known.join(', ')}.`)
       if (known.includes(heading) && headings.indexOf(heading) < at)
-        problems.add(file, 1, `the column "${heading}" is there twice.`)
+        unreadable(`the column "${heading}" is there twice.`)
     }
-    problems.check()
+    if (!readable) return true
     const at = new Map(headings.map((heading, index) => [heading, index]))
     let cells: string[] = []
     let line = 0
@@ -92,8 +93,9 @@ export async function readRows(
     }
     return true
   } catch (error) {
-    if (!(error instanceof FileUnreadable)) throw error
-    throw new PriceListProblems([`${file}: ${error.message}`], 0)
+    if (error instanceof FileUnreadable) throw new PriceListProblems([`${file}: ${error.message}`], 0)
+    const { code } = error as { code?: unknown }
+    throw code ? new Error(`${path} cannot be read (${code}).`) : error
   } finally {
     input.destroy()
   }
