@@ -34,6 +34,56 @@ test('good settings make a config; addresses lose their closing slash', () => {
   })
 })
 
+test('live pricing has callers, each with its secrets; two while they rotate', () => {
+  const config = readConfig(
+    good({
+      LIVE_PRICING_CLIENTS: 'a:first-secret, a:second:secret, b:third',
+      LIVE_PRICING_STAGING_CLIENTS: 'a:other',
+      TRUSTED_PROXIES: '2',
+    }),
+    { demoSignIn: true },
+  )
+  expect(config.livePricing).toEqual({
+    clients: {
+      production: [
+        { id: 'a', secrets: ['first-secret', 'second:secret'] },
+        { id: 'b', secrets: ['third'] },
+      ],
+      staging: [{ id: 'a', secrets: ['other'] }],
+    },
+    rateLimit: { limit: 3000, windowMs: 10_000 },
+  })
+  expect(config.proxies).toBe(2)
+})
+
+test.each([
+  ['LIVE_PRICING_CLIENTS', 'no-colon'],
+  ['LIVE_PRICING_CLIENTS', ':secret'],
+  ['LIVE_PRICING_CLIENTS', 'a:with space'],
+  ['LIVE_PRICING_RATE_LIMIT', 'many'],
+  ['TRUSTED_PROXIES', 'all'],
+])('%s=%s is a problem that is told by its name, and not repeated', (name, value) => {
+  const told = problems(good({ [name]: value }))
+  expect(told.join('\n')).toMatch(new RegExp(`^${name} `))
+  expect(told.join('\n')).not.toContain(value)
+})
+
+test('production refuses weak secrets of live pricing, and the same one for staging', () => {
+  const live = { LIVE_PRICING_CLIENTS: 'a:short', LIVE_PRICING_STAGING_CLIENTS: 'b:short' }
+  expect(
+    problems(good({ ...live, NODE_ENV: 'production', BASE_URL: 'https://x.example' })).join('\n'),
+  ).toMatch(/LIVE_PRICING_CLIENTS entry 1 has a weak secret/)
+  expect(problems(good(live)).join('\n')).toMatch(/LIVE_PRICING_STAGING_CLIENTS must not have the secrets/)
+})
+
+test('live pricing alone needs no setting of the platform’s and no sign-in, but callers', () => {
+  const { TOKEN_KEYS = '' } = good()
+  const alone = (env: Record<string, string>) =>
+    readConfig({ TOKEN_KEYS, ...env }, { demoSignIn: true, livePricingOnly: true })
+  expect(alone({ LIVE_PRICING_CLIENTS: 'a:b' }).livePricing.clients.production).toHaveLength(1)
+  expect(() => alone({})).toThrow('LIVE_PRICING_CLIENTS is not set')
+})
+
 test('every problem is told at once, by the name of its variable', () => {
   const told = problems({
     PORT: 'x',

@@ -44,6 +44,12 @@ describe('the import rules', () => {
     ['src/imports/x.ts', 'express'],
     ['src/webhooks/x.ts', '../web/errors.ts'],
     ['src/webhooks/x.ts', '../imports/jobs.ts'],
+    ['src/supplier/x.ts', '../services.ts'],
+    ['src/supplier/x.ts', '../web/errors.ts'],
+    ['src/supplier/embedded/x.ts', '../../store/store.ts'],
+    ['src/supplier/embedded/x.ts', '../../imports/jobs.ts'],
+    ['src/supplier/check/x.ts', '../router.ts'],
+    ['src/web/x.ts', '../supplier/router.ts'],
     ['src/app.ts', './sandbox/sandbox.ts'],
     ['src/services.ts', './sandbox/sandbox.ts'],
   ])('%s may not import %s', (path, target) => {
@@ -59,18 +65,30 @@ describe('the import rules', () => {
     ['src/web/x.ts', '../imports/jobs.ts'],
     ['src/imports/x.ts', '../store/store.ts'],
     ['src/webhooks/x.ts', '../vault/vault.ts'],
+    ['src/supplier/embedded/x.ts', '../../imports/rows.ts'],
+    ['src/supplier/embedded/x.ts', '../price-book.ts'],
+    ['src/supplier/check/x.ts', '../contract.ts'],
+    ['src/web/x.ts', '../supplier/openapi.ts'],
     ['src/demo.ts', './sandbox/sandbox.ts'],
     ['src/cli/x.ts', '../sandbox/sandbox.ts'],
   ])('%s may import %s', (path, target) => {
     expect(lint(path, `import { x } from '${target}'\n\nexport const y = x\n`)).toBe('')
   })
 
-  test.each(['vault', 'platform', 'store', 'connect', 'web', 'imports', 'webhooks'])(
-    'src/%s does not read the environment',
-    (folder) => {
-      expect(lint(`src/${folder}/x.ts`, 'export const x = process.env.X\n')).toContain('noProcessEnv')
-    },
-  )
+  test.each([
+    'vault',
+    'platform',
+    'store',
+    'connect',
+    'web',
+    'imports',
+    'webhooks',
+    'supplier',
+    'supplier/embedded',
+    'supplier/check',
+  ])('src/%s does not read the environment', (folder) => {
+    expect(lint(`src/${folder}/x.ts`, 'export const x = process.env.X\n')).toContain('noProcessEnv')
+  })
 })
 
 test('the top level holds what it should and nothing else', () => {
