@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { fail } from '../serve.ts'
 import { checkSupplier, type Finding } from '../supplier/check/check.ts'
 import { createProbe, type Exchange } from '../supplier/check/probe.ts'
-import type { Subject } from '../supplier/check/rules.ts'
+import type { Subject } from '../supplier/check/rule.ts'
 
 const USAGE = `Usage: npm run check-supplier -- BASE_URL --client-id ID --client-secret SECRET [options]
   BASE_URL             the {supplier_base_url}, such as https://supplier.example/live-pricing

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { ITEM_ERRORS, type ItemError, LIMITS, type PriceItem, priceRequestSchema } from './contract.ts'
-import { CallRefused } from './errors.ts'
+import { badInput, CallRefused } from './errors.ts'
 import { moneyOf } from './money.ts'
 import type { NoPrice, Price, PriceBook, PriceLine } from './price-book.ts'
 
@@ -23,17 +23,6 @@ export function readPriceRequest(body: unknown): PriceRequest {
       message: `${message.slice(0, 200)}`,
     })),
   )
-}
-
-const MOST_ERRORS = 100
-
-/** A refusal that names each problem by its place. */
-export function badInput(errors: { path: string; message: string }[]): CallRefused {
-  const [first] = errors
-  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : ''
-  return new CallRefused(400, 'invalid_input', `${first?.path}: ${first?.message}${more}.`, {
-    errors: errors.slice(0, MOST_ERRORS),
-  })
 }
 
 /** A path as one writes it: items[3].storeId; the body itself is "body". */

@@ -1,5 +1,6 @@
 import type { Exchange } from './probe.ts'
-import { Broken, RULES, type Rule, type Subject, Unchecked } from './rules.ts'
+import { Broken, type Rule, type Subject, Unchecked } from './rule.ts'
+import { RULES } from './rules.ts'
 
 export interface Finding {
   rule: Rule
