@@ -36,7 +36,6 @@ function createFront({ config, log, livePricing: bases }: Front, store: Pick<Sto
   app.set('trust proxy', proxies)
 
   app.use(requestLog(log))
-  app.use(bodyDeadline())
   // Before everything that is for browsers: its callers are none, and their access tokens count.
   for (const { path, ...base } of bases) {
     const { rateLimit } = config.livePricing
@@ -46,6 +45,7 @@ function createFront({ config, log, livePricing: bases }: Front, store: Pick<Sto
       livePricing({ ...base, keys: config.tokenKeys, rateLimit, log }),
     )
   }
+  app.use(bodyDeadline())
   app.use(securityHeaders({ baseUrl, formTargets }))
   app.use(
     '/assets',

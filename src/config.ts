@@ -238,8 +238,8 @@ export function readConfig(env: Environment, options: ReadOptions): Config {
     const secrets = list('PLATFORM_WEBHOOK_SECRET')
     const header = get('PLATFORM_WEBHOOK_HEADER') ?? WEBHOOK_HEADER
     if (!/^[\w-]{1,100}$/.test(header)) wrong('PLATFORM_WEBHOOK_HEADER', 'must be the name of a header', '')
-    if (production && secrets.some((secret) => secret.length < 16))
-      wrong('PLATFORM_WEBHOOK_SECRET', 'is too weak: 16 characters or more', '')
+    if (production && secrets.some((secret) => secret.length < 16 || isSandbox(secret)))
+      wrong('PLATFORM_WEBHOOK_SECRET', 'is too weak: 16 characters or more, and not the sandbox’s', '')
     return { secrets, header }
   }
 
@@ -249,8 +249,12 @@ export function readConfig(env: Environment, options: ReadOptions): Config {
     for (const [index, entry] of list(name).entries()) {
       const [, id = '', secret = ''] = /^([\x21-\x39\x3b-\x7e]{1,100}):([\x21-\x7e]+)$/.exec(entry) ?? []
       if (!id) wrong(name, `entry ${index + 1} must be an id, a colon and a secret`, undefined)
-      else if (production && (secret.length < 16 || new Set(secret).size < 8))
-        wrong(name, `entry ${index + 1} has a weak secret: 16 random characters or more`, undefined)
+      else if (production && (secret.length < 16 || new Set(secret).size < 8 || isSandbox(secret)))
+        wrong(
+          name,
+          `entry ${index + 1} has a weak secret: 16 random characters or more, and not the sandbox’s`,
+          undefined,
+        )
       else secrets.set(id, [...(secrets.get(id) ?? []), secret])
     }
     return [...secrets].map(([id, known]) => ({ id, secrets: known }))
@@ -331,6 +335,9 @@ export function readConfig(env: Environment, options: ReadOptions): Config {
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
+
+/** Secrets of the sandbox stand in `.env.example`, where everybody can read them. */
+const isSandbox = (secret: string) => secret.startsWith('sandbox-')
 
 function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname)

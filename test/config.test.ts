@@ -76,6 +76,18 @@ test('production refuses weak secrets of live pricing, and the same one for stag
   expect(problems(good(live)).join('\n')).toMatch(/LIVE_PRICING_STAGING_CLIENTS must not have the secrets/)
 })
 
+test('production refuses the secrets that stand in .env.example', () => {
+  const example = {
+    LIVE_PRICING_CLIENTS: 'a:sandbox-platform-secret',
+    PLATFORM_WEBHOOK_SECRET: 'sandbox-webhook-secret',
+  }
+  const told = problems(good({ ...example, NODE_ENV: 'production', BASE_URL: 'https://x.example' }))
+  expect(told.map((problem) => problem.split(' ')[0])).toEqual([
+    'PLATFORM_WEBHOOK_SECRET',
+    'LIVE_PRICING_CLIENTS',
+  ])
+})
+
 test('live pricing alone needs no setting of the platform’s and no sign-in, but callers', () => {
   const { TOKEN_KEYS = '' } = good()
   const alone = (env: Record<string, string>) =>
