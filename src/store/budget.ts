@@ -24,8 +24,8 @@ const ROUNDING_MS = 2
 /**
  * A request limit used to the full and never hit. There are `limit` permits; one that was used is free again a window
  * after its request was *answered*, or half a second after it was sent, if that is earlier. The other side counted that
- * request before, so in no window, sliding or fixed, does it count more than `limit`. A permit is an expiring value in the store, which
- * frees it by its own clock: processes need not agree on the time.
+ * request before, so in no window, sliding or fixed, does it count more than `limit`. A permit is an expiring value in
+ * the store, which frees it by its own clock: processes need not agree on the time.
  *
  * Libraries count fixed windows (rate-limiter-flexible), which lets twice the limit pass around their boundary.
  */

@@ -1,17 +1,31 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createLog } from '../../src/log.ts'
 import { checkSupplier } from '../../src/supplier/check/check.ts'
 import { createProbe } from '../../src/supplier/check/probe.ts'
 import { RULES } from '../../src/supplier/check/rules.ts'
+import { loadPriceList } from '../../src/supplier/embedded/load.ts'
+import { openPriceLists, type PriceLists } from '../../src/supplier/embedded/price-lists.ts'
+import { tempDir } from '../support/app.ts'
 import { CALLER, SAMPLE, type Supplier, startSupplier } from '../support/live-pricing.ts'
 import { serve } from '../support/ports.ts'
 import { run } from '../support/process.ts'
 
 let supplier: Supplier
-// One for each test, as each guesses at secrets, which is slowed down.
+let lists: PriceLists
+const { dir, remove } = tempDir()
+beforeAll(async () => {
+  await loadPriceList(SAMPLE, dir)
+  lists = openPriceLists(dir, createLog('silent'))
+})
+afterAll(() => {
+  lists.close()
+  remove()
+})
+// A server for each test, as each guesses at secrets, which is slowed down.
 beforeEach(async () => {
-  supplier = await startSupplier(SAMPLE)
+  supplier = await startSupplier(lists)
 })
 afterEach(() => supplier.close())
 
