@@ -17,10 +17,25 @@ export function createLog(level: string, destination?: DestinationStream): Logge
   )
 }
 
-/** Standard output; a full disk behind it loses lines and nothing else. */
+/**
+ * Standard output; a full disk behind it loses lines and nothing else. The lines of one turn of the event loop are
+ * written together: under load, a write for each would take longer than much of what they tell of.
+ */
 function standardOutput(): DestinationStream {
+  let lines = ''
+  const flush = () => {
+    const turn = lines
+    lines = ''
+    if (turn) process.stdout.write(turn)
+  }
   process.stdout.on('error', () => {})
-  return { write: (line) => void process.stdout.write(line) }
+  process.on('exit', flush)
+  return {
+    write(line) {
+      if (lines === '') setImmediate(flush)
+      lines += line
+    },
+  }
 }
 
 const NAMES = [

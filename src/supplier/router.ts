@@ -1,4 +1,4 @@
-import express, { Router } from 'express'
+import express, { type Response, Router } from 'express'
 import type { Logger } from 'pino'
 import { requireToken } from './access.ts'
 import { answerError, faultOf, onlyBy } from './answer-error.ts'
@@ -65,20 +65,26 @@ export function livePricing(options: LivePricingOptions): Router {
     .get(PATHS.nearest, bearer, async (req, res) => {
       const place = placeOf(req)
       const near = await ask(() => book.nearest(place, LIMITS.stores))
-      res.type('json').send(`[${near.slice(0, LIMITS.stores).map(nearStoreJson).join(',')}]`)
+      answer(res, `[${near.slice(0, LIMITS.stores).map(nearStoreJson).join(',')}]`)
     })
     .get('/stores/:id', bearer, async (req, res) => {
       const store = await ask(() => book.store(String(req.params.id)))
       if (!store) throw new CallRefused(404, 'not_found', 'There is no store of this id.')
-      res.type('json').send(storeJson(store))
+      answer(res, storeJson(store))
     })
     .post(PATHS.prices, bearer, body(LIMITS.bodyBytes), async (req, res) => {
       const request = readPriceRequest(fromJson(req))
-      res.type('json').send(JSON.stringify(await priceItems(request, { book, patienceMs, onFault })))
+      answer(res, JSON.stringify(await priceItems(request, { book, patienceMs, onFault })))
     })
     .all(PATHS.token, onlyBy('POST'))
     .all(PATHS.prices, onlyBy('POST'))
     .all(PATHS.nearest, onlyBy('GET, HEAD'))
     .all('/stores/:id', onlyBy('GET, HEAD'))
     .use(answerError(log))
+}
+
+/** Answers JSON that is written already. Node sends headers and text as one piece, which Express's `send` does not. */
+function answer(res: Response, json: string): void {
+  res.setHeader('Content-Type', 'application/json; charset=utf-8')
+  res.end(json)
 }
