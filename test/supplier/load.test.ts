@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createLog } from '../../src/log.ts'
@@ -269,6 +269,15 @@ describe('a new price list', () => {
     await Promise.all(callers)
     expect([...seen].sort()).toEqual(['1', '2', '3', '4'])
     expect(calls).toBeGreaterThan(200)
+    await supplier.close()
+  })
+
+  test('comes after those that are there, also if the clock has gone back', async () => {
+    const supplier = await startSupplier(priced('1'))
+    const [first = ''] = readdirSync(supplier.lists)
+    renameSync(join(supplier.lists, first), join(supplier.lists, '2999-01-01T00-00-00-000Z-00000000.sqlite'))
+    await supplier.load(priced('2'))
+    await vi.waitFor(async () => expect((await supplier.prices([line('IT-0')]))[0].unitPrice).toBe(2), 5_000)
     await supplier.close()
   })
 

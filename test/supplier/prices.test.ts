@@ -77,6 +77,11 @@ describe('money', () => {
     expect(moneyOf(unitPrice, quantity, discount).totalPrice).toBe(total)
   })
 
+  test('a total of more digits than a double keeps is told with all of them', () => {
+    expect(JSON.stringify(moneyOf('85143.7771', 913.5443))).toContain('"totalPrice":77782612.25017553}')
+    expect(JSON.stringify(moneyOf('8042274.0004', 9.2024))).toContain('"totalPrice":74008222.26128096}')
+  })
+
   test('a discount is rounded half up to whole cents, is the best of those that apply, and leaves no price below 0', () => {
     const percent = (value: string) => ({ kind: 'percent', value }) as const
     expect(bestDiscount('0.10', 1, [percent('5')])).toBe('0.01')
@@ -278,6 +283,7 @@ describe('a price book that fails', () => {
     ['rejects', async () => Promise.reject(new Error('ERP down: password=hunter2'))],
     ['never answers', () => new Promise(() => {})],
     ['answers too few lines', async () => []],
+    ['answers too many lines', async () => [{ unitPrice: '1' }, { unitPrice: '2' }]],
     ['answers nonsense', async (lines) => lines.map(() => ({ unitPrice: 'free' }))],
     ['answers nothing', async () => undefined as never],
     ['answers text', async () => 'x' as never],

@@ -87,6 +87,17 @@ describe('GET /stores/nearest', () => {
         ),
       }),
       fc.constantFrom(...POINTS),
+      // Not far from a store, where a box that is a little too narrow would lose it.
+      fc
+        .tuple(
+          fc.constantFrom(...POINTS),
+          fc.double({ min: -4, max: 4, noNaN: true }),
+          fc.double({ min: -25, max: 25, noNaN: true }),
+        )
+        .map(([{ latitude, longitude }, north, east]) => ({
+          latitude: Math.max(-90, Math.min(90, latitude + north)),
+          longitude: ((longitude + east + 540) % 360) - 180,
+        })),
     )
     const radius = fc.oneof(
       fc.double({ min: 0, max: 3000, noNaN: true }),
@@ -116,6 +127,11 @@ describe('GET /stores/nearest', () => {
       }),
       { numRuns: 400 },
     )
+  })
+
+  test('with a radius of 0 finds what is right there, on either name of the antimeridian', async () => {
+    const found = await (await search(world, { latitude: 0, longitude: -180, radius: 0 })).json()
+    expect((found as Store[]).map(({ longitude }) => longitude).sort()).toEqual([-180, 180])
   })
 
   test('answers an empty array when none is in range, and no more than the bound when many are', async () => {

@@ -45,6 +45,8 @@ interface Item {
   discounts: readonly Discount[]
 }
 
+/** What a distance may lose to rounding: the same place has two longitudes at the antimeridian. */
+const ROUNDING_KM = 1e-6
 /** Items that were asked for lately are kept at hand, at most so many. */
 const MOST_KNOWN = 50_000
 
@@ -134,7 +136,7 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
         }
         const store = storeOf(id)
         const away = store ? distanceKm(place, store) : Number.POSITIVE_INFINITY
-        if (store && away <= place.radiusKm) found.push({ store, distanceKm: away })
+        if (store && away <= place.radiusKm + ROUNDING_KM) found.push({ store, distanceKm: away })
       }
     }
     return found.sort((a, b) => a.distanceKm - b.distanceKm).slice(0, limit)
