@@ -71,6 +71,13 @@ function readArguments(): { subject: Subject; verbose: boolean; json: boolean } 
   const flag = { type: 'boolean', default: false } as const
   try {
     const { values, positionals } = parseArgs({
+      // A latitude may begin with a minus, which would be taken for an option.
+      args: process.argv
+        .slice(2)
+        .join('\n')
+        .replace(/^--near\n/m, '--near=')
+        .split('\n')
+        .filter(Boolean),
       allowPositionals: true,
       options: {
         ...{ 'client-id': string, 'client-secret': string, store: string, near: string, member: string },

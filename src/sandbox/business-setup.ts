@@ -43,13 +43,18 @@ export function businessSetupRoutes(webhooks: Webhooks, livePricing: LivePricing
       const [url = '', clientId, given] = ['url', 'clientId', 'clientSecret'].map((name) =>
         String(req.body?.[name] ?? '').trim(),
       )
-      const clientSecret = given || livePricing.of(business.context)?.clientSecret
+      const before = livePricing.of(business.context)
+      const same =
+        before?.clientId === clientId && URL.parse(before?.url ?? '')?.origin === URL.parse(url)?.origin
+      // A secret is not sent to another address than the one that it was given for.
+      const clientSecret = given || (same ? before?.clientSecret : '')
+      const { protocol = '', username, search, hash } = URL.parse(url) ?? {}
       if (!url) livePricing.remove(business.context)
-      else if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '') || !clientId || !clientSecret)
+      else if (!/^https?:$/.test(protocol) || username || search || hash || !clientId || !clientSecret)
         return problem(
           res,
           400,
-          'Live pricing needs an http or https address, a client id and a client secret.',
+          'Live pricing needs an http or https address without user, query or #, a client id, and a client secret (again, when the address or the id is another).',
           req.account,
         )
       else livePricing.register(business.context, { url: url.replace(/\/+$/, ''), clientId, clientSecret })

@@ -56,7 +56,7 @@ const SCHEMA = `
     state TEXT NOT NULL, requested_at TEXT NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS live_pricing (
-    context TEXT PRIMARY KEY, url TEXT NOT NULL, client_id TEXT NOT NULL, client_secret TEXT NOT NULL
+    context TEXT PRIMARY KEY, url TEXT NOT NULL, client_id TEXT NOT NULL, client_secret TEXT NOT NULL, saved INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS webhooks (
     context TEXT PRIMARY KEY, url TEXT NOT NULL, secret TEXT NOT NULL

@@ -11,15 +11,18 @@ export interface Row {
   rrp: number | undefined
 }
 
-const MOST_ITEMS = 50
+/** What is priced at once. */
+export const MOST_ITEMS = 50
+const NUMBER = /^[+-]?\d+(\.\d+)?$/
 const USUAL = { address: '', latitude: '', longitude: '', radius: '25' }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value.trim().slice(0, 200) : '')
 const list = (value: unknown): string[] => [value ?? []].flat().map((one) => String(one).slice(0, 200))
 
+const numberOf = (value: string): number => (NUMBER.test(value.trim()) ? Number(value) : Number.NaN)
+
 /** The codes that a builder has picked, each once. */
-export const pickedCodes = ({ query }: Request): string[] =>
-  [...new Set(list(query.item))].slice(0, MOST_ITEMS)
+export const pickedCodes = ({ query }: Request): string[] => [...new Set(list(query.item))]
 
 /**
  * What the page of live prices shows: the picked items, the stores around a place, and, when a store is chosen, the
@@ -51,20 +54,22 @@ export async function livePrices(
   if (form.address === '' && form.latitude === '' && form.longitude === '')
     return { ...failed(''), problem: undefined }
 
+  if (form.address !== '' && (form.latitude !== '' || form.longitude !== ''))
+    return failed('Give an address, or a latitude and a longitude, and not both.')
   const found = form.address === '' ? undefined : findPlace(form.address)
   if (form.address !== '' && !found)
     return failed(
       `The sandbox does not know where that is. It knows ${PLACE_NAMES.join(', ')}; or give latitude and longitude.`,
     )
   const place = {
-    latitude: found?.latitude ?? Number(form.latitude || Number.NaN),
-    longitude: found?.longitude ?? Number(form.longitude || Number.NaN),
-    radius: Number(form.radius || Number.NaN),
+    latitude: found?.latitude ?? numberOf(form.latitude),
+    longitude: found?.longitude ?? numberOf(form.longitude),
+    radius: numberOf(form.radius),
   }
   if (!(Math.abs(place.latitude) <= 90) || !(Math.abs(place.longitude) <= 180))
-    return failed('Latitude is a number from -90 to 90, longitude from -180 to 180.')
+    return failed('Both are needed: a latitude from -90 to 90, and a longitude from -180 to 180.')
   if (!(place.radius > 0 && place.radius <= 20_000))
-    return failed('The distance is a number of kilometres, up to 20,000.')
+    return failed('The distance is a number of kilometres above 0, up to 20,000.')
 
   try {
     const stores = await caller.nearest(supplier, place)
@@ -81,7 +86,7 @@ export async function livePrices(
     const lines = rows.map(({ item, quantity }) => ({
       itemId: item.code,
       storeId: form.store,
-      quantity: Number(quantity || Number.NaN),
+      quantity: numberOf(quantity),
     }))
     const answers = await caller.prices(supplier, lines, form.member)
     for (const [at, row] of rows.entries()) {

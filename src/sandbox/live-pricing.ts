@@ -39,6 +39,9 @@ export class LivePricingFailed extends Error {}
 const PATIENCE_MS = 10_000
 /** A token that ends this soon is not used any more, in ms. */
 const MARGIN_MS = 5_000
+const MOST_STORES = 50
+/** The longest answer that is read, in characters. */
+const MOST_TEXT = 4_000_000
 
 export type LivePricingCaller = ReturnType<typeof createLivePricing>
 
@@ -48,7 +51,7 @@ export function createLivePricing(sql: Sql, journal: Journal) {
 
   const of = (supplier: string): LivePricing | undefined =>
     sql
-      .all('SELECT url, client_id, client_secret FROM live_pricing WHERE context = ?', supplier)
+      .all("SELECT url, client_id, client_secret FROM live_pricing WHERE context = ? AND url <> ''", supplier)
       .map(({ url, client_id, client_secret }) => ({
         ...{ url: String(url), clientId: String(client_id), clientSecret: String(client_secret) },
       }))[0]
@@ -62,8 +65,7 @@ export function createLivePricing(sql: Sql, journal: Journal) {
       const signal = AbortSignal.timeout(PATIENCE_MS)
       const answer = await fetch(url, { ...init, redirect: 'manual', signal })
       journal.add(`live pricing: ${what}`, answer.status)
-      const text = await answer.text()
-      return { status: answer.status, json: parsed(text) }
+      return { status: answer.status, json: parsed(await textOf(answer)) }
     } catch {
       journal.add(`live pricing: ${what}`, 'no answer')
       throw new LivePricingFailed('The supplier’s live pricing does not answer.')
@@ -82,7 +84,12 @@ export function createLivePricing(sql: Sql, journal: Journal) {
     const { access_token: token, expires_in: seconds } = (json ?? {}) as Record<string, unknown>
     if (status === 401)
       throw new LivePricingFailed('The supplier’s live pricing does not accept the platform’s credentials.')
-    if (status !== 200 || typeof token !== 'string' || typeof seconds !== 'number')
+    if (
+      status !== 200 ||
+      typeof token !== 'string' ||
+      !/^[\x21-\x7e]+$/.test(token) ||
+      typeof seconds !== 'number'
+    )
       throw new LivePricingFailed(`The supplier’s live pricing gave no access token (${status}).`)
     tokens.set(supplier, { token, endsAt: Date.now() + seconds * 1000 })
     return token
@@ -114,19 +121,28 @@ export function createLivePricing(sql: Sql, journal: Journal) {
 
   return {
     of,
+    /** What a person saves in Business setup. */
     register(supplier: string, { url, clientId, clientSecret }: LivePricing): void {
       tokens.delete(supplier)
       sql.run(
-        'INSERT OR REPLACE INTO live_pricing VALUES (?, ?, ?, ?)',
+        'INSERT OR REPLACE INTO live_pricing VALUES (?, ?, ?, ?, 1)',
         supplier,
         url,
         clientId,
         clientSecret,
       )
     },
+    /** What holds as long as nobody has saved or removed anything. */
+    registerDefault(supplier: string, { url, clientId, clientSecret }: LivePricing): void {
+      sql.run(
+        `INSERT INTO live_pricing VALUES (?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET
+          url = excluded.url, client_id = excluded.client_id, client_secret = excluded.client_secret WHERE saved = 0`,
+        ...[supplier, url, clientId, clientSecret],
+      )
+    },
     remove(supplier: string): void {
       tokens.delete(supplier)
-      sql.run('DELETE FROM live_pricing WHERE context = ?', supplier)
+      sql.run("INSERT OR REPLACE INTO live_pricing VALUES (?, '', '', '', 1)", supplier)
     },
 
     /** Stores around a place, the nearest first. */
@@ -139,7 +155,7 @@ export function createLivePricing(sql: Sql, journal: Journal) {
       const stores = await call(supplier, 'stores', `/stores/nearest?${query}`)
       if (!Array.isArray(stores))
         throw new LivePricingFailed('The supplier’s live pricing did not answer with a list of stores.')
-      return stores.map(shopOf)
+      return stores.slice(0, MOST_STORES).map(shopOf)
     },
 
     /** An answer for each line, in their order. */
@@ -149,9 +165,20 @@ export function createLivePricing(sql: Sql, journal: Journal) {
       const answers = await call(supplier, 'prices', '/request-prices', { method: 'POST', body, headers })
       if (!Array.isArray(answers) || answers.length !== items.length)
         throw new LivePricingFailed('The supplier’s live pricing did not answer every item.')
-      return answers.map(answerOf)
+      return answers.map((answer, at) => answerOf(answer, items[at]))
     },
   }
+}
+
+/** The answer's text, as far as it is not endless. */
+async function textOf(answer: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const part of answer.body ?? []) {
+    text += decoder.decode(part, { stream: true })
+    if (text.length > MOST_TEXT) throw new Error('the answer is too long')
+  }
+  return text
 }
 
 function parsed(text: string): unknown {
@@ -162,13 +189,30 @@ function parsed(text: string): unknown {
   }
 }
 
-function answerOf(answer: Record<string, unknown> | null): PriceAnswer {
-  const number = (name: string) => (typeof answer?.[name] === 'number' ? (answer[name] as number) : null)
-  const text = (name: string) => (typeof answer?.[name] === 'string' ? (answer[name] as string) : undefined)
-  return {
-    ...{ unitPrice: number('unitPrice'), discount: number('discount'), totalPrice: number('totalPrice') },
-    ...{ errorCode: text('errorCode'), errorMessage: text('errorMessage') },
-  }
+/** An answer, if it is one to this line and adds up; otherwise what is wrong with it. */
+function answerOf(answer: unknown, line: PriceLine | undefined): PriceAnswer {
+  const none = (errorCode: string | undefined, errorMessage: string): PriceAnswer => ({
+    ...{ unitPrice: null, discount: null, totalPrice: null, errorCode, errorMessage },
+  })
+  if (typeof answer !== 'object' || answer === null)
+    return none(undefined, 'The supplier’s answer is no price.')
+  const given = answer as Record<string, unknown>
+  const text = (name: string) => (typeof given[name] === 'string' ? (given[name] as string) : '')
+  const amounts = [given.unitPrice, given.discount, given.totalPrice]
+  if (amounts.every((amount) => amount == null))
+    return none(
+      text('errorCode') || undefined,
+      text('errorMessage') || 'The supplier gives no price and no reason.',
+    )
+  if (given.itemId !== line?.itemId || given.storeId !== line?.storeId)
+    return none(undefined, 'The supplier answers for another item or store.')
+  const [unitPrice = 0, discount = 0, totalPrice = 0] = amounts.map((amount) =>
+    typeof amount === 'number' ? amount : Number.NaN,
+  )
+  const right = unitPrice * (line?.quantity ?? 0) - discount
+  // Less than a tenth of a cent is rounding.
+  if (!(Math.abs(right - totalPrice) < 0.001)) return none(undefined, 'The supplier’s price does not add up.')
+  return { unitPrice, discount, totalPrice, errorCode: undefined, errorMessage: undefined }
 }
 
 interface StoreAnswer {
@@ -184,13 +228,13 @@ interface StoreAnswer {
 }
 type Opening = { opens: string; closes: string }
 
-function shopOf(store: StoreAnswer): Shop {
+function shopOf(store: StoreAnswer | null): Shop {
+  const text = (value: unknown) => (typeof value === 'string' ? value : '')
+  const id = text(store?.id)
+  if (id === '')
+    throw new LivePricingFailed('The supplier’s live pricing answered with a store without an id.')
   return {
-    ...{
-      id: String(store?.id),
-      name: String(store?.name ?? store?.id),
-      suburb: String(store?.address?.suburb ?? ''),
-    },
+    ...{ id, name: text(store?.name) || id, suburb: text(store?.address?.suburb) },
     distance: typeof store?.distance === 'number' ? store.distance : undefined,
     today: todayAt(store?.tradingHours),
   }

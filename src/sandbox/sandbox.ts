@@ -86,7 +86,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     webhooks.register(context, url, secret)
   const livePricing = createLivePricing(database.sql, journal)
   for (const [context, registered] of Object.entries(options.livePricing ?? {}))
-    livePricing.register(context, registered)
+    livePricing.registerDefault(context, registered)
   for (const [context, sample] of Object.entries(options.samples ?? {})) catalogues.publish(context, sample)
   for (const { builder, supplier, externalRef } of options.connected ?? [])
     builders.connect(builder, supplier, externalRef)

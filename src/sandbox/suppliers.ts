@@ -2,7 +2,7 @@ import { type Request, type Response, Router } from 'express'
 import { businessNamed, businessOf, SUPPLIERS } from './accounts.ts'
 import type { BuilderData } from './builder-data.ts'
 import type { CatalogueData } from './catalogue-data.ts'
-import { livePrices, pickedCodes, sumOf } from './live-prices.ts'
+import { livePrices, MOST_ITEMS, pickedCodes, sumOf } from './live-prices.ts'
 import type { LivePricingCaller } from './live-pricing.ts'
 import { loginUrl } from './login.ts'
 import { page, problem } from './pages.ts'
@@ -21,6 +21,10 @@ const SHOWN_ITEMS = 50
 export function suppliersRoutes({ builders, catalogues, webhooks, livePricing }: SuppliersOptions): Router {
   /** The builder and the supplier that a form or an address names. */
   function parties(req: Request, res: Response) {
+    if (!req.account && req.method === 'GET') {
+      res.redirect(303, loginUrl(req))
+      return undefined
+    }
     const builder = req.account && businessOf(req.account, req.params.builder)
     const supplier = SUPPLIERS.includes(String(req.params.supplier)) && String(req.params.supplier)
     if (builder && supplier) return { builder, supplier }
@@ -76,7 +80,14 @@ export function suppliersRoutes({ builders, catalogues, webhooks, livePricing }:
       ]
       const items = catalogues.search(catalogue.id, { search, after, top: SHOWN_ITEMS + 1 })
       page(res, 'items', {
-        ...{ title: catalogue.name, account: req.account, catalogue, search, after, at: addressOf(req) },
+        ...{
+          title: catalogue.name,
+          account: req.account,
+          catalogue,
+          search,
+          picked: pickedCodes(req),
+          at: addressOf(req),
+        },
         ...{
           items: items.slice(0, SHOWN_ITEMS),
           next: items.length > SHOWN_ITEMS ? items[SHOWN_ITEMS - 1]?.code : undefined,
@@ -97,6 +108,13 @@ export function suppliersRoutes({ builders, catalogues, webhooks, livePricing }:
           req.account,
         )
       const codes = pickedCodes(req)
+      if (codes.length > MOST_ITEMS)
+        return problem(
+          res,
+          400,
+          `At most ${MOST_ITEMS} items are priced at once; ${codes.length} are picked.`,
+          req.account,
+        )
       const items = catalogues.itemsByCode(catalogue.id, codes)
       if (items.length < codes.length)
         return problem(res, 400, 'The catalogue has no such item. No prices were asked for.', req.account)

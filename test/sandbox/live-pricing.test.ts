@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import { PRICE_LISTS } from '../../src/services.ts'
 import { loadPriceList } from '../../src/supplier/embedded/load.ts'
-import { type Running, startAll } from '../support/app.ts'
+import { type Running, startAll, tempDir } from '../support/app.ts'
 import { SMALL, writeFiles } from '../support/live-pricing.ts'
 import { serve } from '../support/ports.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
@@ -92,8 +92,9 @@ describe('a builder’s live prices', () => {
 
   test.each<[string, Record<string, string>, RegExp]>([
     ['an address that it does not know', { address: 'Atlantis' }, /does not know where that is/],
-    ['a latitude that is none', { latitude: 'x', longitude: '1' }, /Latitude is a number/],
+    ['a latitude that is none', { latitude: 'x', longitude: '1' }, /Both are needed: a latitude/],
     ['a distance that is none', { ...NEAR, radius: '-1' }, /The distance is a number/],
+    ['an address and coordinates', { ...NEAR, address: 'Northcote' }, /and not both/],
   ])('%s is told, and nothing is asked for', async (_, query, words) => {
     const calls = await callsOf(async () =>
       expect((await prices({ ...query, item: 'A' })).text).toMatch(words),
@@ -188,6 +189,66 @@ describe('a supplier’s live pricing', () => {
     expect((await prices({ ...NEAR, item: 'A' })).text).toMatch(words)
   })
 
+  test.each<[string, unknown, string]>([
+    ['a total without a unit price', { unitPrice: null, discount: 0, totalPrice: 5 }, 'does not add up'],
+    ['amounts that do not add up', { unitPrice: 2, discount: 0, totalPrice: 99 }, 'does not add up'],
+    ['amounts that are text', { unitPrice: '2', discount: '0', totalPrice: '2' }, 'does not add up'],
+    [
+      'the price of another item',
+      { itemId: 'C', unitPrice: 2, discount: 0, totalPrice: 2 },
+      'another item or store',
+    ],
+    ['null', null, 'is no price'],
+  ])('that answers %s is told at the item', async (_, answer, words) => {
+    other = await serve((req, res) => {
+      const json = (body: unknown) =>
+        res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      if (req.url === '/connect/token')
+        return json({ access_token: 't', token_type: 'Bearer', expires_in: 900 })
+      if (req.url?.startsWith('/stores')) return json([{ id: 'S1', name: { toString: 1 } }])
+      return json([answer && { itemId: 'A', storeId: 'S1', ...answer }])
+    })
+    await register({ url: `http://localhost:${other.port}`, clientId: 'a', clientSecret: 'b' })
+    expect((await prices({ ...NEAR, item: 'A' })).text).toContain(words)
+  })
+
+  test('is not given the secret of another address', async () => {
+    const { status } = await register({ url: 'http://localhost:1', clientId: 'platform', clientSecret: '' })
+    expect(status).toBe(400)
+    expect(
+      (await register({ url: `${app.url}/live-pricing`, clientId: 'platform', clientSecret: '' })).status,
+    ).toBe(303)
+    expect((await register({ url: 'http://a:b@localhost:1', clientId: 'x', clientSecret: 'y' })).status).toBe(
+      400,
+    )
+  })
+
+  test('that a person has saved, or removed, stays so at the next start; what nobody saved follows the settings', async () => {
+    const { dir, remove } = tempDir()
+    const start = (url: string) =>
+      createSandbox({
+        ...{ baseUrl: 'http://localhost:1', apps: [], file: join(dir, 'sandbox.sqlite') },
+        livePricing: { 'summit-supplies': { url, clientId: 'a', clientSecret: 'b' } },
+      })
+    const shown = async (sandbox: ReturnType<typeof createSandbox>, save?: Record<string, string>) => {
+      const server = await serve(sandbox.app)
+      const url = `http://localhost:${server.port}`
+      const visitor = createVisitor()
+      await visitor.post(`${url}/login`, { form: { email: 'priya@summit.example', password: 'sandbox' } })
+      if (save) await visitor.post(`${url}/business-setup/summit-supplies/live-pricing`, { form: save })
+      const { text } = await visitor.get(`${url}/business-setup`)
+      await server.close()
+      sandbox.close()
+      return /id="base-summit-supplies"[^>]* value="([^"]*)"/.exec(text)?.[1]
+    }
+    expect(await shown(start('http://first.example'))).toBe('http://first.example')
+    const mine = { url: 'http://mine.example', clientId: 'x', clientSecret: 'y' }
+    expect(await shown(start('http://second.example'), mine)).toBe('http://mine.example')
+    expect(await shown(start('http://third.example'), { url: '' })).toBe('')
+    expect(await shown(start('http://fourth.example'))).toBe('')
+    remove()
+  })
+
   test('whose token is refused before its end is asked for another, once', async () => {
     let tokens = 0
     other = await serve((req, res) => {
@@ -211,6 +272,19 @@ describe('a supplier’s live pricing', () => {
     expect((await builder.get(app.platform + RANGE)).text).not.toContain('Live prices')
     expect((await prices({ ...NEAR, item: 'A' })).text).toContain('has not registered live pricing')
   })
+})
+
+test('picks stay while more items are looked for, at most 50 are priced, and a visitor logs in first', async () => {
+  const { text } = await builder.get(`${app.platform}${RANGE}?q=bea&item=A&item=C`)
+  expect(text).toContain('<input type="hidden" name="item" value="A">')
+  expect(text).toMatch(/value="C"[^>]* checked/)
+  const many = await prices({ ...NEAR, item: Array.from({ length: 51 }, (_, at) => `X${at}`) })
+  expect([many.status, many.text]).toEqual([400, expect.stringContaining('At most 50 items')])
+  const stranger = await createVisitor().get(`${app.platform}${RANGE}/live-prices?item=A`)
+  expect([stranger.status, stranger.headers.get('location')]).toEqual([
+    303,
+    expect.stringContaining('/login'),
+  ])
 })
 
 test('items are found by code or name, page by page', async () => {

@@ -636,6 +636,7 @@ describe('npm run check-supplier', () => {
       code: 1,
       output: expect.stringMatching(/^Name one base address[\s\S]*Usage/),
     })
+    expect(await check(supplier.url, '--near', '-37.81,144.96')).toMatchObject({ code: 0 })
     expect(await check(supplier.url, '--near', 'Sydney')).toMatchObject({
       code: 1,
       output: expect.stringMatching(/^--near must be/),

@@ -81,6 +81,8 @@ async function unpriced(subject: Subject, lines: Line[], what: string): Promise<
 function answersTo(lines: Line[], exchange: Exchange, when: string): Record<string, unknown>[] {
   const answers = arrayOf(exchange, when)
   if (answers.length === lines.length && answers.every(isRecord)) return answers
+  const odd = answers.findIndex((answer) => !isRecord(answer))
+  if (answers.length === lines.length) throw new Broken(`Answer ${odd + 1} is no object.`, exchange)
   throw new Broken(`${when} asks for ${lines.length} items, and ${answers.length} are answered.`, exchange)
 }
 

@@ -15,7 +15,8 @@ import {
 
 const tokenFields = async ({ probe }: Subject): Promise<[Exchange, Record<string, unknown>]> => {
   const exchange = await probe.granted()
-  if (!isRecord(exchange.json)) throw new Unchecked('the token answer is no JSON object')
+  if (exchange.status !== 200 || !isRecord(exchange.json))
+    throw new Unchecked('no token was given (token.answer)')
   return [exchange, exchange.json]
 }
 

@@ -6,12 +6,13 @@ import { readTable } from '../../imports/rows.ts'
 /** What is wrong with the files of a price list; `problems` has one line for each, with its file and line. */
 export class PriceListProblems extends Error {
   readonly problems: string[]
-  constructor(problems: string[], more: number) {
+  constructor(problems: string[], more: number, then?: string) {
     super(
       [
         `The price list has ${problems.length + more} ${problems.length + more === 1 ? 'problem' : 'problems'}; nothing was loaded.`,
         ...problems,
         ...(more > 0 ? [`... and ${more} more.`] : []),
+        ...(then ? [then] : []),
       ].join('\n'),
     )
     this.name = 'PriceListProblems'
@@ -29,9 +30,9 @@ export function createProblems() {
       else more++
       if (more >= 10_000) throw new PriceListProblems(problems, more)
     },
-    /** Throws when there are any. */
-    check(): void {
-      if (problems.length > 0) throw new PriceListProblems(problems, more)
+    /** Throws when there are any. `then` says what was not looked at for that reason. */
+    check(then?: string): void {
+      if (problems.length > 0) throw new PriceListProblems(problems, more, then)
     },
   }
 }
