@@ -9,12 +9,26 @@ export function createLog(level: string, destination?: DestinationStream): Logge
     {
       level,
       base: null,
-      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      timestamp: timestamps(),
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACTED, censor: '[redacted]' },
     },
     destination ?? standardOutput(),
   )
+}
+
+/** The time of a line; those of one millisecond share it. */
+function timestamps(): () => string {
+  let at = 0
+  let text = ''
+  return () => {
+    const now = Date.now()
+    if (now !== at) {
+      at = now
+      text = `,"time":"${new Date(now).toISOString()}"`
+    }
+    return text
+  }
 }
 
 /**
