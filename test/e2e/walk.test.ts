@@ -163,6 +163,9 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
     await press('Connect an account')
     await press('Olivia Hart')
     await press('Harbour Homes')
+    // On the consent page, with nothing under way any more: another site's page may be another process.
+    await page.getByRole('button', { name: 'Allow access' }).waitFor()
+    await page.waitForLoadState('load')
     await page.goBack()
     await press('Harbour Renovations')
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('No connection was started here')
