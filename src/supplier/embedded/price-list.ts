@@ -48,7 +48,7 @@ interface Item {
 /** What a distance may lose to rounding: the same place has two longitudes at the antimeridian. */
 const ROUNDING_KM = 1e-6
 /** Items that were asked for lately are kept at hand, at most so many. */
-const MOST_KNOWN = 50_000
+const MOST_KNOWN = 30_000
 
 interface Discount extends Reduction {
   group: string | null
@@ -75,7 +75,7 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
     db.close()
     throw error
   }
-  db.exec('PRAGMA cache_size = -32000')
+  db.exec('PRAGMA cache_size = -8000')
   const one = (sql: string) => {
     const statement = db.prepare(sql)
     statement.setReturnArrays(true)
