@@ -110,8 +110,14 @@ function failed(itemId: string, storeId: string, quantity: unknown, { error, mes
   }
 }
 
+const NOT_YET = Symbol('not yet')
+const notYet = Promise.resolve(NOT_YET)
+
 /** What `work` comes to. Throws when it takes longer than `ms`. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  // A price book in this process has answered already: of two that have, the first wins, and no timer is needed.
+  const already = await Promise.race([work, notYet])
+  if (already !== NOT_YET) return already as T
   let late: NodeJS.Timeout | undefined
   const over = new Promise<never>((_, reject) => {
     late = setTimeout(() => reject(new Error(`the price book took longer than ${ms} ms`)), ms)

@@ -57,8 +57,8 @@ export function livePricing(options: LivePricingOptions): Router {
 
   return Router({ caseSensitive: true, strict: true })
     .use((_req, res, next) => {
-      res.set('Cache-Control', 'no-store')
-      res.set('X-Content-Type-Options', 'nosniff')
+      res.setHeader('Cache-Control', 'no-store')
+      res.setHeader('X-Content-Type-Options', 'nosniff')
       next()
     })
     .post(PATHS.token, body(LIMITS.tokenBodyBytes), tokenEndpoint(tokens, callers, log))

@@ -10,7 +10,6 @@ export function bodyDeadline({ ms = FORM_MS, files = true } = {}): RequestHandle
     const hasBody = encoding !== undefined || Number(length ?? 0) > 0
     if (hasBody && !(files && req.is(['multipart/form-data', 'text/csv']))) {
       const late = setTimeout(() => req.destroy(), ms)
-      late.unref()
       for (const event of ['end', 'close']) req.once(event, () => clearTimeout(late))
     }
     next()

@@ -135,7 +135,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
     // An unknown error's message may hold anything, so only its type and place are logged.
     const unknown = code === 'internal_error' && { type: error?.name, at: placeOf(error) }
     const reason = error instanceof SealBroken ? error.message : (error as { reason?: string } | null)?.reason
-    req.log.error({ code, reason, ...unknown }, 'request failed')
+    req.log.error({ requestId: req.id, code, reason, ...unknown }, 'request failed')
   }
   if (res.headersSent) {
     // Too late for an answer; what is half-sent must not look whole.

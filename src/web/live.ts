@@ -42,7 +42,7 @@ export function live(req: Request, res: Response, { look, everyMs, stopping }: L
       }
     } catch (error) {
       // The page stays as it is, and the browser comes back by itself.
-      req.log.warn({ code: (error as { code?: unknown }).code }, 'live page')
+      req.log.warn({ requestId: req.id, code: (error as { code?: unknown }).code }, 'live page')
       return end()
     }
     timer = setTimeout(beat, everyMs)

@@ -6,6 +6,7 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** Names this request in the log, on error pages and in the `X-Request-Id` header. */
     id: string
+    /** The log of the app; say `requestId: req.id` with each line. */
     log: Logger
   }
 }
@@ -18,8 +19,8 @@ export function requestLog(log: Logger): RequestHandler {
     const started = performance.now()
     const requestId = randomUUID()
     req.id = requestId
-    req.log = log.child({ requestId })
-    res.set('X-Request-Id', requestId)
+    req.log = log
+    res.setHeader('X-Request-Id', requestId)
     res.on('close', () => {
       const ms = Math.round(performance.now() - started)
       const line = { requestId, method: req.method, route: routeOf(req), status: res.statusCode, ms }

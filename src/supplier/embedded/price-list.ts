@@ -47,8 +47,21 @@ interface Item {
 
 /** What a distance may lose to rounding: the same place has two longitudes at the antimeridian. */
 const ROUNDING_KM = 1e-6
-/** Items that were asked for lately are kept at hand, at most so many. */
+/** Of each kind, what was asked for lately is kept at hand: at most so many. */
 const MOST_KNOWN = 30_000
+
+/** The values of keys, each looked for once; undefined where there is none. */
+function remembered<T>(find: (keys: string[]) => Map<string, T>): (keys: string[]) => (T | undefined)[] {
+  const known = new Map<string, T>()
+  return (keys) => {
+    const values = keys.map((key) => known.get(key))
+    if (!values.includes(undefined)) return values
+    const found = find(keys.filter((_, at) => values[at] === undefined))
+    if (known.size + found.size > MOST_KNOWN) known.clear()
+    for (const [key, value] of found) known.set(key, value)
+    return values.map((value, at) => value ?? found.get(keys[at] ?? ''))
+  }
+}
 
 interface Discount extends Reduction {
   group: string | null
@@ -82,16 +95,16 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
     return (value: string) => statement.get(value) as unknown as unknown[] | undefined
   }
   // One statement for all lines, in and out as JSON: the way between SQLite and JavaScript costs more than the search.
-  const itemsOf = one(`SELECT json_group_array(json_array(l.key, i.price, i.category, i.more))
+  const findItems = one(`SELECT json_group_array(json_array(l.key, i.price, i.category, i.more))
     FROM json_each(?) AS l JOIN items AS i ON i.code = l.value`)
-  const storePricesOf = one(`SELECT json_group_array(json_array(l.key, p.price))
+  const findStorePrices = one(`SELECT json_group_array(json_array(l.key, p.price))
     FROM json_each(?) AS l JOIN store_prices AS p ON p.line = l.value`)
   const COLUMNS = `'group', discounts.member_group, 'store', discounts.store, 'kind', discounts.kind,
     'value', discounts.value, 'minQuantity', discounts.min_quantity,
     'from', discounts.from_date, 'until', discounts.until_date`
-  const discountsOf = one(`SELECT json_group_array(json_array(l.key, json_object(${COLUMNS})))
+  const findDiscounts = one(`SELECT json_group_array(json_array(l.key, json_object(${COLUMNS})))
     FROM json_each(?) AS l JOIN discounts ON discounts.item = l.value`)
-  const groupsOf = one('SELECT json_group_array(name) FROM members WHERE number = ?')
+  const findGroups = one('SELECT json_group_array(name) FROM members WHERE number = ?')
   const storeById = one('SELECT store FROM stores WHERE id = ?')
   const storeByNumber = db.prepare('SELECT id FROM stores WHERE number = ?')
   const inBox = db.prepare(`SELECT number FROM places
@@ -147,49 +160,55 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
     return keys.length === 0 ? [] : JSON.parse(String(statement(JSON.stringify(keys))?.[0]))
   }
 
-  const known = new Map<string, Item>()
-  /** Looks items up, so that those that there are are known. */
-  function learn(codes: string[]): void {
-    if (known.size > MOST_KNOWN) known.clear()
-    const rows = rowsOf<Row>(itemsOf, codes)
-    const discounted = rows
-      .filter(([, , , more]) => (more & HAS_DISCOUNTS) !== 0)
-      .map(([at]) => codes[at] ?? '')
-    const own = new Map<string, Discount[]>(discounted.map((code) => [code, []]))
-    const codesOfOwn = [...own.keys()]
-    for (const [at, discount] of rowsOf<[number, Discount]>(discountsOf, codesOfOwn))
-      own.get(codesOfOwn[at] ?? '')?.push(discount)
-    for (const [at, price, category, more] of rows) {
-      const code = codes[at] ?? ''
+  /** Discounts of everything and of a category: one array for all items that have no others. */
+  const shared = new Map<number | null, Discount[]>()
+  function discountsOf(category: number | null): Discount[] {
+    let discounts = shared.get(category)
+    if (discounts === undefined) {
       const ofCategory = category === null ? undefined : general.get(category)
-      const discounts = [...(general.get(null) ?? []), ...(ofCategory ?? []), ...(own.get(code) ?? [])]
-      known.set(code, { price, hasStorePrices: (more & HAS_STORE_PRICES) !== 0, discounts })
+      discounts = [...(general.get(null) ?? []), ...(ofCategory ?? [])]
+      shared.set(category, discounts)
     }
+    return discounts
   }
 
-  /** The items of lines; undefined for what there is not. */
-  function itemsAt(lines: readonly PriceLine[]): (Item | undefined)[] {
-    const find = () => lines.map(({ itemId }) => known.get(itemId))
-    const items = find()
-    if (!items.includes(undefined)) return items
-    learn(lines.map(({ itemId }) => itemId))
-    return find()
-  }
-
-  /** The prices that stores have of their own, by the number of the line. */
-  function pricesAtStores(lines: readonly PriceLine[], items: (Item | undefined)[]): Map<number, string> {
-    const local = lines.flatMap((_, at) => (items[at]?.hasStorePrices ? at : []))
-    const keys = local.map((at) => lineKey(lines[at]?.itemId ?? '', lines[at]?.storeId ?? ''))
+  const itemsAt = remembered((codes): Map<string, Item> => {
+    const rows = rowsOf<Row>(findItems, codes)
+    const discounted = rows.flatMap(([at, , , more]) => (more & HAS_DISCOUNTS ? (codes[at] ?? '') : []))
+    const own = new Map<string, Discount[]>(discounted.map((code) => [code, []]))
+    for (const [at, discount] of rowsOf<[number, Discount]>(findDiscounts, discounted))
+      own.get(discounted[at] ?? '')?.push(discount)
     return new Map(
-      rowsOf<[number, string]>(storePricesOf, keys).map(([at, price]) => [local[at] ?? -1, price]),
+      rows.map(([at, price, category, more]) => {
+        const code = codes[at] ?? ''
+        const [all, its] = [discountsOf(category), own.get(code)]
+        const hasStorePrices = (more & HAS_STORE_PRICES) !== 0
+        return [code, { price, hasStorePrices, discounts: its ? [...all, ...its] : all }]
+      }),
     )
-  }
+  })
+
+  const storePricesAt = remembered((keys): Map<string, string | null> => {
+    const prices = new Map<string, string | null>(keys.map((key) => [key, null]))
+    for (const [at, price] of rowsOf<[number, string]>(findStorePrices, keys))
+      prices.set(keys[at] ?? '', price)
+    return prices
+  })
+
+  const groupsAt = remembered(
+    (numbers) =>
+      new Map(numbers.map((number) => [number, JSON.parse(String(findGroups(number)?.[0])) as string[]])),
+  )
 
   function prices(lines: readonly PriceLine[], memberNumber: string | null): (Price | NoPrice)[] {
-    const groups: string[] = memberNumber === null ? [] : JSON.parse(String(groupsOf(memberNumber)?.[0]))
+    const groups = memberNumber === null ? [] : (groupsAt([memberNumber])[0] ?? [])
     if (memberNumber !== null && groups.length === 0) return lines.map(() => ({ error: 'member_unknown' }))
-    const items = itemsAt(lines)
-    const atStore = pricesAtStores(lines, items)
+    const items = itemsAt(lines.map(({ itemId }) => itemId))
+    const local = lines.flatMap((_, at) => (items[at]?.hasStorePrices ? [at] : []))
+    const theirs = storePricesAt(
+      local.map((at) => lineKey(lines[at]?.itemId ?? '', lines[at]?.storeId ?? '')),
+    )
+    const atStore = new Map(local.map((at, number) => [at, theirs[number]]))
     const ms = now()
 
     return lines.map(({ storeId, quantity }, at) => {

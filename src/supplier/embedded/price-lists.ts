@@ -114,9 +114,9 @@ export function openPriceLists(folder: string, log: Logger, now: () => number = 
       look()
       return live !== undefined
     },
-    store: async (id) => current().store(id),
-    nearest: async (place, limit) => current().nearest(place, limit),
-    prices: async (lines, memberNumber) => current().prices(lines, memberNumber),
+    store: (id) => current().store(id),
+    nearest: (place, limit) => current().nearest(place, limit),
+    prices: (lines, memberNumber) => current().prices(lines, memberNumber),
     close: () => live?.list.close(),
   }
 }
