@@ -4,6 +4,7 @@ import type { Store } from '../contract.ts'
 import { bestDiscount, type Reduction } from '../money.ts'
 import type { NearStore, NoPrice, Place, Price, PriceBook, PriceLine } from '../price-book.ts'
 import { boxesAround, distanceKm } from './great-circle.ts'
+import { remembered } from './remembered.ts'
 
 /** Changes with the schema: a file of another version is not opened. */
 const VERSION = 1
@@ -47,22 +48,6 @@ interface Item {
 
 /** What a distance may lose to rounding: the same place has two longitudes at the antimeridian. */
 const ROUNDING_KM = 1e-6
-/** Of each kind, what was asked for lately is kept at hand: at most so many. */
-const MOST_KNOWN = 30_000
-
-/** The values of keys, each looked for once; undefined where there is none. */
-function remembered<T>(find: (keys: string[]) => Map<string, T>): (keys: string[]) => (T | undefined)[] {
-  const known = new Map<string, T>()
-  return (keys) => {
-    const values = keys.map((key) => known.get(key))
-    if (!values.includes(undefined)) return values
-    const found = find(keys.filter((_, at) => values[at] === undefined))
-    if (known.size + found.size > MOST_KNOWN) known.clear()
-    for (const [key, value] of found) known.set(key, value)
-    return values.map((value, at) => value ?? found.get(keys[at] ?? ''))
-  }
-}
-
 interface Discount extends Reduction {
   group: string | null
   store: string | null
@@ -88,7 +73,6 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
     db.close()
     throw error
   }
-  db.exec('PRAGMA cache_size = -8000')
   const one = (sql: string) => {
     const statement = db.prepare(sql)
     statement.setReturnArrays(true)
