@@ -179,16 +179,21 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
     return prices
   })
 
-  const groupsAt = remembered(
-    (numbers) =>
-      new Map(numbers.map((number) => [number, JSON.parse(String(findGroups(number)?.[0])) as string[]])),
-  )
+  const groupsAt = remembered((numbers): Map<string, string[]> => {
+    const groups = numbers.map((number): [string, string[]] => [
+      number,
+      JSON.parse(String(findGroups(number)?.[0])),
+    ])
+    return new Map(groups.filter(([, names]) => names.length > 0))
+  })
 
   function prices(lines: readonly PriceLine[], memberNumber: string | null): (Price | NoPrice)[] {
     const groups = memberNumber === null ? [] : (groupsAt([memberNumber])[0] ?? [])
     if (memberNumber !== null && groups.length === 0) return lines.map(() => ({ error: 'member_unknown' }))
     const items = itemsAt(lines.map(({ itemId }) => itemId))
-    const local = lines.flatMap((_, at) => (items[at]?.hasStorePrices ? [at] : []))
+    const local = lines.flatMap(({ storeId }, at) =>
+      items[at]?.hasStorePrices && storeOf(storeId) ? [at] : [],
+    )
     const theirs = storePricesAt(
       local.map((at) => lineKey(lines[at]?.itemId ?? '', lines[at]?.storeId ?? '')),
     )

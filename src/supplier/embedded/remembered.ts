@@ -1,5 +1,6 @@
-/** Values that are kept, at most. */
+/** Values that are kept, at most, and the longest key of one: callers choose the keys. */
 const MOST_KNOWN = 30_000
+const MOST_LENGTH = 250
 const SLOTS = 65_536
 
 /**
@@ -16,7 +17,7 @@ export function remembered<T>(
     if (!values.includes(undefined)) return values
     const found = find(keys.filter((_, at) => values[at] === undefined))
     if (known.size + found.size > MOST_KNOWN) known.clear()
-    for (const [key, value] of found) if (askedLately(key)) known.set(key, value)
+    for (const [key, value] of found) if (key.length <= MOST_LENGTH && askedLately(key)) known.set(key, value)
     return values.map((value, at) => value ?? found.get(keys[at] ?? ''))
   }
 }
