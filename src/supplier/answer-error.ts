@@ -9,6 +9,7 @@ const TITLES: Record<number, string> = {
   404: 'Not found',
   405: 'Method not allowed',
   413: 'Too large',
+  415: 'Unsupported media type',
   429: 'Too many requests',
   503: 'Not available',
 }
@@ -57,13 +58,16 @@ function publicFace(error: unknown): Face {
   const { status } = (error ?? {}) as { status?: unknown }
   if (status === 413)
     return { status: 413, code: 'too_large', message: 'The body is larger than is taken here.' }
+  if (status === 415)
+    return { status, code: 'unknown_encoding', message: 'The body must be as it is, or gzip, deflate or br.' }
   if (typeof status === 'number' && status >= 400 && status < 500)
     return { status: 400, code: 'invalid_input', message: 'The request could not be read.' }
   return { status: 500, code: 'server_error', message: 'The fault is ours. Please try again.' }
 }
 
 function tokenError(status: number, code: string): string {
-  if (status === 405 || code === 'too_large' || code === 'invalid_input') return 'invalid_request'
+  if (status === 405 || ['too_large', 'invalid_input', 'unknown_encoding'].includes(code))
+    return 'invalid_request'
   return code
 }
 

@@ -19,15 +19,11 @@ export class CallRefused extends Error {
   }
 }
 
-const MOST_ERRORS = 100
-
 /** A refusal that names each problem by its place. */
 export function badInput(errors: { path: string; message: string }[]): CallRefused {
   const [first] = errors
-  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : ''
-  return new CallRefused(400, 'invalid_input', `${first?.path}: ${first?.message}${more}.`, {
-    errors: errors.slice(0, MOST_ERRORS),
-  })
+  const more = errors.length > 1 ? ` All ${errors.length} problems are in errors.` : ''
+  return new CallRefused(400, 'invalid_input', `${first?.path}: ${first?.message}.${more}`, { errors })
 }
 
 /** A token request that is refused; answered as RFC 6749 section 5.2 says. */

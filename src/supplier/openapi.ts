@@ -30,6 +30,7 @@ const tokenError = (description: string, headers?: Json) => ({
 const RETRY_AFTER = { 'Retry-After': { description: 'seconds', schema: { type: 'integer' } } }
 const CHALLENGE = { 'WWW-Authenticate': { schema: { type: 'string' } } }
 const UNAUTHORISED = problem('no access token, or one that is not valid', CHALLENGE)
+const ENCODING = 'a body that is neither as it is nor gzip, deflate or br'
 const TOO_MANY = problem('too many requests', RETRY_AFTER)
 const UNAVAILABLE = problem('the stores cannot be told just now', RETRY_AFTER)
 
@@ -60,11 +61,11 @@ function schemas(): Json {
 export function openApi(baseUrl: string) {
   const token = {
     type: 'object',
-    required: ['grant_type', 'client_id', 'client_secret'],
+    required: ['grant_type'],
     properties: {
       grant_type: { const: GRANT_TYPE },
-      client_id: { type: 'string' },
-      client_secret: { type: 'string' },
+      client_id: { type: 'string', description: 'unless HTTP Basic says it' },
+      client_secret: { type: 'string', description: 'unless HTTP Basic says it' },
     },
   }
   const number = (name: string, description: string, minimum: number, maximum: number) => ({
@@ -76,14 +77,17 @@ export function openApi(baseUrl: string) {
     info: {
       title: 'Live pricing',
       version: '1',
-      description: 'Interface A: what a supplier hosts, and the platform calls for stores and live prices.',
+      description: [
+        'Interface A: what a supplier hosts, and the platform calls for stores and live prices.',
+        'Another method than an address takes is answered 405, and another address 404.',
+      ].join(' '),
     },
     servers: [{ url: baseUrl }],
     security: [{ bearer: [] }],
     paths: {
       [PATHS.token]: {
         post: {
-          ...{ operationId: 'token', summary: 'Get an access token', security: [] },
+          ...{ operationId: 'token', summary: 'Get an access token', security: [{}, { basic: [] }] },
           description:
             'The client credentials grant of RFC 6749 section 4.4: as a form or JSON, or with the credentials in HTTP Basic.',
           requestBody: {
@@ -98,6 +102,7 @@ export function openApi(baseUrl: string) {
             400: tokenError('malformed, a parameter missing or repeated, or another grant type'),
             401: tokenError('wrong client id or secret', CHALLENGE),
             413: tokenError('a body of more than 16 kB'),
+            415: tokenError(ENCODING),
             429: tokenError('too many wrong credentials', RETRY_AFTER),
             500: tokenError('a fault of the server'),
           },
@@ -126,6 +131,7 @@ export function openApi(baseUrl: string) {
           parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
           responses: {
             200: { description: 'the store', content: json(ref('Store')) },
+            400: problem('an address that is not encoded as it should be'),
             401: UNAUTHORISED,
             404: problem('no store of this id'),
             ...{ 429: TOO_MANY, 503: UNAVAILABLE },
@@ -145,13 +151,17 @@ export function openApi(baseUrl: string) {
             400: problem('a body of another form; the answer names every problem by its place'),
             401: UNAUTHORISED,
             413: problem(`more than ${LIMITS.items} items, or 1 MB`),
+            415: problem(ENCODING),
             429: TOO_MANY,
           },
         },
       },
     },
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        basic: { type: 'http', scheme: 'basic' },
+      },
       schemas: schemas(),
     },
   }

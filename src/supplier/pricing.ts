@@ -18,12 +18,15 @@ export function readPriceRequest(body: unknown): PriceRequest {
   const parsed = priceRequestSchema.safeParse(body)
   if (parsed.success) return parsed.data
   throw badInput(
-    parsed.error.issues.map(({ path, message }) => ({
-      path: placeOf(path),
-      message: `${message.slice(0, 200)}`,
-    })),
+    parsed.error.issues.map(({ path, message }) => ({ path: placeOf(path), message: inWords(message) })),
   )
 }
+
+/** What a schema says about a type, in the words of the other problems. */
+const inWords = (message: string) =>
+  message
+    .replace(/^Invalid input: expected (\w+), received undefined$/, 'is missing: it must be of the type $1')
+    .replace(/^Invalid input: expected (\w+), received (\w+)$/, 'must be of the type $1, not $2')
 
 /** A path as one writes it: items[3].storeId; the body itself is "body". */
 function placeOf(path: readonly PropertyKey[]): string {

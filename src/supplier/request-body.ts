@@ -9,7 +9,8 @@ export const bodyOf = (req: Request): Buffer => (Buffer.isBuffer(req.body) ? req
 export function fromJson(req: Request): unknown {
   const body = bodyOf(req)
   try {
-    if (isUtf8(body)) return JSON.parse(body.toString())
+    // A byte order mark is no part of the text (RFC 8259 section 8.1).
+    if (isUtf8(body)) return JSON.parse(body.toString().replace(/^\uFEFF/, ''))
   } catch {
     // It is told below.
   }

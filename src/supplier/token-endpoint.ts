@@ -35,10 +35,10 @@ export function tokenEndpoint(tokens: Tokens, { authenticate }: Clients, log: Lo
       authenticate(pair.clientId, pair.clientSecret),
     )
     if (!right) {
-      await ofClient.penalty(client)
       // Who is right is let in all the same: others at the address, or behind the same proxy, may be guessing.
       const all = await ofAddress.penalty(address)
       if (all.consumedPoints > GUESSES.ofAddress) throw tooManyGuesses(all)
+      await ofClient.penalty(client)
       throw new TokenRefused(401, 'invalid_client', 'The client id or the client secret is wrong.')
     }
     const token = await tokens.issue(right.clientId)

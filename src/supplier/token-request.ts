@@ -12,7 +12,10 @@ export interface TokenRequest extends Credentials {
   asSent?: Credentials
 }
 
-const NAMES = ['grant_type', 'client_id', 'client_secret'] as const
+const FORM = 'application/x-www-form-urlencoded'
+const JSON_TYPE = 'application/json'
+const NAMES: readonly string[] = ['grant_type', 'client_id', 'client_secret']
+const isName = (name: string) => NAMES.includes(name)
 
 /**
  * Reads a client credentials request (RFC 6749 section 4.4.2): a form or JSON; the client's credentials in it or, in
@@ -20,18 +23,27 @@ const NAMES = ['grant_type', 'client_id', 'client_secret'] as const
  * Throws `TokenRefused` (400) for what is malformed, missing or repeated, and for another grant type.
  */
 export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): TokenRequest {
-  const type = headers['content-type']?.toLowerCase() ?? ''
-  const given = type.startsWith('application/json') ? fromJson(body) : fromForm(body)
-  for (const name of NAMES) {
-    const values = given.filter(([known]) => known === name)
-    if (values.length > 1) throw malformed(`${name} is there more than once`)
-    if (values[0] && values[0][1] === '') throw malformed(`${name} is empty`)
-  }
+  const [type = ''] = (headers['content-type'] ?? FORM).toLowerCase().split(';')
+  const isJson = type.trim() === JSON_TYPE
+  if (!isJson && type.trim() !== FORM && body.length > 0)
+    throw malformed(`the body must be a form (${FORM}) or JSON (${JSON_TYPE}), and its Content-Type say so`)
+  const given = isJson ? fromJson(body) : fromForm(body)
+  const seen = new Set<string>()
+  const [repeated] = given.find(([name]) => seen.size === seen.add(name).size) ?? []
+  if (repeated !== undefined)
+    throw malformed(`${isName(repeated) ? repeated : 'a parameter'} is there more than once`)
+  const empty = given.find(([name, value]) => isName(name) && value === '')
+  if (empty) throw malformed(`${empty[0]} is empty`)
   const { grant_type, client_id, client_secret } = Object.fromEntries(given)
   const basic = fromBasic(headers.authorization)
   if (basic && (client_secret !== undefined || (client_id !== undefined && client_id !== basic.clientId)))
     throw malformed('the client authenticates in the header and in the body; one of them is enough')
-  if (grant_type === undefined) throw malformed('grant_type is missing')
+  if (grant_type === undefined)
+    throw malformed(
+      !isJson && body.includes('{')
+        ? `grant_type is missing; JSON needs Content-Type: ${JSON_TYPE}`
+        : 'grant_type is missing',
+    )
   if (grant_type !== GRANT_TYPE)
     throw new TokenRefused(400, 'unsupported_grant_type', `The grant type must be ${GRANT_TYPE}.`)
   const clientId = basic?.clientId ?? client_id
@@ -66,16 +78,23 @@ function fromJson(body: Buffer): [string, string][] {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw malformed('the body is not a JSON object')
-  // JSON.parse keeps the last of repeated names, so they are counted in the text: names come before a colon.
-  const names = [...text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?/g)].flatMap(([, name = '', colon]) =>
-    colon ? String(JSON.parse(name)) : [],
-  )
-  return NAMES.flatMap((name) => {
+  return namesOf(text).map((name): [string, string] => {
     const content: unknown = (value as Record<string, unknown>)[name]
-    if (content === undefined) return []
-    if (typeof content !== 'string') throw malformed(`${name} is not a string`)
-    return names.filter((known) => known === name).map((): [string, string] => [name, content])
+    if (typeof content === 'string') return [name, content]
+    if (isName(name)) throw malformed(`${name} is not a string`)
+    return [name, '']
   })
+}
+
+/** The names of a JSON object as they are in its text, where they may be repeated: JSON.parse keeps the last alone. */
+function namesOf(text: string): string[] {
+  const names: string[] = []
+  let depth = 0
+  for (const [token, name, colon] of text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[[\]{}]/g)) {
+    if (name === undefined) depth += '[{'.includes(token) ? 1 : -1
+    else if (colon && depth === 1) names.push(JSON.parse(name))
+  }
+  return names
 }
 
 function fromBasic(header: string | undefined): TokenRequest | undefined {

@@ -237,6 +237,24 @@ describe('POST /request-prices', () => {
     )
   })
 
+  test('each of a thousand bad items is named by its place', async () => {
+    const answer = await supplier.call('/request-prices', { items: Array(1000).fill(null) })
+    const problem = (await answer.json()) as { detail: string; errors: { path: string }[] }
+    expect(problem.errors.map(({ path }) => path)).toEqual(
+      Array.from({ length: 1000 }, (_, at) => `items[${at}]`),
+    )
+    expect(problem.detail).toBe(
+      'items[0]: must be of the type object, not null. All 1000 problems are in errors.',
+    )
+  })
+
+  test('a byte order mark is passed over, and an encoding that nobody here knows is 415', async () => {
+    const marked = await supplier.call('/request-prices', `\uFEFF${JSON.stringify({ items: [line('A')] })}`)
+    expect(await marked.json()).toMatchObject([{ totalPrice: 12.5 }])
+    const encoded = await supplier.call('/request-prices', '{}', { 'content-encoding': 'zebra' })
+    expect([encoded.status, await encoded.json()]).toEqual([415, expect.objectContaining({ status: 415 })])
+  })
+
   test('another method is 405 and says which it takes', async () => {
     const answer = await supplier.call('/request-prices')
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])

@@ -33,7 +33,8 @@ describe('POST /connect/token', () => {
       'JSON whose type is written in capitals',
       { ...json(FULL), headers: { 'content-type': 'APPLICATION/JSON' } },
     ],
-    ['JSON with fields that it does not know', json({ ...FULL, scope: null, more: { client_secrets: 1 } })],
+    ['JSON with fields that it does not know', json({ ...FULL, scope: null, more: { client_id: 1 } })],
+    ['JSON after a byte order mark', json(`\uFEFF${JSON.stringify(FULL)}`)],
     [
       'HTTP Basic, with the id in the form as well',
       basic(CALLER.id, CALLER.secret, { ...GRANT, client_id: CALLER.id }),
@@ -58,6 +59,16 @@ describe('POST /connect/token', () => {
     [
       'a repeated parameter',
       form(`grant_type=client_credentials&client_id=x&client_id=x&client_secret=y`),
+      'invalid_request',
+    ],
+    [
+      'a repeated parameter that it does not know',
+      form(`${form(FULL).body}&scope=a&scope=b`),
+      'invalid_request',
+    ],
+    [
+      'a type that is neither a form nor JSON',
+      { ...form(FULL), headers: { 'content-type': 'text/plain' } },
       'invalid_request',
     ],
     ['a broken escape', form({}).headers && { ...form({}), body: 'grant_type=%zz' }, 'invalid_request'],
@@ -86,6 +97,12 @@ describe('POST /connect/token', () => {
     const answer = await ask(request)
     expect(answer.status).toBe(400)
     expect(await answer.json()).toEqual({ error, error_description: expect.stringMatching(/\w.*\.$/) })
+  })
+
+  test('says that JSON needs its Content-Type, where a form is announced', async () => {
+    supplier = await startSupplier()
+    const answer = await ask({ ...json(FULL), headers: form(FULL).headers })
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('Content-Type')])
   })
 
   test('answers a wrong id and a wrong secret alike: 401, with a challenge', async () => {
