@@ -21,6 +21,8 @@ process.stdout.on('error', () => process.exit(1))
 
 try {
   const { subject, verbose, json } = readArguments()
+  const { status, text } = await subject.probe.granted()
+  if (status === 0) throw new Error(`Nothing can be checked: POST /connect/token has ${text}.`)
   const findings: Finding[] = []
   for await (const finding of checkSupplier(subject)) {
     findings.push(finding)

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createLog } from '../../src/log.ts'
 import { checkSupplier } from '../../src/supplier/check/check.ts'
 import { createProbe } from '../../src/supplier/check/probe.ts'
+import type { Subject } from '../../src/supplier/check/rule.ts'
 import { RULES } from '../../src/supplier/check/rules.ts'
 import { loadPriceList } from '../../src/supplier/embedded/load.ts'
 import { openPriceLists, type PriceLists } from '../../src/supplier/embedded/price-lists.ts'
@@ -88,10 +89,10 @@ async function wrongSupplier(tamper: Tamper) {
   return { url: `http://localhost:${port}`, close }
 }
 
-async function outcomes(baseUrl: string, items = ['FT-1001', 'DK-1001']) {
+async function outcomes(baseUrl: string, items = ['FT-1001', 'DK-1001'], more: Partial<Subject> = {}) {
   const probe = createProbe({ baseUrl, clientId: CALLER.id, clientSecret: CALLER.secret })
   const findings = []
-  for await (const finding of checkSupplier({ probe, items })) findings.push(finding)
+  for await (const finding of checkSupplier({ probe, items, ...more })) findings.push(finding)
   return findings
 }
 
@@ -335,6 +336,20 @@ const WRONG: Record<string, [string, Tamper][]> = {
       }),
     ],
   ],
+  'nearest.form': [
+    [
+      'stores without trading hours in a search',
+      onGood(isSearch, ({ body }) => {
+        for (const store of body) delete store.tradingHours
+      }),
+    ],
+    [
+      'a latitude as text in a search',
+      onGood(isSearch, ({ body }) => {
+        for (const store of body) store.latitude = String(store.latitude)
+      }),
+    ],
+  ],
   'prices.array': [
     [
       'prices in an object',
@@ -365,6 +380,13 @@ const WRONG: Record<string, [string, Tamper][]> = {
   ],
   'prices.order': [
     ['the order changed', onGood(isPrices, ({ body }) => body.reverse())],
+    [
+      'the last first and the first last',
+      onGood(isPrices, (answer) => {
+        if (answer.body.length > 2)
+          answer.body = [answer.body.at(-1), ...answer.body.slice(1, -1), answer.body[0]]
+      }),
+    ],
     [
       'another quantity',
       eachPrice((item) => {
@@ -525,6 +547,20 @@ const WRONG: Record<string, [string, Tamper][]> = {
     ],
   ],
   'prices.input': [['200 for a broken body', status(isPrices, 400, 200, [])]],
+  json: [
+    [
+      'JSON that is called a page',
+      onGood(isPrices, ({ headers }) => {
+        headers['content-type'] = 'text/html'
+      }),
+    ],
+    [
+      'JSON without a type',
+      onGood(isStore, ({ headers }) => {
+        delete headers['content-type']
+      }),
+    ],
+  ],
   'no-faults': [['500 for a broken body', status(isPrices, 400, 500)]],
 }
 
@@ -543,6 +579,41 @@ test('without items nothing fails, and what could not be checked is said', async
     'prices.total',
     'prices.known',
   ])
+})
+
+test('a total is looked at for members and for everybody else', async () => {
+  const wrong = await wrongSupplier(
+    onGood(isPrices, ({ body }, { json }) => {
+      for (const item of json.memberNumber ? [] : body) if (item.totalPrice !== null) item.totalPrice += 1
+    }),
+  )
+  const findings = await outcomes(wrong.url, ['FT-1001'], { memberNumber: 'CUST1001' })
+  await wrong.close()
+  expect(findings.find(({ rule }) => rule.id === 'prices.total')).toMatchObject({ outcome: 'fail' })
+})
+
+test('around a place with a single store, the search is widened until it tells of several', async () => {
+  const near = { latitude: -37.77, longitude: 145 }
+  for (const [id, tamper] of [
+    ['nearest.range', onGood(isSearch, ({ body }) => body.reverse())],
+    ['nearest.radius', scaled(1.609)],
+  ] as const) {
+    const wrong = await wrongSupplier(tamper)
+    const findings = await outcomes(wrong.url, [], { near })
+    await wrong.close()
+    expect(
+      findings.find(({ rule }) => rule.id === id),
+      id,
+    ).toMatchObject({ outcome: 'fail' })
+  }
+  const alone = await wrongSupplier(onGood(isSearch, ({ body }) => body.splice(1)))
+  const findings = await outcomes(alone.url, [], { near })
+  await alone.close()
+  for (const id of ['nearest.ids', 'nearest.range', 'nearest.radius'])
+    expect(
+      findings.find(({ rule }) => rule.id === id),
+      id,
+    ).toMatchObject({ outcome: 'unchecked' })
 })
 
 test('no secret is told, however it is written, and an answer that nobody foresaw is a failure', async () => {

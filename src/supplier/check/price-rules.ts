@@ -48,8 +48,12 @@ function mixedRequest(subject: Subject) {
       { itemId: `second-${MADE_UP}`, storeId, quantity: 7 },
       ...good.slice(0, 2),
       { itemId: `first-${MADE_UP}`, storeId, quantity: 1 },
+      { itemId: `last-${MADE_UP}`, storeId, quantity: 2 },
     ]
-    return { exchange: await prices(subject, lines), lines }
+    const exchange = await prices(subject, lines)
+    // What anybody pays is looked at as well, by every rule about answers.
+    if (subject.memberNumber !== undefined) await withToken(subject.probe, PATHS.prices, { items: lines })
+    return { exchange, lines }
   })()
   mixed.set(subject.probe, made)
   return made

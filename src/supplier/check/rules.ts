@@ -9,6 +9,27 @@ export const RULES: Rule[] = [
   ...STORE_RULES,
   ...PRICE_RULES,
   {
+    ...{ id: 'json', section: '4', basis: 'given' },
+    says: 'Every answer 200 is JSON, and its Content-Type says so.',
+    async check({ probe }) {
+      const good = probe.exchanges.filter(({ status }) => status === 200)
+      const isJson = (type: string | null) => /^application\/([\w.-]+\+)?json *(;|$)/i.test(type ?? '')
+      const wrong = good.find(
+        ({ headers, json }) => json === undefined || !isJson(headers.get('content-type')),
+      )
+      if (wrong) {
+        const type = wrong.headers.get('content-type')
+        throw new Broken(
+          `The Content-Type is ${type ?? 'missing'}, and the body ${wrong.json === undefined ? 'no' : ''} JSON.`,
+          wrong,
+        )
+      }
+      const last = good.at(-1)
+      if (!last) throw new Unchecked('no call was answered 200')
+      return last
+    },
+  },
+  {
     ...{ id: 'no-faults', section: '7', basis: 'given' },
     says: 'No call of this check was answered 5xx, or not at all.',
     async check({ probe }) {

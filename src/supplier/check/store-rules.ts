@@ -34,6 +34,11 @@ const TRIED = [
   ],
 ].map(([latitude = 0, longitude = 0, radius = 0]) => ({ latitude, longitude, radius }))
 
+/** How far around the place that was named. */
+const WIDENING = [5, 50, 500, 5_000]
+/** So many stores tell an order, a radius and ids of their own. */
+const ENOUGH = 5
+
 interface Search {
   exchange: Exchange
   place: { latitude?: number; longitude?: number; radius: number }
@@ -41,17 +46,21 @@ interface Search {
 }
 
 const searches = new WeakMap<Probe, Promise<Search>>()
-/** A search that finds stores. */
+/** The first search that finds enough stores; otherwise the one that finds the most. */
 function search(subject: Subject): Promise<Search> {
   const known = searches.get(subject.probe)
   if (known) return known
   const found = (async () => {
-    const places = subject.near ? [5, 50, 500].map((radius) => ({ ...subject.near, radius })) : TRIED
+    const { near } = subject
+    const places = near ? WIDENING.map((radius) => ({ ...near, radius })) : TRIED
+    let best: Search | undefined
     for (const place of places) {
       const exchange = await withToken(subject.probe, query(place))
-      if (Array.isArray(exchange.json) && exchange.json.length > 0)
-        return { exchange, place, stores: exchange.json.filter(isRecord) }
+      if (!Array.isArray(exchange.json) || exchange.json.length <= (best?.stores.length ?? 0)) continue
+      best = { exchange, place, stores: exchange.json.filter(isRecord) }
+      if (best.stores.length >= ENOUGH) return best
     }
+    if (best) return best
     throw new Unchecked('no store was found; name a place with stores around it: --near LATITUDE,LONGITUDE')
   })()
   searches.set(subject.probe, found)
@@ -67,8 +76,18 @@ export async function knownStore(subject: Subject): Promise<string> {
   return first.id
 }
 
+const ONE_STORE = 'only one store was found; name a place between several: --near LATITUDE,LONGITUDE'
+
 /** Reads what a Store must have; unknown fields pass. */
 const tolerantStore = z.looseObject(storeSchema.shape)
+
+/** Throws `Broken` for what is no Store. */
+function inForm(store: unknown, what: string, exchange: Exchange): void {
+  const read = tolerantStore.safeParse(store)
+  if (read.success) return
+  const [issue] = read.error.issues
+  throw new Broken(`${[what, ...(issue?.path ?? [])].join('.')}: ${issue?.message}.`, exchange)
+}
 
 function distanceOf(
   a: { latitude: number; longitude: number },
@@ -113,8 +132,9 @@ export const STORE_RULES: Rule[] = [
       const ids = stores.map(({ id }) => id)
       if (ids.some((id) => typeof id !== 'string' || id === ''))
         throw new Broken('A store has no id that is text.', exchange)
-      if (new Set(ids).size === ids.length) return exchange
-      throw new Broken('Two stores have the same id.', exchange)
+      if (new Set(ids).size < ids.length) throw new Broken('Two stores have the same id.', exchange)
+      if (ids.length < 2) throw new Unchecked(ONE_STORE)
+      return exchange
     },
   },
   {
@@ -134,8 +154,10 @@ export const STORE_RULES: Rule[] = [
           `A store is ${far.toFixed(1)} km away, beyond the radius of ${place.radius} km.`,
           exchange,
         )
-      if (distances.every((distance, at) => near(distances[at - 1] ?? 0, distance))) return exchange
-      throw new Broken('The stores are not in the order of their distance.', exchange)
+      if (!distances.every((distance, at) => near(distances[at - 1] ?? 0, distance)))
+        throw new Broken('The stores are not in the order of their distance.', exchange)
+      if (distances.length < 2) throw new Unchecked(ONE_STORE)
+      return exchange
     },
   },
   {
@@ -214,10 +236,17 @@ export const STORE_RULES: Rule[] = [
     says: 'A store has a name, an address, a place and trading hours, of the forms that the OpenAPI document shows.',
     async check(subject) {
       const exchange = await withToken(subject.probe, storePath(await knownStore(subject)))
-      const read = tolerantStore.safeParse(exchange.json)
-      if (read.success) return exchange
-      const [issue] = read.error.issues
-      throw new Broken(`${issue?.path.join('.') || 'the store'}: ${issue?.message}.`, exchange)
+      inForm(exchange.json, 'the store', exchange)
+      return exchange
+    },
+  },
+  {
+    ...{ id: 'nearest.form', section: '4.1', basis: 'given' },
+    says: 'The elements that a search answers are Stores, of the same form (store.form).',
+    async check(subject) {
+      const { exchange, stores } = await search(subject)
+      for (const [at, store] of stores.entries()) inForm(store, `store ${at + 1}`, exchange)
+      return exchange
     },
   },
 ]
