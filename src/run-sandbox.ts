@@ -46,7 +46,7 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
 }
 
 const SAMPLE_SUPPLIER = SUPPLIERS[0] ?? ''
-const SAMPLE_CATALOGUE = new URL('./supplier/sample/catalogue.csv', import.meta.url)
+const SAMPLE_CATALOGUE = new URL('./sandbox/summit-trade-range.csv', import.meta.url)
 
 /** The catalogue of the sample supplier: what its live pricing has prices for, and a few items that it sells no more. */
 function sampleItems() {

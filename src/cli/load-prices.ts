@@ -16,12 +16,10 @@ const USAGE = `Usage: npm run load-prices -- FOLDER [--staging]
 try {
   const { folder, staging } = readArguments()
   const into = join(process.env.DATA_DIR || '.data', PRICE_LISTS[staging ? 'staging' : 'production'])
-  const { items, stores, storePrices, members, discounts } = await loadPriceList(folder, into)
-  const parts = [
-    ...[`${count(items)} items`, `${count(stores)} stores`, `${count(storePrices)} prices of single stores`],
-    ...[`${count(members)} members`, `${count(discounts)} discounts`],
-  ]
+  const { counts, notes } = await loadPriceList(folder, into)
+  const parts = Object.entries(counts).map(([what, count]) => `${count.toLocaleString('en-AU')} ${what}`)
   console.log(`Loaded ${parts.join(', ')}${staging ? ' for staging' : ''}. They are live now.`)
+  for (const note of notes) console.log(`Note: ${note}`)
 } catch (error) {
   fail(error)
 }
@@ -45,8 +43,4 @@ function readArguments() {
   } catch (error) {
     throw new Error(`${(error as Error).message}\n\n${USAGE}`)
   }
-}
-
-function count(number: number): string {
-  return number.toLocaleString('en-AU')
 }

@@ -16,7 +16,7 @@ export class FileUnreadable extends Error {
   }
 }
 
-const SAVE_AS = 'save it as "CSV UTF-8" and upload that'
+const SAVE_AS = 'save it as "CSV UTF-8" and use that'
 /** The first bytes of what people take for a CSV file. */
 const FOREIGN: [name: string, bytes: number[]][] = [
   ['an Excel workbook or another zip file', [0x50, 0x4b, 0x03, 0x04]],

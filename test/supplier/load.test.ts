@@ -44,7 +44,7 @@ describe('a price list with a problem is not loaded, and every problem is told b
     [
       'prices that are none',
       { ...SMALL, items: ['code,price', 'E,abc', 'F,-1', 'G,1.23456', 'H,"$1"', 'I,poa'] },
-      [2, 3, 4, 5, 6].map((at) => new RegExp(`^items\\.csv, line ${at}: price must be dollars`)),
+      [2, 3, 4, 5, 6].map((at) => new RegExp(`^items\\.csv, line ${at}: price ".+" must be dollars`)),
     ],
     [
       'a code twice',
@@ -52,6 +52,21 @@ describe('a price list with a problem is not loaded, and every problem is told b
       [/^items\.csv, line 6: the item A was there before/],
     ],
     ['no code', change('items', ',Board,Timber,1'), [/^items\.csv, line 6: code must have/]],
+    [
+      'codes with what cannot be seen',
+      change('items', 'E\u200b,Board,Timber,1', '"F\nG",Board,Timber,1'),
+      [/line 6: code must have.* invisible/, /line 7: code must have/],
+    ],
+    [
+      'a file whose name is nearly right',
+      { stores: SMALL.stores ?? [], items: SMALL.items ?? [], discount: ['item,percent', 'A,5'], Prices: [] },
+      [/^Prices\.csv, line 1: the name of this file must be prices\.csv/, /^discount\.csv, .*discounts\.csv/],
+    ],
+    [
+      'a holiday without a name',
+      { ...SMALL, holidays: ['date,name', '2026-12-25,'] },
+      [/^holidays\.csv, line 2: name must not be empty/],
+    ],
     [
       'a store twice',
       change('stores', 'S1,x,1,2,UTC,'),
@@ -190,7 +205,7 @@ describe('a price list with a problem is not loaded, and every problem is told b
         /line 11: until is before from/,
       ],
     ],
-    ['a file that is not UTF-8', SMALL, [/^items\.csv: Line 1: .*Excel/]],
+    ['a file that is not UTF-8', SMALL, [/^items\.csv, line 1: .*Excel/]],
   ])('%s', async (name, files, problems) => {
     const folder = writeFiles(join(dir, 'csv'), files)
     if (name === 'a file that is not UTF-8')
@@ -211,7 +226,7 @@ test('columns may stand in any order, items may have more of them, and only stor
     items: ['Price,Supplier note,CODE', '1.5,whatever,A'],
     stores: ['time_zone,longitude,latitude,name,id', 'UTC,1,2,First,S1'],
   })
-  expect(loaded).toEqual({ items: 1, stores: 1, storePrices: 0, members: 0, discounts: 0 })
+  expect(loaded.counts).toMatchObject({ items: 1, stores: 1, openings: 0, members: 0, discounts: 0 })
 })
 
 test('the live list and the one before it stay; older ones and drafts of a killed load go', async () => {
@@ -301,13 +316,24 @@ describe('a new price list', () => {
   })
 })
 
+test('what is more often a mistake is noted: no opening hours, a group without members, files of other names', async () => {
+  const { notes } = await load({ ...SMALL, members: ['number,group', 'CUST2,'], rebates: ['a,b'] })
+  expect(notes).toEqual([
+    expect.stringContaining('rebates.csv was passed over'),
+    expect.stringContaining('hours.csv'),
+    expect.stringContaining('the group "trade"'),
+  ])
+  const hours = ['store,day,opens,closes', 'S1,Mon,7:00,17:00']
+  expect((await load({ ...SMALL, hours })).notes).toEqual([])
+})
+
 describe('npm run load-prices', () => {
   test('loads the sample, for production and for staging, and says what it loaded', async () => {
     for (const args of [[SAMPLE], [SAMPLE, '--staging']]) {
       const program = run('src/cli/load-prices.ts', { DATA_DIR: dir }, { args })
       expect(await program.exited).toBe(0)
       expect(program.output()).toMatch(
-        /^Loaded 1,960 items, 40 stores, 455 prices of single stores, 5 members, 54 discounts/,
+        /^Loaded 1,960 items, 40 stores, 292 openings, 26 holidays, 455 prices of single stores, 5 members, 54 discounts( for staging)?\. They are live now\.\n$/,
       )
     }
     expect(readdirSync(dir).sort()).toEqual(['price-lists', 'price-lists-staging'])
@@ -318,7 +344,7 @@ describe('npm run load-prices', () => {
     for (const [args, words] of [
       [
         [folder],
-        /^The price list has 1 problem; nothing was loaded\.\nitems\.csv, line 2: price must be dollars/,
+        /^The price list has 1 problem; nothing was loaded\.\nitems\.csv, line 2: price "free" must be dollars/,
       ],
       [[join(dir, 'nowhere')], /^There is no folder .*nowhere\.\n\nUsage/],
       [[], /^Name one folder/],

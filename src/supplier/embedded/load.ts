@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { DAYS, type OpeningHours, type Store, storeSchema } from '../contract.ts'
@@ -9,11 +18,13 @@ import { createProblems, PriceListProblems, type Problems, readRows, type TableR
 import { addOpening, dayOf, openingOf } from './trading-hours.ts'
 
 export interface Loaded {
-  items: number
-  stores: number
-  storePrices: number
-  members: number
-  discounts: number
+  /** How many there are of each, in the words of a summary. */
+  counts: Record<
+    'items' | 'stores' | 'openings' | 'holidays' | 'prices of single stores' | 'members' | 'discounts',
+    number
+  >
+  /** What is allowed, and is more often a mistake. */
+  notes: string[]
 }
 
 /** The files of a price list: comma separated, UTF-8, with headings. */
@@ -53,8 +64,11 @@ export const FILES = {
 
 const PRICE = /^\d{1,9}(\.\d{1,4})?$/
 const PRICE_RULE = 'must be dollars such as 1234.5, at most 4 decimals'
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be in it
-const ID = /^[^\u0000-\u001f\u007f]{1,100}$/
+// Neither a line break nor what cannot be seen: it would never be found again.
+const ID = /^[^\p{Cc}\p{Cf}]{1,100}$/u
+/** Most are plain, which is quicker to see. */
+const isId = (text: string) => /^[ -~]{1,100}$/.test(text) || ID.test(text)
+const ID_RULE = 'must have 1 to 100 characters, none of them a line break or invisible'
 /** Ids that the lookup of a store could not be asked for. */
 const RESERVED = new Set(['nearest', '.', '..'])
 const DATE = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
@@ -103,6 +117,7 @@ async function fill(file: string, from: string): Promise<Loaded> {
       `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -64000; ${SCHEMA} BEGIN`,
     )
     const problems = createProblems()
+    const passedOver = otherFiles(from, problems)
     const categories = new Map<string, number>()
     const stores = await readStores(from, problems)
     const items = await loadItems(db, from, problems, categories)
@@ -113,17 +128,52 @@ async function fill(file: string, from: string): Promise<Loaded> {
     if (stores.size === 0) problems.add(FILES.stores.file, 1, 'there is no store in it.')
     if (items === 0) problems.add(FILES.items.file, 1, 'there is no item in it.')
     problems.check(LATER)
-    await readHours(from, problems, stores)
-    await readHolidays(from, problems, [...stores.values()])
+    const openings = await readHours(from, problems, stores)
+    const holidays = await readHolidays(from, problems, [...stores.values()])
     insertStores(db, stores)
-    const storePrices = await loadStorePrices(db, from, problems, stores)
+    const prices = await loadStorePrices(db, from, problems, stores)
     const discounts = await loadDiscounts(db, from, problems, { stores, categories })
     problems.check()
     db.exec('COMMIT')
-    return { items, stores: stores.size, storePrices, members, discounts }
+    const without = db.prepare(`SELECT DISTINCT member_group AS name FROM discounts
+      WHERE member_group IS NOT NULL AND member_group NOT IN (SELECT name FROM members)`)
+    return {
+      counts: {
+        items,
+        stores: stores.size,
+        openings,
+        holidays,
+        'prices of single stores': prices,
+        members,
+        discounts,
+      },
+      notes: [
+        ...passedOver.map((name) => `${name} was passed over: it is no file of a price list.`),
+        ...(openings === 0
+          ? ['Without opening hours (hours.csv) every store is told to be closed on every day.']
+          : []),
+        ...without
+          .all()
+          .map(({ name }) => `No member is in the group ${quoted(String(name))}, which discounts are for.`),
+      ],
+    }
   } finally {
     db.close()
   }
+}
+
+/** CSV files that are none of a price list. One that is almost called like one that is missing is a problem. */
+function otherFiles(from: string, problems: Problems): string[] {
+  const names = readdirSync(from).filter((name) => /\.csv$/i.test(name))
+  const ours = Object.values(FILES).map(({ file }) => file as string)
+  const others = names.filter((name) => !ours.includes(name))
+  const plain = (name: string) => name.toLowerCase().replace(/s?\.csv$/, '')
+  for (const name of others) {
+    const meant = ours.find((file) => plain(file) === plain(name))
+    if (meant && !existsSync(join(from, meant)))
+      problems.add(name, 1, `the name of this file must be ${meant}.`)
+  }
+  return others
 }
 
 function missing(file: string): PriceListProblems {
@@ -134,8 +184,7 @@ async function readStores(from: string, problems: Problems): Promise<Map<string,
   const stores = new Map<string, Store>()
   const there = await readRows(from, FILES.stores, problems, (cell, wrong) => {
     const id = cell('id')
-    if (!ID.test(id) || RESERVED.has(id))
-      return wrong('id must have 1 to 100 characters, and not be nearest or dots alone.')
+    if (!isId(id) || RESERVED.has(id)) return wrong(`id ${ID_RULE}, and not be nearest or dots alone.`)
     if (stores.has(id)) return wrong(`the store ${id} was there before.`)
     const [latitude, longitude] = [coordinate(cell('latitude'), 90), coordinate(cell('longitude'), 180)]
     if (latitude === undefined) return wrong('latitude must be degrees from -90 to 90.')
@@ -162,7 +211,9 @@ async function readStores(from: string, problems: Problems): Promise<Map<string,
   return stores
 }
 
-async function readHours(from: string, problems: Problems, stores: Map<string, Store>): Promise<void> {
+/** Adds the openings of each day; resolves to how many there are. */
+async function readHours(from: string, problems: Problems, stores: Map<string, Store>): Promise<number> {
+  let count = 0
   await readRows(from, FILES.hours, problems, (cell, wrong) => {
     const store = stores.get(cell('store'))
     if (!store) return wrong(`there is no store ${cell('store').slice(0, 100)}.`)
@@ -172,8 +223,10 @@ async function readHours(from: string, problems: Problems, stores: Map<string, S
     if (typeof opening === 'string') return wrong(`${opening}.`)
     const { openingHours = [] } =
       store.tradingHours.dailyTradingHours.find((daily) => daily.day === day) ?? {}
-    if (!addOpening(openingHours, opening)) wrong(`${day} has another opening at that time.`)
+    if (!addOpening(openingHours, opening)) return wrong(`${day} has another opening at that time.`)
+    count++
   })
+  return count
 }
 
 function insertStores(db: DatabaseSync, stores: Map<string, Store>): void {
@@ -193,8 +246,11 @@ interface Holiday {
   openingHours: OpeningHours[]
 }
 
-/** Of one date, what is said of a store counts before what is said of its state, and that before what is said of all. */
-async function readHolidays(from: string, problems: Problems, stores: Store[]): Promise<void> {
+/**
+ * Of one date, what is said of a store counts before what is said of its state, and that before what is said of all.
+ * Resolves to how many holidays there are.
+ */
+async function readHolidays(from: string, problems: Problems, stores: Store[]): Promise<number> {
   const ids = new Set(stores.map(({ id }) => id))
   const states = new Set(stores.map(({ address }) => address.state))
   const holidays = new Map<string, Holiday>()
@@ -203,6 +259,7 @@ async function readHolidays(from: string, problems: Problems, stores: Store[]): 
   await readRows(from, FILES.holidays, problems, (cell, wrong) => {
     const [date, name, store, state] = [cell('date'), cell('name'), cell('store'), cell('state')]
     if (!isDate(date)) return wrong('date must be a day such as 2026-12-25.')
+    if (!name) return wrong('name must not be empty.')
     if (store && state) return wrong('it names a store and a state; one of them is enough.')
     if (store && !ids.has(store)) return wrong(`there is no store ${store.slice(0, 100)}.`)
     if (state && !states.has(state)) return wrong(`there is no store in ${state.slice(0, 100)}.`)
@@ -229,6 +286,7 @@ async function readHolidays(from: string, problems: Problems, stores: Store[]): 
       if (holiday) tradingHours.publicHolidays.push(holiday)
     }
   }
+  return holidays.size
 }
 
 async function loadItems(
@@ -241,9 +299,9 @@ async function loadItems(
   let count = 0
   const there = await readRows(from, FILES.items, problems, (cell, wrong) => {
     const [code, price, category] = [cell('code'), cell('price'), cell('category')]
-    if (!ID.test(code)) return wrong('code must have 1 to 100 characters.')
+    if (!isId(code)) return wrong(`code ${ID_RULE}.`)
     if (price !== '' && price !== POA && !PRICE.test(price))
-      return wrong(`price ${PRICE_RULE}, or ${POA}, or nothing if only prices.csv has it.`)
+      return wrong(`price ${quoted(price)} ${PRICE_RULE}, or ${POA}, or nothing if only prices.csv has it.`)
     let number: number | null = null
     if (category !== '') {
       number = categories.get(category) ?? categories.size + 1
@@ -270,7 +328,9 @@ async function loadStorePrices(
     const [item, store, price] = [cell('item'), cell('store'), cell('price')]
     if (!stores.has(store)) return wrong(`there is no store ${store.slice(0, 100)}.`)
     if (price !== POA && price !== NONE && !PRICE.test(price))
-      return wrong(`price ${PRICE_RULE}, or ${POA}, or ${NONE} if the store does not carry the item.`)
+      return wrong(
+        `price ${quoted(price)} ${PRICE_RULE}, or ${POA}, or ${NONE} if the store does not carry the item.`,
+      )
     if (!flag(item)) return wrong(`there is no item ${item.slice(0, 100)}.`)
     if (add.run(lineKey(item, store), price).changes === 0)
       return wrong(`the item ${item} had a price at the store ${store} before.`)
@@ -295,7 +355,7 @@ async function loadMembers(db: DatabaseSync, from: string, problems: Problems): 
   let count = 0
   await readRows(from, FILES.members, problems, (cell, wrong) => {
     const [number, group] = [cell('number'), cell('group')]
-    if (!ID.test(number)) return wrong('number must have 1 to 100 characters.')
+    if (!isId(number)) return wrong(`number ${ID_RULE}.`)
     if (add.run(number, group).changes === 0) return wrong(`the member ${number} was in that group before.`)
     count++
   })
@@ -324,7 +384,9 @@ async function loadDiscounts(
       return wrong('it must have one of percent, amount (off each unit) and price (of the unit).')
     const value = cell(kind)
     if (!PRICE.test(value) || (kind === 'percent' && Number(value) > 100))
-      return wrong(kind === 'percent' ? 'percent must be a number from 0 to 100.' : `${kind} ${PRICE_RULE}.`)
+      return wrong(
+        `${kind} ${quoted(value)} ${kind === 'percent' ? 'must be a number from 0 to 100' : PRICE_RULE}.`,
+      )
     const least = cell('min_quantity') || '0'
     if (!/^\d{1,7}(\.\d{1,4})?$/.test(least)) return wrong('min_quantity must be a number.')
     const [first, last] = [cell('from') || '0000-01-01', cell('until') || '9999-12-31']
@@ -337,6 +399,8 @@ async function loadDiscounts(
   })
   return count
 }
+
+const quoted = (text: string) => JSON.stringify(text.slice(0, 50))
 
 function coordinate(text: string, most: number): number | undefined {
   const value = /^[+-]?\d{1,3}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN

@@ -89,12 +89,16 @@ export async function readRows(
       for (const row of portion) {
         ;({ cells, line } = row)
         if (cells.length === headings.length) take(cell, wrong)
-        else wrong(`it has ${cells.length} cells, and there are ${headings.length} columns.`)
+        else
+          wrong(
+            `it has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, and there are ${headings.length} columns.`,
+          )
       }
     }
     return true
   } catch (error) {
-    if (error instanceof FileUnreadable) throw new PriceListProblems([`${file}: ${error.message}`], 0)
+    if (error instanceof FileUnreadable)
+      throw new PriceListProblems([`${file}, line ${error.line}: ${error.reason}`], 0)
     const { code } = error as { code?: unknown }
     throw code ? new Error(`${path} cannot be read (${code}).`) : error
   } finally {
