@@ -171,7 +171,8 @@ export const priceItemSchema = z
     quantity: z.number().nullable(),
     unitPrice: z.number().nullable().meta({ description: 'dollars before tax, for one unit; null on error' }),
     discount: z.number().nullable().meta({
-      description: 'dollars, for the whole quantity, rounded half up to whole cents; null on error',
+      description:
+        'dollars, for the whole quantity, rounded half up to whole cents, and never more than their price; null on error',
     }),
     totalPrice: z
       .number()

@@ -42,7 +42,7 @@ interface Problem {
   more?: Record<string, unknown>
 }
 
-const TITLES: Record<string, string> = {
+export const TITLES: Record<string, string> = {
   not_signed_in: 'Please sign in',
   not_connected: 'Not connected',
   connection_revoked: 'Access was revoked',
@@ -56,6 +56,7 @@ const TITLES: Record<string, string> = {
   cross_site_request: 'Request from another site',
   not_found: 'Not found',
   too_large: 'Too large',
+  too_slow: 'Too slow',
   invalid_request: 'Bad request',
   file_unreadable: 'This file cannot be read',
   unsupported_type: 'Not the right kind of file',
