@@ -69,6 +69,17 @@ describe('the demo', () => {
     expect(program.output()).not.toMatch(/warn|"level"/i)
   })
 
+  test('passes the check of its live pricing, by the command that the README tells', async () => {
+    const { start, app } = await demo()
+    await start()
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+    const [, words = ''] = /npm run check-supplier -- (http:\/\/localhost:3000\S+ [^`]+)/.exec(readme) ?? []
+    const args = words.replaceAll('\\\n', ' ').trim().replace('http://localhost:3000', app).split(/\s+/)
+    const check = started(run('src/cli/check-supplier.ts', {}, { args }))
+    expect(await check.exited, check.output()).toBe(0)
+    expect(check.output()).toContain(' 0 are broken, 0 could not be checked.')
+  })
+
   test('remembers sessions and connections when it is stopped and started', async () => {
     const { start, app, platform } = await demo()
     const first = await start()
