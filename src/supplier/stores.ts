@@ -1,5 +1,13 @@
 import type { Request } from 'express'
-import { LIMITS, NEAREST, type Store } from './contract.ts'
+import {
+  dailyTradingHoursSchema,
+  LIMITS,
+  NEAREST,
+  openingHoursSchema,
+  publicHolidaySchema,
+  type Store,
+  storeSchema,
+} from './contract.ts'
 import { badInput } from './errors.ts'
 import type { NearStore, Place } from './price-book.ts'
 
@@ -25,13 +33,19 @@ export function placeOf({ query }: Request): Place {
   return place
 }
 
+/** A Store's fields, at every depth: what else a price book has in its objects is told to nobody. */
+const FIELDS = [
+  ...[storeSchema, storeSchema.shape.address, storeSchema.shape.tradingHours],
+  ...[dailyTradingHoursSchema, publicHolidaySchema, openingHoursSchema],
+].flatMap(({ shape }) => Object.keys(shape))
+
 /** Stores are told again and again, and are long: one that is frozen is written as JSON once. */
 const written = new WeakMap<Store, string>()
 export function storeJson(store: Store): string {
-  if (!Object.isFrozen(store)) return JSON.stringify(store)
+  if (!Object.isFrozen(store)) return JSON.stringify(store, FIELDS)
   let json = written.get(store)
   if (json === undefined) {
-    json = JSON.stringify(store)
+    json = JSON.stringify(store, FIELDS)
     written.set(store, json)
   }
   return json
@@ -40,6 +54,6 @@ export function storeJson(store: Store): string {
 /** A store of a search, with its distance in kilometres, to the metre. */
 export function nearStoreJson({ store, distanceKm }: NearStore): string {
   const distance = Math.round(distanceKm * 1000) / 1000
-  if (!Object.isFrozen(store)) return JSON.stringify({ ...store, distance })
+  if (!Object.isFrozen(store)) return JSON.stringify({ ...store, distance }, FIELDS)
   return `${storeJson(store).slice(0, -1)},"distance":${distance}}`
 }

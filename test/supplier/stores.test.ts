@@ -206,6 +206,24 @@ test('a price book may keep its stores and change them', async () => {
   await supplier.close()
 })
 
+test('what a price book has in its stores beside a Store is told to nobody', async () => {
+  const sample = await startSupplier(SMALL)
+  const store = (await (await sample.call('/stores/S1')).json()) as Store
+  await sample.close()
+  const kept = { ...store, margin: 0.4, address: { ...store.address, keyholder: 'Kim' } }
+  for (const its of [kept, Object.freeze({ ...kept })]) {
+    const own = await startSupplier({
+      store: async () => its,
+      nearest: async () => [{ store: its, distanceKm: 1 }],
+      prices: async () => [],
+    })
+    expect(await (await own.call('/stores/x')).json()).toEqual(store)
+    const near = await own.call('/stores/nearest?latitude=0&longitude=0&radius=5')
+    expect(await near.json()).toEqual([{ ...store, distance: 1 }])
+    await own.close()
+  }
+})
+
 describe('trading hours', () => {
   test('have seven days, several openings a day, closed days, and holidays with hours of their own', async () => {
     const supplier = await startSupplier({
