@@ -39,7 +39,8 @@ export interface NearStore {
  * an ERP; the endpoints check the input, keep the order, compute totals exactly, and turn what fails into the answers
  * that the specification asks for. `embedded/price-list.ts` is one implementation.
  *
- * A Store may be an object that you keep and change; one that you freeze is written as JSON only once.
+ * A Store may be an object that you keep and change; one that you freeze is written as JSON only once. What it has beside
+ * the fields of a Store is not answered.
  *
  * A method may throw, or take longer than ten seconds: the lines of a price request then become `price_unavailable`, and
  * a search for stores answers 503. Nothing of an error's text is told to the caller.

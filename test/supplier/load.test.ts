@@ -1,4 +1,4 @@
-import { readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createLog } from '../../src/log.ts'
@@ -293,6 +293,18 @@ describe('a new price list', () => {
     renameSync(join(supplier.lists, first), join(supplier.lists, '2999-01-01T00-00-00-000Z-00000000.sqlite'))
     await supplier.load(priced('2'))
     await vi.waitFor(async () => expect((await supplier.prices([line('IT-0')]))[0].unitPrice).toBe(2), 5_000)
+    await supplier.close()
+  })
+
+  test('leaves the one before it there, which is live again when the newest is deleted', async () => {
+    const supplier = await startSupplier(priced('1'))
+    const price = async () => (await supplier.prices([line('IT-0')]))[0].unitPrice
+    for (const next of [2, 3]) {
+      await supplier.load(priced(String(next)))
+      await vi.waitFor(async () => expect(await price()).toBe(next), 5_000)
+    }
+    rmSync(join(supplier.lists, readdirSync(supplier.lists).sort().at(-1) ?? ''))
+    await vi.waitFor(async () => expect(await price()).toBe(2), 5_000)
     await supplier.close()
   })
 
