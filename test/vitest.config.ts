@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { CHROMIUM, REDIS } from './support/programs.ts'
 
@@ -11,6 +12,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
+    env: {
+      NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/connect-starter', import.meta.url)),
+    },
     // Most tests wait for programs and clocks; on two cores two files at a time are quicker than one.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 60_000,

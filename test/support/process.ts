@@ -5,6 +5,10 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
+/** The tests start some hundred programs; what they load is compiled once. */
+const { NODE_COMPILE_CACHE: cache } = process.env
+const COMPILED = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }
+
 export interface Program {
   child: ChildProcess
   /** Everything it has printed so far. */
@@ -14,7 +18,7 @@ export interface Program {
   kill(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
 
-/** Runs one of our scripts by this Node, with nothing in its environment but `env`; its output may go to a file. */
+/** Runs one of our scripts by this Node, with nothing of ours in its environment but `env`; its output may go to a file. */
 export function run(
   script: string,
   env: Record<string, string> = {},
@@ -22,7 +26,7 @@ export function run(
 ): Program {
   const child = spawn(process.execPath, [join(ROOT, script), ...args], {
     cwd,
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', ...COMPILED, ...env },
     stdio: ['ignore', stdout ? openSync(stdout, 'a') : 'pipe', 'pipe'],
   })
   let output = ''
