@@ -40,14 +40,35 @@ class Interrupted extends Error {}
 const LEASE_MS = 10_000
 /** How often a job's record is written while it is worked on, in ms. */
 const WRITE_MS = 400
-/** Jobs of all users that are worked on at once; each takes a thread. */
-const MOST_AT_ONCE = 4
+/** Jobs of all users that are worked on at once; each takes a thread. Checks are short, and wait for no platform. */
+const MOST_AT_ONCE = { checks: 2, imports: 4 }
+
+/** Lets so many tasks run at once; the others wait for their turn. Throws the signal's reason. */
+function turns(most: number) {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async <T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+    while (running >= most) {
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve)
+        signal.addEventListener('abort', () => resolve(), { once: true })
+      })
+      signal.throwIfAborted()
+    }
+    running++
+    try {
+      return await task()
+    } finally {
+      running--
+      for (const turn of waiting.splice(0)) turn()
+    }
+  }
+}
 
 export function createWorkbench({ store, log, onCompleted }: WorkbenchOptions): Workbench {
   const closing = new AbortController()
   const atWork = new Map<string, Promise<void>>()
-  let threads = 0
-  const turns: (() => void)[] = []
+  const [checks, imports] = [turns(MOST_AT_ONCE.checks), turns(MOST_AT_ONCE.imports)]
 
   /** Takes a job for this process alone, waiting a moment for one that is just letting it go. Null when it is taken. */
   async function hold(userId: string, id: string, tries = 30): Promise<string | null> {
@@ -107,6 +128,7 @@ export function createWorkbench({ store, log, onCompleted }: WorkbenchOptions): 
           // A store that is away is tried again at the next beat.
         })
       }, WRITE_MS)
+      const inTurn = job.state === 'checking' ? checks : imports
       const end = await inTurn(() => task(save, signal), signal)
         .catch((error: unknown) => (signal.aborted ? null : failure(job, error)))
         .finally(() => clearInterval(beat))
@@ -125,24 +147,6 @@ export function createWorkbench({ store, log, onCompleted }: WorkbenchOptions): 
       .then(() => release(userId, id, mine))
       .finally(() => atWork.delete(id))
     atWork.set(id, done)
-  }
-
-  /** Waits for one of the few threads that read price files. */
-  async function inTurn<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    while (threads >= MOST_AT_ONCE) {
-      await new Promise<void>((resolve) => {
-        turns.push(resolve)
-        signal.addEventListener('abort', () => resolve(), { once: true })
-      })
-      signal.throwIfAborted()
-    }
-    threads++
-    try {
-      return await task()
-    } finally {
-      threads--
-      for (const turn of turns.splice(0)) turn()
-    }
   }
 
   /** What an error makes of a job. */

@@ -237,22 +237,35 @@ describe('an uploaded price file', () => {
     expect(await answer.json()).toMatchObject({ status: 400, code: 'invalid_request' })
   })
 
+  test('is checked though imports wait for the platform, as many as are sent at once', async () => {
+    const own = await newCatalogue('Stuck')
+    await app.fault('items', '500')
+    const stuck: string[] = []
+    for (let count = 0; count < 4; count++) stuck.push((await upload(rowsOf(1), { to: own })).json.id)
+    for (const id of stuck) await act(id, 'start')
+    for (const id of stuck)
+      await vi.waitFor(async () => expect((await jobOf(id)).progress?.waiting).toBeTruthy(), 10_000)
+    expect((await upload(rowsOf(1), { to: own })).json).toMatchObject({ state: 'ready', good: 1 })
+    for (const id of stuck) await act(id, 'discard')
+    await app.fault('items', 'none')
+  })
+
   test('of which a user has five at work already has to wait', async () => {
     const own = await newCatalogue('Busy')
     await app.fault('items', '500')
     const jobs = []
     for (let count = 0; count < 5; count++) {
-      const { json } = await upload(rowsOf(1), { to: own, atOnce: true })
+      const { json } = await upload(rowsOf(1), { to: own })
       await act(json.id, 'start')
       jobs.push(json.id)
     }
-    expect(await upload(rowsOf(1), { to: own, atOnce: true })).toMatchObject({
+    expect(await upload(rowsOf(1), { to: own })).toMatchObject({
       status: 409,
       json: { code: 'import_state' },
     })
     for (const id of jobs) await act(id, 'discard')
     await app.fault('items', 'none')
-    expect((await upload(rowsOf(1), { to: own, atOnce: true })).status).toBe(201)
+    expect((await upload(rowsOf(1), { to: own })).status).toBe(201)
   })
 
   test('is another user’s secret', async () => {
