@@ -17,6 +17,12 @@ test('what is asked for again is looked up twice, and never after that', () => {
   expect([times('a1'), times('a2')]).toEqual([2, 2])
 })
 
+test('what is asked for several times at once is looked up once', () => {
+  const { values, times } = counting()
+  expect(values(['a', 'b', 'a', 'b', 'a'])).toEqual(['A', undefined, 'A', undefined, 'A'])
+  expect([times('a'), times('b')]).toEqual([1, 1])
+})
+
 test('what there is not, and what is longer than any key of ours, is never kept', () => {
   const { values, times } = counting()
   const long = `a${'x'.repeat(1_000)}`

@@ -48,6 +48,7 @@ interface Item {
 
 /** What a distance may lose to rounding: the same place has two longitudes at the antimeridian. */
 const ROUNDING_KM = 1e-6
+
 interface Discount extends Reduction {
   group: string | null
   store: string | null

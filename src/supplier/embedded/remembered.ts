@@ -4,7 +4,7 @@ const MOST_LENGTH = 250
 const SLOTS = 65_536
 
 /**
- * The values of keys that `find` looks up; undefined for a key that it does not find. What is asked for a second time
+ * The values of keys that `find` looks up, each once; undefined for a key that it does not find. What is asked for a second time
  * within some ten thousand others is kept: what nobody asks for again would only be garbage that has grown old.
  */
 export function remembered<T>(
@@ -15,7 +15,7 @@ export function remembered<T>(
   return (keys) => {
     const values = keys.map((key) => known.get(key))
     if (!values.includes(undefined)) return values
-    const found = find(keys.filter((_, at) => values[at] === undefined))
+    const found = find([...new Set(keys.filter((_, at) => values[at] === undefined))])
     if (known.size + found.size > MOST_KNOWN) known.clear()
     for (const [key, value] of found) if (key.length <= MOST_LENGTH && askedLately(key)) known.set(key, value)
     return values.map((value, at) => value ?? found.get(keys[at] ?? ''))
