@@ -4,8 +4,8 @@ const MOST_LENGTH = 250
 const SLOTS = 65_536
 
 /**
- * The values of keys that `find` looks up, each once; undefined for a key that it does not find. What is asked for a second time
- * within some ten thousand others is kept: what nobody asks for again would only be garbage that has grown old.
+ * The values of keys that `find` looks up, each once; undefined for a key that it does not find. What is asked for a
+ * second time within some ten thousand others is kept: what nobody asks for again would be garbage that has grown old.
  */
 export function remembered<T>(
   find: (keys: string[]) => Map<string, T>,
