@@ -172,7 +172,7 @@ export const priceItemSchema = z
     unitPrice: z.number().nullable().meta({ description: 'dollars before tax, for one unit; null on error' }),
     discount: z.number().nullable().meta({
       description:
-        'dollars, for the whole quantity, rounded half up to whole cents, and never more than their price; null on error',
+        'dollars, for the whole quantity, rounded half up to whole cents, never more than the price of the quantity; null on error',
     }),
     totalPrice: z
       .number()

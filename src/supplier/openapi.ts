@@ -79,7 +79,7 @@ export function openApi(baseUrl: string) {
       version: '1',
       description: [
         'Interface A: what a supplier hosts, and the platform calls for stores and live prices.',
-        'Another method than an address takes is answered 405, another address 404, and a body that arrives too slowly 408.',
+        'Another method than an address takes is answered 405, another address 404, and a body that arrives too slowly 408, all by a problem document.',
       ].join(' '),
     },
     servers: [{ url: baseUrl }],

@@ -33,9 +33,10 @@ export function placeOf({ query }: Request): Place {
   return place
 }
 
+const { distance: _, ...SHAPE } = storeSchema.shape
 /** A Store's fields, at every depth: what else a price book has in its objects is told to nobody. */
 const FIELDS = [
-  ...[storeSchema, storeSchema.shape.address, storeSchema.shape.tradingHours],
+  ...[{ shape: SHAPE }, SHAPE.address, SHAPE.tradingHours],
   ...[dailyTradingHoursSchema, publicHolidaySchema, openingHoursSchema],
 ].flatMap(({ shape }) => Object.keys(shape))
 
@@ -54,6 +55,6 @@ export function storeJson(store: Store): string {
 /** A store of a search, with its distance in kilometres, to the metre. */
 export function nearStoreJson({ store, distanceKm }: NearStore): string {
   const distance = Math.round(distanceKm * 1000) / 1000
-  if (!Object.isFrozen(store)) return JSON.stringify({ ...store, distance }, FIELDS)
+  if (!Object.isFrozen(store)) return JSON.stringify({ ...store, distance }, [...FIELDS, 'distance'])
   return `${storeJson(store).slice(0, -1)},"distance":${distance}}`
 }

@@ -11,7 +11,7 @@ import type { Tokens } from './tokens.ts'
 const GUESSES = { ofClient: 10, ofAddress: 30, windowMs: 60_000 }
 
 /** `POST /connect/token` (specification 4.1): the client credentials grant, slow to let secrets be guessed. */
-export function tokenEndpoint(tokens: Tokens, { authenticate }: Clients, log: Logger): RequestHandler {
+export function tokenEndpoint(tokens: Tokens, { authenticate, has }: Clients, log: Logger): RequestHandler {
   const duration = GUESSES.windowMs / 1000
   const ofClient = new RateLimiterMemory({ points: GUESSES.ofClient, duration })
   const ofAddress = new RateLimiterMemory({ points: GUESSES.ofAddress, duration })
@@ -37,8 +37,10 @@ export function tokenEndpoint(tokens: Tokens, { authenticate }: Clients, log: Lo
     if (!right) {
       // Who is right is let in all the same: others at the address, or behind the same proxy, may be guessing.
       const all = await ofAddress.penalty(address)
-      if (all.consumedPoints > GUESSES.ofAddress) throw tooManyGuesses(all)
-      await ofClient.penalty(client)
+      const over = all.consumedPoints > GUESSES.ofAddress
+      // Guesses at a client always count; made-up ids, without number, only as long as the address is not over.
+      if (!over || has(clientId)) await ofClient.penalty(client)
+      if (over) throw tooManyGuesses(all)
       throw new TokenRefused(401, 'invalid_client', 'The client id or the client secret is wrong.')
     }
     const token = await tokens.issue(right.clientId)

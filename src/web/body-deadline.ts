@@ -19,6 +19,8 @@ export function bodyDeadline({ ms = FORM_MS, files = true } = {}): RequestHandle
 
 /** Answers without what stands behind, which still waits for the body; then nothing more is read. */
 function tooSlow(req: Request, res: Response): void {
+  // All of it may be here, and nobody has read it.
+  if (req.complete) return
   if (res.headersSent) return void req.destroy()
   const problem = {
     type: 'about:blank',
@@ -28,5 +30,6 @@ function tooSlow(req: Request, res: Response): void {
     requestId: req.id,
   }
   res.writeHead(408, { 'Content-Type': 'application/problem+json; charset=utf-8', Connection: 'close' })
-  res.end(JSON.stringify({ ...problem, detail: 'The body took too long to arrive.' }), () => req.destroy())
+  res.once('finish', () => req.destroy())
+  res.end(JSON.stringify({ ...problem, detail: 'The body took too long to arrive.' }))
 }

@@ -63,6 +63,11 @@ describe('a price list with a problem is not loaded, and every problem is told b
       [/^Prices\.csv, line 1: the name of this file must be prices\.csv/, /^discount\.csv, .*discounts\.csv/],
     ],
     [
+      'a needed file whose name is nearly right',
+      { Stores: SMALL.stores ?? [], item: SMALL.items ?? [] },
+      [/^Stores\.csv, .* must be stores\.csv/, /^item\.csv, .* must be items\.csv/],
+    ],
+    [
       'a holiday without a name',
       { ...SMALL, holidays: ['date,name', '2026-12-25,'] },
       [/^holidays\.csv, line 2: name must not be empty/],

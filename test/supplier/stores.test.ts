@@ -210,7 +210,7 @@ test('what a price book has in its stores beside a Store is told to nobody', asy
   const sample = await startSupplier(SMALL)
   const store = (await (await sample.call('/stores/S1')).json()) as Store
   await sample.close()
-  const kept = { ...store, margin: 0.4, address: { ...store.address, keyholder: 'Kim' } }
+  const kept = { ...store, margin: 0.4, distance: 99, address: { ...store.address, keyholder: 'Kim' } }
   for (const its of [kept, Object.freeze({ ...kept })]) {
     const own = await startSupplier({
       store: async () => its,

@@ -166,6 +166,13 @@ describe('POST /connect/token', () => {
     },
   )
 
+  test('counts guesses at a client also where the address has guessed too much already', async () => {
+    supplier = await startSupplier()
+    for (let guess = 0; guess < 31; guess++) await ask(form({ ...FULL, client_id: `nobody-${guess}` }))
+    for (let guess = 0; guess < 10; guess++) await ask(form({ ...FULL, client_secret: `guess-${guess}` }))
+    expect((await ask(form(FULL))).status).toBe(429)
+  })
+
   test('slows guesses of one network of IPv6, and of an address, but not who is right there', async () => {
     const headers = (address: string) => ({ ...form(FULL).headers, 'x-forwarded-for': address })
     supplier = await startSupplier(undefined, { proxies: 1 })

@@ -308,6 +308,10 @@ describe('limits', () => {
     )
     // Resolves when the other side ends the connection.
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"too_slow"/)
+    // A body that is all here is not too slow, though nobody reads it.
+    server.post('/unread', (_req, res) => void setTimeout(() => res.end('late'), 400))
+    const whole = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'whole' }
+    expect(await (await fetch(`${url}/unread`, whole)).text()).toBe('late')
     await close()
     // An uploaded file may take its time, but not where none is taken.
     expect(await trickled({ ms: 100, files: false })).toBe(408)

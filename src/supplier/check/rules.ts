@@ -19,10 +19,8 @@ export const RULES: Rule[] = [
       )
       if (wrong) {
         const type = wrong.headers.get('content-type')
-        throw new Broken(
-          `The Content-Type is ${type ?? 'missing'}, and the body ${wrong.json === undefined ? 'no' : ''} JSON.`,
-          wrong,
-        )
+        const what = wrong.json === undefined ? 'The body is not JSON' : 'The body is JSON'
+        throw new Broken(`${what}, and its Content-Type is ${type ?? 'missing'}.`, wrong)
       }
       const last = good.at(-1)
       if (!last) throw new Unchecked('no call was answered 200')

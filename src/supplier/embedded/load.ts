@@ -1,14 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { DAYS, type OpeningHours, type Store, storeSchema } from '../contract.ts'
@@ -65,7 +56,7 @@ export const FILES = {
 const PRICE = /^\d{1,9}(\.\d{1,4})?$/
 const PRICE_RULE = 'must be dollars such as 1234.5, at most 4 decimals'
 // Neither a line break nor what cannot be seen: it would never be found again.
-const ID = /^[^\p{Cc}\p{Cf}]{1,100}$/u
+const ID = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,100}$/u
 /** Most are plain, which is quicker to see. */
 const isId = (text: string) => /^[ -~]{1,100}$/.test(text) || ID.test(text)
 const ID_RULE = 'must have 1 to 100 characters, none of them a line break or invisible'
@@ -118,6 +109,7 @@ async function fill(file: string, from: string): Promise<Loaded> {
     )
     const problems = createProblems()
     const passedOver = otherFiles(from, problems)
+    problems.check()
     const categories = new Map<string, number>()
     const stores = await readStores(from, problems)
     const items = await loadItems(db, from, problems, categories)
@@ -170,8 +162,7 @@ function otherFiles(from: string, problems: Problems): string[] {
   const plain = (name: string) => name.toLowerCase().replace(/s?\.csv$/, '')
   for (const name of others) {
     const meant = ours.find((file) => plain(file) === plain(name))
-    if (meant && !existsSync(join(from, meant)))
-      problems.add(name, 1, `the name of this file must be ${meant}.`)
+    if (meant && !names.includes(meant)) problems.add(name, 1, `the name of this file must be ${meant}.`)
   }
   return others
 }

@@ -18,7 +18,7 @@ export function remembered<T>(
     const found = find([...new Set(keys.filter((_, at) => values[at] === undefined))])
     if (known.size + found.size > MOST_KNOWN) known.clear()
     for (const [key, value] of found) if (key.length <= MOST_LENGTH && askedLately(key)) known.set(key, value)
-    return values.map((value, at) => value ?? found.get(keys[at] ?? ''))
+    return values.map((value, at) => (value === undefined ? found.get(keys[at] ?? '') : value))
   }
 }
 
