@@ -74,12 +74,10 @@ function readArguments(): { subject: Subject; verbose: boolean; json: boolean } 
   try {
     const { values, positionals } = parseArgs({
       // A latitude may begin with a minus, which would be taken for an option.
-      args: process.argv
-        .slice(2)
-        .join('\n')
-        .replace(/^--near\n/m, '--near=')
-        .split('\n')
-        .filter(Boolean),
+      args: process.argv.slice(2).flatMap((arg, at, all) => {
+        if (all[at - 1] === '--near') return []
+        return arg === '--near' ? `--near=${all[at + 1] ?? ''}` : arg
+      }),
       allowPositionals: true,
       options: {
         ...{ 'client-id': string, 'client-secret': string, store: string, near: string, member: string },

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { fail } from '../serve.ts'
 import { PRICE_LISTS } from '../services.ts'
-import { FILES, loadPriceList } from '../supplier/embedded/load.ts'
+import { FILES } from '../supplier/embedded/files.ts'
+import { loadPriceList } from '../supplier/embedded/load.ts'
 
 const USAGE = `Usage: npm run load-prices -- FOLDER [--staging]
   FOLDER      CSV files with headings: ${Object.values(FILES)

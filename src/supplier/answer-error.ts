@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, RequestHandler } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import type { Logger } from 'pino'
 import { PATHS } from './contract.ts'
 import { CallRefused, TokenRefused } from './errors.ts'
@@ -33,11 +33,21 @@ export function answerError(log: Logger): ErrorRequestHandler {
         'WWW-Authenticate',
         `Bearer realm="live-pricing"${code === 'no_token' ? '' : `, error="${code}"`}`,
       )
-    const problem = { type: 'about:blank', title: TITLES[status] ?? 'Error', status, detail: message, code }
-    return res
-      .type('application/problem+json')
-      .json({ ...problem, ...(req.id && { requestId: req.id }), ...(errors && { errors }) })
+    return sendProblem(req, res, { status, detail: message, code, ...(errors && { errors }) })
   }
+}
+
+function sendProblem(
+  req: Request,
+  res: Response,
+  problem: { status: number; detail: string; code: string },
+): void {
+  const { status } = problem
+  const head = { type: 'about:blank', title: TITLES[status] ?? 'Error' }
+  res
+    .status(status)
+    .type('application/problem+json')
+    .json({ ...head, ...problem, ...(req.id && { requestId: req.id }) })
 }
 
 interface Face {
@@ -80,16 +90,7 @@ export function faultOf(error: unknown): string {
 
 /** Ends a base: what is at none of its addresses is answered as its callers expect. */
 export const noSuchEndpoint: RequestHandler = (req, res) => {
-  const problem = {
-    type: 'about:blank',
-    title: TITLES[404],
-    status: 404,
-    detail: 'There is nothing at this address.',
-  }
-  res
-    .status(404)
-    .type('application/problem+json')
-    .json({ ...problem, code: 'not_found', ...(req.id && { requestId: req.id }) })
+  sendProblem(req, res, { status: 404, detail: 'There is nothing at this address.', code: 'not_found' })
 }
 
 /** Answers another method than those that an address takes (405). */

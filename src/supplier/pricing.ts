@@ -49,7 +49,7 @@ export interface PricingOptions {
 export async function priceItems(request: PriceRequest, options: PricingOptions): Promise<PriceItem[]> {
   const { items, memberNumber } = request
   const bad = items.map(({ quantity }) => quantityError(quantity))
-  const lines = items.filter((_, at) => !bad[at]) as (PriceLine & object)[]
+  const lines = items.filter((_, at) => !bad[at]) as PriceLine[]
   const found = await pricesOf(lines, memberNumber || null, options)
   let next = 0
   return items.map(({ itemId, storeId, quantity }, at) => {

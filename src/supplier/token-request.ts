@@ -23,9 +23,9 @@ const isName = (name: string) => NAMES.includes(name)
  * Throws `TokenRefused` (400) for what is malformed, missing or repeated, and for another grant type.
  */
 export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): TokenRequest {
-  const [type = ''] = (headers['content-type'] ?? FORM).toLowerCase().split(';')
-  const isJson = type.trim() === JSON_TYPE
-  if (!isJson && type.trim() !== FORM && body.length > 0)
+  const type = (headers['content-type'] ?? FORM).replace(/;.*/s, '').trim().toLowerCase()
+  const isJson = type === JSON_TYPE
+  if (!isJson && type !== FORM && body.length > 0)
     throw malformed(`the body must be a form (${FORM}) or JSON (${JSON_TYPE}), and its Content-Type say so`)
   const given = isJson ? fromJson(body) : fromForm(body)
   const seen = new Set<string>()

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { DAYS, type OpeningHours, type Store, storeSchema } from '../contract.ts'
+import type { Store } from '../contract.ts'
+import { FILES, ID_RULE, isDate, isId, missing, otherFiles } from './files.ts'
 import { HAS_DISCOUNTS, HAS_STORE_PRICES, lineKey, NONE, POA, SCHEMA } from './price-list.ts'
 import { nextName, tidy } from './price-lists.ts'
-import { createProblems, PriceListProblems, type Problems, readRows, type TableRules } from './table.ts'
-import { addOpening, dayOf, openingOf } from './trading-hours.ts'
+import { readHolidays, readHours, readStores } from './read-stores.ts'
+import { createProblems, type Problems, readRows } from './table.ts'
 
 export interface Loaded {
   /** How many there are of each, in the words of a summary. */
@@ -18,51 +19,8 @@ export interface Loaded {
   notes: string[]
 }
 
-/** The files of a price list: comma separated, UTF-8, with headings. */
-export const FILES = {
-  stores: {
-    file: 'stores.csv',
-    required: ['id', 'name', 'latitude', 'longitude', 'time_zone'],
-    optional: ['street', 'suburb', 'state', 'postcode', 'country', 'phone'],
-  },
-  hours: { file: 'hours.csv', required: ['store', 'day', 'opens', 'closes'], optional: [] },
-  holidays: {
-    file: 'holidays.csv',
-    required: ['date', 'name'],
-    optional: ['store', 'state', 'opens', 'closes'],
-  },
-  items: { file: 'items.csv', required: ['code', 'price'], optional: ['category'], others: true },
-  prices: { file: 'prices.csv', required: ['item', 'store', 'price'], optional: [] },
-  members: { file: 'members.csv', required: ['number'], optional: ['group'] },
-  discounts: {
-    file: 'discounts.csv',
-    required: [],
-    optional: [
-      'item',
-      'category',
-      'group',
-      'store',
-      'percent',
-      'amount',
-      'price',
-      'min_quantity',
-      'from',
-      'until',
-      'name',
-    ],
-  },
-} satisfies Record<string, TableRules>
-
 const PRICE = /^\d{1,9}(\.\d{1,4})?$/
 const PRICE_RULE = 'must be dollars such as 1234.5, at most 4 decimals'
-// Neither a line break nor what cannot be seen: it would never be found again.
-const ID = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,100}$/u
-/** Most are plain, which is quicker to see. */
-const isId = (text: string) => /^[ -~]{1,100}$/.test(text) || ID.test(text)
-const ID_RULE = 'must have 1 to 100 characters, none of them a line break or invisible'
-/** Ids that the lookup of a store could not be asked for. */
-const RESERVED = new Set(['nearest', '.', '..'])
-const DATE = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
 
 /**
  * Makes a price list of the CSV files of a folder, beside those that are there, and puts it in their place at once:
@@ -154,72 +112,6 @@ async function fill(file: string, from: string): Promise<Loaded> {
   }
 }
 
-/** CSV files that are none of a price list. One that is almost called like one that is missing is a problem. */
-function otherFiles(from: string, problems: Problems): string[] {
-  const names = readdirSync(from).filter((name) => /\.csv$/i.test(name))
-  const ours = Object.values(FILES).map(({ file }) => file as string)
-  const others = names.filter((name) => !ours.includes(name))
-  const plain = (name: string) => name.toLowerCase().replace(/s?\.csv$/, '')
-  for (const name of others) {
-    const meant = ours.find((file) => plain(file) === plain(name))
-    if (meant && !names.includes(meant)) problems.add(name, 1, `the name of this file must be ${meant}.`)
-  }
-  return others
-}
-
-function missing(file: string): PriceListProblems {
-  return new PriceListProblems([`${file}: there is no such file in the folder.`], 0)
-}
-
-async function readStores(from: string, problems: Problems): Promise<Map<string, Store>> {
-  const stores = new Map<string, Store>()
-  const there = await readRows(from, FILES.stores, problems, (cell, wrong) => {
-    const id = cell('id')
-    if (!isId(id) || RESERVED.has(id)) return wrong(`id ${ID_RULE}, and not be nearest or dots alone.`)
-    if (stores.has(id)) return wrong(`the store ${id} was there before.`)
-    const [latitude, longitude] = [coordinate(cell('latitude'), 90), coordinate(cell('longitude'), 180)]
-    if (latitude === undefined) return wrong('latitude must be degrees from -90 to 90.')
-    if (longitude === undefined) return wrong('longitude must be degrees from -180 to 180.')
-    if (!isTimeZone(cell('time_zone'))) return wrong('time_zone must be a name such as Australia/Sydney.')
-    const phone = cell('phone')
-    const store = storeSchema.safeParse({
-      ...{ id, name: cell('name'), latitude, longitude, ...(phone && { phone }) },
-      address: {
-        ...{ street: cell('street'), suburb: cell('suburb'), state: cell('state') },
-        ...{ postcode: cell('postcode'), country: cell('country') },
-      },
-      tradingHours: {
-        timeZone: cell('time_zone'),
-        dailyTradingHours: DAYS.map((day) => ({ day, openingHours: [] })),
-        publicHolidays: [],
-      },
-    })
-    if (!store.success) return wrong('name must not be empty.')
-    stores.set(id, store.data)
-  })
-  if (!there) throw missing(FILES.stores.file)
-
-  return stores
-}
-
-/** Adds the openings of each day; resolves to how many there are. */
-async function readHours(from: string, problems: Problems, stores: Map<string, Store>): Promise<number> {
-  let count = 0
-  await readRows(from, FILES.hours, problems, (cell, wrong) => {
-    const store = stores.get(cell('store'))
-    if (!store) return wrong(`there is no store ${cell('store').slice(0, 100)}.`)
-    const day = dayOf(cell('day'))
-    if (!day) return wrong('day must be a day of the week, such as Monday or Mon.')
-    const opening = openingOf(cell('opens'), cell('closes'))
-    if (typeof opening === 'string') return wrong(`${opening}.`)
-    const { openingHours = [] } =
-      store.tradingHours.dailyTradingHours.find((daily) => daily.day === day) ?? {}
-    if (!addOpening(openingHours, opening)) return wrong(`${day} has another opening at that time.`)
-    count++
-  })
-  return count
-}
-
 function insertStores(db: DatabaseSync, stores: Map<string, Store>): void {
   const addStore = db.prepare('INSERT INTO stores VALUES (?, ?, ?)')
   const addPlace = db.prepare('INSERT INTO places VALUES (?, ?, ?, ?, ?)')
@@ -229,55 +121,6 @@ function insertStores(db: DatabaseSync, stores: Map<string, Store>): void {
     addStore.run(++number, store.id, JSON.stringify(store))
     addPlace.run(number, latitude, latitude, longitude, longitude)
   }
-}
-
-interface Holiday {
-  date: string
-  name: string
-  openingHours: OpeningHours[]
-}
-
-/**
- * Of one date, what is said of a store counts before what is said of its state, and that before what is said of all.
- * Resolves to how many holidays there are.
- */
-async function readHolidays(from: string, problems: Problems, stores: Store[]): Promise<number> {
-  const ids = new Set(stores.map(({ id }) => id))
-  const states = new Set(stores.map(({ address }) => address.state))
-  const holidays = new Map<string, Holiday>()
-  const key = (level: string, of: string, date: string) => JSON.stringify([level, of, date])
-  const dates = new Set<string>()
-  await readRows(from, FILES.holidays, problems, (cell, wrong) => {
-    const [date, name, store, state] = [cell('date'), cell('name'), cell('store'), cell('state')]
-    if (!isDate(date)) return wrong('date must be a day such as 2026-12-25.')
-    if (!name) return wrong('name must not be empty.')
-    if (store && state) return wrong('it names a store and a state; one of them is enough.')
-    if (store && !ids.has(store)) return wrong(`there is no store ${store.slice(0, 100)}.`)
-    if (state && !states.has(state)) return wrong(`there is no store in ${state.slice(0, 100)}.`)
-    const level = store ? 'store' : state ? 'state' : 'all'
-    const at = key(level, store || state, date)
-    const closed = !cell('opens') && !cell('closes')
-    const before = holidays.get(at)
-    if (before && (closed || before.openingHours.length === 0))
-      return wrong(`${date} was there before, and one of the two is closed.`)
-    const holiday = before ?? { date, name, openingHours: [] }
-    holidays.set(at, holiday)
-    dates.add(date)
-    if (closed) return
-    const opening = openingOf(cell('opens'), cell('closes'))
-    if (typeof opening === 'string') return wrong(`${opening}.`)
-    if (!addOpening(holiday.openingHours, opening)) wrong(`${date} has another opening at that time.`)
-  })
-  const inOrder = [...dates].sort()
-  for (const { id, address, tradingHours } of stores) {
-    for (const date of inOrder) {
-      const levels = [key('store', id, date), key('state', address.state, date), key('all', '', date)]
-      const at = levels.find((level) => holidays.has(level))
-      const holiday = at && holidays.get(at)
-      if (holiday) tradingHours.publicHolidays.push(holiday)
-    }
-  }
-  return holidays.size
 }
 
 async function loadItems(
@@ -392,22 +235,3 @@ async function loadDiscounts(
 }
 
 const quoted = (text: string) => JSON.stringify(text.slice(0, 50))
-
-function coordinate(text: string, most: number): number | undefined {
-  const value = /^[+-]?\d{1,3}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN
-  return Math.abs(value) <= most ? value : undefined
-}
-
-function isTimeZone(timeZone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone })
-    return timeZone.includes('/') || timeZone === 'UTC'
-  } catch {
-    return false
-  }
-}
-
-/** A day that exists: not the 30th of February. */
-function isDate(text: string): boolean {
-  return DATE.test(text) && new Date(`${text}T00:00:00Z`).toISOString().startsWith(text)
-}
