@@ -8,7 +8,7 @@ import { type AccessControls, createAccessControls } from './platform/access-con
 import { createApi } from './platform/api.ts'
 import { type BuilderRequests, createBuilderRequests } from './platform/builder-requests.ts'
 import { type Catalogues, createCatalogues } from './platform/catalogues.ts'
-import { createHttp } from './platform/http.ts'
+import { createHttpPools } from './platform/http.ts'
 import { createLeads, type Leads } from './platform/leads.ts'
 import { createOAuth, type OAuth } from './platform/oauth.ts'
 import type { TokenSource } from './platform/token-source.ts'
@@ -48,9 +48,9 @@ export interface Services {
 /** Throws an error of one line when the embedded store cannot be opened; a Redis is waited for in the background. */
 export async function createServices(config: Config, log: Logger): Promise<Services> {
   const { store, sessionStore } = await openStore(config, log)
-  const http = createHttp()
-  const oauth = createOAuth({ ...config.platform, http })
-  const api = createApi({ baseUrl: config.platform.apiUrl, http })
+  const http = createHttpPools()
+  const oauth = createOAuth({ ...config.platform, http: http.tokens })
+  const api = createApi({ baseUrl: config.platform.apiUrl, http: http.api, uploads: http.uploads })
   const vault = createVault({ store, keys: config.tokenKeys, oauth, log })
   const catalogues = createCatalogues(api)
   const builderRequests = createBuilderRequests(api)
@@ -75,8 +75,11 @@ export async function createServices(config: Config, log: Logger): Promise<Servi
     stop: () => stopping.abort(),
     async close(graceMs = 0) {
       stopping.abort()
-      const finished = Promise.all([vault.idle(), imports.close()])
-      await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, graceMs))])
+      const imported = Promise.race([
+        imports.close(),
+        new Promise((resolve) => setTimeout(resolve, graceMs).unref()),
+      ])
+      await Promise.all([vault.close(graceMs), imported])
       await http.close()
       // Without connections, what is left of the imports ends at once; it should not find the store closed.
       await Promise.race([imports.close(), new Promise((resolve) => setTimeout(resolve, LAST_MS))])

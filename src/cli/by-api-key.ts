@@ -10,7 +10,7 @@ import {
   ScopeMissing,
 } from '../platform/errors.ts'
 import { createFirstParty } from '../platform/first-party.ts'
-import { createHttp } from '../platform/http.ts'
+import { createHttpPools } from '../platform/http.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import { configOf } from '../run-app.ts'
 import { openStore, pacing } from '../services.ts'
@@ -40,7 +40,7 @@ export async function openByApiKey(env: NodeJS.ProcessEnv, tenantId?: string): P
   const credentials = { ...given, tenantId: (tenantId ?? given.tenantId) || undefined }
   const log = createLog('silent')
   const { store } = await openStore(config, log)
-  const http = createHttp()
+  const http = createHttpPools()
   const close = async () => {
     await Promise.all([http.close(), store.close()])
   }
@@ -50,10 +50,16 @@ export async function openByApiKey(env: NodeJS.ProcessEnv, tenantId?: string): P
     await close()
     throw error
   }
-  const firstParty = createFirstParty({ ...credentials, baseUrl, http })
+  const firstParty = createFirstParty({ ...credentials, baseUrl, http: http.tokens })
   const access = createFirstPartyAccess({ store, keys: config.tokenKeys, firstParty, credentials, log })
   return {
-    ...{ config, store, api: createApi({ baseUrl, http }), credential: access.id, close },
+    ...{
+      config,
+      store,
+      api: createApi({ baseUrl, http: http.api, uploads: http.uploads }),
+      credential: access.id,
+      close,
+    },
     source: pacing(store, rateLimit)(access, access.id),
   }
 }

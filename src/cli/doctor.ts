@@ -39,7 +39,7 @@ try {
     bad(`store: ${error instanceof StoreUnavailable ? error.reason : (error as Error).message}`)
   }
 
-  const http = createHttp({ phaseMs: 3_000, deadlineMs: 4_000 })
+  const http = createHttp({ connectMs: 3_000, answerMs: 3_000, deadlineMs: 4_000 })
   for (const name of ['appUrl', 'authUrl', 'apiUrl'] as const) {
     const url = config.platform[name]
     // Any answer will do: only the real flow can tell more.

@@ -1,7 +1,8 @@
 import type * as z from 'zod'
+import { createBulkhead } from './bulkhead.ts'
 import { MAX_PAGE, PAGING, TOTAL_HEADER } from './contract.ts'
 import { NotFound, PlatformRejected, PlatformUnavailable, ScopeMissing } from './errors.ts'
-import { type Http, type HttpAnswer, type HttpRequest, parseJson } from './http.ts'
+import { type Http, type HttpAnswer, type HttpRequest, outageOf, parseJson } from './http.ts'
 import type { TokenSource } from './token-source.ts'
 
 export interface Call<T> {
@@ -15,8 +16,8 @@ export interface Call<T> {
    * Absent: any 2xx with JSON or nothing will do.
    */
   schema?: z.ZodType<T>
-  /** The longest wait for the answer of a POST, in ms, where the usual one is too short. */
-  patienceMs?: number
+  /** A large body, whose answer may take long: it goes through the pool for uploads. */
+  upload?: boolean
 }
 
 /** A body that is JSON already. */
@@ -50,8 +51,11 @@ export interface Api {
 export interface ApiOptions {
   /** `{base_url}`, may carry a path. */
   baseUrl: string
+  /** For everything but uploads. */
   http: Http
-  /** A call with all its retries and pauses ends by then, in ms; getting a token has a deadline of its own. */
+  /** For uploads; absent: the same. */
+  uploads?: Http
+  /** A call with all its retries and pauses ends by then, in ms; a token and a permit have deadlines of their own. */
   deadlineMs?: number
 }
 
@@ -64,43 +68,66 @@ const REJECTIONS = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 414, 41
  * reads are repeated on 5xx, 429 and lost connections, within the deadline.
  * Throws `NotFound`, `ScopeMissing`, `PlatformUnavailable`, `PlatformRejected`, and whatever the source throws.
  */
-export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Api {
+export function createApi({ baseUrl, http, uploads = http, deadlineMs = 8_000 }: ApiOptions): Api {
   const base = baseUrl.replace(/\/+$/, '')
-
-  /** Sends a request when the credential's pace allows it. */
-  function paced(source: TokenSource, request: HttpRequest): Promise<HttpAnswer> {
-    if (!source.pace) return http.send(request)
-    return source.pace().then((done) => http.send(request).finally(done))
-  }
+  const bulkhead = createBulkhead()
 
   /** A GET; with a body, a POST. */
-  async function call<T>(source: TokenSource, { path, patienceMs, ...rest }: Call<T>, json?: Ready['json']) {
-    // A dot segment would lead out of its path, even percent-encoded; no id of the platform's is one.
-    if (/\/\.\.?(\/|\?|$)/.test(path)) throw new NotFound(rest.what ?? 'thing')
-    const url = base + path
+  async function call<T>(source: TokenSource, { path, upload, ...rest }: Call<T>, json?: Ready['json']) {
+    // A dot segment or an encoded slash could lead out of the path; no id of the platform's has one.
+    if (/\/\.\.?(\/|\?|$)|%2f|%5c/i.test(path)) throw new NotFound(rest.what ?? 'thing')
+    const request: HttpRequest = { method: json === undefined ? 'GET' : 'POST', url: base + path }
+    if (json !== undefined) request.body = json
     const send = (token: string): Promise<HttpAnswer> => {
-      const ends = performance.now() + deadlineMs
-      const headers = { authorization: `Bearer ${token}`, ...source.headers }
-      if (json === undefined) {
-        return repeated(
-          () => paced(source, { method: 'GET', url, headers, deadlineMs: ends - performance.now() }),
-          ends,
-        )
-      }
-      return paced(source, {
-        ...{ method: 'POST', url, headers: { ...headers, 'content-type': 'application/json' }, body: json },
-        ...(patienceMs === undefined ? { deadlineMs } : { patienceMs }),
-      })
+      const headers: Record<string, string> = { authorization: `Bearer ${token}`, ...source.headers }
+      if (json !== undefined) headers['content-type'] = 'application/json'
+      if (upload) return sendOnce(source, { ...request, headers }, uploads)
+      const deadline = { ends: performance.now() + deadlineMs }
+      const once = () => sendOnce(source, { ...request, headers }, http, deadline)
+      return json === undefined ? repeated(once, deadline) : once()
     }
+    const name = `${request.method} ${rest.scope}`
     const token = await source.accessToken()
     try {
       let answer = await send(token)
       if (answer.status === 401) answer = await send(await source.renew(token))
-      if (answer.status === 403) throw new ScopeMissing(await missingScope(answer, source, rest.scope))
-      return { data: judge(answer, rest), answer }
+      if (answer.status === 403) {
+        const scope = await missingScope(answer, source, rest.scope)
+        await source.noteCall({ result: 'forbidden', call: name, scope: scope ?? null }).catch(() => {})
+        throw new ScopeMissing(scope)
+      }
+      const data = judge(answer, rest)
+      await source.noteCall({ result: 'ok', call: name, scope: rest.scope }).catch(() => {})
+      return { data, answer }
     } catch (error) {
-      if (error instanceof PlatformUnavailable) await source.unavailable().catch(() => {})
+      if (error instanceof PlatformUnavailable)
+        await source.noteCall({ result: 'unavailable', kind: error.kind }).catch(() => {})
       throw error
+    }
+  }
+
+  /** Sends a request when the credential's rate limit allows it and the account has room. */
+  async function sendOnce(
+    source: TokenSource,
+    request: HttpRequest,
+    pool: Http,
+    deadline?: { ends: number },
+  ): Promise<HttpAnswer> {
+    const asked = performance.now()
+    const release = await source.pace?.()
+    // The wait for a permit is ours, not the platform's.
+    if (deadline && release) deadline.ends += performance.now() - asked
+    let sentAt = performance.now()
+    try {
+      const leave = await bulkhead.enter(source.account, deadline ? deadline.ends - sentAt : deadlineMs)
+      sentAt = performance.now()
+      try {
+        return await pool.send(deadline ? { ...request, deadlineMs: deadline.ends - sentAt } : request)
+      } finally {
+        leave()
+      }
+    } finally {
+      release?.(sentAt)
     }
   }
 
@@ -121,7 +148,10 @@ export function createApi({ baseUrl, http, deadlineMs = 8_000 }: ApiOptions): Ap
 }
 
 /** Repeats a safe request with growing, jittered pauses while an answer is worth waiting for. */
-async function repeated(once: () => Promise<HttpAnswer>, ends: number): Promise<HttpAnswer> {
+async function repeated(
+  once: () => Promise<HttpAnswer>,
+  deadline: { readonly ends: number },
+): Promise<HttpAnswer> {
   for (let tried = 1; ; tried++) {
     let result: HttpAnswer | PlatformUnavailable
     try {
@@ -133,7 +163,7 @@ async function repeated(once: () => Promise<HttpAnswer>, ends: number): Promise<
     }
     const asked = result instanceof Error ? undefined : result.retryAfterMs
     const pause = asked ?? 100 * 2 ** tried * (0.5 + Math.random() / 2)
-    if (tried === TRIES || performance.now() + pause > ends - 500) {
+    if (tried === TRIES || performance.now() + pause > deadline.ends - 500) {
       if (result instanceof Error) throw result
       return result
     }
@@ -142,20 +172,22 @@ async function repeated(once: () => Promise<HttpAnswer>, ends: number): Promise<
 }
 
 const AT_LIMIT =
-  'The platform takes no more requests for this account just now, perhaps because of an import. Please try again in a moment.'
+  'The platform is busy: it takes no more requests for this account right now, perhaps because of an import.'
 
 /** What the answer means: the data, or the one typed error for it. */
 function judge<T>(answer: HttpAnswer, { what, schema }: Pick<Call<T>, 'what' | 'schema'>): T {
   const { status } = answer
   if (status === 404 && what) throw new NotFound(what)
   if (status === 401) throw new PlatformRejected('the API refuses a token that was just renewed')
-  if (status === 429) throw new PlatformUnavailable('the API answered 429', answer.retryAfterMs, AT_LIMIT)
+  if (status === 429)
+    throw new PlatformUnavailable('busy', 'the API answered 429', answer.retryAfterMs, AT_LIMIT)
   if (REJECTIONS.has(status)) throw new PlatformRejected(`the API answered ${status}`)
   if (status < 200 || status >= 300)
-    throw new PlatformUnavailable(`the API answered ${status}`, answer.retryAfterMs)
+    throw new PlatformUnavailable('error', `the API answered ${status}`, answer.retryAfterMs)
   if (!schema && answer.text === '') return undefined as T
   const body = parseJson(answer.text)
-  if (body === undefined) throw new PlatformUnavailable('the API answered something that is not JSON')
+  if (body === undefined)
+    throw new PlatformUnavailable(outageOf(status, body), 'the API answered something that is not JSON')
   if (!schema) return undefined as T
   const parsed = schema.safeParse(body)
   if (!parsed.success)

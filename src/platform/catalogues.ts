@@ -43,16 +43,13 @@ export interface Catalogues {
   getImport(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
 }
 
-/** How long the platform may take to answer for a batch of a thousand items, in ms. */
-const UPLOAD_MS = 30_000
-
 const one = { scope: SCOPES.catalogues, what: 'catalogue', schema: catalogueSchema }
 const many = { scope: SCOPES.catalogues, schema: z.array(catalogueSchema) }
 const job = { scope: SCOPES.catalogues, what: 'import', schema: importJobSchema }
 const done = { scope: SCOPES.catalogues, what: 'import' }
 
 /** The catalogues API. Every method throws what `createApi` says. */
-export function createCatalogues(api: Api, { uploadMs = UPLOAD_MS } = {}): Catalogues {
+export function createCatalogues(api: Api): Catalogues {
   const getImport: Catalogues['getImport'] = (source, catalogueId, batchId) =>
     api.get(source, { ...job, path: PATHS.import(catalogueId, batchId) })
 
@@ -82,11 +79,8 @@ export function createCatalogues(api: Api, { uploadMs = UPLOAD_MS } = {}): Catal
       if (!(items instanceof Uint8Array) && items.length > MAX_BATCH)
         throw new RangeError(`a batch holds at most ${MAX_BATCH} items`)
       const body = items instanceof Uint8Array ? items : itemsBody(items)
-      await api.post(
-        source,
-        { ...done, path: PATHS.importItems(catalogueId, batchId), patienceMs: uploadMs },
-        { json: body },
-      )
+      const path = PATHS.importItems(catalogueId, batchId)
+      await api.post(source, { ...done, path, upload: true }, { json: body })
     },
   }
 }

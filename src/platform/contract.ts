@@ -66,13 +66,18 @@ export const contextSchema = z
   .refine((value) => !/\p{Cc}/u.test(value) && value.isWellFormed(), 'has characters that are not text')
   .refine((value) => value !== '.' && value !== '..', 'is a dot segment')
 
+/** assumed: a token is visible ASCII (RFC 6750 section 2.1 allows less), so that any header can carry it; at most 16 kB. */
+const tokenSchema = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,16384}$/, 'is not a token of 1 to 16,384 visible ASCII characters')
+
 /**
  * given 5.3.4 and 5.3.6: `access_token`, `refresh_token`, `expires_in` (seconds). assumed: all but the access
  * token may be absent, and a number may come as a string.
  */
 export const tokenAnswerSchema = z.looseObject({
-  access_token: z.string().min(1),
-  refresh_token: z.string().min(1).nullish(),
+  access_token: tokenSchema,
+  refresh_token: tokenSchema.nullish(),
   expires_in: z
     .union([
       z.number(),
@@ -135,8 +140,8 @@ export const SUBSCRIPTION_HEADER = 'Ocp-Apim-Subscription-Key'
  * is the same. `isSuccessful: false` is a refusal whatever the status.
  */
 export const firstPartyTokensSchema = z.looseObject({
-  accessToken: z.string().min(1),
-  refreshToken: z.string().min(1).nullish(),
+  accessToken: tokenSchema,
+  refreshToken: tokenSchema.nullish(),
   expiresIn: tokenAnswerSchema.shape.expires_in,
   isSuccessful: z.boolean().nullish(),
 })

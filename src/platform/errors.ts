@@ -27,7 +27,7 @@ export class NotConnected extends PlatformError {
   readonly code = 'not_connected'
   readonly status = 404
   constructor() {
-    super('This account is not connected. Connect it to go on.')
+    super('This account is not connected. Connect it to continue.')
   }
 }
 
@@ -39,7 +39,7 @@ export class ConnectionRevoked extends PlatformError {
   readonly revokedAt: string
   readonly revokedBecause: string
   constructor(revokedAt: string, revokedBecause: string) {
-    super('Access to this account was revoked on the platform, or has ended there. Reconnect it to go on.')
+    super('Access to this account was revoked on the platform, or has expired. Reconnect it to continue.')
     this.revokedAt = revokedAt
     this.revokedBecause = revokedBecause
   }
@@ -69,14 +69,60 @@ export class ScopeMissing extends PlatformError {
   }
 }
 
-const SILENT = 'The platform does not answer just now. The connection is kept; please try again in a moment.'
+/** How the platform failed to answer usefully. `paused`: we are not asking again yet. */
+export type OutageKind = 'no_answer' | 'error' | 'busy' | 'unreadable' | 'paused'
 
-/** The platform does not answer, or says that it cannot just now. Nothing is lost. */
+const OUTAGES: Record<OutageKind, string> = {
+  no_answer: "The platform isn't responding.",
+  error: 'The platform returned an error.',
+  busy: 'The platform is busy and takes no more requests right now.',
+  unreadable: 'The platform sent something we could not read.',
+  paused: "The platform wasn't available a moment ago.",
+}
+
+/** `Retry-After` is honoured up to this long, in ms: a longer one would lock an account out on one odd answer. */
+export const MAX_RETRY_AFTER_MS = 300_000
+
+/** The platform does not answer, or says that it cannot right now. Nothing is lost. */
 export class PlatformUnavailable extends PlatformError {
   readonly code = 'platform_unavailable'
   readonly status = 503
-  constructor(reason: string, retryAfterMs = 1000, message = SILENT) {
-    super(message, { retryAfterMs, reason })
+  readonly kind: OutageKind
+  constructor(kind: OutageKind, reason: string, retryAfterMs?: number, what = OUTAGES[kind]) {
+    const wait = Math.min(retryAfterMs ?? 1000, MAX_RETRY_AFTER_MS)
+    const seconds = Math.max(1, Math.ceil(wait / 1000))
+    const next =
+      kind === 'paused'
+        ? `We'll try again in ${seconds} s.`
+        : retryAfterMs === undefined
+          ? 'Please try again in a moment.'
+          : `Please try again in ${seconds} s.`
+    super(`${what} Your connection is safe. ${next}`, { retryAfterMs: wait, reason })
+    this.kind = kind
+  }
+}
+
+/** The connection was refreshed less than 30 s ago, so no refresh is made now. */
+export class RefreshedRecently extends PlatformUnavailable {
+  constructor(waitMs: number) {
+    super(
+      'paused',
+      'the access token was rejected or expired within 30 s of its refresh',
+      waitMs,
+      'The platform does not accept the access token, which was refreshed a moment ago.',
+    )
+  }
+}
+
+/** A person asked for a refresh within 5 s of the last one. */
+export class RefreshTooSoon extends PlatformError {
+  readonly code = 'refresh_too_soon'
+  readonly status = 429
+  constructor(waitMs: number) {
+    const seconds = Math.max(1, Math.ceil(waitMs / 1000))
+    super(`The access token was refreshed a moment ago. You can refresh it again in ${seconds} s.`, {
+      retryAfterMs: waitMs,
+    })
   }
 }
 
@@ -97,7 +143,7 @@ export class PlatformRejected extends PlatformError {
   constructor(reason: string, field?: string) {
     super(
       field
-        ? `The platform's answer is not of the expected form: ${field}. Nothing was stored.`
+        ? `The platform's answer has an unexpected format: ${field}. Nothing was stored.`
         : 'The platform refused this request.',
       { reason },
     )
@@ -111,7 +157,7 @@ export class Misconfigured extends PlatformError {
   readonly status = 500
   constructor(reason: string) {
     super(
-      'This app is not set up correctly for the platform. Its operator has been told; your connection is kept.',
+      "This app is not set up correctly for the platform. This has been logged for the app's developers; your connection is safe.",
       {
         reason,
       },

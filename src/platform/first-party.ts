@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type Api, fieldOf } from './api.ts'
 import { firstPartyTokensSchema, PATHS, SUBSCRIPTION_HEADER, type Tenant, tenantSchema } from './contract.ts'
 import { GrantRejected, Misconfigured, PlatformRejected, PlatformUnavailable } from './errors.ts'
-import { type Http, parseJson } from './http.ts'
+import { type Http, outageOf, parseJson } from './http.ts'
 import type { Tokens } from './oauth.ts'
 import type { TokenSource } from './token-source.ts'
 
@@ -47,9 +47,10 @@ export function createFirstParty({ baseUrl, http, ...credentials }: FirstPartyOp
     if ([400, 401, 403].includes(status)) throw refused(status)
     if (status === 404) throw new Misconfigured(`there is no ${path} at the platform's API address (404)`)
     if (status < 200 || status > 299)
-      throw new PlatformUnavailable(`${path} answered ${status}`, answer.retryAfterMs)
+      throw new PlatformUnavailable(outageOf(status, {}), `${path} answered ${status}`, answer.retryAfterMs)
     const json = parseJson(answer.text)
-    if (json === undefined) throw new PlatformUnavailable(`${path} answered something that is not JSON`)
+    if (json === undefined)
+      throw new PlatformUnavailable('unreadable', `${path} answered something that is not JSON`)
     if ((json as { isSuccessful?: unknown } | null)?.isSuccessful === false) throw refused(status)
     const parsed = firstPartyTokensSchema.safeParse(json)
     if (!parsed.success)

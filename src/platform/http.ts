@@ -1,16 +1,14 @@
 import { EventEmitter } from 'node:events'
 import { Agent, request } from 'undici'
-import { PlatformRejected, PlatformUnavailable } from './errors.ts'
+import { MAX_RETRY_AFTER_MS, type OutageKind, PlatformRejected, PlatformUnavailable } from './errors.ts'
 
 export interface HttpRequest {
   method: 'GET' | 'POST'
   url: string
   headers?: Record<string, string>
   body?: string | Uint8Array
-  /** Ends the whole exchange, in ms from now; the phases have limits of their own below it. */
+  /** Ends the whole exchange, in ms from now, if that is earlier than the pool's own deadline. */
   deadlineMs?: number
-  /** For an answer that may take long to begin: the longest wait for headers, in ms, and for the whole. */
-  patienceMs?: number
 }
 
 export interface HttpAnswer {
@@ -33,51 +31,87 @@ export interface Http {
 }
 
 export interface HttpOptions {
-  /** The longest wait for a connection, for headers, and between two chunks of a body, in ms. */
-  phaseMs?: number
+  /** The longest wait for a connection, in ms. */
+  connectMs?: number
+  /** The longest wait for headers, and between two chunks of a body, in ms. */
+  answerMs?: number
   /** The longest exchange, in ms. */
   deadlineMs?: number
   /** The largest answer, in bytes. */
   maxBytes?: number
+  /** The most connections to one origin. */
+  connections?: number
 }
 
-const MAX_RETRY_AFTER_MS = 3_600_000
+/** A pool for each purpose, so that a slow API or a large upload never delays a refresh. */
+export interface HttpPools {
+  tokens: Http
+  api: Http
+  uploads: Http
+  close(): Promise<void>
+}
 
-/** Creates the keep-alive pool that every call to the platform goes through. */
+/**
+ * Token requests may take 30 s to be answered: an answer that is given up on may hold the only copy of a rotated
+ * refresh token. API calls are quick or repeated; uploads wait for the platform to take a whole batch.
+ */
+export function createHttpPools(): HttpPools {
+  const tokens = createHttp({ answerMs: 32_000, deadlineMs: 40_000, connections: 512 })
+  const api = createHttp({ connections: 256 })
+  const uploads = createHttp({ answerMs: 60_000, deadlineMs: 60_000 })
+  return {
+    tokens,
+    api,
+    uploads,
+    close: async () => {
+      await Promise.all([tokens.close(), api.close(), uploads.close()])
+    },
+  }
+}
+
+/** Creates a keep-alive pool for calls to the platform. */
 export function createHttp(options: HttpOptions = {}): Http {
-  const { phaseMs = 5_000, deadlineMs = 8_000, maxBytes = 8 * 1024 * 1024 } = options
+  const {
+    connectMs = 5_000,
+    answerMs = 5_000,
+    deadlineMs = 8_000,
+    maxBytes = 8 * 1024 * 1024,
+    connections = 64,
+  } = options
   const agent = new Agent({
-    connect: { timeout: phaseMs },
-    headersTimeout: phaseMs,
-    bodyTimeout: phaseMs,
+    connect: { timeout: connectMs },
+    headersTimeout: answerMs,
+    bodyTimeout: answerMs,
     keepAliveTimeout: 30_000,
-    connections: 64,
+    connections,
     maxResponseSize: maxBytes,
   })
   return {
-    send({ method, url, headers, body, patienceMs, deadlineMs: limit = deadlineMs }) {
+    send({ method, url, headers, body, deadlineMs: limit = deadlineMs }) {
       return new Promise((resolve, reject) => {
         // An emitter rather than an AbortSignal, which costs a tenth of a whole call.
         const signal = new EventEmitter()
-        const late = setTimeout(
+        const deadline = setTimeout(
           () => {
             // The abort frees the connection; a request that still waits for one would not notice it.
-            reject(new PlatformUnavailable('no whole answer in time'))
+            reject(new PlatformUnavailable('no_answer', 'no whole answer in time'))
             signal.emit('abort')
           },
-          Math.max(1, patienceMs ?? Math.min(limit, deadlineMs)),
+          Math.max(1, Math.min(limit, deadlineMs)),
         )
-        const options = {
-          ...{ dispatcher: agent, method, body: body ?? null, signal },
-          ...(patienceMs !== undefined && { headersTimeout: patienceMs }),
-        }
-        exchange(url, { ...options, headers: { accept: 'application/json', ...headers } }).then(
+        exchange(url, {
+          dispatcher: agent,
+          method,
+          body: body ?? null,
+          signal,
+          headers: { accept: 'application/json', ...headers },
+        }).then(
           (answer) => {
-            clearTimeout(late)
+            clearTimeout(deadline)
             resolve(answer)
           },
           (error: unknown) => {
-            clearTimeout(late)
+            clearTimeout(deadline)
             reject(explain(error))
           },
         )
@@ -113,7 +147,7 @@ function explain(error: unknown): unknown {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
     return new PlatformRejected('the answer is too large', 'its size')
-  return new PlatformUnavailable(`no answer (${String(code ?? name ?? 'unknown fault')})`)
+  return new PlatformUnavailable('no_answer', `no answer (${String(code ?? name ?? 'unknown fault')})`)
 }
 
 /** The text as JSON, or undefined when it is not JSON. */
@@ -123,4 +157,10 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** What an unusable answer amounts to: too many requests, a failure of the platform's, or a body that is not JSON. */
+export function outageOf(status: number, body: unknown): OutageKind {
+  if (status === 429) return 'busy'
+  return status < 300 && body === undefined ? 'unreadable' : 'error'
 }

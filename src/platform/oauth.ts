@@ -8,7 +8,7 @@ import {
   PlatformRejected,
   PlatformUnavailable,
 } from './errors.ts'
-import { type Http, type HttpAnswer, parseJson } from './http.ts'
+import { type Http, type HttpAnswer, outageOf, parseJson } from './http.ts'
 
 /** What the token endpoint gave, in our words. */
 export interface Tokens {
@@ -181,6 +181,9 @@ function tokenFailure(answer: Pick<HttpAnswer, 'status' | 'text' | 'retryAfterMs
     if (OUR_FAULT.has(code))
       return new Misconfigured(`the platform answered ${code} (${status}) at the token endpoint`)
   }
-  const what = body === undefined ? 'something that is not JSON' : 'an error'
-  return new PlatformUnavailable(`the token endpoint answered ${what} (${status})`, answer.retryAfterMs)
+  return new PlatformUnavailable(
+    outageOf(status, body),
+    `the token endpoint answered ${status}${body === undefined ? ', not JSON' : ''}`,
+    answer.retryAfterMs,
+  )
 }

@@ -9,9 +9,10 @@ export interface BudgetOptions {
 export interface Budget {
   /**
    * Waits until one more request of this credential is allowed, among all processes that share the store; what it
-   * resolves to must be called when the request has been answered or has failed. Throws `StoreUnavailable`.
+   *    * resolves to must be called when the request has been answered or has failed, with the time at which it was sent
+   * (`performance.now()`; absent: at once). Throws `StoreUnavailable`.
    */
-  take(credential: string): Promise<() => void>
+  take(credential: string): Promise<(sentAt?: number) => void>
 }
 
 /** How long a killed process keeps a permit beyond its window, in ms: longer than any request lasts. */
@@ -83,14 +84,14 @@ export function createBudget(store: Store, { limit, windowMs }: BudgetOptions): 
     }
 
     return {
-      take(): Promise<() => void> {
+      take(): Promise<(sentAt?: number) => void> {
         // One at a time: who came first goes first, and nobody asks the store for what another just took.
         const taken = queue.then(wait)
         queue = taken.catch(() => {})
         // A permit that cannot be released frees itself later.
         return taken.then((permit) => {
-          const sentAt = performance.now()
-          return () => void release(permit, sentAt).catch(() => {})
+          const takenAt = performance.now()
+          return (sentAt = takenAt) => void release(permit, sentAt).catch(() => {})
         })
       },
     }

@@ -4,7 +4,10 @@ import { GrantRejected, NotConnected } from '../platform/errors.ts'
 import type { FirstParty, FirstPartyCredentials } from '../platform/first-party.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import type { Store } from '../store/store.ts'
+import { FORMAT } from './connection.ts'
+import { createHealthRecords } from './health.ts'
 import { createRecords } from './records.ts'
+import { createRefreshLock } from './refresh-lock.ts'
 import { createSealer, SealBroken, type SealingKey } from './seal.ts'
 import { createVault } from './vault.ts'
 
@@ -15,6 +18,8 @@ export interface FirstPartyAccessOptions {
   credentials: FirstPartyCredentials
   log: Logger
   now?: () => number
+  /** The shortest time between two refreshes or logins, in ms; 30 s unless a test says otherwise. */
+  minIntervalMs?: number
 }
 
 /** The kind under which first-party tokens are stored: beside users' connections, never among them. */
@@ -33,6 +38,10 @@ export interface FirstPartyAccess extends TokenSource {
  */
 export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstPartyAccess {
   const { store, keys, firstParty, credentials, log, now = Date.now } = options
+  const lockOptions = {
+    now,
+    ...(options.minIntervalMs !== undefined && { minIntervalMs: options.minIntervalMs }),
+  }
   const { email, apiKey, subscriptionKey, tenantId = '' } = credentials
   // Other keys are another owner: a key that is replaced starts anew.
   const owner = createHash('sha256')
@@ -46,7 +55,15 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
           if (error instanceof GrantRejected) return firstParty.login()
           throw error
         })
-  const vault = createVault({ store, keys, log, now, oauth: { refresh, scopes: [] }, kind: FIRST_PARTY })
+  const vault = createVault({
+    store,
+    keys,
+    log,
+    ...lockOptions,
+    oauth: { refresh, scopes: [] },
+    kind: FIRST_PARTY,
+  })
+  const lock = createRefreshLock(store, createHealthRecords(store, now), lockOptions)
   const source = vault.tokenSource(owner, tenantId)
 
   /** Does the work on a record that is there: at first one whose token has ended, so that the refresh is the login. */
@@ -57,10 +74,22 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
       if (error instanceof SealBroken) await records.remove(owner, tenantId)
       else if (!(error instanceof NotConnected)) throw error
       const at = now()
+      // A login that was made for an earlier record does not keep this one waiting.
+      await lock.reset(owner, tenantId)
       await records.create({
-        ...{ status: 'active', userId: owner, context: tenantId, grantId: randomUUID(), scopes: null },
-        ...{ accessToken: '', refreshToken: '', issuedAt: at, expiresAt: at },
-        ...{ connectedAt: at, refreshedAt: null },
+        format: FORMAT,
+        status: 'active',
+        userId: owner,
+        context: tenantId,
+        grantId: randomUUID(),
+        scopes: null,
+        accessToken: '',
+        refreshToken: '',
+        requestedAt: at,
+        issuedAt: at,
+        expiresAt: at,
+        connectedAt: at,
+        refreshedAt: null,
       })
       return work()
     }
@@ -68,6 +97,7 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
 
   return {
     ...source,
+    account: `${FIRST_PARTY}:${owner}:${tenantId}`,
     id: `${FIRST_PARTY}:${owner}:${tenantId}`,
     headers: firstParty.headers,
     accessToken: () => kept(source.accessToken),

@@ -1,5 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import { type Key, keyName, type Store } from '../store/store.ts'
-import { type Connection, connectionSchema } from './connection.ts'
+import { type Connection, parseConnection } from './connection.ts'
 import { SealBroken, type Sealer } from './seal.ts'
 
 /** A connection together with the exact ciphertext it was read from: what compare-and-set compares. */
@@ -13,8 +14,8 @@ export interface Records {
   read(userId: string, context: string): Promise<Stored | null>
   /** Writes whatever is there: for a new consent, which is newer than anything stored. */
   write(connection: Connection): Promise<void>
-  /** Writes only where there is none yet. */
-  create(connection: Connection): Promise<void>
+  /** Writes only where there is none yet. Resolves to whether it was written. */
+  create(connection: Connection): Promise<boolean>
   /** Writes only over exactly what was read. Null when something else is there by now, or nothing. */
   replace<C extends Connection>(read: Stored, next: C): Promise<Stored<C> | null>
   remove(userId: string, context: string): Promise<boolean>
@@ -28,8 +29,12 @@ export type Listed = { context: string; connection: Connection } | { context: st
 
 /** The kind of users' connections. */
 export const CONNECTION = 'connection'
-/** Opened records kept at hand. Each counts only for its exact ciphertext: another process's write is a different one. */
-const OPENED = 5_000
+/**
+ * Decrypted records that are kept in memory, and for how long, in ms. Each counts only for its exact ciphertext: another
+ * process's write is a different one. A record that this process deletes, revokes or replaces is forgotten at once.
+ */
+const MAX_DECRYPTED = 5_000
+const DECRYPTED_MS = 300_000
 
 export const connectionKey = (userId: string, context: string, kind = CONNECTION): Key => ({
   kind,
@@ -39,32 +44,40 @@ export const connectionKey = (userId: string, context: string, kind = CONNECTION
 
 export function createRecords(store: Store, sealer: Sealer, kind = CONNECTION): Records {
   const keyOf = (userId: string, context: string) => connectionKey(userId, context, kind)
-  const opened = new Map<string, Stored>()
+  const decrypted = new LRUCache<string, Stored>({
+    max: MAX_DECRYPTED,
+    ttl: DECRYPTED_MS,
+    ttlResolution: 1_000,
+  })
+  // What nobody asks for again is not found expired by anybody, so it is looked for.
+  setInterval(() => decrypted.purgeStale(), DECRYPTED_MS / 5).unref()
+  // By whose record it is, not by the ciphertext alone: one that was copied elsewhere must fail although it is known.
+  const placeOf = (userId: string, context: string) => `${userId.length}:${userId}${context}`
 
   function open(userId: string, context: string, sealed: string): Stored {
-    // By whose record it is, not by the ciphertext alone: one that was copied elsewhere must fail although it is known.
-    const place = `${userId.length}:${userId}${context}`
-    const known = opened.get(place)
+    const place = placeOf(userId, context)
+    const known = decrypted.get(place)
     if (known?.sealed === sealed) return known
-    const text = sealer.open(sealed, keyName(keyOf(userId, context)))
-    const parsed = connectionSchema.safeParse(JSON.parse(text))
-    if (!parsed.success)
-      throw new SealBroken('A stored record is not of a form that this version of the app can read.')
-    const stored = { sealed, connection: parsed.data }
-    if (opened.size >= OPENED) opened.clear()
-    opened.set(place, stored)
+    const connection = parseConnection(sealer.open(sealed, keyName(keyOf(userId, context))))
+    if (!connection)
+      throw new SealBroken('A stored record has a format that this version of the app cannot read.')
+    const stored = { sealed, connection }
+    decrypted.set(place, stored)
     return stored
   }
 
   function seal(connection: Connection) {
     const key = keyOf(connection.userId, connection.context)
+    decrypted.delete(placeOf(connection.userId, connection.context))
     return { key, sealed: sealer.seal(JSON.stringify(connection), keyName(key)) }
   }
 
   return {
     async read(userId, context) {
       const sealed = await store.get(keyOf(userId, context))
-      return sealed === null ? null : open(userId, context, sealed)
+      if (sealed !== null) return open(userId, context, sealed)
+      decrypted.delete(placeOf(userId, context))
+      return null
     },
 
     async write(connection) {
@@ -74,7 +87,7 @@ export function createRecords(store: Store, sealer: Sealer, kind = CONNECTION): 
 
     async create(connection) {
       const { key, sealed } = seal(connection)
-      await store.compareAndSet(key, null, sealed)
+      return store.compareAndSet(key, null, sealed)
     },
 
     async replace(read, next) {
@@ -82,7 +95,10 @@ export function createRecords(store: Store, sealer: Sealer, kind = CONNECTION): 
       return (await store.compareAndSet(key, read.sealed, sealed)) ? { sealed, connection: next } : null
     },
 
-    remove: (userId, context) => store.delete(keyOf(userId, context)),
+    remove(userId, context) {
+      decrypted.delete(placeOf(userId, context))
+      return store.delete(keyOf(userId, context))
+    },
 
     async list(userId) {
       const entries = await store.list(kind, userId)

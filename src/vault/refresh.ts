@@ -6,127 +6,185 @@ import {
   NotConnected,
   PlatformError,
   PlatformUnavailable,
+  RefreshedRecently,
+  RefreshTooSoon,
 } from '../platform/errors.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
-import type { ActiveConnection, Connection, RevokedConnection } from './connection.ts'
-import type { Gate, Pass, Pause } from './gate.ts'
+import type { BxcontextIndex } from './bxcontext-index.ts'
+import { type ActiveConnection, type Connection, FORMAT, type RevokedConnection } from './connection.ts'
+import type { HealthRecords } from './health.ts'
 import type { Records, Stored } from './records.ts'
+import type { Backoff, LockHandle, RefreshLock } from './refresh-lock.ts'
+import type { UnsavedTokens } from './unsaved.ts'
 
 export interface RefreshOptions {
   records: Records
-  gate: Gate
+  lock: RefreshLock
+  health: HealthRecords
+  index: BxcontextIndex
+  unsaved: UnsavedTokens
   oauth: Pick<OAuth, 'refresh'>
   log: Logger
   now: () => number
-  /** A refresh, its waits included, ends by then, in ms. */
-  deadlineMs?: number
+  /** A caller waits for a refresh no longer than this, in ms; the refresh goes on without it. */
+  waitMs?: number
 }
 
 export interface Refresher {
   /**
    * A connection newer than `seen`: refreshed by us, by another caller or process, or consented again.
-   * One request to the platform however many ask. Throws `NotConnected`, `ConnectionRevoked`, `Misconfigured`,
-   * `PlatformUnavailable`, `PlatformRejected`, `StoreUnavailable`.
+   * One request to the platform however many ask. `manual`: a person asks, so a pause does not count.
+   * Throws `NotConnected`, `ConnectionRevoked`, `Misconfigured`, `PlatformUnavailable`, `PlatformRejected`,
+   * `RefreshedRecently`, `RefreshTooSoon`, `StoreUnavailable`.
    */
-  refresh(seen: Stored<ActiveConnection>): Promise<ActiveConnection>
-  /** Resolves when no refresh is under way. */
+  refresh(seen: Stored<ActiveConnection>, manual?: boolean): Promise<ActiveConnection>
+  /** Marks the grant as ended for a reason of ours, unless the record has changed since. Throws `ConnectionRevoked`. */
+  revoke(seen: Stored<ActiveConnection>, because: string): Promise<ActiveConnection>
+  /** Resolves when no refresh is in flight. */
   idle(): Promise<void>
 }
 
-/** How long one token answer without `expires_in` is taken to live, in ms. */
+/** The assumed life of an access token when `expires_in` is absent, in ms. */
 const ASSUMED_LIFE_MS = 300_000
 const POLL_MS = 50
-const REVOKED =
-  'The platform no longer accepts this grant (invalid_grant): the user revoked it, or it ended there.'
-const ENDED = 'The access ended, and the platform had given no refresh token.'
+const INVALID_GRANT =
+  'The platform no longer accepts this grant (invalid_grant): the user revoked it, or it expired.'
+const EXPIRED = 'The access token expired, and the platform had issued no refresh token.'
 
-export function createRefresher({
-  records,
-  gate,
-  oauth,
-  log,
-  now,
-  deadlineMs = 20_000,
-}: RefreshOptions): Refresher {
-  /** Refreshes under way in this process, by the exact record that they start from. */
-  const underWay = new Map<string, Promise<ActiveConnection>>()
+export function createRefresher(options: RefreshOptions): Refresher {
+  const { records, lock, health, index, unsaved, oauth, log, now, waitMs = 20_000 } = options
+  /** Refreshes in flight in this process, by the exact record that they start from. */
+  const inFlight = new Map<string, Promise<ActiveConnection>>()
 
-  function refresh(seen: Stored<ActiveConnection>): Promise<ActiveConnection> {
-    const shared = underWay.get(seen.sealed)
-    if (shared) return shared
-    const started = take(seen).finally(() => underWay.delete(seen.sealed))
-    underWay.set(seen.sealed, started)
-    return started
+  function refresh(seen: Stored<ActiveConnection>, manual = false): Promise<ActiveConnection> {
+    let shared = inFlight.get(seen.sealed)
+    if (!shared) {
+      shared = refreshWithLock(seen, manual).finally(() => inFlight.delete(seen.sealed))
+      inFlight.set(seen.sealed, shared)
+    }
+    return withinWait(shared)
   }
 
-  /** Takes the turn to refresh, or waits for whoever has it and uses what they got. */
-  async function take(seen: Stored<ActiveConnection>): Promise<ActiveConnection> {
+  /** A caller's own deadline ends its waiting, not the refresh. */
+  function withinWait(shared: Promise<ActiveConnection>): Promise<ActiveConnection> {
+    return new Promise((resolve, reject) => {
+      const deadline = setTimeout(
+        () => reject(new PlatformUnavailable('no_answer', 'the refresh is still waiting for its answer')),
+        waitMs,
+      )
+      shared.then(resolve, reject).finally(() => clearTimeout(deadline))
+    })
+  }
+
+  /** Takes the lock and refreshes, or waits for its holder and uses what that one got. */
+  async function refreshWithLock(seen: Stored<ActiveConnection>, manual: boolean): Promise<ActiveConnection> {
     const { userId, context } = seen.connection
-    const ends = now() + deadlineMs
+    const deadline = now() + waitMs
     for (let wait = POLL_MS; ; wait = Math.min(wait * 1.2, 4 * POLL_MS)) {
-      const turn = await gate.enter(userId, context)
-      // Read after the turn is known: whoever had it before us wrote before letting go.
+      const acquired = await lock.acquire(userId, context, manual)
+      const handle = isHandle(acquired) ? acquired : null
+      // Read after the lock is known: whoever had it before us wrote before releasing it.
       const latest = await records.read(userId, context).catch(async (error: unknown) => {
-        if (typeof turn === 'object' && 'leave' in turn) await leave(turn)
+        if (handle) await released(handle.release())
         throw error
       })
-      if (typeof turn === 'object' && 'leave' in turn) return underLease(turn, seen, latest)
-      const newer = newerThan(seen, latest)
-      if (newer) return newer
-      if (turn !== 'busy') throw pausedError(turn)
-      if (now() > ends) throw new PlatformUnavailable('another process has been refreshing for too long')
+      if (handle) {
+        const result = await refreshLocked(handle, seen, latest)
+        if (result) return result
+      } else {
+        const newer = newerThan(seen, latest)
+        if (newer) return newer
+        if (acquired !== 'busy') throw pauseError(acquired as Backoff, manual)
+      }
+      if (now() > deadline) throw new PlatformUnavailable('no_answer', 'another process is still refreshing')
       await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())))
     }
   }
 
-  async function underLease(pass: Pass, seen: Stored<ActiveConnection>, latest: Stored | null) {
+  /** The refresh of the lock's holder. Null when the lock was lost before the request was sent. */
+  async function refreshLocked(
+    handle: LockHandle,
+    seen: Stored<ActiveConnection>,
+    latest: Stored | null,
+  ): Promise<ActiveConnection | null> {
+    let read: Stored<ActiveConnection>
     try {
       const newer = newerThan(seen, latest)
-      const result = newer ?? (await send(active(latest)))
-      await leave(pass)
-      return result
-    } catch (error) {
-      if (!(error instanceof PlatformError && error.status >= 500)) {
-        await leave(pass)
-        throw error
+      if (newer) {
+        await released(handle.release())
+        return newer
       }
-      const because = error instanceof Misconfigured ? 'misconfigured' : 'unavailable'
-      log[because === 'misconfigured' ? 'error' : 'warn'](
-        { grantId: seen.connection.grantId, code: error.code, reason: error.reason },
-        'refresh failed',
-      )
-      await pass.leavePaused(because, error.retryAfterMs).catch(() => {})
+      read = active(latest)
+      if (read.connection.refreshToken === null) return await revoke(read, EXPIRED)
+      if (!(await handle.confirm())) return null
+    } catch (error) {
+      await released(handle.release())
       throw error
     }
+    return requestRefresh(handle, read)
   }
 
   /** The one request to the platform, and what its answer makes of the record. */
-  async function send(read: Stored<ActiveConnection>): Promise<ActiveConnection> {
-    const { refreshToken, context } = read.connection
-    if (refreshToken === null) return revoke(read, ENDED)
-    let tokens: Tokens
+  async function requestRefresh(
+    handle: LockHandle,
+    read: Stored<ActiveConnection>,
+  ): Promise<ActiveConnection> {
+    const { refreshToken, userId, context } = read.connection
+    const sentAt = now()
     try {
-      tokens = await oauth.refresh({ refreshToken, context })
+      const tokens = await oauth.refresh({ refreshToken: refreshToken ?? '', context })
+      const next = withTokens(read.connection, tokens, sentAt, now())
+      const { connection, saved, pending } = await unsaved.save(next, () => saveTokens(read, next))
+      const finish = async () => {
+        await released(handle.releaseAfterRefresh(sentAt))
+        await health.refreshSucceeded(userId, context).catch(() => {})
+        // Connections that were stored before there was an index are in it from now on.
+        await index.add(userId, context).catch(() => {})
+      }
+      // The lock is held until the tokens are stored: another process would send a refresh token that may be used up.
+      if (pending) void saved.then(finish)
+      else await finish()
+      return connection
     } catch (error) {
-      if (error instanceof GrantRejected) return revoke(read, REVOKED)
+      if (error instanceof GrantRejected) {
+        return revoke(read, INVALID_GRANT).finally(() => released(handle.release()))
+      }
+      if (error instanceof PlatformError && error.status >= 500) await noteFailure(handle, read, error)
+      else await released(handle.release())
       throw error
     }
-    return keep(read, tokens)
   }
 
-  /** Writes the new tokens, unless the record is gone, of a newer grant, or already fresher than ours. */
-  async function keep(read: Stored<ActiveConnection>, tokens: Tokens): Promise<ActiveConnection> {
-    const at = now()
+  async function noteFailure(
+    handle: LockHandle,
+    { connection: { userId, context, grantId } }: Stored<ActiveConnection>,
+    error: PlatformError,
+  ): Promise<void> {
+    const misconfigured = error instanceof Misconfigured
+    log[misconfigured ? 'error' : 'warn'](
+      { grantId, code: error.code, reason: error.reason },
+      'token refresh failed',
+    )
+    const problem = error instanceof PlatformUnavailable ? error.kind : 'unreadable'
+    await health
+      .noteRefreshProblem(userId, context, misconfigured ? 'misconfigured' : problem)
+      .catch(() => {})
+    const because = misconfigured ? 'misconfigured' : 'unavailable'
+    await released(handle.releaseWithBackoff(because, error.retryAfterMs))
+  }
+
+  /** Writes new tokens, unless the record is gone, of another grant, or holds the result of a later request. */
+  async function saveTokens(read: Stored, next: ActiveConnection): Promise<ActiveConnection> {
     for (let latest = read; ; ) {
-      const next = withTokens(latest.connection, tokens, at)
-      const written = await records.replace(latest, next)
-      if (written) {
+      if (await records.replace(latest, next)) {
         log.info({ grantId: next.grantId, expiresAt: next.expiresAt }, 'token refreshed')
         return next
       }
-      const found = active(await records.read(next.userId, next.context))
-      const theirs = found.connection
-      if (theirs.grantId !== next.grantId || theirs.issuedAt >= at) return theirs
+      const found = await records.read(next.userId, next.context)
+      if (!found) throw new NotConnected()
+      if (found.connection.grantId !== next.grantId) return active(found).connection
+      // "Revoked" of this very grant was a mistake: the platform gave us these tokens for it.
+      if (isActive(found) && found.connection.requestedAt >= next.requestedAt) return found.connection
       latest = found
     }
   }
@@ -134,19 +192,26 @@ export function createRefresher({
   /** Marks the grant as ended, unless the record changed since: then somebody holds better tokens. */
   async function revoke(read: Stored<ActiveConnection>, revokedBecause: string): Promise<ActiveConnection> {
     for (let latest = read; ; ) {
-      const { userId, context, grantId, scopes, connectedAt, refreshedAt } = latest.connection
-      const revokedAt = now()
+      const { userId, context, grantId, scopes, connectedAt, refreshedAt, accessToken } = latest.connection
       const next: RevokedConnection = {
+        format: FORMAT,
         status: 'revoked',
-        ...{ userId, context, grantId, scopes, connectedAt, refreshedAt, revokedAt, revokedBecause },
+        userId,
+        context,
+        grantId,
+        scopes,
+        connectedAt,
+        refreshedAt,
+        revokedAt: now(),
+        revokedBecause,
       }
       if (await records.replace(latest, next)) {
         log.warn({ grantId, revokedBecause }, 'connection revoked')
+        await health.clear(userId, context).catch(() => {})
         throw revokedError(next)
       }
       const found = active(await records.read(userId, context))
-      const sameTokens =
-        found.connection.accessToken === latest.connection.accessToken && found.connection.grantId === grantId
+      const sameTokens = found.connection.accessToken === accessToken && found.connection.grantId === grantId
       if (!sameTokens) return found.connection
       latest = found
     }
@@ -155,38 +220,48 @@ export function createRefresher({
   /** What a waiter may use: an active record that is not the one it found stale. */
   function newerThan(seen: Stored, latest: Stored | null): ActiveConnection | null {
     const found = active(latest)
-    return found.sealed !== seen.sealed && found.connection.expiresAt > now() ? found.connection : null
-  }
-
-  async function leave(pass: Pass): Promise<void> {
-    // A lease that cannot be released ends by itself; what was refreshed is stored already.
-    await pass.leave().catch(() => {})
+    return found.sealed !== seen.sealed && !isExpired(found.connection, now()) ? found.connection : null
   }
 
   return {
     refresh,
+    revoke,
     idle: async () => {
-      await Promise.allSettled(underWay.values())
+      await Promise.allSettled(inFlight.values())
     },
   }
 }
 
-/** The connection with the tokens of an answer; counted from our own clock, so that the platform's does not matter. */
+/** A lock that cannot be released expires; what was refreshed is stored already. */
+const released = (release: Promise<void>) => release.catch(() => {})
+
+const isHandle = (acquired: LockHandle | Backoff | 'busy'): acquired is LockHandle =>
+  typeof acquired === 'object' && 'release' in acquired
+
+/** The connection with the tokens of an answer. Expiry counts from our own clock, so the platform's does not matter. */
 export function withTokens(
-  connection: Omit<ActiveConnection, 'accessToken' | 'issuedAt' | 'expiresAt'>,
+  connection: Omit<ActiveConnection, 'accessToken' | 'requestedAt' | 'issuedAt' | 'expiresAt'>,
   tokens: Tokens,
-  at: number,
+  requestedAt: number,
+  issuedAt: number,
 ): ActiveConnection {
+  const refreshToken = tokens.refreshToken ?? connection.refreshToken
+  // Without `expires_in` a token that can be refreshed is refreshed soon; one that cannot stays until the API rejects it.
+  const assumed = refreshToken === null ? null : issuedAt + ASSUMED_LIFE_MS
   return {
     ...connection,
     accessToken: tokens.accessToken,
-    refreshToken: tokens.refreshToken ?? connection.refreshToken,
+    refreshToken,
     scopes: tokens.scopes ?? connection.scopes,
-    issuedAt: at,
-    refreshedAt: at,
-    expiresAt: at + (tokens.expiresIn === undefined ? ASSUMED_LIFE_MS : tokens.expiresIn * 1000),
+    requestedAt,
+    issuedAt,
+    refreshedAt: issuedAt,
+    expiresAt: tokens.expiresIn === undefined ? assumed : issuedAt + tokens.expiresIn * 1000,
   }
 }
+
+export const isExpired = ({ expiresAt }: ActiveConnection, now: number) =>
+  expiresAt !== null && expiresAt <= now
 
 /** The record if it can be used. Throws `NotConnected`, `ConnectionRevoked`. */
 export function active(stored: Stored | null): Stored<ActiveConnection> {
@@ -203,8 +278,9 @@ function revokedError({ revokedAt, revokedBecause }: RevokedConnection): Connect
   return new ConnectionRevoked(new Date(revokedAt).toISOString(), revokedBecause)
 }
 
-function pausedError({ because, forMs }: Pause): PlatformError {
+function pauseError({ because, forMs }: Backoff, manual: boolean): PlatformError {
+  if (because === 'recent') return manual ? new RefreshTooSoon(forMs) : new RefreshedRecently(forMs)
   return because === 'misconfigured'
     ? new Misconfigured('refreshing is paused after a configuration error')
-    : new PlatformUnavailable('refreshing is paused after a failure', forMs)
+    : new PlatformUnavailable('paused', 'refreshing is paused after a failure', forMs)
 }

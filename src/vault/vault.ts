@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import { PlatformRejected, RefreshedRecently } from '../platform/errors.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import type { Store } from '../store/store.ts'
-import type { ActiveConnection, Connection } from './connection.ts'
-import { createGate, type GateOptions, type Trouble } from './gate.ts'
-import { createRecords } from './records.ts'
-import { active, createRefresher, withTokens } from './refresh.ts'
-import { createSealer, type SealingKey } from './seal.ts'
+import { createBxcontextIndex } from './bxcontext-index.ts'
+import { type ActiveConnection, type Connection, FORMAT } from './connection.ts'
+import { createHealthRecords, type Problem } from './health.ts'
+import { CONNECTION, createRecords } from './records.ts'
+import { active, createRefresher, isExpired, withTokens } from './refresh.ts'
+import { createRefreshLock, type RefreshLockOptions } from './refresh-lock.ts'
+import { createSealer, SealBroken, type SealingKey } from './seal.ts'
+import { createUnsavedTokens } from './unsaved.ts'
 
 /** A connection as a page may show it: no token in it, not even by accident. */
 export type ConnectionSummary = Readonly<{
@@ -17,7 +21,15 @@ export type ConnectionSummary = Readonly<{
   refreshedAt: number | null
 }> &
   (
-    | { status: 'active'; expiresAt: number; trouble: Trouble | null }
+    | {
+        status: 'active'
+        expiresAt: number | null
+        problem: Problem | null
+        /** Scopes for lack of which the API refused a call; null for one that nobody names. */
+        forbidden: (string | null)[]
+        /** How long until a person may ask for a refresh, in ms. */
+        refreshableInMs: number
+      }
     | { status: 'revoked'; revokedAt: number; revokedBecause: string }
   )
 
@@ -38,124 +50,233 @@ export interface Vault {
   accessToken(userId: string, context: string): Promise<string>
   /** The same as a source for API calls, which can also renew a token that the API rejects. */
   tokenSource(userId: string, context: string): TokenSource
-  /** Keeps the tokens of a new consent, in place of any earlier grant in this context. */
-  connect(userId: string, context: string, tokens: Tokens): Promise<void>
+  /**
+   * Keeps the tokens of a new consent, in place of any earlier grant in this context. `sentAt` is when the code was sent
+   * to be exchanged (ms since 1970). `pending`: the store did not take them yet; they are held in memory, used by this
+   * process, and written as soon as it does.
+   */
+  connect(userId: string, context: string, tokens: Tokens, sentAt?: number): Promise<'saved' | 'pending'>
   /** The user's connection in this context, or null. */
   find(userId: string, context: string): Promise<ConnectionSummary | null>
   /** The user's connections, the latest first. */
   list(userId: string): Promise<(ConnectionSummary | UnreadableConnection)[]>
-  /** Gets a new access token now. Throws as `accessToken`. */
+  /** Gets a new access token now, because a person asks for it. Throws as `accessToken`, and `RefreshTooSoon`. */
   refresh(userId: string, context: string): Promise<void>
   /** Forgets the connection and its tokens. Resolves to whether there was one. */
   disconnect(userId: string, context: string): Promise<boolean>
-  /** Seals every stored connection with the first key. */
+  /** The users who have a connection in this context. */
+  usersOf(context: string): Promise<string[]>
+  /** Encrypts every stored connection with the first key. */
   reseal(): Promise<{ resealed: number; current: number; unreadable: string[] }>
-  /** Resolves when no refresh is under way. */
+  /** Resolves when no refresh is in flight and all received tokens are stored. */
   idle(): Promise<void>
+  /** Waits for `idle`, at most `graceMs`, and logs the tokens that could not be stored by then. */
+  close(graceMs: number): Promise<void>
 }
 
-export interface VaultOptions extends GateOptions {
+export interface VaultOptions extends RefreshLockOptions {
   store: Store
   keys: readonly SealingKey[]
   oauth: Pick<OAuth, 'refresh' | 'scopes'>
   log: Logger
   /** The kind under which connections are stored; users' own unless it says otherwise. */
   kind?: string
+  /** A caller waits for a refresh no longer than this, in ms. */
+  waitMs?: number
 }
 
 /** A token is refreshed in the background when it has less than this to live, in ms, or less than a fifth of its life. */
 const MARGIN_MS = 60_000
+/** How many rejections, a minute apart, end a grant that has no refresh token. */
+const REJECTIONS = 3
+const REJECTED =
+  "The platform's API rejected the access token three times, and the platform had issued no refresh token."
 
 export function createVault(options: VaultOptions): Vault {
   const { store, keys, oauth, log, now = Date.now } = options
-  const records = createRecords(store, createSealer(keys), options.kind)
-  const gate = createGate(store, options)
-  const refresher = createRefresher({ records, gate, oauth, log, now })
+  const { kind = CONNECTION } = options
+  const records = createRecords(store, createSealer(keys), kind)
+  const index = createBxcontextIndex(store, kind)
+  const health = createHealthRecords(store, now)
+  const lock = createRefreshLock(store, health, options)
+  const unsaved = createUnsavedTokens(log)
+  const { waitMs = 20_000 } = options
+  const refresher = createRefresher({ records, lock, health, index, unsaved, oauth, log, now, waitMs })
 
-  const margin = ({ issuedAt, expiresAt }: ActiveConnection) =>
-    Math.min(MARGIN_MS, (expiresAt - issuedAt) / 5)
+  /** How long before its expiry a token is refreshed in the background, in ms. */
+  const margin = (issuedAt: number, expiresAt: number) => Math.min(MARGIN_MS, (expiresAt - issuedAt) / 5)
+
+  /** Tokens that the store has not taken yet, while they are good. */
+  function unsavedToken(userId: string, context: string): string | null {
+    const held = unsaved.find(userId, context)
+    return held && !isExpired(held, now()) ? held.accessToken : null
+  }
 
   async function accessToken(userId: string, context: string): Promise<string> {
+    const held = unsavedToken(userId, context)
+    if (held !== null) return held
     const stored = active(await records.read(userId, context))
-    const { connection } = stored
-    const left = connection.expiresAt - now()
-    if (left <= 0) return (await refresher.refresh(stored)).accessToken
+    const { accessToken: current, issuedAt, expiresAt, refreshToken } = stored.connection
+    if (expiresAt === null) return current
+    const left = expiresAt - now()
+    if (left <= 0) {
+      try {
+        return (await refresher.refresh(stored)).accessToken
+      } catch (error) {
+        if (!(error instanceof RefreshedRecently)) throw error
+        // Refreshed less than 30 s ago and expired already, by what the platform says: the API decides.
+        return active(await records.read(userId, context)).connection.accessToken
+      }
+    }
     // In the background: the token still works, and a failure is logged and tried again at the next call.
-    if (left < margin(connection) && connection.refreshToken !== null)
-      refresher.refresh(stored).catch(() => {})
-    return connection.accessToken
+    if (left < margin(issuedAt, expiresAt) && refreshToken !== null) refresher.refresh(stored).catch(() => {})
+    return current
   }
 
   async function renew(userId: string, context: string, rejected: string): Promise<string> {
+    const held = unsavedToken(userId, context)
+    if (held !== null && held !== rejected) return held
     const stored = active(await records.read(userId, context))
     if (stored.connection.accessToken !== rejected) return stored.connection.accessToken
-    return (await refresher.refresh(stored)).accessToken
+    if (stored.connection.refreshToken !== null) return (await refresher.refresh(stored)).accessToken
+    // One stray 401 must not end a token that nothing can replace.
+    if ((await health.tokenRejected(userId, context)) >= REJECTIONS)
+      return (await refresher.revoke(stored, REJECTED)).accessToken
+    throw new PlatformRejected('the API rejects the access token, and there is no refresh token')
   }
 
   async function summary(connection: Connection): Promise<ConnectionSummary> {
-    const { context, scopes, connectedAt, refreshedAt } = connection
+    const { userId, context, scopes, connectedAt, refreshedAt } = connection
     const common = { context, scopes, connectedAt, refreshedAt }
     if (connection.status === 'revoked') {
       const { status, revokedAt, revokedBecause } = connection
       return { ...common, status, revokedAt, revokedBecause }
     }
-    const trouble = await gate.trouble(connection.userId, context)
-    return { ...common, status: 'active', expiresAt: connection.expiresAt, trouble }
+    const [{ problem, forbidden }, refreshableInMs] = await Promise.all([
+      health.read(userId, context),
+      lock.manualWait(userId, context),
+    ])
+    return {
+      ...common,
+      status: 'active',
+      expiresAt: connection.expiresAt,
+      problem,
+      forbidden: forbidden.map(({ scope }) => scope),
+      refreshableInMs,
+    }
+  }
+
+  /** Writes a new consent over anything but a newer one. */
+  async function writeConsent(connection: ActiveConnection): Promise<ActiveConnection> {
+    const { userId, context, connectedAt } = connection
+    for (;;) {
+      const stored = await records.read(userId, context).catch((error: unknown) => {
+        if (error instanceof SealBroken) return 'unreadable' as const
+        throw error
+      })
+      if (stored === 'unreadable') {
+        await records.write(connection)
+        return connection
+      }
+      if (stored && stored.connection.connectedAt > connectedAt) return active(stored).connection
+      const written = stored
+        ? (await records.replace(stored, connection)) !== null
+        : await records.create(connection)
+      if (written) return connection
+    }
   }
 
   return {
     accessToken,
 
     tokenSource: (userId, context) => ({
+      account: JSON.stringify([userId, context]),
       accessToken: () => accessToken(userId, context),
       renew: (rejected) => renew(userId, context, rejected),
-      unavailable: () => gate.noteOutage(userId, context),
+      noteCall: (outcome) => health.noteCall(userId, context, outcome),
       grantedScopes: async () => (await records.read(userId, context))?.connection.scopes ?? null,
     }),
 
-    async connect(userId, context, tokens) {
-      const at = now()
-      const grant = { status: 'active' as const, userId, context, grantId: randomUUID(), connectedAt: at }
-      const empty = { ...grant, scopes: null, refreshToken: null, refreshedAt: null }
-      const connection = { ...withTokens(empty, tokens, at), refreshedAt: null }
-      await records.write(connection)
-      // The connection is stored; that an old pause could not be ended must not make it look otherwise.
-      await gate.reset(userId, context).catch(() => {})
-      log.info({ grantId: grant.grantId, expiresAt: connection.expiresAt }, 'account connected')
+    async connect(userId, context, tokens, sentAt = now()) {
+      const granted = {
+        format: FORMAT,
+        status: 'active' as const,
+        userId,
+        context,
+        grantId: randomUUID(),
+        connectedAt: sentAt,
+        scopes: null,
+        refreshToken: null,
+        refreshedAt: null,
+      } satisfies Partial<ActiveConnection>
+      const connection = { ...withTokens(granted, tokens, sentAt, now()), refreshedAt: null }
+      const { pending } = await unsaved.save(connection, async () => {
+        const written = await writeConsent(connection)
+        await index.add(userId, context)
+        return written
+      })
+      // The connection is there; that an old pause could not be ended must not make it look otherwise.
+      await Promise.all([lock.reset(userId, context), health.clear(userId, context)]).catch(() => {})
+      log.info({ grantId: connection.grantId, expiresAt: connection.expiresAt }, 'account connected')
+      return pending ? 'pending' : 'saved'
     },
 
     async find(userId, context) {
+      const held = unsaved.find(userId, context)
+      if (held) return summary(held)
       const stored = await records.read(userId, context)
       return stored && summary(stored.connection)
     },
 
     async list(userId) {
-      const listed = await Promise.all(
-        (await records.list(userId)).map((entry) =>
-          'connection' in entry
-            ? summary(entry.connection)
-            : { context: entry.context, status: 'unreadable' as const, reason: entry.unreadable },
-        ),
-      )
+      const held = unsaved.ofUser(userId)
+      const isHeld = (context: string) => held.some((connection) => connection.context === context)
+      const stored = (await records.list(userId)).filter(({ context }) => !isHeld(context))
+      const listed = await Promise.all([
+        ...held.map(summary),
+        ...stored.map((entry) => {
+          if ('connection' in entry) return summary(entry.connection)
+          log.error({ code: 'record_unreadable', reason: entry.unreadable }, 'a connection cannot be read')
+          return { context: entry.context, status: 'unreadable' as const, reason: entry.unreadable }
+        }),
+      ])
       const time = (entry: (typeof listed)[number]) => ('connectedAt' in entry ? entry.connectedAt : 0)
       return listed.sort((a, b) => time(b) - time(a))
     },
 
     async refresh(userId, context) {
       const stored = active(await records.read(userId, context))
-      const { refreshToken, expiresAt } = stored.connection
-      // Without a refresh token there is nothing to renew with; the access token still has its time.
-      if (refreshToken === null && expiresAt > now()) return
-      await refresher.refresh(stored)
+      // Without a refresh token there is nothing to refresh with; the access token still has its time.
+      if (stored.connection.refreshToken === null && !isExpired(stored.connection, now())) return
+      await refresher.refresh(stored, true)
     },
 
     disconnect: async (userId, context) => {
-      const removed = await records.remove(userId, context)
+      const held = unsaved.find(userId, context) !== undefined
+      const removed = (await records.remove(userId, context)) || held
+      unsaved.forget(userId, context)
+      await Promise.all([index.remove(userId, context), health.clear(userId, context)]).catch(() => {})
       if (removed) log.info('account disconnected')
       return removed
     },
 
+    usersOf: (context) => index.usersOf(context),
     reseal: () => records.reseal(),
-    idle: () => refresher.idle(),
+    idle,
+
+    async close(graceMs) {
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, graceMs)
+      })
+      await Promise.race([idle(), late])
+      clearTimeout(timer)
+      unsaved.giveUp()
+    },
+  }
+
+  async function idle(): Promise<void> {
+    await refresher.idle()
+    await unsaved.idle()
   }
 }

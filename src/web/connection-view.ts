@@ -1,3 +1,4 @@
+import type { Problem } from '../vault/health.ts'
 import type { ConnectionSummary, UnreadableConnection } from '../vault/vault.ts'
 
 /** How a connection is doing: one word, one sentence, one thing to do. */
@@ -11,21 +12,31 @@ export interface ConnectionView {
   /** One sentence about `health`. */
   summary: string
   scopes: string[] | null
-  /** Scopes that this app asks for and the user has not granted; empty when the platform does not name scopes. */
+  /**
+   * Scopes that this app asks for and the user has not granted, as far as the platform names them, and those for lack
+   * of which the platform refused a call.
+   */
   missingScopes: string[]
   expiresAt: string | null
+  /** How long until the access token can be refreshed by hand, in seconds; 0 when at once. */
+  refreshableInSeconds: number
   connectedAt: string | null
   refreshedAt: string | null
   revokedAt: string | null
   revokedBecause: string | null
 }
 
-const SENTENCES: Record<Exclude<Health, 'unreadable' | 'needs_consent'>, string> = {
-  connected: 'Ready to use. The access token is renewed by itself.',
-  degraded: 'The platform did not answer a moment ago. The connection is kept, and the next use tries again.',
-  revoked: 'Access was revoked on the platform, or has ended there. Reconnect to go on.',
+const REVOKED = 'Access was revoked on the platform, or has expired. Reconnect to continue.'
+const CONNECTED = 'Ready to use. The access token is refreshed automatically.'
+const SAFE = 'Your connection is safe, and the next use tries again.'
+const PROBLEMS: Record<Problem, string> = {
+  no_answer: `The platform did not respond to the last request. ${SAFE}`,
+  error: `The platform returned an error to the last request. ${SAFE}`,
+  busy: `The platform was too busy for the last request. ${SAFE}`,
+  unreadable: `The platform answered the last request with something we could not read. ${SAFE}`,
+  paused: `The platform did not accept the access token a moment ago. ${SAFE}`,
   misconfigured:
-    "The platform refuses this app's own credentials. Its operator must correct them; you need do nothing.",
+    "The platform rejects this app's own credentials. Its developers must correct them; you don't need to do anything.",
 }
 
 export function connectionView(
@@ -35,6 +46,7 @@ export function connectionView(
   const { context, status } = connection
   const nothing = {
     expiresAt: null,
+    refreshableInSeconds: 0,
     connectedAt: null,
     refreshedAt: null,
     revokedAt: null,
@@ -47,28 +59,46 @@ export function connectionView(
     }
   }
   const { scopes, connectedAt, refreshedAt } = connection
-  const missingScopes = scopes === null ? [] : wanted.filter((scope) => !scopes.includes(scope))
-  const health = healthOf(connection, missingScopes)
+  const missingScopes = missingOf(connection, wanted)
+  const { health, summary } = healthOf(connection, missingScopes)
   return {
-    ...{ context, status, health, summary: sentence(health, missingScopes), scopes, missingScopes },
+    ...{ context, status, health, summary, scopes, missingScopes },
     ...nothing,
     connectedAt: iso(connectedAt),
     refreshedAt: iso(refreshedAt),
     ...(connection.status === 'active'
-      ? { expiresAt: iso(connection.expiresAt) }
+      ? {
+          expiresAt: iso(connection.expiresAt),
+          refreshableInSeconds: Math.ceil(connection.refreshableInMs / 1000),
+        }
       : { revokedAt: iso(connection.revokedAt), revokedBecause: connection.revokedBecause }),
   }
 }
 
-function healthOf(connection: ConnectionSummary, missingScopes: string[]) {
-  if (connection.status === 'revoked') return 'revoked'
-  if (connection.trouble) return connection.trouble === 'misconfigured' ? 'misconfigured' : 'degraded'
-  return missingScopes.length > 0 ? 'needs_consent' : 'connected'
+function missingOf(connection: ConnectionSummary, wanted: readonly string[]): string[] {
+  const { scopes } = connection
+  const ungranted = scopes === null ? [] : wanted.filter((scope) => !scopes.includes(scope))
+  const refused = connection.status === 'active' ? connection.forbidden : []
+  return [...new Set([...ungranted, ...refused.filter((scope) => scope !== null)])]
 }
 
-function sentence(health: Exclude<Health, 'unreadable'>, missingScopes: string[]): string {
-  if (health !== 'needs_consent') return SENTENCES[health]
-  return `Connected, but without permission for ${missingScopes.join(' and ')}. Grant it to use everything.`
+function healthOf(connection: ConnectionSummary, missing: string[]): { health: Health; summary: string } {
+  if (connection.status === 'revoked') return { health: 'revoked', summary: REVOKED }
+  const { problem, forbidden } = connection
+  if (problem !== null) {
+    return { health: problem === 'misconfigured' ? 'misconfigured' : 'degraded', summary: PROBLEMS[problem] }
+  }
+  if (missing.length > 0) {
+    const names = missing.join(' and ')
+    const summary = `Connected, but without permission for ${names}. Grant it to use everything.`
+    return { health: 'needs_consent', summary }
+  }
+  if (forbidden.length > 0) {
+    const summary =
+      'The platform refused a request for lack of permission. Grant access again to use everything.'
+    return { health: 'needs_consent', summary }
+  }
+  return { health: 'connected', summary: CONNECTED }
 }
 
 function iso(time: number | null): string | null {

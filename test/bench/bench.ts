@@ -77,7 +77,8 @@ async function clientBench(): Promise<void> {
     accessToken: async () => 'token',
     renew: async () => 'token',
     grantedScopes: async () => null,
-    unavailable: async () => {},
+    account: 'one',
+    noteCall: async () => {},
   }
   const dispatcher = new Agent({ connections: 64 })
   const headers = { authorization: 'Bearer token', accept: 'application/json' }

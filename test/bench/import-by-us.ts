@@ -15,7 +15,8 @@ const source = {
   accessToken: async () => 'token',
   renew: async () => 'token',
   grantedScopes: async () => null,
-  unavailable: async () => {},
+  account: 'one',
+  noteCall: async () => {},
 }
 const store = openSqlite({ file: LIMIT ? `${DATA_DIR}/store.sqlite` : ':memory:' })
 const budget = LIMIT && createBudget(store, { limit: Number(LIMIT), windowMs: Number(WINDOW_MS) })

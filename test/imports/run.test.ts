@@ -265,7 +265,7 @@ test('a batch that is refused for good ends the others, which are waiting to be 
   let calls = 0
   const uploadItems: ImportOptions['catalogues']['uploadItems'] = async () => {
     if (++calls === 2) throw new PlatformRejected('no')
-    throw new PlatformUnavailable('busy', 60_000)
+    throw new PlatformUnavailable('busy', 'busy', 60_000)
   }
   const started = performance.now()
   const importing = send(10_000, { catalogues: { ...catalogues, uploadItems }, patienceMs: 10_000_000 })

@@ -11,7 +11,7 @@ let server: Awaited<ReturnType<typeof serve>>
 let handlers: Handler[]
 let requests: { url: string; authorization: string | undefined; method: string }[]
 let leads: Leads
-const http = createHttp({ phaseMs: 300, deadlineMs: 1500, maxBytes: 100_000 })
+const http = createHttp({ answerMs: 300, deadlineMs: 1500, maxBytes: 100_000 })
 
 beforeAll(async () => {
   server = await serve((req, res) => {
@@ -38,7 +38,8 @@ function source(granted: string[] | null = null) {
     renew: async () => `renewed-${++renewals}`,
     renewals: () => renewals,
     grantedScopes: async () => granted,
-    unavailable: async () => {},
+    account: 'one',
+    noteCall: async () => {},
   }
 }
 
@@ -66,19 +67,19 @@ describe('an API call', () => {
     expect(await leads.list(source())).toEqual({ items: [], total: null })
   })
 
-  test.each(['a/b', '../catalogues', 'a?b#c', 'ü', ' ', '%2e%2e'])(
-    'with the id %j stays within its path',
+  test.each(['a?b#c', 'ü', ' ', '%2e%2e'])('with the id %j stays within its path', async (id) => {
+    handlers = [json({ id, name: 'A' })]
+    await leads.get(source(), id)
+    expect(requests[0]?.url).toBe(`/base/leads/${encodeURIComponent(id)}`)
+  })
+
+  test.each(['.', '..', 'a/b', 'a\\b', '../catalogues'])(
+    'with the id %j, which could lead out of its path, is not sent',
     async (id) => {
-      handlers = [json({ id, name: 'A' })]
-      await leads.get(source(), id)
-      expect(requests[0]?.url).toBe(`/base/leads/${encodeURIComponent(id)}`)
+      await expect(leads.get(source(), id)).rejects.toMatchObject({ code: 'not_found' })
+      expect(requests).toEqual([])
     },
   )
-
-  test.each(['.', '..'])('with the id %j, a dot segment, is not sent', async (id) => {
-    await expect(leads.get(source(), id)).rejects.toMatchObject({ code: 'not_found' })
-    expect(requests).toEqual([])
-  })
 })
 
 describe('what an API answer means', () => {
@@ -228,7 +229,7 @@ describe('what an API answer means', () => {
 
 test('the deadline covers the wait for a free connection', async () => {
   handlers = [() => {}]
-  const slow = createHttp({ phaseMs: 2000, deadlineMs: 2000 })
+  const slow = createHttp({ answerMs: 2000, deadlineMs: 2000 })
   const url = `http://127.0.0.1:${server.port}/`
   const busy = Array.from({ length: 64 }, () => slow.send({ method: 'GET', url }).catch(() => {}))
   await expect.poll(() => requests.length).toBe(64)

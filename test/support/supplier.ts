@@ -151,17 +151,21 @@ export function openSupplier(
   } = {},
 ): Supplier {
   const http = createHttp()
-  const api = createApi({ baseUrl: apiUrl, http })
+  const uploads = createHttp({ answerMs: uploadMs, deadlineMs: uploadMs })
+  const api = createApi({ baseUrl: apiUrl, http, uploads })
   const firstParty = createFirstParty({ ...credentials, baseUrl: apiUrl, http })
-  const source = createFirstPartyAccess({ store, keys, firstParty, credentials, log: SILENT })
-  const catalogues = createCatalogues(api, { uploadMs })
+  const source = createFirstPartyAccess({
+    ...{ store, keys, firstParty, credentials, log: SILENT },
+    minIntervalMs: 0,
+  })
+  const catalogues = createCatalogues(api)
   return {
     ...{ api, source, catalogues, store },
     async newCatalogue(name = 'National RRP') {
       return String((await catalogues.create(source, { name, scope: 'Public' })).id)
     },
     close: async () => {
-      await Promise.all([http.close(), store.close()])
+      await Promise.all([http.close(), uploads.close(), store.close()])
     },
   }
 }

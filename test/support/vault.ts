@@ -17,7 +17,7 @@ export const GRANTED = {
   scopes: ['catalogues', 'leads'],
 }
 
-export function oauthFor(authUrl: string, options: { phaseMs?: number } = {}) {
+export function oauthFor(authUrl: string, options: { answerMs?: number } = {}) {
   const http = createHttp(options)
   return createOAuth({
     ...{ appUrl: authUrl, authUrl, clientId: 'client', clientSecret: 'client secret', http },
@@ -26,13 +26,13 @@ export function oauthFor(authUrl: string, options: { phaseMs?: number } = {}) {
 }
 
 /** A vault with a store, a scripted token endpoint and a clock that only `later` moves. */
-export async function vaultSetup(options: Partial<VaultOptions> & { store?: Store; phaseMs?: number } = {}) {
+export async function vaultSetup(options: Partial<VaultOptions> & { store?: Store; answerMs?: number } = {}) {
   const endpoint = await startTokenEndpoint()
   let time = Date.now()
   const now = () => time
   const store = options.store ?? openSqlite({ file: ':memory:', now })
   const logLines: string[] = []
-  const oauth = oauthFor(endpoint.authUrl, { phaseMs: options.phaseMs ?? 5_000 })
+  const oauth = oauthFor(endpoint.authUrl, { answerMs: options.answerMs ?? 5_000 })
   const settings = {
     ...{ store, keys: [newKey()], oauth, now },
     log: createLog('info', { write: (line) => void logLines.push(line) }),

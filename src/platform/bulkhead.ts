@@ -1,0 +1,58 @@
+import { PlatformUnavailable } from './errors.ts'
+
+export interface Bulkhead {
+  /**
+   * Waits for one of the account's places, at most `waitMs`, and resolves to the function that frees it.
+   * Throws `PlatformUnavailable`.
+   */
+  enter(account: string, waitMs: number): Promise<() => void>
+}
+
+interface Waiting {
+  admit(): void
+}
+
+/** At most `limit` calls in flight for one account, so that one account whose calls hang leaves room for the others. */
+export function createBulkhead(limit = 16): Bulkhead {
+  const accounts = new Map<string, { running: number; queue: Set<Waiting> }>()
+
+  function leave(account: string): void {
+    const state = accounts.get(account)
+    if (!state) return
+    const [next] = state.queue
+    if (next) {
+      // The place passes to whoever waits longest.
+      state.queue.delete(next)
+      next.admit()
+    } else if (--state.running === 0) accounts.delete(account)
+  }
+
+  return {
+    async enter(account, waitMs) {
+      const state = accounts.get(account) ?? { running: 0, queue: new Set() }
+      accounts.set(account, state)
+      if (state.running < limit) {
+        state.running++
+        return () => leave(account)
+      }
+      return new Promise((resolve, reject) => {
+        const waiting: Waiting = {
+          admit() {
+            clearTimeout(timer)
+            resolve(() => leave(account))
+          },
+        }
+        const timer = setTimeout(
+          () => {
+            state.queue.delete(waiting)
+            reject(
+              new PlatformUnavailable('no_answer', `${limit} calls of this account are still unanswered`),
+            )
+          },
+          Math.max(1, waitMs),
+        )
+        state.queue.add(waiting)
+      })
+    },
+  }
+}

@@ -1,0 +1,101 @@
+import type { Logger } from 'pino'
+import { StoreUnavailable } from '../store/store.ts'
+import type { ActiveConnection } from './connection.ts'
+
+export interface UnsavedTokens {
+  /**
+   * Writes tokens that the platform has given, with `write`. When the store does not take them, they are held in
+   * memory and written again with growing pauses, for at most ten minutes; `saved` then resolves when they are written
+   * or given up, and never rejects. Errors of `write` other than `StoreUnavailable` are thrown.
+   */
+  save(
+    connection: ActiveConnection,
+    write: () => Promise<ActiveConnection>,
+  ): Promise<{ connection: ActiveConnection; saved: Promise<void>; pending: boolean }>
+  /** The tokens that the store has not taken yet. */
+  find(userId: string, context: string): ActiveConnection | undefined
+  ofUser(userId: string): ActiveConnection[]
+  forget(userId: string, context: string): void
+  /** Resolves when nothing is unsaved. */
+  idle(): Promise<void>
+  /** Logs what is unsaved as lost: the process ends. */
+  giveUp(): void
+}
+
+const FIRST_PAUSE_MS = 100
+const MAX_PAUSE_MS = 5_000
+const GIVE_UP_MS = 600_000
+
+/**
+ * Tokens that were received and not stored: on a platform that rotates refresh tokens they are the only copy, so a store
+ * that is full, read-only or failing over must not lose them.
+ */
+export function createUnsavedTokens(log: Logger): UnsavedTokens {
+  const held = new Map<string, { connection: ActiveConnection; saved: Promise<void> }>()
+  const placeOf = (userId: string, context: string) => JSON.stringify([userId, context])
+
+  async function retry(place: string, connection: ActiveConnection, write: () => Promise<unknown>) {
+    const { grantId } = connection
+    const giveUpAt = performance.now() + GIVE_UP_MS
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+      await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random() / 2)))
+      // Newer tokens, or a disconnect, have taken their place.
+      if (held.get(place)?.connection !== connection) return
+      try {
+        await write()
+        log.info({ grantId }, 'received tokens were stored after the store had failed')
+        return
+      } catch (error) {
+        // The connection is gone: the user has disconnected.
+        if (!(error instanceof StoreUnavailable)) return
+        if (performance.now() < giveUpAt) continue
+        lost(connection, error.reason)
+        return
+      }
+    }
+  }
+
+  function lost({ grantId }: ActiveConnection, reason: string): void {
+    log.error({ code: 'tokens_lost', grantId, reason }, 'received tokens could not be stored and are lost')
+  }
+
+  return {
+    async save(connection, write) {
+      const place = placeOf(connection.userId, connection.context)
+      try {
+        const written = await write()
+        held.delete(place)
+        return { connection: written, saved: Promise.resolve(), pending: false }
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error
+        const { grantId } = connection
+        log.error(
+          { code: 'tokens_unsaved', grantId, reason: error.reason },
+          'received tokens could not be stored yet; trying again',
+        )
+        const entry = { connection, saved: Promise.resolve() }
+        held.set(place, entry)
+        entry.saved = retry(place, connection, write).finally(() => {
+          if (held.get(place) === entry) held.delete(place)
+        })
+        return { connection, saved: entry.saved, pending: true }
+      }
+    },
+
+    find: (userId, context) => (held.size === 0 ? undefined : held.get(placeOf(userId, context))?.connection),
+
+    ofUser: (userId) =>
+      [...held.values()].map(({ connection }) => connection).filter((entry) => entry.userId === userId),
+
+    forget: (userId, context) => void held.delete(placeOf(userId, context)),
+
+    idle: async () => {
+      await Promise.all([...held.values()].map(({ saved }) => saved))
+    },
+
+    giveUp() {
+      for (const { connection } of held.values()) lost(connection, 'the app was stopped')
+      held.clear()
+    },
+  }
+}
