@@ -8,7 +8,7 @@ import { livePricing } from './supplier/router.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
 import { builderRequestsRoutes } from './web/builder-requests.ts'
 import { cataloguesRoutes } from './web/catalogues.ts'
-import { connectionsRoutes } from './web/connections.ts'
+import { connectionsRoutes, connectPages } from './web/connections.ts'
 import { refuseCrossSite } from './web/cross-site.ts'
 import { errorHandler, notFound } from './web/errors.ts'
 import { healthRoutes } from './web/health.ts'
@@ -19,7 +19,7 @@ import { pages } from './web/pages.ts'
 import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
-import { requireUser, signInRoutes } from './web/sign-in.ts'
+import { signInRoutes } from './web/sign-in.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
 const assets = fileURLToPath(new URL('../views/public', import.meta.url))
@@ -28,7 +28,7 @@ type Front = Pick<Services, 'config' | 'log' | 'livePricing'>
 
 /** What every request meets first: its log line, live pricing, headers, public files, health. */
 function createFront({ config, log, livePricing: bases }: Front, store: Pick<Store, 'ping'>): Express {
-  const { baseUrl, production, platform, proxies } = config
+  const { baseUrl, platform, proxies } = config
   const formTargets = [platform.appUrl, platform.authUrl].filter(Boolean)
   const app = express()
   app.disable('x-powered-by')
@@ -39,11 +39,7 @@ function createFront({ config, log, livePricing: bases }: Front, store: Pick<Sto
   // Before everything that is for browsers: its callers are none, and their access tokens count.
   for (const { path, ...base } of bases) {
     const { rateLimit } = config.livePricing
-    app.use(
-      path,
-      bodyDeadline({ files: false }),
-      livePricing({ ...base, keys: config.tokenKeys, rateLimit, log }),
-    )
+    app.use(path, bodyDeadline(), livePricing({ ...base, keys: config.tokenKeys, rateLimit, log }))
   }
   app.use(bodyDeadline())
   app.use(securityHeaders({ baseUrl, formTargets }))
@@ -53,7 +49,7 @@ function createFront({ config, log, livePricing: bases }: Front, store: Pick<Sto
   )
   app.use(healthRoutes(store))
 
-  app.use(pages(production))
+  app.use(pages(config))
   for (const { path, baseUrl: at } of bases) app.use(path, livePricingDocs(at), noSuchEndpoint)
   return app
 }
@@ -72,19 +68,19 @@ export function createLivePricingApp(front: Front): Express {
 
 /** The whole app, in the order in which a request meets it. */
 export function createApp(services: Services): Express {
-  const { config, log, store, sessionStore, oauth, vault, attempts, stopping } = services
+  const { config, log, store, sessionStore, oauth, vault, authorizationRequests, stopping } = services
   const { leads, catalogues, accessControls, builderRequests, imports, events, pending } = services
   const { baseUrl } = config
   const app = createFront(services, store)
 
   // Before the sessions and the cross-site check: the platform is no browser, and its signature is what counts.
-  app.use(webhookRoutes({ ...config.webhook, store, events, pending, log }))
+  app.use(webhookRoutes({ ...config.webhook, events, pending, usersOf: vault.usersOf, log }))
   app.use(refuseCrossSite(baseUrl))
   app.use(sessions({ store: sessionStore, secrets: config.sessionSecrets, baseUrl }))
   app.use(express.urlencoded({ extended: false, limit: '64kb' }), express.json({ limit: '64kb' }))
 
-  app.use(signInRoutes())
-  app.use(connectRoutes({ attempts, oauth, vault, baseUrl, requireUser, log }))
+  app.use(signInRoutes({ wanted: oauth.scopes }))
+  app.use(connectRoutes({ authorizationRequests, oauth, vault, baseUrl, pages: connectPages, log }))
   app.use(connectionsRoutes({ vault, wanted: oauth.scopes }))
   app.use(leadsRoutes({ leads, vault }))
   app.use(cataloguesRoutes({ catalogues, accessControls, imports, pending, vault }))

@@ -3,6 +3,7 @@
  * repeated, as it may be a secret.
  */
 
+import { isIP } from 'node:net'
 import { AUTHORIZE_PATH, RATE_LIMIT, WEBHOOK_HEADER } from './platform/contract.ts'
 import type { FirstPartyCredentials } from './platform/first-party.ts'
 import type { Client } from './supplier/clients.ts'
@@ -41,6 +42,10 @@ export interface LivePricingConfig {
 export interface Config {
   production: boolean
   port: number
+  /** The address to listen on; undefined: all. */
+  host: string | undefined
+  /** Whether the demo's sign-in is open to other machines. */
+  demoAllowRemote: boolean
   /** How many proxies stand in front, whose word on the caller's address is taken. */
   proxies: number
   /** The app's public origin, without a closing slash. */
@@ -54,6 +59,8 @@ export interface Config {
   dataDir: string
   /** The largest price file that is taken, in bytes. */
   maxPriceFileBytes: number
+  /** The most that the price files of one user may take together, in bytes. */
+  uploadQuotaBytes: number
   /** `secrets` is empty: no webhook is received. */
   webhook: { secrets: string[]; header: string }
   logLevel: string
@@ -77,6 +84,7 @@ export class ConfigError extends Error {
 
 type Environment = Record<string, string | undefined>
 
+const ENVIRONMENTS = ['production', 'development', 'test']
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 /** Parameters of the consent url that the flow itself sets. */
 const RESERVED = new Set([
@@ -103,7 +111,10 @@ export function readConfig(env: Environment, options: ReadOptions): Config {
     problems.push(`${name} ${rule}`)
     return instead
   }
-  const production = get('NODE_ENV') === 'production'
+  const environment = get('NODE_ENV') ?? 'development'
+  if (!ENVIRONMENTS.includes(environment))
+    problems.push(`NODE_ENV must be ${ENVIRONMENTS.join(', ')} or unset`)
+  const production = environment === 'production'
 
   function required(name: string, hint: string): string {
     return get(name) ?? wrong(name, `is not set: ${hint}`, '')
@@ -127,7 +138,7 @@ export function readConfig(env: Environment, options: ReadOptions): Config {
   }
 
   function platformAddress(name: string, need = appOnly): string {
-    return address(name, need(name, 'the platform’s support tells it'), { path: true })
+    return address(name, need(name, 'ask the platform’s support'), { path: true })
   }
 
   function list(name: string): string[] {
@@ -183,13 +194,33 @@ export function readConfig(env: Environment, options: ReadOptions): Config {
       const url = URL.parse(text)
       return url && /^rediss?:$/.test(url.protocol) && /^\/?\d*$/.test(url.pathname)
     })
-    return valid
-      ? urls
-      : wrong(
-          'REDIS_URL',
-          'must be redis:// or rediss:// addresses, comma separated; a path can only be the number of a database',
-          [],
-        )
+    if (!valid) {
+      const rule =
+        'must be redis:// or rediss:// addresses, comma separated; a path can only be the number of a database'
+      return wrong('REDIS_URL', rule, [])
+    }
+    const plain = urls.some((text) => text.startsWith('redis:') && !isLoopback(new URL(text)))
+    if (production && plain && !flag('REDIS_PLAINTEXT', false)) {
+      const rule =
+        'must be rediss:// in production, or a Redis on this machine; on a private network set REDIS_PLAINTEXT=true'
+      return wrong('REDIS_URL', rule, [])
+    }
+    return urls
+  }
+
+  function flag(name: string, usual: boolean): boolean {
+    const value = get(name)
+    if (value === undefined) return usual
+    return value === 'true' || value === 'false'
+      ? value === 'true'
+      : wrong(name, 'must be true or false', usual)
+  }
+
+  function host(): string | undefined {
+    const value = get('HOST')
+    if (value === undefined || isIP(value) !== 0 || /^[A-Za-z\d]([A-Za-z\d.-]*[A-Za-z\d])?$/.test(value))
+      return value
+    return wrong('HOST', 'must be an IP address or a host name, such as 127.0.0.1 or 0.0.0.0', undefined)
   }
 
   function authorizePath(): string {
@@ -280,11 +311,11 @@ export function readConfig(env: Environment, options: ReadOptions): Config {
       : wrong('TRUSTED_PROXIES', 'must be the number of proxies in front, from 0 to 9', 0)
   }
 
-  function maxPriceFileBytes(): number {
-    const value = get('PRICE_FILE_MAX_MB') ?? '200'
+  function megabytes(name: string, usual: string): number {
+    const value = get(name) ?? usual
     return /^[1-9]\d{0,5}$/.test(value)
       ? Number(value) * 1_000_000
-      : wrong('PRICE_FILE_MAX_MB', 'must be a whole number of megabytes', 0)
+      : wrong(name, 'must be a whole number of megabytes', 0)
   }
 
   function scopes(): string[] {
@@ -306,13 +337,16 @@ export function readConfig(env: Environment, options: ReadOptions): Config {
   const config: Config = {
     production,
     port: listenPort,
+    host: host(),
+    demoAllowRemote: flag('DEMO_ALLOW_REMOTE', false),
     proxies: proxies(),
     baseUrl: address('BASE_URL', get('BASE_URL') ?? `http://localhost:${listenPort}`, { path: false }),
     sessionSecrets: sessionSecrets(),
     tokenKeys: tokenKeys(),
     redisUrls: redisUrls(),
     dataDir: get('DATA_DIR') ?? '.data',
-    maxPriceFileBytes: maxPriceFileBytes(),
+    maxPriceFileBytes: megabytes('PRICE_FILE_MAX_MB', '200'),
+    uploadQuotaBytes: megabytes('UPLOAD_QUOTA_MB', '1000'),
     webhook: webhook(),
     logLevel: LEVELS.includes(get('LOG_LEVEL') ?? 'info')
       ? (get('LOG_LEVEL') ?? 'info')

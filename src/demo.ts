@@ -2,6 +2,8 @@
 
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import pretty from 'pino-pretty'
+import { createLog } from './log.ts'
 import { configOf, start } from './run-app.ts'
 import { openSandbox, sandboxSettings } from './run-sandbox.ts'
 import { addressesOf } from './sandbox/sandbox.ts'
@@ -12,12 +14,21 @@ import { hasPriceList } from './supplier/embedded/price-lists.ts'
 
 const SAMPLE = fileURLToPath(new URL('./supplier/sample', import.meta.url))
 
+/** The log as lines that people read: the time, what happened, and the fields that matter. */
+const readable = () =>
+  pretty({
+    translateTime: 'SYS:HH:MM:ss',
+    ignore: 'requestId,method,route,status,ms',
+    singleLine: true,
+    messageFormat: '{msg}{if route} {method} {route} {status} {ms} ms{end}{if requestId} · {requestId}{end}',
+  })
+
 try {
   const settings = sandboxSettings(process.env)
   const { appUrl, authUrl, apiUrl } = addressesOf(settings.url)
   const { url: livePricingUrl, clientId, clientSecret } = settings.livePricing
   const config = configOf({
-    LOG_LEVEL: 'warn',
+    LOG_LEVEL: 'info',
     LIVE_PRICING_CLIENTS: `${clientId}:${clientSecret}`,
     ...process.env,
     PLATFORM_APP_URL: appUrl,
@@ -30,13 +41,14 @@ try {
   const priceLists = join(config.dataDir, PRICE_LISTS.production)
   if (!hasPriceList(priceLists)) await loadPriceList(SAMPLE, priceLists)
   const sandbox = await openSandbox(settings)
-  const app = await start(config)
+  const app = await start(config, createLog(config.logLevel, readable()))
   console.log(`
   The app                ${config.baseUrl}
   Live pricing           ${livePricingUrl}
 ${sandbox.summary}
 
   Open the app, sign in with any name, and press "Connect an account". Ctrl-C stops both.
+  The app's log follows: each line ends with the request id that error pages show.
 `)
   onStopSignal(async () => {
     await app.close()

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { requestContext } from './request-context.ts'
 
 /**
  * The log: JSON lines on standard output. We log chosen fields only; what is listed here is cut out all the same,
@@ -10,6 +11,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       level,
       base: null,
       timestamp: timestamps(),
+      mixin: () => requestContext.getStore() ?? {},
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACTED, censor: '[redacted]' },
     },

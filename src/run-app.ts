@@ -1,28 +1,39 @@
+import type { Logger } from 'pino'
 import { createApp } from './app.ts'
 import { type Config, type ReadOptions, readConfig } from './config.ts'
+import { protectDataDir } from './data-dir.ts'
 import { developmentSecrets } from './dev-secrets.ts'
 import { createLog } from './log.ts'
 import { GRACE_MS, listen } from './serve.ts'
 import { createServices, type Services } from './services.ts'
-import { DEMO } from './web/sign-in.ts'
+import { DEMO, OPEN_DEMO } from './web/sign-in.ts'
 
 /** The config of this environment; outside production, missing secrets are made and kept. Throws `ConfigError`. */
 export function configOf(env: NodeJS.ProcessEnv, options: Partial<ReadOptions> = {}): Config {
-  const ready = env.NODE_ENV === 'production' || (env.SESSION_SECRET && env.TOKEN_KEYS)
-  const secrets = ready ? {} : developmentSecrets(env.DATA_DIR || '.data')
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value))
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()))
+  const development = ['development', 'test'].includes(given.NODE_ENV?.trim() ?? 'development')
+  const complete = given.SESSION_SECRET && given.TOKEN_KEYS
+  const secrets = development && !complete ? developmentSecrets(given.DATA_DIR?.trim() ?? '.data') : {}
   return readConfig({ ...secrets, ...given }, { demoSignIn: DEMO, ...options })
 }
 
-/** Starts the app; resolves when it listens. The demo's sign-in is for this machine only. */
-export async function start(config: Config): Promise<{ close(): Promise<void> }> {
-  const log = createLog(config.logLevel)
+/**
+ * Starts the app; resolves when it listens. The demo's sign-in is for this machine only, unless the settings open it.
+ * Throws an error of one line that names the setting.
+ */
+export async function start(
+  config: Config,
+  log: Logger = createLog(config.logLevel),
+): Promise<{ close(): Promise<void> }> {
+  protectDataDir(config.dataDir)
   const services = await createServices(config, log)
   const server = await listen(createApp(services), {
     port: config.port,
+    host: config.host,
     variable: 'PORT',
-    ...(DEMO && { localOnly: [new URL(config.baseUrl).hostname] }),
+    localOnly: DEMO && !config.demoAllowRemote ? [new URL(config.baseUrl).hostname] : undefined,
   })
+  if (DEMO && config.demoAllowRemote) log.warn(OPEN_DEMO)
   resumeImports(services)
   log.info({ url: config.baseUrl, store: services.store.description }, 'listening')
   return {

@@ -2,12 +2,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { redirectUrls } from './connect/routes.ts'
+import { protectDataDir } from './data-dir.ts'
 import { ACCOUNTS, SUPPLIERS } from './sandbox/accounts.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 import { listen } from './serve.ts'
 
 export interface SandboxSettings {
   port: number
+  /** The address to listen on; undefined: all. */
+  host: string | undefined
+  /** Whether other machines may use it. */
+  allowRemote: boolean
   /** Where the sandbox is reached. */
   url: string
   /** The app that is registered with the sandbox: where it is, and its credentials. */
@@ -26,12 +31,17 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535 || Number(port) === 0) {
     throw new Error('SANDBOX_PORT must be a whole number from 1 to 65535')
   }
+  const url = (env.SANDBOX_URL?.trim() || `http://localhost:${port}`).replace(/\/+$/, '')
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '') || new URL(url).pathname !== '/')
+    throw new Error('SANDBOX_URL must be an http or https address without a path')
   const appUrl = (env.BASE_URL || `http://localhost:${env.PORT || '3000'}`).replace(/\/+$/, '')
   if (!URL.canParse(appUrl)) throw new Error(`${env.BASE_URL ? 'BASE_URL' : 'PORT'} does not make an address`)
   const [, client, secret] = /^([^:,]+):([^,]+)/.exec(env.LIVE_PRICING_CLIENTS?.trim() ?? '') ?? []
   return {
     port: Number(port),
-    url: `http://localhost:${port}`,
+    host: env.HOST?.trim() || undefined,
+    allowRemote: env.DEMO_ALLOW_REMOTE?.trim() === 'true',
+    url,
     appUrl,
     clientId: env.PLATFORM_CLIENT_ID || 'sandbox-client',
     clientSecret: env.PLATFORM_CLIENT_SECRET || 'sandbox-client-secret',
@@ -59,9 +69,11 @@ function sampleItems() {
 
 /** Starts the sandbox; `summary` says where it is and who can log in. */
 export async function openSandbox(settings: SandboxSettings) {
-  const { port, url, appUrl, clientId, clientSecret, webhookSecret, livePricing, dataDir } = settings
+  const { port, host, url, appUrl, clientId, clientSecret, webhookSecret, livePricing, dataDir } = settings
+  protectDataDir(dataDir)
   const sandbox = createSandbox({
     baseUrl: url,
+    openToAll: settings.allowRemote,
     apps: [
       {
         name: 'Connect Starter',
@@ -79,7 +91,12 @@ export async function openSandbox(settings: SandboxSettings) {
     connected: [{ builder: 'ridgeline-build', supplier: SAMPLE_SUPPLIER, externalRef: 'CUST1002' }],
     webhooks: { [SAMPLE_SUPPLIER]: { url: `${appUrl}/webhooks/platform`, secret: webhookSecret } },
   })
-  const server = await listen(sandbox.app, { port, variable: 'SANDBOX_PORT', localOnly: [] })
+  const server = await listen(sandbox.app, {
+    port,
+    host,
+    variable: 'SANDBOX_PORT',
+    localOnly: settings.allowRemote ? undefined : [new URL(url).hostname],
+  })
   const accounts = ACCOUNTS.map(
     ({ email, password, businesses }) =>
       `    ${email.padEnd(24)} password ${password}   ${businesses.map(({ name }) => name).join(', ')}`,

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 
 /** How long requests in flight may take to finish after a stop signal, in ms. */
@@ -9,13 +9,16 @@ const UPLOAD_MS = 900_000
 
 export interface ListenOptions {
   port: number
+  /** The address to listen on; undefined: all. */
+  host?: string | undefined
   /** The variable that sets the port, to be named when it cannot be had. */
   variable: string
   /**
    * Answers this machine only, and only under the name localhost or one of these hosts: for a demo, whose sign-in
-   * anyone could use, from the network or by a name that is made to point here (DNS rebinding).
+   * anyone could use, from the network, through a proxy or a tunnel, or by a name that is made to point here (DNS
+   * rebinding).
    */
-  localOnly?: string[]
+  localOnly?: string[] | undefined
 }
 
 export interface Listening {
@@ -23,10 +26,15 @@ export interface Listening {
   stop(graceMs: number): Promise<void>
 }
 
-/** Listens on all addresses. Throws an error of one line that names `variable` when the port cannot be had. */
+const REMOTE =
+  'This demo accepts connections from this machine only. In a container, a Codespace or behind a tunnel set DEMO_ALLOW_REMOTE=true: everyone who can reach this address can then sign in.\n'
+/** Headers by which a proxy or a tunnel passes on a request from elsewhere. */
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'cf-connecting-ip', 'via']
+
+/** Listens. Throws an error of one line that names `variable` when the port cannot be had. */
 export function listen(
   handler: RequestListener,
-  { port, variable, localOnly }: ListenOptions,
+  { port, host, variable, localOnly }: ListenOptions,
 ): Promise<Listening> {
   const server = createServer({ requestTimeout: UPLOAD_MS, headersTimeout: 15_000 })
   const sockets = new Set<Socket>()
@@ -38,8 +46,8 @@ export function listen(
   server.on('request', (req, res) => {
     open.add(res)
     res.once('close', () => open.delete(res))
-    if (!localOnly || isLocal(req.socket.remoteAddress, req.headers.host, localOnly)) return handler(req, res)
-    res.writeHead(403, { 'content-type': 'text/plain' }).end('This demo answers on its own machine only.\n')
+    if (!localOnly || isLocal(req, localOnly)) return handler(req, res)
+    res.writeHead(403, { 'content-type': 'text/plain' }).end(REMOTE)
   })
 
   async function stop(graceMs: number): Promise<void> {
@@ -61,20 +69,29 @@ export function listen(
   return new Promise((resolve, reject) => {
     server.once('listening', () => resolve({ stop }))
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new Error(portProblem(error.code, port, variable))),
+      reject(new Error(listenProblem(error.code, port, host, variable))),
     )
-    server.listen(port)
+    server.listen({ port, host })
   })
 }
 
-function isLocal(address = '', host = '', hosts: string[]): boolean {
-  const name = host.replace(/:\d+$/, '')
+function isLocal({ socket, headers }: IncomingMessage, hosts: string[]): boolean {
+  const name = (headers.host ?? '').replace(/:\d+$/, '')
   return (
-    /^(::ffff:)?127\.|^::1$/.test(address) && ['localhost', '127.0.0.1', '[::1]', ...hosts].includes(name)
+    /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '') &&
+    FORWARDED.every((header) => headers[header] === undefined) &&
+    ['localhost', '127.0.0.1', '[::1]', ...hosts].includes(name)
   )
 }
 
-function portProblem(code: string | undefined, port: number, variable: string): string {
+function listenProblem(
+  code: string | undefined,
+  port: number,
+  host: string | undefined,
+  variable: string,
+): string {
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `HOST: ${host} is not an address of this machine; use 0.0.0.0 for all, 127.0.0.1 for this machine only`
   if (code === 'EADDRINUSE') {
     return `${variable}: port ${port} is taken by another program; stop it or set ${variable} to a free port`
   }

@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import type { Store as SessionStore } from 'express-session'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import { type Attempts, createAttempts } from './connect/attempts.ts'
+import { type AuthorizationRequests, createAuthorizationRequests } from './connect/authorization-requests.ts'
 import { createImports, type Imports } from './imports/jobs.ts'
 import { type AccessControls, createAccessControls } from './platform/access-controls.ts'
 import { createApi } from './platform/api.ts'
 import { type BuilderRequests, createBuilderRequests } from './platform/builder-requests.ts'
 import { type Catalogues, createCatalogues } from './platform/catalogues.ts'
-import { createHttpPools } from './platform/http.ts'
+import { createHttpPools, type HttpPools } from './platform/http.ts'
 import { createLeads, type Leads } from './platform/leads.ts'
 import { createOAuth, type OAuth } from './platform/oauth.ts'
 import type { TokenSource } from './platform/token-source.ts'
@@ -29,7 +29,7 @@ export interface Services {
   sessionStore: SessionStore
   oauth: OAuth
   vault: Vault
-  attempts: Attempts
+  authorizationRequests: AuthorizationRequests
   leads: Leads
   catalogues: Catalogues
   builderRequests: BuilderRequests
@@ -46,9 +46,12 @@ export interface Services {
 }
 
 /** Throws an error of one line when the embedded store cannot be opened; a Redis is waited for in the background. */
-export async function createServices(config: Config, log: Logger): Promise<Services> {
+export async function createServices(
+  config: Config,
+  log: Logger,
+  http: HttpPools = createHttpPools(),
+): Promise<Services> {
   const { store, sessionStore } = await openStore(config, log)
-  const http = createHttpPools()
   const oauth = createOAuth({ ...config.platform, http: http.tokens })
   const api = createApi({ baseUrl: config.platform.apiUrl, http: http.api, uploads: http.uploads })
   const vault = createVault({ store, keys: config.tokenKeys, oauth, log })
@@ -56,20 +59,23 @@ export async function createServices(config: Config, log: Logger): Promise<Servi
   const builderRequests = createBuilderRequests(api)
   const paced = pacing(store, config.platform.rateLimit)
   const source = (userId: string, context: string) => vault.tokenSource(userId, context)
+  // One name for one grant: its parts cannot run into each other.
+  const pacedSource = (userId: string, context: string) =>
+    paced(source(userId, context), JSON.stringify([userId, context]))
   const imports = createImports({
-    ...{ store, catalogues, log, dir: join(config.dataDir, 'imports'), maxBytes: config.maxPriceFileBytes },
-    // One name for one grant: its parts cannot run into each other.
-    source: (userId, context) => paced(source(userId, context), JSON.stringify([userId, context])),
+    ...{ store, catalogues, log, dir: join(config.dataDir, 'imports') },
+    ...{ maxBytes: config.maxPriceFileBytes, quotaBytes: config.uploadQuotaBytes },
+    source: pacedSource,
   })
   const livePricing = livePricingBases(config, log)
   const stopping = new AbortController()
   return {
     ...{ config, log, store, sessionStore, oauth, vault, catalogues, builderRequests, imports },
-    attempts: createAttempts(store),
+    authorizationRequests: createAuthorizationRequests(store),
     leads: createLeads(api),
     accessControls: createAccessControls(api),
     events: createEvents(store),
-    pending: createPending({ store, builderRequests, source }),
+    pending: createPending({ store, builderRequests, source, pacedSource }),
     livePricing,
     stopping: stopping.signal,
     stop: () => stopping.abort(),

@@ -1,4 +1,5 @@
 /** `npm run doctor`: checks the settings, the store and the platform's addresses, and says what to do. */
+import '../env-file.ts'
 import { createLog } from '../log.ts'
 import { createFirstParty } from '../platform/first-party.ts'
 import { createHttp } from '../platform/http.ts'

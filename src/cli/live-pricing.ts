@@ -1,4 +1,5 @@
 /** `npm run live-pricing`: Interface A alone, for a supplier that needs nothing else of the app. */
+import '../env-file.ts'
 import { createLivePricingApp } from '../app.ts'
 import { createLog } from '../log.ts'
 import { configOf } from '../run-app.ts'
@@ -10,7 +11,7 @@ try {
   const log = createLog(config.logLevel)
   const livePricing = livePricingBases(config, log)
   const app = createLivePricingApp({ config, log, livePricing })
-  const server = await listen(app, { port: config.port, variable: 'PORT' })
+  const server = await listen(app, { port: config.port, host: config.host, variable: 'PORT' })
   for (const { baseUrl } of livePricing) log.info({ url: baseUrl }, 'live pricing')
   onStopSignal(async () => {
     await server.stop(GRACE_MS)

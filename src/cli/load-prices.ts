@@ -1,5 +1,5 @@
 /** `npm run load-prices`: makes the CSV files of a folder the price list that live pricing answers from. */
-import './env-file.ts'
+import '../env-file.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

@@ -2,14 +2,14 @@
  * `npm run push-catalogue -- prices.csv --catalogue NAME --scope Public`: a price file into a catalogue, by API key.
  * Exits 0 only when the platform says that the import is completed.
  */
-import './env-file.ts'
+import '../env-file.ts'
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, existsSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import * as z from 'zod'
 import { type Columns, FIELDS, type Field } from '../imports/columns.ts'
 import type { Problem } from '../imports/items.ts'
-import { type Check, openPriceFile } from '../imports/price-file.ts'
+import { type Check, MAX_PROBLEMS, openPriceFile } from '../imports/price-file.ts'
 import { checkFile, readBatches } from '../imports/reader.ts'
 import { createReport } from '../imports/report.ts'
 import { patiently, runImport } from '../imports/run.ts'
@@ -143,10 +143,10 @@ async function checked(file: string, options: Options): Promise<{ digest: string
       `${check.doubts.join('\n')}\nThe file's columns are\n${headings}\nChoose with --map, for example --map price=4.`,
     )
   }
-  if (shown > 20)
-    console.error(
-      `... and ${count(shown - 20)} more${options.report ? '' : '; --report FILE writes them all'}.`,
-    )
+  if (check.bad > 20) {
+    const hint = options.report ? '' : `; --report FILE writes the first ${count(MAX_PROBLEMS)}`
+    console.error(`... and ${count(check.bad - 20)} more${hint}.`)
+  }
   const names = Object.entries(check.columns).map(([field, at]) => `${field} from "${check.headings[at]}"`)
   reporter.step(
     `Checked ${count(check.rows)} rows: ${count(check.good)} can go, ${count(check.bad)} have problems.`,

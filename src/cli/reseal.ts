@@ -1,4 +1,5 @@
 /** `npm run reseal`: seals every stored connection with the first of TOKEN_KEYS, so that an older key can go. */
+import '../env-file.ts'
 import { createLog } from '../log.ts'
 import { configOf } from '../run-app.ts'
 import { fail } from '../serve.ts'

@@ -1,4 +1,5 @@
 /** `npm run sandbox`: the sandbox alone, for an app that is started by `npm start`. */
+import '../env-file.ts'
 import { openSandbox, sandboxSettings } from '../run-sandbox.ts'
 import { fail, onStopSignal } from '../serve.ts'
 

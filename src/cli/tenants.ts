@@ -1,5 +1,5 @@
 /** `npm run tenants`: the tenants that the API key may act for (specification 5.2.7). */
-import './env-file.ts'
+import '../env-file.ts'
 import { listTenants } from '../platform/first-party.ts'
 import { fail } from '../serve.ts'
 import { explain, openByApiKey } from './by-api-key.ts'

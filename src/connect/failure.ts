@@ -6,13 +6,23 @@ export class ConnectFailure extends Error {
   readonly retryAfterMs?: number
   /** For the log: what happened, in words of ours or a code of the platform's. */
   readonly reason: string | undefined
+  /** The id of the request that failed, when another one shows it. */
+  readonly requestId: string | undefined
+  /** The context that was to be reconnected. */
+  readonly expected: string | undefined
 
-  constructor(code: FailureCode, reason?: string) {
+  constructor(
+    code: FailureCode,
+    reason?: string,
+    shown: { requestId?: string | undefined; expected?: string | undefined } = {},
+  ) {
     super(FAILURES[code].message)
     this.name = 'ConnectFailure'
     this.code = code
     this.status = FAILURES[code].status
     this.reason = reason
+    this.requestId = shown.requestId
+    this.expected = shown.expected
     if (this.status === 503) this.retryAfterMs = 1000
   }
 }
@@ -45,25 +55,34 @@ const FAILURES = {
     message:
       'The platform did not accept the consent: its code was used already or is too old. Please connect again.',
   },
+  not_a_navigation: {
+    status: 400,
+    message: 'This address can only be opened as a page of its own, not as part of another page.',
+  },
+  not_saved_yet: {
+    status: 503,
+    message:
+      "The platform granted access, but this app's data store did not accept it yet. The app keeps trying for ten minutes. Check your connections in a minute; if the account is not listed, connect it again.",
+  },
   unfinished: {
     status: 503,
     message:
-      'This connection was interrupted before it was finished. Unless it is among your connections, please connect again.',
+      'This connection was interrupted before it was finished. Check your connections; if the account is not listed, connect it again.',
   },
   platform_unavailable: {
     status: 503,
     message:
-      'The platform did not answer while the account was being connected. Nothing was stored; please connect again.',
+      'The platform did not give this app its tokens: it did not respond, or returned an error. Nothing was stored; please connect again.',
   },
   platform_rejected: {
     status: 502,
     message:
-      "The platform's answer does not fit the connection that was asked for. Nothing was stored; please connect again.",
+      "The platform's answer does not fit the connection that was requested. Nothing was stored; please connect again.",
   },
   misconfigured: {
     status: 500,
     message:
-      'The platform refuses the credentials of this app. Its operator has been told; nothing was stored.',
+      "The platform rejects this app's credentials. This has been logged for its developers; nothing was stored.",
   },
   consent_unavailable: {
     status: 502,
@@ -72,11 +91,14 @@ const FAILURES = {
   consent_misconfigured: {
     status: 500,
     message:
-      'The platform refused how this app asks for consent. Its operator has been told; nothing was stored.',
+      "The platform rejected this app's authorization request. This has been logged for its developers; nothing was stored.",
   },
 } as const satisfies Record<string, { status: number; message: string }>
 
 export type FailureCode = keyof typeof FAILURES
+
+export const isFailureCode = (code: unknown): code is FailureCode =>
+  typeof code === 'string' && Object.hasOwn(FAILURES, code)
 
 /** What an `error` parameter on the callback means (RFC 6749 section 4.1.2.1). */
 export function consentFailure(error: string): ConnectFailure {

@@ -1,21 +1,44 @@
 import { createHash } from 'node:crypto'
-import { type Request, Router } from 'express'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Logger } from 'pino'
 import { contextSchema, START_PAGE } from '../platform/contract.ts'
 import { GrantRejected, Misconfigured, PlatformError, PlatformUnavailable } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
 import type { Vault } from '../vault/vault.ts'
-import type { Attempts, Browser, Claim } from './attempts.ts'
-import { ConnectFailure, consentFailure } from './failure.ts'
+import type {
+  AuthorizationRequests,
+  BrowserSession,
+  Consent,
+  Mismatch,
+  PendingExchange,
+} from './authorization-requests.ts'
+import { ConnectFailure, consentFailure, type FailureCode, isFailureCode } from './failure.ts'
+
+declare module 'express-session' {
+  interface SessionData {
+    /** How the last connect flow of this browser failed, for the page that says so. */
+    connectFailure: { code: FailureCode; requestId: string; expected?: string | undefined }
+  }
+}
+
+/** What this flow needs of the pages around it. */
+export interface ConnectPages {
+  /** The id of the signed-in user. Throws when nobody is. */
+  requireUser(req: Request): string
+  isSignedIn(req: Request): boolean
+  /** Shows the connections with the notice that this one is connected. */
+  showConnected(req: Request, res: Response, context: string): void
+  /** Asks whether the context that arrived is to be connected as well; the answer is posted to the same address. */
+  askAboutMismatch(req: Request, res: Response, mismatch: Mismatch): void
+}
 
 export interface ConnectOptions {
-  attempts: Attempts
+  authorizationRequests: AuthorizationRequests
   oauth: OAuth
   vault: Pick<Vault, 'connect'>
   /** The public address of this app: where the platform sends the browser back to. */
   baseUrl: string
-  /** The id of the signed-in user. Throws when nobody is. */
-  requireUser(req: Request): string
+  pages: ConnectPages
   log: Logger
 }
 
@@ -23,68 +46,139 @@ export interface ConnectOptions {
 export const redirectUrls = (baseUrl: string) =>
   [`${baseUrl}/connect/context`, `${baseUrl}/connect/callback`] as const
 
-const LONGEST_PARAMETER = 4096
+const MAX_PARAMETER = 4096
+const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
+const FAILED_PATH = '/connect/failed'
+const NOT_SAVED_PATH = '/connect/not-saved'
 
 /**
- * The delegated flow as the browser sees it (specification 5.3): begin, receive the context and ask for consent,
- * exchange the code. Every failure is thrown, for the error page.
+ * The delegated flow as the browser sees it (specification 5.3): start, receive the context and ask for consent,
+ * exchange the code. The callback always answers with a redirect, so that the code leaves the address bar.
  */
-export function connectRoutes({ attempts, oauth, vault, baseUrl, requireUser, log }: ConnectOptions): Router {
+export function connectRoutes(options: ConnectOptions): Router {
+  const { authorizationRequests, oauth, baseUrl, pages } = options
   const [contextUrl, redirectUri] = redirectUrls(baseUrl)
-  const browser = (req: Request): Browser => ({
-    userId: requireUser(req),
+  const exchange = exchanger(options)
+  const browserOf = (req: Request): BrowserSession => ({
+    userId: pages.requireUser(req),
     session: createHash('sha256').update(req.sessionID).digest('base64url'),
   })
+  const consentUrl = async (consent: Consent) => (await oauth.consentUrl({ ...consent, redirectUri })).href
 
   return (
     Router()
       .post('/connect', async (req, res) => {
-        await attempts.begin(browser(req))
+        const browser = browserOf(req)
+        await authorizationRequests.start(browser, expectedOf(req))
         res.redirect(303, oauth.startUrl(contextUrl).href)
       })
 
       // Each of these addresses is good for one visit, so what only looks (a mail scanner's HEAD) must not use it up.
-      .head([new URL(contextUrl).pathname, new URL(redirectUri).pathname], (_req, res) => {
+      .head([CONTEXT_PATH, CALLBACK_PATH], (_req, res) => {
         res.status(405).set('Allow', 'GET').end()
       })
 
-      .get(new URL(contextUrl).pathname, async (req, res) => {
-        const from = browser(req)
+      .get(CONTEXT_PATH, topLevelOnly, async (req, res) => {
+        const browser = browserOf(req)
         const context = contextSchema.safeParse(req.query[START_PAGE.context])
         if (!context.success) throw new ConnectFailure('invalid_context')
-        const flow = await attempts.receive(from, context.data)
-        res.redirect(303, (await oauth.consentUrl({ context: context.data, ...flow, redirectUri })).href)
+        const bound = await authorizationRequests.bindContext(browser, context.data)
+        if ('id' in bound) res.redirect(303, `/connect/confirm/${bound.id}`)
+        else res.redirect(303, await consentUrl(bound))
       })
 
-      .get(new URL(redirectUri).pathname, async (req, res) => {
-        const from = browser(req)
-        const { state, error, code } = callbackParameters(req)
-        const claim = await attempts.claim(from, state)
-        const outcome = 'end' in claim ? await finish(claim) : claim
-        if ('failed' in outcome) throw new ConnectFailure(outcome.failed)
-        res.redirect(303, `/connections?${new URLSearchParams({ connected: outcome.connected })}`)
+      .get('/connect/confirm/:id', async (req, res) => {
+        pages.askAboutMismatch(req, res, await authorizationRequests.mismatch(browserOf(req), req.params.id))
+      })
+      .post('/connect/confirm/:id', async (req, res) => {
+        res.redirect(
+          303,
+          await consentUrl(await authorizationRequests.confirm(browserOf(req), req.params.id)),
+        )
+      })
 
-        // Recording the outcome is best effort: without it, opening this callback again says "unfinished".
-        async function finish({ context, codeVerifier, end }: Claim) {
-          try {
-            if (error !== undefined) throw consentFailure(error)
-            if (code === undefined) throw new ConnectFailure('invalid_callback')
-            const callbackUrl = new URL(redirectUri)
-            callbackUrl.search = new URL(req.originalUrl, baseUrl).search
-            const tokens = await oauth.exchange({ callbackUrl, context, state, codeVerifier })
-            await vault.connect(from.userId, context, tokens)
-            await end({ connected: context }).catch(() => {})
-            return { connected: context }
-          } catch (failure) {
-            const known = explain(failure)
-            const { code = 'unfinished', reason, status } = known ?? {}
-            log[status === 500 ? 'error' : 'warn']({ code, reason }, 'connect failed')
-            await end({ failed: code }).catch(() => {})
-            throw known ?? failure
-          }
+      .get(CALLBACK_PATH, topLevelOnly, async (req, res) => {
+        if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
+        const browser = browserOf(req)
+        let expected: string | undefined
+        try {
+          const answer = callbackParameters(req)
+          const claimed = await authorizationRequests.claim(browser, answer.state)
+          if ('end' in claimed) expected = claimed.expected
+          const outcome = 'end' in claimed ? await exchange(req, browser.userId, claimed, answer) : claimed
+          if ('failed' in outcome) throw new ConnectFailure(outcome.failed)
+          return pages.showConnected(req, res, outcome.connected)
+        } catch (error) {
+          if (!(error instanceof ConnectFailure)) throw error
+          // The session may be in the very store that does not accept anything.
+          if (error.code === 'not_saved_yet') return res.redirect(303, NOT_SAVED_PATH)
+          req.session.connectFailure = { code: error.code, requestId: req.id, expected }
+          return res.redirect(303, FAILED_PATH)
         }
       })
+
+      .get(FAILED_PATH, (req, res) => {
+        pages.requireUser(req)
+        const { code, ...shown } = req.session.connectFailure ?? {}
+        if (!isFailureCode(code)) return res.redirect(303, '/connections')
+        throw new ConnectFailure(code, undefined, shown)
+      })
+      .get(NOT_SAVED_PATH, (req) => {
+        pages.requireUser(req)
+        throw new ConnectFailure('not_saved_yet')
+      })
   )
+}
+
+/** The context that is to be reconnected, when the form names one. Throws `ConnectFailure` (`invalid_context`). */
+function expectedOf(req: Request): string | undefined {
+  const given = req.body?.[START_PAGE.context]
+  if (given === undefined || given === '') return undefined
+  const context = contextSchema.safeParse(given)
+  if (!context.success) throw new ConnectFailure('invalid_context')
+  return context.data
+}
+
+/**
+ * The return addresses may be opened as a page only: an image or a frame of another site, or a page that a browser
+ * fetches ahead, would use up the request. `Sec-Fetch-Dest` is absent where a browser does not send it.
+ */
+const topLevelOnly: RequestHandler = (req, _res, next) => {
+  const destination = req.get('sec-fetch-dest') ?? 'document'
+  if (destination !== 'document' || req.get('sec-purpose')?.includes('prefetch'))
+    throw new ConnectFailure('not_a_navigation')
+  next()
+}
+
+/** The exchange of a code that was claimed, and the record of how it ended. Throws `ConnectFailure`. */
+function exchanger({ oauth, vault, baseUrl, log }: ConnectOptions) {
+  return async (
+    req: Request,
+    userId: string,
+    { context, codeVerifier, end }: PendingExchange,
+    { state, error, code }: ReturnType<typeof callbackParameters>,
+  ): Promise<{ connected: string }> => {
+    try {
+      if (error !== undefined) throw consentFailure(error)
+      if (code === undefined) throw new ConnectFailure('invalid_callback')
+      const callbackUrl = new URL(baseUrl + CALLBACK_PATH)
+      callbackUrl.search = new URL(req.originalUrl, baseUrl).search
+      const sentAt = Date.now()
+      const tokens = await oauth.exchange({ callbackUrl, context, state, codeVerifier })
+      if ((await vault.connect(userId, context, tokens, sentAt)) === 'pending')
+        throw new ConnectFailure('not_saved_yet')
+      // Recording the outcome is best effort: without it, opening this callback again says "unfinished".
+      await end({ connected: context }).catch(() => {})
+      return { connected: context }
+    } catch (thrown) {
+      const known = explain(thrown)
+      const failure = known ?? new ConnectFailure('unfinished', (thrown as Error | null)?.name)
+      const { code: failed, reason, status } = failure
+      log[known && status !== 500 ? 'warn' : 'error']({ code: failed, reason }, 'connect failed')
+      await end({ failed }).catch(() => {})
+      throw failure
+    }
+  }
 }
 
 /** The answer of the consent page. Throws `ConnectFailure` when it is not one state with one code or error. */
@@ -92,7 +186,7 @@ function callbackParameters(req: Request) {
   const one = (name: string): string | undefined => {
     const value = req.query[name]
     if (value === undefined || value === '') return undefined
-    if (typeof value !== 'string' || value.length > LONGEST_PARAMETER)
+    if (typeof value !== 'string' || value.length > MAX_PARAMETER)
       throw new ConnectFailure('invalid_callback')
     return value
   }
@@ -103,7 +197,7 @@ function callbackParameters(req: Request) {
   return { state, code, error }
 }
 
-/** The failure as this flow tells it; null when it is not about the platform. */
+/** The failure in this flow's words; null when it is not about the platform. */
 function explain(failure: unknown): ConnectFailure | null {
   if (failure instanceof ConnectFailure) return failure
   if (failure instanceof GrantRejected) return new ConnectFailure('code_rejected')

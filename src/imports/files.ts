@@ -1,5 +1,5 @@
 import { createWriteStream, existsSync } from 'node:fs'
-import { access, mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { access, mkdir, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -13,10 +13,11 @@ export interface ImportFiles {
   /** The path of the report of its problem rows. */
   report(id: string): string
   /**
-   * Keeps an uploaded price file; gives its size in bytes. Of a file that is too large (`ImportRefused`, 413) or cannot
-   * be written (`StoreUnavailable`) nothing is kept.
+   * Keeps an uploaded price file of a user who has `stored` bytes already; gives its size in bytes. Of a file that is
+   * too large, larger than what is left of the user's quota (`ImportRefused`, 413) or cannot be written
+   * (`StoreUnavailable`) nothing is kept.
    */
-  keep(id: string, bytes: AsyncIterable<Uint8Array>): Promise<number>
+  keep(id: string, userId: string, stored: number, bytes: AsyncIterable<Uint8Array>): Promise<number>
   has(id: string): boolean
   /** Throws `ImportRefused` (409) when the price file is not on this machine. */
   need(id: string): Promise<void>
@@ -33,37 +34,64 @@ export interface ImportFiles {
 /** A file without a job is taken for left behind after this long, in ms; a younger one may be on its way in. */
 const ORPHAN_MS = 3_600_000
 
-export function createFiles(dir: string, maxBytes: number): ImportFiles {
+/** Uploads leave so much of the disk free, in bytes: the store may be on it. */
+const RESERVE_BYTES = 64_000_000
+
+export interface FilesOptions {
+  dir: string
+  maxBytes: number
+  quotaBytes: number
+}
+
+export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): ImportFiles {
   const file = (id: string) => join(dir, `${id}.csv`)
   const report = (id: string) => join(dir, `${id}.problems.csv`)
+  /** Bytes of each user's files that are on their way in. */
+  const arriving = new Map<string, number>()
 
-  async function* limited(bytes: AsyncIterable<Uint8Array>, count: (size: number) => void) {
+  const megabytes = (bytes: number) => `${Math.floor(bytes / 1_000_000)} MB`
+  const quotaExceeded = () =>
+    new ImportRefused(
+      413,
+      'upload_quota_exceeded',
+      `Your price files may take ${megabytes(quotaBytes)} together. Discard imports that you no longer need.`,
+    )
+
+  async function* limited(bytes: AsyncIterable<Uint8Array>, count: (added: number) => number) {
     let size = 0
     for await (const chunk of bytes) {
       size += chunk.length
-      count(size)
       if (size > maxBytes) {
-        const most = `${Math.floor(maxBytes / 1_000_000)} MB`
-        const words = `The price file is larger than ${most}, the most that is taken here.`
+        const words = `The price file is larger than ${megabytes(maxBytes)}, the largest that is accepted here.`
         throw new ImportRefused(413, 'too_large', words)
       }
+      if (count(chunk.length) > quotaBytes) throw quotaExceeded()
       yield chunk
     }
+  }
+
+  async function leaveRoom(): Promise<void> {
+    const { bavail, bsize } = await statfs(dir)
+    if (bavail * bsize < RESERVE_BYTES) throw new StoreUnavailable('the disk for price files is almost full')
   }
 
   return {
     file,
     report,
 
-    async keep(id, bytes) {
+    async keep(id, userId, stored, bytes) {
       let size = 0
-      const counted = limited(bytes, (read) => {
-        size = read
-      })
+      const count = (added: number) => {
+        size += added
+        const total = (arriving.get(userId) ?? 0) + added
+        arriving.set(userId, total)
+        return stored + total
+      }
       try {
         await mkdir(dir, { recursive: true, mode: 0o700 })
+        await leaveRoom()
         const disk = createWriteStream(file(id), { mode: 0o600 })
-        await pipeline(Readable.from(counted, { objectMode: false }), disk)
+        await pipeline(Readable.from(limited(bytes, count), { objectMode: false }), disk)
         return size
       } catch (error) {
         await removed(file(id))
@@ -71,6 +99,10 @@ export function createFiles(dir: string, maxBytes: number): ImportFiles {
         if (typeof code === 'string' && /^E[A-Z]+$/.test(code) && code !== 'ECONNRESET')
           throw new StoreUnavailable(`the price file cannot be written (${code})`)
         throw error
+      } finally {
+        const left = (arriving.get(userId) ?? 0) - size
+        if (left > 0) arriving.set(userId, left)
+        else arriving.delete(userId)
       }
     },
 

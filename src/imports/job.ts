@@ -2,6 +2,9 @@ import * as z from 'zod'
 import type { Key } from '../store/store.ts'
 import { FIELDS } from './columns.ts'
 
+/** The format that this version of the app writes. */
+export const FORMAT = 2
+
 const count = z.number().int().nonnegative()
 const text = z.string().optional()
 const problemSchema = z.object({ line: count, reason: z.string(), cells: z.array(z.string()) })
@@ -12,6 +15,7 @@ const columnsSchema = z.partialRecord(z.enum(FIELDS), count)
  * reported. The file and the report of its problem rows are in the imports folder, under the job's id.
  */
 export const jobSchema = z.object({
+  format: z.literal(FORMAT),
   id: z.string(),
   userId: z.string(),
   context: z.string(),
@@ -59,6 +63,23 @@ export const jobSchema = z.object({
   failure: z.string().nullable(),
 })
 export type Job = z.infer<typeof jobSchema>
+
+/** Reads a stored job of this or an earlier format; null when it has neither. */
+export function parseJob(value: string): Job | null {
+  try {
+    const parsed = jobSchema.safeParse(migrate(JSON.parse(value)))
+    return parsed.success ? parsed.data : null
+  } catch {
+    return null
+  }
+}
+
+/** Format 1 had no `format`, and in its beginnings not all of these. */
+function migrate(record: { format?: unknown }): unknown {
+  if (record.format !== undefined) return record
+  const absent = { headings: [], columns: {}, doubts: [], sample: [], first: [], problems: [] }
+  return { ...absent, rows: 0, good: 0, bad: 0, progress: null, failure: null, ...record, format: FORMAT }
+}
 
 export const JOB = 'import'
 export const jobKey = (userId: string, id: string): Key => ({ kind: JOB, owner: userId, id })

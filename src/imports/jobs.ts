@@ -7,9 +7,9 @@ import type { Store } from '../store/store.ts'
 import type { Columns } from './columns.ts'
 import { createFiles } from './files.ts'
 import type { Problem } from './items.ts'
-import { JOB, type Job, jobKey, jobSchema, leaseKey } from './job.ts'
+import { FORMAT, JOB, type Job, jobKey, leaseKey, parseJob } from './job.ts'
 import { checkFile, readBatches } from './reader.ts'
-import { ImportRefused, noSuchImport } from './refused.ts'
+import { ImportRefused, noSuchImport, unreadableImport } from './refused.ts'
 import { createReport } from './report.ts'
 import { runImport } from './run.ts'
 import { createWorkbench, type Task } from './workbench.ts'
@@ -18,7 +18,10 @@ import { createWorkbench, type Task } from './workbench.ts'
 export type JobView = Job & { interrupted: boolean }
 
 export interface Imports {
-  /** Keeps an uploaded file and begins to check it. Throws `ImportRefused` (413) and keeps nothing of a file too large. */
+  /**
+   * Keeps an uploaded file and begins to check it. Throws `ImportRefused` (413) and keeps nothing of a file that is too
+   * large, or larger than what is left of the user's quota.
+   */
   upload(
     userId: string,
     to: { context: string; catalogue: Catalogue; fileName: string },
@@ -50,7 +53,9 @@ export interface ImportsOptions {
   store: Store
   /** The folder for files and reports. */
   dir: string
+  /** The largest price file, and the most that the files of one user may take together, in bytes. */
   maxBytes: number
+  quotaBytes: number
   catalogues: Pick<Catalogues, 'startImport' | 'uploadItems' | 'getImport'>
   /** A paced source of tokens for a user's connection. */
   source(userId: string, context: string): TokenSource
@@ -64,14 +69,15 @@ const MOST_AT_WORK = 5
 
 export function createImports(options: ImportsOptions): Imports {
   const { store, catalogues, source, log } = options
-  const files = createFiles(options.dir, options.maxBytes)
+  const files = createFiles(options)
   const { hold, release, work, ...bench } = createWorkbench({ store, log, onCompleted: files.drop })
 
-  const parse = (value: string): Job => jobSchema.parse(JSON.parse(value))
   async function read(userId: string, id: string): Promise<{ job: Job; value: string }> {
     const value = await store.get(jobKey(userId, id))
     if (value === null) throw noSuchImport()
-    return { job: parse(value), value }
+    const job = parseJob(value)
+    if (!job) throw unreadableImport()
+    return { job, value }
   }
   const isWork = ({ state }: Job) => state === 'checking' || state === 'running'
   async function view(job: Job): Promise<JobView> {
@@ -151,21 +157,30 @@ export function createImports(options: ImportsOptions): Imports {
 
   async function list(userId: string): Promise<Job[]> {
     const entries = await store.list(JOB, userId)
-    return entries.map(({ value }) => parse(value)).sort((a, b) => b.createdAt - a.createdAt)
+    const jobs = entries.flatMap(({ key, value }) => {
+      const job = parseJob(value)
+      if (!job)
+        log.error({ code: 'record_unreadable', importId: key.id }, 'the record of an import cannot be read')
+      return job ?? []
+    })
+    return jobs.sort((a, b) => b.createdAt - a.createdAt)
   }
 
   return {
     async upload(userId, { context, catalogue, fileName }, bytes) {
-      if ((await list(userId)).filter(isWork).length >= MOST_AT_WORK)
+      const jobs = await list(userId)
+      if (jobs.filter(isWork).length >= MOST_AT_WORK)
         throw new ImportRefused(
           409,
           'import_state',
-          `You have ${MOST_AT_WORK} files at work. Wait for one to end.`,
+          `You already have ${MOST_AT_WORK} imports in progress. Wait for one to finish.`,
         )
       const id = randomUUID()
-      const size = await files.keep(id, bytes)
+      const stored = jobs.filter((job) => files.has(job.id)).reduce((sum, job) => sum + job.bytes, 0)
+      const size = await files.keep(id, userId, stored, bytes)
       const job: Job = {
         ...{
+          format: FORMAT,
           id,
           userId,
           context,
@@ -243,7 +258,7 @@ export function createImports(options: ImportsOptions): Imports {
     },
 
     async discard(userId, id) {
-      await read(userId, id)
+      if ((await store.get(jobKey(userId, id))) === null) throw noSuchImport()
       await forget(userId, id)
     },
 
@@ -262,7 +277,7 @@ export function createImports(options: ImportsOptions): Imports {
         if (!mine) continue
         // Read when it is held: the scan may be older.
         const value = await store.get(key)
-        const job = value && parse(value)
+        const job = value && parseJob(value)
         if (!job || !isWork(job)) {
           await release(key.owner, key.id, mine)
           continue

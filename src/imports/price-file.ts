@@ -67,12 +67,14 @@ export interface Check {
   first: Item[]
 }
 
+/** Problem rows that are reported; all of them are counted. */
+export const MAX_PROBLEMS = 10_000
 const FIRST = 10
 const SAMPLE = 3
 
 /**
- * Reads the whole file and sends nothing: what would go, what would not. Each problem goes to `onProblem`; it may
- * return a promise, to be waited for. Throws `FileUnreadable`, also for a file that has headings only.
+ * Reads the whole file and sends nothing: what would go, what would not. The first 10,000 problems go to
+ * `onProblem`, which may return a promise, to be waited for. Throws `FileUnreadable`, also for a file that has headings only.
  */
 export async function checkPriceFile(
   source: AsyncIterable<Uint8Array>,
@@ -95,12 +97,18 @@ export async function checkPriceFile(
     sample: [],
     first: [],
   }
+  let told = 0
   for await (const { items, problems } of file.read(chosen)) {
     check.good += items.length
     check.bad += problems.length
     if (check.first.length < FIRST) check.first.push(...items.slice(0, FIRST - check.first.length))
     // Until the columns are chosen, every row would be a problem of the same kind.
-    if (doubts.length === 0) for (const problem of problems) await onProblem(problem, file.headings)
+    if (doubts.length > 0) continue
+    for (const problem of problems) {
+      if (told === MAX_PROBLEMS) break
+      told++
+      await onProblem(problem, file.headings)
+    }
   }
   check.rows = check.good + check.bad
   check.sample = [...file.sample]

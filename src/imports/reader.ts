@@ -24,6 +24,10 @@ export type Answer =
   | { unreadable: { line: number; reason: string } }
   | { failed: string }
 
+/** How long a check may keep a processor busy, in ms: so much, and so much more for each megabyte. */
+const CHECK_MS = 20_000
+const CHECK_MS_PER_MB = 1_000
+
 /** Answers that may wait to be taken: enough that the thread reads while a batch is sent. */
 const AHEAD = 4
 /** The thread's heap in MB, whatever the file's size: the codes that it remembers are outside of it. */
@@ -43,7 +47,7 @@ export async function* readBatches(
 
 /**
  * Checks a price file in a thread of its own, and sends nothing. Each problem goes to `onProblem`, which may return a
- * promise, to be waited for. Throws `FileUnreadable`, and the signal's reason.
+ * promise, to be waited for. Throws `FileUnreadable`, also for a file whose check takes too long, and the signal's reason.
  */
 export async function checkFile(
   path: string,
@@ -87,6 +91,12 @@ async function* answers(
   })
   const stop = () => wake()
   signal?.addEventListener('abort', stop)
+  const maxMs = CHECK_MS + (workerData.bytes / 1_000_000) * CHECK_MS_PER_MB
+  const watch = setInterval(() => {
+    if (kind !== 'check' || worker.performance.eventLoopUtilization().active < maxMs) return
+    failed = new FileUnreadable(1, 'this file takes too long to check. Split it into smaller files.')
+    wake()
+  }, 500)
   worker.postMessage(AHEAD)
   try {
     for (;;) {
@@ -104,6 +114,7 @@ async function* answers(
       if ('end' in answer) return
     }
   } finally {
+    clearInterval(watch)
     signal?.removeEventListener('abort', stop)
     await worker.terminate()
   }

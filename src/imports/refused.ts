@@ -1,6 +1,12 @@
 /** What an import cannot do, and why; the pages answer `status` and `code`. */
 export class ImportRefused extends Error {
-  readonly code: 'not_found' | 'too_large' | 'import_state' | 'invalid_input'
+  readonly code:
+    | 'not_found'
+    | 'too_large'
+    | 'upload_quota_exceeded'
+    | 'import_state'
+    | 'invalid_input'
+    | 'record_unreadable'
   readonly status: number
   constructor(status: number, code: ImportRefused['code'], message: string) {
     super(message)
@@ -12,3 +18,11 @@ export class ImportRefused extends Error {
 
 export const noSuchImport = () =>
   new ImportRefused(404, 'not_found', 'There is no such import, or it has been discarded.')
+
+/** A stored job that this version of the app cannot read: never its user's fault. */
+export const unreadableImport = () =>
+  new ImportRefused(
+    500,
+    'record_unreadable',
+    'The record of this import cannot be read. Upload the file again.',
+  )

@@ -12,15 +12,20 @@ export interface Report {
   end(): Promise<void>
 }
 
+/** The largest report, in characters: rows can be long. */
+const MAX_REPORT = 10_000_000
+
 /**
  * A CSV file of problems: line, reason and the row's own cells. A cell that a spreadsheet would run as a formula gets
  * an apostrophe in front (OWASP, CSV injection), and every cell is on one line and in quotes, so that no reader finds
- * another beginning in it. Without a problem there is no file.
+ * another beginning in it. Without a problem there is no file; a report of 10 million characters ends with a line that says
+ * so.
  * Both methods throw `StoreUnavailable` when it cannot be written.
  */
 export function createReport(path: string): Report {
   const csv = stringify({ bom: true, escape_formulas: true, quoted: true, record_delimiter: 'windows' })
   let written: Promise<void> | undefined
+  let size = 0
 
   function begin(headings: readonly string[]): Promise<void> {
     const done = pipeline(csv, createWriteStream(path, { mode: 0o600 })).catch((error: unknown) => {
@@ -35,7 +40,11 @@ export function createReport(path: string): Report {
   return {
     async add({ line, reason, cells }, headings) {
       written ??= begin(headings)
-      if (csv.write([String(line), reason, ...cells].map(oneLine))) return
+      if (size > MAX_REPORT) return
+      const row = [String(line), reason, ...cells].map(oneLine)
+      size += row.reduce((sum, cell) => sum + cell.length, 0)
+      if (size > MAX_REPORT) row.splice(0, row.length, String(line), 'The report ends here: it is too long.')
+      if (csv.write(row)) return
       await Promise.race([once(csv, 'drain').catch(() => written), written])
     },
     async end() {

@@ -5,6 +5,7 @@ import { type Store, StoreUnavailable } from '../store/store.ts'
 import { FileUnreadable } from './encoding.ts'
 import { type Job, jobKey, leaseKey } from './job.ts'
 import { ImportRefused } from './refused.ts'
+import { createTurns } from './turns.ts'
 
 /** What is done with a job: it saves how far it is, and answers how it ends. It throws the signal's reason if told to. */
 export type Task = (save: (change: Partial<Job>) => void, signal: AbortSignal) => Promise<Partial<Job>>
@@ -40,35 +41,17 @@ class Interrupted extends Error {}
 const LEASE_MS = 10_000
 /** How often a job's record is written while it is worked on, in ms. */
 const WRITE_MS = 400
-/** Jobs of all users that are worked on at once; each takes a thread. Checks are short, and wait for no platform. */
-const MOST_AT_ONCE = { checks: 2, imports: 4 }
-
-/** Lets so many tasks run at once; the others wait for their turn. Throws the signal's reason. */
-function turns(most: number) {
-  let running = 0
-  const waiting: (() => void)[] = []
-  return async <T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-    while (running >= most) {
-      await new Promise<void>((resolve) => {
-        waiting.push(resolve)
-        signal.addEventListener('abort', () => resolve(), { once: true })
-      })
-      signal.throwIfAborted()
-    }
-    running++
-    try {
-      return await task()
-    } finally {
-      running--
-      for (const turn of waiting.splice(0)) turn()
-    }
-  }
-}
+/**
+ * Jobs that are worked on at once, of all users and of one; each takes a thread. Checks are short, and wait for no
+ * platform.
+ */
+const CHECKS = { max: 2, maxPerUser: 1 }
+const IMPORTS = { max: 4, maxPerUser: 2 }
 
 export function createWorkbench({ store, log, onCompleted }: WorkbenchOptions): Workbench {
   const closing = new AbortController()
   const atWork = new Map<string, Promise<void>>()
-  const [checks, imports] = [turns(MOST_AT_ONCE.checks), turns(MOST_AT_ONCE.imports)]
+  const [checks, imports] = [createTurns(CHECKS), createTurns(IMPORTS)]
 
   /** Takes a job for this process alone, waiting a moment for one that is just letting it go. Null when it is taken. */
   async function hold(userId: string, id: string, tries = 30): Promise<string | null> {
@@ -129,7 +112,7 @@ export function createWorkbench({ store, log, onCompleted }: WorkbenchOptions): 
         })
       }, WRITE_MS)
       const inTurn = job.state === 'checking' ? checks : imports
-      const end = await inTurn(() => task(save, signal), signal)
+      const end = await inTurn(userId, () => task(save, signal), signal)
         .catch((error: unknown) => (signal.aborted ? null : failure(job, error)))
         .finally(() => clearInterval(beat))
       await writing.catch(() => {})

@@ -55,8 +55,12 @@ export interface HttpPools {
  * Token requests may take 30 s to be answered: an answer that is given up on may hold the only copy of a rotated
  * refresh token. API calls are quick or repeated; uploads wait for the platform to take a whole batch.
  */
-export function createHttpPools(): HttpPools {
-  const tokens = createHttp({ answerMs: 32_000, deadlineMs: 40_000, connections: 512 })
+export function createHttpPools({ tokenAnswerMs = 32_000 } = {}): HttpPools {
+  const tokens = createHttp({
+    answerMs: tokenAnswerMs,
+    deadlineMs: tokenAnswerMs + 8_000,
+    connections: 512,
+  })
   const api = createHttp({ connections: 256 })
   const uploads = createHttp({ answerMs: 60_000, deadlineMs: 60_000 })
   return {

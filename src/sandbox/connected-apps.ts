@@ -1,18 +1,19 @@
 import { Router } from 'express'
 import { businessOf } from './accounts.ts'
-import type { Database } from './database.ts'
+import type { Consent, Database } from './database.ts'
 import { type RegisteredApp, SCOPES } from './identity.ts'
 import { loginUrl } from './login.ts'
 import { page, problem } from './pages.ts'
 
-/** Where a user of the platform sees who has access, and ends it. */
+/** Where a user of the platform sees which applications have access, and ends it: all their grants at once. */
 export function connectedAppsRoutes(apps: RegisteredApp[], database: Database): Router {
   return Router()
     .get('/connected-apps', (req, res) => {
       const account = req.account
       if (!account) return res.redirect(303, loginUrl(req))
-      const consents = database.consents.list(account.id).map((consent) => ({
+      const consents = newestOfEach(database.consents.list(account.id)).map(({ consent, times }) => ({
         ...consent,
+        times,
         app: apps.find(({ clientId }) => clientId === consent.client)?.name ?? consent.client,
         business: businessOf(account, consent.context)?.name ?? consent.context,
         words: consent.scopes.map((scope) => SCOPES[scope] ?? scope),
@@ -25,7 +26,18 @@ export function connectedAppsRoutes(apps: RegisteredApp[], database: Database): 
       if (!account || consent?.account !== account.id) {
         return problem(res, 404, 'There is no such connected app in this account.', account)
       }
-      database.consents.remove(consent.grantId)
+      for (const granted of database.consents.list(account.id))
+        if (isSame(granted, consent)) database.consents.remove(granted.grantId)
       return res.redirect(303, '/connected-apps')
     })
+}
+
+/** Whether two consents are one to their user: to the same application, for the same business. */
+const isSame = (one: Consent, other: Consent) => one.client === other.client && one.context === other.context
+
+/** The newest consent for each application and business, and how many there are. */
+function newestOfEach(consents: Consent[]): { consent: Consent; times: number }[] {
+  return consents
+    .filter((consent, index) => consents.findIndex((other) => isSame(consent, other)) === index)
+    .map((consent) => ({ consent, times: consents.filter((other) => isSame(consent, other)).length }))
 }

@@ -5,7 +5,7 @@ import { businessOf } from './accounts.ts'
 import type { Database } from './database.ts'
 import type { Faults } from './faults.ts'
 import { type RegisteredApp, SCOPES } from './identity.ts'
-import { loginUrl } from './login.ts'
+import { loginUrl, logOut } from './login.ts'
 import { page, problem } from './pages.ts'
 
 export interface ConsentOptions {
@@ -69,6 +69,14 @@ export function consentRoutes({ provider, apps, database, faults }: ConsentOptio
       const consent = await asked(req, res)
       if (!consent) return
       const { account, business, scopes, details } = consent
+      if (req.body?.answer === 'switch') {
+        // The application asked for this business; another one is chosen where it starts.
+        logOut(res)
+        return provider.interactionFinished(req, res, {
+          error: 'access_denied',
+          error_description: 'The user switches to another account.',
+        })
+      }
       const { fault } = faults.strike('consent') ?? {}
       const chosen = [req.body?.scope ?? []].flat()
       const granted = scopes

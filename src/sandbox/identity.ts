@@ -43,7 +43,8 @@ export interface IdentityOptions {
 
 /**
  * The identity provider, on oidc-provider: codes count once, refresh tokens do not rotate and are bound to their
- * bxcontext, each consent is a grant of its own and ends the earlier one for the same business.
+ * bxcontext. Each consent is a grant of its own, and an earlier one for the same business lives on: several users of an
+ * application may share a login on the platform.
  */
 export function createIdentity(options: IdentityOptions): Provider {
   const { issuer, apps, database, faults, journal } = options
@@ -103,6 +104,8 @@ export function createIdentity(options: IdentityOptions): Provider {
     },
   }
   const provider = new Provider(issuer, configuration)
+  // Reached by https, it stands behind a proxy that ends TLS.
+  provider.proxy = issuer.startsWith('https:')
 
   /** Tokens are bound to the business they were granted for (specification 5.3.6). */
   function checkContext(ctx: KoaContextWithOIDC, grantId: string | undefined): void {
@@ -112,15 +115,6 @@ export function createIdentity(options: IdentityOptions): Provider {
     }
   }
 
-  provider.on('grant.success', (ctx) => {
-    const granted = ctx.oidc.entities.Grant?.jti
-    const consent = granted && database.consents.of(granted)
-    if (!consent || ctx.oidc.params?.grant_type !== 'authorization_code') return
-    for (const earlier of database.consents.list(consent.account)) {
-      const same = earlier.client === consent.client && earlier.context === consent.context
-      if (same && earlier.grantId !== granted) database.consents.remove(earlier.grantId)
-    }
-  })
   // A code that comes twice ends its grant (RFC 6749 section 4.1.2).
   provider.on('grant.revoked', (_ctx, grantId) => database.consents.remove(grantId))
 

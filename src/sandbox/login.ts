@@ -12,6 +12,20 @@ declare module 'express-serve-static-core' {
 }
 
 const COOKIE = 'platform_login'
+/** There for a moment after a login: whoever has just chosen who to be is not asked again. */
+const FRESH_COOKIE = 'platform_fresh'
+const FRESH_MS = 15_000
+
+/** Whether the user of this request has logged in a moment ago; counts once. */
+export function isFreshLogin(req: Request, res: Response): boolean {
+  res.clearCookie(FRESH_COOKIE)
+  return new RegExp(`\\b${FRESH_COOKIE}=1`).test(req.get('cookie') ?? '')
+}
+
+/** Ends the login of this browser, but not what the identity provider has under way in it. */
+export function logOut(res: Response): void {
+  res.clearCookie(COOKIE)
+}
 
 /** The way to the login page and back here. */
 export function loginUrl(req: Request): string {
@@ -29,11 +43,13 @@ export function readLogin(secret: string): RequestHandler {
   }
 }
 
-/** The platform's own login. */
-export function loginRoutes(secret: string): Router {
+/** The platform's own login. `askingApp` names the application that sent the browser here, by the address it goes on to. */
+export function loginRoutes(secret: string, askingApp: (next: string) => string | undefined): Router {
   return Router()
     .get('/login', (req, res) => {
-      page(res, 'login', { title: 'Log in', accounts: ACCOUNTS, next: local(req.query.next), failed: false })
+      const next = local(req.query.next)
+      const data = { accounts: ACCOUNTS, next, failed: false, email: '', app: askingApp(next) }
+      page(res, 'login', { title: 'Log in', ...data })
     })
     .post('/login', (req, res) => {
       const { email, password } = req.body ?? {}
@@ -41,10 +57,18 @@ export function loginRoutes(secret: string): Router {
       const next = local(req.body?.next)
       if (!account) {
         res.status(401)
-        return page(res, 'login', { title: 'Log in', accounts: ACCOUNTS, next, failed: true })
+        const data = {
+          accounts: ACCOUNTS,
+          next,
+          failed: true,
+          email: String(email ?? ''),
+          app: askingApp(next),
+        }
+        return page(res, 'login', { title: 'Log in', ...data })
       }
       forgetProviderSession(res)
       const value = `${account.id}.${sign(secret, account.id)}`
+      res.cookie(FRESH_COOKIE, '1', { httpOnly: true, sameSite: 'lax', maxAge: FRESH_MS })
       res.cookie(COOKIE, value, { httpOnly: true, sameSite: 'lax' }).redirect(303, next)
     })
     .post('/logout', (req, res) => {

@@ -34,6 +34,8 @@ export interface SandboxOptions {
   /** Where the sandbox is reached, without a closing slash. */
   baseUrl: string
   apps: RegisteredApp[]
+  /** Whether other machines may use it: then every page says so. */
+  openToAll?: boolean
   /** Path of its database file; `:memory:` to forget everything at the end. */
   file: string
   /** Life of an access token in seconds. */
@@ -94,6 +96,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
   const app = express()
   app.disable('x-powered-by')
+  app.locals.openToAll = options.openToAll ?? false
   app.use('/assets', express.static(assets))
   app.use('/api', apiRoutes({ database, guard, catalogues, builders, faults, journal, tokens: firstParty }))
   app.use(headers(apps))
@@ -104,7 +107,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   app.get('/', (req, res) =>
     page(res, 'home', { title: 'Sandbox', account: req.account, accounts: ACCOUNTS, apps, addresses }),
   )
-  app.use(loginRoutes(secret))
+  app.use(loginRoutes(secret, askingApp(apps)))
   app.use(startPageRoutes(apps))
   app.use(consentRoutes({ provider, apps, database, faults }))
   app.use(connectedAppsRoutes(apps, database))
@@ -120,6 +123,13 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       database.close()
     },
   }
+}
+
+/** Which application a login goes on to: the start page's address names its redirect url. */
+const askingApp = (apps: RegisteredApp[]) => (next: string) => {
+  const { pathname, searchParams } = new URL(next, 'http://sandbox.invalid')
+  const redirectUrl = pathname === '/oauth2.html' ? searchParams.get('redirectUrl') : null
+  return apps.find(({ redirectUrls }) => redirectUrl !== null && redirectUrls.includes(redirectUrl))?.name
 }
 
 function headers(apps: RegisteredApp[]): RequestHandler {

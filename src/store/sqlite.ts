@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Entry, type Key, type Store, StoreUnavailable } from './store.ts'
@@ -16,8 +16,13 @@ const SCHEMA = `
 `
 /** How often expired rows are swept; they are invisible from the moment they expire. */
 const SWEEP_MS = 60_000
-/** How long a write waits for another process's write. */
-const BUSY_MS = 1500
+/** How long a verb waits for a lock of another process, and how often it looks, in ms. The event loop never waits. */
+const BUSY_MS = 2_000
+const RETRY_MS = 20
+/** How long opening waits for a lock, in ms: nothing is served yet. */
+const OPEN_MS = 2_000
+/** Expired rows that are deleted in one statement, so that it stays short. */
+const SWEEP_ROWS = 1_000
 
 export interface SqliteOptions {
   /** Path of the database file; its folder is created. `:memory:` for a throw-away store. */
@@ -31,7 +36,8 @@ export interface SqliteOptions {
 /**
  * The embedded store: one SQLite file in WAL mode, for a fresh clone and for one machine.
  * Every verb is a single statement, so it is atomic among processes that share the file,
- * and a killed process leaves the old value or the new one, never half.
+ * and a killed process leaves the old value or the new one, never half. While another process holds a lock, a verb is
+ * tried again between other work, for two seconds. The file is readable by this user only.
  * Throws an error that names the file when it cannot be opened, and `StoreUnavailable` when a verb fails.
  */
 export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): Store {
@@ -51,7 +57,8 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): S
     WHERE kind = ? AND owner = ? AND expires_at IS NULL`)
   const ofKind = db.prepare(`SELECT owner, id, value FROM entries WHERE kind = ? AND expires_at IS NULL
     AND (owner, id) > (?, ?) ORDER BY owner, id LIMIT 500`)
-  const sweep = db.prepare('DELETE FROM entries WHERE expires_at <= ?')
+  const sweep = db.prepare(`DELETE FROM entries WHERE (kind, owner, id) IN
+    (SELECT kind, owner, id FROM entries WHERE expires_at <= ? LIMIT ${SWEEP_ROWS})`)
 
   const sweeper = setInterval(() => {
     try {
@@ -119,21 +126,38 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): S
 
 function open(file: string): DatabaseSync {
   try {
-    if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    const db = new DatabaseSync(file, { timeout: BUSY_MS })
+    if (file !== ':memory:') protectFile(file)
+    const db = new DatabaseSync(file, { timeout: OPEN_MS })
     db.exec(SCHEMA)
+    db.exec('PRAGMA busy_timeout = 0')
     return db
   } catch (error) {
     throw new Error(`DATA_DIR: ${file} cannot be opened: ${reason(error)}`)
   }
 }
 
+/** Makes the file, and with it the files that SQLite puts beside it, readable by this user only. */
+function protectFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  closeSync(openSync(file, 'a', 0o600))
+}
+
 async function attempt<T>(work: () => T): Promise<T> {
-  try {
-    return work()
-  } catch (error) {
-    throw new StoreUnavailable(reason(error))
+  const deadline = performance.now() + BUSY_MS
+  for (;;) {
+    try {
+      return work()
+    } catch (error) {
+      if (!isLocked(error) || performance.now() > deadline) throw new StoreUnavailable(reason(error))
+    }
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }
+}
+
+/** SQLITE_BUSY, SQLITE_LOCKED and their extended codes (https://sqlite.org/rescode.html). */
+function isLocked(error: unknown): boolean {
+  const code = (error as { errcode?: unknown }).errcode
+  return typeof code === 'number' && [5, 6].includes(code & 0xff)
 }
 
 /** SQLite's own words ("database or disk is full"); they never hold a value. */

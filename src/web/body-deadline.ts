@@ -1,24 +1,41 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { TITLES } from './errors.ts'
 
-/** How long the body of a form may take to arrive, in ms. */
-const FORM_MS = 30_000
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Gives the body of this request more time, in ms from now: for an upload by a signed-in user. */
+    extendBodyDeadline(ms: number): void
+  }
+}
 
-/** Ends requests whose body trickles in by a 408; only an uploaded file may take its time, where files are taken. */
-export function bodyDeadline({ ms = FORM_MS, files = true } = {}): RequestHandler {
+/** How long a body may take to arrive, in ms. */
+const BODY_MS = 30_000
+/** How long an uploaded file may take, in ms: a large one over a slow line. */
+export const UPLOAD_MS = 900_000
+
+/** Ends requests whose body trickles in by a 408. Only a route that takes files from a signed-in user allows more time. */
+export function bodyDeadline({ ms = BODY_MS } = {}): RequestHandler {
   return (req, res, next) => {
+    let timer: NodeJS.Timeout | undefined
+    const start = (limit: number) => {
+      timer = setTimeout(() => timeOut(req, res), limit)
+    }
+    req.extendBodyDeadline = (limit) => {
+      if (timer === undefined || req.complete) return
+      clearTimeout(timer)
+      start(limit)
+    }
     const { 'content-length': length, 'transfer-encoding': encoding } = req.headers
-    const hasBody = encoding !== undefined || Number(length ?? 0) > 0
-    if (hasBody && !(files && req.is(['multipart/form-data', 'text/csv']))) {
-      const late = setTimeout(() => tooSlow(req, res), ms)
-      for (const event of ['end', 'close']) req.once(event, () => clearTimeout(late))
+    if (encoding !== undefined || Number(length ?? 0) > 0) {
+      start(ms)
+      for (const event of ['end', 'close']) req.once(event, () => clearTimeout(timer))
     }
     next()
   }
 }
 
-/** Answers without what stands behind, which still waits for the body; then nothing more is read. */
-function tooSlow(req: Request, res: Response): void {
+/** Responds directly: downstream middleware is still waiting for the body. Then nothing more is read. */
+function timeOut(req: Request, res: Response): void {
   // All of it may be here, and nobody has read it.
   if (req.complete) return
   if (res.headersSent) return void req.destroy()
@@ -29,6 +46,7 @@ function tooSlow(req: Request, res: Response): void {
     code: 'too_slow',
     requestId: req.id,
   }
+  res.locals.failure = { code: problem.code }
   res.writeHead(408, { 'Content-Type': 'application/problem+json; charset=utf-8', Connection: 'close' })
   res.once('finish', () => req.destroy())
   res.end(JSON.stringify({ ...problem, detail: 'The body took too long to arrive.' }))

@@ -12,14 +12,15 @@ export interface BuilderRequestsOptions {
   pending: Pending
   events: Events
   vault: Vault
-  /** Whether events arrive by webhook; without, an open page asks the platform now and then. */
+  /** Whether events arrive by webhook; without, an open page asks the platform every few seconds. */
   webhook: boolean
   stopping: AbortSignal
 }
 
 const LOOK_MS = 500
 const POLL_MS = 10_000
-const SHOWN_EVENTS = 10
+/** Even with a webhook: a delivery may be lost. */
+const SLOW_POLL_MS = 60_000
 
 /** Builders who ask to connect: the list as it grows, accept, reject. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
@@ -31,20 +32,18 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     await builderRequests[decision](vault.tokenSource(userId, context), id)
     // What pages know is brought up to date; the decision stands even if that fails.
     await pending.fetch(userId, context).catch(() => {})
-    return `/connections/${encodeURIComponent(context)}/builder-requests?${decision}ed`
+    return `/connections/${encodeURIComponent(context)}/builder-requests`
   }
 
   return Router()
     .get(at, async (req, res) => {
       const [userId, { context }] = [requireUser(req), req.params]
       const requests = await pending.fetch(userId, context)
-      const received = webhook
-        ? (await events.list()).filter((event) => event.context === null || event.context === context)
-        : []
+      const received = webhook ? await events.recent(context) : []
       respond(req, res, {
         view: 'builder-requests',
         title: 'Builder requests',
-        data: { context, requests, events: received.slice(0, SHOWN_EVENTS), webhook, notice: noticeOf(req) },
+        data: { context, requests, events: received, webhook },
         json: { items: requests },
       })
     })
@@ -54,7 +53,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
       await vault.accessToken(userId, context)
       let asked = performance.now()
       const look = async () => {
-        if (!webhook && performance.now() - asked > POLL_MS) {
+        if (performance.now() - asked > (webhook ? SLOW_POLL_MS : POLL_MS)) {
           asked = performance.now()
           await pending.fetch(userId, context)
         }
@@ -63,21 +62,13 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
       live(req, res, { look, everyMs: LOOK_MS, stopping })
     })
     .post(`${at}/:id/accept`, async (req, res) => {
-      done(req, res, await decide('accept')(req), {
-        integrationConnectionId: req.params.id,
-        status: 'accepted',
-      })
+      const to = await decide('accept')(req)
+      const notice = 'The builder is connected. Managed catalogues stay hidden until you grant them.'
+      done(req, res, to, { integrationConnectionId: req.params.id, status: 'accepted' }, { notice })
     })
     .post(`${at}/:id/reject`, async (req, res) => {
-      done(req, res, await decide('reject')(req), {
-        integrationConnectionId: req.params.id,
-        status: 'rejected',
-      })
+      const to = await decide('reject')(req)
+      const notice = 'The request is rejected.'
+      done(req, res, to, { integrationConnectionId: req.params.id, status: 'rejected' }, { notice })
     })
-}
-
-function noticeOf(req: Request): string | null {
-  if (req.query.accepted !== undefined)
-    return 'The builder is connected. Managed catalogues stay hidden until you grant them.'
-  return req.query.rejected !== undefined ? 'The request is rejected.' : null
 }

@@ -2,9 +2,16 @@ import { Router } from 'express'
 import type { Imports } from '../imports/jobs.ts'
 import type { AccessControls } from '../platform/access-controls.ts'
 import type { Catalogues } from '../platform/catalogues.ts'
-import { accessControlSchema, CATALOGUE_SCOPES, newCatalogueSchema } from '../platform/contract.ts'
+import {
+  type AccessControl,
+  accessControlSchema,
+  CATALOGUE_SCOPES,
+  type Catalogue,
+  newCatalogueSchema,
+} from '../platform/contract.ts'
 import type { Vault } from '../vault/vault.ts'
 import type { Pending } from '../webhooks/pending.ts'
+import { rejectForm } from './errors.ts'
 import { importView } from './imports.ts'
 import { pageOf, pager } from './paging.ts'
 import { done, respond } from './respond.ts'
@@ -47,37 +54,72 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
       const { context } = req.params
       const { name, scope } = req.body ?? {}
       const source = vault.tokenSource(requireUser(req), context)
-      const catalogue = await catalogues.create(source, newCatalogueSchema.parse({ name, scope }))
-      done(req, res, at(context, catalogue.id), catalogue, 201)
+      try {
+        const catalogue = await catalogues.create(source, newCatalogueSchema.parse({ name, scope }))
+        done(req, res, at(context, catalogue.id), catalogue, {
+          status: 201,
+          notice: 'The catalogue was created.',
+        })
+      } catch (error) {
+        await rejectForm(req, res, error, async () => ({
+          view: 'catalogues',
+          title: 'Catalogues',
+          data: { context, catalogues: null, waiting: 0, pager: null },
+        }))
+      }
     })
     .get('/connections/:context/catalogues/:id', async (req, res) => {
       const [userId, { context, id }] = [requireUser(req), req.params]
-      const catalogue = await catalogues.get(vault.tokenSource(userId, context), id)
-      const jobs = (await imports.list(userId, context)).filter((job) => job.catalogueId === id)
-      const granted = typeof req.query.granted === 'string' ? req.query.granted : null
-      respond(req, res, {
-        view: 'catalogue',
-        title: catalogue.name ?? String(catalogue.id),
-        data: {
-          context,
-          catalogue,
-          granted,
-          approved: 'approved' in req.query,
-          imports: jobs.map(importView),
-        },
-        json: { ...catalogue, imports: jobs.map(importView) },
-      })
+      const page = await cataloguePage(userId, context, id)
+      respond(req, res, { ...page, json: { ...page.data.catalogue, imports: page.data.imports } })
     })
     .post('/connections/:context/catalogues/:id/access-controls', async (req, res) => {
-      const { context, id } = req.params
+      const [userId, { context, id }] = [requireUser(req), req.params]
       const { externalRef, isPreApproved } = req.body ?? {}
-      const accessControl = accessControlSchema.parse({
-        externalRef: typeof externalRef === 'string' ? externalRef.trim() : externalRef,
-        isPreApproved: isPreApproved === undefined ? false : isPreApproved === 'on' ? true : isPreApproved,
-      })
-      await accessControls.create(vault.tokenSource(requireUser(req), context), id, accessControl)
-      const granted = encodeURIComponent(accessControl.externalRef)
-      const to = `${at(context, id)}?granted=${granted}${accessControl.isPreApproved ? '&approved' : ''}`
-      done(req, res, to, { catalogueId: id, ...accessControl }, 201)
+      try {
+        const accessControl = accessControlSchema.parse({
+          externalRef: typeof externalRef === 'string' ? externalRef.trim() : externalRef,
+          isPreApproved: isPreApproved === undefined ? false : isPreApproved === 'on' ? true : isPreApproved,
+        })
+        await accessControls.create(vault.tokenSource(userId, context), id, accessControl)
+        done(
+          req,
+          res,
+          at(context, id),
+          { catalogueId: id, ...accessControl },
+          {
+            status: 201,
+            notice: grantedNotice(accessControl),
+          },
+        )
+      } catch (error) {
+        await rejectForm(req, res, error, () => cataloguePageOr(userId, context, id))
+      }
     })
+
+  async function cataloguePage(userId: string, context: string, id: string) {
+    const catalogue = await catalogues.get(vault.tokenSource(userId, context), id)
+    return pageOfCatalogue(userId, context, catalogue)
+  }
+
+  /** The page of a catalogue, without what only the platform knows when it does not say. */
+  function cataloguePageOr(userId: string, context: string, id: string) {
+    return cataloguePage(userId, context, id).catch(() => pageOfCatalogue(userId, context, { id }))
+  }
+
+  async function pageOfCatalogue(userId: string, context: string, catalogue: Catalogue) {
+    const jobs = (await imports.list(userId, context)).filter(
+      (job) => job.catalogueId === String(catalogue.id),
+    )
+    return {
+      view: 'catalogue',
+      title: catalogue.name ?? String(catalogue.id),
+      data: { context, catalogue, imports: jobs.map(importView) },
+    }
+  }
+}
+
+function grantedNotice({ externalRef, isPreApproved }: AccessControl): string {
+  const approved = isPreApproved ? ', and is connected without asking you' : ''
+  return `The builder with the account number ${externalRef} may now see this catalogue${approved}.`
 }

@@ -1,8 +1,10 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
-import { NotConnected } from '../platform/errors.ts'
+import type { ConnectPages } from '../connect/routes.ts'
+import { NotConnected, RefreshTooSoon } from '../platform/errors.ts'
 import type { Vault } from '../vault/vault.ts'
-import { type ConnectionView, connectionView } from './connection-view.ts'
-import { done, respond } from './respond.ts'
+import { connectionView } from './connection-view.ts'
+import { leaveNotice } from './notice.ts'
+import { done, respond, wantsJson } from './respond.ts'
 import { currentUser, requireUser } from './sign-in.ts'
 
 export interface ConnectionsOptions {
@@ -18,11 +20,10 @@ export function connectionsRoutes({ vault, wanted }: ConnectionsOptions): Router
 
   const show: RequestHandler = async (req, res) => {
     const connections = await viewsOf(requireUser(req))
-    const connected = connections.find(({ context }) => context === req.query.connected)
     respond(req, res, {
       view: 'connections',
       title: 'Your connections',
-      data: { connections, notice: noticeOf(req, connected) },
+      data: { connections },
       json: { connections },
     })
   }
@@ -31,7 +32,7 @@ export function connectionsRoutes({ vault, wanted }: ConnectionsOptions): Router
   async function answer(req: Request, res: Response, userId: string, context: string, notice: string) {
     const found = await vault.find(userId, context)
     const connection = found && connectionView(found, wanted)
-    done(req, res, `/connections?${notice}`, { connection })
+    done(req, res, '/connections', { connection }, { notice })
   }
 
   return Router()
@@ -47,20 +48,36 @@ export function connectionsRoutes({ vault, wanted }: ConnectionsOptions): Router
     .get('/connections', show)
     .post('/connections/:context/refresh', async (req, res) => {
       const [userId, context] = [requireUser(req), req.params.context]
-      await vault.refresh(userId, context)
-      await answer(req, res, userId, context, 'refreshed')
+      try {
+        await vault.refresh(userId, context)
+      } catch (error) {
+        // A second press within seconds is no error to a person: the page says when the button works again.
+        if (!(error instanceof RefreshTooSoon) || wantsJson(req)) throw error
+        return answer(req, res, userId, context, error.message)
+      }
+      return answer(req, res, userId, context, 'A new access token was issued.')
     })
     .post('/connections/:context/disconnect', async (req, res) => {
       const [userId, context] = [requireUser(req), req.params.context]
       if (!(await vault.disconnect(userId, context))) throw new NotConnected()
-      await answer(req, res, userId, context, 'disconnected')
+      await answer(req, res, userId, context, 'The account is disconnected, and its tokens are deleted here.')
     })
 }
 
-function noticeOf(req: Request, connected: ConnectionView | undefined): string | null {
-  if (connected?.status === 'active') return 'The account is connected.'
-  if (req.query.refreshed !== undefined) return 'A new access token was issued.'
-  if (req.query.disconnected !== undefined)
-    return 'The account is disconnected, and its tokens are deleted here.'
-  return null
+/** What the connect flow needs of the pages. */
+export const connectPages: ConnectPages = {
+  requireUser,
+  isSignedIn: (req) => currentUser(req) !== null,
+  showConnected(req, res) {
+    leaveNotice(req, 'The account is connected.')
+    res.redirect(303, '/connections')
+  },
+  askAboutMismatch(req, res, { id, context, expected }) {
+    respond(req, res, {
+      view: 'confirm-context',
+      title: `Connect ${context} as well?`,
+      data: { id, context, expected },
+      json: { id, context, expected },
+    })
+  },
 }

@@ -1,9 +1,9 @@
-import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { ZodError } from 'zod'
 import { ConnectFailure } from '../connect/failure.ts'
 import { FileUnreadable } from '../imports/encoding.ts'
 import { ImportRefused } from '../imports/refused.ts'
-import { PlatformError } from '../platform/errors.ts'
+import { type OutageKind, PlatformError, PlatformUnavailable } from '../platform/errors.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { SealBroken } from '../vault/seal.ts'
 import { WebhookRefused } from '../webhooks/routes.ts'
@@ -47,29 +47,34 @@ export const TITLES: Record<string, string> = {
   not_connected: 'Not connected',
   connection_revoked: 'Access was revoked',
   scope_missing: 'A permission is missing',
-  platform_unavailable: 'The platform does not answer',
+  platform_unavailable: "The platform isn't responding",
+  refresh_too_soon: 'Refreshed a moment ago',
   platform_rejected: 'The platform refused this',
   misconfigured: 'This app is not set up correctly',
-  store_unavailable: 'One moment, please',
+  store_unavailable: 'Service unavailable',
   record_unreadable: 'This connection cannot be read',
   invalid_input: 'Please check your input',
   cross_site_request: 'Request from another site',
   not_found: 'Not found',
   too_large: 'Too large',
-  too_slow: 'Too slow',
+  too_slow: 'Request timeout',
   invalid_request: 'Bad request',
   file_unreadable: 'This file cannot be read',
   unsupported_type: 'Not the right kind of file',
-  import_state: 'Not just now',
+  import_state: 'Conflict',
   import_failed: 'The import was not completed',
-  webhook_off: 'No webhook here',
-  invalid_signature: 'The signature does not fit',
-  invalid_event: 'Not an event',
+  webhook_off: 'Webhook not configured',
+  invalid_signature: 'Invalid signature',
+  invalid_event: 'Invalid event payload',
+  stale_event: 'Event too old',
   invalid_context: 'The connection could not be started',
   no_attempt: 'No connection was started here',
   invalid_callback: 'The connection could not be finished',
   unknown_attempt: 'The connection could not be finished',
   consent_denied: 'Access was not granted',
+  not_a_navigation: 'The connection could not be finished',
+  not_saved_yet: 'Not saved yet',
+  upload_quota_exceeded: 'No room for this file',
   code_rejected: 'The connection could not be finished',
   unfinished: 'The connection was interrupted',
   consent_unavailable: 'The platform reported a fault',
@@ -77,8 +82,16 @@ export const TITLES: Record<string, string> = {
   internal_error: 'Something went wrong',
 }
 
+const OUTAGE_TITLES: Record<OutageKind, string> = {
+  no_answer: "The platform isn't responding",
+  error: 'The platform returned an error',
+  busy: 'The platform is busy',
+  unreadable: 'The platform sent something we could not read',
+  paused: 'The platform is not available right now',
+}
+
 /** Every error's public face; whatever we do not know becomes `internal_error` and tells nothing. */
-function problemOf(error: unknown): Problem {
+export function problemOf(error: unknown): Problem {
   const known =
     error instanceof WebError ||
     error instanceof ConnectFailure ||
@@ -90,8 +103,9 @@ function problemOf(error: unknown): Problem {
     error instanceof WebhookRefused
   if (known) {
     const { status, code, message: detail } = error
+    const title = error instanceof PlatformUnavailable ? OUTAGE_TITLES[error.kind] : TITLES[code]
     return {
-      ...{ status, code, detail, title: TITLES[code] ?? 'Something went wrong' },
+      ...{ status, code, detail, title: title ?? 'Something went wrong' },
       retryAfterMs: 'retryAfterMs' in error ? error.retryAfterMs : undefined,
       more: {
         ...('field' in error && { field: error.field }),
@@ -120,7 +134,7 @@ function problemOf(error: unknown): Problem {
   }
   return {
     ...{ status: 500, code: 'internal_error', title: 'Something went wrong' },
-    detail: 'The fault is ours and has been noted. Please try again.',
+    detail: 'Something went wrong on our side. It has been logged. Please try again.',
   }
 }
 
@@ -131,48 +145,117 @@ export const notFound: RequestHandler = () => {
 /** Answers an error as a page, or as `application/problem+json` (RFC 9457) with `code` and `requestId`. */
 export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
   const problem = problemOf(error)
-  const { status, code, title, detail, retryAfterMs, more } = problem
-  if (status >= 500) {
-    // An unknown error's message may hold anything, so only its type and place are logged.
-    const unknown = code === 'internal_error' && { type: error?.name, at: placeOf(error) }
-    const reason = error instanceof SealBroken ? error.message : (error as { reason?: string } | null)?.reason
-    req.log.error({ requestId: req.id, code, reason, ...unknown }, 'request failed')
-  }
+  const { status, code, title, detail, more } = problem
+  noteFailure(res, error, problem)
   if (res.headersSent) {
     // Too late for an answer; what is half-sent must not look whole.
     if (!res.writableEnded) res.destroy()
     return
   }
-  res.status(status)
-  if (retryAfterMs !== undefined) res.set('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
+  answerStatus(res, problem)
   res.vary('Accept')
-  const requestId = req.id
+  const requestId = error instanceof ConnectFailure ? (error.requestId ?? req.id) : req.id
   if (wantsJson(req)) {
     res
       .type('application/problem+json')
       .json({ type: 'about:blank', title, status, detail, code, requestId, ...more })
   } else {
-    res.page('error', { ...problem, ...wayOn(req, error, code), requestId })
+    res.page('error', { ...problem, ...recovery(req, error, code), requestId })
   }
 }
 
-const CONNECT_AGAIN = new Set(['not_connected', 'connection_revoked', 'scope_missing', 'record_unreadable'])
-const TRY_AGAIN = new Set(['platform_unavailable', 'store_unavailable', 'internal_error'])
+function answerStatus(res: Response, { status, retryAfterMs }: Problem): void {
+  res.status(status)
+  if (retryAfterMs !== undefined) res.set('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
+}
 
-/** What an error page offers: connect, or the same page again. A url of the connect flow is never offered: it is used up. */
-function wayOn(req: Request, error: unknown, code: string) {
-  const again = req.method === 'GET' && !req.path.toLowerCase().startsWith('/connect/')
-  const here = (again && localPath(req.originalUrl)) || '/connections'
-  return {
-    wayOn:
-      error instanceof ConnectFailure || CONNECT_AGAIN.has(code)
-        ? 'connect'
-        : TRY_AGAIN.has(code)
-          ? 'retry'
-          : null,
-    retry: here,
-    returnTo: here,
+/** For the request's log line. */
+function noteFailure(res: Response, error: unknown, { status, code }: Problem): void {
+  res.locals.failure = { code }
+  if (status < 500) return
+  const { reason } = (error ?? {}) as { reason?: unknown }
+  if (error instanceof SealBroken) res.locals.failure.reason = error.message
+  else if (typeof reason === 'string') res.locals.failure.reason = reason
+  // An unknown error's message may hold anything, so only its type and place are logged.
+  if (code === 'internal_error') {
+    res.locals.failure.type = error instanceof Error ? error.name : typeof error
+    res.locals.failure.at = placeOf(error)
   }
+}
+
+/** What a form shows when it comes back. */
+export interface RejectedForm {
+  /** What was typed. */
+  values: Record<string, unknown>
+  message: string
+  /** The field that the message is about, when it is about one. */
+  field: string | null
+  requestId: string
+}
+
+/**
+ * Answers a form that could not be carried out: a browser gets its page again, with what was typed and the message; a
+ * client that asks for JSON gets the error. Without a user or a connection there is no form to come back to.
+ */
+export async function rejectForm(
+  req: Request,
+  res: Response,
+  error: unknown,
+  page: () => Promise<{ view: string; title: string; data: Record<string, unknown> }>,
+): Promise<void> {
+  const problem = problemOf(error)
+  if (wantsJson(req) || NO_FORM.has(problem.code)) throw error
+  noteFailure(res, error, problem)
+  const { view, title, data } = await page()
+  answerStatus(res, problem)
+  res.vary('Accept')
+  const field = typeof problem.more?.field === 'string' ? problem.more.field : null
+  // Beside its field, a message need not name it.
+  const words =
+    field && problem.detail.startsWith(`${field}: `) ? problem.detail.slice(field.length + 2) : problem.detail
+  const message = words.charAt(0).toUpperCase() + words.slice(1)
+  const form: RejectedForm = { values: req.body ?? {}, message, field, requestId: req.id }
+  res.page(view, { title, ...data, form })
+}
+
+const NO_FORM = new Set(['not_signed_in', 'not_connected', 'connection_revoked', 'record_unreadable'])
+const CONNECT_AGAIN = new Set(['not_connected', 'connection_revoked', 'scope_missing', 'record_unreadable'])
+const TRY_AGAIN = new Set(['platform_unavailable', 'store_unavailable', 'internal_error', 'refresh_too_soon'])
+
+/**
+ * What an error page offers: to connect, the same page again, or the same form again. A url of the connect flow is never
+ * offered: it is used up.
+ */
+function recovery(req: Request, error: unknown, code: string) {
+  const reload = req.method === 'GET' && !req.path.toLowerCase().startsWith('/connect/')
+  const here = (reload && localPath(req.originalUrl)) || '/connections'
+  const action =
+    error instanceof ConnectFailure || CONNECT_AGAIN.has(code)
+      ? 'connect'
+      : TRY_AGAIN.has(code)
+        ? 'retry'
+        : null
+  return {
+    recovery: action,
+    retry: here,
+    resubmit: action === 'retry' ? resubmitOf(req) : null,
+    returnTo: here,
+    // The business that is meant, so that connecting again does not end in another one.
+    bxcontext: meantContext(req, error, code),
+  }
+}
+
+function meantContext(req: Request, error: unknown, code: string): string | null {
+  if (error instanceof ConnectFailure) return error.expected ?? null
+  return CONNECT_AGAIN.has(code) && typeof req.params.context === 'string' ? req.params.context : null
+}
+
+/** A form that can be sent once more as it was. An uploaded file cannot: the browser does not hand it out again. */
+function resubmitOf(req: Request): { action: string; fields: [string, string][] } | null {
+  const action = req.method === 'POST' ? localPath(req.originalUrl) : null
+  if (!action || req.is('multipart/form-data')) return null
+  const fields = Object.entries((req.body ?? {}) as Record<string, unknown>)
+  return { action, fields: fields.filter((field): field is [string, string] => typeof field[1] === 'string') }
 }
 
 /** Where an error was thrown, as stack frames without its message. */

@@ -6,7 +6,8 @@ import type { Imports, JobView } from '../imports/jobs.ts'
 import { noSuchImport } from '../imports/refused.ts'
 import type { Catalogues } from '../platform/catalogues.ts'
 import type { Vault } from '../vault/vault.ts'
-import { badInput } from './errors.ts'
+import { UPLOAD_MS } from './body-deadline.ts'
+import { badInput, rejectForm } from './errors.ts'
 import { live } from './live.ts'
 import { done, respond } from './respond.ts'
 import { requireUser } from './sign-in.ts'
@@ -41,12 +42,21 @@ export function importsRoutes({ imports, catalogues, vault, stopping }: ImportsO
     .post('/connections/:context/catalogues/:id/imports', async (req, res) => {
       const userId = requireUser(req)
       const { context, id } = req.params
-      const catalogue = await catalogues.get(vault.tokenSource(userId, context), id)
-      const job = await uploadOf(req, (file, fileName) =>
-        imports.upload(userId, { context, catalogue, fileName }, file),
-      )
-      await imports.settled(job.id, CHECK_MS)
-      done(req, res, pathOf(job), importView(await imports.get(userId, job.id)), 201)
+      req.extendBodyDeadline(UPLOAD_MS)
+      try {
+        const catalogue = await catalogues.get(vault.tokenSource(userId, context), id)
+        const job = await uploadOf(req, (file, fileName) =>
+          imports.upload(userId, { context, catalogue, fileName }, file),
+        )
+        await imports.settled(job.id, CHECK_MS)
+        done(req, res, pathOf(job), importView(await imports.get(userId, job.id)), { status: 201 })
+      } catch (error) {
+        await rejectForm(req, res, error, async () => ({
+          view: 'catalogue',
+          title: 'Import a price file',
+          data: { context, catalogue: { id }, imports: [], upload: true },
+        }))
+      }
     })
     .get(at, async (req, res) => {
       const { job } = await named(req)
@@ -82,7 +92,7 @@ export function importsRoutes({ imports, catalogues, vault, stopping }: ImportsO
     .post(`${at}/start`, async (req, res) => {
       const { userId, job } = await named(req)
       await imports.start(userId, job.id, { strict: req.body?.strict === 'on' || req.body?.strict === true })
-      done(req, res, pathOf(job), importView(await imports.get(userId, job.id)), 202)
+      done(req, res, pathOf(job), importView(await imports.get(userId, job.id)), { status: 202 })
     })
     .post(`${at}/stop`, async (req, res) => {
       const { userId, job } = await named(req)

@@ -2,6 +2,7 @@ import { Router } from 'express'
 import { newLeadSchema } from '../platform/contract.ts'
 import type { Leads } from '../platform/leads.ts'
 import type { Vault } from '../vault/vault.ts'
+import { rejectForm } from './errors.ts'
 import { pageOf, pager } from './paging.ts'
 import { done, respond } from './respond.ts'
 import { requireUser } from './sign-in.ts'
@@ -24,11 +25,20 @@ export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): R
     .post('/connections/:context/leads', async (req, res) => {
       const { context } = req.params
       const source = vault.tokenSource(requireUser(req), context)
-      // An empty form field means "not given".
-      const given = Object.entries(req.body ?? {}).filter(([, value]) => value !== '')
-      const lead = await leads.create(source, newLeadSchema.parse(Object.fromEntries(given)))
-      const to = `/connections/${encodeURIComponent(context)}/leads/${encodeURIComponent(lead.id)}`
-      done(req, res, to, lead, 201)
+      try {
+        // An empty form field means "not given".
+        const given = Object.entries(req.body ?? {}).filter(([, value]) => value !== '')
+        const lead = await leads.create(source, newLeadSchema.parse(Object.fromEntries(given)))
+        const to = `/connections/${encodeURIComponent(context)}/leads/${encodeURIComponent(lead.id)}`
+        done(req, res, to, lead, { status: 201, notice: 'The lead was created.' })
+      } catch (error) {
+        const page = async () => ({
+          view: 'leads',
+          title: 'Leads',
+          data: { context, leads: null, pager: null },
+        })
+        await rejectForm(req, res, error, page)
+      }
     })
     .get('/connections/:context/leads/:id', async (req, res) => {
       const { context, id } = req.params

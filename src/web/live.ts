@@ -10,9 +10,19 @@ export interface LiveOptions {
 
 const KEEP_ALIVE_MS = 15_000
 
+/** Whether the session of this request still exists: signing out deletes it. */
+function isSignedIn(req: Request): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    req.sessionStore.get(req.sessionID, (error: unknown, session) =>
+      error ? reject(error) : resolve(Boolean(session)),
+    )
+  })
+}
+
 /**
  * Server-sent events (HTML section 9.2): `changed` whenever what the page shows has changed, upon which its script
- * fetches the page anew; `done` when nothing will change any more. The text itself is not sent.
+ * fetches the page anew; `done` when nothing will change any more, or the user has
+ * signed out. The text itself is not sent.
  */
 export function live(req: Request, res: Response, { look, everyMs, stopping }: LiveOptions): void {
   res.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
@@ -31,7 +41,7 @@ export function live(req: Request, res: Response, { look, everyMs, stopping }: L
   }
   async function beat(): Promise<void> {
     try {
-      const now = await look()
+      const now = (await isSignedIn(req)) ? await look() : null
       if (res.writableEnded) return
       if (before !== undefined && now !== before) send('event: changed\ndata:\n\n')
       else if (performance.now() - quietSince > KEEP_ALIVE_MS) send(':\n\n')

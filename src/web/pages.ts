@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { RequestHandler } from 'express'
-import { currentUser } from './sign-in.ts'
+import { takeNotice } from './notice.ts'
+import { currentUser, DEMO, OPEN_DEMO } from './sign-in.ts'
 
 declare module 'express-serve-static-core' {
   interface Response {
@@ -12,12 +13,20 @@ declare module 'express-serve-static-core' {
 
 const views = fileURLToPath(new URL('../../views/app', import.meta.url))
 
+export interface PagesOptions {
+  production: boolean
+  /** Whether the demo's sign-in is open to other machines: then every page says so. */
+  demoAllowRemote: boolean
+}
+
 /** Gives every response `page()`. Templates escape what they print. */
-export function pages(production: boolean): RequestHandler {
+export function pages({ production, demoAllowRemote }: PagesOptions): RequestHandler {
   const eta = new Eta({ views, cache: production })
+  const warning = DEMO && demoAllowRemote ? OPEN_DEMO : null
   return (req, res, next) => {
     res.page = (view, data) => {
-      const html = eta.render(`./${view}`, { user: currentUser(req), ...format, ...data })
+      const notice = takeNotice(req)
+      const html = eta.render(`./${view}`, { user: currentUser(req), notice, warning, ...format, ...data })
       res.type('html').send(html)
     }
     next()

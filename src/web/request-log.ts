@@ -1,17 +1,25 @@
 import { randomUUID } from 'node:crypto'
-import type { Request, RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { Logger } from 'pino'
+import { requestContext } from '../request-context.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
     /** Names this request in the log, on error pages and in the `X-Request-Id` header. */
     id: string
-    /** The log of the app; say `requestId: req.id` with each line. */
+    /** The log of the app. Its lines carry the request's id. */
     log: Logger
+  }
+  interface Locals {
+    /** Why the request failed, for its log line: chosen fields, never a whole error. */
+    failure?: { code: string; reason?: string | undefined; type?: string; at?: string[] }
   }
 }
 
-/** Logs each request by its route, never by its url: queries hold codes, and paths hold contexts. */
+/**
+ * One log line for each request, with its route, never its url: queries hold codes, and paths hold contexts. Of a 5xx
+ * it is at level error, with the cause.
+ */
 export function requestLog(log: Logger): RequestHandler {
   // To look for secrets in a line whose fields are all chosen here takes longer than everything else about it.
   const lines = log.child({}, { redact: [] })
@@ -23,15 +31,27 @@ export function requestLog(log: Logger): RequestHandler {
     res.setHeader('X-Request-Id', requestId)
     res.on('close', () => {
       const ms = Math.round(performance.now() - started)
-      const line = { requestId, method: req.method, route: routeOf(req), status: res.statusCode, ms }
-      // A live page ends when its reader leaves.
-      if (res.writableFinished || res.getHeader('content-type') === 'text/event-stream')
-        lines.info(line, 'request')
-      else lines.warn(line, 'request aborted')
+      const { failure } = res.locals
+      const line = {
+        requestId,
+        method: req.method,
+        route: routeOf(req),
+        status: res.statusCode,
+        ms,
+        ...failure,
+      }
+      if (!isFinished(res)) lines.warn(line, 'request aborted')
+      else if (res.statusCode >= 500) lines.error(line, 'request failed')
+      else if (req.baseUrl === '/assets' || req.path.startsWith('/assets/')) lines.debug(line, 'request')
+      else lines.info(line, 'request')
     })
-    next()
+    requestContext.run({ requestId }, next)
   }
 }
+
+/** A live page ends when its reader leaves. */
+const isFinished = (res: Response) =>
+  res.writableFinished || res.getHeader('content-type') === 'text/event-stream'
 
 function routeOf(req: Request): string {
   return req.route ? `${req.baseUrl}${req.route.path}` : '(none)'

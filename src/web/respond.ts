@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import { leaveNotice } from './notice.ts'
 
 /** True for a client that asks for JSON; a browser, or a client without a wish, gets HTML. */
 export function wantsJson(req: Request): boolean {
@@ -9,16 +10,31 @@ export function wantsJson(req: Request): boolean {
 export function respond(
   req: Request,
   res: Response,
-  answer: { view: string; title: string; data: Record<string, unknown>; json: unknown },
+  answer: {
+    view: string
+    title: string
+    data: Record<string, unknown>
+    json: unknown
+  },
 ): void {
   res.vary('Accept')
-  if (wantsJson(req)) res.json(answer.json)
-  else res.page(answer.view, { title: answer.title, ...answer.data })
+  if (wantsJson(req)) return void res.json(answer.json)
+  res.page(answer.view, { title: answer.title, ...answer.data })
 }
 
-/** After an action: the browser goes on to a page, a client that asks for JSON gets the result. */
-export function done(req: Request, res: Response, to: string, json: unknown, status = 200): void {
+/**
+ * After an action: the browser goes on to a page, which shows the notice once; a client that asks for JSON gets the
+ * result.
+ */
+export function done(
+  req: Request,
+  res: Response,
+  to: string,
+  json: unknown,
+  { status = 200, notice }: { status?: number; notice?: string } = {},
+): void {
   res.vary('Accept')
-  if (wantsJson(req)) res.status(status).json(json)
-  else res.redirect(303, to)
+  if (wantsJson(req)) return void res.status(status).json(json)
+  if (notice !== undefined) leaveNotice(req, notice)
+  res.redirect(303, to)
 }

@@ -6,11 +6,15 @@
  * renew the session id whenever a user signs in or out and save the session before you answer, as below.
  */
 import { type Request, Router } from 'express'
-import { badInput, notSignedIn } from './errors.ts'
+import { badInput, notSignedIn, rejectForm } from './errors.ts'
 import { done } from './respond.ts'
 import { localPath } from './return-to.ts'
 
 export const DEMO = true
+
+/** Said on every page and in the log while `DEMO_ALLOW_REMOTE` is true. */
+export const OPEN_DEMO =
+  'DEMO_ALLOW_REMOTE is true: everyone who can reach this address can sign in with any name and see what that name has connected.'
 
 /** The user of this app. `id` owns connections: it must never change and never be given to somebody else. */
 export interface User {
@@ -36,12 +40,18 @@ export function requireUser(req: Request): string {
   return user.id
 }
 
-export function signInRoutes(): Router {
+/** `wanted`: the scopes that the start page names. */
+export function signInRoutes({ wanted }: { wanted: readonly string[] }): Router {
   return Router()
     .post('/sign-in', async (req, res) => {
       const name = typeof req.body?.name === 'string' ? req.body.name.normalize('NFC').trim() : ''
       if (!name || name.length > 100 || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
-        throw badInput('name', 'please give a name of 1 to 100 characters')
+        const error = badInput('name', 'enter a name of 1 to 100 characters')
+        return rejectForm(req, res, error, async () => ({
+          view: 'home',
+          title: 'Connect your account',
+          data: { wanted, returnTo: localPath(req.body?.returnTo) },
+        }))
       }
       await renew(req)
       req.session.user = { id: name, name }

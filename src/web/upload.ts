@@ -10,8 +10,10 @@ export async function uploadOf<T>(
 ): Promise<T> {
   if (req.is('text/csv')) {
     const name = typeof req.query.name === 'string' ? req.query.name : 'prices.csv'
-    return take(req, cleaned(name)).catch((error: unknown) => {
-      throw req.complete ? error : brokenOff()
+    return take(req.iterator({ destroyOnReturn: false }), cleaned(name)).catch((error: unknown) => {
+      // What is left of the body is read and dropped, so that the client gets to read the answer.
+      req.resume()
+      throw req.destroyed && !req.complete ? brokenOff() : error
     })
   }
   if (!req.is('multipart/form-data')) {

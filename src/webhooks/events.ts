@@ -1,51 +1,78 @@
+import * as z from 'zod'
 import { BUILDER_REQUESTED, type WebhookEvent } from '../platform/contract.ts'
 import type { Key, Store } from '../store/store.ts'
 
-/** An event as it was received; its data stays with the platform, which is asked for what it is about. */
-export interface ReceivedEvent {
-  id: string
-  type: string
+const receivedSchema = z.object({
+  id: z.string(),
+  type: z.string(),
   /** False: a type that this app does not know. */
-  known: boolean
+  known: z.boolean(),
   /** Whose event it is, when it says. */
-  context: string | null
-  occurredAt: string | null
+  context: z.string().nullable(),
+  occurredAt: z.string().nullable(),
   /** ISO 8601. */
-  receivedAt: string
-}
+  receivedAt: z.string(),
+})
+/** An event as it was received; its data stays with the platform, which is asked for what it is about. */
+export type ReceivedEvent = z.infer<typeof receivedSchema>
 
 export interface Events {
-  /** Stores an event once, by its id. Resolves to false for one that is stored already. */
+  /** Notes an event once, by its id, for 24 hours. Resolves to false for one that was received already. */
   add(event: WebhookEvent & { id: string; type: string }): Promise<boolean>
-  /** The latest first. */
-  list(): Promise<ReceivedEvent[]>
+  /** The latest events of a context and those that do not say whose they are, the latest first. */
+  recent(context: string): Promise<ReceivedEvent[]>
 }
 
-const KIND = 'webhook-event'
 const OWNER = 'platform'
-/** More than this many are not kept; a replay of one so old would only lead to one more look at the list. */
-const KEPT = 500
+const REPLAY_MS = 24 * 3_600_000
+const MAX_RECENT = 10
 
 /** The events that the webhook has received. */
 export function createEvents(store: Store, now = Date.now): Events {
-  const key = (id: string): Key => ({ kind: KIND, owner: OWNER, id })
+  const seenKey = (id: string): Key => ({ kind: 'webhook-seen', owner: id, id: '' })
+  const recentKey = (context: string | null): Key => ({
+    kind: 'webhook-recent',
+    owner: OWNER,
+    id: context ?? '',
+  })
 
-  async function list(): Promise<ReceivedEvent[]> {
-    const entries = await store.list(KIND, OWNER)
-    const events: ReceivedEvent[] = entries.map(({ value }) => JSON.parse(value))
-    return events.sort((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1))
+  async function append(event: ReceivedEvent): Promise<void> {
+    const key = recentKey(event.context)
+    for (;;) {
+      const value = await store.get(key)
+      const next = JSON.stringify([event, ...parse(value)].slice(0, MAX_RECENT))
+      if (await store.compareAndSet(key, value, next, REPLAY_MS)) return
+    }
   }
 
   return {
-    list,
     async add({ id, type, occurredAt, data }) {
-      const event: ReceivedEvent = {
-        ...{ id, type, known: type === BUILDER_REQUESTED, context: data?.bxcontext ?? null },
-        ...{ occurredAt: occurredAt ?? null, receivedAt: new Date(now()).toISOString() },
-      }
-      if (!(await store.compareAndSet(key(id), null, JSON.stringify(event)))) return false
-      for (const old of (await list()).slice(KEPT)) await store.delete(key(old.id))
+      if (!(await store.compareAndSet(seenKey(id), null, '1', REPLAY_MS))) return false
+      await append({
+        id,
+        type,
+        known: type === BUILDER_REQUESTED,
+        context: data?.bxcontext ?? null,
+        occurredAt: occurredAt ?? null,
+        receivedAt: new Date(now()).toISOString(),
+      })
       return true
     },
+
+    async recent(context) {
+      const values = await Promise.all([store.get(recentKey(context)), store.get(recentKey(null))])
+      const events = values.flatMap(parse)
+      return events.sort((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1)).slice(0, MAX_RECENT)
+    },
+  }
+}
+
+/** A list that cannot be read counts as empty: it is only shown. */
+function parse(value: string | null): ReceivedEvent[] {
+  if (value === null) return []
+  try {
+    return z.array(receivedSchema).catch([]).parse(JSON.parse(value))
+  } catch {
+    return []
   }
 }

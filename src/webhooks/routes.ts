@@ -2,8 +2,6 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import express, { type Request, Router } from 'express'
 import type { Logger } from 'pino'
 import { BUILDER_REQUESTED, webhookEventSchema } from '../platform/contract.ts'
-import type { Store } from '../store/store.ts'
-import { CONNECTION } from '../vault/records.ts'
 import type { Events } from './events.ts'
 import type { Pending } from './pending.ts'
 
@@ -12,16 +10,17 @@ export interface WebhookOptions {
   secrets: readonly string[]
   /** The header that carries the signature. */
   header: string
-  store: Store
   events: Events
-  pending: Pending
+  pending: Pick<Pending, 'fetchSoon' | 'fetchRecentSoon'>
+  /** The users who have a connection in a context. */
+  usersOf(context: string): Promise<string[]>
   log: Logger
 }
 
 /** A delivery that is not taken; the platform is told why in one word. */
 export class WebhookRefused extends Error {
   readonly status: number
-  readonly code: 'webhook_off' | 'invalid_signature' | 'unsupported_type' | 'invalid_event'
+  readonly code: 'webhook_off' | 'invalid_signature' | 'unsupported_type' | 'invalid_event' | 'stale_event'
   constructor(status: number, code: WebhookRefused['code'], message: string) {
     super(message)
     this.name = 'WebhookRefused'
@@ -31,8 +30,8 @@ export class WebhookRefused extends Error {
 }
 
 const MAX_BODY = 256 * 1024
-/** An event that does not say whose it is may concern this many connections at most. */
-const MOST_LISTS = 50
+/** How far a signed time may be from ours, in ms: a recorded delivery is not accepted later. */
+const MAX_AGE_MS = 300_000
 
 /**
  * `POST /webhooks/platform` (specification 6): the signature is checked over the raw body, in constant time, before
@@ -40,7 +39,7 @@ const MOST_LISTS = 50
  * fetched. Unknown events are stored and shown as such.
  */
 export function webhookRoutes(options: WebhookOptions): Router {
-  const { secrets, header, store, events, pending, log } = options
+  const { secrets, header, events, pending, usersOf, log } = options
   const raw = express.raw({ type: () => true, limit: MAX_BODY, inflate: false })
 
   return Router().post(
@@ -72,14 +71,18 @@ export function webhookRoutes(options: WebhookOptions): Router {
         const where = issue?.path.join('.') || 'the body'
         throw new WebhookRefused(400, 'invalid_event', `${where}: ${issue?.message}.`)
       }
-      const { data } = event.data
+      const { data, occurredAt } = event.data
+      if (Math.abs(Date.now() - Date.parse(occurredAt ?? '')) > MAX_AGE_MS) {
+        const message = 'occurredAt is more than 5 minutes away from the time of this server.'
+        throw new WebhookRefused(400, 'stale_event', message)
+      }
       // An event of a shape that we do not know is told apart by its body.
       const id = event.data.id ?? createHash('sha256').update(body).digest('hex')
       const type = event.data.type ?? 'unknown'
       const fresh = await events.add({ ...event.data, id, type })
       res.status(fresh ? 202 : 200).json({ received: id, fresh })
       log.info({ type, fresh }, 'webhook')
-      if (fresh && (type === BUILDER_REQUESTED || !event.data.type)) await look(data?.bxcontext ?? null)
+      if (fresh && (type === BUILDER_REQUESTED || !event.data.type)) await fetchFor(data?.bxcontext ?? null)
     },
   )
 
@@ -93,19 +96,12 @@ export function webhookRoutes(options: WebhookOptions): Router {
     return fits.includes(true)
   }
 
-  /** Fetches the builder requests of every connection that the event may be about, so that open pages see them. */
-  async function look(context: string | null): Promise<void> {
-    let looked = 0
-    try {
-      for await (const { key } of store.scan(CONNECTION)) {
-        if (context !== null && key.id !== context) continue
-        if (++looked > MOST_LISTS) return
-        // A revoked connection, or a platform that is away: the page tells when it is opened.
-        await pending.fetch(key.owner, key.id).catch(() => {})
-      }
-    } catch {
-      // The event is stored; the page fetches the list itself when it is opened.
-    }
+  /** Fetches the builder requests of the connections that the event may be about, so that open pages see them. */
+  async function fetchFor(context: string | null): Promise<void> {
+    if (context === null) return pending.fetchRecentSoon()
+    // A store that is away: the event was answered, and the page fetches the list itself.
+    const users = await usersOf(context).catch(() => [])
+    for (const userId of users) pending.fetchSoon(userId, context)
   }
 }
 

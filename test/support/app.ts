@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
+import { createHttpPools } from '../../src/platform/http.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import { createServices, type Services } from '../../src/services.ts'
 import { serve } from './ports.ts'
@@ -87,7 +88,8 @@ export async function startAll(
   })
   const logLines: string[] = []
   const log = createLog(config.logLevel, { write: (line) => void logLines.push(line) })
-  const services = await createServices(config, log)
+  // A token endpoint that never answers is given up on sooner than in production, where it has half a minute.
+  const services = await createServices(config, log, createHttpPools({ tokenAnswerMs: 3_000 }))
   appServer.server.on('request', createApp(services))
   const post = async (path: string, body: unknown = {}) => {
     const headers = { 'content-type': 'application/json' }

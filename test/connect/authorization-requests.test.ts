@@ -1,14 +1,25 @@
 import { expect, test } from 'vitest'
-import { createAttempts } from '../../src/connect/attempts.ts'
+import {
+  type AuthorizationRequests,
+  type Consent,
+  createAuthorizationRequests,
+} from '../../src/connect/authorization-requests.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 
 const ANN = { userId: 'ann', session: 'session' }
 const MINUTE = 60_000
 
+/** What the consent url needs; no other context was expected. */
+async function consent(attempts: AuthorizationRequests): Promise<Consent> {
+  const bound = await attempts.bindContext(ANN, 'ctx')
+  if ('id' in bound) throw new Error('another context was expected')
+  return bound
+}
+
 function setup() {
   let time = Date.now()
   const now = () => time
-  const attempts = createAttempts(openSqlite({ file: ':memory:', now }), now)
+  const attempts = createAuthorizationRequests(openSqlite({ file: ':memory:', now }), now)
   return {
     attempts,
     later: (ms: number) => {
@@ -19,34 +30,34 @@ function setup() {
 
 test('an attempt lives 15 minutes from its beginning until its context', async () => {
   const { attempts, later } = setup()
-  await attempts.begin(ANN)
+  await attempts.start(ANN)
   later(15 * MINUTE + 1)
-  await expect(attempts.receive(ANN, 'ctx')).rejects.toMatchObject({ code: 'no_attempt' })
+  await expect(attempts.bindContext(ANN, 'ctx')).rejects.toMatchObject({ code: 'no_attempt' })
 })
 
 test('an attempt lives 15 minutes from its beginning until its callback', async () => {
   const { attempts, later } = setup()
-  await attempts.begin(ANN)
+  await attempts.start(ANN)
   later(14 * MINUTE)
-  const { state } = await attempts.receive(ANN, 'ctx')
+  const { state } = await consent(attempts)
   later(MINUTE + 1)
   await expect(attempts.claim(ANN, state)).rejects.toMatchObject({ code: 'unknown_attempt' })
 })
 
 test('an attempt lives its own 15 minutes, whatever was begun and abandoned before', async () => {
   const { attempts, later } = setup()
-  await attempts.begin(ANN)
+  await attempts.start(ANN)
   later(14.9 * MINUTE)
-  await attempts.begin(ANN)
-  const { state } = await attempts.receive(ANN, 'ctx')
+  await attempts.start(ANN)
+  const { state } = await consent(attempts)
   later(14.9 * MINUTE)
   expect(await attempts.claim(ANN, state)).toMatchObject({ context: 'ctx' })
 })
 
 test('an attempt is claimed by one of many', async () => {
   const { attempts } = setup()
-  await attempts.begin(ANN)
-  const { state, codeVerifier } = await attempts.receive(ANN, 'ctx')
+  await attempts.start(ANN)
+  const { state, codeVerifier } = await consent(attempts)
   const claims = Promise.all(
     Array.from({ length: 20 }, async () => {
       const claim = await attempts.claim(ANN, state)
@@ -63,8 +74,8 @@ test('an attempt is claimed by one of many', async () => {
 
 test('an attempt whose exchange was cut off by a crash is never exchanged again', async () => {
   const { attempts, later } = setup()
-  await attempts.begin(ANN)
-  const { state } = await attempts.receive(ANN, 'ctx')
+  await attempts.start(ANN)
+  const { state } = await consent(attempts)
   await attempts.claim(ANN, state)
   const second = attempts.claim(ANN, state)
   later(13_000)
@@ -73,7 +84,7 @@ test('an attempt whose exchange was cut off by a crash is never exchanged again'
 
 test('a session can have no more than 20 attempts waiting', async () => {
   const { attempts } = setup()
-  for (let begun = 0; begun < 30; begun++) await attempts.begin(ANN)
-  for (let used = 0; used < 20; used++) await attempts.receive(ANN, 'ctx')
-  await expect(attempts.receive(ANN, 'ctx')).rejects.toMatchObject({ code: 'no_attempt' })
+  for (let begun = 0; begun < 30; begun++) await attempts.start(ANN)
+  for (let used = 0; used < 20; used++) await attempts.bindContext(ANN, 'ctx')
+  await expect(attempts.bindContext(ANN, 'ctx')).rejects.toMatchObject({ code: 'no_attempt' })
 })
