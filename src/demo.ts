@@ -17,6 +17,7 @@ const SAMPLE = fileURLToPath(new URL('./supplier/sample', import.meta.url))
 /** The log as lines that people read: the time, what happened, and the fields that matter. */
 const readable = () =>
   pretty({
+    sync: true,
     translateTime: 'SYS:HH:MM:ss',
     ignore: 'requestId,method,route,status,ms',
     singleLine: true,

@@ -46,7 +46,7 @@ const WRITE_MS = 400
  * platform.
  */
 const CHECKS = { max: 2, maxPerUser: 1 }
-const IMPORTS = { max: 4, maxPerUser: 2 }
+const IMPORTS = { max: 6, maxPerUser: 4 }
 
 export function createWorkbench({ store, log, onCompleted }: WorkbenchOptions): Workbench {
   const closing = new AbortController()

@@ -18,8 +18,6 @@ export interface ConnectionView {
    */
   missingScopes: string[]
   expiresAt: string | null
-  /** How long until the access token can be refreshed by hand, in seconds; 0 when at once. */
-  refreshableInSeconds: number
   connectedAt: string | null
   refreshedAt: string | null
   revokedAt: string | null
@@ -46,7 +44,6 @@ export function connectionView(
   const { context, status } = connection
   const nothing = {
     expiresAt: null,
-    refreshableInSeconds: 0,
     connectedAt: null,
     refreshedAt: null,
     revokedAt: null,
@@ -67,10 +64,7 @@ export function connectionView(
     connectedAt: iso(connectedAt),
     refreshedAt: iso(refreshedAt),
     ...(connection.status === 'active'
-      ? {
-          expiresAt: iso(connection.expiresAt),
-          refreshableInSeconds: Math.ceil(connection.refreshableInMs / 1000),
-        }
+      ? { expiresAt: iso(connection.expiresAt) }
       : { revokedAt: iso(connection.revokedAt), revokedBecause: connection.revokedBecause }),
   }
 }

@@ -15,15 +15,17 @@ export interface ConnectionsOptions {
 
 /** The start page, the user's connections, and what can be done with one. */
 export function connectionsRoutes({ vault, wanted }: ConnectionsOptions): Router {
-  const viewsOf = async (userId: string) =>
-    (await vault.list(userId)).map((connection) => connectionView(connection, wanted))
-
   const show: RequestHandler = async (req, res) => {
-    const connections = await viewsOf(requireUser(req))
+    const stored = await vault.list(requireUser(req))
+    const connections = stored.map((connection) => connectionView(connection, wanted))
+    /** How long until each access token can be refreshed by hand, in seconds. */
+    const refreshableIn = stored.map((connection) =>
+      connection.status === 'active' ? Math.ceil(connection.refreshableInMs / 1000) : 0,
+    )
     respond(req, res, {
       view: 'connections',
       title: 'Your connections',
-      data: { connections },
+      data: { connections, refreshableIn },
       json: { connections },
     })
   }

@@ -13,7 +13,7 @@ describe('connecting an account', () => {
     const visitor = await signedIn(app, 'first')
     const callback = await visitor.get(await toCallback(app, visitor))
     expect(callback.status).toBe(303)
-    expect(callback.headers.get('location')).toBe('/connections?connected=harbour-homes')
+    expect(callback.headers.get('location')).toBe('/connections')
     expect(await connectionsOf(app, visitor)).toMatchObject([
       { context: 'harbour-homes', status: 'active', health: 'connected', scopes: ['catalogues', 'leads'] },
     ])

@@ -43,7 +43,7 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
       await page.getByLabel('Email').fill('olivia@harbour.example')
       await page.getByLabel('Password').fill('wrong')
       await press('Log in')
-      expect(await page.getByRole('alert').innerText()).toContain('do not belong together')
+      expect(await page.getByRole('alert').innerText()).toContain('Incorrect email or password')
       await page.getByLabel('Email').fill('olivia@harbour.example')
       await page.getByLabel('Password').fill('sandbox')
       await press('Log in')
@@ -58,7 +58,7 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
       )
       await look()
       await press('Allow access')
-      expect(page.url()).toBe(`${app.url}/connections?connected=harbour-homes`)
+      expect(page.url()).toBe(`${app.url}/connections`)
       expect(await page.getByRole('status').innerText()).toBe('The account is connected.')
       await look()
 
@@ -111,12 +111,12 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
       await page.goto(`${app.url}/connections/ridgeline-build/leads`)
       expect(await heading()).toBe('Access was revoked')
       expect(await page.locator('main').innerText()).toMatch(
-        /Noticed[\s\S]*UTC[\s\S]*Why[\s\S]*invalid_grant/,
+        /Detected[\s\S]*UTC[\s\S]*Why[\s\S]*invalid_grant/,
       )
       await look()
       await page.goto(`${app.url}/connections`)
       const revoked = page.locator('.card').filter({ hasText: 'ridgeline-build' })
-      expect(await revoked.innerText()).toContain('noticed')
+      expect(await revoked.innerText()).toContain('Revocation detected')
       await look()
       await revoked.getByRole('button', { name: 'Reconnect' }).click()
       await press('Allow access')
@@ -124,7 +124,7 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
       expect(await page.locator('.card').count()).toBe(2)
 
       // Renew, disconnect, sign out.
-      await revoked.getByRole('button', { name: 'Renew now' }).click()
+      await revoked.getByRole('button', { name: 'Refresh token now' }).click()
       expect(await page.getByRole('status').innerText()).toContain('new access token')
       if (scripted) expect(await revoked.locator('time[data-countdown]').innerText()).toMatch(/^in [45] min/)
       await revoked.getByRole('button', { name: 'Disconnect' }).click()
@@ -227,10 +227,10 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
     await inspect(page, true)
     const states = {
       connected: ['Ready to use', 'Leads'],
-      partial: ['without permission for catalogues', 'Grant what is missing'],
-      degraded: ['did not answer a moment ago', 'Leads'],
-      misconfigured: ['Its operator must correct them', 'Leads'],
-      revoked: ['Reconnect to go on', 'Reconnect'],
+      partial: ['without permission for catalogues', 'Grant missing permissions'],
+      degraded: ['returned an error to the last request', 'Leads'],
+      misconfigured: ['Its developers must correct them', 'Leads'],
+      revoked: ['Reconnect to continue', 'Reconnect'],
       unreadable: ['the key "lost", which is not in TOKEN_KEYS', 'Reconnect'],
     }
     for (const [context, [sentence, action]] of Object.entries(states)) {

@@ -257,3 +257,59 @@ describe('creating', () => {
     expect(requests).toEqual([])
   })
 })
+
+describe('one account whose calls hang', () => {
+  const quick = createHttp()
+  const create = (pool = quick) =>
+    createLeads(createApi({ baseUrl: `http://127.0.0.1:${server.port}`, http: pool, deadlineMs: 1_500 }))
+  afterAll(() => quick.close())
+
+  /** Requests that are in flight at the server, by account. */
+  const inFlight = new Map<string, number>()
+  const hang: Handler = (req, res) => {
+    const account = req.headers.authorization ?? ''
+    inFlight.set(account, (inFlight.get(account) ?? 0) + 1)
+    if (account !== 'Bearer hanging') res.end('[]')
+  }
+  const of = (account: string) => ({ ...source(), account, accessToken: async () => account })
+
+  test('has at most 16 in flight, and leaves the others alone', async () => {
+    handlers = [hang]
+    const shared = create()
+    const hanging = Array.from({ length: 200 }, () => shared.list(of('hanging')).catch((error) => error))
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(inFlight.get('Bearer hanging')).toBe(16)
+    const started = performance.now()
+    await Promise.all(Array.from({ length: 10 }, () => shared.list(of('another'))))
+    expect(performance.now() - started).toBeLessThan(1_000)
+    for (const error of await Promise.all(hanging))
+      expect(error).toMatchObject({ code: 'platform_unavailable' })
+  })
+
+  test('has its queue served in turn once calls are answered', async () => {
+    handlers = [json([])]
+    const shared = create()
+    const all = await Promise.all(Array.from({ length: 100 }, () => shared.list(of('busy'))))
+    expect(all).toHaveLength(100)
+  })
+})
+
+describe('an outage', () => {
+  test.each([
+    ['no_answer', (_req: IncomingMessage, res: ServerResponse) => void res.destroy(), "isn't responding"],
+    ['error', json({}, 500), 'returned an error'],
+    ['busy', json({}, 429), 'is busy'],
+    ['unreadable', (_req: IncomingMessage, res: ServerResponse) => void res.end('<h1>'), 'could not read'],
+  ])('of kind %s says what happened', async (kind, handler, words) => {
+    handlers = [handler]
+    const noted: unknown[] = []
+    const from = { ...source(), noteCall: async (outcome: unknown) => void noted.push(outcome) }
+    const error = await leads.list(from).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({
+      code: 'platform_unavailable',
+      kind,
+      message: expect.stringContaining(words),
+    })
+    expect(noted).toEqual([{ result: 'unavailable', kind }])
+  })
+})

@@ -5,10 +5,11 @@ import { createVault } from '../../src/vault/vault.ts'
 import { ready } from './redis.ts'
 import { oauthFor } from './vault.ts'
 
-const { REDIS_URL = '', AUTH_URL = '', KEY = '' } = process.env
+const { REDIS_URL = '', AUTH_URL = '', KEY = '', LEASE_MS = '5000' } = process.env
 const store = openRedis({ urls: [REDIS_URL] })
 const vault = createVault({
   ...{ store, oauth: oauthFor(AUTH_URL), log: createLog('silent') },
+  leaseMs: Number(LEASE_MS),
   keys: [{ id: 'k1', secret: Buffer.from(KEY, 'base64') }],
 })
 

@@ -17,8 +17,9 @@ export const GRANTED = {
   scopes: ['catalogues', 'leads'],
 }
 
-export function oauthFor(authUrl: string, options: { answerMs?: number } = {}) {
-  const http = createHttp(options)
+/** Requests wait for their answer as long as in production, unless `answerMs` says otherwise. */
+export function oauthFor(authUrl: string, { answerMs = 32_000 }: { answerMs?: number } = {}) {
+  const http = createHttp({ answerMs, deadlineMs: answerMs + 8_000 })
   return createOAuth({
     ...{ appUrl: authUrl, authUrl, clientId: 'client', clientSecret: 'client secret', http },
     ...{ scopes: ['catalogues', 'leads'], authorizePath: '/authorize', authorizeParams: {}, pkce: true },
@@ -32,7 +33,7 @@ export async function vaultSetup(options: Partial<VaultOptions> & { store?: Stor
   const now = () => time
   const store = options.store ?? openSqlite({ file: ':memory:', now })
   const logLines: string[] = []
-  const oauth = oauthFor(endpoint.authUrl, { answerMs: options.answerMs ?? 5_000 })
+  const oauth = oauthFor(endpoint.authUrl, options)
   const settings = {
     ...{ store, keys: [newKey()], oauth, now },
     log: createLog('info', { write: (line) => void logLines.push(line) }),

@@ -162,17 +162,26 @@ describe('leads', () => {
 })
 
 describe('a connection', () => {
-  test('is renewed on request, with a new token', async () => {
-    const before = await app.services.vault.accessToken('ann', 'harbour-homes')
-    expect((await visitor.post(at('/refresh'))).headers.get('location')).toBe('/connections?refreshed')
-    expect(await app.services.vault.accessToken('ann', 'harbour-homes')).not.toBe(before)
-    const result = await visitor.post(at('/refresh'), JSON_TYPE)
+  test('is refreshed on request, with a new token, at most every 5 s', async () => {
+    const eager = await connected(app, { name: 'eager' })
+    const token = () => app.services.vault.accessToken('eager', 'harbour-homes')
+    const before = await token()
+    const result = await eager.post(at('/refresh'), JSON_TYPE)
     expect(result.json()).toMatchObject({ connection: { status: 'active', refreshedAt: expect.any(String) } })
+    const after = await token()
+    expect(after).not.toBe(before)
+    const again = await eager.post(at('/refresh'), JSON_TYPE)
+    expect(again.json()).toMatchObject({ status: 429, code: 'refresh_too_soon' })
+    expect(Number(again.headers.get('retry-after'))).toBeLessThanOrEqual(5)
+    const page = await eager.follow(await eager.post(at('/refresh')))
+    expect(page.text).toMatch(/You can refresh it again in [1-5] s/)
+    expect(page.text).toMatch(/The token can be refreshed again in [1-5] s/)
+    expect(await token()).toBe(after)
   })
 
   test('is gone after disconnecting, tokens and all', async () => {
     const leaver = await connected(app, { name: 'leaver' })
-    expect((await leaver.post(at('/disconnect'))).headers.get('location')).toBe('/connections?disconnected')
+    expect((await leaver.post(at('/disconnect'))).headers.get('location')).toBe('/connections')
     expect(await connectionsOf(app, leaver)).toEqual([])
     const key = { kind: 'connection', owner: 'leaver', id: 'harbour-homes' }
     expect(await app.services.store.get(key)).toBeNull()
@@ -186,7 +195,7 @@ describe('a connection', () => {
       { health: 'needs_consent', scopes: ['leads'], missingScopes: ['catalogues'] },
     ])
     const page = await partial.get(`${app.url}/connections`)
-    expect(page.text).toContain('Grant what is missing')
+    expect(page.text).toContain('Grant missing permissions')
     const denied = await partial.get(at('/catalogues'), JSON_TYPE)
     expect(denied.json()).toMatchObject({ status: 403, code: 'scope_missing', scope: 'catalogues' })
     expect((await partial.get(at('/leads'))).status).toBe(200)
@@ -213,7 +222,9 @@ describe('a connection whose platform has a fault', () => {
     await app.fault('leads', '500', 3)
     expect((await patient.get(at('/leads'), JSON_TYPE)).json()).toMatchObject({ status: 503 })
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'degraded' }])
-    expect((await patient.get(`${app.url}/connections`)).text).toContain('did not answer a moment ago')
+    expect((await patient.get(`${app.url}/connections`)).text).toContain(
+      'returned an error to the last request',
+    )
     expect((await patient.post(at('/refresh'))).status).toBe(303)
     expect(await connectionsOf(app, patient)).toMatchObject([{ health: 'connected' }])
   })
@@ -226,7 +237,7 @@ describe('a connection whose platform has a fault', () => {
     expect(answer.json()).toMatchObject({ status: 500, code: 'misconfigured' })
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'misconfigured' }])
     const page = await patient.get(`${app.url}/connections`)
-    expect(page.text).toContain('Its operator must correct them')
+    expect(page.text).toContain('Its developers must correct them')
     expect(page.text).not.toContain('Reconnect')
   })
 })
