@@ -4,7 +4,9 @@ import * as z from 'zod'
 /** What can be made to go wrong, and where. */
 const HTTP_FAULTS = ['500', '429', 'stall', 'garbage', 'drop'] as const
 const API_FAULTS = [...HTTP_FAULTS, 'expired', 'forbidden'] as const
-const TOKEN_FAULTS = [...HTTP_FAULTS, 'invalid_grant', 'invalid_client'] as const
+const TOKEN_FAULTS = [...HTTP_FAULTS, 'slow', 'invalid_grant', 'invalid_client'] as const
+/** How long a slow token endpoint takes, in ms. */
+export const SLOW_MS = 6_000
 const CONSENT_FAULTS = ['deny', 'server_error', 'missing_scope'] as const
 export const FAULTS = {
   consent: CONSENT_FAULTS,

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import type { Response } from 'express'
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider'
 import type { Database } from './database.ts'
-import { type Faults, fail } from './faults.ts'
+import { type Faults, fail, SLOW_MS } from './faults.ts'
 import type { Journal } from './journal.ts'
 
 /** An application as the platform's support registers it. */
@@ -124,7 +124,8 @@ export function createIdentity(options: IdentityOptions): Provider {
     if (ctx.oidc?.route !== 'token' || !endpoint) return
     // After the work, as in a real outage: the answer is lost, what was done stays done.
     const fault = faults.strike(endpoint)
-    if (fault) {
+    if (fault?.fault === 'slow') await new Promise((resolve) => setTimeout(resolve, SLOW_MS))
+    else if (fault) {
       ctx.respond = false
       fail(ctx.res as Response, fault)
     }

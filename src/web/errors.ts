@@ -247,7 +247,10 @@ function recovery(req: Request, error: unknown, code: string) {
 
 function meantContext(req: Request, error: unknown, code: string): string | null {
   if (error instanceof ConnectFailure) return error.expected ?? null
-  return CONNECT_AGAIN.has(code) && typeof req.params.context === 'string' ? req.params.context : null
+  if (!CONNECT_AGAIN.has(code)) return null
+  // The parameters of the route are not those of the error handler.
+  const [, segment] = /^\/connections\/([^/]+)/.exec(req.path) ?? []
+  return segment === undefined ? null : decodeURIComponent(segment)
 }
 
 /** A form that can be sent once more as it was. An uploaded file cannot: the browser does not hand it out again. */

@@ -1,6 +1,7 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, test } from 'vitest'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { tempDir } from '../support/app.ts'
 
@@ -49,6 +50,63 @@ test('the data folder is readable by its user only', async () => {
   const { dir, remove } = tempDir()
   const store = openSqlite({ file: join(dir, 'data', 'store.sqlite') })
   expect(statSync(join(dir, 'data')).mode & 0o077).toBe(0)
+  await store.close()
+  remove()
+})
+
+/** Another process's lock on the file, held for so long, in ms. */
+async function lockedFor(ms: number, file: string): Promise<void> {
+  const other = new DatabaseSync(file)
+  other.exec('BEGIN EXCLUSIVE')
+  await new Promise((resolve) => setTimeout(resolve, ms))
+  other.exec('COMMIT')
+  other.close()
+}
+
+describe('a file that another process has locked', () => {
+  test('is waited for without holding up anything else', async () => {
+    const { dir, remove } = tempDir()
+    const file = join(dir, 'store.sqlite')
+    const store = openSqlite({ file })
+    const unlocked = lockedFor(800, file)
+    let longest = 0
+    let last = performance.now()
+    const ticks = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last)
+      last = performance.now()
+    }, 5)
+    await store.set(at('x'), 'written')
+    clearInterval(ticks)
+    await unlocked
+    expect(longest).toBeLessThan(100)
+    expect(await store.get(at('x'))).toBe('written')
+    await store.close()
+    remove()
+  })
+
+  test('is given up on after two seconds, and nothing is written', async () => {
+    const { dir, remove } = tempDir()
+    const file = join(dir, 'store.sqlite')
+    const store = openSqlite({ file })
+    const unlocked = lockedFor(3_000, file)
+    const started = performance.now()
+    await expect(store.set(at('x'), 'lost')).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(performance.now() - started).toBeGreaterThan(1_900)
+    await unlocked
+    expect(await store.get(at('x'))).toBeNull()
+    await store.close()
+    remove()
+  })
+})
+
+test('the file and what SQLite puts beside it are readable by their user only, also in a folder that others can open', async () => {
+  const { dir, remove } = tempDir()
+  chmodSync(dir, 0o755)
+  const store = openSqlite({ file: join(dir, 'store.sqlite') })
+  await store.set(at('x'), 'y')
+  const files = readdirSync(dir)
+  expect(files).toEqual(expect.arrayContaining(['store.sqlite', 'store.sqlite-wal', 'store.sqlite-shm']))
+  for (const name of files) expect(statSync(join(dir, name)).mode & 0o077, name).toBe(0)
   await store.close()
   remove()
 })

@@ -64,6 +64,8 @@ export interface Running {
 export async function startAll(
   env: Record<string, string> = {},
   sandboxOptions: Partial<SandboxOptions> = {},
+  // A token endpoint that never answers is given up on sooner than in production, where it has half a minute.
+  pools: { tokenAnswerMs: number } = { tokenAnswerMs: 3_000 },
 ): Promise<Running> {
   const { dir, remove } = tempDir()
   const [appServer, sandboxServer] = [await serve(), await serve()]
@@ -88,8 +90,7 @@ export async function startAll(
   })
   const logLines: string[] = []
   const log = createLog(config.logLevel, { write: (line) => void logLines.push(line) })
-  // A token endpoint that never answers is given up on sooner than in production, where it has half a minute.
-  const services = await createServices(config, log, createHttpPools({ tokenAnswerMs: 3_000 }))
+  const services = await createServices(config, log, createHttpPools(pools))
   appServer.server.on('request', createApp(services))
   const post = async (path: string, body: unknown = {}) => {
     const headers = { 'content-type': 'application/json' }
