@@ -194,6 +194,49 @@ describe('in production', () => {
   })
 })
 
+test.each(['prod', 'Production', 'PRODUCTION', 'staging'])('NODE_ENV=%s does not start', (environment) => {
+  expect(problems(good({ NODE_ENV: environment }))).toEqual([
+    'NODE_ENV must be production, development, test or unset',
+  ])
+})
+
+test.each(['production ', ' development', 'test'])('NODE_ENV=%j is understood', (environment) => {
+  const config = readConfig(good({ NODE_ENV: environment, BASE_URL: 'https://app.example' }), {
+    demoSignIn: false,
+  })
+  expect(config.production).toBe(environment.trim() === 'production')
+})
+
+describe('a plain redis:// in production', () => {
+  const production = (extra: Record<string, string>) =>
+    problems(good({ NODE_ENV: 'production', BASE_URL: 'https://app.example', ...extra }))
+
+  test('to another machine does not start, unless it is said to be meant', () => {
+    const url = 'redis://redis.internal:6379'
+    expect(production({ REDIS_URL: url })).toEqual([
+      expect.stringMatching(/^REDIS_URL .*REDIS_PLAINTEXT=true/),
+    ])
+    expect(production({ REDIS_URL: `rediss://a:1,${url}` })).toHaveLength(1)
+    expect(production({ REDIS_URL: url, REDIS_PLAINTEXT: 'true' })).toEqual([])
+  })
+
+  test('on this machine starts, and so does rediss://', () => {
+    expect(production({ REDIS_URL: 'redis://127.0.0.1:6379' })).toEqual([])
+    expect(production({ REDIS_URL: 'rediss://redis.internal:6379' })).toEqual([])
+  })
+})
+
+test.each([
+  ['DEMO_ALLOW_REMOTE', 'yes'],
+  ['REDIS_PLAINTEXT', '1'],
+  ['HOST', 'http://x'],
+  ['UPLOAD_QUOTA_MB', 'much'],
+])('%s=%s is named', (name, value) => {
+  const redis = name === 'REDIS_PLAINTEXT' ? { REDIS_URL: 'redis://elsewhere:1', NODE_ENV: 'production' } : {}
+  const found = problems(good({ BASE_URL: 'https://app.example', ...redis, [name]: value }))
+  expect(found.filter((problem) => problem.startsWith(`${name} `))).toHaveLength(1)
+})
+
 test('.env.example and the README name every variable that the code reads, and no other', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const names = (text: string, pattern: RegExp) =>

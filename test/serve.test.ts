@@ -76,6 +76,47 @@ describe('a demo', () => {
   })
 })
 
+describe('a demo', () => {
+  const FORWARDED = [
+    'forwarded',
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-real-ip',
+    'cf-connecting-ip',
+    'via',
+  ]
+
+  test.each(FORWARDED)('is closed to what a proxy or tunnel passes on (%s)', async (header) => {
+    const options = await on()
+    const server = await listen((_req, res) => void res.end('hello'), { ...options, localOnly: [] })
+    const at = `http://127.0.0.1:${options.port}`
+    const answer = await fetch(at, { headers: { [header]: '203.0.113.9' } })
+    expect([answer.status, (await fetch(at)).status]).toEqual([403, 200])
+    expect(await answer.text()).toContain('DEMO_ALLOW_REMOTE=true')
+    await server.stop(0)
+  })
+})
+
+describe('HOST', () => {
+  const outside = Object.values(networkInterfaces())
+    .flat()
+    .find((face) => face && !face.internal && face.family === 'IPv4')
+
+  test('is the only address that is listened on', async () => {
+    const options = await on()
+    const server = await listen((_req, res) => void res.end('hello'), { ...options, host: '127.0.0.1' })
+    expect((await fetch(`http://127.0.0.1:${options.port}`)).status).toBe(200)
+    if (outside) await expect(fetch(`http://${outside.address}:${options.port}`)).rejects.toThrow()
+    await server.stop(0)
+  })
+
+  test('that is not this machine’s is named', async () => {
+    await expect(listen(() => {}, { ...(await on()), host: '203.0.113.9' })).rejects.toThrow(
+      /^HOST: 203\.0\.113\.9/,
+    )
+  })
+})
+
 describe('the log', () => {
   test('cuts out what is secret by its name, should anyone log it', () => {
     const lines: string[] = []

@@ -27,6 +27,7 @@ export type Answer =
 /** How long a check may keep a processor busy, in ms: so much, and so much more for each megabyte. */
 const CHECK_MS = 20_000
 const CHECK_MS_PER_MB = 1_000
+const WATCH_MS = 200
 
 /** Answers that may wait to be taken: enough that the thread reads while a batch is sent. */
 const AHEAD = 4
@@ -55,9 +56,12 @@ export async function checkFile(
     columns?: Columns
     onProblem(problem: Problem, headings: string[]): unknown
     signal?: AbortSignal
+    /** How long the thread may be busy, in ms; by default 20 s and a second for each megabyte. */
+    maxMs?: number
   },
 ): Promise<Check> {
-  for await (const answer of answers('check', path, options.columns, options.signal)) {
+  const maxMs = options.maxMs ?? CHECK_MS + (statSync(path).size / 1_000_000) * CHECK_MS_PER_MB
+  for await (const answer of answers('check', path, options.columns, options.signal, maxMs)) {
     if ('problems' in answer)
       for (const problem of answer.problems) await options.onProblem(problem, answer.headings)
     if ('end' in answer && answer.end) return answer.end
@@ -70,6 +74,7 @@ async function* answers(
   path: string,
   columns: Columns | undefined,
   signal: AbortSignal | undefined,
+  maxMs = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Answer> {
   signal?.throwIfAborted()
   const workerData: Task = { kind, path, bytes: statSync(path).size, columns }
@@ -91,12 +96,11 @@ async function* answers(
   })
   const stop = () => wake()
   signal?.addEventListener('abort', stop)
-  const maxMs = CHECK_MS + (workerData.bytes / 1_000_000) * CHECK_MS_PER_MB
   const watch = setInterval(() => {
-    if (kind !== 'check' || worker.performance.eventLoopUtilization().active < maxMs) return
+    if (worker.performance.eventLoopUtilization().active < maxMs) return
     failed = new FileUnreadable(1, 'this file takes too long to check. Split it into smaller files.')
     wake()
-  }, 500)
+  }, WATCH_MS)
   worker.postMessage(AHEAD)
   try {
     for (;;) {

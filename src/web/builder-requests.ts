@@ -15,16 +15,16 @@ export interface BuilderRequestsOptions {
   /** Whether events arrive by webhook; without, an open page asks the platform every few seconds. */
   webhook: boolean
   stopping: AbortSignal
+  /** How often an open page asks the platform, in ms: by default 10 s, with a webhook 60 s, as a delivery may be lost. */
+  pollMs?: number
 }
 
 const LOOK_MS = 500
-const POLL_MS = 10_000
-/** Even with a webhook: a delivery may be lost. */
-const SLOW_POLL_MS = 60_000
 
 /** Builders who ask to connect: the list as it grows, accept, reject. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   const { builderRequests, pending, events, vault, webhook, stopping } = options
+  const { pollMs = webhook ? 60_000 : 10_000 } = options
   const at = '/connections/:context/builder-requests'
 
   const decide = (decision: 'accept' | 'reject') => async (req: Request<{ context: string; id: string }>) => {
@@ -53,7 +53,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
       await vault.accessToken(userId, context)
       let asked = performance.now()
       const look = async () => {
-        if (performance.now() - asked > (webhook ? SLOW_POLL_MS : POLL_MS)) {
+        if (performance.now() - asked > pollMs) {
           asked = performance.now()
           await pending.fetch(userId, context)
         }

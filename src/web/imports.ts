@@ -100,10 +100,19 @@ export function importsRoutes({ imports, catalogues, vault, stopping }: ImportsO
       done(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
     })
     .post(`${at}/discard`, async (req, res) => {
-      const { userId, job } = await named(req)
-      await imports.discard(userId, job.id)
-      const to = `/connections/${encodeURIComponent(job.context)}/catalogues/${encodeURIComponent(job.catalogueId)}`
-      done(req, res, to, { discarded: job.id })
+      const userId = requireUser(req)
+      const { context, id } = req.params
+      // A job whose record cannot be read can be discarded all the same.
+      const job = await named(req).then(
+        (found) => found.job,
+        (error: unknown) => {
+          if ((error as { code?: unknown }).code === 'record_unreadable') return null
+          throw error
+        },
+      )
+      await imports.discard(userId, id)
+      const catalogue = job ? `/${encodeURIComponent(job.catalogueId)}` : ''
+      done(req, res, `/connections/${encodeURIComponent(context)}/catalogues${catalogue}`, { discarded: id })
     })
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { tempDir, testEnv } from '../support/app.ts'
 import { freePort, serve } from '../support/ports.ts'
@@ -133,6 +134,59 @@ async function serveEverywhere() {
   await new Promise<void>((resolve) => server.listen(0, resolve))
   return { port: (server.address() as { port: number }).port, close: () => server.close() }
 }
+
+describe('the demo that is opened to other machines', () => {
+  test('says so on every page, of the sandbox as well, and in the log', async () => {
+    const { start, app, platform } = await demo({ DEMO_ALLOW_REMOTE: 'true' })
+    const program = await start()
+    const headers = { 'x-forwarded-for': '203.0.113.9', accept: 'text/html' }
+    for (const url of [app, `${app}/connections`, `${app}/nowhere`, platform, `${platform}/login`]) {
+      const page = await (await fetch(url, { headers })).text()
+      expect(page, url).toContain('DEMO_ALLOW_REMOTE is true')
+    }
+    expect(program.output()).toContain('DEMO_ALLOW_REMOTE is true')
+  })
+
+  test('is closed without the setting', async () => {
+    const { start, app, platform } = await demo()
+    await start()
+    const headers = { 'x-forwarded-for': '203.0.113.9' }
+    for (const url of [app, platform]) expect((await fetch(url, { headers })).status, url).toBe(403)
+  })
+
+  test('has a log that people read, with the id that an error page shows', async () => {
+    const { start, app } = await demo()
+    const program = await start()
+    const answer = await fetch(`${app}/nowhere`, { headers: { accept: 'application/json' } })
+    const { requestId } = (await answer.json()) as { requestId: string }
+    await vi.waitFor(() =>
+      expect(program.output()).toMatch(new RegExp(`INFO: request GET \\(none\\) 404 \\d+ ms · ${requestId}`)),
+    )
+  })
+})
+
+describe('a Node that is too old', () => {
+  test('is told in one line which one is needed', () => {
+    const old = { versions: { node: '20.20.2' } }
+    const script = readFileSync(new URL('../../src/check-node.cjs', import.meta.url), 'utf8')
+    const printed: string[] = []
+    let code = 0
+    const exit = (status: number) => {
+      code = status
+    }
+    const console = { error: (line: string) => void printed.push(line) }
+    runInNewContext(script, { process: { ...old, exit }, console })
+    expect(code).toBe(1)
+    expect(printed.join('\n')).toMatch(/^Node 20\.20\.2 is too old: this app needs 22\.19 or newer\.[^\n]*$/)
+  })
+})
+
+test('a program without an .env says nothing about it', async () => {
+  const program = started(run('src/cli/doctor.ts', { DATA_DIR: temp.dir }, { cwd: temp.dir }))
+  await program.exited
+  expect(program.output()).not.toMatch(/\.env not found/)
+  expect(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).not.toContain('--env-file')
+})
 
 describe('the app', () => {
   // /dev/full, a disk that is always full, is a thing of Linux.

@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { checkFile } from '../../src/imports/reader.ts'
 import { createServices } from '../../src/services.ts'
 import { StoreUnavailable } from '../../src/store/store.ts'
-import { type Running, startAll } from '../support/app.ts'
+import { type Running, startAll, tempDir } from '../support/app.ts'
 import { connected } from '../support/flow.ts'
 import type { Visitor } from '../support/visitor.ts'
 
@@ -155,15 +156,18 @@ describe('an uploaded price file', () => {
     expect((await act(json.id, 'start')).json()).toMatchObject({ status: 409, code: 'import_state' })
   })
 
-  test('that is too large is refused, and nothing of it is kept', async () => {
-    const before = files()
-    const { status, json } = await upload(Buffer.alloc(1_500_000, 'a'))
-    expect({ status, json }).toMatchObject({
-      status: 413,
-      json: { code: 'too_large', detail: expect.stringContaining('1 MB') },
-    })
-    expect(files()).toEqual(before)
-  })
+  test.each(['form', 'csv'])(
+    'that is too large (as %s) is refused, and nothing of it is kept',
+    async (as) => {
+      const before = files()
+      const { status, json } = await upload(Buffer.alloc(1_500_000, 'a'), { as })
+      expect({ status, json }).toMatchObject({
+        status: 413,
+        json: { code: 'too_large', detail: expect.stringContaining('1 MB') },
+      })
+      expect(files()).toEqual(before)
+    },
+  )
 
   test('that cannot be written is 503, and nothing of it is kept', async () => {
     await elsewhere(async (full) => {
@@ -451,4 +455,95 @@ test('a catalogue of a bad name or scope, and a grant of a bad ExternalRef, are 
   expect((await grant('no-dashes')).json()).toMatchObject({ status: 400, field: 'externalRef' })
   expect((await grant('')).json()).toMatchObject({ status: 400, field: 'externalRef' })
   expect((await grant(' CUST1 ')).json()).toMatchObject({ externalRef: 'CUST1', isPreApproved: false })
+})
+
+describe('one user’s hostile files', () => {
+  test('do not keep another user’s waiting, and cost bounded time, rows and report', async () => {
+    await elsewhere(async (own) => {
+      const to = await newCatalogue('Attacked')
+      const junk = `code,price\n${'A\n'.repeat(499_000)}`
+      const other = await connected(own, { ...PRIYA, name: 'other' })
+      const attacks = Array.from({ length: 5 }, () => upload(junk, { to, atOnce: true }))
+      const [first] = (await Promise.all(attacks)) as [Awaited<(typeof attacks)[0]>]
+      const started = performance.now()
+      const mine = await upload(rowsOf(10), { to, by: other })
+      expect(mine.json).toMatchObject({ state: 'ready', good: 10 })
+      expect(performance.now() - started).toBeLessThan(5_000)
+      const job = await checked(first.json)
+      expect(job).toMatchObject({ state: 'ready', rows: 499_000, bad: 499_000 })
+      const report = await (
+        await fetch(`${at(job.id)}/report.csv`, { headers: { cookie: cookieOf(visitor) } })
+      ).text()
+      expect(report.split('\r\n').length).toBeLessThan(10_010)
+    })
+  }, 60_000)
+
+  test('are stopped at the quota of their user, apart from the store, and removing one makes room', async () => {
+    const common = { app, visitor }
+    const own = await startAll({ PRICE_FILE_MAX_MB: '1', UPLOAD_QUOTA_MB: '2' })
+    app = own
+    visitor = await connected(own, PRIYA)
+    const to = await newCatalogue('Full')
+    const large = `code,price\n${'A1,1.50,some more text\n'.repeat(38_000)}`
+    const first = await upload(large, { to })
+    expect((await upload(large, { to })).status).toBe(201)
+    expect(await upload(large, { to })).toMatchObject({
+      status: 413,
+      json: { code: 'upload_quota_exceeded' },
+    })
+    const other = await connected(own, { ...PRIYA, name: 'other' })
+    expect((await upload(rowsOf(1), { to, by: other })).status).toBe(201)
+    await act(first.json.id, 'discard')
+    expect((await upload(large, { to })).status).toBe(201)
+    ;({ app, visitor } = common)
+    await own.close()
+  })
+
+  test('that take too long to check are stopped', async () => {
+    const { dir, remove } = tempDir()
+    const path = join(dir, 'slow.csv')
+    writeFileSync(path, `code,price\n${'A1,1\n'.repeat(400_000)}`)
+    const checking = checkFile(path, { onProblem: () => {}, maxMs: 50 })
+    await expect(checking).rejects.toThrow(/takes too long to check/)
+    remove()
+  })
+})
+
+describe('a stored import', () => {
+  const keyOf = (id: string) => ({ kind: 'import', owner: 'sam', id })
+
+  test('of the first format is read', async () => {
+    await elsewhere(async ({ services: { store } }) => {
+      const { json } = await upload(rowsOf(2), { to: await newCatalogue('Old') })
+      const { format: _, ...older } = JSON.parse((await store.get(keyOf(json.id))) ?? '{}')
+      await store.set(keyOf(json.id), JSON.stringify(older))
+      expect(await jobOf(json.id)).toMatchObject({ state: 'ready', good: 2 })
+    })
+  })
+
+  test('that cannot be read is no fault of the user’s, is logged, and does not hide the others', async () => {
+    await elsewhere(async ({ services: { store }, logLines }) => {
+      const to = await newCatalogue('Broken')
+      const { json } = await upload(rowsOf(2), { to })
+      await store.set(keyOf('broken'), '{"format":2,"state":')
+      const answer = await visitor.get(at('broken'), JSON_TYPE)
+      expect(answer.json()).toMatchObject({ status: 500, code: 'record_unreadable' })
+      expect(logLines.join()).toContain('record_unreadable')
+      const page = (await visitor.get(`${app.url}${AT}/catalogues/${to}`, JSON_TYPE)).json()
+      expect(page.imports.map(({ id }: { id: string }) => id)).toContain(json.id)
+      expect((await act('broken', 'discard')).status).toBe(200)
+    })
+  })
+})
+
+test('an upload of nobody is answered at once, before its body has arrived', async () => {
+  const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('--x')) })
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'multipart/form-data; boundary=x', accept: 'application/json' },
+    body,
+    duplex: 'half',
+  }
+  const answer = await fetch(`${app.url}${AT}/catalogues/1/imports`, init as RequestInit)
+  expect(answer.status).toBe(401)
 })

@@ -1,7 +1,10 @@
 import { createHmac } from 'node:crypto'
+import express from 'express'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { builderRequestsRoutes } from '../../src/web/builder-requests.ts'
 import { type Running, startAll, WEBHOOK_SECRET } from '../support/app.ts'
 import { connected, logIn } from '../support/flow.ts'
+import { serve } from '../support/ports.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
 let app: Running
@@ -201,4 +204,68 @@ test('without a secret there is no webhook, and the open page asks the platform 
   const page = await visitor.get(`${polling.url}/connections/summit-supplies/builder-requests`)
   expect(page.text).toContain('Checked every few seconds')
   await polling.close()
+})
+
+describe('many webhooks', () => {
+  test('among 5,000 other connections are answered as fast as among none, and fetch only what they are about', async () => {
+    const { vault } = app.services
+    const tokens = { accessToken: 'a', refreshToken: 'r', expiresIn: 3600, scopes: undefined }
+    for (let at = 0; at < 5_000; at++) await vault.connect(`user-${at}`, `business-${at}`, tokens)
+    const listed = await lists()
+    const scan = vi.spyOn(app.services.store, 'scan')
+    await deliver(JSON.stringify(event()))
+    await vi.waitFor(async () => expect(await lists()).toBe(listed + 1))
+    expect(scan).not.toHaveBeenCalled()
+    scan.mockRestore()
+  })
+
+  test('for one connection at once lead to few fetches', async () => {
+    const listed = await lists()
+    const answers = await Promise.all(Array.from({ length: 300 }, () => deliver(JSON.stringify(event()))))
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(300)
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    const fetched = (await lists()) - listed
+    expect(fetched).toBeGreaterThan(0)
+    expect(fetched).toBeLessThan(6)
+  })
+})
+
+test.each([-301, 301])('a signed time %i s away from ours is refused', async (seconds) => {
+  const occurredAt = new Date(Date.now() + seconds * 1000).toISOString()
+  expect(await deliver(JSON.stringify(event({ occurredAt })))).toMatchObject({
+    status: 400,
+    json: { code: 'stale_event' },
+  })
+})
+
+test('an open page asks the platform now and then even with a webhook: a delivery may be lost', async () => {
+  let asked = 0
+  const routes = builderRequestsRoutes({
+    ...app.services,
+    pending: {
+      ...app.services.pending,
+      fetch: async () => {
+        asked++
+        return []
+      },
+    },
+    webhook: true,
+    pollMs: 100,
+  })
+  const server = express()
+  const session = { sessionID: 's', session: { user: { id: 'sam', name: 'sam' } } }
+  const sessionStore = {
+    get: (_id: string, found: (error: null, session: object) => void) => found(null, {}),
+  }
+  server.use((req, _res, next) => {
+    Object.assign(req, session, { sessionStore, log: app.services.log })
+    next()
+  })
+  server.use(routes)
+  const { server: http, port, close } = await serve()
+  http.on('request', server)
+  const stream = await fetch(`http://127.0.0.1:${port}/connections/summit-supplies/builder-requests/live`)
+  await vi.waitFor(() => expect(asked).toBeGreaterThan(1), { timeout: 5_000 })
+  await stream.body?.cancel()
+  await close()
 })
