@@ -15,7 +15,7 @@ const token = () => setup.vault.accessToken('ann', 'ctx')
 const sent = () => setup.endpoint.requests.map(({ refresh_token }) => refresh_token)
 
 /** A good answer that comes after `ms`. */
-const after =
+const delayed =
   (ms: number, answer: Scripted): Scripted =>
   async (res) => {
     await new Promise((resolve) => setTimeout(resolve, ms))
@@ -28,7 +28,7 @@ describe('a token endpoint that is slow', () => {
     setup = await vaultSetup()
     await setup.vault.connect('ann', 'ctx', GRANTED)
     setup.later(301)
-    setup.endpoint.answers(after(6_000, tokens({ access_token: 'slow', refresh_token: 'refresh-1' })))
+    setup.endpoint.answers(delayed(6_000, tokens({ access_token: 'slow', refresh_token: 'refresh-1' })))
     expect(await token()).toBe('slow')
     setup.later(301)
     setup.endpoint.answers(tokens())
@@ -40,7 +40,7 @@ describe('a token endpoint that is slow', () => {
     setup = await vaultSetup({ waitMs: 100 })
     await setup.vault.connect('ann', 'ctx', GRANTED)
     setup.later(301)
-    setup.endpoint.answers(after(500, tokens({ access_token: 'slow', refresh_token: 'refresh-1' })))
+    setup.endpoint.answers(delayed(500, tokens({ access_token: 'slow', refresh_token: 'refresh-1' })))
     await expect(token()).rejects.toMatchObject({ code: 'platform_unavailable' })
     await setup.vault.idle()
     expect(await token()).toBe('slow')

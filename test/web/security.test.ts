@@ -278,7 +278,10 @@ describe('headers', () => {
 async function trickled(takesFiles: boolean): Promise<number | 'waited for'> {
   const server = express()
   server.use(bodyDeadline({ ms: 100 }))
-  if (takesFiles) server.use((req, _res, next) => void (req.extendBodyDeadline(60_000), next()))
+  server.use((req, _res, next) => {
+    if (takesFiles) req.extendBodyDeadline(60_000)
+    next()
+  })
   server.use(express.raw({ type: () => true }))
   const { server: http, port, close } = await serve()
   http.on('request', server)
