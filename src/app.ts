@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import express, { type Express } from 'express'
-import { connectRoutes } from './connect/routes.ts'
+import { connectRoutes, leaveCallback } from './connect/routes.ts'
 import type { Services } from './services.ts'
 import type { Store } from './store/store.ts'
 import { noSuchEndpoint } from './supplier/answer-error.ts'
@@ -15,6 +15,7 @@ import { healthRoutes } from './web/health.ts'
 import { importsRoutes } from './web/imports.ts'
 import { leadsRoutes } from './web/leads.ts'
 import { livePricingDocs } from './web/live-pricing-docs.ts'
+import { notices } from './web/notice.ts'
 import { pages } from './web/pages.ts'
 import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
@@ -76,8 +77,9 @@ export function createApp(services: Services): Express {
   // Before the sessions and the cross-site check: the platform is no browser, and its signature is what counts.
   app.use(webhookRoutes({ ...config.webhook, events, pending, usersOf: vault.usersOf, log }))
   app.use(refuseCrossSite(baseUrl))
-  app.use(sessions({ store: sessionStore, secrets: config.sessionSecrets, baseUrl }))
+  // Bodies first: a form whose session cannot be read comes back with what was typed.
   app.use(express.urlencoded({ extended: false, limit: '64kb' }), express.json({ limit: '64kb' }))
+  app.use(sessions({ store: sessionStore, secrets: config.sessionSecrets, baseUrl }), notices(store))
 
   app.use(signInRoutes({ wanted: oauth.scopes }))
   app.use(connectRoutes({ authorizationRequests, oauth, vault, baseUrl, pages: connectPages, log }))
@@ -89,6 +91,7 @@ export function createApp(services: Services): Express {
   app.use(builderRequestsRoutes({ builderRequests, pending, events, vault, webhook, stopping }))
 
   app.use(notFound)
+  app.use(leaveCallback)
   app.use(errorHandler)
   return app
 }

@@ -17,7 +17,7 @@ export function protectDataDir(dataDir: string): void {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     const entries = readdirSync(dataDir, { withFileTypes: true })
     const foreign = entries.find(({ name }) => !OURS.test(name) && !IGNORED.has(name))
-    if (foreign && isOpen(dataDir)) {
+    if (foreign && openTo(dataDir) !== 0) {
       throw new Error(
         `other users can read this folder, and it holds files of others (${foreign.name}): give the app a folder of its own, or run chmod 700 ${resolve(dataDir)}`,
       )
@@ -37,14 +37,17 @@ function protectEntry(folder: string, entry: Dirent): void {
   for (const inner of readdirSync(path, { withFileTypes: true })) protectEntry(path, inner)
 }
 
-const isOpen = (path: string) => (statSync(path).mode & 0o077) !== 0
+/** Permissions of a path for others than its user; 0 for one that is gone: other processes start and work meanwhile. */
+const openTo = (path: string) => (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077
 
 function protect(path: string, mode: number): void {
-  if (!isOpen(path)) return
+  if (openTo(path) === 0) return
   try {
     chmodSync(path, mode)
-  } catch (error) {
+  } catch {
     // A volume may belong to a group that the app is in; it is closed to everybody else.
-    if ((statSync(path).mode & 0o007) !== 0) throw error
+    if ((openTo(path) & 0o007) === 0) return
+    const command = `chmod ${mode.toString(8)} ${resolve(path)}`
+    throw new Error(`other users can open ${path}, and this user may not change that: run ${command}`)
   }
 }

@@ -11,7 +11,8 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       level,
       base: null,
       timestamp: timestamps(),
-      mixin: () => requestContext.getStore() ?? {},
+      // A copy: pino adds the fields of the line to it.
+      mixin: () => ({ ...requestContext.getStore() }),
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACTED, censor: '[redacted]' },
     },

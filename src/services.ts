@@ -85,7 +85,10 @@ export async function createServices(
         imports.close(),
         new Promise((resolve) => setTimeout(resolve, graceMs).unref()),
       ])
-      await Promise.all([vault.close(graceMs), imported])
+      const ends = performance.now() + graceMs
+      // Imports first: they may still refresh a token.
+      await imported
+      await vault.close(Math.max(0, ends - performance.now()))
       await http.close()
       // Without connections, what is left of the imports ends at once; it should not find the store closed.
       await Promise.race([imports.close(), new Promise((resolve) => setTimeout(resolve, LAST_MS))])

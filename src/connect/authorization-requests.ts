@@ -57,6 +57,18 @@ export interface AuthorizationRequests {
    * other waits for its outcome. Throws `ConnectFailure` (`unknown_attempt`, `unfinished`).
    */
   claim(browser: BrowserSession, state: string): Promise<PendingExchange | Outcome>
+  /** Remembers how the last flow of this browser failed, for the page that says so. */
+  noteFailure(browser: BrowserSession, failure: NotedFailure): Promise<void>
+  /** How the last flow of this browser failed, in the last 15 minutes. */
+  lastFailure(browser: BrowserSession): Promise<NotedFailure | null>
+}
+
+export interface NotedFailure {
+  code: FailureCode
+  /** The id of the request that failed. */
+  requestId: string
+  /** The context that was to be reconnected. */
+  expected?: string | undefined
 }
 
 /** A request that has started and waits for its context. */
@@ -91,6 +103,11 @@ export function createAuthorizationRequests(
 ): AuthorizationRequests {
   const pendingKey = ({ userId, session }: BrowserSession): Key => ({
     kind: 'waiting',
+    owner: userId,
+    id: session,
+  })
+  const failureKey = ({ userId, session }: BrowserSession): Key => ({
+    kind: 'connect-failure',
     owner: userId,
     id: session,
   })
@@ -172,6 +189,13 @@ export function createAuthorizationRequests(
       if (!(await store.compareAndSet(requestKey(browser, id), value, null)))
         throw new ConnectFailure('unknown_attempt')
       return askForConsent(browser, request.context, { expiresAt: request.expiresAt })
+    },
+
+    noteFailure: (browser, failure) => store.set(failureKey(browser), JSON.stringify(failure), LIFE_MS),
+
+    async lastFailure(browser) {
+      const value = await store.get(failureKey(browser))
+      return value === null ? null : JSON.parse(value)
     },
 
     async claim(browser, state) {

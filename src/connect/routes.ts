@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Request, type RequestHandler, type Response, Router } from 'express'
+import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Logger } from 'pino'
 import { contextSchema, START_PAGE } from '../platform/contract.ts'
 import { GrantRejected, Misconfigured, PlatformError, PlatformUnavailable } from '../platform/errors.ts'
@@ -12,22 +12,15 @@ import type {
   Mismatch,
   PendingExchange,
 } from './authorization-requests.ts'
-import { ConnectFailure, consentFailure, type FailureCode, isFailureCode } from './failure.ts'
-
-declare module 'express-session' {
-  interface SessionData {
-    /** How the last connect flow of this browser failed, for the page that says so. */
-    connectFailure: { code: FailureCode; requestId: string; expected?: string | undefined }
-  }
-}
+import { ConnectFailure, consentFailure, isFailureCode } from './failure.ts'
 
 /** What this flow needs of the pages around it. */
 export interface ConnectPages {
   /** The id of the signed-in user. Throws when nobody is. */
   requireUser(req: Request): string
   isSignedIn(req: Request): boolean
-  /** Shows the connections with the notice that this one is connected. */
-  showConnected(req: Request, res: Response, context: string): void
+  /** Shows the connections, with the notice that one is connected. */
+  showConnected(req: Request, res: Response): Promise<void>
   /** Asks whether the context that arrived is to be connected as well; the answer is posted to the same address. */
   askAboutMismatch(req: Request, res: Response, mismatch: Mismatch): void
 }
@@ -50,6 +43,7 @@ const MAX_PARAMETER = 4096
 const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
 const FAILED_PATH = '/connect/failed'
 const NOT_SAVED_PATH = '/connect/not-saved'
+const INTERRUPTED_PATH = '/connect/interrupted'
 
 /**
  * The delegated flow as the browser sees it (specification 5.3): start, receive the context and ask for consent,
@@ -73,7 +67,7 @@ export function connectRoutes(options: ConnectOptions): Router {
         res.redirect(303, oauth.startUrl(contextUrl).href)
       })
 
-      // Each of these addresses is good for one visit, so what only looks (a mail scanner's HEAD) must not use it up.
+      // Each of these addresses is good for one visit, so a HEAD request (of a mail scanner, say) must not use it up.
       .head([CONTEXT_PATH, CALLBACK_PATH], (_req, res) => {
         res.status(405).set('Allow', 'GET').end()
       })
@@ -107,27 +101,41 @@ export function connectRoutes(options: ConnectOptions): Router {
           if ('end' in claimed) expected = claimed.expected
           const outcome = 'end' in claimed ? await exchange(req, browser.userId, claimed, answer) : claimed
           if ('failed' in outcome) throw new ConnectFailure(outcome.failed)
-          return pages.showConnected(req, res, outcome.connected)
+          return await pages.showConnected(req, res)
         } catch (error) {
           if (!(error instanceof ConnectFailure)) throw error
-          // The session may be in the very store that does not accept anything.
-          if (error.code === 'not_saved_yet') return res.redirect(303, NOT_SAVED_PATH)
-          req.session.connectFailure = { code: error.code, requestId: req.id, expected }
+          const { code, reason } = error
+          res.locals.failure = { code, reason }
+          // Nothing can be noted in the very store that does not accept anything.
+          if (code === 'not_saved_yet') return res.redirect(303, NOT_SAVED_PATH)
+          await authorizationRequests.noteFailure(browser, { code, requestId: req.id, expected })
           return res.redirect(303, FAILED_PATH)
         }
       })
 
-      .get(FAILED_PATH, (req, res) => {
-        pages.requireUser(req)
-        const { code, ...shown } = req.session.connectFailure ?? {}
-        if (!isFailureCode(code)) return res.redirect(303, '/connections')
-        throw new ConnectFailure(code, undefined, shown)
+      .get(FAILED_PATH, async (req, res) => {
+        const failure = await authorizationRequests.lastFailure(browserOf(req))
+        if (!isFailureCode(failure?.code)) return res.redirect(303, '/connections')
+        throw new ConnectFailure(failure.code, undefined, failure)
       })
       .get(NOT_SAVED_PATH, (req) => {
         pages.requireUser(req)
         throw new ConnectFailure('not_saved_yet')
       })
+      .get(INTERRUPTED_PATH, (req) => {
+        pages.requireUser(req)
+        throw new ConnectFailure('unfinished')
+      })
   )
+}
+
+/** An error of the callback that nothing can be noted of, such as a store that is away: the code leaves the address bar. */
+export const leaveCallback: ErrorRequestHandler = (error, req, res, next) => {
+  const isCallback = req.method === 'GET' && req.path.toLowerCase().replace(/\/$/, '') === CALLBACK_PATH
+  if (!isCallback || res.headersSent || error instanceof ConnectFailure) return next(error)
+  const { code, reason } = (error ?? {}) as { code?: string; reason?: string }
+  req.log.error({ code, reason }, 'connect failed')
+  res.redirect(303, INTERRUPTED_PATH)
 }
 
 /** The context that is to be reconnected, when the form names one. Throws `ConnectFailure` (`invalid_context`). */

@@ -36,6 +36,7 @@ const ORPHAN_MS = 3_600_000
 
 /** Uploads leave so much of the disk free, in bytes: the store may be on it. */
 const RESERVE_BYTES = 64_000_000
+const ROOM_EVERY_BYTES = 8_000_000
 
 export interface FilesOptions {
   dir: string
@@ -46,8 +47,11 @@ export interface FilesOptions {
 export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): ImportFiles {
   const file = (id: string) => join(dir, `${id}.csv`)
   const report = (id: string) => join(dir, `${id}.problems.csv`)
-  /** Bytes of each user's files that are on their way in. */
-  const arriving = new Map<string, number>()
+  /**
+   * Bytes of each user's files that came in since the user's first running upload began, and how many uploads run: what
+   * was stored before is counted by each upload when it begins.
+   */
+  const arriving = new Map<string, { bytes: number; uploads: number }>()
 
   const megabytes = (bytes: number) => `${Math.floor(bytes / 1_000_000)} MB`
   const quotaExceeded = () =>
@@ -59,8 +63,13 @@ export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): Import
 
   async function* limited(bytes: AsyncIterable<Uint8Array>, count: (added: number) => number) {
     let size = 0
+    let roomAt = 0
     for await (const chunk of bytes) {
       size += chunk.length
+      if (size >= roomAt) {
+        await leaveRoom()
+        roomAt = size + ROOM_EVERY_BYTES
+      }
       if (size > maxBytes) {
         const words = `The price file is larger than ${megabytes(maxBytes)}, the largest that is accepted here.`
         throw new ImportRefused(413, 'too_large', words)
@@ -81,28 +90,28 @@ export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): Import
 
     async keep(id, userId, stored, bytes) {
       let size = 0
+      const own = arriving.get(userId) ?? { bytes: 0, uploads: 0 }
+      arriving.set(userId, own)
+      own.uploads++
       const count = (added: number) => {
         size += added
-        const total = (arriving.get(userId) ?? 0) + added
-        arriving.set(userId, total)
-        return stored + total
+        own.bytes += added
+        return stored + own.bytes
       }
       try {
         await mkdir(dir, { recursive: true, mode: 0o700 })
-        await leaveRoom()
         const disk = createWriteStream(file(id), { mode: 0o600 })
         await pipeline(Readable.from(limited(bytes, count), { objectMode: false }), disk)
         return size
       } catch (error) {
+        own.bytes -= size
         await removed(file(id))
         const { code } = error as NodeJS.ErrnoException
         if (typeof code === 'string' && /^E[A-Z]+$/.test(code) && code !== 'ECONNRESET')
           throw new StoreUnavailable(`the price file cannot be written (${code})`)
         throw error
       } finally {
-        const left = (arriving.get(userId) ?? 0) - size
-        if (left > 0) arriving.set(userId, left)
-        else arriving.delete(userId)
+        if (--own.uploads === 0) arriving.delete(userId)
       }
     },
 

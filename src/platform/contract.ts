@@ -119,7 +119,11 @@ export const leadSchema = z.object({
 })
 export type Lead = z.infer<typeof leadSchema>
 
-const text = (max: number) => z.string('must be text').trim().max(max, `must have at most ${max} characters`)
+const text = (max: number) =>
+  z
+    .string({ error: ({ input }) => (input === undefined ? 'must not be empty' : 'must be text') })
+    .trim()
+    .max(max, `must have at most ${max} characters`)
 
 /** assumed: what creates a lead. */
 export const newLeadSchema = z.strictObject({

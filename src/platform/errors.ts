@@ -120,7 +120,7 @@ export class RefreshTooSoon extends PlatformError {
   readonly status = 429
   constructor(waitMs: number) {
     const seconds = Math.max(1, Math.ceil(waitMs / 1000))
-    super(`The access token was refreshed a moment ago. You can refresh it again in ${seconds} s.`, {
+    super(`A refresh was requested a moment ago. You can refresh the token again in ${seconds} s.`, {
       retryAfterMs: waitMs,
     })
   }

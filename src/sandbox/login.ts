@@ -12,7 +12,7 @@ declare module 'express-serve-static-core' {
 }
 
 const COOKIE = 'platform_login'
-/** There for a moment after a login: whoever has just chosen who to be is not asked again. */
+/** There for a moment after a login, so that a user with one business is not asked which. */
 const FRESH_COOKIE = 'platform_fresh'
 const FRESH_MS = 15_000
 

@@ -60,13 +60,15 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): S
   const sweep = db.prepare(`DELETE FROM entries WHERE (kind, owner, id) IN
     (SELECT kind, owner, id FROM entries WHERE expires_at <= ? LIMIT ${SWEEP_ROWS})`)
 
-  const sweeper = setInterval(() => {
+  const sweepSome = () => {
     try {
-      sweep.run(now())
+      // Other work goes on between the portions.
+      if (db.isOpen && sweep.run(now()).changes === SWEEP_ROWS) setImmediate(sweepSome)
     } catch {
       // The next write reports what is wrong with the file.
     }
-  }, SWEEP_MS)
+  }
+  const sweeper = setInterval(sweepSome, SWEEP_MS)
   sweeper.unref()
 
   const path = ({ kind, owner, id }: Key) => [kind, owner, id] as const

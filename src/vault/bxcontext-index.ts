@@ -12,7 +12,10 @@ export function createBxcontextIndex(store: Store, kind: string): BxcontextIndex
   const indexKind = `${kind}-users`
   const key = (userId: string, context: string): Key => ({ kind: indexKind, owner: context, id: userId })
   return {
-    add: (userId, context) => store.set(key(userId, context), '1'),
+    async add(userId, context) {
+      // Nothing is written when it is there.
+      await store.compareAndSet(key(userId, context), null, '1')
+    },
     async remove(userId, context) {
       await store.delete(key(userId, context))
     },

@@ -12,7 +12,7 @@ export interface Stored<C extends Connection = Connection> {
 /** Connections in the store, sealed. Every method throws `StoreUnavailable`; reading throws `SealBroken` too. */
 export interface Records {
   read(userId: string, context: string): Promise<Stored | null>
-  /** Writes whatever is there: for a new consent, which is newer than anything stored. */
+  /** Writes over whatever is there, also over what cannot be decrypted. */
   write(connection: Connection): Promise<void>
   /** Writes only where there is none yet. Resolves to whether it was written. */
   create(connection: Connection): Promise<boolean>

@@ -69,8 +69,12 @@ export function createRefreshLock(
 
   function readPause(value: string | null): Backoff | null {
     if (!value?.startsWith('paused:')) return null
-    const { because, until, ms } = JSON.parse(value.slice('paused:'.length))
-    return { because, forMs: rest(until, ms) }
+    try {
+      const { because, until, ms } = JSON.parse(value.slice('paused:'.length))
+      return { because, forMs: rest(until, ms) }
+    } catch {
+      return null
+    }
   }
 
   async function manualWait(userId: string, context: string): Promise<number> {
@@ -80,7 +84,9 @@ export function createRefreshLock(
 
   function createHandle(userId: string, context: string, token: string): LockHandle {
     const key = lockKey(userId, context)
+    let held = true
     const renew = async () => {
+      if (!held) return false
       // A store that was away or failed over may have lost the lock; it is still ours if nobody else took it.
       return (
         (await store.compareAndSet(key, token, token, leaseMs)) ||
@@ -89,27 +95,32 @@ export function createRefreshLock(
     }
     const renewal = setInterval(() => renew().catch(() => {}), leaseMs / 3)
     renewal.unref()
-    const pause = async (because: Backoff['because'], ms: number) => {
+    const stopRenewing = () => {
+      held = false
       clearInterval(renewal)
+    }
+    const pause = async (because: Backoff['because'], ms: number) => {
+      stopRenewing()
       const value = `paused:${JSON.stringify({ because, until: now() + ms, ms })}`
       await store.compareAndSet(key, token, ms > 0 ? value : null, ms > 0 ? ms : undefined)
     }
     return {
       async confirm() {
         if (!(await renew())) {
-          clearInterval(renewal)
+          stopRenewing()
           return false
         }
         await store.set(sentKey(userId, context), String(now()), MANUAL_INTERVAL_MS)
         return true
       },
       async release() {
-        clearInterval(renewal)
+        stopRenewing()
         await store.compareAndSet(key, token, null)
       },
       releaseAfterRefresh: (sentAt) => pause('recent', Math.max(0, sentAt + minIntervalMs - now())),
       async releaseWithBackoff(because, minMs = 0) {
-        const failures = await health.refreshFailed(userId, context)
+        stopRenewing()
+        const failures = await health.refreshFailed(userId, context).catch(() => 1)
         await pause(
           because,
           Math.max(minMs, Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS)),

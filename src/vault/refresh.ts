@@ -23,6 +23,8 @@ export interface RefreshOptions {
   health: HealthRecords
   index: BxcontextIndex
   unsaved: UnsavedTokens
+  /** Undoes a write that came after a disconnect. */
+  removeGrant(connection: ActiveConnection): Promise<void>
   oauth: Pick<OAuth, 'refresh'>
   log: Logger
   now: () => number
@@ -52,15 +54,17 @@ const INVALID_GRANT =
 const EXPIRED = 'The access token expired, and the platform had issued no refresh token.'
 
 export function createRefresher(options: RefreshOptions): Refresher {
-  const { records, lock, health, index, unsaved, oauth, log, now, waitMs = 20_000 } = options
+  const { records, lock, health, index, unsaved, removeGrant, oauth, log, now, waitMs = 20_000 } = options
   /** Refreshes in flight in this process, by the exact record that they start from. */
   const inFlight = new Map<string, Promise<ActiveConnection>>()
 
   function refresh(seen: Stored<ActiveConnection>, manual = false): Promise<ActiveConnection> {
-    let shared = inFlight.get(seen.sealed)
+    // A person's request has other pauses, and other errors: it is shared with persons only.
+    const key = `${manual}:${seen.sealed}`
+    let shared = inFlight.get(key)
     if (!shared) {
-      shared = refreshWithLock(seen, manual).finally(() => inFlight.delete(seen.sealed))
-      inFlight.set(seen.sealed, shared)
+      shared = refreshWithLock(seen, manual).finally(() => inFlight.delete(key))
+      inFlight.set(key, shared)
     }
     return withinWait(shared)
   }
@@ -134,12 +138,18 @@ export function createRefresher(options: RefreshOptions): Refresher {
     try {
       const tokens = await oauth.refresh({ refreshToken: refreshToken ?? '', context })
       const next = withTokens(read.connection, tokens, sentAt, now())
-      const { connection, saved, pending } = await unsaved.save(next, () => saveTokens(read, next))
+      const { connection, saved, pending } = await unsaved.save(
+        next,
+        () => saveTokens(read, next),
+        () => removeGrant(next),
+      )
       const finish = async () => {
-        await released(handle.releaseAfterRefresh(sentAt))
-        await health.refreshSucceeded(userId, context).catch(() => {})
-        // Connections that were stored before there was an index are in it from now on.
-        await index.add(userId, context).catch(() => {})
+        await Promise.all([
+          released(handle.releaseAfterRefresh(sentAt)),
+          health.refreshSucceeded(userId, context).catch(() => {}),
+          // Connections that were stored before there was an index are in it from now on.
+          index.add(userId, context).catch(() => {}),
+        ])
       }
       // The lock is held until the tokens are stored: another process would send a refresh token that may be used up.
       if (pending) void saved.then(finish)
@@ -184,10 +194,14 @@ export function createRefresher(options: RefreshOptions): Refresher {
       if (!found) throw new NotConnected()
       if (found.connection.grantId !== next.grantId) return active(found).connection
       // "Revoked" of this very grant was a mistake: the platform gave us these tokens for it.
-      if (isActive(found) && found.connection.requestedAt >= next.requestedAt) return found.connection
+      if (isActive(found) && isLater(found.connection, next)) return found.connection
       latest = found
     }
   }
+
+  /** The result of a request that was sent later, by a clock that can be believed: another machine's may be ahead. */
+  const isLater = (found: ActiveConnection, ours: ActiveConnection) =>
+    found.requestedAt >= ours.requestedAt && found.requestedAt <= now()
 
   /** Marks the grant as ended, unless the record changed since: then somebody holds better tokens. */
   async function revoke(read: Stored<ActiveConnection>, revokedBecause: string): Promise<ActiveConnection> {

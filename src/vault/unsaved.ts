@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { ConnectionRevoked, NotConnected } from '../platform/errors.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { ActiveConnection } from './connection.ts'
 
@@ -6,20 +7,30 @@ export interface UnsavedTokens {
   /**
    * Writes tokens that the platform has given, with `write`. When the store does not take them, they are held in
    * memory and written again with growing pauses, for at most ten minutes; `saved` then resolves when they are written
-   * or given up, and never rejects. Errors of `write` other than `StoreUnavailable` are thrown.
+   * or given up, and never rejects. `undo` removes what was written after `forget`. Errors of `write` other than
+   * `StoreUnavailable` are thrown.
    */
   save(
     connection: ActiveConnection,
     write: () => Promise<ActiveConnection>,
+    undo: () => Promise<void>,
   ): Promise<{ connection: ActiveConnection; saved: Promise<void>; pending: boolean }>
   /** The tokens that the store has not taken yet. */
   find(userId: string, context: string): ActiveConnection | undefined
   ofUser(userId: string): ActiveConnection[]
+  /** The connection is disconnected. */
   forget(userId: string, context: string): void
   /** Resolves when nothing is unsaved. */
   idle(): Promise<void>
   /** Logs what is unsaved as lost: the process ends. */
   giveUp(): void
+}
+
+interface Held {
+  connection: ActiveConnection
+  write(): Promise<ActiveConnection>
+  undo(): Promise<void>
+  saved: Promise<void>
 }
 
 const FIRST_PAUSE_MS = 100
@@ -31,26 +42,29 @@ const GIVE_UP_MS = 600_000
  * that is full, read-only or failing over must not lose them.
  */
 export function createUnsavedTokens(log: Logger): UnsavedTokens {
-  const held = new Map<string, { connection: ActiveConnection; saved: Promise<void> }>()
+  const held = new Map<string, Held>()
   const placeOf = (userId: string, context: string) => JSON.stringify([userId, context])
 
-  async function retry(place: string, connection: ActiveConnection, write: () => Promise<unknown>) {
+  /** Writes until the store takes it; ends when newer tokens or a disconnect take the place of these. */
+  async function retry(place: string, entry: Held): Promise<void> {
+    const { connection, write, undo } = entry
     const { grantId } = connection
     const giveUpAt = performance.now() + GIVE_UP_MS
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random() / 2)))
-      // Newer tokens, or a disconnect, have taken their place.
-      if (held.get(place)?.connection !== connection) return
+      if (held.get(place) !== entry) return
       try {
         await write()
+        // Disconnected while the write was under way.
+        if (!held.has(place)) return await undo()
         log.info({ grantId }, 'received tokens were stored after the store had failed')
         return
       } catch (error) {
-        // The connection is gone: the user has disconnected.
-        if (!(error instanceof StoreUnavailable)) return
-        if (performance.now() < giveUpAt) continue
-        lost(connection, error.reason)
-        return
+        // The connection is gone.
+        if (error instanceof NotConnected || error instanceof ConnectionRevoked) return
+        const { name } = (error ?? {}) as { name?: string }
+        if (!(error instanceof StoreUnavailable)) return lost(connection, name ?? 'unknown')
+        if (performance.now() > giveUpAt) return lost(connection, error.reason)
       }
     }
   }
@@ -59,25 +73,35 @@ export function createUnsavedTokens(log: Logger): UnsavedTokens {
     log.error({ code: 'tokens_lost', grantId, reason }, 'received tokens could not be stored and are lost')
   }
 
+  /** Newer tokens that wait for the store: a refresh of an earlier grant may end after a new consent. */
+  function newerHeld(place: string, { requestedAt }: ActiveConnection): Held | undefined {
+    const entry = held.get(place)
+    return entry && entry.connection.requestedAt > requestedAt ? entry : undefined
+  }
+
   return {
-    async save(connection, write) {
+    async save(connection, write, undo) {
       const place = placeOf(connection.userId, connection.context)
       try {
         const written = await write()
-        held.delete(place)
+        if (!newerHeld(place, connection)) held.delete(place)
         return { connection: written, saved: Promise.resolve(), pending: false }
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error
+        const newer = newerHeld(place, connection)
+        if (newer) return { connection: newer.connection, saved: newer.saved, pending: true }
         const { grantId } = connection
         log.error(
           { code: 'tokens_unsaved', grantId, reason: error.reason },
           'received tokens could not be stored yet; trying again',
         )
-        const entry = { connection, saved: Promise.resolve() }
+        const entry: Held = { connection, write, undo, saved: Promise.resolve() }
         held.set(place, entry)
-        entry.saved = retry(place, connection, write).finally(() => {
-          if (held.get(place) === entry) held.delete(place)
-        })
+        entry.saved = retry(place, entry)
+          .catch(() => {})
+          .finally(() => {
+            if (held.get(place) === entry) held.delete(place)
+          })
         return { connection, saved: entry.saved, pending: true }
       }
     },

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { PlatformRejected, RefreshedRecently } from '../platform/errors.ts'
+import { PlatformRejected, PlatformUnavailable, RefreshedRecently } from '../platform/errors.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { TokenSource } from '../platform/token-source.ts'
-import type { Store } from '../store/store.ts'
+import { type Store, StoreUnavailable } from '../store/store.ts'
 import { createBxcontextIndex } from './bxcontext-index.ts'
 import { type ActiveConnection, type Connection, FORMAT } from './connection.ts'
 import { createHealthRecords, type Problem } from './health.ts'
-import { CONNECTION, createRecords } from './records.ts'
+import { CONNECTION, createRecords, type Stored } from './records.ts'
 import { active, createRefresher, isExpired, withTokens } from './refresh.ts'
 import { createRefreshLock, type RefreshLockOptions } from './refresh-lock.ts'
 import { createSealer, SealBroken, type SealingKey } from './seal.ts'
@@ -60,8 +60,11 @@ export interface Vault {
   find(userId: string, context: string): Promise<ConnectionSummary | null>
   /** The user's connections, the latest first. */
   list(userId: string): Promise<(ConnectionSummary | UnreadableConnection)[]>
-  /** Gets a new access token now, because a person asks for it. Throws as `accessToken`, and `RefreshTooSoon`. */
-  refresh(userId: string, context: string): Promise<void>
+  /**
+   * Gets a new access token now, because a person asks for it. Resolves to false when there is no refresh token.
+   * Throws as `accessToken`, and `RefreshTooSoon`.
+   */
+  refresh(userId: string, context: string): Promise<boolean>
   /** Forgets the connection and its tokens. Resolves to whether there was one. */
   disconnect(userId: string, context: string): Promise<boolean>
   /** The users who have a connection in this context. */
@@ -87,21 +90,21 @@ export interface VaultOptions extends RefreshLockOptions {
 
 /** A token is refreshed in the background when it has less than this to live, in ms, or less than a fifth of its life. */
 const MARGIN_MS = 60_000
+const NOT_STORED = 'the latest tokens are not stored yet'
 /** How many rejections, a minute apart, end a grant that has no refresh token. */
 const REJECTIONS = 3
 const REJECTED =
   "The platform's API rejected the access token three times, and the platform had issued no refresh token."
 
 export function createVault(options: VaultOptions): Vault {
-  const { store, keys, oauth, log, now = Date.now } = options
+  const { store, keys, log, now = Date.now } = options
   const { kind = CONNECTION } = options
   const records = createRecords(store, createSealer(keys), kind)
   const index = createBxcontextIndex(store, kind)
   const health = createHealthRecords(store, now)
   const lock = createRefreshLock(store, health, options)
   const unsaved = createUnsavedTokens(log)
-  const { waitMs = 20_000 } = options
-  const refresher = createRefresher({ records, lock, health, index, unsaved, oauth, log, now, waitMs })
+  const refresher = createRefresher({ ...options, records, lock, health, index, unsaved, removeGrant, now })
 
   /** How long before its expiry a token is refreshed in the background, in ms. */
   const margin = (issuedAt: number, expiresAt: number) => Math.min(MARGIN_MS, (expiresAt - issuedAt) / 5)
@@ -135,7 +138,8 @@ export function createVault(options: VaultOptions): Vault {
 
   async function renew(userId: string, context: string, rejected: string): Promise<string> {
     const held = unsavedToken(userId, context)
-    if (held !== null && held !== rejected) return held
+    if (held === rejected) throw new PlatformUnavailable('paused', NOT_STORED, 5_000)
+    if (held !== null) return held
     const stored = active(await records.read(userId, context))
     if (stored.connection.accessToken !== rejected) return stored.connection.accessToken
     if (stored.connection.refreshToken !== null) return (await refresher.refresh(stored)).accessToken
@@ -166,6 +170,12 @@ export function createVault(options: VaultOptions): Vault {
     }
   }
 
+  /** A consent whose code was sent later, by a clock that can be believed: another machine's may be ahead. */
+  function isNewerConsent(stored: Stored | null, connectedAt: number): stored is Stored<ActiveConnection> {
+    if (stored?.connection.status !== 'active') return false
+    return stored.connection.connectedAt > connectedAt && stored.connection.connectedAt <= now()
+  }
+
   /** Writes a new consent over anything but a newer one. */
   async function writeConsent(connection: ActiveConnection): Promise<ActiveConnection> {
     const { userId, context, connectedAt } = connection
@@ -178,12 +188,20 @@ export function createVault(options: VaultOptions): Vault {
         await records.write(connection)
         return connection
       }
-      if (stored && stored.connection.connectedAt > connectedAt) return active(stored).connection
+      if (isNewerConsent(stored, connectedAt)) return stored.connection
       const written = stored
         ? (await records.replace(stored, connection)) !== null
         : await records.create(connection)
       if (written) return connection
     }
+  }
+
+  /** Removes what a write stored after its connection was disconnected. */
+  async function removeGrant({ userId, context, grantId }: ActiveConnection): Promise<void> {
+    const stored = await records.read(userId, context)
+    if (stored?.connection.grantId !== grantId) return
+    await records.remove(userId, context)
+    await index.remove(userId, context)
   }
 
   return {
@@ -210,11 +228,12 @@ export function createVault(options: VaultOptions): Vault {
         refreshedAt: null,
       } satisfies Partial<ActiveConnection>
       const connection = { ...withTokens(granted, tokens, sentAt, now()), refreshedAt: null }
-      const { pending } = await unsaved.save(connection, async () => {
+      const write = async () => {
         const written = await writeConsent(connection)
         await index.add(userId, context)
         return written
-      })
+      }
+      const { pending } = await unsaved.save(connection, write, () => removeGrant(connection))
       // The connection is there; that an old pause could not be ended must not make it look otherwise.
       await Promise.all([lock.reset(userId, context), health.clear(userId, context)]).catch(() => {})
       log.info({ grantId: connection.grantId, expiresAt: connection.expiresAt }, 'account connected')
@@ -245,16 +264,20 @@ export function createVault(options: VaultOptions): Vault {
     },
 
     async refresh(userId, context) {
+      if (unsaved.find(userId, context)) throw new StoreUnavailable(NOT_STORED)
       const stored = active(await records.read(userId, context))
       // Without a refresh token there is nothing to refresh with; the access token still has its time.
-      if (stored.connection.refreshToken === null && !isExpired(stored.connection, now())) return
+      if (stored.connection.refreshToken === null && !isExpired(stored.connection, now())) return false
       await refresher.refresh(stored, true)
+      return true
     },
 
     disconnect: async (userId, context) => {
       const held = unsaved.find(userId, context) !== undefined
       const removed = (await records.remove(userId, context)) || held
       unsaved.forget(userId, context)
+      // Held tokens may have been stored in between.
+      if (held) await records.remove(userId, context)
       await Promise.all([index.remove(userId, context), health.clear(userId, context)]).catch(() => {})
       if (removed) log.info('account disconnected')
       return removed

@@ -64,11 +64,11 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     .post(`${at}/:id/accept`, async (req, res) => {
       const to = await decide('accept')(req)
       const notice = 'The builder is connected. Managed catalogues stay hidden until you grant them.'
-      done(req, res, to, { integrationConnectionId: req.params.id, status: 'accepted' }, { notice })
+      await done(req, res, to, { integrationConnectionId: req.params.id, status: 'accepted' }, { notice })
     })
     .post(`${at}/:id/reject`, async (req, res) => {
       const to = await decide('reject')(req)
       const notice = 'The request is rejected.'
-      done(req, res, to, { integrationConnectionId: req.params.id, status: 'rejected' }, { notice })
+      await done(req, res, to, { integrationConnectionId: req.params.id, status: 'rejected' }, { notice })
     })
 }

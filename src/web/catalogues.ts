@@ -5,7 +5,6 @@ import type { Catalogues } from '../platform/catalogues.ts'
 import {
   type AccessControl,
   accessControlSchema,
-  CATALOGUE_SCOPES,
   type Catalogue,
   newCatalogueSchema,
 } from '../platform/contract.ts'
@@ -44,7 +43,6 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
           context,
           catalogues: items,
           waiting,
-          scopes: CATALOGUE_SCOPES,
           pager: pager({ items, total }, page),
         },
         json: { items, total },
@@ -56,7 +54,7 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
       const source = vault.tokenSource(requireUser(req), context)
       try {
         const catalogue = await catalogues.create(source, newCatalogueSchema.parse({ name, scope }))
-        done(req, res, at(context, catalogue.id), catalogue, {
+        await done(req, res, at(context, catalogue.id), catalogue, {
           status: 201,
           notice: 'The catalogue was created.',
         })
@@ -82,7 +80,7 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
           isPreApproved: isPreApproved === undefined ? false : isPreApproved === 'on' ? true : isPreApproved,
         })
         await accessControls.create(vault.tokenSource(userId, context), id, accessControl)
-        done(
+        await done(
           req,
           res,
           at(context, id),

@@ -3,7 +3,6 @@ import type { ConnectPages } from '../connect/routes.ts'
 import { NotConnected, RefreshTooSoon } from '../platform/errors.ts'
 import type { Vault } from '../vault/vault.ts'
 import { connectionView } from './connection-view.ts'
-import { leaveNotice } from './notice.ts'
 import { done, respond, wantsJson } from './respond.ts'
 import { currentUser, requireUser } from './sign-in.ts'
 
@@ -12,6 +11,10 @@ export interface ConnectionsOptions {
   /** The scopes that every consent asks for. */
   wanted: readonly string[]
 }
+
+const REFRESHED = 'A new access token was issued.'
+const NO_REFRESH_TOKEN =
+  'The platform issued no refresh token for this account, so its access token is used until it expires.'
 
 /** The start page, the user's connections, and what can be done with one. */
 export function connectionsRoutes({ vault, wanted }: ConnectionsOptions): Router {
@@ -34,7 +37,7 @@ export function connectionsRoutes({ vault, wanted }: ConnectionsOptions): Router
   async function answer(req: Request, res: Response, userId: string, context: string, notice: string) {
     const found = await vault.find(userId, context)
     const connection = found && connectionView(found, wanted)
-    done(req, res, '/connections', { connection }, { notice })
+    await done(req, res, '/connections', { connection }, { notice })
   }
 
   return Router()
@@ -51,13 +54,13 @@ export function connectionsRoutes({ vault, wanted }: ConnectionsOptions): Router
     .post('/connections/:context/refresh', async (req, res) => {
       const [userId, context] = [requireUser(req), req.params.context]
       try {
-        await vault.refresh(userId, context)
+        const refreshed = await vault.refresh(userId, context)
+        await answer(req, res, userId, context, refreshed ? REFRESHED : NO_REFRESH_TOKEN)
       } catch (error) {
         // A second press within seconds is no error to a person: the page says when the button works again.
         if (!(error instanceof RefreshTooSoon) || wantsJson(req)) throw error
-        return answer(req, res, userId, context, error.message)
+        await answer(req, res, userId, context, error.message)
       }
-      return answer(req, res, userId, context, 'A new access token was issued.')
     })
     .post('/connections/:context/disconnect', async (req, res) => {
       const [userId, context] = [requireUser(req), req.params.context]
@@ -70,8 +73,8 @@ export function connectionsRoutes({ vault, wanted }: ConnectionsOptions): Router
 export const connectPages: ConnectPages = {
   requireUser,
   isSignedIn: (req) => currentUser(req) !== null,
-  showConnected(req, res) {
-    leaveNotice(req, 'The account is connected.')
+  async showConnected(req, res) {
+    await req.leaveNotice('The account is connected.')
     res.redirect(303, '/connections')
   },
   askAboutMismatch(req, res, { id, context, expected }) {

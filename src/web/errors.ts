@@ -190,6 +190,10 @@ export interface RejectedForm {
   message: string
   /** The field that the message is about, when it is about one. */
   field: string | null
+  /** False when the platform may have carried it out all the same. */
+  unchanged: boolean
+  /** Whether connecting again, with the missing permission, would help. */
+  needsConsent: boolean
   requestId: string
 }
 
@@ -214,7 +218,14 @@ export async function rejectForm(
   const words =
     field && problem.detail.startsWith(`${field}: `) ? problem.detail.slice(field.length + 2) : problem.detail
   const message = words.charAt(0).toUpperCase() + words.slice(1)
-  const form: RejectedForm = { values: req.body ?? {}, message, field, requestId: req.id }
+  const form: RejectedForm = {
+    values: req.body ?? {},
+    message,
+    field,
+    unchanged: problem.status < 500,
+    needsConsent: problem.code === 'scope_missing',
+    requestId: req.id,
+  }
   res.page(view, { title, ...data, form })
 }
 

@@ -5,6 +5,7 @@ import { type Columns, FIELDS, REQUIRED } from '../imports/columns.ts'
 import type { Imports, JobView } from '../imports/jobs.ts'
 import { noSuchImport } from '../imports/refused.ts'
 import type { Catalogues } from '../platform/catalogues.ts'
+import type { Catalogue } from '../platform/contract.ts'
 import type { Vault } from '../vault/vault.ts'
 import { UPLOAD_MS } from './body-deadline.ts'
 import { badInput, rejectForm } from './errors.ts'
@@ -43,19 +44,24 @@ export function importsRoutes({ imports, catalogues, vault, stopping }: ImportsO
       const userId = requireUser(req)
       const { context, id } = req.params
       req.extendBodyDeadline(UPLOAD_MS)
+      let catalogue: Catalogue = { id }
       try {
-        const catalogue = await catalogues.get(vault.tokenSource(userId, context), id)
+        catalogue = await catalogues.get(vault.tokenSource(userId, context), id)
         const job = await uploadOf(req, (file, fileName) =>
           imports.upload(userId, { context, catalogue, fileName }, file),
         )
         await imports.settled(job.id, CHECK_MS)
-        done(req, res, pathOf(job), importView(await imports.get(userId, job.id)), { status: 201 })
+        const view = importView(await imports.get(userId, job.id))
+        await done(req, res, pathOf(job), view, { status: 201 })
       } catch (error) {
-        await rejectForm(req, res, error, async () => ({
-          view: 'catalogue',
-          title: 'Import a price file',
-          data: { context, catalogue: { id }, imports: [], upload: true },
-        }))
+        await rejectForm(req, res, error, async () => {
+          const jobs = (await imports.list(userId, context)).filter((job) => job.catalogueId === id)
+          return {
+            view: 'catalogue',
+            title: catalogue.name ?? String(catalogue.id),
+            data: { context, catalogue, imports: jobs.map(importView), upload: true },
+          }
+        })
       }
     })
     .get(at, async (req, res) => {
@@ -87,17 +93,17 @@ export function importsRoutes({ imports, catalogues, vault, stopping }: ImportsO
       const { userId, job } = await named(req)
       await imports.choose(userId, job.id, columnsOf(req.body, job.headings.length))
       await imports.settled(job.id, CHECK_MS)
-      done(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
+      await done(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
     })
     .post(`${at}/start`, async (req, res) => {
       const { userId, job } = await named(req)
       await imports.start(userId, job.id, { strict: req.body?.strict === 'on' || req.body?.strict === true })
-      done(req, res, pathOf(job), importView(await imports.get(userId, job.id)), { status: 202 })
+      await done(req, res, pathOf(job), importView(await imports.get(userId, job.id)), { status: 202 })
     })
     .post(`${at}/stop`, async (req, res) => {
       const { userId, job } = await named(req)
       await imports.stop(userId, job.id)
-      done(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
+      await done(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
     })
     .post(`${at}/discard`, async (req, res) => {
       const userId = requireUser(req)
@@ -112,7 +118,9 @@ export function importsRoutes({ imports, catalogues, vault, stopping }: ImportsO
       )
       await imports.discard(userId, id)
       const catalogue = job ? `/${encodeURIComponent(job.catalogueId)}` : ''
-      done(req, res, `/connections/${encodeURIComponent(context)}/catalogues${catalogue}`, { discarded: id })
+      await done(req, res, `/connections/${encodeURIComponent(context)}/catalogues${catalogue}`, {
+        discarded: id,
+      })
     })
 }
 

@@ -30,7 +30,7 @@ export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): R
         const given = Object.entries(req.body ?? {}).filter(([, value]) => value !== '')
         const lead = await leads.create(source, newLeadSchema.parse(Object.fromEntries(given)))
         const to = `/connections/${encodeURIComponent(context)}/leads/${encodeURIComponent(lead.id)}`
-        done(req, res, to, lead, { status: 201, notice: 'The lead was created.' })
+        await done(req, res, to, lead, { status: 201, notice: 'The lead was created.' })
       } catch (error) {
         const page = async () => ({
           view: 'leads',

@@ -1,22 +1,40 @@
-import type { Request } from 'express'
+import { createHash } from 'node:crypto'
+import type { Request, RequestHandler } from 'express'
+import type { Key, Store } from '../store/store.ts'
 
-declare module 'express-session' {
-  interface SessionData {
-    /** What an action did, to be shown once on the next page. */
-    notice: string
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Leaves a notice for the next page that this browser opens. Only what a request did says so, never an address. */
+    leaveNotice(notice: string): Promise<void>
+    /** The notice of the last action, if there is one; it is shown once. */
+    takeNotice(): Promise<string | null>
   }
 }
 
-/** Leaves a notice for the next page that this browser opens. Only what a request did says so, never an address. */
-export function leaveNotice(req: Request, notice: string): void {
-  req.session.notice = notice
-}
+/** How long a notice waits for its page, in ms. */
+const NOTICE_MS = 60_000
 
-/** The notice of the last action, if there is one; it is shown once. */
-export function takeNotice(req: Request): string | null {
-  // Pages before the sessions, such as the description of live pricing, have none.
-  const notice = req.session?.notice
-  if (notice === undefined) return null
-  delete req.session.notice
-  return notice
+/**
+ * Notices of a session, in the store beside it: to write the session itself would renew its life, and bring it back after
+ * a sign-out. A store that is away costs a notice and nothing else.
+ */
+export function notices(store: Store): RequestHandler {
+  const keyOf = (req: Request): Key => ({
+    kind: 'notice',
+    owner: createHash('sha256').update(req.sessionID).digest('base64url'),
+    id: '',
+  })
+  return (req, _res, next) => {
+    req.leaveNotice = (notice) => store.set(keyOf(req), notice, NOTICE_MS).catch(() => {})
+    req.takeNotice = async () => {
+      try {
+        const notice = await store.get(keyOf(req))
+        if (notice !== null) await store.delete(keyOf(req))
+        return notice
+      } catch {
+        return null
+      }
+    }
+    next()
+  }
 }

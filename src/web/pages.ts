@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { RequestHandler } from 'express'
-import { takeNotice } from './notice.ts'
 import { currentUser, DEMO, OPEN_DEMO } from './sign-in.ts'
 
 declare module 'express-serve-static-core' {
@@ -24,10 +23,18 @@ export function pages({ production, demoAllowRemote }: PagesOptions): RequestHan
   const eta = new Eta({ views, cache: production })
   const warning = DEMO && demoAllowRemote ? OPEN_DEMO : null
   return (req, res, next) => {
-    res.page = (view, data) => {
-      const notice = takeNotice(req)
+    const render = (view: string, data: object, notice: string | null) => {
       const html = eta.render(`./${view}`, { user: currentUser(req), notice, warning, ...format, ...data })
       res.type('html').send(html)
+    }
+    res.page = (view, data) => {
+      // A notice is for the page that an action leads to, not for an error or for a page that updates itself.
+      const wanted = currentUser(req) && res.statusCode < 400 && req.get('x-live-update') === undefined
+      if (!wanted) return render(view, data, null)
+      req
+        .takeNotice()
+        .then((notice) => render(view, data, notice))
+        .catch(next)
     }
     next()
   }

@@ -42,7 +42,7 @@ export function requestLog(log: Logger): RequestHandler {
       }
       if (!isFinished(res)) lines.warn(line, 'request aborted')
       else if (res.statusCode >= 500) lines.error(line, 'request failed')
-      else if (req.baseUrl === '/assets' || req.path.startsWith('/assets/')) lines.debug(line, 'request')
+      else if (res.statusCode < 400 && req.originalUrl.startsWith('/assets/')) lines.debug(line, 'request')
       else lines.info(line, 'request')
     })
     requestContext.run({ requestId }, next)

@@ -1,5 +1,4 @@
 import type { Request, Response } from 'express'
-import { leaveNotice } from './notice.ts'
 
 /** True for a client that asks for JSON; a browser, or a client without a wish, gets HTML. */
 export function wantsJson(req: Request): boolean {
@@ -26,15 +25,15 @@ export function respond(
  * After an action: the browser goes on to a page, which shows the notice once; a client that asks for JSON gets the
  * result.
  */
-export function done(
+export async function done(
   req: Request,
   res: Response,
   to: string,
   json: unknown,
   { status = 200, notice }: { status?: number; notice?: string } = {},
-): void {
+): Promise<void> {
   res.vary('Accept')
   if (wantsJson(req)) return void res.status(status).json(json)
-  if (notice !== undefined) leaveNotice(req, notice)
+  if (notice !== undefined) await req.leaveNotice(notice)
   res.redirect(303, to)
 }

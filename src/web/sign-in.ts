@@ -12,7 +12,7 @@ import { localPath } from './return-to.ts'
 
 export const DEMO = true
 
-/** Said on every page and in the log while `DEMO_ALLOW_REMOTE` is true. */
+/** The warning on every page and in the log while `DEMO_ALLOW_REMOTE` is true. */
 export const OPEN_DEMO =
   'DEMO_ALLOW_REMOTE is true: everyone who can reach this address can sign in with any name and see what that name has connected.'
 
@@ -56,11 +56,11 @@ export function signInRoutes({ wanted }: { wanted: readonly string[] }): Router 
       await renew(req)
       req.session.user = { id: name, name }
       await save(req)
-      done(req, res, localPath(req.body.returnTo) ?? '/', { user: { name } })
+      await done(req, res, localPath(req.body.returnTo) ?? '/', { user: { name } })
     })
     .post('/sign-out', async (req, res) => {
       await renew(req)
-      done(req, res, '/', { user: null })
+      await done(req, res, '/', { user: null })
     })
 }
 
@@ -71,7 +71,7 @@ function save(req: Request): Promise<void> {
   })
 }
 
-/** A new session with a new id; the old one is gone, and with it every attempt that it had begun. */
+/** A new session with a new id; the old one is gone, and with it every authorization request that it had started. */
 function renew(req: Request): Promise<void> {
   return new Promise((resolve, reject) => {
     req.session.regenerate((error: unknown) => (error ? reject(error) : resolve()))

@@ -48,14 +48,20 @@ export function createEvents(store: Store, now = Date.now): Events {
   return {
     async add({ id, type, occurredAt, data }) {
       if (!(await store.compareAndSet(seenKey(id), null, '1', REPLAY_MS))) return false
-      await append({
-        id,
-        type,
-        known: type === BUILDER_REQUESTED,
-        context: data?.bxcontext ?? null,
-        occurredAt: occurredAt ?? null,
-        receivedAt: new Date(now()).toISOString(),
-      })
+      try {
+        await append({
+          id,
+          type,
+          known: type === BUILDER_REQUESTED,
+          context: data?.bxcontext ?? null,
+          occurredAt: occurredAt ?? null,
+          receivedAt: new Date(now()).toISOString(),
+        })
+      } catch (error) {
+        // The delivery is answered with an error and comes again: it must not look like a replay then.
+        await store.delete(seenKey(id)).catch(() => {})
+        throw error
+      }
       return true
     },
 

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { StoreUnavailable } from '../../src/store/store.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, connectionsOf, logIn, signedIn, toCallback, toContext } from '../support/flow.ts'
 import type { Visitor } from '../support/visitor.ts'
@@ -161,6 +162,23 @@ describe('the return addresses', () => {
     const { code, requestId } = (await visitor.get(failed.url, { accept: 'application/json' })).json()
     expect(code).toBe('consent_denied')
     expect(app.logLines.filter((line) => line.includes(requestId)).join()).toContain('connect failed')
+  })
+
+  test('leave code and state behind also when the store is away, and say what happened in the log', async () => {
+    const url = await toCallback(app, visitor)
+    const claim = vi
+      .spyOn(app.services.authorizationRequests, 'claim')
+      .mockRejectedValueOnce(new StoreUnavailable('away'))
+    const page = await visitor.follow(await visitor.get(url))
+    claim.mockRestore()
+    expect([page.url, page.status]).toEqual([`${app.url}/connect/interrupted`, 503])
+    expect(app.logLines.join()).toMatch(/"code":"store_unavailable","reason":"away","msg":"connect failed"/)
+  })
+
+  test('have the code of a failure in the log, also when nothing was exchanged', async () => {
+    const page = await visitor.follow(await visitor.get(`${app.url}/connect/callback?state=unknown&code=c`))
+    const [, requestId = ''] = /Request ID for support: <code>([\w-]+)/.exec(page.text) ?? []
+    expect(app.logLines.filter((line) => line.includes(requestId)).join()).toContain('unknown_attempt')
   })
 
   test('without a failure lead to the connections', async () => {

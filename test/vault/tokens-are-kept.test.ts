@@ -1,7 +1,8 @@
 import { createClient } from 'redis'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { openRedis } from '../../src/store/redis.ts'
-import type { Store } from '../../src/store/store.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import { type Key, type Store, StoreUnavailable } from '../../src/store/store.ts'
 import { connectionKey } from '../../src/vault/records.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
 import { type RedisServer, ready, startRedis } from '../support/redis.ts'
@@ -358,4 +359,144 @@ describe('how a connection is shown', () => {
     await setup.store.set({ kind: 'failures', owner: 'ann', id: 'ctx' }, '{"broken')
     expect(await setup.vault.list('ann')).toMatchObject([{ status: 'active', problem: null }])
   })
+})
+
+/** The store, which refuses writes of connections, or of everything, while it is told to. */
+function refusing(inner: Store) {
+  const refuses = { connections: false, all: false }
+  const guarded =
+    <A extends unknown[], T>(write: (key: Key, ...rest: A) => Promise<T>) =>
+    async (key: Key, ...rest: A): Promise<T> => {
+      if (refuses.all || (refuses.connections && key.kind === 'connection'))
+        throw new StoreUnavailable('full')
+      return write(key, ...rest)
+    }
+  const store: Store = {
+    ...inner,
+    set: guarded(inner.set),
+    compareAndSet: guarded(inner.compareAndSet),
+    delete: guarded(inner.delete),
+  }
+  return { store, refuses }
+}
+
+describe('a store that refuses writes for a moment', () => {
+  const memory = () => refusing(openSqlite({ file: ':memory:' }))
+
+  test('while a refresh fails does not leave the connection locked', async () => {
+    const { store, refuses } = memory()
+    setup = await vaultSetup({ store, leaseMs: 200, now: Date.now })
+    await setup.vault.connect('ann', 'ctx', { ...GRANTED, expiresIn: 0 })
+    setup.endpoint.answers(
+      (res) => {
+        refuses.all = true
+        res.writeHead(500).end()
+      },
+      tokens({ access_token: 'next' }),
+    )
+    await token().catch(() => {})
+    refuses.all = false
+    await vi.waitFor(async () => expect(await token()).toBe('next'), { timeout: 5_000 })
+  })
+
+  test('keeps a new consent that waits for it, although a refresh of the grant before ends meanwhile', async () => {
+    const { store, refuses } = memory()
+    setup = await vaultSetup({ store, now: Date.now })
+    await setup.vault.connect('ann', 'ctx', { ...GRANTED, expiresIn: 0 })
+    let answer = () => {}
+    const asked = new Promise<void>((resolve) => {
+      setup.endpoint.answers(async (res) => {
+        resolve()
+        await new Promise<void>((release) => (answer = release))
+        res.writeHead(200, { 'content-type': 'application/json' })
+        res.end(JSON.stringify({ access_token: 'of the old grant'.replaceAll(' ', '-'), expires_in: 300 }))
+      })
+    })
+    const refreshing = token()
+    await asked
+    refuses.connections = true
+    const consent = { ...GRANTED, accessToken: 'newer' }
+    expect(await setup.vault.connect('ann', 'ctx', consent)).toBe('pending')
+    refuses.connections = false
+    answer()
+    await refreshing
+    await setup.vault.idle()
+    expect(await token()).toBe('newer')
+    expect(await setup.anotherVault().accessToken('ann', 'ctx')).toBe('newer')
+  })
+
+  test('says at once that a token cannot be refreshed while it is not stored', async () => {
+    const { store, refuses } = memory()
+    setup = await vaultSetup({ store })
+    refuses.connections = true
+    await setup.vault.connect('ann', 'ctx', GRANTED)
+    await expect(setup.vault.refresh('ann', 'ctx')).rejects.toMatchObject({ code: 'store_unavailable' })
+    await expect(setup.vault.tokenSource('ann', 'ctx').renew('access-0')).rejects.toMatchObject({
+      status: 503,
+    })
+    refuses.connections = false
+    await setup.vault.idle()
+  })
+
+  test('does not bring back what is disconnected while it is written', async () => {
+    const { store, refuses } = memory()
+    let release = () => {}
+    const written: boolean[] = []
+    const writing = new Promise<void>((begun) => {
+      const { compareAndSet } = store
+      store.compareAndSet = async (...args) => {
+        if (args[0].kind === 'connection' && !refuses.connections) {
+          begun()
+          await new Promise<void>((resolve) => (release = resolve))
+          const stored = await compareAndSet(...args)
+          written.push(stored)
+          return stored
+        }
+        return compareAndSet(...args)
+      }
+    })
+    setup = await vaultSetup({ store })
+    refuses.connections = true
+    await setup.vault.connect('ann', 'ctx', GRANTED)
+    refuses.connections = false
+    await writing
+    expect(await setup.vault.disconnect('ann', 'ctx')).toBe(true)
+    release()
+    await vi.waitFor(() => expect(written).toEqual([true]))
+    await vi.waitFor(async () => expect(await store.get(connectionKey('ann', 'ctx'))).toBeNull())
+  })
+})
+
+describe('a clock that is ten minutes ahead on another machine', () => {
+  const ahead = () => setup.anotherVault({ now: () => Date.now() + 600_000 })
+
+  test('does not keep a new consent from counting', async () => {
+    setup = await vaultSetup({ now: Date.now })
+    await ahead().connect('ann', 'ctx', { ...GRANTED, accessToken: 'from-the-future' })
+    await setup.vault.connect('ann', 'ctx', { ...GRANTED, accessToken: 'newest' })
+    expect(await token()).toBe('newest')
+  })
+
+  test('does not keep a revoked connection from being reconnected', async () => {
+    setup = await vaultSetup({ now: Date.now })
+    const other = ahead()
+    await other.connect('ann', 'ctx', { ...GRANTED, expiresIn: 0 })
+    setup.endpoint.answers(oauthError('invalid_grant'))
+    await other.accessToken('ann', 'ctx').catch(() => {})
+    await setup.vault.connect('ann', 'ctx', GRANTED)
+    expect(await token()).toBe('access-0')
+  })
+})
+
+test('a person’s refresh and an API call’s do not get each other’s errors', async () => {
+  setup = await vaultSetup()
+  await setup.vault.connect('ann', 'ctx', GRANTED)
+  await setup.vault.refresh('ann', 'ctx')
+  const access = await token()
+  const [asked, called] = await Promise.allSettled([
+    setup.vault.refresh('ann', 'ctx'),
+    setup.vault.tokenSource('ann', 'ctx').renew(access),
+  ])
+  expect(asked).toMatchObject({ reason: { code: 'refresh_too_soon' } })
+  expect(called).toMatchObject({ reason: { code: 'platform_unavailable' } })
 })

@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createLog } from '../../src/log.ts'
+import { requestContext } from '../../src/request-context.ts'
+import { StoreUnavailable } from '../../src/store/store.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, signedIn } from '../support/flow.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
@@ -160,3 +163,52 @@ test.each(['leads/a%2Fb', 'leads/a%5Cb', 'catalogues/..%2F..%2Faccounts', 'catal
     expect((await app.calls()).length).toBe(before)
   },
 )
+
+describe('a session', () => {
+  test('that was ended by signing out is not brought back by a request that started before', async () => {
+    const owner = await connected(app, { name: 'slow-owner' })
+    await app.fault('refresh', 'slow', 1)
+    const pressed = owner.post(`${app.url}/connections/harbour-homes/refresh`)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const before = createVisitor()
+    for (const [host, jar] of owner.cookies) before.cookies.set(host, new Map(jar))
+    await owner.post(`${app.url}/sign-out`)
+    await pressed
+    expect((await before.get(`${app.url}/connections`, { accept: 'application/json' })).status).toBe(401)
+  }, 20_000)
+
+  test('ends a fixed time after sign-in: what a user does afterwards does not renew it', async () => {
+    const owner = await connected(app, { name: 'steady' })
+    const answer = await owner.post(`${app.url}/connections/harbour-homes/refresh`)
+    expect(answer.status).toBe(303)
+    expect(answer.headers.getSetCookie()).toEqual([])
+  })
+
+  test('that cannot be read gives a form back to be sent again, with what was typed', async () => {
+    const get = vi.spyOn(app.services.sessionStore, 'get').mockImplementationOnce((_sid, found) => {
+      found(new StoreUnavailable('away'))
+    })
+    const page = await visitor.post(at('/leads'), { form: { name: 'Nora', notes: 'long typed' } })
+    get.mockRestore()
+    expect(page.status).toBe(503)
+    expect(page.text).toContain('name="notes" value="long typed"')
+  })
+})
+
+test('a page that updates itself leaves the notice to the page that a person opens', async () => {
+  await visitor.post(at('/leads'), { form: { name: 'Nora' } })
+  const list = `${app.url}/connections`
+  expect((await visitor.get(list, { headers: { 'x-live-update': '1' } })).text).not.toContain('was created')
+  expect((await visitor.get(list)).text).toContain('was created')
+})
+
+test('the fields of one log line do not stick to the next ones of the same request', () => {
+  const lines: string[] = []
+  const log = createLog('info', { write: (line) => void lines.push(line) })
+  requestContext.run({ requestId: 'r1' }, () => {
+    log.info({ accessToken: 'secret', grantId: 'g' }, 'one')
+    log.child({}, { redact: [] }).info('two')
+  })
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ requestId: 'r1' }, { requestId: 'r1' }])
+  expect(lines[1]).not.toMatch(/secret|grantId/)
+})

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createFiles } from '../../src/imports/files.ts'
 import { checkFile } from '../../src/imports/reader.ts'
 import { createServices } from '../../src/services.ts'
 import { StoreUnavailable } from '../../src/store/store.ts'
@@ -497,6 +498,22 @@ describe('one user’s hostile files', () => {
     expect((await upload(large, { to })).status).toBe(201)
     ;({ app, visitor } = common)
     await own.close()
+  })
+
+  test('count towards the quota together when they arrive at once', async () => {
+    const { dir, remove } = tempDir()
+    const files = createFiles({ dir, maxBytes: 1_000_000, quotaBytes: 1_000_000 })
+    async function* slowly(ms: number) {
+      for (let chunk = 0; chunk < 9; chunk++) {
+        await new Promise((resolve) => setTimeout(resolve, ms))
+        yield Buffer.alloc(100_000)
+      }
+    }
+    const kept = await Promise.allSettled(
+      [1, 5, 10, 15].map((ms, index) => files.keep(`${index}`, 'ann', 0, slowly(ms))),
+    )
+    expect(kept.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    remove()
   })
 
   test('that take too long to check are stopped', async () => {

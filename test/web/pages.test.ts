@@ -174,7 +174,7 @@ describe('a connection', () => {
     expect(again.json()).toMatchObject({ status: 429, code: 'refresh_too_soon' })
     expect(Number(again.headers.get('retry-after'))).toBeLessThanOrEqual(5)
     const page = await eager.follow(await eager.post(at('/refresh')))
-    expect(page.text).toMatch(/You can refresh it again in [1-5] s/)
+    expect(page.text).toMatch(/You can refresh the token again in [1-5] s/)
     expect(page.text).toMatch(/The token can be refreshed again in [1-5] s/)
     expect(await token()).toBe(after)
   })

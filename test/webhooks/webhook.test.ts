@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import express from 'express'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { StoreUnavailable } from '../../src/store/store.ts'
 import { builderRequestsRoutes } from '../../src/web/builder-requests.ts'
 import { type Running, startAll, WEBHOOK_SECRET } from '../support/app.ts'
 import { connected, logIn } from '../support/flow.ts'
@@ -268,4 +269,17 @@ test('an open page asks the platform now and then even with a webhook: a deliver
   await vi.waitFor(() => expect(asked).toBeGreaterThan(1), { timeout: 5_000 })
   await stream.body?.cancel()
   await close()
+})
+
+test('an event whose storing failed is new when it is delivered again', async () => {
+  const { store } = app.services
+  const { compareAndSet } = store
+  const failing = vi.spyOn(store, 'compareAndSet').mockImplementation(async (key, ...rest) => {
+    if (key.kind === 'webhook-recent') throw new StoreUnavailable('full')
+    return compareAndSet(key, ...rest)
+  })
+  const body = JSON.stringify(event())
+  expect((await deliver(body)).status).toBe(503)
+  failing.mockRestore()
+  expect(await deliver(body)).toMatchObject({ status: 202, json: { fresh: true } })
 })

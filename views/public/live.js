@@ -3,7 +3,7 @@
 const place = () => document.querySelector('#live[data-live]')
 
 async function renew() {
-  const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
+  const answer = await fetch(location.href, { headers: { accept: 'text/html', 'x-live-update': '1' } })
   if (!answer.ok) return
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
   const next = page.querySelector('#live')
