@@ -374,5 +374,7 @@ export function readConfig(env: Environment, options: ReadOptions): Config {
 const isSandbox = (secret: string) => secret.startsWith('sandbox-')
 
 function isLoopback({ hostname }: URL): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname)
+  return (
+    hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'))
+  )
 }

@@ -29,7 +29,8 @@ export interface Listening {
 const REMOTE =
   'This demo accepts connections from this machine only. In a container, a Codespace or behind a tunnel set DEMO_ALLOW_REMOTE=true: everyone who can reach this address can then sign in.\n'
 /** Headers by which a proxy or a tunnel passes on a request from elsewhere. */
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'cf-connecting-ip', 'via']
+const FORWARDED =
+  /^(x-)?forwarded|client-ip$|^x-real-ip$|^x-original-|^x-envoy-external|^cf-connecting|^(via|cdn-loop)$/
 
 /** Listens. Throws an error of one line that names `variable` when the port cannot be had. */
 export function listen(
@@ -79,7 +80,7 @@ function isLocal({ socket, headers }: IncomingMessage, hosts: string[]): boolean
   const name = (headers.host ?? '').replace(/:\d+$/, '')
   return (
     /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '') &&
-    FORWARDED.every((header) => headers[header] === undefined) &&
+    !Object.keys(headers).some((name) => FORWARDED.test(name)) &&
     ['localhost', '127.0.0.1', '[::1]', ...hosts].includes(name)
   )
 }

@@ -217,6 +217,7 @@ describe('a plain redis:// in production', () => {
       expect.stringMatching(/^REDIS_URL .*REDIS_PLAINTEXT=true/),
     ])
     expect(production({ REDIS_URL: `rediss://a:1,${url}` })).toHaveLength(1)
+    expect(production({ REDIS_URL: 'redis://127.0.0.1.evil.example' })).toHaveLength(1)
     expect(production({ REDIS_URL: url, REDIS_PLAINTEXT: 'true' })).toEqual([])
   })
 

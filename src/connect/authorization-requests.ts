@@ -120,7 +120,7 @@ export function createAuthorizationRequests(
   ): Promise<void> {
     for (;;) {
       const value = await store.get(pendingKey(browser))
-      const pending: Started[] = value === null ? [] : JSON.parse(value)
+      const pending = parsePending(value)
       const next = change(pending.filter(({ expiresAt }) => expiresAt > now()))
       const written = next.length > 0 ? JSON.stringify(next) : null
       if (await store.compareAndSet(pendingKey(browser), value, written, LIFE_MS)) return
@@ -225,5 +225,15 @@ export function createAuthorizationRequests(
         await new Promise((resolve) => setTimeout(resolve, POLL_MS))
       }
     },
+  }
+}
+
+/** A list that cannot be read counts as empty: the user starts again. */
+function parsePending(value: string | null): Started[] {
+  try {
+    const pending: unknown = JSON.parse(value ?? '[]')
+    return Array.isArray(pending) ? pending : []
+  } catch {
+    return []
   }
 }

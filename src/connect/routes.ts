@@ -12,7 +12,7 @@ import type {
   Mismatch,
   PendingExchange,
 } from './authorization-requests.ts'
-import { ConnectFailure, consentFailure, isFailureCode } from './failure.ts'
+import { ConnectFailure, consentFailure, type FailureCode, isFailureCode } from './failure.ts'
 
 /** What this flow needs of the pages around it. */
 export interface ConnectPages {
@@ -42,8 +42,9 @@ export const redirectUrls = (baseUrl: string) =>
 const MAX_PARAMETER = 4096
 const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
 const FAILED_PATH = '/connect/failed'
-const NOT_SAVED_PATH = '/connect/not-saved'
-const INTERRUPTED_PATH = '/connect/interrupted'
+/** Carries a failure to its page when the store cannot; no link can set it. */
+const FAILED_COOKIE = 'connect_failed'
+const FAILED_COOKIE_MS = 60_000
 
 /**
  * The delegated flow as the browser sees it (specification 5.3): start, receive the context and ask for consent,
@@ -107,24 +108,19 @@ export function connectRoutes(options: ConnectOptions): Router {
           const { code, reason } = error
           res.locals.failure = { code, reason }
           // Nothing can be noted in the very store that does not accept anything.
-          if (code === 'not_saved_yet') return res.redirect(303, NOT_SAVED_PATH)
+          if (code === 'not_saved_yet') return leave(res, code)
           await authorizationRequests.noteFailure(browser, { code, requestId: req.id, expected })
           return res.redirect(303, FAILED_PATH)
         }
       })
 
       .get(FAILED_PATH, async (req, res) => {
-        const failure = await authorizationRequests.lastFailure(browserOf(req))
+        const browser = browserOf(req)
+        const carried = new RegExp(`\\b${FAILED_COOKIE}=(\\w+)`).exec(req.get('cookie') ?? '')?.[1]
+        if (isFailureCode(carried)) throw new ConnectFailure(carried)
+        const failure = await authorizationRequests.lastFailure(browser)
         if (!isFailureCode(failure?.code)) return res.redirect(303, '/connections')
         throw new ConnectFailure(failure.code, undefined, failure)
-      })
-      .get(NOT_SAVED_PATH, (req) => {
-        pages.requireUser(req)
-        throw new ConnectFailure('not_saved_yet')
-      })
-      .get(INTERRUPTED_PATH, (req) => {
-        pages.requireUser(req)
-        throw new ConnectFailure('unfinished')
       })
   )
 }
@@ -135,7 +131,18 @@ export const leaveCallback: ErrorRequestHandler = (error, req, res, next) => {
   if (!isCallback || res.headersSent || error instanceof ConnectFailure) return next(error)
   const { code, reason } = (error ?? {}) as { code?: string; reason?: string }
   req.log.error({ code, reason }, 'connect failed')
-  res.redirect(303, INTERRUPTED_PATH)
+  leave(res, 'unfinished')
+}
+
+/** To the page of a failure that only the browser can remember. */
+function leave(res: Response, code: FailureCode): void {
+  res.cookie(FAILED_COOKIE, code, {
+    httpOnly: true,
+    sameSite: 'lax',
+    maxAge: FAILED_COOKIE_MS,
+    path: FAILED_PATH,
+  })
+  res.redirect(303, FAILED_PATH)
 }
 
 /** The context that is to be reconnected, when the form names one. Throws `ConnectFailure` (`invalid_context`). */

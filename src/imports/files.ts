@@ -18,6 +18,8 @@ export interface ImportFiles {
    * (`StoreUnavailable`) nothing is kept.
    */
   keep(id: string, userId: string, stored: number, bytes: AsyncIterable<Uint8Array>): Promise<number>
+  /** How many files of a user are on their way in. */
+  arriving(userId: string): number
   has(id: string): boolean
   /** Throws `ImportRefused` (409) when the price file is not on this machine. */
   need(id: string): Promise<void>
@@ -114,6 +116,8 @@ export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): Import
         if (--own.uploads === 0) arriving.delete(userId)
       }
     },
+
+    arriving: (userId) => arriving.get(userId)?.uploads ?? 0,
 
     has: (id) => existsSync(file(id)),
 

@@ -169,7 +169,7 @@ export function createImports(options: ImportsOptions): Imports {
   return {
     async upload(userId, { context, catalogue, fileName }, bytes) {
       const jobs = await list(userId)
-      if (jobs.filter(isWork).length >= MOST_AT_WORK)
+      if (jobs.filter(isWork).length + files.arriving(userId) >= MOST_AT_WORK)
         throw new ImportRefused(
           409,
           'import_state',

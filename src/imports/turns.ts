@@ -4,11 +4,14 @@ interface Waiting {
 }
 
 /**
- * Lets at most `max` tasks run at once, and at most `maxPerUser` of one user; of those who wait, the user with the fewest
- * running tasks is next, so that one user's files never keep another's waiting. Throws the signal's reason.
+ * Lets at most `max` tasks run at once, and at most `maxPerUser` of one user. Of those who wait, the user with the fewest
+ * running tasks is next, then the one whose last task started longest ago, so that users take turns. Throws the signal's reason.
  */
 export function createTurns({ max, maxPerUser }: { max: number; maxPerUser: number }) {
   const running = new Map<string, number>()
+  /** When a user's latest task started, counted in tasks; forgotten when nothing of theirs is left. */
+  const lastStart = new Map<string, number>()
+  let starts = 0
   const waiting: Waiting[] = []
   const runningOf = (user: string) => running.get(user) ?? 0
   const total = () => [...running.values()].reduce((sum, count) => sum + count, 0)
@@ -16,9 +19,11 @@ export function createTurns({ max, maxPerUser }: { max: number; maxPerUser: numb
   function startNext(): void {
     while (total() < max) {
       const able = waiting.filter(({ user }) => runningOf(user) < maxPerUser)
-      // Sorting is stable: of users with as many, who came first goes first.
-      const [next] = able.toSorted((a, b) => runningOf(a.user) - runningOf(b.user))
+      // Of users with as many running, the one who has waited longest; of one user's tasks, the first.
+      const order = (user: string) => runningOf(user) * Number.MAX_SAFE_INTEGER + (lastStart.get(user) ?? 0)
+      const [next] = able.toSorted((a, b) => order(a.user) - order(b.user))
       if (!next) return
+      lastStart.set(next.user, ++starts)
       waiting.splice(waiting.indexOf(next), 1)
       running.set(next.user, runningOf(next.user) + 1)
       next.start()
@@ -29,6 +34,7 @@ export function createTurns({ max, maxPerUser }: { max: number; maxPerUser: numb
     const left = runningOf(user) - 1
     if (left > 0) running.set(user, left)
     else running.delete(user)
+    if (left === 0 && !waiting.some((entry) => entry.user === user)) lastStart.delete(user)
     startNext()
   }
 

@@ -6,6 +6,10 @@ import { FileUnreadable } from './encoding.ts'
 import { type Check, checkPriceFile, openPriceFile } from './price-file.ts'
 import type { Answer, Task } from './reader.ts'
 
+// csv-parse makes an error for every row with too few cells; nine tenths of their cost is the stack, which nobody reads:
+// only messages leave this thread.
+Error.stackTraceLimit = 0
+
 const task: Task = workerData
 const port = parentPort
 if (!port) throw new Error('this file is for a worker')

@@ -3,7 +3,7 @@ import { createBulkhead } from './bulkhead.ts'
 import { MAX_PAGE, PAGING, TOTAL_HEADER } from './contract.ts'
 import { NotFound, PlatformRejected, PlatformUnavailable, ScopeMissing } from './errors.ts'
 import { type Http, type HttpAnswer, type HttpRequest, outageOf, parseJson } from './http.ts'
-import type { TokenSource } from './token-source.ts'
+import type { CallOutcome, TokenSource } from './token-source.ts'
 
 export interface Call<T> {
   path: string
@@ -87,21 +87,27 @@ export function createApi({ baseUrl, http, uploads = http, deadlineMs = 8_000 }:
       return json === undefined ? repeated(once, deadline) : once()
     }
     const name = `${request.method} ${rest.scope}`
+    const note = (outcome: CallOutcome) => source.noteCall(outcome).catch(() => {})
     const token = await source.accessToken()
+    let status = 0
     try {
       let answer = await send(token)
+      status = answer.status
       if (answer.status === 401) answer = await send(await source.renew(token))
+      status = answer.status
       if (answer.status === 403) {
         const scope = await missingScope(answer, source, rest.scope)
-        await source.noteCall({ result: 'forbidden', call: name, scope: scope ?? null }).catch(() => {})
+        await note({ result: 'forbidden', call: name, scope: scope ?? null })
         throw new ScopeMissing(scope)
       }
       const data = judge(answer, rest)
-      await source.noteCall({ result: 'ok', call: name, scope: rest.scope }).catch(() => {})
+      await note({ result: 'ok', call: name, scope: rest.scope })
       return { data, answer }
     } catch (error) {
-      if (error instanceof PlatformUnavailable)
-        await source.noteCall({ result: 'unavailable', kind: error.kind }).catch(() => {})
+      if (error instanceof PlatformUnavailable) await note({ result: 'unavailable', kind: error.kind })
+      else if (status === 401) await note({ result: 'unavailable', kind: 'paused' })
+      // The platform works, and understood who asks.
+      else if (REJECTIONS.has(status)) await note({ result: 'ok', call: name, scope: rest.scope })
       throw error
     }
   }

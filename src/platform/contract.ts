@@ -238,14 +238,15 @@ export const BUILDER_REQUESTED = 'integration-connection.requested'
  */
 export const webhookEventSchema = z.looseObject({
   id: z
-    .string()
-    .min(1)
-    .max(200)
+    .union([z.string().min(1).max(200), z.number().transform(String)])
     .refine((value) => value.isWellFormed(), 'has characters that are not text')
     .nullish(),
-  type: z.string().min(1).max(200).nullish(),
-  occurredAt: z.string().max(100).nullish(),
-  data: z.looseObject({ bxcontext: contextSchema.nullish() }).nullish(),
+  type: z.string().min(1).max(200).nullish().catch(null),
+  occurredAt: z
+    .union([z.string().max(100), z.number()])
+    .nullish()
+    .catch(null),
+  data: z.looseObject({ bxcontext: contextSchema.nullish() }).nullish().catch(null),
 })
 export type WebhookEvent = z.infer<typeof webhookEventSchema>
 

@@ -61,7 +61,7 @@ export function createHttpPools({ tokenAnswerMs = 32_000 } = {}): HttpPools {
     deadlineMs: tokenAnswerMs + 8_000,
     connections: 512,
   })
-  const api = createHttp({ connections: 256 })
+  const api = createHttp({ connections: 1024 })
   const uploads = createHttp({ answerMs: 60_000, deadlineMs: 60_000 })
   return {
     tokens,
@@ -72,6 +72,9 @@ export function createHttpPools({ tokenAnswerMs = 32_000 } = {}): HttpPools {
     },
   }
 }
+
+/** A deadline that is this late was not watched: the process was stopped, or busy. In ms. */
+const SUSPENDED_MS = 1_000
 
 /** Creates a keep-alive pool for calls to the platform. */
 export function createHttp(options: HttpOptions = {}): Http {
@@ -95,14 +98,18 @@ export function createHttp(options: HttpOptions = {}): Http {
       return new Promise((resolve, reject) => {
         // An emitter rather than an AbortSignal, which costs a tenth of a whole call.
         const signal = new EventEmitter()
-        const deadline = setTimeout(
-          () => {
+        let deadline: NodeJS.Timeout
+        const wait = (ms: number) => {
+          const due = performance.now() + ms
+          deadline = setTimeout(() => {
+            // The process was stopped meanwhile: the answer may be here, unread.
+            if (performance.now() - due > SUSPENDED_MS) return wait(SUSPENDED_MS)
             // The abort frees the connection; a request that still waits for one would not notice it.
             reject(new PlatformUnavailable('no_answer', 'no whole answer in time'))
             signal.emit('abort')
-          },
-          Math.max(1, Math.min(limit, deadlineMs)),
-        )
+          }, ms)
+        }
+        wait(Math.max(1, Math.min(limit, deadlineMs)))
         exchange(url, {
           dispatcher: agent,
           method,

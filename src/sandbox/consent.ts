@@ -5,7 +5,7 @@ import { businessOf } from './accounts.ts'
 import type { Database } from './database.ts'
 import type { Faults } from './faults.ts'
 import { type RegisteredApp, SCOPES } from './identity.ts'
-import { loginUrl, logOut } from './login.ts'
+import { cameToConsent, loginUrl, logOut } from './login.ts'
 import { page, problem } from './pages.ts'
 
 export interface ConsentOptions {
@@ -57,6 +57,7 @@ export function consentRoutes({ provider, apps, database, faults }: ConsentOptio
       if (details.prompt.name === 'login') {
         return provider.interactionFinished(req, res, { login: { accountId: account.id } })
       }
+      cameToConsent(res)
       page(res, 'consent', {
         title: 'Allow access?',
         ...{ account, business, uid: details.uid },

@@ -12,14 +12,23 @@ declare module 'express-serve-static-core' {
 }
 
 const COOKIE = 'platform_login'
-/** There for a moment after a login, so that a user with one business is not asked which. */
-const FRESH_COOKIE = 'platform_fresh'
-const FRESH_MS = 15_000
+/** There while a browser that was sent back with its only business has not come to consent. */
+const RETURNED_COOKIE = 'platform_returned'
+const RETURNED_MS = 120_000
 
-/** Whether the user of this request has logged in a moment ago; counts once. */
-export function isFreshLogin(req: Request, res: Response): boolean {
-  res.clearCookie(FRESH_COOKIE)
-  return new RegExp(`\\b${FRESH_COOKIE}=1`).test(req.get('cookie') ?? '')
+/**
+ * Whether this browser was sent back with its only business and comes again, without having come to consent: the
+ * application or its user wants another one. Notes this visit.
+ */
+export function comesBack(req: Request, res: Response): boolean {
+  const before = new RegExp(`\\b${RETURNED_COOKIE}=1`).test(req.get('cookie') ?? '')
+  res.cookie(RETURNED_COOKIE, '1', { httpOnly: true, sameSite: 'lax', maxAge: RETURNED_MS })
+  return before
+}
+
+/** The consent page is shown. */
+export function cameToConsent(res: Response): void {
+  res.clearCookie(RETURNED_COOKIE)
 }
 
 /** Ends the login of this browser, but not what the identity provider has under way in it. */
@@ -68,7 +77,7 @@ export function loginRoutes(secret: string, askingApp: (next: string) => string 
       }
       forgetProviderSession(res)
       const value = `${account.id}.${sign(secret, account.id)}`
-      res.cookie(FRESH_COOKIE, '1', { httpOnly: true, sameSite: 'lax', maxAge: FRESH_MS })
+      res.clearCookie(RETURNED_COOKIE)
       res.cookie(COOKIE, value, { httpOnly: true, sameSite: 'lax' }).redirect(303, next)
     })
     .post('/logout', (req, res) => {

@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import { businessOf } from './accounts.ts'
 import type { RegisteredApp } from './identity.ts'
-import { isFreshLogin, loginUrl } from './login.ts'
+import { comesBack, loginUrl } from './login.ts'
 import { page, problem } from './pages.ts'
 
 /** `oauth2.html` (specification 5.3.2): login, choice of business, and back to the registered url with bxcontext. */
@@ -14,7 +14,7 @@ export function startPageRoutes(apps: RegisteredApp[]): Router {
       const account = req.account
       if (!account) return res.redirect(303, loginUrl(req))
       const [only, ...others] = account.businesses
-      if (only && others.length === 0 && isFreshLogin(req, res))
+      if (only && others.length === 0 && !comesBack(req, res))
         return res.redirect(303, back(String(redirectUrl), only.context))
       return page(res, 'businesses', { title: 'Choose a business', account, app, redirectUrl })
     })

@@ -19,6 +19,8 @@ const SWEEP_MS = 60_000
 /** How long a verb waits for a lock of another process, and how often it looks, in ms. The event loop never waits. */
 const BUSY_MS = 2_000
 const RETRY_MS = 20
+/** A request needs several verbs: after one has waited in vain, the others fail at once for so long, in ms. */
+const GAVE_UP_MS = 500
 /** How long opening waits for a lock, in ms: nothing is served yet. */
 const OPEN_MS = 2_000
 /** Expired rows that are deleted in one statement, so that it stays short. */
@@ -144,13 +146,21 @@ function protectFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600))
 }
 
+/** When a verb last gave up waiting for a lock: those that follow at once do not wait as long again. */
+let gaveUpAt = Number.NEGATIVE_INFINITY
+
 async function attempt<T>(work: () => T): Promise<T> {
-  const deadline = performance.now() + BUSY_MS
+  const started = performance.now()
+  const deadline = started - gaveUpAt < GAVE_UP_MS ? started : started + BUSY_MS
   for (;;) {
     try {
       return work()
     } catch (error) {
-      if (!isLocked(error) || performance.now() > deadline) throw new StoreUnavailable(reason(error))
+      if (!isLocked(error)) throw new StoreUnavailable(reason(error))
+      if (performance.now() >= deadline) {
+        gaveUpAt = performance.now()
+        throw new StoreUnavailable(reason(error))
+      }
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }

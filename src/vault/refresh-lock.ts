@@ -11,6 +11,8 @@ export interface Backoff {
 
 /** A held lock. It is renewed while its holder works and is released only by its holder. */
 export interface LockHandle {
+  /** The holder before sent a request and never said how it ended: it may still come, with tokens. */
+  readonly interrupted: boolean
   /** To be called right before the request is sent. False: the lock was lost meanwhile, and somebody else may refresh. */
   confirm(): Promise<boolean>
   release(): Promise<void>
@@ -28,7 +30,7 @@ export interface RefreshLock {
   acquire(userId: string, context: string, manual?: boolean): Promise<LockHandle | Backoff | 'busy'>
   /** How long until a person may ask for a refresh, in ms; 0 when at once. */
   manualWait(userId: string, context: string): Promise<number>
-  /** Ends a pause: a new consent is a new start. A lock that is held stays. */
+  /** Ends a pause, and forgets an unfinished request: a new consent is a new start. A lock that is held stays. */
   reset(userId: string, context: string): Promise<void>
 }
 
@@ -45,6 +47,8 @@ const MAX_BACKOFF_MS = 30_000
 const MIN_INTERVAL_MS = 30_000
 /** The shortest time between two refreshes that a person asks for, in ms. */
 const MANUAL_INTERVAL_MS = 5_000
+/** How long it is remembered that a request was sent and not finished, in ms: longer than tokens are held in memory. */
+const UNFINISHED_MS = 660_000
 
 /**
  * At most one refresh per connection among all processes, at most one in 30 s, and a pause after a failure, so that an
@@ -60,6 +64,13 @@ export function createRefreshLock(
   /** When the last request was sent; expires when a person may ask again. */
   const sentKey = (userId: string, context: string): Key => ({
     kind: 'refresh-sent',
+    owner: userId,
+    id: context,
+  })
+
+  /** There while a request is unfinished; it outlives the lock of a holder that cannot reach the store. */
+  const unfinishedKey = (userId: string, context: string): Key => ({
+    kind: 'refresh-unfinished',
     owner: userId,
     id: context,
   })
@@ -82,9 +93,11 @@ export function createRefreshLock(
     return sentAt === null ? 0 : rest(Number(sentAt) + MANUAL_INTERVAL_MS, MANUAL_INTERVAL_MS)
   }
 
-  function createHandle(userId: string, context: string, token: string): LockHandle {
+  async function createHandle(userId: string, context: string, token: string): Promise<LockHandle> {
     const key = lockKey(userId, context)
+    const interrupted = (await store.get(unfinishedKey(userId, context))) !== null
     let held = true
+    let unfinished = interrupted
     const renew = async () => {
       if (!held) return false
       // A store that was away or failed over may have lost the lock; it is still ours if nobody else took it.
@@ -99,22 +112,32 @@ export function createRefreshLock(
       held = false
       clearInterval(renewal)
     }
+    const finish = async () => {
+      if (unfinished) await store.delete(unfinishedKey(userId, context))
+    }
     const pause = async (because: Backoff['because'], ms: number) => {
       stopRenewing()
+      await finish()
       const value = `paused:${JSON.stringify({ because, until: now() + ms, ms })}`
       await store.compareAndSet(key, token, ms > 0 ? value : null, ms > 0 ? ms : undefined)
     }
     return {
+      interrupted,
       async confirm() {
         if (!(await renew())) {
           stopRenewing()
           return false
         }
-        await store.set(sentKey(userId, context), String(now()), MANUAL_INTERVAL_MS)
+        unfinished = true
+        await Promise.all([
+          store.set(sentKey(userId, context), String(now()), MANUAL_INTERVAL_MS),
+          store.set(unfinishedKey(userId, context), '1', UNFINISHED_MS),
+        ])
         return true
       },
       async release() {
         stopRenewing()
+        await finish()
         await store.compareAndSet(key, token, null)
       },
       releaseAfterRefresh: (sentAt) => pause('recent', Math.max(0, sentAt + minIntervalMs - now())),
@@ -151,6 +174,7 @@ export function createRefreshLock(
     async reset(userId, context) {
       const value = await store.get(lockKey(userId, context))
       if (readPause(value)) await store.compareAndSet(lockKey(userId, context), value, null)
+      await store.delete(unfinishedKey(userId, context))
     },
   }
 }

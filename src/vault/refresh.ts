@@ -49,6 +49,11 @@ export interface Refresher {
 /** The assumed life of an access token when `expires_in` is absent, in ms. */
 const ASSUMED_LIFE_MS = 300_000
 const POLL_MS = 50
+/**
+ * How long the next holder waits for the result of one that vanished after it had sent a request, in ms: longer than the
+ * pauses in which that one tries to store it.
+ */
+const INTERRUPTED_MS = 2_500
 const INVALID_GRANT =
   'The platform no longer accepts this grant (invalid_grant): the user revoked it, or it expired.'
 const EXPIRED = 'The access token expired, and the platform had issued no refresh token.'
@@ -113,12 +118,13 @@ export function createRefresher(options: RefreshOptions): Refresher {
   ): Promise<ActiveConnection | null> {
     let read: Stored<ActiveConnection>
     try {
-      const newer = newerThan(seen, latest)
+      const current = handle.interrupted ? await changed(latest) : latest
+      const newer = newerThan(seen, current)
       if (newer) {
         await released(handle.release())
         return newer
       }
-      read = active(latest)
+      read = active(current)
       if (read.connection.refreshToken === null) return await revoke(read, EXPIRED)
       if (!(await handle.confirm())) return null
     } catch (error) {
@@ -126,6 +132,21 @@ export function createRefresher(options: RefreshOptions): Refresher {
       throw error
     }
     return requestRefresh(handle, read)
+  }
+
+  /**
+   * The record once it has changed, or as it is after a while. Whoever held the lock before may have received tokens that
+   * the store did not take; on a platform that rotates, its refresh token must not be sent again.
+   */
+  async function changed(latest: Stored | null): Promise<Stored | null> {
+    let current = latest
+    const deadline = performance.now() + INTERRUPTED_MS
+    while (current && current.sealed === latest?.sealed && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      const { userId, context } = current.connection
+      current = await records.read(userId, context)
+    }
+    return current
   }
 
   /** The one request to the platform, and what its answer makes of the record. */

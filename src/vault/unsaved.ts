@@ -34,7 +34,8 @@ interface Held {
 }
 
 const FIRST_PAUSE_MS = 100
-const MAX_PAUSE_MS = 5_000
+/** Shorter than the next holder of the refresh lock waits for the tokens. */
+const MAX_PAUSE_MS = 1_000
 const GIVE_UP_MS = 600_000
 
 /**

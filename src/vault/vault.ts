@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { PlatformRejected, PlatformUnavailable, RefreshedRecently } from '../platform/errors.ts'
+import { PlatformRejected, RefreshedRecently } from '../platform/errors.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import { type Store, StoreUnavailable } from '../store/store.ts'
@@ -109,10 +109,15 @@ export function createVault(options: VaultOptions): Vault {
   /** How long before its expiry a token is refreshed in the background, in ms. */
   const margin = (issuedAt: number, expiresAt: number) => Math.min(MARGIN_MS, (expiresAt - issuedAt) / 5)
 
-  /** Tokens that the store has not taken yet, while they are good. */
-  function unsavedToken(userId: string, context: string): string | null {
+  /**
+   * A token that the store has not taken yet, or null. Throws `StoreUnavailable` when it is expired, or is the rejected
+   * one: a refresh would start from an older record.
+   */
+  function unsavedToken(userId: string, context: string, rejected?: string): string | null {
     const held = unsaved.find(userId, context)
-    return held && !isExpired(held, now()) ? held.accessToken : null
+    if (!held) return null
+    if (isExpired(held, now()) || held.accessToken === rejected) throw new StoreUnavailable(NOT_STORED)
+    return held.accessToken
   }
 
   async function accessToken(userId: string, context: string): Promise<string> {
@@ -137,8 +142,7 @@ export function createVault(options: VaultOptions): Vault {
   }
 
   async function renew(userId: string, context: string, rejected: string): Promise<string> {
-    const held = unsavedToken(userId, context)
-    if (held === rejected) throw new PlatformUnavailable('paused', NOT_STORED, 5_000)
+    const held = unsavedToken(userId, context, rejected)
     if (held !== null) return held
     const stored = active(await records.read(userId, context))
     if (stored.connection.accessToken !== rejected) return stored.connection.accessToken

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import * as z from 'zod'
 import { BUILDER_REQUESTED, type WebhookEvent } from '../platform/contract.ts'
 import type { Key, Store } from '../store/store.ts'
@@ -36,6 +38,14 @@ export function createEvents(store: Store, now = Date.now): Events {
     id: context ?? '',
   })
 
+  async function forget(id: string, token: string): Promise<void> {
+    for (const pause of [0, 1_000, 5_000]) {
+      await setTimeout(pause, undefined, { ref: false })
+      const done = await store.compareAndSet(seenKey(id), token, null).catch(() => false)
+      if (done) return
+    }
+  }
+
   async function append(event: ReceivedEvent): Promise<void> {
     const key = recentKey(event.context)
     for (;;) {
@@ -47,19 +57,21 @@ export function createEvents(store: Store, now = Date.now): Events {
 
   return {
     async add({ id, type, occurredAt, data }) {
-      if (!(await store.compareAndSet(seenKey(id), null, '1', REPLAY_MS))) return false
+      const token = randomUUID()
       try {
+        if (!(await store.compareAndSet(seenKey(id), null, token, REPLAY_MS))) return false
         await append({
           id,
           type,
           known: type === BUILDER_REQUESTED,
           context: data?.bxcontext ?? null,
-          occurredAt: occurredAt ?? null,
+          occurredAt: occurredAt == null ? null : String(occurredAt),
           receivedAt: new Date(now()).toISOString(),
         })
       } catch (error) {
-        // The delivery is answered with an error and comes again: it must not look like a replay then.
-        await store.delete(seenKey(id)).catch(() => {})
+        // The delivery is answered with an error and comes again: it must not look like a replay then. A store that
+        // did not answer may have noted it all the same.
+        void forget(id, token)
         throw error
       }
       return true

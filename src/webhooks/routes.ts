@@ -72,7 +72,7 @@ export function webhookRoutes(options: WebhookOptions): Router {
         throw new WebhookRefused(400, 'invalid_event', `${where}: ${issue?.message}.`)
       }
       const { data, occurredAt } = event.data
-      if (Math.abs(Date.now() - Date.parse(occurredAt ?? '')) > MAX_AGE_MS) {
+      if (Math.abs(Date.now() - timeOf(occurredAt)) > MAX_AGE_MS) {
         const message = 'occurredAt is more than 5 minutes away from the time of this server.'
         throw new WebhookRefused(400, 'stale_event', message)
       }
@@ -103,6 +103,13 @@ export function webhookRoutes(options: WebhookOptions): Router {
     const users = await usersOf(context).catch(() => [])
     for (const userId of users) pending.fetchSoon(userId, context)
   }
+}
+
+/** ms since 1970 of an ISO 8601 time, or of seconds or milliseconds since 1970; NaN when it is neither. */
+function timeOf(value: string | number | null | undefined): number {
+  const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
+  if (typeof number !== 'number') return Date.parse(number ?? '')
+  return number < 100_000_000_000 ? number * 1000 : number
 }
 
 function parse(body: Buffer): unknown {

@@ -113,7 +113,7 @@ describe('the platform (sandbox)', () => {
     expect(asked.text).toContain('Summit Building Supplies')
   })
 
-  test('does not choose for a login of before: its one business is offered, beside another login', async () => {
+  test('offers another login when a browser comes back without having come to consent', async () => {
     await logIn(app, visitor, MARCUS)
     await visitor.get(await toContext(app, visitor, 'ridgeline-build', MARCUS))
     const second = await visitor.follow(
@@ -171,7 +171,7 @@ describe('the return addresses', () => {
       .mockRejectedValueOnce(new StoreUnavailable('away'))
     const page = await visitor.follow(await visitor.get(url))
     claim.mockRestore()
-    expect([page.url, page.status]).toEqual([`${app.url}/connect/interrupted`, 503])
+    expect([page.url, page.status]).toEqual([`${app.url}/connect/failed`, 503])
     expect(app.logLines.join()).toMatch(/"code":"store_unavailable","reason":"away","msg":"connect failed"/)
   })
 

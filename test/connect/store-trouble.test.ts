@@ -34,7 +34,7 @@ describe.skipIf(!REDIS)(`a consent while the store takes no writes${withRedis}`,
     })
     const page = await visitor.follow(await visitor.get(url))
     full.mockRestore()
-    expect([page.url, page.status]).toEqual([`${app.url}/connect/not-saved`, 503])
+    expect([page.url, page.status]).toEqual([`${app.url}/connect/failed`, 503])
     expect(page.text).toContain('granted access')
     expect(await connectionsOf(app, visitor)).toMatchObject([{ context: 'harbour-homes', status: 'active' }])
     await admin.configSet('maxmemory', '0')

@@ -41,6 +41,16 @@ test('of those who wait, the user with the fewest running tasks is next, and wit
   expect(started).toEqual(['a1', 'a2', 'b1', 'a3'])
 })
 
+test('users take turns: one who comes later does not wait for all files of those before', async () => {
+  const { begin, end, started } = setup({ max: 2, maxPerUser: 1 })
+  for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1']) void begin(name)
+  await new Promise((resolve) => setImmediate(resolve))
+  await end('a1')
+  expect(started).toEqual(['a1', 'b1', 'c1'])
+  await end('b1')
+  expect(started.at(-1)).toBe('a2')
+})
+
 test('a task that is given up while it waits frees its place in the queue', async () => {
   const { begin, end, started } = setup({ max: 1, maxPerUser: 1 })
   const stop = new AbortController()

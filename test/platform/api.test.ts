@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createApi } from '../../src/platform/api.ts'
 import { createHttp } from '../../src/platform/http.ts'
@@ -312,4 +314,30 @@ describe('an outage', () => {
     })
     expect(noted).toEqual([{ result: 'unavailable', kind }])
   })
+})
+
+test('a process that was stopped past its deadline reads the answer that is waiting for it', async () => {
+  const answering = new Worker(
+    `const { createServer } = require('node:http')
+    const server = createServer((_req, res) => setTimeout(() => res.end('[]'), 100))
+    server.listen(0, '127.0.0.1', () => require('node:worker_threads').parentPort.postMessage(server.address().port))`,
+    { eval: true },
+  )
+  const [port] = await once(answering, 'message')
+  const pool = createHttp({ deadlineMs: 500 })
+  const answer = pool.send({ method: 'GET', url: `http://127.0.0.1:${port}/` })
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  // As SIGSTOP does: nothing is read, and time goes on.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000)
+  expect(await answer).toMatchObject({ status: 200 })
+  await Promise.all([pool.close(), answering.terminate()])
+})
+
+test('an answer about the request itself ends an outage; a token that stays rejected does not look well', async () => {
+  const noted: unknown[] = []
+  const from = { ...source(), noteCall: async (outcome: unknown) => void noted.push(outcome) }
+  handlers = [json({}, 404), json({}, 401)]
+  await leads.get(from, '1').catch(() => {})
+  await leads.get(from, '1').catch(() => {})
+  expect(noted).toMatchObject([{ result: 'ok' }, { result: 'unavailable', kind: 'paused' }])
 })

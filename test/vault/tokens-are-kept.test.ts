@@ -438,6 +438,48 @@ describe('a store that refuses writes for a moment', () => {
     await setup.vault.idle()
   })
 
+  test('does not send a used-up refresh token when the held access token expires meanwhile', async () => {
+    const { store, refuses } = memory()
+    setup = await vaultSetup({ store, minIntervalMs: 0, leaseMs: 100 })
+    await setup.vault.connect('ann', 'ctx', GRANTED)
+    setup.later(301)
+    setup.endpoint.answers(
+      async (res) => {
+        refuses.connections = true
+        res.writeHead(200, { 'content-type': 'application/json' })
+        res.end(JSON.stringify({ access_token: 'next', refresh_token: 'refresh-1', expires_in: 10 }))
+      },
+      tokens({ access_token: 'later' }),
+    )
+    expect(await token()).toBe('next')
+    setup.later(11)
+    await expect(token()).rejects.toMatchObject({ status: 503 })
+    refuses.connections = false
+    await setup.vault.idle()
+    expect(await token()).toBe('later')
+    expect(sent()).toEqual(['refresh-0', 'refresh-1'])
+  })
+
+  test('does not let another process send a used-up refresh token although the lock was lost', async () => {
+    const { store, refuses } = memory()
+    setup = await vaultSetup({ store, minIntervalMs: 0, leaseMs: 100 })
+    await setup.vault.connect('ann', 'ctx', GRANTED)
+    setup.later(301)
+    setup.endpoint.answers(async (res) => {
+      refuses.all = true
+      res.writeHead(200, { 'content-type': 'application/json' })
+      res.end(JSON.stringify({ access_token: 'next', refresh_token: 'refresh-1', expires_in: 300 }))
+    }, oauthError('invalid_grant'))
+    expect(await token()).toBe('next')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await setup.store.delete({ kind: 'lease', owner: 'ann', id: 'ctx' }).catch(() => {})
+    refuses.all = false
+    const other = setup.anotherVault()
+    const all = await Promise.all(Array.from({ length: 20 }, () => other.accessToken('ann', 'ctx')))
+    expect(new Set(all)).toEqual(new Set(['next']))
+    expect(sent()).toEqual(['refresh-0'])
+  })
+
   test('does not bring back what is disconnected while it is written', async () => {
     const { store, refuses } = memory()
     let release = () => {}

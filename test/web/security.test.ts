@@ -212,11 +212,13 @@ describe('a session store that fails', () => {
     vi.spyOn(broken.services.sessionStore, 'get').mockImplementation((_id, done) =>
       done(new StoreUnavailable('gone')),
     )
-    for (const path of ['//evil.example/x', '/.//evil.example/x', '/Connect/callback?code=secret&state=x']) {
+    for (const path of ['//evil.example/x', '/.//evil.example/x']) {
       const { status, text } = await visitor.get(broken.url + path)
       expect(status, path).toBe(503)
       expect(text, path).toContain('href="/connections">Try again')
     }
+    const callback = await visitor.get(`${broken.url}/Connect/callback?code=secret&state=x`)
+    expect([callback.status, callback.headers.get('location')]).toEqual([303, '/connect/failed'])
     expect((await visitor.get(`${broken.url}/connections?connected=x`)).text).toContain(
       'href="/connections?connected=x">Try again',
     )
