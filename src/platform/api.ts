@@ -105,7 +105,8 @@ export function createApi({ baseUrl, http, uploads = http, deadlineMs = 8_000 }:
       return { data, answer }
     } catch (error) {
       if (error instanceof PlatformUnavailable) await note({ result: 'unavailable', kind: error.kind })
-      else if (status === 401) await note({ result: 'unavailable', kind: 'paused' })
+      else if (status === 401 && error instanceof PlatformRejected)
+        await note({ result: 'unavailable', kind: 'paused' })
       // The platform works, and understood who asks.
       else if (REJECTIONS.has(status)) await note({ result: 'ok', call: name, scope: rest.scope })
       throw error

@@ -174,7 +174,10 @@ export function createRefreshLock(
     async reset(userId, context) {
       const value = await store.get(lockKey(userId, context))
       if (readPause(value)) await store.compareAndSet(lockKey(userId, context), value, null)
-      await store.delete(unfinishedKey(userId, context))
+      await Promise.all([
+        store.delete(unfinishedKey(userId, context)),
+        store.delete(sentKey(userId, context)),
+      ])
     },
   }
 }
