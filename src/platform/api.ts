@@ -79,11 +79,11 @@ export function createApi({ baseUrl, http, uploads = http, deadlineMs = 8_000 }:
     const request: HttpRequest = { method: json === undefined ? 'GET' : 'POST', url: base + path }
     if (json !== undefined) request.body = json
     const send = (token: string): Promise<HttpAnswer> => {
-      const headers: Record<string, string> = { authorization: `Bearer ${token}`, ...source.headers }
-      if (json !== undefined) headers['content-type'] = 'application/json'
-      if (upload) return sendOnce(source, { ...request, headers }, uploads)
+      request.headers = { authorization: `Bearer ${token}`, ...source.headers }
+      if (json !== undefined) request.headers['content-type'] = 'application/json'
+      if (upload) return sendOnce(source, request, uploads)
       const deadline = { ends: performance.now() + deadlineMs }
-      const once = () => sendOnce(source, { ...request, headers }, http, deadline)
+      const once = () => sendOnce(source, request, http, deadline)
       return json === undefined ? repeated(once, deadline) : once()
     }
     const name = `${request.method} ${rest.scope}`
@@ -121,19 +121,21 @@ export function createApi({ baseUrl, http, uploads = http, deadlineMs = 8_000 }:
     deadline?: { ends: number },
   ): Promise<HttpAnswer> {
     const asked = performance.now()
-    const release = await source.pace?.()
+    const release = source.pace && (await source.pace())
     // The wait for a permit is ours, not the platform's.
     if (deadline && release) deadline.ends += performance.now() - asked
-    let sentAt = performance.now()
+    let sentAt: number | undefined
+    let leave: (() => void) | undefined
     try {
-      const leave = await bulkhead.enter(source.account, deadline ? deadline.ends - sentAt : deadlineMs)
+      const waitMs = deadline ? deadline.ends - performance.now() : deadlineMs
+      const entered = bulkhead.enter(source.account, waitMs)
+      // Usually there is room at once.
+      leave = typeof entered === 'function' ? entered : await entered
       sentAt = performance.now()
-      try {
-        return await pool.send(deadline ? { ...request, deadlineMs: deadline.ends - sentAt } : request)
-      } finally {
-        leave()
-      }
+      if (deadline) request.deadlineMs = deadline.ends - sentAt
+      return await pool.send(request)
     } finally {
+      leave?.()
       release?.(sentAt)
     }
   }

@@ -2,10 +2,10 @@ import { PlatformUnavailable } from './errors.ts'
 
 export interface Bulkhead {
   /**
-   * Waits for one of the account's places, at most `waitMs`, and resolves to the function that frees it.
-   * Throws `PlatformUnavailable`.
+   * The function that frees one of the account's places; a promise of it when there is none, which waits at most
+   * `waitMs`. Rejects with `PlatformUnavailable`.
    */
-  enter(account: string, waitMs: number): Promise<() => void>
+  enter(account: string, waitMs: number): (() => void) | Promise<() => void>
 }
 
 interface Waiting {
@@ -28,7 +28,7 @@ export function createBulkhead(limit = 16): Bulkhead {
   }
 
   return {
-    async enter(account, waitMs) {
+    enter(account, waitMs) {
       const state = accounts.get(account) ?? { running: 0, queue: new Set() }
       accounts.set(account, state)
       if (state.running < limit) {
