@@ -119,7 +119,10 @@ export function createRefreshLock(
       stopRenewing()
       await finish()
       const value = `paused:${JSON.stringify({ because, until: now() + ms, ms })}`
-      await store.compareAndSet(key, token, ms > 0 ? value : null, ms > 0 ? ms : undefined)
+      if (ms <= 0) return void (await store.compareAndSet(key, token, null))
+      // The lock may have expired while the store was away.
+      const paused = await store.compareAndSet(key, token, value, ms)
+      if (!paused) await store.compareAndSet(key, null, value, ms)
     }
     return {
       interrupted,

@@ -22,7 +22,7 @@ interface Grant {
   refreshToken: string
   /** Access tokens and when they expire. */
   access: Map<string, number>
-  /** When refreshes were answered with tokens. */
+  /** When the refreshes were sent that were answered with tokens. */
   refreshedAt: number[]
 }
 
@@ -48,6 +48,7 @@ export async function startPlatform(clientSecret: string) {
 
   async function token(form: URLSearchParams, res: ServerResponse): Promise<void> {
     tokenRequests++
+    const sentAt = Date.now()
     while (faults.holdTokens) await sleep(20)
     const { token: fault } = faults
     if (fault === 'slow') await sleep(2_000 + Math.random() * 10_000)
@@ -67,7 +68,7 @@ export async function startPlatform(clientSecret: string) {
     if (!grant) return send(res, 400, { error: 'invalid_grant' })
     const answer = issue(grant, grant.rotating)
     if (faults.drop && !grant.rotating) return void res.destroy()
-    grant.refreshedAt.push(Date.now())
+    grant.refreshedAt.push(sentAt)
     send(res, 200, answer)
   }
 
