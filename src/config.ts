@@ -199,7 +199,9 @@ export function readConfig(env: Environment, options: ReadOptions): Config {
         'must be redis:// or rediss:// addresses, comma separated; a path can only be the number of a database'
       return wrong('REDIS_URL', rule, [])
     }
-    const plain = urls.some((text) => text.startsWith('redis:') && !isLoopback(new URL(text)))
+    const plain = urls
+      .map((text) => new URL(text))
+      .some((url) => url.protocol === 'redis:' && !isLoopback(url))
     if (production && plain && !flag('REDIS_PLAINTEXT', false)) {
       const rule =
         'must be rediss:// in production, or a Redis on this machine; on a private network set REDIS_PLAINTEXT=true'

@@ -30,7 +30,7 @@ const REMOTE =
   'This demo accepts connections from this machine only. In a container, a Codespace or behind a tunnel set DEMO_ALLOW_REMOTE=true: everyone who can reach this address can then sign in.\n'
 /** Headers by which a proxy or a tunnel passes on a request from elsewhere. */
 const FORWARDED =
-  /^(x-)?forwarded|client-ip$|^x-real-ip$|^x-original-|^x-envoy-external|^cf-connecting|^(via|cdn-loop)$/
+  /^(x-)?forwarded|client-?ip$|user-ip$|^x-real-ip$|^ngrok-|^x-ms-proxy$|^x-original-|^x-envoy-external|^cf-connecting|^(via|cdn-loop)$/
 
 /** Listens. Throws an error of one line that names `variable` when the port cannot be had. */
 export function listen(

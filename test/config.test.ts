@@ -218,6 +218,7 @@ describe('a plain redis:// in production', () => {
     ])
     expect(production({ REDIS_URL: `rediss://a:1,${url}` })).toHaveLength(1)
     expect(production({ REDIS_URL: 'redis://127.0.0.1.evil.example' })).toHaveLength(1)
+    expect(production({ REDIS_URL: 'REDIS://10.0.0.5' })).toHaveLength(1)
     expect(production({ REDIS_URL: url, REDIS_PLAINTEXT: 'true' })).toEqual([])
   })
 

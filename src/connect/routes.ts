@@ -19,6 +19,8 @@ export interface ConnectPages {
   /** The id of the signed-in user. Throws when nobody is. */
   requireUser(req: Request): string
   isSignedIn(req: Request): boolean
+  /** The error of a flow whose user has signed out meanwhile. */
+  signedOut(): Error
   /** Shows the connections, with the notice that one is connected. */
   showConnected(req: Request, res: Response): Promise<void>
   /** Asks whether the context that arrived is to be connected as well; the answer is posted to the same address. */
@@ -42,7 +44,7 @@ export const redirectUrls = (baseUrl: string) =>
 const MAX_PARAMETER = 4096
 const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
 const FAILED_PATH = '/connect/failed'
-/** Carries a failure to its page when the store cannot; no link can set it. */
+/** Carries a failure of this session to its page when the store cannot; no link can set it. */
 const FAILED_COOKIE = 'connect_failed'
 const FAILED_COOKIE_MS = 60_000
 
@@ -56,7 +58,7 @@ export function connectRoutes(options: ConnectOptions): Router {
   const exchange = exchanger(options)
   const browserOf = (req: Request): BrowserSession => ({
     userId: pages.requireUser(req),
-    session: createHash('sha256').update(req.sessionID).digest('base64url'),
+    session: sessionDigest(req),
   })
   const consentUrl = async (consent: Consent) => (await oauth.consentUrl({ ...consent, redirectUri })).href
 
@@ -102,22 +104,26 @@ export function connectRoutes(options: ConnectOptions): Router {
           if ('end' in claimed) expected = claimed.expected
           const outcome = 'end' in claimed ? await exchange(req, browser.userId, claimed, answer) : claimed
           if ('failed' in outcome) throw new ConnectFailure(outcome.failed)
+          res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
           return await pages.showConnected(req, res)
         } catch (error) {
           if (!(error instanceof ConnectFailure)) throw error
           const { code, reason } = error
           res.locals.failure = { code, reason }
           // Nothing can be noted in the very store that does not accept anything.
-          if (code === 'not_saved_yet') return leave(res, code)
+          if (code === 'not_saved_yet') return leave(req, res, code)
+          res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
           await authorizationRequests.noteFailure(browser, { code, requestId: req.id, expected })
           return res.redirect(303, FAILED_PATH)
         }
       })
 
       .get(FAILED_PATH, async (req, res) => {
+        if (!pages.isSignedIn(req)) throw pages.signedOut()
         const browser = browserOf(req)
-        const carried = new RegExp(`\\b${FAILED_COOKIE}=(\\w+)`).exec(req.get('cookie') ?? '')?.[1]
-        if (isFailureCode(carried)) throw new ConnectFailure(carried)
+        const pattern = new RegExp(`\\b${FAILED_COOKIE}=(\\w+)\\.([\\w-]+)`)
+        const [, carried, session] = pattern.exec(req.get('cookie') ?? '') ?? []
+        if (isFailureCode(carried) && session === browser.session) throw new ConnectFailure(carried)
         const failure = await authorizationRequests.lastFailure(browser)
         if (!isFailureCode(failure?.code)) return res.redirect(303, '/connections')
         throw new ConnectFailure(failure.code, undefined, failure)
@@ -131,12 +137,14 @@ export const leaveCallback: ErrorRequestHandler = (error, req, res, next) => {
   if (!isCallback || res.headersSent || error instanceof ConnectFailure) return next(error)
   const { code, reason } = (error ?? {}) as { code?: string; reason?: string }
   req.log.error({ code, reason }, 'connect failed')
-  leave(res, 'unfinished')
+  leave(req, res, 'unfinished')
 }
 
+const sessionDigest = (req: Request) => createHash('sha256').update(req.sessionID).digest('base64url')
+
 /** To the page of a failure that only the browser can remember. */
-function leave(res: Response, code: FailureCode): void {
-  res.cookie(FAILED_COOKIE, code, {
+function leave(req: Request, res: Response, code: FailureCode): void {
+  res.cookie(FAILED_COOKIE, `${code}.${sessionDigest(req)}`, {
     httpOnly: true,
     sameSite: 'lax',
     maxAge: FAILED_COOKIE_MS,

@@ -106,7 +106,7 @@ export function createApi({ baseUrl, http, uploads = http, deadlineMs = 8_000 }:
     } catch (error) {
       if (error instanceof PlatformUnavailable) await note({ result: 'unavailable', kind: error.kind })
       else if (status === 401 && error instanceof PlatformRejected)
-        await note({ result: 'unavailable', kind: 'paused' })
+        await note({ result: 'unavailable', kind: 'rejected' })
       // The platform works, and understood who asks.
       else if (REJECTIONS.has(status)) await note({ result: 'ok', call: name, scope: rest.scope })
       throw error

@@ -69,8 +69,11 @@ export class ScopeMissing extends PlatformError {
   }
 }
 
-/** How the platform failed to answer usefully. `paused`: we are not asking again yet. */
-export type OutageKind = 'no_answer' | 'error' | 'busy' | 'unreadable' | 'paused'
+/**
+ * How the platform failed to answer usefully. `paused`: we are not asking again yet. `rejected`: the API rejects an access
+ * token that was just refreshed, and whether access was revoked is not known yet.
+ */
+export type OutageKind = 'no_answer' | 'error' | 'busy' | 'unreadable' | 'paused' | 'rejected'
 
 const OUTAGES: Record<OutageKind, string> = {
   no_answer: "The platform isn't responding.",
@@ -78,6 +81,8 @@ const OUTAGES: Record<OutageKind, string> = {
   busy: 'The platform is busy and takes no more requests right now.',
   unreadable: 'The platform sent something we could not read.',
   paused: "The platform wasn't available a moment ago.",
+  rejected:
+    'The platform rejected the access token, although it was refreshed a moment ago: access may have been revoked.',
 }
 
 /** `Retry-After` is honoured up to this long, in ms: a longer one would lock an account out on one odd answer. */
@@ -91,13 +96,14 @@ export class PlatformUnavailable extends PlatformError {
   constructor(kind: OutageKind, reason: string, retryAfterMs?: number, what = OUTAGES[kind]) {
     const wait = Math.min(retryAfterMs ?? 1000, MAX_RETRY_AFTER_MS)
     const seconds = Math.max(1, Math.ceil(wait / 1000))
-    const next =
-      kind === 'paused'
-        ? `We'll try again in ${seconds} s.`
-        : retryAfterMs === undefined
-          ? 'Please try again in a moment.'
-          : `Please try again in ${seconds} s.`
-    super(`${what} Your connection is safe. ${next}`, { retryAfterMs: wait, reason })
+    const waits = kind === 'paused' || kind === 'rejected'
+    const later =
+      retryAfterMs === undefined ? 'Please try again in a moment.' : `Please try again in ${seconds} s.`
+    const safe = kind === 'rejected' ? '' : ' Your connection is safe.'
+    super(`${what}${safe} ${waits ? `We'll try again in ${seconds} s.` : later}`, {
+      retryAfterMs: wait,
+      reason,
+    })
     this.kind = kind
   }
 }
@@ -105,12 +111,7 @@ export class PlatformUnavailable extends PlatformError {
 /** The connection was refreshed less than 30 s ago, so no refresh is made now. */
 export class RefreshedRecently extends PlatformUnavailable {
   constructor(waitMs: number) {
-    super(
-      'paused',
-      'the access token was rejected or expired within 30 s of its refresh',
-      waitMs,
-      'The platform does not accept the access token, which was refreshed a moment ago.',
-    )
+    super('rejected', 'the access token was rejected or expired within 30 s of its refresh', waitMs)
   }
 }
 

@@ -7,7 +7,9 @@ import type { Key, Store } from '../store/store.ts'
 export type Problem = OutageKind | 'misconfigured'
 
 const healthSchema = z.object({
-  problem: z.enum(['no_answer', 'error', 'busy', 'unreadable', 'paused', 'misconfigured']).nullable(),
+  problem: z
+    .enum(['no_answer', 'error', 'busy', 'unreadable', 'paused', 'rejected', 'misconfigured'])
+    .nullable(),
   /** Refreshes that failed in a row. */
   refreshFailures: z.number(),
   /** Calls that the API answered 403 to, each with the scope that is missing, or null when nobody says. */

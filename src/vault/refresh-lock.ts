@@ -15,7 +15,8 @@ export interface LockHandle {
   readonly interrupted: boolean
   /** To be called right before the request is sent. False: the lock was lost meanwhile, and somebody else may refresh. */
   confirm(): Promise<boolean>
-  release(): Promise<void>
+  /** `settled`: the request that was unfinished has ended, as the record shows. */
+  release(settled?: boolean): Promise<void>
   /** Releases after a refresh; the next automatic one waits until 30 s after this one was sent. */
   releaseAfterRefresh(sentAt: number): Promise<void>
   /** Releases after a failure, and pauses for a time that grows with every failure in a row, at least `minMs`. */
@@ -97,7 +98,7 @@ export function createRefreshLock(
     const key = lockKey(userId, context)
     const interrupted = (await store.get(unfinishedKey(userId, context))) !== null
     let held = true
-    let unfinished = interrupted
+    let unfinished = false
     const renew = async () => {
       if (!held) return false
       // A store that was away or failed over may have lost the lock; it is still ours if nobody else took it.
@@ -131,15 +132,16 @@ export function createRefreshLock(
           stopRenewing()
           return false
         }
-        unfinished = true
         await Promise.all([
           store.set(sentKey(userId, context), String(now()), MANUAL_INTERVAL_MS),
           store.set(unfinishedKey(userId, context), '1', UNFINISHED_MS),
         ])
+        unfinished = true
         return true
       },
-      async release() {
+      async release(settled = false) {
         stopRenewing()
+        unfinished ||= settled
         await finish()
         await store.compareAndSet(key, token, null)
       },

@@ -121,7 +121,7 @@ export function createRefresher(options: RefreshOptions): Refresher {
       const current = handle.interrupted ? await changed(latest) : latest
       const newer = newerThan(seen, current)
       if (newer) {
-        await released(handle.release())
+        await released(handle.release(true))
         return newer
       }
       read = active(current)

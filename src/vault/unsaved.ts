@@ -75,9 +75,17 @@ export function createUnsavedTokens(log: Logger): UnsavedTokens {
   }
 
   /** Newer tokens that wait for the store: a refresh of an earlier grant may end after a new consent. */
-  function newerHeld(place: string, { requestedAt }: ActiveConnection): Held | undefined {
+  function newerHeld(
+    place: string,
+    { grantId, connectedAt, requestedAt }: ActiveConnection,
+  ): Held | undefined {
     const entry = held.get(place)
-    return entry && entry.connection.requestedAt > requestedAt ? entry : undefined
+    if (!entry) return undefined
+    const theirs = entry.connection
+    // Of two grants the later consent counts, whenever their tokens were requested.
+    const newer =
+      theirs.grantId === grantId ? theirs.requestedAt > requestedAt : theirs.connectedAt > connectedAt
+    return newer ? entry : undefined
   }
 
   return {

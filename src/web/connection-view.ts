@@ -32,7 +32,9 @@ const PROBLEMS: Record<Problem, string> = {
   error: `The platform returned an error to the last request. ${SAFE}`,
   busy: `The platform was too busy for the last request. ${SAFE}`,
   unreadable: `The platform answered the last request with something we could not read. ${SAFE}`,
-  paused: `The platform did not accept the access token a moment ago. ${SAFE}`,
+  paused: `The platform was not available a moment ago. ${SAFE}`,
+  rejected:
+    'The platform rejected the access token a moment ago: access may have been revoked. “Refresh token now” tells.',
   misconfigured:
     "The platform rejects this app's own credentials. Its developers must correct them; you don't need to do anything.",
 }

@@ -3,6 +3,8 @@ import type { ConnectPages } from '../connect/routes.ts'
 import { NotConnected, RefreshTooSoon } from '../platform/errors.ts'
 import type { Vault } from '../vault/vault.ts'
 import { connectionView } from './connection-view.ts'
+import { notSignedIn } from './errors.ts'
+import type { NoticeTone } from './notice.ts'
 import { done, respond, wantsJson } from './respond.ts'
 import { currentUser, requireUser } from './sign-in.ts'
 
@@ -12,6 +14,8 @@ export interface ConnectionsOptions {
   wanted: readonly string[]
 }
 
+const SIGNED_OUT =
+  'You are no longer signed in here, so the account was not connected. Sign in, then connect it again.'
 const REFRESHED = 'A new access token was issued.'
 const NO_REFRESH_TOKEN =
   'The platform issued no refresh token for this account, so its access token is used until it expires.'
@@ -34,10 +38,17 @@ export function connectionsRoutes({ vault, wanted }: ConnectionsOptions): Router
   }
 
   /** Answers the connection as it is now. */
-  async function answer(req: Request, res: Response, userId: string, context: string, notice: string) {
+  async function answer(
+    req: Request,
+    res: Response,
+    userId: string,
+    context: string,
+    notice: string,
+    tone?: NoticeTone,
+  ) {
     const found = await vault.find(userId, context)
     const connection = found && connectionView(found, wanted)
-    await done(req, res, '/connections', { connection }, { notice })
+    await done(req, res, '/connections', { connection }, { notice, tone })
   }
 
   return Router()
@@ -59,7 +70,7 @@ export function connectionsRoutes({ vault, wanted }: ConnectionsOptions): Router
       } catch (error) {
         // A second press within seconds is no error to a person: the page says when the button works again.
         if (!(error instanceof RefreshTooSoon) || wantsJson(req)) throw error
-        await answer(req, res, userId, context, error.message)
+        await answer(req, res, userId, context, error.message, 'wait')
       }
     })
     .post('/connections/:context/disconnect', async (req, res) => {
@@ -73,6 +84,7 @@ export function connectionsRoutes({ vault, wanted }: ConnectionsOptions): Router
 export const connectPages: ConnectPages = {
   requireUser,
   isSignedIn: (req) => currentUser(req) !== null,
+  signedOut: () => notSignedIn(SIGNED_OUT),
   async showConnected(req, res) {
     await req.leaveNotice('The account is connected.')
     res.redirect(303, '/connections')

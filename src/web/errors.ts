@@ -3,7 +3,7 @@ import { ZodError } from 'zod'
 import { ConnectFailure } from '../connect/failure.ts'
 import { FileUnreadable } from '../imports/encoding.ts'
 import { ImportRefused } from '../imports/refused.ts'
-import { type OutageKind, PlatformError, PlatformUnavailable } from '../platform/errors.ts'
+import { type OutageKind, PlatformError, PlatformUnavailable, RefreshedRecently } from '../platform/errors.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { SealBroken } from '../vault/seal.ts'
 import { WebhookRefused } from '../webhooks/routes.ts'
@@ -26,7 +26,8 @@ export class WebError extends Error {
 }
 
 /** Nobody is signed in. */
-export const notSignedIn = () => new WebError(401, 'not_signed_in', 'Please sign in to go on.')
+export const notSignedIn = (message = 'Please sign in to continue.') =>
+  new WebError(401, 'not_signed_in', message)
 
 /** Input of ours is wrong; the message names the field and what it takes. */
 export const badInput = (field: string, rule: string) =>
@@ -88,6 +89,7 @@ const OUTAGE_TITLES: Record<OutageKind, string> = {
   busy: 'The platform is busy',
   unreadable: 'The platform sent something we could not read',
   paused: 'The platform is not available right now',
+  rejected: 'The platform rejected the access token',
 }
 
 /** Every error's public face; whatever we do not know becomes `internal_error` and tells nothing. */
@@ -153,6 +155,10 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
     return
   }
   answerStatus(res, problem)
+  if (req.method === 'GET' && error instanceof PlatformUnavailable && WAITING.has(error.kind)) {
+    // The page says that it is tried again: the browser does so.
+    res.set('Refresh', String(Math.max(1, Math.ceil((error.retryAfterMs ?? 0) / 1000))))
+  }
   res.vary('Accept')
   const requestId = error instanceof ConnectFailure ? (error.requestId ?? req.id) : req.id
   if (wantsJson(req)) {
@@ -182,6 +188,9 @@ function noteFailure(res: Response, error: unknown, { status, code }: Problem): 
     res.locals.failure.at = placeOf(error)
   }
 }
+
+/** Outages that end after a time that we know. */
+const WAITING = new Set<OutageKind>(['paused', 'rejected'])
 
 /** What a form shows when it comes back. */
 export interface RejectedForm {
@@ -250,6 +259,7 @@ function recovery(req: Request, error: unknown, code: string) {
     recovery: action,
     retry: here,
     resubmit: action === 'retry' ? resubmitOf(req) : null,
+    refresh: error instanceof RefreshedRecently ? refreshAction(req) : null,
     returnTo: here,
     // The business that is meant, so that connecting again does not end in another one.
     bxcontext: meantContext(req, error, code),
@@ -258,11 +268,18 @@ function recovery(req: Request, error: unknown, code: string) {
 
 function meantContext(req: Request, error: unknown, code: string): string | null {
   if (error instanceof ConnectFailure) return error.expected ?? null
-  if (!CONNECT_AGAIN.has(code)) return null
-  // The parameters of the route are not those of the error handler.
-  const [, segment] = /^\/connections\/([^/]+)/.exec(req.path) ?? []
+  const segment = CONNECT_AGAIN.has(code) ? contextSegment(req) : undefined
   return segment === undefined ? null : decodeURIComponent(segment)
 }
+
+/** Where a person can have the token refreshed at once, which tells whether access was revoked. */
+function refreshAction(req: Request): string | null {
+  const segment = contextSegment(req)
+  return segment === undefined ? null : `/connections/${segment}/refresh`
+}
+
+/** The context of the address, encoded: the parameters of the route are not those of the error handler. */
+const contextSegment = (req: Request) => /^\/connections\/([^/]+)/.exec(req.path)?.[1]
 
 /** A form that can be sent once more as it was. An uploaded file cannot: the browser does not hand it out again. */
 function resubmitOf(req: Request): { action: string; fields: [string, string][] } | null {

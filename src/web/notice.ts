@@ -5,10 +5,18 @@ import type { Key, Store } from '../store/store.ts'
 declare module 'express-serve-static-core' {
   interface Request {
     /** Leaves a notice for the next page that this browser opens. Only what a request did says so, never an address. */
-    leaveNotice(notice: string): Promise<void>
+    leaveNotice(text: string, tone?: NoticeTone): Promise<void>
     /** The notice of the last action, if there is one; it is shown once. */
-    takeNotice(): Promise<string | null>
+    takeNotice(): Promise<Notice | null>
   }
+}
+
+/** `good`: it is done. `wait`: it is not, and will be possible later. */
+export type NoticeTone = 'good' | 'wait'
+
+export interface Notice {
+  text: string
+  tone: NoticeTone
 }
 
 /** How long a notice waits for its page, in ms. */
@@ -25,12 +33,16 @@ export function notices(store: Store): RequestHandler {
     id: '',
   })
   return (req, _res, next) => {
-    req.leaveNotice = (notice) => store.set(keyOf(req), notice, NOTICE_MS).catch(() => {})
+    req.leaveNotice = (text, tone = 'good') => {
+      const notice: Notice = { text, tone }
+      return store.set(keyOf(req), JSON.stringify(notice), NOTICE_MS).catch(() => {})
+    }
     req.takeNotice = async () => {
       try {
         const notice = await store.get(keyOf(req))
-        if (notice !== null) await store.delete(keyOf(req))
-        return notice
+        if (notice === null) return null
+        await store.delete(keyOf(req))
+        return JSON.parse(notice)
       } catch {
         return null
       }

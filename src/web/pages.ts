@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { RequestHandler } from 'express'
+import type { Notice } from './notice.ts'
 import { currentUser, DEMO, OPEN_DEMO } from './sign-in.ts'
 
 declare module 'express-serve-static-core' {
@@ -23,7 +24,7 @@ export function pages({ production, demoAllowRemote }: PagesOptions): RequestHan
   const eta = new Eta({ views, cache: production })
   const warning = DEMO && demoAllowRemote ? OPEN_DEMO : null
   return (req, res, next) => {
-    const render = (view: string, data: object, notice: string | null) => {
+    const render = (view: string, data: object, notice: Notice | null) => {
       const html = eta.render(`./${view}`, { user: currentUser(req), notice, warning, ...format, ...data })
       res.type('html').send(html)
     }

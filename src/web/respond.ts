@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import type { NoticeTone } from './notice.ts'
 
 /** True for a client that asks for JSON; a browser, or a client without a wish, gets HTML. */
 export function wantsJson(req: Request): boolean {
@@ -30,10 +31,10 @@ export async function done(
   res: Response,
   to: string,
   json: unknown,
-  { status = 200, notice }: { status?: number; notice?: string } = {},
+  { status = 200, notice, tone }: { status?: number; notice?: string; tone?: NoticeTone | undefined } = {},
 ): Promise<void> {
   res.vary('Accept')
   if (wantsJson(req)) return void res.status(status).json(json)
-  if (notice !== undefined) await req.leaveNotice(notice)
+  if (notice !== undefined) await req.leaveNotice(notice, tone)
   res.redirect(303, to)
 }

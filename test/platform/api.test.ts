@@ -339,5 +339,5 @@ test('an answer about the request itself ends an outage; a token that stays reje
   handlers = [json({}, 404), json({}, 401)]
   await leads.get(from, '1').catch(() => {})
   await leads.get(from, '1').catch(() => {})
-  expect(noted).toMatchObject([{ result: 'ok' }, { result: 'unavailable', kind: 'paused' }])
+  expect(noted).toMatchObject([{ result: 'ok' }, { result: 'unavailable', kind: 'rejected' }])
 })

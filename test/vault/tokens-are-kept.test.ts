@@ -425,6 +425,55 @@ describe('a store that refuses writes for a moment', () => {
     expect(await setup.anotherVault().accessToken('ann', 'ctx')).toBe('newer')
   })
 
+  test('keeps a new consent that comes after a held refresh of the grant before, though that was sent later', async () => {
+    const { store, refuses } = memory()
+    let time = Date.now()
+    setup = await vaultSetup({ store, now: () => time })
+    await setup.vault.connect('ann', 'ctx', { ...GRANTED, expiresIn: 0 })
+    const codeSentAt = (time += 1_000)
+    time += 1_000
+    setup.endpoint.answers((res) => {
+      refuses.connections = true
+      res.writeHead(200, { 'content-type': 'application/json' })
+      res.end(JSON.stringify({ access_token: 'older', expires_in: 300 }))
+    })
+    expect(await token()).toBe('older')
+    const consent = { ...GRANTED, accessToken: 'newer' }
+    expect(await setup.vault.connect('ann', 'ctx', consent, codeSentAt)).toBe('pending')
+    refuses.connections = false
+    await setup.vault.idle()
+    expect(await setup.anotherVault().accessToken('ann', 'ctx')).toBe('newer')
+  })
+
+  test('again and again, briefly working, does not let another process send a used-up refresh token', async () => {
+    const { store, refuses } = memory()
+    setup = await vaultSetup({ store, minIntervalMs: 0, leaseMs: 50 })
+    await setup.vault.connect('ann', 'ctx', GRANTED)
+    setup.later(301)
+    setup.endpoint.answers(async (res) => {
+      refuses.all = true
+      res.writeHead(200, { 'content-type': 'application/json' })
+      res.end(JSON.stringify({ access_token: 'next', refresh_token: 'refresh-1', expires_in: 300 }))
+    }, oauthError('invalid_grant'))
+    expect(await token()).toBe('next')
+    const other = setup.anotherVault()
+    // The other process gets the lock and can do nothing with it: writes of connections are still refused.
+    refuses.connections = true
+    refuses.all = false
+    await setup.store.delete({ kind: 'lease', owner: 'ann', id: 'ctx' })
+    const waiting = other.accessToken('ann', 'ctx').catch(() => {})
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    refuses.all = true
+    await waiting
+    refuses.all = false
+    const key = { kind: 'refresh-unfinished', owner: 'ann', id: 'ctx' }
+    expect(await setup.store.get(key)).not.toBeNull()
+    refuses.connections = false
+    await setup.vault.idle()
+    expect(await other.accessToken('ann', 'ctx')).toBe('next')
+    expect(sent()).toEqual(['refresh-0'])
+  }, 30_000)
+
   test('says at once that a token cannot be refreshed while it is not stored', async () => {
     const { store, refuses } = memory()
     setup = await vaultSetup({ store })
