@@ -430,8 +430,8 @@ describe('a store that refuses writes for a moment', () => {
     let time = Date.now()
     setup = await vaultSetup({ store, now: () => time })
     await setup.vault.connect('ann', 'ctx', { ...GRANTED, expiresIn: 0 })
-    const codeSentAt = (time += 1_000)
-    time += 1_000
+    const codeSentAt = time + 1_000
+    time += 2_000
     setup.endpoint.answers((res) => {
       refuses.connections = true
       res.writeHead(200, { 'content-type': 'application/json' })
