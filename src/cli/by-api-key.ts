@@ -1,20 +1,20 @@
 import type { Config } from '../config.ts'
-import { ImportFailed } from '../imports/run.ts'
+import { ImportFailedError } from '../imports/run.ts'
 import { createLog } from '../log.ts'
 import { type Api, createApi } from '../platform/api.ts'
 import {
-  Misconfigured,
-  NotFound,
-  PlatformRejected,
-  PlatformUnavailable,
-  ScopeMissing,
+  ConfigurationError,
+  InsufficientScopeError,
+  NotFoundError,
+  PlatformRejectedError,
+  PlatformUnavailableError,
 } from '../platform/errors.ts'
 import { createFirstParty } from '../platform/first-party.ts'
 import { createHttpPools } from '../platform/http.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import { configOf } from '../run-app.ts'
 import { openStore, pacing } from '../services.ts'
-import { type Store, StoreUnavailable } from '../store/store.ts'
+import { type Store, StoreUnavailableError } from '../store/store.ts'
 import { createFirstPartyAccess } from '../vault/first-party.ts'
 import { ready } from './ready.ts'
 
@@ -31,7 +31,7 @@ export interface ByApiKey {
 
 /**
  * What a command needs that acts by API key: the settings of first-party access, the store, a source of tokens.
- * `tenantId` stands in for `PLATFORM_TENANT_ID`; an empty one for none. Throws `ConfigError`, `StoreUnavailable`.
+ * `tenantId` stands in for `PLATFORM_TENANT_ID`; an empty one for none. Throws `ConfigError`, `StoreUnavailableError`.
  */
 export async function openByApiKey(env: NodeJS.ProcessEnv, tenantId?: string): Promise<ByApiKey> {
   const config = configOf(env, { firstPartyOnly: true })
@@ -66,24 +66,24 @@ export async function openByApiKey(env: NodeJS.ProcessEnv, tenantId?: string): P
 
 /** An error in words for whoever runs a command: what happened and what to do. */
 export function explain(error: unknown): string {
-  if (error instanceof ImportFailed || error instanceof StoreUnavailable)
+  if (error instanceof ImportFailedError || error instanceof StoreUnavailableError)
     return withReason(error.message, error.reason)
-  if (error instanceof Misconfigured) {
+  if (error instanceof ConfigurationError) {
     const what = error.reason?.includes('paused')
       ? 'the platform refused the settings a moment ago; it is asked again in a few seconds'
       : (error.reason ?? 'the platform refuses the settings')
     return `${capital(what)}. Check PLATFORM_API_URL, PLATFORM_EMAIL, PLATFORM_API_KEY, PLATFORM_SUBSCRIPTION_KEY and the tenant.`
   }
-  if (error instanceof ScopeMissing)
+  if (error instanceof InsufficientScopeError)
     return 'The platform does not permit this for the API key (403). Ask its administrator.'
-  if (error instanceof NotFound)
+  if (error instanceof NotFoundError)
     return 'The platform does not know the catalogue or the import any more (404).'
-  if (error instanceof PlatformUnavailable)
+  if (error instanceof PlatformUnavailableError)
     return withReason(
       'The platform does not answer. Nothing is lost: run the same command again later',
       error.reason,
     )
-  if (error instanceof PlatformRejected)
+  if (error instanceof PlatformRejectedError)
     return withReason(
       'The platform refuses this. Ask its support, and tell them what it answered',
       error.reason,

@@ -6,7 +6,7 @@ import { createHttp } from '../platform/http.ts'
 import { configOf } from '../run-app.ts'
 import { fail } from '../serve.ts'
 import { openStore } from '../services.ts'
-import { StoreUnavailable } from '../store/store.ts'
+import { StoreUnavailableError } from '../store/store.ts'
 import { createFirstPartyAccess } from '../vault/first-party.ts'
 import { explain } from './by-api-key.ts'
 import { ready } from './ready.ts'
@@ -37,7 +37,7 @@ try {
     }
     good(`store: ${connections} connections`)
   } catch (error) {
-    bad(`store: ${error instanceof StoreUnavailable ? error.reason : (error as Error).message}`)
+    bad(`store: ${error instanceof StoreUnavailableError ? error.reason : (error as Error).message}`)
   }
 
   const http = createHttp({ connectMs: 3_000, answerMs: 3_000, deadlineMs: 4_000 })

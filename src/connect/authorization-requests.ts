@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { randomCodeVerifier, randomState } from '../platform/oauth.ts'
 import type { Key, Store } from '../store/store.ts'
-import { ConnectFailure, type FailureCode } from './failure.ts'
+import { ConnectError, type FailureCode } from './failure.ts'
 
 /** Who is at the other end: an authorization request belongs to one user in one browser session. */
 export interface BrowserSession {
@@ -44,17 +44,17 @@ export interface AuthorizationRequests {
   start(browser: BrowserSession, expected?: string): Promise<void>
   /**
    * Uses up a started request for the context that arrived, and ties both to a new random state (RFC 6749 section
-   * 10.12). A context that is not the expected one becomes a question instead. Throws `ConnectFailure` (`no_attempt`)
+   * 10.12). A context that is not the expected one becomes a question instead. Throws `ConnectError` (`no_attempt`)
    * when no request is pending: anyone could have planted that context.
    */
   bindContext(browser: BrowserSession, context: string): Promise<Consent | Mismatch>
-  /** The question of this id. Throws `ConnectFailure` (`unknown_attempt`). */
+  /** The question of this id. Throws `ConnectError` (`unknown_attempt`). */
   mismatch(browser: BrowserSession, id: string): Promise<Mismatch>
-  /** The user wants the context that arrived. Uses up the question. Throws `ConnectFailure` (`unknown_attempt`). */
+  /** The user wants the context that arrived. Uses up the question. Throws `ConnectError` (`unknown_attempt`). */
   confirm(browser: BrowserSession, id: string): Promise<Consent>
   /**
    * Claims the request of this state, atomically: among all callers and processes one gets the `PendingExchange`; any
-   * other waits for its outcome. Throws `ConnectFailure` (`unknown_attempt`, `unfinished`).
+   * other waits for its outcome. Throws `ConnectError` (`unknown_attempt`, `unfinished`).
    */
   claim(browser: BrowserSession, state: string): Promise<PendingExchange | Outcome>
   /** Remembers how the last flow of this browser failed, for the page that says so. */
@@ -131,7 +131,7 @@ export function createAuthorizationRequests(
     const value = await store.get(requestKey(browser, id))
     const request: Stored | null = value === null ? null : JSON.parse(value)
     if (value === null || request?.session !== browser.session || request.expiresAt <= now())
-      throw new ConnectFailure('unknown_attempt')
+      throw new ConnectError('unknown_attempt')
     return { request, value }
   }
 
@@ -149,7 +149,7 @@ export function createAuthorizationRequests(
 
   async function readMismatch(browser: BrowserSession, id: string) {
     const { request, value } = await read(browser, id)
-    if (request.phase !== 'confirming') throw new ConnectFailure('unknown_attempt')
+    if (request.phase !== 'confirming') throw new ConnectError('unknown_attempt')
     return { request, value }
   }
 
@@ -166,7 +166,7 @@ export function createAuthorizationRequests(
         const own = pending.findLastIndex(({ expected }) => expected === context)
         const index = own === -1 ? pending.length - 1 : own
         const found = pending[index]
-        if (!found) throw new ConnectFailure('no_attempt')
+        if (!found) throw new ConnectError('no_attempt')
         started = found
         return pending.toSpliced(index, 1)
       })
@@ -187,7 +187,7 @@ export function createAuthorizationRequests(
     async confirm(browser, id) {
       const { request, value } = await readMismatch(browser, id)
       if (!(await store.compareAndSet(requestKey(browser, id), value, null)))
-        throw new ConnectFailure('unknown_attempt')
+        throw new ConnectError('unknown_attempt')
       return askForConsent(browser, request.context, { expiresAt: request.expiresAt })
     },
 
@@ -202,7 +202,7 @@ export function createAuthorizationRequests(
       const key = requestKey(browser, state)
       for (const deadline = now() + WAIT_MS; ; ) {
         const { request, value } = await read(browser, state)
-        if (request.phase === 'confirming') throw new ConnectFailure('unknown_attempt')
+        if (request.phase === 'confirming') throw new ConnectError('unknown_attempt')
         if (request.phase === 'ended') return request.outcome
         if (request.phase === 'consenting') {
           const { codeVerifier, ...rest } = request
@@ -221,7 +221,7 @@ export function createAuthorizationRequests(
             },
           }
         }
-        if (now() > deadline) throw new ConnectFailure('unfinished')
+        if (now() > deadline) throw new ConnectError('unfinished')
         await new Promise((resolve) => setTimeout(resolve, POLL_MS))
       }
     },

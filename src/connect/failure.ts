@@ -1,11 +1,9 @@
+import { AppError } from '../app-error.ts'
+
 /** A connect flow that cannot go on; each code has a page of its own with a way to start again. */
-export class ConnectFailure extends Error {
+export class ConnectError extends AppError {
   readonly code: FailureCode
   readonly status: number
-  /** When it is worth trying again, in ms from now. */
-  readonly retryAfterMs?: number
-  /** For the log: what happened, in words of ours or a code of the platform's. */
-  readonly reason: string | undefined
   /** The id of the request that failed, when another one shows it. */
   readonly requestId: string | undefined
   /** The context that was to be reconnected. */
@@ -16,14 +14,12 @@ export class ConnectFailure extends Error {
     reason?: string,
     shown: { requestId?: string | undefined; expected?: string | undefined } = {},
   ) {
-    super(FAILURES[code].message)
-    this.name = 'ConnectFailure'
+    const { message, status } = FAILURES[code]
+    super(message, { reason, retryAfterMs: status === 503 ? 1000 : undefined })
     this.code = code
-    this.status = FAILURES[code].status
-    this.reason = reason
+    this.status = status
     this.requestId = shown.requestId
     this.expected = shown.expected
-    if (this.status === 503) this.retryAfterMs = 1000
   }
 }
 
@@ -101,10 +97,10 @@ export const isFailureCode = (code: unknown): code is FailureCode =>
   typeof code === 'string' && Object.hasOwn(FAILURES, code)
 
 /** What an `error` parameter on the callback means (RFC 6749 section 4.1.2.1). */
-export function consentFailure(error: string): ConnectFailure {
-  if (error === 'access_denied') return new ConnectFailure('consent_denied')
+export function consentFailure(error: string): ConnectError {
+  if (error === 'access_denied') return new ConnectError('consent_denied')
   const temporary = error === 'server_error' || error === 'temporarily_unavailable'
   // The error comes from an address that anyone can type, so only what looks like a code is logged.
   const reason = `the consent page answered ${/^[\w.:-]{1,60}$/.test(error) ? error : 'an unreadable error'}`
-  return new ConnectFailure(temporary ? 'consent_unavailable' : 'consent_misconfigured', reason)
+  return new ConnectError(temporary ? 'consent_unavailable' : 'consent_misconfigured', reason)
 }

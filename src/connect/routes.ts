@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto'
 import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Logger } from 'pino'
 import { contextSchema, START_PAGE } from '../platform/contract.ts'
-import { GrantRejected, Misconfigured, PlatformError, PlatformUnavailable } from '../platform/errors.ts'
+import {
+  ConfigurationError,
+  InvalidGrantError,
+  PlatformError,
+  PlatformUnavailableError,
+} from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
 import type { Vault } from '../vault/vault.ts'
 import type {
@@ -12,7 +17,7 @@ import type {
   Mismatch,
   PendingExchange,
 } from './authorization-requests.ts'
-import { ConnectFailure, consentFailure, type FailureCode, isFailureCode } from './failure.ts'
+import { ConnectError, consentFailure, type FailureCode, isFailureCode } from './failure.ts'
 
 /** What this flow needs of the pages around it. */
 export interface ConnectPages {
@@ -78,7 +83,7 @@ export function connectRoutes(options: ConnectOptions): Router {
       .get(CONTEXT_PATH, topLevelOnly, async (req, res) => {
         const browser = browserOf(req)
         const context = contextSchema.safeParse(req.query[START_PAGE.context])
-        if (!context.success) throw new ConnectFailure('invalid_context')
+        if (!context.success) throw new ConnectError('invalid_context')
         const bound = await authorizationRequests.bindContext(browser, context.data)
         if ('id' in bound) res.redirect(303, `/connect/confirm/${bound.id}`)
         else res.redirect(303, await consentUrl(bound))
@@ -103,11 +108,11 @@ export function connectRoutes(options: ConnectOptions): Router {
           const claimed = await authorizationRequests.claim(browser, answer.state)
           if ('end' in claimed) expected = claimed.expected
           const outcome = 'end' in claimed ? await exchange(req, browser.userId, claimed, answer) : claimed
-          if ('failed' in outcome) throw new ConnectFailure(outcome.failed)
+          if ('failed' in outcome) throw new ConnectError(outcome.failed)
           res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
           return await pages.showConnected(req, res)
         } catch (error) {
-          if (!(error instanceof ConnectFailure)) throw error
+          if (!(error instanceof ConnectError)) throw error
           const { code, reason } = error
           res.locals.failure = { code, reason }
           // Nothing can be noted in the very store that does not accept anything.
@@ -123,10 +128,10 @@ export function connectRoutes(options: ConnectOptions): Router {
         const browser = browserOf(req)
         const pattern = new RegExp(`\\b${FAILED_COOKIE}=(\\w+)\\.([\\w-]+)`)
         const [, carried, session] = pattern.exec(req.get('cookie') ?? '') ?? []
-        if (isFailureCode(carried) && session === browser.session) throw new ConnectFailure(carried)
+        if (isFailureCode(carried) && session === browser.session) throw new ConnectError(carried)
         const failure = await authorizationRequests.lastFailure(browser)
         if (!isFailureCode(failure?.code)) return res.redirect(303, '/connections')
-        throw new ConnectFailure(failure.code, undefined, failure)
+        throw new ConnectError(failure.code, undefined, failure)
       })
   )
 }
@@ -134,7 +139,7 @@ export function connectRoutes(options: ConnectOptions): Router {
 /** An error of the callback that nothing can be noted of, such as a store that is away: the code leaves the address bar. */
 export const leaveCallback: ErrorRequestHandler = (error, req, res, next) => {
   const isCallback = req.method === 'GET' && req.path.toLowerCase().replace(/\/$/, '') === CALLBACK_PATH
-  if (!isCallback || res.headersSent || error instanceof ConnectFailure) return next(error)
+  if (!isCallback || res.headersSent || error instanceof ConnectError) return next(error)
   const { code, reason } = (error ?? {}) as { code?: string; reason?: string }
   req.log.error({ code, reason }, 'connect failed')
   leave(req, res, 'unfinished')
@@ -153,12 +158,12 @@ function leave(req: Request, res: Response, code: FailureCode): void {
   res.redirect(303, FAILED_PATH)
 }
 
-/** The context that is to be reconnected, when the form names one. Throws `ConnectFailure` (`invalid_context`). */
+/** The context that is to be reconnected, when the form names one. Throws `ConnectError` (`invalid_context`). */
 function expectedOf(req: Request): string | undefined {
   const given = req.body?.[START_PAGE.context]
   if (given === undefined || given === '') return undefined
   const context = contextSchema.safeParse(given)
-  if (!context.success) throw new ConnectFailure('invalid_context')
+  if (!context.success) throw new ConnectError('invalid_context')
   return context.data
 }
 
@@ -169,11 +174,11 @@ function expectedOf(req: Request): string | undefined {
 const topLevelOnly: RequestHandler = (req, _res, next) => {
   const destination = req.get('sec-fetch-dest') ?? 'document'
   if (destination !== 'document' || req.get('sec-purpose')?.includes('prefetch'))
-    throw new ConnectFailure('not_a_navigation')
+    throw new ConnectError('not_a_navigation')
   next()
 }
 
-/** The exchange of a code that was claimed, and the record of how it ended. Throws `ConnectFailure`. */
+/** The exchange of a code that was claimed, and the record of how it ended. Throws `ConnectError`. */
 function exchanger({ oauth, vault, baseUrl, log }: ConnectOptions) {
   return async (
     req: Request,
@@ -183,19 +188,19 @@ function exchanger({ oauth, vault, baseUrl, log }: ConnectOptions) {
   ): Promise<{ connected: string }> => {
     try {
       if (error !== undefined) throw consentFailure(error)
-      if (code === undefined) throw new ConnectFailure('invalid_callback')
+      if (code === undefined) throw new ConnectError('invalid_callback')
       const callbackUrl = new URL(baseUrl + CALLBACK_PATH)
       callbackUrl.search = new URL(req.originalUrl, baseUrl).search
       const sentAt = Date.now()
       const tokens = await oauth.exchange({ callbackUrl, context, state, codeVerifier })
       if ((await vault.connect(userId, context, tokens, sentAt)) === 'pending')
-        throw new ConnectFailure('not_saved_yet')
+        throw new ConnectError('not_saved_yet')
       // Recording the outcome is best effort: without it, opening this callback again says "unfinished".
       await end({ connected: context }).catch(() => {})
       return { connected: context }
     } catch (thrown) {
       const known = explain(thrown)
-      const failure = known ?? new ConnectFailure('unfinished', (thrown as Error | null)?.name)
+      const failure = known ?? new ConnectError('unfinished', (thrown as Error | null)?.name)
       const { code: failed, reason, status } = failure
       log[known && status !== 500 ? 'warn' : 'error']({ code: failed, reason }, 'connect failed')
       await end({ failed }).catch(() => {})
@@ -204,29 +209,28 @@ function exchanger({ oauth, vault, baseUrl, log }: ConnectOptions) {
   }
 }
 
-/** The answer of the consent page. Throws `ConnectFailure` when it is not one state with one code or error. */
+/** The answer of the consent page. Throws `ConnectError` when it is not one state with one code or error. */
 function callbackParameters(req: Request) {
   const one = (name: string): string | undefined => {
     const value = req.query[name]
     if (value === undefined || value === '') return undefined
-    if (typeof value !== 'string' || value.length > MAX_PARAMETER)
-      throw new ConnectFailure('invalid_callback')
+    if (typeof value !== 'string' || value.length > MAX_PARAMETER) throw new ConnectError('invalid_callback')
     return value
   }
   const [state, code, error] = [one('state'), one('code'), one('error')]
   if (state === undefined || (code === undefined) === (error === undefined)) {
-    throw new ConnectFailure('invalid_callback')
+    throw new ConnectError('invalid_callback')
   }
   return { state, code, error }
 }
 
 /** The failure in this flow's words; null when it is not about the platform. */
-function explain(failure: unknown): ConnectFailure | null {
-  if (failure instanceof ConnectFailure) return failure
-  if (failure instanceof GrantRejected) return new ConnectFailure('code_rejected')
+function explain(failure: unknown): ConnectError | null {
+  if (failure instanceof ConnectError) return failure
+  if (failure instanceof InvalidGrantError) return new ConnectError('code_rejected')
   const { code, reason } = failure as Partial<PlatformError>
-  if (failure instanceof PlatformUnavailable) return new ConnectFailure('platform_unavailable', reason)
-  if (failure instanceof Misconfigured) return new ConnectFailure('misconfigured', reason)
-  if (failure instanceof PlatformError) return new ConnectFailure('platform_rejected', reason ?? code)
+  if (failure instanceof PlatformUnavailableError) return new ConnectError('platform_unavailable', reason)
+  if (failure instanceof ConfigurationError) return new ConnectError('misconfigured', reason)
+  if (failure instanceof PlatformError) return new ConnectError('platform_rejected', reason ?? code)
   return null
 }

@@ -1,18 +1,18 @@
 import { isUtf8 } from 'node:buffer'
+import { AppError } from '../app-error.ts'
 
 /** A price file that cannot be read at all, or not beyond some place: what is wrong, where, and what to do. */
-export class FileUnreadable extends Error {
+export class UnreadableFileError extends AppError {
   readonly code = 'file_unreadable'
   readonly status = 400
   /** Counted from 1. */
   readonly line: number
   /** What is wrong, without the line. */
-  readonly reason: string
-  constructor(line: number, reason: string) {
-    super(`Line ${line}: ${reason}`)
-    this.name = 'FileUnreadable'
+  readonly problem: string
+  constructor(line: number, problem: string) {
+    super(`Line ${line}: ${problem}`)
     this.line = line
-    this.reason = reason
+    this.problem = problem
   }
 }
 
@@ -30,7 +30,7 @@ const NEWLINE = 0x0a
 
 /**
  * Passes the bytes of a UTF-8 text on in chunks that end between characters.
- * Throws `FileUnreadable` with the line at the first byte that is not text in UTF-8, and for an empty file.
+ * Throws `UnreadableFileError` with the line at the first byte that is not text in UTF-8, and for an empty file.
  */
 export async function* utf8(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let line = 1
@@ -54,20 +54,20 @@ export async function* utf8(source: AsyncIterable<Uint8Array>): AsyncGenerator<B
     line += count(whole)
     if (whole.length > 0) yield whole
   }
-  if (!begun && rest.length === 0) throw new FileUnreadable(1, 'the file is empty.')
+  if (!begun && rest.length === 0) throw new UnreadableFileError(1, 'the file is empty.')
   refuseNonText(rest, line)
   if (rest.length > 0) yield rest
 }
 
 function refuseForeign(start: Buffer): void {
   const foreign = FOREIGN.find(([, bytes]) => bytes.every((byte, index) => start[index] === byte))
-  if (foreign) throw new FileUnreadable(1, `this is ${foreign[0]}, not a CSV file; ${SAVE_AS}.`)
+  if (foreign) throw new UnreadableFileError(1, `this is ${foreign[0]}, not a CSV file; ${SAVE_AS}.`)
 }
 
 function refuseNonText(bytes: Buffer, line: number): void {
   const zero = bytes.indexOf(0)
   if (zero >= 0) {
-    throw new FileUnreadable(
+    throw new UnreadableFileError(
       line + count(bytes.subarray(0, zero)),
       `this is a binary file, not text (it has a zero byte); ${SAVE_AS}.`,
     )
@@ -78,7 +78,7 @@ function refuseNonText(bytes: Buffer, line: number): void {
   for (let at = line; ; at++) {
     const end = bytes.indexOf(NEWLINE, from)
     if (end < 0 || !isUtf8(bytes.subarray(from, end)))
-      throw new FileUnreadable(at, `the text is not in UTF-8; ${SAVE_AS}.`)
+      throw new UnreadableFileError(at, `the text is not in UTF-8; ${SAVE_AS}.`)
     from = end + 1
   }
 }

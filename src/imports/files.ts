@@ -3,8 +3,8 @@ import { access, mkdir, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { StoreUnavailable } from '../store/store.ts'
-import { ImportRefused } from './refused.ts'
+import { StoreUnavailableError } from '../store/store.ts'
+import { ImportError } from './refused.ts'
 
 /** The price files and reports of the jobs, in one folder on this machine, under the jobs' ids. */
 export interface ImportFiles {
@@ -14,16 +14,16 @@ export interface ImportFiles {
   report(id: string): string
   /**
    * Keeps an uploaded price file of a user who has `stored` bytes already; gives its size in bytes. Of a file that is
-   * too large, larger than what is left of the user's quota (`ImportRefused`, 413) or cannot be written
-   * (`StoreUnavailable`) nothing is kept.
+   * too large, larger than what is left of the user's quota (`ImportError`, 413) or cannot be written
+   * (`StoreUnavailableError`) nothing is kept.
    */
   keep(id: string, userId: string, stored: number, bytes: AsyncIterable<Uint8Array>): Promise<number>
   /** How many files of a user are on their way in. */
   arriving(userId: string): number
   has(id: string): boolean
-  /** Throws `ImportRefused` (409) when the price file is not on this machine. */
+  /** Throws `ImportError` (409) when the price file is not on this machine. */
   need(id: string): Promise<void>
-  /** Throws `ImportRefused` (404) when the report is not on this machine. */
+  /** Throws `ImportError` (404) when the report is not on this machine. */
   needReport(id: string): Promise<void>
   /** Removes the price file of a job that no longer needs it. */
   drop(id: string): Promise<void>
@@ -57,7 +57,7 @@ export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): Import
 
   const megabytes = (bytes: number) => `${Math.floor(bytes / 1_000_000)} MB`
   const quotaExceeded = () =>
-    new ImportRefused(
+    new ImportError(
       413,
       'upload_quota_exceeded',
       `Your price files may take ${megabytes(quotaBytes)} together. Discard imports that you no longer need.`,
@@ -74,7 +74,7 @@ export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): Import
       }
       if (size > maxBytes) {
         const words = `The price file is larger than ${megabytes(maxBytes)}, the largest that is accepted here.`
-        throw new ImportRefused(413, 'too_large', words)
+        throw new ImportError(413, 'too_large', words)
       }
       if (count(chunk.length) > quotaBytes) throw quotaExceeded()
       yield chunk
@@ -83,7 +83,8 @@ export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): Import
 
   async function leaveRoom(): Promise<void> {
     const { bavail, bsize } = await statfs(dir)
-    if (bavail * bsize < RESERVE_BYTES) throw new StoreUnavailable('the disk for price files is almost full')
+    if (bavail * bsize < RESERVE_BYTES)
+      throw new StoreUnavailableError('the disk for price files is almost full')
   }
 
   return {
@@ -110,7 +111,7 @@ export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): Import
         await removed(file(id))
         const { code } = error as NodeJS.ErrnoException
         if (typeof code === 'string' && /^E[A-Z]+$/.test(code) && code !== 'ECONNRESET')
-          throw new StoreUnavailable(`the price file cannot be written (${code})`)
+          throw new StoreUnavailableError(`the price file cannot be written (${code})`)
         throw error
       } finally {
         if (--own.uploads === 0) arriving.delete(userId)
@@ -124,13 +125,13 @@ export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): Import
     async need(id) {
       const words = 'The price file of this import is not on this machine any more. Upload it again.'
       await access(file(id)).catch(() => {
-        throw new ImportRefused(409, 'import_state', words)
+        throw new ImportError(409, 'import_state', words)
       })
     },
 
     async needReport(id) {
       await access(report(id)).catch(() => {
-        throw new ImportRefused(404, 'not_found', 'The report of this import is not on this machine.')
+        throw new ImportError(404, 'not_found', 'The report of this import is not on this machine.')
       })
     },
 

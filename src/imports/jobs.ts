@@ -9,7 +9,7 @@ import { createFiles } from './files.ts'
 import type { Problem } from './items.ts'
 import { FORMAT, JOB, type Job, jobKey, leaseKey, parseJob } from './job.ts'
 import { checkFile, readBatches } from './reader.ts'
-import { ImportRefused, noSuchImport, unreadableImport } from './refused.ts'
+import { ImportError, noSuchImport, unreadableImport } from './refused.ts'
 import { createReport } from './report.ts'
 import { runImport } from './run.ts'
 import { createWorkbench, type Task } from './workbench.ts'
@@ -19,7 +19,7 @@ export type JobView = Job & { interrupted: boolean }
 
 export interface Imports {
   /**
-   * Keeps an uploaded file and begins to check it. Throws `ImportRefused` (413) and keeps nothing of a file that is too
+   * Keeps an uploaded file and begins to check it. Throws `ImportError` (413) and keeps nothing of a file that is too
    * large, or larger than what is left of the user's quota.
    */
   upload(
@@ -27,7 +27,7 @@ export interface Imports {
     to: { context: string; catalogue: Catalogue; fileName: string },
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<Job>
-  /** Throws `ImportRefused` (404). */
+  /** Throws `ImportError` (404). */
   get(userId: string, id: string): Promise<JobView>
   /** The user's jobs in a context, the latest first. */
   list(userId: string, context: string): Promise<JobView[]>
@@ -39,7 +39,7 @@ export interface Imports {
   stop(userId: string, id: string): Promise<void>
   /** Forgets the job, its file and its report. */
   discard(userId: string, id: string): Promise<void>
-  /** The path of the CSV report of all problem rows. Throws `ImportRefused` (404) when it is not on this machine. */
+  /** The path of the CSV report of all problem rows. Throws `ImportError` (404) when it is not on this machine. */
   report(userId: string, id: string): Promise<string>
   /** Resolves when the job is not worked on in this process, or after `ms`. */
   settled(id: string, ms: number): Promise<void>
@@ -86,7 +86,7 @@ export function createImports(options: ImportsOptions): Imports {
 
   /**
    * Changes a job that nobody works on, and begins the work on it.
-   * Throws `ImportRefused` (409) if its state is another.
+   * Throws `ImportError` (409) if its state is another.
    */
   async function begin(
     userId: string,
@@ -142,7 +142,7 @@ export function createImports(options: ImportsOptions): Imports {
         onProgress: (progress) => save({ progress: { ...progress } }),
       })
       if (outcome.sent !== job.good)
-        throw new ImportRefused(
+        throw new ImportError(
           409,
           'import_state',
           'The file on disk is not the one that was checked. Upload it again.',
@@ -170,7 +170,7 @@ export function createImports(options: ImportsOptions): Imports {
     async upload(userId, { context, catalogue, fileName }, bytes) {
       const jobs = await list(userId)
       if (jobs.filter(isWork).length + files.arriving(userId) >= MOST_AT_WORK)
-        throw new ImportRefused(
+        throw new ImportError(
           409,
           'import_state',
           `You already have ${MOST_AT_WORK} imports in progress. Wait for one to finish.`,
@@ -232,11 +232,11 @@ export function createImports(options: ImportsOptions): Imports {
       await files.need(id)
       const started = ({ state, doubts, good, bad }: Job): Partial<Job> => {
         if (state === 'checking')
-          throw new ImportRefused(409, 'import_state', 'The file has to be checked first.')
-        if (doubts.length > 0) throw new ImportRefused(400, 'invalid_input', doubts.join(' '))
-        if (good === 0) throw new ImportRefused(400, 'invalid_input', 'No row of this file can be sent.')
+          throw new ImportError(409, 'import_state', 'The file has to be checked first.')
+        if (doubts.length > 0) throw new ImportError(400, 'invalid_input', doubts.join(' '))
+        if (good === 0) throw new ImportError(400, 'invalid_input', 'No row of this file can be sent.')
         if (strict && bad > 0)
-          throw new ImportRefused(400, 'invalid_input', `${bad} rows have problems, so nothing was sent.`)
+          throw new ImportError(400, 'invalid_input', `${bad} rows have problems, so nothing was sent.`)
         return { state: 'running', startedAt: Date.now(), endedAt: null, failure: null, progress: null }
       }
       await begin(userId, id, ['ready', 'failed'], started, send)
@@ -254,7 +254,7 @@ export function createImports(options: ImportsOptions): Imports {
         again.job.state !== 'running' ||
         !(await store.compareAndSet(jobKey(userId, id), again.value, wish))
       )
-        throw new ImportRefused(409, 'import_state', 'This import has just changed. Look at it again.')
+        throw new ImportError(409, 'import_state', 'This import has just changed. Look at it again.')
     },
 
     async discard(userId, id) {
@@ -303,7 +303,7 @@ export function createImports(options: ImportsOptions): Imports {
 }
 
 const notNow = ({ state }: Job) =>
-  new ImportRefused(409, 'import_state', `This import is ${state}; that cannot be done now.`)
+  new ImportError(409, 'import_state', `This import is ${state}; that cannot be done now.`)
 
 /** A problem as a page shows it. */
 function brief({ line, reason, cells }: Problem): Problem {

@@ -1,6 +1,6 @@
 import type { Item } from '../platform/contract.ts'
 import { type Columns, FIELDS, type Guess, guessColumns, REQUIRED } from './columns.ts'
-import { FileUnreadable } from './encoding.ts'
+import { UnreadableFileError } from './encoding.ts'
 import { createItemReader, isProblem, type Problem } from './items.ts'
 import { readTable } from './rows.ts'
 
@@ -25,7 +25,7 @@ const SHORT_ROW = 32
 
 /**
  * Opens a price file for reading as a stream. `bytes` is its size, if known: a hint that spares memory.
- * Throws `FileUnreadable`, here or while it is read.
+ * Throws `UnreadableFileError`, here or while it is read.
  */
 export async function openPriceFile(source: AsyncIterable<Uint8Array>, bytes?: number): Promise<PriceFile> {
   const table = await readTable(source)
@@ -74,7 +74,7 @@ const SAMPLE = 3
 
 /**
  * Reads the whole file and sends nothing: what would go, what would not. The first 10,000 problems go to
- * `onProblem`, which may return a promise, to be waited for. Throws `FileUnreadable`, also for a file that has headings only.
+ * `onProblem`, which may return a promise, to be waited for. Throws `UnreadableFileError`, also for a file that has headings only.
  */
 export async function checkPriceFile(
   source: AsyncIterable<Uint8Array>,
@@ -112,7 +112,7 @@ export async function checkPriceFile(
   }
   check.rows = check.good + check.bad
   check.sample = [...file.sample]
-  if (check.rows === 0) throw new FileUnreadable(1, 'the file has headings and no rows.')
+  if (check.rows === 0) throw new UnreadableFileError(1, 'the file has headings and no rows.')
   return doubts.length === 0 ? check : { ...check, good: 0, bad: 0, first: [] }
 }
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import type { Batch } from './batches.ts'
 import type { Columns } from './columns.ts'
-import { FileUnreadable } from './encoding.ts'
+import { UnreadableFileError } from './encoding.ts'
 import type { Problem } from './items.ts'
 import type { Check } from './price-file.ts'
 
@@ -36,7 +36,7 @@ const LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 160 }
 
 /**
  * The batches of a price file, read and checked in a thread of its own: neither requests nor uploads wait for it, and
- * its memory has a bound. Throws `FileUnreadable` while it is read, and the signal's reason.
+ * its memory has a bound. Throws `UnreadableFileError` while it is read, and the signal's reason.
  */
 export async function* readBatches(
   path: string,
@@ -48,7 +48,7 @@ export async function* readBatches(
 
 /**
  * Checks a price file in a thread of its own, and sends nothing. Each problem goes to `onProblem`, which may return a
- * promise, to be waited for. Throws `FileUnreadable`, also for a file whose check takes too long, and the signal's reason.
+ * promise, to be waited for. Throws `UnreadableFileError`, also for a file whose check takes too long, and the signal's reason.
  */
 export async function checkFile(
   path: string,
@@ -98,7 +98,7 @@ async function* answers(
   signal?.addEventListener('abort', stop)
   const watch = setInterval(() => {
     if (worker.performance.eventLoopUtilization().active < maxMs) return
-    failed = new FileUnreadable(1, 'this file takes too long to check. Split it into smaller files.')
+    failed = new UnreadableFileError(1, 'this file takes too long to check. Split it into smaller files.')
     wake()
   }, WATCH_MS)
   worker.postMessage(AHEAD)
@@ -111,7 +111,8 @@ async function* answers(
         await new Promise<void>((resolve) => (wake = resolve))
         continue
       }
-      if ('unreadable' in answer) throw new FileUnreadable(answer.unreadable.line, answer.unreadable.reason)
+      if ('unreadable' in answer)
+        throw new UnreadableFileError(answer.unreadable.line, answer.unreadable.reason)
       if ('failed' in answer) throw new Error(answer.failed)
       worker.postMessage(1)
       yield answer

@@ -1,5 +1,7 @@
+import { AppError } from '../app-error.ts'
+
 /** What an import cannot do, and why; the pages answer `status` and `code`. */
-export class ImportRefused extends Error {
+export class ImportError extends AppError {
   readonly code:
     | 'not_found'
     | 'too_large'
@@ -8,20 +10,19 @@ export class ImportRefused extends Error {
     | 'invalid_input'
     | 'record_unreadable'
   readonly status: number
-  constructor(status: number, code: ImportRefused['code'], message: string) {
+  constructor(status: number, code: ImportError['code'], message: string) {
     super(message)
-    this.name = 'ImportRefused'
     this.status = status
     this.code = code
   }
 }
 
 export const noSuchImport = () =>
-  new ImportRefused(404, 'not_found', 'There is no such import, or it has been discarded.')
+  new ImportError(404, 'not_found', 'There is no such import, or it has been discarded.')
 
 /** A stored job that this version of the app cannot read: never its user's fault. */
 export const unreadableImport = () =>
-  new ImportRefused(
+  new ImportError(
     500,
     'record_unreadable',
     'The record of this import cannot be read. Upload the file again.',

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { stringify } from 'csv-stringify'
-import { StoreUnavailable } from '../store/store.ts'
+import { StoreUnavailableError } from '../store/store.ts'
 import type { Problem } from './items.ts'
 
 export interface Report {
@@ -20,7 +20,7 @@ const MAX_REPORT = 10_000_000
  * an apostrophe in front (OWASP, CSV injection), and every cell is on one line and in quotes, so that no reader finds
  * another beginning in it. Without a problem there is no file; a report of 10 million characters ends with a line that says
  * so.
- * Both methods throw `StoreUnavailable` when it cannot be written.
+ * Both methods throw `StoreUnavailableError` when it cannot be written.
  */
 export function createReport(path: string): Report {
   const csv = stringify({ bom: true, escape_formulas: true, quoted: true, record_delimiter: 'windows' })
@@ -29,7 +29,7 @@ export function createReport(path: string): Report {
 
   function begin(headings: readonly string[]): Promise<void> {
     const done = pipeline(csv, createWriteStream(path, { mode: 0o600 })).catch((error: unknown) => {
-      throw new StoreUnavailable(`a report cannot be written (${(error as NodeJS.ErrnoException).code})`)
+      throw new StoreUnavailableError(`a report cannot be written (${(error as NodeJS.ErrnoException).code})`)
     })
     // Told to whoever adds or ends, not to the process.
     done.catch(() => {})

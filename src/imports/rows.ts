@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { type CsvError, type Parser, parse } from 'csv-parse'
-import { FileUnreadable, utf8 } from './encoding.ts'
+import { UnreadableFileError, utf8 } from './encoding.ts'
 
 /** One record of a file: its cells, and the line that it begins on, counted from 1. */
 export interface Row {
@@ -25,7 +25,7 @@ const DELIMITERS = [',', ';', '\t']
 /**
  * Reads a CSV file (RFC 4180) as a stream: comma, semicolon or tab, whichever the headings use; a byte order mark,
  * quotes, any line ending. Memory does not grow with the file.
- * Throws `FileUnreadable`, here or while the rows are read.
+ * Throws `UnreadableFileError`, here or while the rows are read.
  */
 export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Table> {
   const chunks = utf8(source)
@@ -53,12 +53,12 @@ export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Tabl
     if (!first) continue
     const headings = first.cells.map((cell) => cell.trim())
     if (headings.length > MOST_COLUMNS)
-      throw new FileUnreadable(
+      throw new UnreadableFileError(
         first.line,
         `it has ${headings.length} columns; at most ${MOST_COLUMNS} are read.`,
       )
     if (headings.some((heading) => heading.length > LONGEST_HEADING))
-      throw new FileUnreadable(first.line, `a heading is longer than ${LONGEST_HEADING} characters.`)
+      throw new UnreadableFileError(first.line, `a heading is longer than ${LONGEST_HEADING} characters.`)
     return {
       headings,
       delimiter,
@@ -68,7 +68,7 @@ export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Tabl
       })(),
     }
   }
-  throw new FileUnreadable(1, 'the file has no rows.')
+  throw new UnreadableFileError(1, 'the file has no rows.')
 }
 
 /** The delimiter that occurs most in the first line that has anything, outside of quotes. */
@@ -146,9 +146,9 @@ function lineBreaks(cells: string[]): number {
 function explain(error: unknown, line: number): unknown {
   const { code } = error as CsvError
   if (code === 'CSV_QUOTE_NOT_CLOSED')
-    return new FileUnreadable(line, `a quote is opened here and not closed${ENDLESS}`)
+    return new UnreadableFileError(line, `a quote is opened here and not closed${ENDLESS}`)
   if (code === 'CSV_MAX_RECORD_SIZE')
-    return new FileUnreadable(
+    return new UnreadableFileError(
       line,
       `a row of more than 8 MB begins here, perhaps by a quote that is not closed${ENDLESS}`,
     )

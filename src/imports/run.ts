@@ -1,6 +1,6 @@
 import type { Catalogues } from '../platform/catalogues.ts'
 import type { ImportJob } from '../platform/contract.ts'
-import { PlatformError, PlatformUnavailable } from '../platform/errors.ts'
+import { PlatformError, PlatformUnavailableError } from '../platform/errors.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import type { Batch } from './batches.ts'
 
@@ -52,7 +52,7 @@ export interface Outcome {
 }
 
 /** The platform did not complete the import, or not with all items; nothing is taken for done that is not. */
-export class ImportFailed extends PlatformError {
+export class ImportFailedError extends PlatformError {
   readonly code = 'import_failed'
   readonly status = 502
 }
@@ -63,7 +63,7 @@ const LONGEST_POLL_MS = 10_000
 /**
  * One import from start to the platform's own "completed" (specification 4.4): batches of at most 1000, several in
  * flight, each repeated while the platform fails; then the job is polled, more and more slowly.
- * Throws `ImportFailed`, whatever the calls throw once patience has ended, what reading throws, and the signal's
+ * Throws `ImportFailedError`, whatever the calls throw once patience has ended, what reading throws, and the signal's
  * reason. The platform keeps what it has taken, and the same batch id goes on from there.
  */
 export async function runImport(options: ImportOptions): Promise<Outcome> {
@@ -126,7 +126,7 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
   const { rows, sent, rejected } = progress
   const taken = Math.min(job.itemsReceived ?? sent, job.itemsProcessed ?? sent)
   if (taken < sent) {
-    throw new ImportFailed(
+    throw new ImportFailedError(
       `The platform completed the import with ${taken} of the ${sent} items that were sent${wordsOf(job)}`,
     )
   }
@@ -140,9 +140,9 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
       if (job.itemsProcessed != null) tell({ processed: job.itemsProcessed })
       if (status === 'completed') return job
       if (status === 'failed')
-        throw new ImportFailed(`The platform could not complete the import${wordsOf(job)}`)
+        throw new ImportFailedError(`The platform could not complete the import${wordsOf(job)}`)
       if (performance.now() + pause > ends) {
-        throw new ImportFailed(
+        throw new ImportFailedError(
           `Everything was sent, and the platform is still processing it (its state is "${job.status.slice(0, 50)}"). Run the import again later.`,
         )
       }
@@ -168,7 +168,7 @@ export interface Patience {
 
 /**
  * Repeats what is safe to repeat while the platform does not answer, or asks to wait.
- * Throws `PlatformUnavailable` once patience has ended, whatever else the work throws, and the signal's reason.
+ * Throws `PlatformUnavailableError` once patience has ended, whatever else the work throws, and the signal's reason.
  */
 export async function patiently<T>(
   work: () => Promise<T>,
@@ -181,7 +181,7 @@ export async function patiently<T>(
       return await work()
     } catch (error) {
       const wait = Math.max(pause * (0.5 + Math.random() / 2), (error as PlatformError).retryAfterMs ?? 0)
-      if (!(error instanceof PlatformUnavailable) || performance.now() + wait > ends) throw error
+      if (!(error instanceof PlatformUnavailableError) || performance.now() + wait > ends) throw error
       onWait?.(error.reason ?? error.message)
       await sleep(wait, signal)
     }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { PlatformError } from '../platform/errors.ts'
-import { type Store, StoreUnavailable } from '../store/store.ts'
-import { FileUnreadable } from './encoding.ts'
+import { type Store, StoreUnavailableError } from '../store/store.ts'
+import { UnreadableFileError } from './encoding.ts'
 import { type Job, jobKey, leaseKey } from './job.ts'
-import { ImportRefused } from './refused.ts'
+import { ImportError } from './refused.ts'
 import { createTurns } from './turns.ts'
 
 /** What is done with a job: it saves how far it is, and answers how it ends. It throws the signal's reason if told to. */
@@ -134,9 +134,9 @@ export function createWorkbench({ store, log, onCompleted }: WorkbenchOptions): 
 
   /** What an error makes of a job. */
   function failure({ id: importId, state }: Job, error: unknown): Partial<Job> {
-    if (error instanceof FileUnreadable) return { state: 'unreadable', failure: error.message }
+    if (error instanceof UnreadableFileError) return { state: 'unreadable', failure: error.message }
     const known =
-      error instanceof PlatformError || error instanceof StoreUnavailable || error instanceof ImportRefused
+      error instanceof PlatformError || error instanceof StoreUnavailableError || error instanceof ImportError
     const { code, name } = error as { code?: unknown; name?: string }
     log.error({ importId, code, reason: known && 'reason' in error ? error.reason : name }, 'import failed')
     const words = known ? error.message : 'The import could not go on, by a fault of this app.'
@@ -149,7 +149,7 @@ export function createWorkbench({ store, log, onCompleted }: WorkbenchOptions): 
       try {
         return await write()
       } catch (error) {
-        if (!(error instanceof StoreUnavailable) || tries === 60 || closing.signal.aborted) throw error
+        if (!(error instanceof StoreUnavailableError) || tries === 60 || closing.signal.aborted) throw error
         await new Promise((resolve) => setTimeout(resolve, 1000))
       }
     }

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Batch, batchesOf } from './batches.ts'
-import { FileUnreadable } from './encoding.ts'
+import { UnreadableFileError } from './encoding.ts'
 import { type Check, checkPriceFile, openPriceFile } from './price-file.ts'
 import type { Answer, Task } from './reader.ts'
 
@@ -32,8 +32,8 @@ try {
   else await batches(task)
 } catch (error) {
   await answer(
-    error instanceof FileUnreadable
-      ? { unreadable: { line: error.line, reason: error.reason } }
+    error instanceof UnreadableFileError
+      ? { unreadable: { line: error.line, reason: error.problem } }
       : { failed: (error as Error).message },
   )
 }

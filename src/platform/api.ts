@@ -1,7 +1,12 @@
 import type * as z from 'zod'
 import { createBulkhead } from './bulkhead.ts'
 import { MAX_PAGE, PAGING, TOTAL_HEADER } from './contract.ts'
-import { NotFound, PlatformRejected, PlatformUnavailable, ScopeMissing } from './errors.ts'
+import {
+  InsufficientScopeError,
+  NotFoundError,
+  PlatformRejectedError,
+  PlatformUnavailableError,
+} from './errors.ts'
 import { type Http, type HttpAnswer, type HttpRequest, outageOf, parseJson } from './http.ts'
 import type { CallOutcome, TokenSource } from './token-source.ts'
 
@@ -66,7 +71,7 @@ const REJECTIONS = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 414, 41
 /**
  * Calls the platform's API with a bearer token. A 401 is answered with one renewed token and one repeat;
  * reads are repeated on 5xx, 429 and lost connections, within the deadline.
- * Throws `NotFound`, `ScopeMissing`, `PlatformUnavailable`, `PlatformRejected`, and whatever the source throws.
+ * Throws `NotFoundError`, `InsufficientScopeError`, `PlatformUnavailableError`, `PlatformRejectedError`, and whatever the source throws.
  */
 export function createApi({ baseUrl, http, uploads = http, deadlineMs = 8_000 }: ApiOptions): Api {
   const base = baseUrl.replace(/\/+$/, '')
@@ -75,7 +80,7 @@ export function createApi({ baseUrl, http, uploads = http, deadlineMs = 8_000 }:
   /** A GET; with a body, a POST. */
   async function call<T>(source: TokenSource, { path, upload, ...rest }: Call<T>, json?: Ready['json']) {
     // A dot segment or an encoded slash could lead out of the path; no id of the platform's has one.
-    if (/\/\.\.?(\/|\?|$)|%2f|%5c/i.test(path)) throw new NotFound(rest.what ?? 'thing')
+    if (/\/\.\.?(\/|\?|$)|%2f|%5c/i.test(path)) throw new NotFoundError(rest.what ?? 'thing')
     const request: HttpRequest = { method: json === undefined ? 'GET' : 'POST', url: base + path }
     if (json !== undefined) request.body = json
     const send = (token: string): Promise<HttpAnswer> => {
@@ -98,14 +103,14 @@ export function createApi({ baseUrl, http, uploads = http, deadlineMs = 8_000 }:
       if (answer.status === 403) {
         const scope = await missingScope(answer, source, rest.scope)
         await note({ result: 'forbidden', call: name, scope: scope ?? null })
-        throw new ScopeMissing(scope)
+        throw new InsufficientScopeError(scope)
       }
       const data = judge(answer, rest)
       await note({ result: 'ok', call: name, scope: rest.scope })
       return { data, answer }
     } catch (error) {
-      if (error instanceof PlatformUnavailable) await note({ result: 'unavailable', kind: error.kind })
-      else if (status === 401 && error instanceof PlatformRejected)
+      if (error instanceof PlatformUnavailableError) await note({ result: 'unavailable', kind: error.kind })
+      else if (status === 401 && error instanceof PlatformRejectedError)
         await note({ result: 'unavailable', kind: 'rejected' })
       // The platform works, and understood who asks.
       else if (REJECTIONS.has(status)) await note({ result: 'ok', call: name, scope: rest.scope })
@@ -162,12 +167,12 @@ async function repeated(
   deadline: { readonly ends: number },
 ): Promise<HttpAnswer> {
   for (let tried = 1; ; tried++) {
-    let result: HttpAnswer | PlatformUnavailable
+    let result: HttpAnswer | PlatformUnavailableError
     try {
       result = await once()
       if (result.status < 500 && result.status !== 429) return result
     } catch (error) {
-      if (!(error instanceof PlatformUnavailable)) throw error
+      if (!(error instanceof PlatformUnavailableError)) throw error
       result = error
     }
     const asked = result instanceof Error ? undefined : result.retryAfterMs
@@ -186,21 +191,21 @@ const AT_LIMIT =
 /** What the answer means: the data, or the one typed error for it. */
 function judge<T>(answer: HttpAnswer, { what, schema }: Pick<Call<T>, 'what' | 'schema'>): T {
   const { status } = answer
-  if (status === 404 && what) throw new NotFound(what)
-  if (status === 401) throw new PlatformRejected('the API refuses a token that was just renewed')
+  if (status === 404 && what) throw new NotFoundError(what)
+  if (status === 401) throw new PlatformRejectedError('the API refuses a token that was just renewed')
   if (status === 429)
-    throw new PlatformUnavailable('busy', 'the API answered 429', answer.retryAfterMs, AT_LIMIT)
-  if (REJECTIONS.has(status)) throw new PlatformRejected(`the API answered ${status}`)
+    throw new PlatformUnavailableError('busy', 'the API answered 429', answer.retryAfterMs, AT_LIMIT)
+  if (REJECTIONS.has(status)) throw new PlatformRejectedError(`the API answered ${status}`)
   if (status < 200 || status >= 300)
-    throw new PlatformUnavailable('error', `the API answered ${status}`, answer.retryAfterMs)
+    throw new PlatformUnavailableError('error', `the API answered ${status}`, answer.retryAfterMs)
   if (!schema && answer.text === '') return undefined as T
   const body = parseJson(answer.text)
   if (body === undefined)
-    throw new PlatformUnavailable(outageOf(status, body), 'the API answered something that is not JSON')
+    throw new PlatformUnavailableError(outageOf(status, body), 'the API answered something that is not JSON')
   if (!schema) return undefined as T
   const parsed = schema.safeParse(body)
   if (!parsed.success)
-    throw new PlatformRejected('the API answered in an unknown shape', fieldOf(parsed.error))
+    throw new PlatformRejectedError('the API answered in an unknown shape', fieldOf(parsed.error))
   return body as T
 }
 

@@ -11,9 +11,9 @@ import type { TokenSource } from './token-source.ts'
 export interface BuilderRequests {
   /** The pending requests, as the platform orders them. */
   list(source: TokenSource): Promise<BuilderRequest[]>
-  /** Throws `NotFound` for a request that is not pending any more. */
+  /** Throws `NotFoundError` for a request that is not pending any more. */
   accept(source: TokenSource, integrationConnectionId: string): Promise<void>
-  /** Throws `NotFound` for a request that is not pending any more. */
+  /** Throws `NotFoundError` for a request that is not pending any more. */
   reject(source: TokenSource, integrationConnectionId: string): Promise<void>
 }
 

@@ -1,9 +1,9 @@
-import { PlatformUnavailable } from './errors.ts'
+import { PlatformUnavailableError } from './errors.ts'
 
 export interface Bulkhead {
   /**
    * The function that frees one of the account's places; a promise of it when there is none, which waits at most
-   * `waitMs`. Rejects with `PlatformUnavailable`.
+   * `waitMs`. Rejects with `PlatformUnavailableError`.
    */
   enter(account: string, waitMs: number): (() => void) | Promise<() => void>
 }
@@ -46,7 +46,10 @@ export function createBulkhead(limit = 16): Bulkhead {
           () => {
             state.queue.delete(waiting)
             reject(
-              new PlatformUnavailable('no_answer', `${limit} calls of this account are still unanswered`),
+              new PlatformUnavailableError(
+                'no_answer',
+                `${limit} calls of this account are still unanswered`,
+              ),
             )
           },
           Math.max(1, waitMs),

@@ -14,19 +14,19 @@ import {
   PATHS,
   SCOPES,
 } from './contract.ts'
-import { PlatformRejected } from './errors.ts'
+import { PlatformRejectedError } from './errors.ts'
 import type { TokenSource } from './token-source.ts'
 
 export interface Catalogues {
   /** A page of the account's catalogues. */
   list(source: TokenSource, page?: Page): Promise<PageOf<Catalogue>>
-  /** One catalogue by its id. Throws `NotFound`. */
+  /** One catalogue by its id. Throws `NotFoundError`. */
   get(source: TokenSource, id: string): Promise<Catalogue>
   /** Creates a catalogue (specification 4.4). Throws a `ZodError` for a bad one, before any call. */
   create(source: TokenSource, catalogue: NewCatalogue): Promise<Catalogue>
   /**
    * Starts the import job of this batch id, or finds it when the platform knows the id already, and resolves to its
-   * state. Safe to repeat. Throws `NotFound` for the catalogue, a `ZodError` for a bad id, before any call.
+   * state. Safe to repeat. Throws `NotFoundError` for the catalogue, a `ZodError` for a bad id, before any call.
    */
   startImport(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
   /**
@@ -39,7 +39,7 @@ export interface Catalogues {
     batchId: string,
     items: readonly Item[] | Uint8Array,
   ): Promise<void>
-  /** The state of an import job. Throws `NotFound`. */
+  /** The state of an import job. Throws `NotFoundError`. */
   getImport(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
 }
 
@@ -67,7 +67,7 @@ export function createCatalogues(api: Api): Catalogues {
         await api.post(source, call, { batchId })
       } catch (error) {
         // How the platform refuses an id that it knows is not shown: whether it knows it decides.
-        if (!(error instanceof PlatformRejected)) throw error
+        if (!(error instanceof PlatformRejectedError)) throw error
         return await getImport(source, catalogueId, batchId).catch(() => {
           throw error
         })

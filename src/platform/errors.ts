@@ -1,29 +1,10 @@
-/**
- * What can go wrong between us and the platform: one class per meaning, each with a stable `code`, the HTTP
- * status that our own app answers with, and a message that a user can act on. They are built from chosen
- * fields only and never wrap a response, a request or a library's error: those hold tokens.
- */
-export abstract class PlatformError extends Error {
-  abstract readonly code: string
-  abstract readonly status: number
-  /** When it is worth trying again, in ms from now. */
-  readonly retryAfterMs?: number
-  /** For the log: what happened, in words of ours. Never shown to users. */
-  readonly reason?: string
+import { AppError } from '../app-error.ts'
 
-  constructor(
-    message: string,
-    extra: { retryAfterMs?: number | undefined; reason?: string | undefined } = {},
-  ) {
-    super(message)
-    this.name = new.target.name
-    if (extra.retryAfterMs !== undefined) this.retryAfterMs = extra.retryAfterMs
-    if (extra.reason !== undefined) this.reason = extra.reason
-  }
-}
+/** What can go wrong between us and the platform: one class for each meaning, with a message that a user can act on. */
+export abstract class PlatformError extends AppError {}
 
 /** The user has no connection in this context. */
-export class NotConnected extends PlatformError {
+export class NotConnectedError extends PlatformError {
   readonly code = 'not_connected'
   readonly status = 404
   constructor() {
@@ -32,21 +13,19 @@ export class NotConnected extends PlatformError {
 }
 
 /** The user, or the platform, ended the grant; only a new consent brings it back. */
-export class ConnectionRevoked extends PlatformError {
+export class ConnectionRevokedError extends PlatformError {
   readonly code = 'connection_revoked'
   readonly status = 409
-  /** ISO 8601 time at which we noticed. */
-  readonly revokedAt: string
-  readonly revokedBecause: string
+  /** `revokedAt`: ISO 8601 time at which we noticed. */
   constructor(revokedAt: string, revokedBecause: string) {
-    super('Access to this account was revoked on the platform, or has expired. Reconnect it to continue.')
-    this.revokedAt = revokedAt
-    this.revokedBecause = revokedBecause
+    super('Access to this account was revoked on the platform, or has expired. Reconnect it to continue.', {
+      details: { revokedAt, revokedBecause },
+    })
   }
 }
 
 /** The platform answered `invalid_grant`: the code or refresh token is no longer good (RFC 6749 section 5.2). */
-export class GrantRejected extends PlatformError {
+export class InvalidGrantError extends PlatformError {
   readonly code = 'grant_rejected'
   readonly status = 409
   constructor() {
@@ -55,7 +34,7 @@ export class GrantRejected extends PlatformError {
 }
 
 /** The platform answered 403: the grant does not cover the call (RFC 6750 section 3.1). */
-export class ScopeMissing extends PlatformError {
+export class InsufficientScopeError extends PlatformError {
   readonly code = 'scope_missing'
   readonly status = 403
   readonly scope: string | undefined
@@ -64,6 +43,7 @@ export class ScopeMissing extends PlatformError {
       scope
         ? `The permission "${scope}" was not granted for this account. Connect it again and accept that permission.`
         : 'The platform does not permit this for the connected account. Connect it again, or ask its administrator.',
+      { details: { scope } },
     )
     this.scope = scope
   }
@@ -89,7 +69,7 @@ const OUTAGES: Record<OutageKind, string> = {
 export const MAX_RETRY_AFTER_MS = 300_000
 
 /** The platform does not answer, or says that it cannot right now. Nothing is lost. */
-export class PlatformUnavailable extends PlatformError {
+export class PlatformUnavailableError extends PlatformError {
   readonly code = 'platform_unavailable'
   readonly status = 503
   readonly kind: OutageKind
@@ -109,14 +89,14 @@ export class PlatformUnavailable extends PlatformError {
 }
 
 /** The connection was refreshed less than 30 s ago, so no refresh is made now. */
-export class RefreshedRecently extends PlatformUnavailable {
+export class RefreshedRecentlyError extends PlatformUnavailableError {
   constructor(waitMs: number) {
     super('rejected', 'the access token was rejected or expired within 30 s of its refresh', waitMs)
   }
 }
 
 /** A person asked for a refresh within 5 s of the last one. */
-export class RefreshTooSoon extends PlatformError {
+export class RefreshTooSoonError extends PlatformError {
   readonly code = 'refresh_too_soon'
   readonly status = 429
   constructor(waitMs: number) {
@@ -128,7 +108,7 @@ export class RefreshTooSoon extends PlatformError {
 }
 
 /** The platform has no such thing for this account. */
-export class NotFound extends PlatformError {
+export class NotFoundError extends PlatformError {
   readonly code = 'not_found'
   readonly status = 404
   constructor(what: string) {
@@ -137,23 +117,21 @@ export class NotFound extends PlatformError {
 }
 
 /** The platform refused the call, or answered in a shape we do not know. `field` names the offender when known. */
-export class PlatformRejected extends PlatformError {
+export class PlatformRejectedError extends PlatformError {
   readonly code = 'platform_rejected'
   readonly status = 502
-  readonly field: string | undefined
   constructor(reason: string, field?: string) {
     super(
       field
         ? `The platform's answer has an unexpected format: ${field}. Nothing was stored.`
         : 'The platform refused this request.',
-      { reason },
+      { reason, field },
     )
-    this.field = field
   }
 }
 
 /** Our own registration or keys are wrong; users can do nothing about it, and their connections are kept. */
-export class Misconfigured extends PlatformError {
+export class ConfigurationError extends PlatformError {
   readonly code = 'misconfigured'
   readonly status = 500
   constructor(reason: string) {

@@ -1,7 +1,12 @@
 import * as z from 'zod'
 import { type Api, fieldOf } from './api.ts'
 import { firstPartyTokensSchema, PATHS, SUBSCRIPTION_HEADER, type Tenant, tenantSchema } from './contract.ts'
-import { GrantRejected, Misconfigured, PlatformRejected, PlatformUnavailable } from './errors.ts'
+import {
+  ConfigurationError,
+  InvalidGrantError,
+  PlatformRejectedError,
+  PlatformUnavailableError,
+} from './errors.ts'
 import { type Http, outageOf, parseJson } from './http.ts'
 import type { Tokens } from './oauth.ts'
 import type { TokenSource } from './token-source.ts'
@@ -21,10 +26,10 @@ export interface FirstParty {
   readonly headers: Readonly<Record<string, string>>
   /**
    * A new access token and refresh token by API key (specification 5.2.2).
-   * Throws `Misconfigured` when a key, the email or the tenant is refused, `PlatformUnavailable`, `PlatformRejected`.
+   * Throws `ConfigurationError` when a key, the email or the tenant is refused, `PlatformUnavailableError`, `PlatformRejectedError`.
    */
   login(): Promise<Tokens>
-  /** New ones in place of an old refresh token (specification 5.2.5). Throws `GrantRejected` for one that has ended. */
+  /** New ones in place of an old refresh token (specification 5.2.5). Throws `InvalidGrantError` for one that has ended. */
   refresh(refreshToken: string): Promise<Tokens>
 }
 
@@ -45,16 +50,21 @@ export function createFirstParty({ baseUrl, http, ...credentials }: FirstPartyOp
     const answer = await http.send({ method: 'POST', url: base + path, headers, body })
     const { status } = answer
     if ([400, 401, 403].includes(status)) throw refused(status)
-    if (status === 404) throw new Misconfigured(`there is no ${path} at the platform's API address (404)`)
+    if (status === 404)
+      throw new ConfigurationError(`there is no ${path} at the platform's API address (404)`)
     if (status < 200 || status > 299)
-      throw new PlatformUnavailable(outageOf(status, {}), `${path} answered ${status}`, answer.retryAfterMs)
+      throw new PlatformUnavailableError(
+        outageOf(status, {}),
+        `${path} answered ${status}`,
+        answer.retryAfterMs,
+      )
     const json = parseJson(answer.text)
     if (json === undefined)
-      throw new PlatformUnavailable('unreadable', `${path} answered something that is not JSON`)
+      throw new PlatformUnavailableError('unreadable', `${path} answered something that is not JSON`)
     if ((json as { isSuccessful?: unknown } | null)?.isSuccessful === false) throw refused(status)
     const parsed = firstPartyTokensSchema.safeParse(json)
     if (!parsed.success)
-      throw new PlatformRejected(`${path} answered in an unknown shape`, fieldOf(parsed.error))
+      throw new PlatformRejectedError(`${path} answered in an unknown shape`, fieldOf(parsed.error))
     const { accessToken, refreshToken, expiresIn } = parsed.data
     return {
       ...{ accessToken, refreshToken: refreshToken ?? undefined },
@@ -69,9 +79,9 @@ export function createFirstParty({ baseUrl, http, ...credentials }: FirstPartyOp
         const names = tenantId
           ? 'email, API key, subscription key or tenant'
           : 'email, API key or subscription key'
-        return new Misconfigured(`the platform refuses the ${names} (${status} at login)`)
+        return new ConfigurationError(`the platform refuses the ${names} (${status} at login)`)
       }),
-    refresh: (refreshToken) => ask(PATHS.refreshToken, { refreshToken }, () => new GrantRejected()),
+    refresh: (refreshToken) => ask(PATHS.refreshToken, { refreshToken }, () => new InvalidGrantError()),
   }
 }
 

@@ -1,6 +1,11 @@
 import { EventEmitter } from 'node:events'
 import { Agent, request } from 'undici'
-import { MAX_RETRY_AFTER_MS, type OutageKind, PlatformRejected, PlatformUnavailable } from './errors.ts'
+import {
+  MAX_RETRY_AFTER_MS,
+  type OutageKind,
+  PlatformRejectedError,
+  PlatformUnavailableError,
+} from './errors.ts'
 
 export interface HttpRequest {
   method: 'GET' | 'POST'
@@ -23,7 +28,7 @@ export interface HttpAnswer {
 export interface Http {
   /**
    * One exchange with the platform: no redirect is followed, so a bearer token never travels on; the answer is
-   * bounded in size and time. Throws `PlatformUnavailable` when there is no whole answer, `PlatformRejected`
+   * bounded in size and time. Throws `PlatformUnavailableError` when there is no whole answer, `PlatformRejectedError`
    * when there is too much of it. Any status is an answer.
    */
   send(request: HttpRequest): Promise<HttpAnswer>
@@ -105,7 +110,7 @@ export function createHttp(options: HttpOptions = {}): Http {
             // The process was stopped meanwhile: the answer may be here, unread.
             if (performance.now() - due > SUSPENDED_MS) return wait(SUSPENDED_MS)
             // The abort frees the connection; a request that still waits for one would not notice it.
-            reject(new PlatformUnavailable('no_answer', 'no whole answer in time'))
+            reject(new PlatformUnavailableError('no_answer', 'no whole answer in time'))
             signal.emit('abort')
           }, ms)
         }
@@ -157,8 +162,8 @@ function explain(error: unknown): unknown {
   if (error instanceof TypeError || error instanceof RangeError) return error
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
-    return new PlatformRejected('the answer is too large', 'its size')
-  return new PlatformUnavailable('no_answer', `no answer (${String(code ?? name ?? 'unknown fault')})`)
+    return new PlatformRejectedError('the answer is too large', 'its size')
+  return new PlatformUnavailableError('no_answer', `no answer (${String(code ?? name ?? 'unknown fault')})`)
 }
 
 /** The text as JSON, or undefined when it is not JSON. */

@@ -6,7 +6,7 @@ import type { TokenSource } from './token-source.ts'
 export interface Leads {
   /** A page of the account's leads. */
   list(source: TokenSource, page?: Page): Promise<PageOf<Lead>>
-  /** One lead by its id. Throws `NotFound`. */
+  /** One lead by its id. Throws `NotFoundError`. */
   get(source: TokenSource, id: string): Promise<Lead>
   /** Creates a lead and resolves to it as the platform keeps it. Throws a `ZodError` for a bad lead, before any call. */
   create(source: TokenSource, lead: NewLead): Promise<Lead>

@@ -2,11 +2,11 @@ import * as client from 'openid-client'
 import { fieldOf } from './api.ts'
 import { CONTEXT_PARAMETER, START_PAGE, TOKEN_PATH, tokenAnswerSchema } from './contract.ts'
 import {
-  GrantRejected,
-  Misconfigured,
+  ConfigurationError,
+  InvalidGrantError,
   PlatformError,
-  PlatformRejected,
-  PlatformUnavailable,
+  PlatformRejectedError,
+  PlatformUnavailableError,
 } from './errors.ts'
 import { type Http, type HttpAnswer, outageOf, parseJson } from './http.ts'
 
@@ -35,7 +35,7 @@ export interface OAuth {
   }): Promise<URL>
   /**
    * Step 3: exchanges the code in `callbackUrl`, once; checks `state` and, when present, `iss` (RFC 9207).
-   * Throws `GrantRejected`, `Misconfigured`, `PlatformUnavailable`, `PlatformRejected`.
+   * Throws `InvalidGrantError`, `ConfigurationError`, `PlatformUnavailableError`, `PlatformRejectedError`.
    */
   exchange(flow: { callbackUrl: URL; context: string; state: string; codeVerifier: string }): Promise<Tokens>
   /** Gets a new access token with the same refresh token and bxcontext (specification 5.3.6). Throws as `exchange`. */
@@ -133,7 +133,7 @@ function unwrap(error: unknown): PlatformError {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof PlatformError) return cause
   const code = (error as { code?: unknown } | null)?.code
-  return new PlatformRejected(`the answer does not fit the request (${String(code ?? 'no code')})`)
+  return new PlatformRejectedError(`the answer does not fit the request (${String(code ?? 'no code')})`)
 }
 
 /** Sends openid-client's request through our pool; gives it back a success it can read, or throws what it means. */
@@ -148,7 +148,7 @@ async function tokenRequest(
   if (json === undefined) throw tokenFailure(answer)
   const parsed = tokenAnswerSchema.safeParse(json)
   if (!parsed.success)
-    throw new PlatformRejected('the token answer has an unknown shape', fieldOf(parsed.error))
+    throw new PlatformRejectedError('the token answer has an unknown shape', fieldOf(parsed.error))
   const { access_token, refresh_token, expires_in, scope, token_type } = parsed.data
   // null stands for absent; an id_token, which we did not ask for, is left out.
   return Response.json({
@@ -177,11 +177,11 @@ function tokenFailure(answer: Pick<HttpAnswer, 'status' | 'text' | 'retryAfterMs
   const body = parseJson(answer.text)
   const code = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined
   if (status >= 400 && status < 500 && status !== 429 && typeof code === 'string') {
-    if (code === 'invalid_grant' && [400, 401, 403].includes(status)) return new GrantRejected()
+    if (code === 'invalid_grant' && [400, 401, 403].includes(status)) return new InvalidGrantError()
     if (OUR_FAULT.has(code))
-      return new Misconfigured(`the platform answered ${code} (${status}) at the token endpoint`)
+      return new ConfigurationError(`the platform answered ${code} (${status}) at the token endpoint`)
   }
-  return new PlatformUnavailable(
+  return new PlatformUnavailableError(
     outageOf(status, body),
     `the token endpoint answered ${status}${body === undefined ? ', not JSON' : ''}`,
     answer.retryAfterMs,

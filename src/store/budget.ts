@@ -10,7 +10,7 @@ export interface Budget {
   /**
    * Waits until one more request of this credential is allowed, among all processes that share the store; what it
    * resolves to must be called when the request has been answered or has failed, with the time at which it was sent
-   * (`performance.now()`; absent: at once). Throws `StoreUnavailable`.
+   * (`performance.now()`; absent: at once). Throws `StoreUnavailableError`.
    */
   take(credential: string): Promise<(sentAt?: number) => void>
 }

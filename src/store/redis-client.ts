@@ -1,5 +1,5 @@
 import { createClient, createCluster, defineScript } from 'redis'
-import { StoreUnavailable } from './store.ts'
+import { StoreUnavailableError } from './store.ts'
 
 /** The clock of waiting commands ticks so often, in ms; reading a finer one for each would cost more. */
 const TICK_MS = 100
@@ -42,7 +42,7 @@ export type Client = ReturnType<typeof createSingle>
 
 export interface Connection {
   /**
-   * The answer to a command, or `StoreUnavailable` when Redis fails or does not answer in time. A command that
+   * The answer to a command, or `StoreUnavailableError` when Redis fails or does not answer in time. A command that
    * was sent may still be carried out later.
    */
   run<T>(command: (client: Client) => Promise<T>): Promise<T>
@@ -61,7 +61,7 @@ export type OnState = (state: 'lost' | 'connected', reason?: string) => void
  * falls silent without closing (a failed machine, a cut network) or turns out to be a demoted replica.
  */
 export function openConnection(urls: string[], onState: OnState): Connection {
-  const waiting = new Set<{ since: number; fail: (error: StoreUnavailable) => void }>()
+  const waiting = new Set<{ since: number; fail: (error: StoreUnavailableError) => void }>()
   let state: 'starting' | 'lost' | 'connected' = 'starting'
   let closed = false
   // In ticks of the watch below.
@@ -112,7 +112,7 @@ export function openConnection(urls: string[], onState: OnState): Connection {
     for (const command of waiting) {
       if ((time - command.since) * TICK_MS <= COMMAND_MS) break
       waiting.delete(command)
-      command.fail(new StoreUnavailable(`Redis did not answer within ${COMMAND_MS} ms`))
+      command.fail(new StoreUnavailableError(`Redis did not answer within ${COMMAND_MS} ms`))
       late = true
     }
     if (late && (time - answered) * TICK_MS > SILENCE_MS)
@@ -133,7 +133,7 @@ export function openConnection(urls: string[], onState: OnState): Connection {
           waiting.delete(entry)
           const message = error instanceof Error && error.message ? error.message : 'Redis is not reachable'
           if (message.startsWith('READONLY') && (time - begun) * TICK_MS > 1000) startAnew(message)
-          reject(new StoreUnavailable(message))
+          reject(new StoreUnavailableError(message))
         },
       )
     })
@@ -142,7 +142,8 @@ export function openConnection(urls: string[], onState: OnState): Connection {
   async function nodes(): Promise<Client[]> {
     if (!('masters' in client)) return [client]
     const cluster = client as unknown as { masters: object[]; nodeClient(node: object): Promise<Client> }
-    if (cluster.masters.length === 0) throw new StoreUnavailable('no node of the Redis Cluster is reachable')
+    if (cluster.masters.length === 0)
+      throw new StoreUnavailableError('no node of the Redis Cluster is reachable')
     return timed(Promise.all(cluster.masters.map((node) => cluster.nodeClient(node))))
   }
 

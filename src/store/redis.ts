@@ -17,7 +17,7 @@ export interface RedisOptions {
 
 /**
  * The store on Redis, a single server or a cluster. The app starts without Redis and recovers by itself; while
- * Redis is away every verb throws `StoreUnavailable` within two seconds.
+ * Redis is away every verb throws `StoreUnavailableError` within two seconds.
  */
 export function openRedis({ urls, onState = () => {} }: RedisOptions): Store & { sessions: SessionCommands } {
   const { run, runOnEach, nodes, close } = openConnection(urls, onState)

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type Entry, type Key, type Store, StoreUnavailable } from './store.ts'
+import { type Entry, type Key, type Store, StoreUnavailableError } from './store.ts'
 
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
@@ -40,7 +40,7 @@ export interface SqliteOptions {
  * Every verb is a single statement, so it is atomic among processes that share the file,
  * and a killed process leaves the old value or the new one, never half. While another process holds a lock, a verb is
  * tried again between other work, for two seconds. The file is readable by this user only.
- * Throws an error that names the file when it cannot be opened, and `StoreUnavailable` when a verb fails.
+ * Throws an error that names the file when it cannot be opened, and `StoreUnavailableError` when a verb fails.
  */
 export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): Store {
   const db = open(file)
@@ -156,10 +156,10 @@ async function attempt<T>(work: () => T): Promise<T> {
     try {
       return work()
     } catch (error) {
-      if (!isLocked(error)) throw new StoreUnavailable(reason(error))
+      if (!isLocked(error)) throw new StoreUnavailableError(reason(error))
       if (performance.now() >= deadline) {
         gaveUpAt = performance.now()
-        throw new StoreUnavailable(reason(error))
+        throw new StoreUnavailableError(reason(error))
       }
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))

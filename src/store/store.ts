@@ -1,3 +1,5 @@
+import { AppError } from '../app-error.ts'
+
 /**
  * The store port: the few atomic verbs that the rest of the app is built on.
  * Two adapters implement it, `redis.ts` and `sqlite.ts`; `test/store/contract.test.ts` holds both to it.
@@ -44,18 +46,15 @@ export interface Store {
 }
 
 /** The store cannot be reached, is too slow, or cannot write. Nothing was half-written. */
-export class StoreUnavailable extends Error {
+export class StoreUnavailableError extends AppError {
   readonly code = 'store_unavailable'
   readonly status = 503
-  readonly retryAfterMs = 1000
-
-  /** For the log: the store's own words. */
-  readonly reason: string
-
+  /** `reason`: the store's own words, for the log. */
   constructor(reason: string) {
-    super("The app's own data store is not available. Nothing is lost; please try again in a moment.")
-    this.name = 'StoreUnavailable'
-    this.reason = reason
+    super("The app's own data store is not available. Nothing is lost; please try again in a moment.", {
+      reason,
+      retryAfterMs: 1000,
+    })
   }
 }
 

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import type { Clients } from './clients.ts'
-import { CallRefused } from './errors.ts'
+import { LivePricingError } from './errors.ts'
 import type { Tokens } from './tokens.ts'
 
 /** Whose call it is, by a bearer token (RFC 6750) in the header, and not more of their calls than the limit. */
@@ -16,21 +16,21 @@ export function requireToken(
     const header = req.get('authorization')
     const [, token] = /^Bearer +([\w.~+/=-]+)$/i.exec(header ?? '') ?? []
     if (!token)
-      throw new CallRefused(
+      throw new LivePricingError(
         401,
         'no_token',
         'This call needs an access token: Authorization: Bearer, from POST /connect/token.',
       )
     const client = await tokens.verify(token)
     if (client === undefined || !clients.has(client))
-      throw new CallRefused(
+      throw new LivePricingError(
         401,
         'invalid_token',
         'The access token is not valid, or not any more. Ask for a new one.',
       )
     if (calls) {
       await calls.consume(client).catch((over: RateLimiterRes) => {
-        throw new CallRefused(429, 'too_many_requests', 'Too many requests. Try again later.', {
+        throw new LivePricingError(429, 'too_many_requests', 'Too many requests. Try again later.', {
           retryAfterMs: over.msBeforeNext,
         })
       })

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import type { Logger } from 'pino'
 import { PATHS } from './contract.ts'
-import { CallRefused, TokenRefused } from './errors.ts'
+import { LivePricingError, TokenRequestError } from './errors.ts'
 
 const TITLES: Record<number, string> = {
   400: 'Bad request',
@@ -59,8 +59,8 @@ interface Face {
 }
 
 function publicFace(error: unknown): Face {
-  if (error instanceof CallRefused) return error
-  if (error instanceof TokenRefused) {
+  if (error instanceof LivePricingError) return error
+  if (error instanceof TokenRequestError) {
     const { status, error: code, message, retryAfterMs } = error
     return { status, code, message, retryAfterMs }
   }
@@ -97,6 +97,6 @@ export const noSuchEndpoint: RequestHandler = (req, res) => {
 export function onlyBy(methods: string): RequestHandler {
   return (_req, res) => {
     res.set('Allow', methods)
-    throw new CallRefused(405, 'method_not_allowed', `This address takes ${methods}.`)
+    throw new LivePricingError(405, 'method_not_allowed', `This address takes ${methods}.`)
   }
 }

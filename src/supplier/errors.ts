@@ -1,5 +1,5 @@
 /** A call of Interface A that fails as a whole; answered as a problem document (RFC 9457). */
-export class CallRefused extends Error {
+export class LivePricingError extends Error {
   readonly status: number
   readonly code: string
   readonly errors: { path: string; message: string }[] | undefined
@@ -11,7 +11,7 @@ export class CallRefused extends Error {
     more: { errors?: { path: string; message: string }[]; retryAfterMs?: number } = {},
   ) {
     super(message)
-    this.name = 'CallRefused'
+    this.name = 'LivePricingError'
     this.status = status
     this.code = code
     this.errors = more.errors
@@ -20,20 +20,20 @@ export class CallRefused extends Error {
 }
 
 /** A refusal that names each problem by its place. */
-export function badInput(errors: { path: string; message: string }[]): CallRefused {
+export function badInput(errors: { path: string; message: string }[]): LivePricingError {
   const [first] = errors
   const more = errors.length > 1 ? ` All ${errors.length} problems are in errors.` : ''
-  return new CallRefused(400, 'invalid_input', `${first?.path}: ${first?.message}.${more}`, { errors })
+  return new LivePricingError(400, 'invalid_input', `${first?.path}: ${first?.message}.${more}`, { errors })
 }
 
 /** A token request that is refused; answered as RFC 6749 section 5.2 says. */
-export class TokenRefused extends Error {
+export class TokenRequestError extends Error {
   readonly status: number
   readonly error: string
   readonly retryAfterMs: number | undefined
   constructor(status: number, error: string, message: string, retryAfterMs?: number) {
     super(message)
-    this.name = 'TokenRefused'
+    this.name = 'TokenRequestError'
     this.status = status
     this.error = error
     this.retryAfterMs = retryAfterMs

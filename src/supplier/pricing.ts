@@ -1,16 +1,16 @@
 import type * as z from 'zod'
 import { ITEM_ERRORS, type ItemError, LIMITS, type PriceItem, priceRequestSchema } from './contract.ts'
-import { badInput, CallRefused } from './errors.ts'
+import { badInput, LivePricingError } from './errors.ts'
 import { moneyOf } from './money.ts'
 import type { NoPrice, Price, PriceBook, PriceLine } from './price-book.ts'
 
 export type PriceRequest = z.infer<typeof priceRequestSchema>
 
-/** Reads the body of a price request. Throws `CallRefused`: 413 for too many items, 400 that names every problem. */
+/** Reads the body of a price request. Throws `LivePricingError`: 413 for too many items, 400 that names every problem. */
 export function readPriceRequest(body: unknown): PriceRequest {
   const items = (body as { items?: unknown } | null | undefined)?.items
   if (Array.isArray(items) && items.length > LIMITS.items)
-    throw new CallRefused(
+    throw new LivePricingError(
       413,
       'too_large',
       `A price request has at most ${LIMITS.items} items; this one has ${items.length}.`,

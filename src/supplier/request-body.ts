@@ -5,7 +5,7 @@ import { badInput } from './errors.ts'
 /** The bytes of a body that was read by express.raw; none when there was none. */
 export const bodyOf = (req: Request): Buffer => (Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0))
 
-/** A body as JSON, whatever type it says it has. Throws `CallRefused` (400). */
+/** A body as JSON, whatever type it says it has. Throws `LivePricingError` (400). */
 export function fromJson(req: Request): unknown {
   const body = bodyOf(req)
   try {

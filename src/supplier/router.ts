@@ -4,7 +4,7 @@ import { requireToken } from './access.ts'
 import { answerError, faultOf, onlyBy } from './answer-error.ts'
 import { type Client, createClients } from './clients.ts'
 import { LIMITS, PATHS } from './contract.ts'
-import { CallRefused } from './errors.ts'
+import { LivePricingError } from './errors.ts'
 import type { PriceBook } from './price-book.ts'
 import { priceItems, readPriceRequest, within } from './pricing.ts'
 import { fromJson } from './request-body.ts'
@@ -49,7 +49,7 @@ export function livePricing(options: LivePricingOptions): Router {
       return await within(patienceMs, work())
     } catch (error) {
       onFault(error)
-      throw new CallRefused(503, 'stores_unavailable', 'The stores cannot be told just now.', {
+      throw new LivePricingError(503, 'stores_unavailable', 'The stores cannot be told just now.', {
         retryAfterMs: 30_000,
       })
     }
@@ -69,7 +69,7 @@ export function livePricing(options: LivePricingOptions): Router {
     })
     .get('/stores/:id', bearer, async (req, res) => {
       const store = await ask(() => book.store(String(req.params.id)))
-      if (!store) throw new CallRefused(404, 'not_found', 'There is no store of this id.')
+      if (!store) throw new LivePricingError(404, 'not_found', 'There is no store of this id.')
       answer(res, storeJson(store))
     })
     .post(PATHS.prices, bearer, body(LIMITS.bodyBytes), async (req, res) => {

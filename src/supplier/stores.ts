@@ -13,7 +13,7 @@ import type { NearStore, Place } from './price-book.ts'
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i
 
-/** The search of `GET /stores/nearest`. Throws `CallRefused` (400) that names each bad or missing parameter. */
+/** The search of `GET /stores/nearest`. Throws `LivePricingError` (400) that names each bad or missing parameter. */
 export function placeOf({ query }: Request): Place {
   const errors: { path: string; message: string }[] = []
   const read = (name: string, least: number, most: number): number => {

@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import type { Clients } from './clients.ts'
-import { TokenRefused } from './errors.ts'
+import { TokenRequestError } from './errors.ts'
 import { bodyOf } from './request-body.ts'
 import { readTokenRequest } from './token-request.ts'
 import type { Tokens } from './tokens.ts'
@@ -41,15 +41,15 @@ export function tokenEndpoint(tokens: Tokens, { authenticate, has }: Clients, lo
       // Guesses at a client always count; made-up ids, without number, only as long as the address is not over.
       if (!over || has(clientId)) await ofClient.penalty(client)
       if (over) throw tooManyGuesses(all)
-      throw new TokenRefused(401, 'invalid_client', 'The client id or the client secret is wrong.')
+      throw new TokenRequestError(401, 'invalid_client', 'The client id or the client secret is wrong.')
     }
     const token = await tokens.issue(right.clientId)
     res.json({ access_token: token, token_type: 'Bearer', expires_in: tokens.lifetime })
   }
 }
 
-function tooManyGuesses({ msBeforeNext }: RateLimiterRes): TokenRefused {
-  return new TokenRefused(
+function tooManyGuesses({ msBeforeNext }: RateLimiterRes): TokenRequestError {
+  return new TokenRequestError(
     429,
     'temporarily_unavailable',
     'Too many wrong credentials. Try again later.',

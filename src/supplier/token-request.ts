@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { GRANT_TYPE } from './contract.ts'
-import { TokenRefused } from './errors.ts'
+import { TokenRequestError } from './errors.ts'
 
 export interface Credentials {
   clientId: string
@@ -20,7 +20,7 @@ const isName = (name: string) => NAMES.includes(name)
 /**
  * Reads a client credentials request (RFC 6749 section 4.4.2): a form or JSON; the client's credentials in it or, in
  * their place, in HTTP Basic (section 2.3.1).
- * Throws `TokenRefused` (400) for what is malformed, missing or repeated, and for another grant type.
+ * Throws `TokenRequestError` (400) for what is malformed, missing or repeated, and for another grant type.
  */
 export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): TokenRequest {
   const type = (headers['content-type'] ?? FORM).replace(/;.*/s, '').trim().toLowerCase()
@@ -45,7 +45,7 @@ export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): To
         : 'grant_type is missing',
     )
   if (grant_type !== GRANT_TYPE)
-    throw new TokenRefused(400, 'unsupported_grant_type', `The grant type must be ${GRANT_TYPE}.`)
+    throw new TokenRequestError(400, 'unsupported_grant_type', `The grant type must be ${GRANT_TYPE}.`)
   const clientId = basic?.clientId ?? client_id
   const clientSecret = basic?.clientSecret ?? client_secret
   if (clientId === undefined) throw malformed('client_id is missing')
@@ -53,8 +53,8 @@ export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): To
   return { clientId, clientSecret, ...(basic?.asSent && { asSent: basic.asSent }) }
 }
 
-function malformed(what: string): TokenRefused {
-  return new TokenRefused(400, 'invalid_request', `The request is malformed: ${what}.`)
+function malformed(what: string): TokenRequestError {
+  return new TokenRequestError(400, 'invalid_request', `The request is malformed: ${what}.`)
 }
 
 function fromForm(body: Buffer): [string, string][] {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { GrantRejected, NotConnected } from '../platform/errors.ts'
+import { InvalidGrantError, NotConnectedError } from '../platform/errors.ts'
 import type { FirstParty, FirstPartyCredentials } from '../platform/first-party.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import type { Store } from '../store/store.ts'
@@ -8,7 +8,7 @@ import { FORMAT } from './connection.ts'
 import { createHealthRecords } from './health.ts'
 import { createRecords } from './records.ts'
 import { createRefreshLock } from './refresh-lock.ts'
-import { createSealer, SealBroken, type SealingKey } from './seal.ts'
+import { createSealer, DecryptionError, type SealingKey } from './seal.ts'
 import { createVault } from './vault.ts'
 
 export interface FirstPartyAccessOptions {
@@ -34,7 +34,7 @@ export interface FirstPartyAccess extends TokenSource {
  * First-party access as a source of tokens, kept sealed in the store, so that neither a call nor a run logs in while
  * an earlier token or refresh token works. It is a connection in the vault like any other, with the same single
  * refresh among callers and processes; only that a refresh without a living refresh token is a login.
- * Its methods throw `Misconfigured` for refused keys, otherwise as `Vault.accessToken`.
+ * Its methods throw `ConfigurationError` for refused keys, otherwise as `Vault.accessToken`.
  */
 export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstPartyAccess {
   const { store, keys, firstParty, credentials, log, now = Date.now } = options
@@ -52,7 +52,7 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
     refreshToken === ''
       ? firstParty.login()
       : firstParty.refresh(refreshToken).catch((error: unknown) => {
-          if (error instanceof GrantRejected) return firstParty.login()
+          if (error instanceof InvalidGrantError) return firstParty.login()
           throw error
         })
   const vault = createVault({
@@ -71,8 +71,8 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
     try {
       return await work()
     } catch (error) {
-      if (error instanceof SealBroken) await records.remove(owner, tenantId)
-      else if (!(error instanceof NotConnected)) throw error
+      if (error instanceof DecryptionError) await records.remove(owner, tenantId)
+      else if (!(error instanceof NotConnectedError)) throw error
       const at = now()
       // A login that was made for an earlier record does not keep this one waiting.
       await lock.reset(owner, tenantId)

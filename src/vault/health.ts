@@ -22,7 +22,7 @@ export type Health = z.infer<typeof healthSchema>
 /** How connections are doing, beside the connections themselves: none of it is secret, and losing it loses nothing. */
 export interface HealthRecords {
   read(userId: string, context: string): Promise<Health>
-  /** Notes how an API call ended. Throws `StoreUnavailable`. */
+  /** Notes how an API call ended. Throws `StoreUnavailableError`. */
   noteCall(userId: string, context: string, outcome: CallOutcome): Promise<void>
   noteRefreshProblem(userId: string, context: string, problem: Problem): Promise<void>
   /** Counts a failed refresh; resolves to how many have failed in a row. */

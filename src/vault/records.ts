@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type Key, keyName, type Store } from '../store/store.ts'
 import { type Connection, parseConnection } from './connection.ts'
-import { SealBroken, type Sealer } from './seal.ts'
+import { DecryptionError, type Sealer } from './seal.ts'
 
 /** A connection together with the exact ciphertext it was read from: what compare-and-set compares. */
 export interface Stored<C extends Connection = Connection> {
@@ -9,7 +9,7 @@ export interface Stored<C extends Connection = Connection> {
   readonly sealed: string
 }
 
-/** Connections in the store, sealed. Every method throws `StoreUnavailable`; reading throws `SealBroken` too. */
+/** Connections in the store, sealed. Every method throws `StoreUnavailableError`; reading throws `DecryptionError` too. */
 export interface Records {
   read(userId: string, context: string): Promise<Stored | null>
   /** Writes over whatever is there, also over what cannot be decrypted. */
@@ -60,7 +60,7 @@ export function createRecords(store: Store, sealer: Sealer, kind = CONNECTION): 
     if (known?.sealed === sealed) return known
     const connection = parseConnection(sealer.open(sealed, keyName(keyOf(userId, context))))
     if (!connection)
-      throw new SealBroken('A stored record has a format that this version of the app cannot read.')
+      throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
     const stored = { sealed, connection }
     decrypted.set(place, stored)
     return stored
@@ -106,7 +106,7 @@ export function createRecords(store: Store, sealer: Sealer, kind = CONNECTION): 
         try {
           return { context: key.id, connection: open(userId, key.id, value).connection }
         } catch (error) {
-          if (error instanceof SealBroken) return { context: key.id, unreadable: error.message }
+          if (error instanceof DecryptionError) return { context: key.id, unreadable: error.message }
           throw error
         }
       })
@@ -124,7 +124,7 @@ export function createRecords(store: Store, sealer: Sealer, kind = CONNECTION): 
           if (await store.compareAndSet(key, value, sealer.seal(text, keyName(key)))) counts.resealed++
           else counts.current++
         } catch (error) {
-          if (!(error instanceof SealBroken)) throw error
+          if (!(error instanceof DecryptionError)) throw error
           counts.unreadable.push(error.message)
         }
       }

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino'
 import {
-  ConnectionRevoked,
-  GrantRejected,
-  Misconfigured,
-  NotConnected,
+  ConfigurationError,
+  ConnectionRevokedError,
+  InvalidGrantError,
+  NotConnectedError,
   PlatformError,
-  PlatformUnavailable,
-  RefreshedRecently,
-  RefreshTooSoon,
+  PlatformUnavailableError,
+  RefreshedRecentlyError,
+  RefreshTooSoonError,
 } from '../platform/errors.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { BxcontextIndex } from './bxcontext-index.ts'
@@ -36,11 +36,11 @@ export interface Refresher {
   /**
    * A connection newer than `seen`: refreshed by us, by another caller or process, or consented again.
    * One request to the platform however many ask. `manual`: a person asks, so a pause does not count.
-   * Throws `NotConnected`, `ConnectionRevoked`, `Misconfigured`, `PlatformUnavailable`, `PlatformRejected`,
-   * `RefreshedRecently`, `RefreshTooSoon`, `StoreUnavailable`.
+   * Throws `NotConnectedError`, `ConnectionRevokedError`, `ConfigurationError`, `PlatformUnavailableError`, `PlatformRejectedError`,
+   * `RefreshedRecentlyError`, `RefreshTooSoonError`, `StoreUnavailableError`.
    */
   refresh(seen: Stored<ActiveConnection>, manual?: boolean): Promise<ActiveConnection>
-  /** Marks the grant as ended for a reason of ours, unless the record has changed since. Throws `ConnectionRevoked`. */
+  /** Marks the grant as ended for a reason of ours, unless the record has changed since. Throws `ConnectionRevokedError`. */
   revoke(seen: Stored<ActiveConnection>, because: string): Promise<ActiveConnection>
   /** Resolves when no refresh is in flight. */
   idle(): Promise<void>
@@ -78,7 +78,8 @@ export function createRefresher(options: RefreshOptions): Refresher {
   function withinWait(shared: Promise<ActiveConnection>): Promise<ActiveConnection> {
     return new Promise((resolve, reject) => {
       const deadline = setTimeout(
-        () => reject(new PlatformUnavailable('no_answer', 'the refresh is still waiting for its answer')),
+        () =>
+          reject(new PlatformUnavailableError('no_answer', 'the refresh is still waiting for its answer')),
         waitMs,
       )
       shared.then(resolve, reject).finally(() => clearTimeout(deadline))
@@ -105,7 +106,8 @@ export function createRefresher(options: RefreshOptions): Refresher {
         if (newer) return newer
         if (acquired !== 'busy') throw pauseError(acquired as Backoff, manual)
       }
-      if (now() > deadline) throw new PlatformUnavailable('no_answer', 'another process is still refreshing')
+      if (now() > deadline)
+        throw new PlatformUnavailableError('no_answer', 'another process is still refreshing')
       await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())))
     }
   }
@@ -177,7 +179,7 @@ export function createRefresher(options: RefreshOptions): Refresher {
       else await finish()
       return connection
     } catch (error) {
-      if (error instanceof GrantRejected) {
+      if (error instanceof InvalidGrantError) {
         return revoke(read, INVALID_GRANT).finally(() => released(handle.release()))
       }
       if (error instanceof PlatformError && error.status >= 500) await noteFailure(handle, read, error)
@@ -191,12 +193,12 @@ export function createRefresher(options: RefreshOptions): Refresher {
     { connection: { userId, context, grantId } }: Stored<ActiveConnection>,
     error: PlatformError,
   ): Promise<void> {
-    const misconfigured = error instanceof Misconfigured
+    const misconfigured = error instanceof ConfigurationError
     log[misconfigured ? 'error' : 'warn'](
       { grantId, code: error.code, reason: error.reason },
       'token refresh failed',
     )
-    const problem = error instanceof PlatformUnavailable ? error.kind : 'unreadable'
+    const problem = error instanceof PlatformUnavailableError ? error.kind : 'unreadable'
     await health
       .noteRefreshProblem(userId, context, misconfigured ? 'misconfigured' : problem)
       .catch(() => {})
@@ -212,7 +214,7 @@ export function createRefresher(options: RefreshOptions): Refresher {
         return next
       }
       const found = await records.read(next.userId, next.context)
-      if (!found) throw new NotConnected()
+      if (!found) throw new NotConnectedError()
       if (found.connection.grantId !== next.grantId) return active(found).connection
       // "Revoked" of this very grant was a mistake: the platform gave us these tokens for it.
       if (isActive(found) && isLater(found.connection, next)) return found.connection
@@ -298,9 +300,9 @@ export function withTokens(
 export const isExpired = ({ expiresAt }: ActiveConnection, now: number) =>
   expiresAt !== null && expiresAt <= now
 
-/** The record if it can be used. Throws `NotConnected`, `ConnectionRevoked`. */
+/** The record if it can be used. Throws `NotConnectedError`, `ConnectionRevokedError`. */
 export function active(stored: Stored | null): Stored<ActiveConnection> {
-  if (!stored) throw new NotConnected()
+  if (!stored) throw new NotConnectedError()
   if (isActive(stored)) return stored
   throw revokedError(stored.connection as RevokedConnection)
 }
@@ -309,13 +311,13 @@ function isActive(stored: Stored<Connection>): stored is Stored<ActiveConnection
   return stored.connection.status === 'active'
 }
 
-function revokedError({ revokedAt, revokedBecause }: RevokedConnection): ConnectionRevoked {
-  return new ConnectionRevoked(new Date(revokedAt).toISOString(), revokedBecause)
+function revokedError({ revokedAt, revokedBecause }: RevokedConnection): ConnectionRevokedError {
+  return new ConnectionRevokedError(new Date(revokedAt).toISOString(), revokedBecause)
 }
 
 function pauseError({ because, forMs }: Backoff, manual: boolean): PlatformError {
-  if (because === 'recent') return manual ? new RefreshTooSoon(forMs) : new RefreshedRecently(forMs)
+  if (because === 'recent') return manual ? new RefreshTooSoonError(forMs) : new RefreshedRecentlyError(forMs)
   return because === 'misconfigured'
-    ? new Misconfigured('refreshing is paused after a configuration error')
-    : new PlatformUnavailable('paused', 'refreshing is paused after a failure', forMs)
+    ? new ConfigurationError('refreshing is paused after a configuration error')
+    : new PlatformUnavailableError('paused', 'refreshing is paused after a failure', forMs)
 }

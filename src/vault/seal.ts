@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { AppError } from '../app-error.ts'
 
 /** A key that seals records: AES-256, so 32 bytes; the id is stored with each record. */
 export interface SealingKey {
@@ -11,20 +12,19 @@ export interface Sealer {
   readonly keyId: string
   /** `v1.<key id>.<base64url of iv, ciphertext, tag>`, bound to `place`: it opens nowhere else. */
   seal(text: string, place: string): string
-  /** The text. Throws `SealBroken`. */
+  /** The text. Throws `DecryptionError`. */
   open(sealed: string, place: string): string
 }
 
 /** A record that does not open; the message says which key id is missing, or that the record is not its place's. */
-export class SealBroken extends Error {
+export class DecryptionError extends AppError {
   readonly code = 'record_unreadable'
   readonly status = 500
   /** The id of the key that the record needs, when that is what is missing. */
   readonly missingKeyId: string | undefined
 
   constructor(message: string, missingKeyId?: string) {
-    super(message)
-    this.name = 'SealBroken'
+    super(message, { reason: message })
     this.missingKeyId = missingKeyId
   }
 }
@@ -57,11 +57,11 @@ export function createSealer(keys: readonly SealingKey[]): Sealer {
     open(sealed, place) {
       const [version, id, body, more] = sealed.split('.')
       if (version !== 'v1' || id === undefined || body === undefined || more !== undefined) {
-        throw new SealBroken('A stored record is not of a form that this version of the app can read.')
+        throw new DecryptionError('A stored record is not of a form that this version of the app can read.')
       }
       const secret = secrets.get(id)
       if (!secret) {
-        throw new SealBroken(
+        throw new DecryptionError(
           `A stored record was sealed with the key "${id}", which is not in TOKEN_KEYS.`,
           id,
         )
@@ -76,7 +76,7 @@ export function createSealer(keys: readonly SealingKey[]): Sealer {
         const text = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES))
         return Buffer.concat([text, decipher.final()]).toString('utf8')
       } catch {
-        throw new SealBroken(
+        throw new DecryptionError(
           `A stored record does not open with the key "${id}": it was altered, moved from another key, or sealed with another secret of that id.`,
         )
       }

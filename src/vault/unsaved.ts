@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import { ConnectionRevoked, NotConnected } from '../platform/errors.ts'
-import { StoreUnavailable } from '../store/store.ts'
+import { ConnectionRevokedError, NotConnectedError } from '../platform/errors.ts'
+import { StoreUnavailableError } from '../store/store.ts'
 import type { ActiveConnection } from './connection.ts'
 
 export interface UnsavedTokens {
@@ -8,7 +8,7 @@ export interface UnsavedTokens {
    * Writes tokens that the platform has given, with `write`. When the store does not take them, they are held in
    * memory and written again with growing pauses, for at most ten minutes; `saved` then resolves when they are written
    * or given up, and never rejects. `undo` removes what was written after `forget`. Errors of `write` other than
-   * `StoreUnavailable` are thrown.
+   * `StoreUnavailableError` are thrown.
    */
   save(
     connection: ActiveConnection,
@@ -62,10 +62,10 @@ export function createUnsavedTokens(log: Logger): UnsavedTokens {
         return
       } catch (error) {
         // The connection is gone.
-        if (error instanceof NotConnected || error instanceof ConnectionRevoked) return
+        if (error instanceof NotConnectedError || error instanceof ConnectionRevokedError) return
         const { name } = (error ?? {}) as { name?: string }
-        if (!(error instanceof StoreUnavailable)) return lost(connection, name ?? 'unknown')
-        if (performance.now() > giveUpAt) return lost(connection, error.reason)
+        if (!(error instanceof StoreUnavailableError)) return lost(connection, name ?? 'unknown')
+        if (performance.now() > giveUpAt) return lost(connection, error.reason ?? 'unknown')
       }
     }
   }
@@ -96,7 +96,7 @@ export function createUnsavedTokens(log: Logger): UnsavedTokens {
         if (!newerHeld(place, connection)) held.delete(place)
         return { connection: written, saved: Promise.resolve(), pending: false }
       } catch (error) {
-        if (!(error instanceof StoreUnavailable)) throw error
+        if (!(error instanceof StoreUnavailableError)) throw error
         const newer = newerHeld(place, connection)
         if (newer) return { connection: newer.connection, saved: newer.saved, pending: true }
         const { grantId } = connection

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { PlatformRejected, RefreshedRecently } from '../platform/errors.ts'
+import { PlatformRejectedError, RefreshedRecentlyError } from '../platform/errors.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { TokenSource } from '../platform/token-source.ts'
-import { type Store, StoreUnavailable } from '../store/store.ts'
+import { type Store, StoreUnavailableError } from '../store/store.ts'
 import { createBxcontextIndex } from './bxcontext-index.ts'
 import { type ActiveConnection, type Connection, FORMAT } from './connection.ts'
 import { createHealthRecords, type Problem } from './health.ts'
 import { CONNECTION, createRecords, type Stored } from './records.ts'
 import { active, createRefresher, isExpired, withTokens } from './refresh.ts'
 import { createRefreshLock, type RefreshLockOptions } from './refresh-lock.ts'
-import { createSealer, SealBroken, type SealingKey } from './seal.ts'
+import { createSealer, DecryptionError, type SealingKey } from './seal.ts'
 import { createUnsavedTokens } from './unsaved.ts'
 
 /** A connection as a page may show it: no token in it, not even by accident. */
@@ -44,8 +44,8 @@ export interface Vault {
   /**
    * A valid access token of this user in this context: one store read while it is fresh, a refresh in the
    * background shortly before it ends, a refresh first when it has ended.
-   * Throws `NotConnected`, `ConnectionRevoked`, `PlatformUnavailable`, `PlatformRejected`, `Misconfigured`,
-   * `SealBroken`, `StoreUnavailable`.
+   * Throws `NotConnectedError`, `ConnectionRevokedError`, `PlatformUnavailableError`, `PlatformRejectedError`, `ConfigurationError`,
+   * `DecryptionError`, `StoreUnavailableError`.
    */
   accessToken(userId: string, context: string): Promise<string>
   /** The same as a source for API calls, which can also renew a token that the API rejects. */
@@ -62,7 +62,7 @@ export interface Vault {
   list(userId: string): Promise<(ConnectionSummary | UnreadableConnection)[]>
   /**
    * Gets a new access token now, because a person asks for it. Resolves to false when there is no refresh token.
-   * Throws as `accessToken`, and `RefreshTooSoon`.
+   * Throws as `accessToken`, and `RefreshTooSoonError`.
    */
   refresh(userId: string, context: string): Promise<boolean>
   /** Forgets the connection and its tokens. Resolves to whether there was one. */
@@ -110,13 +110,13 @@ export function createVault(options: VaultOptions): Vault {
   const margin = (issuedAt: number, expiresAt: number) => Math.min(MARGIN_MS, (expiresAt - issuedAt) / 5)
 
   /**
-   * A token that the store has not taken yet, or null. Throws `StoreUnavailable` when it is expired, or is the rejected
+   * A token that the store has not taken yet, or null. Throws `StoreUnavailableError` when it is expired, or is the rejected
    * one: a refresh would start from an older record.
    */
   function unsavedToken(userId: string, context: string, rejected?: string): string | null {
     const held = unsaved.find(userId, context)
     if (!held) return null
-    if (isExpired(held, now()) || held.accessToken === rejected) throw new StoreUnavailable(NOT_STORED)
+    if (isExpired(held, now()) || held.accessToken === rejected) throw new StoreUnavailableError(NOT_STORED)
     return held.accessToken
   }
 
@@ -131,7 +131,7 @@ export function createVault(options: VaultOptions): Vault {
       try {
         return (await refresher.refresh(stored)).accessToken
       } catch (error) {
-        if (!(error instanceof RefreshedRecently)) throw error
+        if (!(error instanceof RefreshedRecentlyError)) throw error
         // Refreshed less than 30 s ago and expired already, by what the platform says: the API decides.
         return active(await records.read(userId, context)).connection.accessToken
       }
@@ -150,7 +150,7 @@ export function createVault(options: VaultOptions): Vault {
     // One stray 401 must not end a token that nothing can replace.
     if ((await health.tokenRejected(userId, context)) >= REJECTIONS)
       return (await refresher.revoke(stored, REJECTED)).accessToken
-    throw new PlatformRejected('the API rejects the access token, and there is no refresh token')
+    throw new PlatformRejectedError('the API rejects the access token, and there is no refresh token')
   }
 
   async function summary(connection: Connection): Promise<ConnectionSummary> {
@@ -185,7 +185,7 @@ export function createVault(options: VaultOptions): Vault {
     const { userId, context, connectedAt } = connection
     for (;;) {
       const stored = await records.read(userId, context).catch((error: unknown) => {
-        if (error instanceof SealBroken) return 'unreadable' as const
+        if (error instanceof DecryptionError) return 'unreadable' as const
         throw error
       })
       if (stored === 'unreadable') {
@@ -268,7 +268,7 @@ export function createVault(options: VaultOptions): Vault {
     },
 
     async refresh(userId, context) {
-      if (unsaved.find(userId, context)) throw new StoreUnavailable(NOT_STORED)
+      if (unsaved.find(userId, context)) throw new StoreUnavailableError(NOT_STORED)
       const stored = active(await records.read(userId, context))
       // Without a refresh token there is nothing to refresh with; the access token still has its time.
       if (stored.connection.refreshToken === null && !isExpired(stored.connection, now())) return false

@@ -1,6 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { ConnectPages } from '../connect/routes.ts'
-import { NotConnected, RefreshTooSoon } from '../platform/errors.ts'
+import { NotConnectedError, RefreshTooSoonError } from '../platform/errors.ts'
 import type { Vault } from '../vault/vault.ts'
 import { connectionView } from './connection-view.ts'
 import { notSignedIn } from './errors.ts'
@@ -69,13 +69,13 @@ export function connectionsRoutes({ vault, wanted }: ConnectionsOptions): Router
         await answer(req, res, userId, context, refreshed ? REFRESHED : NO_REFRESH_TOKEN)
       } catch (error) {
         // A second press within seconds is no error to a person: the page says when the button works again.
-        if (!(error instanceof RefreshTooSoon) || wantsJson(req)) throw error
+        if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
         await answer(req, res, userId, context, error.message, 'wait')
       }
     })
     .post('/connections/:context/disconnect', async (req, res) => {
       const [userId, context] = [requireUser(req), req.params.context]
-      if (!(await vault.disconnect(userId, context))) throw new NotConnected()
+      if (!(await vault.disconnect(userId, context))) throw new NotConnectedError()
       await answer(req, res, userId, context, 'The account is disconnected, and its tokens are deleted here.')
     })
 }

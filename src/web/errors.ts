@@ -1,27 +1,20 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { ZodError } from 'zod'
-import { ConnectFailure } from '../connect/failure.ts'
-import { FileUnreadable } from '../imports/encoding.ts'
-import { ImportRefused } from '../imports/refused.ts'
-import { type OutageKind, PlatformError, PlatformUnavailable, RefreshedRecently } from '../platform/errors.ts'
-import { StoreUnavailable } from '../store/store.ts'
-import { SealBroken } from '../vault/seal.ts'
-import { WebhookRefused } from '../webhooks/routes.ts'
+import { AppError } from '../app-error.ts'
+import { ConnectError } from '../connect/failure.ts'
+import { type OutageKind, PlatformUnavailableError, RefreshedRecentlyError } from '../platform/errors.ts'
 import { wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
 
 /** Errors of the pages themselves; the others come from the parts they belong to. */
-export class WebError extends Error {
+export class WebError extends AppError {
   readonly code: string
   readonly status: number
-  /** The field of the input that is wrong. */
-  readonly field: string | undefined
+  /** `field`: the field of the input that is wrong. */
   constructor(status: number, code: string, message: string, field?: string) {
-    super(message)
-    this.name = 'WebError'
+    super(message, { field })
     this.status = status
     this.code = code
-    this.field = field
   }
 }
 
@@ -83,6 +76,8 @@ export const TITLES: Record<string, string> = {
   internal_error: 'Something went wrong',
 }
 
+const INTERNAL = 'Something went wrong on our side. It has been logged. Please try again.'
+
 const OUTAGE_TITLES: Record<OutageKind, string> = {
   no_answer: "The platform isn't responding",
   error: 'The platform returned an error',
@@ -94,28 +89,12 @@ const OUTAGE_TITLES: Record<OutageKind, string> = {
 
 /** Every error's public face; whatever we do not know becomes `internal_error` and tells nothing. */
 export function problemOf(error: unknown): Problem {
-  const known =
-    error instanceof WebError ||
-    error instanceof ConnectFailure ||
-    error instanceof PlatformError ||
-    error instanceof StoreUnavailable ||
-    error instanceof SealBroken ||
-    error instanceof FileUnreadable ||
-    error instanceof ImportRefused ||
-    error instanceof WebhookRefused
-  if (known) {
-    const { status, code, message: detail } = error
-    const title = error instanceof PlatformUnavailable ? OUTAGE_TITLES[error.kind] : TITLES[code]
-    return {
-      ...{ status, code, detail, title: title ?? 'Something went wrong' },
-      retryAfterMs: 'retryAfterMs' in error ? error.retryAfterMs : undefined,
-      more: {
-        ...('field' in error && { field: error.field }),
-        ...('scope' in error && { scope: error.scope }),
-        ...('revokedAt' in error && { revokedAt: error.revokedAt }),
-        ...('revokedBecause' in error && { revokedBecause: error.revokedBecause }),
-      },
-    }
+  if (error instanceof AppError) {
+    const { status, code, retryAfterMs, field, details } = error
+    const detail = error.expose ? error.message : INTERNAL
+    const title = error instanceof PlatformUnavailableError ? OUTAGE_TITLES[error.kind] : TITLES[code]
+    const more = field === undefined ? details : { field, ...details }
+    return { status, code, title: title ?? 'Something went wrong', detail, retryAfterMs, more }
   }
   if (error instanceof ZodError) {
     const [issue] = error.issues
@@ -136,7 +115,7 @@ export function problemOf(error: unknown): Problem {
   }
   return {
     ...{ status: 500, code: 'internal_error', title: 'Something went wrong' },
-    detail: 'Something went wrong on our side. It has been logged. Please try again.',
+    detail: INTERNAL,
   }
 }
 
@@ -155,12 +134,12 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
     return
   }
   answerStatus(res, problem)
-  if (req.method === 'GET' && error instanceof PlatformUnavailable && WAITING.has(error.kind)) {
+  if (req.method === 'GET' && error instanceof PlatformUnavailableError && WAITING.has(error.kind)) {
     // The page says that it is tried again: the browser does so.
     res.set('Refresh', String(Math.max(1, Math.ceil((error.retryAfterMs ?? 0) / 1000))))
   }
   res.vary('Accept')
-  const requestId = error instanceof ConnectFailure ? (error.requestId ?? req.id) : req.id
+  const requestId = error instanceof ConnectError ? (error.requestId ?? req.id) : req.id
   if (wantsJson(req)) {
     res
       .type('application/problem+json')
@@ -179,9 +158,7 @@ function answerStatus(res: Response, { status, retryAfterMs }: Problem): void {
 function noteFailure(res: Response, error: unknown, { status, code }: Problem): void {
   res.locals.failure = { code }
   if (status < 500) return
-  const { reason } = (error ?? {}) as { reason?: unknown }
-  if (error instanceof SealBroken) res.locals.failure.reason = error.message
-  else if (typeof reason === 'string') res.locals.failure.reason = reason
+  if (error instanceof AppError) res.locals.failure.reason = error.reason
   // An unknown error's message may hold anything, so only its type and place are logged.
   if (code === 'internal_error') {
     res.locals.failure.type = error instanceof Error ? error.name : typeof error
@@ -250,7 +227,7 @@ function recovery(req: Request, error: unknown, code: string) {
   const reload = req.method === 'GET' && !req.path.toLowerCase().startsWith('/connect/')
   const here = (reload && localPath(req.originalUrl)) || '/connections'
   const action =
-    error instanceof ConnectFailure || CONNECT_AGAIN.has(code)
+    error instanceof ConnectError || CONNECT_AGAIN.has(code)
       ? 'connect'
       : TRY_AGAIN.has(code)
         ? 'retry'
@@ -259,7 +236,7 @@ function recovery(req: Request, error: unknown, code: string) {
     recovery: action,
     retry: here,
     resubmit: action === 'retry' ? resubmitOf(req) : null,
-    refresh: error instanceof RefreshedRecently ? refreshAction(req) : null,
+    refresh: error instanceof RefreshedRecentlyError ? refreshAction(req) : null,
     returnTo: here,
     // The business that is meant, so that connecting again does not end in another one.
     bxcontext: meantContext(req, error, code),
@@ -267,7 +244,7 @@ function recovery(req: Request, error: unknown, code: string) {
 }
 
 function meantContext(req: Request, error: unknown, code: string): string | null {
-  if (error instanceof ConnectFailure) return error.expected ?? null
+  if (error instanceof ConnectError) return error.expected ?? null
   const segment = CONNECT_AGAIN.has(code) ? contextSegment(req) : undefined
   return segment === undefined ? null : decodeURIComponent(segment)
 }

@@ -1,6 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import express, { type Request, Router } from 'express'
 import type { Logger } from 'pino'
+import { AppError } from '../app-error.ts'
 import { BUILDER_REQUESTED, webhookEventSchema } from '../platform/contract.ts'
 import type { Events } from './events.ts'
 import type { Pending } from './pending.ts'
@@ -18,12 +19,11 @@ export interface WebhookOptions {
 }
 
 /** A delivery that is not taken; the platform is told why in one word. */
-export class WebhookRefused extends Error {
+export class WebhookError extends AppError {
   readonly status: number
   readonly code: 'webhook_off' | 'invalid_signature' | 'unsupported_type' | 'invalid_event' | 'stale_event'
-  constructor(status: number, code: WebhookRefused['code'], message: string) {
+  constructor(status: number, code: WebhookError['code'], message: string) {
     super(message)
-    this.name = 'WebhookRefused'
     this.status = status
     this.code = code
   }
@@ -48,14 +48,14 @@ export function webhookRoutes(options: WebhookOptions): Router {
       // The platform is no browser: what it is told is told as JSON.
       req.headers.accept = 'application/problem+json'
       if (secrets.length === 0) {
-        throw new WebhookRefused(
+        throw new WebhookError(
           404,
           'webhook_off',
           'PLATFORM_WEBHOOK_SECRET is not set, so no webhook is received.',
         )
       }
       if (!req.is('application/json'))
-        throw new WebhookRefused(415, 'unsupported_type', 'The webhook takes application/json.')
+        throw new WebhookError(415, 'unsupported_type', 'The webhook takes application/json.')
       next()
     },
     raw,
@@ -63,18 +63,18 @@ export function webhookRoutes(options: WebhookOptions): Router {
       const body: Buffer = Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)
       if (!signed(req, body)) {
         const message = `The signature in ${header} is missing or is not of this body.`
-        throw new WebhookRefused(401, 'invalid_signature', message)
+        throw new WebhookError(401, 'invalid_signature', message)
       }
       const event = webhookEventSchema.safeParse(parse(body))
       if (!event.success) {
         const [issue] = event.error.issues
         const where = issue?.path.join('.') || 'the body'
-        throw new WebhookRefused(400, 'invalid_event', `${where}: ${issue?.message}.`)
+        throw new WebhookError(400, 'invalid_event', `${where}: ${issue?.message}.`)
       }
       const { data, occurredAt } = event.data
       if (Math.abs(Date.now() - timeOf(occurredAt)) > MAX_AGE_MS) {
         const message = 'occurredAt is more than 5 minutes away from the time of this server.'
-        throw new WebhookRefused(400, 'stale_event', message)
+        throw new WebhookError(400, 'stale_event', message)
       }
       // An event of a shape that we do not know is told apart by its body.
       const id = event.data.id ?? createHash('sha256').update(body).digest('hex')

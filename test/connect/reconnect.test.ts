@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { StoreUnavailable } from '../../src/store/store.ts'
+import { StoreUnavailableError } from '../../src/store/store.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, connectionsOf, logIn, signedIn, toCallback, toContext } from '../support/flow.ts'
 import type { Visitor } from '../support/visitor.ts'
@@ -168,7 +168,7 @@ describe('the return addresses', () => {
     const url = await toCallback(app, visitor)
     const claim = vi
       .spyOn(app.services.authorizationRequests, 'claim')
-      .mockRejectedValueOnce(new StoreUnavailable('away'))
+      .mockRejectedValueOnce(new StoreUnavailableError('away'))
     const page = await visitor.follow(await visitor.get(url))
     claim.mockRestore()
     expect([page.url, page.status]).toEqual([`${app.url}/connect/failed`, 503])

@@ -2,8 +2,12 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { batchesOf } from '../../src/imports/batches.ts'
 import { openPriceFile } from '../../src/imports/price-file.ts'
 import { checkFile } from '../../src/imports/reader.ts'
-import { ImportFailed, type ImportOptions, type Progress, runImport } from '../../src/imports/run.ts'
-import { PlatformRejected, PlatformUnavailable, ScopeMissing } from '../../src/platform/errors.ts'
+import { ImportFailedError, type ImportOptions, type Progress, runImport } from '../../src/imports/run.ts'
+import {
+  InsufficientScopeError,
+  PlatformRejectedError,
+  PlatformUnavailableError,
+} from '../../src/platform/errors.ts'
 import { createBudget } from '../../src/store/budget.ts'
 import { median } from '../bench/measure.ts'
 import {
@@ -75,7 +79,7 @@ test('a job that has ended takes no more items: its file goes into a new one', a
     const catalogues: ImportOptions['catalogues'] = {
       startImport: async (_source, _id, batchId) => ({ status: ended.has(batchId) ? status : 'Started' }),
       uploadItems: async (_source, _id, batchId) => {
-        if (ended.has(batchId)) throw new PlatformRejected('the API answered 409')
+        if (ended.has(batchId)) throw new PlatformRejectedError('the API answered 409')
         uploaded.push(batchId)
       },
       getImport: async () => ({ status: 'Completed' }),
@@ -117,7 +121,7 @@ describe('the platform failing in the middle', () => {
 
   test('without end is reported once patience has ended', async () => {
     await platform.fault('items', '500')
-    await expect(send(3_000, { patienceMs: 300 })).rejects.toBeInstanceOf(PlatformUnavailable)
+    await expect(send(3_000, { patienceMs: 300 })).rejects.toBeInstanceOf(PlatformUnavailableError)
   })
 
   test('while it is polled is tried again', async () => {
@@ -130,7 +134,7 @@ describe('the platform failing in the middle', () => {
   test('with Failed at the end is a failure, in the platform’s words', async () => {
     await platform.fault('import', 'failed', 1)
     const error = await send(1_000).catch((error: unknown) => error)
-    expect(error).toBeInstanceOf(ImportFailed)
+    expect(error).toBeInstanceOf(ImportFailedError)
     expect((error as Error).message).toContain('stopped by an internal fault of the platform')
   })
 
@@ -205,7 +209,7 @@ describe('the platform failing in the middle', () => {
 
 test('a permission that is missing ends the import at once, and it is not repeated', async () => {
   await platform.fault('items', 'forbidden')
-  await expect(send(20_000)).rejects.toBeInstanceOf(ScopeMissing)
+  await expect(send(20_000)).rejects.toBeInstanceOf(InsufficientScopeError)
   const uploads = (await platform.calls()).filter(({ endpoint }) => endpoint === 'items')
   expect(uploads.length).toBeLessThanOrEqual(12)
 })
@@ -224,7 +228,7 @@ test('a refused batch ends the import, and is not silently left out', async () =
     })(),
   )
   await expect(runImport({ catalogues, source, catalogueId, batchId: 'b1', batches })).rejects.toBeInstanceOf(
-    PlatformRejected,
+    PlatformRejectedError,
   )
 })
 
@@ -264,12 +268,12 @@ test('a batch that is refused for good ends the others, which are waiting to be 
   const { catalogues } = supplier
   let calls = 0
   const uploadItems: ImportOptions['catalogues']['uploadItems'] = async () => {
-    if (++calls === 2) throw new PlatformRejected('no')
-    throw new PlatformUnavailable('busy', 'busy', 60_000)
+    if (++calls === 2) throw new PlatformRejectedError('no')
+    throw new PlatformUnavailableError('busy', 'busy', 60_000)
   }
   const started = performance.now()
   const importing = send(10_000, { catalogues: { ...catalogues, uploadItems }, patienceMs: 10_000_000 })
-  await expect(importing).rejects.toThrow(PlatformRejected)
+  await expect(importing).rejects.toThrow(PlatformRejectedError)
   expect(performance.now() - started).toBeLessThan(2_000)
 })
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Misconfigured, PlatformUnavailable } from '../../src/platform/errors.ts'
+import { ConfigurationError, PlatformUnavailableError } from '../../src/platform/errors.ts'
 import { listTenants } from '../../src/platform/first-party.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { FIRST_PARTY } from '../../src/vault/first-party.ts'
@@ -101,8 +101,8 @@ describe('first-party access', () => {
   ])('with a wrong %s says so at once and does not retry', async (name, wrong) => {
     const { catalogues, source } = open({ credentials: { ...CREDENTIALS, ...wrong } })
     const error = await catalogues.list(source).catch((error: unknown) => error)
-    expect(error).toBeInstanceOf(Misconfigured)
-    expect((error as Misconfigured).reason).toContain(name)
+    expect(error).toBeInstanceOf(ConfigurationError)
+    expect((error as ConfigurationError).reason).toContain(name)
     expect(JSON.stringify(error) + String((error as Error).stack)).not.toContain(CREDENTIALS.apiKey)
     await catalogues.list(source).catch(() => {})
     expect(await called('login')).toEqual([401])
@@ -111,7 +111,7 @@ describe('first-party access', () => {
   test('while login fails for a moment is unavailable, and works again afterwards', async () => {
     await platform.fault('login', '500', 1)
     const { source } = open()
-    await expect(source.accessToken()).rejects.toBeInstanceOf(PlatformUnavailable)
+    await expect(source.accessToken()).rejects.toBeInstanceOf(PlatformUnavailableError)
     await new Promise((resolve) => setTimeout(resolve, 1100))
     expect(await source.accessToken()).toMatch(/^fp_/)
   })

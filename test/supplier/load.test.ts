@@ -218,7 +218,7 @@ describe('a price list with a problem is not loaded, and every problem is told b
     const failure = await loadPriceList(folder, lists()).catch(
       (error: unknown) => error as Error & { problems: string[] },
     )
-    expect(failure).toMatchObject({ name: 'PriceListProblems' })
+    expect(failure).toMatchObject({ name: 'PriceListError' })
     const told = (failure as { problems: string[] }).problems
     expect(told).toHaveLength(problems.length)
     for (const [at, problem] of problems.entries()) expect(told[at]).toMatch(problem)

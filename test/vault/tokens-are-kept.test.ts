@@ -2,7 +2,7 @@ import { createClient } from 'redis'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { openRedis } from '../../src/store/redis.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
-import { type Key, type Store, StoreUnavailable } from '../../src/store/store.ts'
+import { type Key, type Store, StoreUnavailableError } from '../../src/store/store.ts'
 import { connectionKey } from '../../src/vault/records.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
 import { type RedisServer, ready, startRedis } from '../support/redis.ts'
@@ -368,7 +368,7 @@ function refusing(inner: Store) {
     <A extends unknown[], T>(write: (key: Key, ...rest: A) => Promise<T>) =>
     async (key: Key, ...rest: A): Promise<T> => {
       if (refuses.all || (refuses.connections && key.kind === 'connection'))
-        throw new StoreUnavailable('full')
+        throw new StoreUnavailableError('full')
       return write(key, ...rest)
     }
   const store: Store = {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { requestContext } from '../../src/request-context.ts'
-import { StoreUnavailable } from '../../src/store/store.ts'
+import { StoreUnavailableError } from '../../src/store/store.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, signedIn } from '../support/flow.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
@@ -186,7 +186,7 @@ describe('a session', () => {
 
   test('that cannot be read gives a form back to be sent again, with what was typed', async () => {
     const get = vi.spyOn(app.services.sessionStore, 'get').mockImplementationOnce((_sid, found) => {
-      found(new StoreUnavailable('away'))
+      found(new StoreUnavailableError('away'))
     })
     const page = await visitor.post(at('/leads'), { form: { name: 'Nora', notes: 'long typed' } })
     get.mockRestore()

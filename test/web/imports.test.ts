@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createFiles } from '../../src/imports/files.ts'
 import { checkFile } from '../../src/imports/reader.ts'
 import { createServices } from '../../src/services.ts'
-import { StoreUnavailable } from '../../src/store/store.ts'
+import { StoreUnavailableError } from '../../src/store/store.ts'
 import { type Running, startAll, tempDir } from '../support/app.ts'
 import { connected } from '../support/flow.ts'
 import type { Visitor } from '../support/visitor.ts'
@@ -384,7 +384,8 @@ describe('an import', () => {
     let late = 0
     const swap = vi.spyOn(store, 'compareAndSet').mockImplementation(async (key, expected, next, ttl) => {
       const written = await real(key, expected, next, ttl)
-      if (key.kind === 'import' && expected !== next && late++ === 0) throw new StoreUnavailable('too late')
+      if (key.kind === 'import' && expected !== next && late++ === 0)
+        throw new StoreUnavailableError('too late')
       return written
     })
     expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 8_000 } })

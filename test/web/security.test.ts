@@ -6,7 +6,7 @@ import express from 'express'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createApp } from '../../src/app.ts'
-import { StoreUnavailable } from '../../src/store/store.ts'
+import { StoreUnavailableError } from '../../src/store/store.ts'
 import { bodyDeadline } from '../../src/web/body-deadline.ts'
 import { localPath } from '../../src/web/return-to.ts'
 import { type Running, startAll } from '../support/app.ts'
@@ -194,7 +194,7 @@ describe('a session store that fails', () => {
   test('while signing in: 503, not a redirect that only looks like success', async () => {
     const broken = await startAll()
     vi.spyOn(broken.services.sessionStore, 'set').mockImplementation((_id, _session, done) =>
-      done?.(new StoreUnavailable('full')),
+      done?.(new StoreUnavailableError('full')),
     )
     const answer = await createVisitor().post(`${broken.url}/sign-in`, {
       form: { name: 'ann' },
@@ -210,7 +210,7 @@ describe('a session store that fails', () => {
     const broken = await startAll()
     const visitor = await signedIn(broken)
     vi.spyOn(broken.services.sessionStore, 'get').mockImplementation((_id, done) =>
-      done(new StoreUnavailable('gone')),
+      done(new StoreUnavailableError('gone')),
     )
     for (const path of ['//evil.example/x', '/.//evil.example/x']) {
       const { status, text } = await visitor.get(broken.url + path)

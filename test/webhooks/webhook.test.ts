@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import express from 'express'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { StoreUnavailable } from '../../src/store/store.ts'
+import { StoreUnavailableError } from '../../src/store/store.ts'
 import { builderRequestsRoutes } from '../../src/web/builder-requests.ts'
 import { type Running, startAll, WEBHOOK_SECRET } from '../support/app.ts'
 import { connected, logIn } from '../support/flow.ts'
@@ -275,7 +275,7 @@ test('an event whose storing failed is new when it is delivered again', async ()
   const { store } = app.services
   const { compareAndSet } = store
   const failing = vi.spyOn(store, 'compareAndSet').mockImplementation(async (key, ...rest) => {
-    if (key.kind === 'webhook-recent') throw new StoreUnavailable('full')
+    if (key.kind === 'webhook-recent') throw new StoreUnavailableError('full')
     return compareAndSet(key, ...rest)
   })
   const body = JSON.stringify(event())

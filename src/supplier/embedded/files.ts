@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { PriceListProblems, type Problems, type TableRules } from './table.ts'
+import { PriceListError, type Problems, type TableRules } from './table.ts'
 
 /** The files of a price list: comma separated, UTF-8, with headings. */
 export const FILES = {
@@ -50,8 +50,8 @@ export function otherFiles(from: string, problems: Problems): string[] {
 }
 
 /** A file that a price list cannot be without. */
-export function missing(file: string): PriceListProblems {
-  return new PriceListProblems([`${file}: there is no such file in the folder.`], 0)
+export function missing(file: string): PriceListError {
+  return new PriceListError([`${file}: there is no such file in the folder.`], 0)
 }
 
 // Neither a line break nor what cannot be seen: it would never be found again.

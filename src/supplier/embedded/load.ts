@@ -25,7 +25,7 @@ const PRICE_RULE = 'must be dollars such as 1234.5, at most 4 decimals'
 /**
  * Makes a price list of the CSV files of a folder, beside those that are there, and puts it in their place at once:
  * whoever reads sees the old one or the new one, whole. Any problem of any file, and nothing is loaded.
- * Throws `PriceListProblems`, and an error of one line when the folders cannot be read or written.
+ * Throws `PriceListError`, and an error of one line when the folders cannot be read or written.
  */
 export async function loadPriceList(from: string, into: string): Promise<Loaded> {
   mkdirSync(into, { recursive: true, mode: 0o700 })

@@ -59,10 +59,10 @@ function modified(path: string): number {
 }
 
 /** No price list was loaded; the callers are told that prices are not available. */
-export class NoPriceList extends Error {
+export class NoPriceListError extends Error {
   constructor(folder: string) {
     super(`there is no price list in ${folder}: npm run load-prices -- FOLDER makes one`)
-    this.name = 'NoPriceList'
+    this.name = 'NoPriceListError'
   }
 }
 
@@ -105,7 +105,7 @@ export function openPriceLists(folder: string, log: Logger, now: () => number = 
 
   function current(): PriceList {
     look()
-    if (!live) throw new NoPriceList(folder)
+    if (!live) throw new NoPriceListError(folder)
     return live.list
   }
 

@@ -1,10 +1,10 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { FileUnreadable } from '../../imports/encoding.ts'
+import { UnreadableFileError } from '../../imports/encoding.ts'
 import { readTable } from '../../imports/rows.ts'
 
 /** What is wrong with the files of a price list; `problems` has one line for each, with its file and line. */
-export class PriceListProblems extends Error {
+export class PriceListError extends Error {
   readonly problems: string[]
   constructor(problems: string[], more: number, then?: string) {
     super(
@@ -15,7 +15,7 @@ export class PriceListProblems extends Error {
         ...(then ? [then] : []),
       ].join('\n'),
     )
-    this.name = 'PriceListProblems'
+    this.name = 'PriceListError'
     this.problems = problems
   }
 }
@@ -28,11 +28,11 @@ export function createProblems() {
     add(file: string, line: number, reason: string): void {
       if (problems.length < 20) problems.push(`${file}, line ${line}: ${reason}`)
       else more++
-      if (more >= 10_000) throw new PriceListProblems(problems, more)
+      if (more >= 10_000) throw new PriceListError(problems, more)
     },
     /** Throws when there are any. `then` says what was not looked at for that reason. */
     check(then?: string): void {
-      if (problems.length > 0) throw new PriceListProblems(problems, more, then)
+      if (problems.length > 0) throw new PriceListError(problems, more, then)
     },
   }
 }
@@ -51,7 +51,7 @@ export type Take = (cell: (column: string) => string, wrong: (reason: string) =>
 
 /**
  * Reads a CSV file of the folder by the names of its columns, in any order; false when there is no such file.
- * What is wrong with a row is reported; with the file, thrown as `PriceListProblems`.
+ * What is wrong with a row is reported; with the file, thrown as `PriceListError`.
  */
 export async function readRows(
   folder: string,
@@ -97,8 +97,8 @@ export async function readRows(
     }
     return true
   } catch (error) {
-    if (error instanceof FileUnreadable)
-      throw new PriceListProblems([`${file}, line ${error.line}: ${error.reason}`], 0)
+    if (error instanceof UnreadableFileError)
+      throw new PriceListError([`${file}, line ${error.line}: ${error.reason}`], 0)
     const { code } = error as { code?: unknown }
     throw code ? new Error(`${path} cannot be read (${code}).`) : error
   } finally {
