@@ -4,10 +4,10 @@
  */
 
 import { isIP } from 'node:net'
-import { AUTHORIZE_PATH, RATE_LIMIT, WEBHOOK_HEADER } from './platform/contract.ts'
-import type { FirstPartyCredentials } from './platform/first-party.ts'
-import type { Client } from './supplier/clients.ts'
-import type { SealingKey } from './vault/seal.ts'
+import { AUTHORIZE_PATH, RATE_LIMIT, WEBHOOK_HEADER } from './connect/platform/contract.ts'
+import type { SealingKey } from './connect/vault/seal.ts'
+import type { FirstPartyCredentials } from './features/first-party/first-party.ts'
+import type { Client } from './features/live-pricing/clients.ts'
 
 export interface PlatformConfig {
   appUrl: string

@@ -3,16 +3,16 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pretty from 'pino-pretty'
-import { createLog } from './log.ts'
-import { configOf, start } from './run-app.ts'
-import { openSandbox, sandboxSettings } from './run-sandbox.ts'
+import { loadPriceList } from './features/live-pricing/embedded/load.ts'
+import { hasPriceList } from './features/live-pricing/embedded/price-lists.ts'
+import { createLog } from './runtime/log.ts'
+import { configOf, start } from './runtime/run-app.ts'
+import { openSandbox, sandboxSettings } from './runtime/run-sandbox.ts'
+import { fail, onStopSignal } from './runtime/serve.ts'
 import { addressesOf } from './sandbox/sandbox.ts'
-import { fail, onStopSignal } from './serve.ts'
 import { PRICE_LISTS } from './services.ts'
-import { loadPriceList } from './supplier/embedded/load.ts'
-import { hasPriceList } from './supplier/embedded/price-lists.ts'
 
-const SAMPLE = fileURLToPath(new URL('./supplier/sample', import.meta.url))
+const SAMPLE = fileURLToPath(new URL('./features/live-pricing/sample', import.meta.url))
 
 /** The log as lines that people read: the time, what happened, and the fields that matter. */
 const readable = () =>

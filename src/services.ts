@@ -2,24 +2,27 @@ import { join } from 'node:path'
 import type { Store as SessionStore } from 'express-session'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import { type AuthorizationRequests, createAuthorizationRequests } from './connect/authorization-requests.ts'
-import { createImports, type Imports } from './imports/jobs.ts'
-import { type AccessControls, createAccessControls } from './platform/access-controls.ts'
-import { createApi } from './platform/api.ts'
-import { type BuilderRequests, createBuilderRequests } from './platform/builder-requests.ts'
-import { type Catalogues, createCatalogues } from './platform/catalogues.ts'
-import { createHttpPools, type HttpPools } from './platform/http.ts'
-import { createLeads, type Leads } from './platform/leads.ts'
-import { createOAuth, type OAuth } from './platform/oauth.ts'
-import type { TokenSource } from './platform/token-source.ts'
-import { type BudgetOptions, createBudget } from './store/budget.ts'
-import type { Store } from './store/store.ts'
-import type { Client } from './supplier/clients.ts'
-import { openPriceLists, type PriceLists } from './supplier/embedded/price-lists.ts'
-import { createVault, type Vault } from './vault/vault.ts'
+import {
+  type AuthorizationRequests,
+  createAuthorizationRequests,
+} from './connect/authorization/authorization-requests.ts'
+import { createApi } from './connect/platform/api.ts'
+import { createHttpPools, type HttpPools } from './connect/platform/http.ts'
+import { createOAuth, type OAuth } from './connect/platform/oauth.ts'
+import { type BudgetOptions, createBudget } from './connect/platform/rate-limiter.ts'
+import type { TokenSource } from './connect/platform/token-source.ts'
+import type { Store } from './connect/store/store.ts'
+import { createVault, type Vault } from './connect/vault/vault.ts'
+import { type BuilderRequests, createBuilderRequests } from './features/builder-requests/builder-requests.ts'
+import { createPending, type Pending } from './features/builder-requests/pending.ts'
+import { createEvents, type Events } from './features/builder-requests/webhook-events.ts'
+import { type AccessControls, createAccessControls } from './features/catalogues/access-controls.ts'
+import { type Catalogues, createCatalogues } from './features/catalogues/catalogues.ts'
+import { createLeads, type Leads } from './features/leads/leads.ts'
+import type { Client } from './features/live-pricing/clients.ts'
+import { openPriceLists, type PriceLists } from './features/live-pricing/embedded/price-lists.ts'
+import { createImports, type Imports } from './features/price-files/import-service.ts'
 import { SESSION_MS } from './web/session.ts'
-import { createEvents, type Events } from './webhooks/events.ts'
-import { createPending, type Pending } from './webhooks/pending.ts'
 
 /** Everything the pages work with, built once from the config. */
 export interface Services {
@@ -138,14 +141,14 @@ export function pacing(store: Store, limit: BudgetOptions | null) {
 export async function openStore(config: Pick<Config, 'redisUrls' | 'dataDir'>, log: Logger) {
   if (config.redisUrls.length === 0) {
     const [{ openSqlite }, { EmbeddedSessions }] = await Promise.all([
-      import('./store/sqlite.ts'),
-      import('./store/sessions.ts'),
+      import('./connect/store/sqlite.ts'),
+      import('./web/sqlite-sessions.ts'),
     ])
     const store: Store = openSqlite({ file: join(config.dataDir, 'store.sqlite') })
     return { store, sessionStore: new EmbeddedSessions(store) as SessionStore }
   }
   const [{ openRedis }, { RedisStore }] = await Promise.all([
-    import('./store/redis.ts'),
+    import('./connect/store/redis.ts'),
     import('connect-redis'),
   ])
   const store = openRedis({

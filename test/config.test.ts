@@ -245,7 +245,7 @@ test('.env.example and the README name every variable that the code reads, and n
     new Set([...text.matchAll(pattern)].map(([, name]) => name))
   const code = new Set([
     ...names(read('../src/config.ts'), /'((?:PORT|[A-Z]+_[A-Z_]+))'/g),
-    ...names(read('../src/run-sandbox.ts'), /env\.([A-Z_]+)/g),
+    ...names(read('../src/runtime/run-sandbox.ts'), /env\.([A-Z_]+)/g),
   ])
   const example = names(read('../.env.example'), /^#? ?([A-Z_]+)=/gm)
   const readme = names(read('../README.md'), /^\| `([A-Z_]+)`/gm)

@@ -1,14 +1,14 @@
 /** `npm run doctor`: checks the settings, the store and the platform's addresses, and says what to do. */
-import '../env-file.ts'
-import { createLog } from '../log.ts'
-import { createFirstParty } from '../platform/first-party.ts'
-import { createHttp } from '../platform/http.ts'
-import { configOf } from '../run-app.ts'
-import { fail } from '../serve.ts'
+import '../runtime/env-file.ts'
+import { createHttp } from '../connect/platform/http.ts'
+import { StoreUnavailableError } from '../connect/store/store.ts'
+import { createFirstPartyAccess } from '../features/first-party/access.ts'
+import { explain } from '../features/first-party/by-api-key.ts'
+import { createFirstParty } from '../features/first-party/first-party.ts'
+import { createLog } from '../runtime/log.ts'
+import { configOf } from '../runtime/run-app.ts'
+import { fail } from '../runtime/serve.ts'
 import { openStore } from '../services.ts'
-import { StoreUnavailableError } from '../store/store.ts'
-import { createFirstPartyAccess } from '../vault/first-party.ts'
-import { explain } from './by-api-key.ts'
 import { ready } from './ready.ts'
 
 let healthy = true

@@ -1,4 +1,4 @@
 /** `npm run keys`: prints new secrets, ready for `.env`. */
-import { newSecrets } from '../dev-secrets.ts'
+import { newSecrets } from '../runtime/dev-secrets.ts'
 
 for (const [name, value] of Object.entries(newSecrets())) console.log(`${name}=${value}`)

@@ -1,4 +1,4 @@
-import type { Store } from '../store/store.ts'
+import type { Store } from '../connect/store/store.ts'
 
 /** Resolves when the store answers: Redis connects in the background. Throws its error after two seconds. */
 export async function ready(store: Store): Promise<void> {

@@ -1,12 +1,12 @@
 /** `npm run reseal`: seals every stored connection with the first of TOKEN_KEYS, so that an older key can go. */
-import '../env-file.ts'
-import { createLog } from '../log.ts'
-import { configOf } from '../run-app.ts'
-import { fail } from '../serve.ts'
+import '../runtime/env-file.ts'
+import { createRecords } from '../connect/vault/records.ts'
+import { createSealer } from '../connect/vault/seal.ts'
+import { FIRST_PARTY } from '../features/first-party/access.ts'
+import { createLog } from '../runtime/log.ts'
+import { configOf } from '../runtime/run-app.ts'
+import { fail } from '../runtime/serve.ts'
 import { createServices } from '../services.ts'
-import { FIRST_PARTY } from '../vault/first-party.ts'
-import { createRecords } from '../vault/records.ts'
-import { createSealer } from '../vault/seal.ts'
 import { ready } from './ready.ts'
 
 try {

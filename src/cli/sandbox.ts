@@ -1,7 +1,7 @@
 /** `npm run sandbox`: the sandbox alone, for an app that is started by `npm start`. */
-import '../env-file.ts'
-import { openSandbox, sandboxSettings } from '../run-sandbox.ts'
-import { fail, onStopSignal } from '../serve.ts'
+import '../runtime/env-file.ts'
+import { openSandbox, sandboxSettings } from '../runtime/run-sandbox.ts'
+import { fail, onStopSignal } from '../runtime/serve.ts'
 
 try {
   const settings = sandboxSettings(process.env)

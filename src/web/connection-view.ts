@@ -1,5 +1,5 @@
-import type { Problem } from '../vault/health.ts'
-import type { ConnectionSummary, UnreadableConnection } from '../vault/vault.ts'
+import type { Problem } from '../connect/vault/health.ts'
+import type { ConnectionSummary, UnreadableConnection } from '../connect/vault/vault.ts'
 
 /** How a connection is doing: one word, one sentence, one thing to do. */
 export type Health = 'connected' | 'degraded' | 'revoked' | 'needs_consent' | 'misconfigured' | 'unreadable'

@@ -1,8 +1,12 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { ZodError } from 'zod'
-import { AppError } from '../app-error.ts'
-import { ConnectError } from '../connect/failure.ts'
-import { type OutageKind, PlatformUnavailableError, RefreshedRecentlyError } from '../platform/errors.ts'
+import { AppError } from '../connect/app-error.ts'
+import { ConnectError } from '../connect/authorization/errors.ts'
+import {
+  type OutageKind,
+  PlatformUnavailableError,
+  RefreshedRecentlyError,
+} from '../connect/platform/errors.ts'
 import { wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
 

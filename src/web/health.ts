@@ -1,5 +1,5 @@
 import { Router } from 'express'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../connect/store/store.ts'
 
 /** For the machine that runs the app: `live` says the process is up, `ready` that the store answers too. */
 export function healthRoutes(store: Pick<Store, 'ping'>): Router {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
-import type { Key, Store } from '../store/store.ts'
+import type { Key, Store } from '../connect/store/store.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {

@@ -1,6 +1,6 @@
 import type { Request } from 'express'
-import type { Page, PageOf } from '../platform/api.ts'
-import { MAX_PAGE } from '../platform/contract.ts'
+import type { Page, PageOf } from '../connect/platform/api.ts'
+import { MAX_PAGE } from '../connect/platform/contract.ts'
 import { badInput } from './errors.ts'
 
 const PAGE_SIZE = 25

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Logger } from 'pino'
-import { requestContext } from '../request-context.ts'
+import { requestContext } from '../connect/request-context.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { loadPriceList } from '../../src/features/live-pricing/embedded/load.ts'
 import { PRICE_LISTS } from '../../src/services.ts'
-import { loadPriceList } from '../../src/supplier/embedded/load.ts'
 import { tempDir } from '../support/app.ts'
 import { SAMPLE, SMALL, writeFiles } from '../support/live-pricing.ts'
 import { freePort } from '../support/ports.ts'
@@ -14,7 +14,7 @@ afterEach(async () => {
   remove()
 })
 
-async function start(env: Record<string, string>, script = 'src/cli/live-pricing.ts') {
+async function start(env: Record<string, string>, script = 'src/features/live-pricing/cli-live-pricing.ts') {
   const port = String(await freePort())
   program = run(script, { DATA_DIR: join(dir, 'data'), PORT: port, ...env })
   const url = `http://localhost:${port}`
@@ -77,7 +77,7 @@ describe('npm run live-pricing', () => {
   })
 
   test('does not start without callers, and says which setting is missing', async () => {
-    program = run('src/cli/live-pricing.ts', { DATA_DIR: dir, PORT: '3999' })
+    program = run('src/features/live-pricing/cli-live-pricing.ts', { DATA_DIR: dir, PORT: '3999' })
     expect(await program.exited).toBe(1)
     expect(program.output()).toBe(
       'The settings have a problem: LIVE_PRICING_CLIENTS is not set: id:secret of who may call\n',
@@ -91,14 +91,22 @@ test('npm run load-prices killed at any moment leaves the prices as they were, a
   const url = await start({ LIVE_PRICING_CLIENTS: 'p:secret-of-production' })
   const access = await token(`${url}/live-pricing`, 'p', 'secret-of-production')
   for (let kill = 0; kill < 8; kill++) {
-    const load = run('src/cli/load-prices.ts', { DATA_DIR: join(dir, 'data') }, { args: [SAMPLE] })
+    const load = run(
+      'src/features/live-pricing/cli-load-prices.ts',
+      { DATA_DIR: join(dir, 'data') },
+      { args: [SAMPLE] },
+    )
     // A whole load takes about a second, most of it the start of the program.
     await new Promise((resolve) => setTimeout(resolve, 50 + kill * 70))
     await load.kill()
     // The old list, or, if it was killed too late, the sample, which has no such item: never anything in between.
     expect([12.5, 'item_unknown']).toContain(await unitPrice(`${url}/live-pricing`, access))
   }
-  const load = run('src/cli/load-prices.ts', { DATA_DIR: join(dir, 'data') }, { args: [join(dir, 'csv')] })
+  const load = run(
+    'src/features/live-pricing/cli-load-prices.ts',
+    { DATA_DIR: join(dir, 'data') },
+    { args: [join(dir, 'csv')] },
+  )
   expect(await load.exited).toBe(0)
   await vi.waitFor(async () => expect(await unitPrice(`${url}/live-pricing`, access)).toBe(12.5), 5_000)
 })

@@ -76,7 +76,7 @@ describe('the demo', () => {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
     const [, words = ''] = /npm run check-supplier -- (http:\/\/localhost:3000\S+ [^`]+)/.exec(readme) ?? []
     const args = words.replaceAll('\\\n', ' ').trim().replace('http://localhost:3000', app).split(/\s+/)
-    const check = started(run('src/cli/check-supplier.ts', {}, { args }))
+    const check = started(run('src/features/live-pricing/cli-check-supplier.ts', {}, { args }))
     expect(await check.exited, check.output()).toBe(0)
     expect(check.output()).toContain(' 0 are broken, 0 could not be checked.')
   })
@@ -168,7 +168,7 @@ describe('the demo that is opened to other machines', () => {
 describe('a Node that is too old', () => {
   test('is told in one line which one is needed', () => {
     const old = { versions: { node: '20.20.2' } }
-    const script = readFileSync(new URL('../../src/check-node.cjs', import.meta.url), 'utf8')
+    const script = readFileSync(new URL('../../src/runtime/check-node.cjs', import.meta.url), 'utf8')
     const printed: string[] = []
     let code = 0
     const exit = (status: number) => {

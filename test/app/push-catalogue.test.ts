@@ -43,10 +43,10 @@ describe('push-catalogue', () => {
     writeFileSync(join(platform.dir, '.env'), settings.join(''))
     const args = [file(GOOD), '--catalogue', 'National RRP', '--scope', 'Public']
     for (const [script, given] of [
-      ['push-catalogue', args],
-      ['tenants', []],
+      ['price-files/cli-push-catalogue', args],
+      ['first-party/cli-tenants', []],
     ] as const) {
-      const program = run(`src/cli/${script}.ts`, {}, { args: [...given], cwd: platform.dir })
+      const program = run(`src/features/${script}.ts`, {}, { args: [...given], cwd: platform.dir })
       expect(await program.exited, program.output()).toBe(0)
     }
   })
@@ -182,7 +182,7 @@ describe('push-catalogue', () => {
 
   test('without settings names each one, and asks for none that it does not need', async () => {
     const program = run(
-      'src/cli/push-catalogue.ts',
+      'src/features/price-files/cli-push-catalogue.ts',
       { DATA_DIR: platform.dir },
       { args: [file(GOOD), '--catalogue', 'C'], cwd: platform.dir },
     )
@@ -257,7 +257,7 @@ describe('push-catalogue', () => {
   })
 
   test('acts for a tenant, and npm run tenants lists them', async () => {
-    const tenants = run('src/cli/tenants.ts', platform.env)
+    const tenants = run('src/features/first-party/cli-tenants.ts', platform.env)
     expect(await tenants.exited).toBe(0)
     const [, coast = ''] = /^(\S+) {2}Summit Coast$/m.exec(tenants.output()) ?? []
     const { code } = await pushed([
@@ -320,7 +320,7 @@ test('push-catalogue killed at 20 random moments and run again: the same items, 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 test('push-catalogue shows a bar on a terminal', async () => {
-  const { createReporter } = await import('../../src/cli/reporter.ts')
+  const { createReporter } = await import('../../src/features/price-files/cli-reporter.ts')
   const written: string[] = []
   const terminal = { isTTY: true, write: (text: string) => written.push(text) > 0 } as NodeJS.WriteStream
   const reporter = createReporter(terminal)

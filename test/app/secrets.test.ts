@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createRecords } from '../../src/vault/records.ts'
-import { createSealer } from '../../src/vault/seal.ts'
+import { createRecords } from '../../src/connect/vault/records.ts'
+import { createSealer } from '../../src/connect/vault/seal.ts'
 import { CLIENT, type Running, startAll, WEBHOOK_SECRET } from '../support/app.ts'
 import { signedIn, toCallback } from '../support/flow.ts'
 import type { Answer, Visitor } from '../support/visitor.ts'

@@ -36,7 +36,7 @@ async function timeOf(script: string, env: Record<string, string>, args: string[
 async function loadBench(add: Add, folder: string, dataDir: string): Promise<void> {
   const rounds: Measured[] = []
   for (let round = 0; round < 3; round++) {
-    const ours = await timeOf('src/cli/load-prices.ts', { DATA_DIR: dataDir }, [folder])
+    const ours = await timeOf('src/features/live-pricing/cli-load-prices.ts', { DATA_DIR: dataDir }, [folder])
     const bare = await timeOf('test/bench/load-by-hand.ts', {
       FOLDER: folder,
       FILE: join(dataDir, 'bare.sqlite'),
@@ -68,7 +68,7 @@ async function startSupplier(dataDir: string): Promise<Supplier> {
     LIVE_PRICING_CLIENTS: 'bench:bench-secret',
     LIVE_PRICING_RATE_LIMIT: 'off',
   })
-  const program = run('src/cli/live-pricing.ts', env, { stdout: '/dev/null' })
+  const program = run('src/features/live-pricing/cli-live-pricing.ts', env, { stdout: '/dev/null' })
   await answering(`http://localhost:${port}/health/live`, program)
   const url = `http://localhost:${port}/live-pricing`
   const body = new URLSearchParams({
@@ -164,7 +164,7 @@ async function memoryOf(dataDir: string, items: number): Promise<number> {
 async function memoryBench(add: Add, large: string): Promise<void> {
   const [folder, small] = [tempDir(), tempDir()]
   await writePriceFolder(folder.dir, { items: 10_000, stores: STORES })
-  await timeOf('src/cli/load-prices.ts', { DATA_DIR: small.dir }, [folder.dir])
+  await timeOf('src/features/live-pricing/cli-load-prices.ts', { DATA_DIR: small.dir }, [folder.dir])
   const rounds: Measured[] = []
   for (let round = 0; round < 3; round++) {
     const [subject, yardstick] = [await memoryOf(large, ITEMS), await memoryOf(small.dir, 10_000)]

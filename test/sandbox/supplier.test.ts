@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createAccessControls } from '../../src/platform/access-controls.ts'
-import { createBuilderRequests } from '../../src/platform/builder-requests.ts'
+import { createBuilderRequests } from '../../src/features/builder-requests/builder-requests.ts'
+import { createAccessControls } from '../../src/features/catalogues/access-controls.ts'
 import { serve } from '../support/ports.ts'
 import {
   CREDENTIALS,

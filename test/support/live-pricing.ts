@@ -2,16 +2,16 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import express from 'express'
-import { createLog } from '../../src/log.ts'
-import { noSuchEndpoint } from '../../src/supplier/answer-error.ts'
-import { loadPriceList } from '../../src/supplier/embedded/load.ts'
-import { openPriceLists } from '../../src/supplier/embedded/price-lists.ts'
-import type { PriceBook } from '../../src/supplier/price-book.ts'
-import { type LivePricingOptions, livePricing } from '../../src/supplier/router.ts'
+import { noSuchEndpoint } from '../../src/features/live-pricing/answer-error.ts'
+import { loadPriceList } from '../../src/features/live-pricing/embedded/load.ts'
+import { openPriceLists } from '../../src/features/live-pricing/embedded/price-lists.ts'
+import type { PriceBook } from '../../src/features/live-pricing/price-book.ts'
+import { type LivePricingOptions, livePricing } from '../../src/features/live-pricing/router.ts'
+import { createLog } from '../../src/runtime/log.ts'
 import { tempDir } from './app.ts'
 import { serve } from './ports.ts'
 
-export const SAMPLE = fileURLToPath(new URL('../../src/supplier/sample', import.meta.url))
+export const SAMPLE = fileURLToPath(new URL('../../src/features/live-pricing/sample', import.meta.url))
 export const CALLER = { id: 'platform', secret: 'a-secret-of-the-platform' }
 
 /** CSV files by name, without `.csv`; each is its lines. */

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
-import { createLog } from '../../src/log.ts'
-import { type Api, createApi } from '../../src/platform/api.ts'
-import { type Catalogues, createCatalogues } from '../../src/platform/catalogues.ts'
-import { createFirstParty, type FirstPartyCredentials } from '../../src/platform/first-party.ts'
-import { createHttp } from '../../src/platform/http.ts'
+import { type Api, createApi } from '../../src/connect/platform/api.ts'
+import { createHttp } from '../../src/connect/platform/http.ts'
+import { openSqlite } from '../../src/connect/store/sqlite.ts'
+import type { Store } from '../../src/connect/store/store.ts'
+import { type Catalogues, createCatalogues } from '../../src/features/catalogues/catalogues.ts'
+import { createFirstPartyAccess, type FirstPartyAccess } from '../../src/features/first-party/access.ts'
+import { createFirstParty, type FirstPartyCredentials } from '../../src/features/first-party/first-party.ts'
+import { createLog } from '../../src/runtime/log.ts'
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
-import { openSqlite } from '../../src/store/sqlite.ts'
-import type { Store } from '../../src/store/store.ts'
-import { createFirstPartyAccess, type FirstPartyAccess } from '../../src/vault/first-party.ts'
 import { tempDir } from './app.ts'
 import { freePort, serve } from './ports.ts'
 import { answering, type Program, run } from './process.ts'
@@ -173,7 +173,11 @@ export function openSupplier(
 /** Runs `push-catalogue`. */
 export function push(platform: SupplierPlatform, args: string[], env: Record<string, string> = {}): Program {
   // In a folder without an `.env`.
-  return run('src/cli/push-catalogue.ts', { ...platform.env, ...env }, { args, cwd: platform.dir })
+  return run(
+    'src/features/price-files/cli-push-catalogue.ts',
+    { ...platform.env, ...env },
+    { args, cwd: platform.dir },
+  )
 }
 
 /** The item of a generated price file's row. */

@@ -1,7 +1,8 @@
 /** A process with a vault of its own: asked for many access tokens at once, tells what it got. */
-import { createLog } from '../../src/log.ts'
-import { openRedis } from '../../src/store/redis.ts'
-import { createVault } from '../../src/vault/vault.ts'
+
+import { openRedis } from '../../src/connect/store/redis.ts'
+import { createVault } from '../../src/connect/vault/vault.ts'
+import { createLog } from '../../src/runtime/log.ts'
 import { ready } from './redis.ts'
 import { oauthFor } from './vault.ts'
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { createLog } from '../../src/log.ts'
-import { createHttp } from '../../src/platform/http.ts'
-import { createOAuth } from '../../src/platform/oauth.ts'
-import { openSqlite } from '../../src/store/sqlite.ts'
-import type { Store } from '../../src/store/store.ts'
-import type { SealingKey } from '../../src/vault/seal.ts'
-import { createVault, type VaultOptions } from '../../src/vault/vault.ts'
+import { createHttp } from '../../src/connect/platform/http.ts'
+import { createOAuth } from '../../src/connect/platform/oauth.ts'
+import { openSqlite } from '../../src/connect/store/sqlite.ts'
+import type { Store } from '../../src/connect/store/store.ts'
+import type { SealingKey } from '../../src/connect/vault/seal.ts'
+import { createVault, type VaultOptions } from '../../src/connect/vault/vault.ts'
+import { createLog } from '../../src/runtime/log.ts'
 import { startTokenEndpoint } from './token-endpoint.ts'
 
 export const newKey = (id = 'k1'): SealingKey => ({ id, secret: randomBytes(32) })

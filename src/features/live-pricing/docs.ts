@@ -1,0 +1,78 @@
+import { Router } from 'express'
+import { ITEM_ERRORS } from './contract.ts'
+import { openApi } from './openapi.ts'
+
+/** Interface A described: an OpenAPI document at `openapi.json`, and a page of it at the base address itself. */
+export function livePricingDocs(baseUrl: string): Router {
+  const document = openApi(baseUrl)
+  return Router()
+    .get('/openapi.json', (_req, res) => {
+      res.json(document)
+    })
+    .get('/', (_req, res) => {
+      const { paths, components } = document
+      const operations = Object.entries(paths).flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, operation]) => ({
+          method: method.toUpperCase(),
+          path,
+          ...operation,
+        })),
+      )
+      res.page('live-pricing', {
+        ...{ title: 'Live pricing', baseUrl, description: document.info.description, operations },
+        itemErrors: Object.entries(ITEM_ERRORS),
+        schemas: Object.entries(components.schemas).map(([name, schema]) => ({
+          name,
+          ...described(schema as Schema),
+        })),
+      })
+    })
+}
+
+interface Schema {
+  type?: string | string[]
+  $ref?: string
+  const?: unknown
+  enum?: unknown[]
+  items?: Schema
+  anyOf?: Schema[]
+  properties?: Record<string, Schema>
+  required?: string[]
+  description?: string
+  examples?: unknown[]
+  format?: string
+}
+
+/** A schema as the rows of a table. */
+function described({ description, properties = {}, required = [] }: Schema) {
+  const fields = Object.entries(properties).flatMap(([name, field]) => [
+    rowOf(name, field, required.includes(name)),
+    // One level of what is written in place.
+    ...Object.entries(field.properties ?? {}).map(([inner, schema]) =>
+      rowOf(`${name}.${inner}`, schema, field.required?.includes(inner) ?? false),
+    ),
+  ])
+  return { description, fields }
+}
+
+function rowOf(name: string, schema: Schema, required: boolean) {
+  const { description = '', examples: [example] = [] } = schema
+  return { ...{ name, required, description, example }, ...typeOf(schema) }
+}
+
+/** A type in words, and the schema that it links to. */
+function typeOf(schema: Schema): { type: string; link?: string | undefined } {
+  const { $ref, items, anyOf, type } = schema
+  if ($ref) {
+    const link = $ref.split('/').at(-1) ?? ''
+    return { type: link, link }
+  }
+  if (items) {
+    const inner = typeOf(items)
+    return { type: `array of ${inner.type}`, link: inner.link }
+  }
+  if (anyOf) return { type: anyOf.map((one) => typeOf(one).type).join(' or ') }
+  if (schema.enum) return { type: schema.enum.map(String).join(', ') }
+  if (schema.const !== undefined) return { type: String(schema.const) }
+  return { type: [type ?? 'any'].flat().join(' or ') + (schema.format ? ` (${schema.format})` : '') }
+}

@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Running, startAll } from '../../support/app.ts'
+import { connected, connectionsOf, signedIn, toCallback, toContext } from '../../support/flow.ts'
+import { createVisitor, type Visitor } from '../../support/visitor.ts'
+
+let app: Running
+let visitor: Visitor
+let run = 0
+beforeAll(async () => {
+  app = await startAll()
+})
+afterAll(() => app.close())
+beforeEach(async () => {
+  visitor = await signedIn(app, `user-${++run}`)
+})
+
+const exchanges = async () => (await app.calls()).filter(({ endpoint }) => endpoint === 'exchange').length
+const JSON_TYPE = { accept: 'application/json' }
+
+/** The status of a HEAD request by this visitor. */
+async function head(url: string, by: Visitor): Promise<number> {
+  const cookies = by.cookies.get(new URL(url).host) ?? []
+  const cookie = [...cookies].map((pair) => pair.join('=')).join('; ')
+  return (await fetch(url, { method: 'HEAD', redirect: 'manual', headers: { cookie } })).status
+}
+
+/** Opens a url and follows where it leads: of a callback, to a clean address. */
+async function open(url: string, accept = 'text/html', by = visitor) {
+  const answer = await by.get(url, { accept })
+  if (!url.toLowerCase().includes('/connect/callback')) return answer
+  expect(answer.status).toBe(303)
+  const last = answer.headers.get('location') ?? ''
+  expect(last).not.toContain('?')
+  return by.get(new URL(last, url).href, { accept })
+}
+
+/** Opens a url as a browser and as a JSON client; both must fail alike, and nothing may be stored. */
+async function refused(url: string, status: number, code: string, by = visitor): Promise<void> {
+  const page = await open(url, 'text/html', by)
+  expect(page.status).toBe(status)
+  expect(page.headers.get('content-type')).toMatch(/^text\/html/)
+  expect(page.text).toMatch(/<h1>/)
+  const problem = await open(url, 'application/json', by)
+  expect(problem.headers.get('content-type')).toMatch(/^application\/problem\+json/)
+  expect(problem.json()).toMatchObject({ status, code, requestId: expect.any(String) })
+  expect(await connectionsOf(app, visitor)).toEqual([])
+}
+
+describe('the callback', () => {
+  test('opened twice sends the code once and shows the connection that the first one made', async () => {
+    const before = await exchanges()
+    const url = await toCallback(app, visitor)
+    const [first, second] = [await visitor.get(url), await visitor.get(url)]
+    expect(first.headers.get('location')).toBe('/connections')
+    expect(second.headers.get('location')).toBe('/connections')
+    expect(await exchanges()).toBe(before + 1)
+    expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'active' }])
+  })
+
+  test('opened ten times at once sends the code once; every browser ends on the same connection', async () => {
+    const before = await exchanges()
+    const url = await toCallback(app, visitor)
+    const all = await Promise.all(Array.from({ length: 10 }, () => visitor.get(url)))
+    expect(all.map(({ headers }) => headers.get('location'))).toEqual(Array(10).fill('/connections'))
+    expect(await exchanges()).toBe(before + 1)
+    const leads = await visitor.get(`${app.url}/connections/harbour-homes/leads`)
+    expect(leads.status).toBe(200)
+  })
+
+  test('answers with a redirect only, so that the code leaves the address bar', async () => {
+    const answer = await visitor.get(await toCallback(app, visitor))
+    expect(answer.status).toBe(303)
+    expect(answer.text).not.toMatch(/<html/)
+    expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
+  })
+
+  test('with a state of another session of the same user is refused', async () => {
+    const elsewhere = await signedIn(app, `user-${run}`)
+    await refused(await toCallback(app, elsewhere), 400, 'unknown_attempt')
+  })
+
+  test('with a state of another user is refused, and that user can still finish', async () => {
+    const other = await signedIn(app, 'other')
+    const url = await toCallback(app, other)
+    await refused(url, 400, 'unknown_attempt')
+    expect((await other.get(url)).status).toBe(303)
+  })
+
+  test.each([
+    ['no state', 'code=c'],
+    ['an unknown state', 'code=c&state=unknown'],
+    ['no code', 'state=s'],
+    ['a doubled code', 'code=c&code=d&state=s'],
+    ['a doubled state', 'code=c&state=s&state=t'],
+    ['a code and an error', 'code=c&error=access_denied&state=s'],
+    ['a code of 10 kB', `code=${'c'.repeat(10_000)}&state=s`],
+    ['a state of 10 kB', `code=c&state=${'s'.repeat(10_000)}`],
+    ['a doubled error', 'error=a&error=b&state=s'],
+    ['an error of 10 kB', `error=${'e'.repeat(10_000)}&state=s`],
+  ])('with %s is refused', async (what, query) => {
+    const code = what === 'an unknown state' ? 'unknown_attempt' : 'invalid_callback'
+    await refused(`${app.url}/connect/callback?${query}`, 400, code)
+  })
+
+  test.each([
+    ['access_denied', 403, 'consent_denied'],
+    ['server_error', 502, 'consent_unavailable'],
+    ['temporarily_unavailable', 502, 'consent_unavailable'],
+    ['unauthorized_client', 500, 'consent_misconfigured'],
+    ['invalid_scope', 500, 'consent_misconfigured'],
+  ])('with error=%s is a page of its own, and the attempt is over', async (error, status, code) => {
+    const before = await exchanges()
+    const url = new URL(await toCallback(app, visitor))
+    const answered = new URL(
+      `/connect/callback?error=${error}&state=${url.searchParams.get('state')}`,
+      app.url,
+    ).href
+    await refused(answered, status, code)
+    await refused(url.href, status, code)
+    expect(await exchanges()).toBe(before)
+  })
+
+  test('that is only looked at (HEAD) is not used up, nor is a context', async () => {
+    const context = await toContext(app, visitor)
+    expect(await head(context, visitor)).toBe(405)
+    const consent = await visitor.follow(await visitor.get(context))
+    const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } })
+    const { url } = await visitor.follow(answered, `${app.url}/connect/callback`)
+    expect(await head(url, visitor)).toBe(405)
+    expect((await visitor.get(url)).status).toBe(303)
+  })
+
+  test('under another spelling of its path exchanges with the registered redirect_uri', async () => {
+    const url = await toCallback(app, visitor)
+    const answer = await visitor.get(url.replace('/connect/callback', '/Connect/Callback/'))
+    expect(answer.headers.get('location')).toBe('/connections')
+  })
+
+  test('with a foreign issuer is refused before the code is sent', async () => {
+    const before = await exchanges()
+    const url = new URL(await toCallback(app, visitor))
+    url.searchParams.set('iss', 'https://elsewhere.example')
+    expect((await open(url.href, 'application/json')).json()).toMatchObject({
+      status: 502,
+      code: 'platform_rejected',
+    })
+    expect(await exchanges()).toBe(before)
+    expect(await connectionsOf(app, visitor)).toEqual([])
+  })
+
+  test('of a signed-out visitor asks to sign in and stores nothing', async () => {
+    const url = await toCallback(app, visitor)
+    await visitor.post(`${app.url}/sign-out`)
+    const answer = await open(url, 'application/json')
+    expect(answer.json()).toMatchObject({ status: 401, code: 'not_signed_in' })
+  })
+
+  test('of a former user of this browser is refused', async () => {
+    const url = await toCallback(app, visitor)
+    await visitor.post(`${app.url}/sign-out`)
+    await visitor.post(`${app.url}/sign-in`, { form: { name: `user-${run}` } })
+    await refused(url, 400, 'unknown_attempt')
+  })
+})
+
+describe('a failed exchange', () => {
+  test.each([
+    ['invalid_grant', 400, 'code_rejected'],
+    ['500', 503, 'platform_unavailable'],
+    ['garbage', 503, 'platform_unavailable'],
+    ['drop', 503, 'platform_unavailable'],
+    ['stall', 503, 'platform_unavailable'],
+    ['invalid_client', 500, 'misconfigured'],
+  ])(
+    '(%s) is a clear page, the code is not sent again, and connecting anew works',
+    async (fault, status, code) => {
+      const before = await exchanges()
+      await app.fault('exchange', fault, 1)
+      const url = await toCallback(app, visitor)
+      expect((await open(url, 'application/json')).json()).toMatchObject({ status, code })
+      expect((await open(url, 'application/json')).json()).toMatchObject({ status, code })
+      expect(await exchanges()).toBe(before + 1)
+      expect(await connectionsOf(app, visitor)).toEqual([])
+      await visitor.get(await toCallback(app, visitor))
+      expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'active' }])
+    },
+  )
+})
+
+describe('a bxcontext', () => {
+  const at = (query: string) => `${app.url}/connect/context${query}`
+
+  test('without an attempt is refused: anyone could have planted it', async () => {
+    await refused(at('?bxcontext=planted'), 400, 'no_attempt')
+  })
+
+  test('counts once: the second one for the same attempt is refused', async () => {
+    const url = await toContext(app, visitor)
+    expect((await visitor.get(url)).status).toBe(303)
+    await refused(at('?bxcontext=planted'), 400, 'no_attempt')
+  })
+
+  test("does not count for somebody else's attempt", async () => {
+    const other = await signedIn(app, 'beginner')
+    await other.post(`${app.url}/connect`)
+    await refused(at('?bxcontext=harbour-homes'), 400, 'no_attempt')
+  })
+
+  test('does not count for an attempt of the same user in another browser', async () => {
+    const elsewhere = await signedIn(app, `user-${run}`)
+    await elsewhere.post(`${app.url}/connect`)
+    await refused(at('?bxcontext=harbour-homes'), 400, 'no_attempt')
+  })
+
+  test.each([
+    ['missing', ''],
+    ['empty', '?bxcontext='],
+    ['doubled', '?bxcontext=a&bxcontext=b'],
+    ['an object', '?bxcontext[a]=b'],
+    ['of 10 kB', `?bxcontext=${'x'.repeat(10_000)}`],
+    ['with a control character', '?bxcontext=a%00b'],
+    ['a dot segment', '?bxcontext=..'],
+  ])('that is %s is refused, and the attempt is still there for a good one', async (_what, query) => {
+    await visitor.post(`${app.url}/connect`)
+    await refused(at(query), 400, 'invalid_context')
+    expect((await visitor.get(at('?bxcontext=harbour-homes'))).status).toBe(303)
+  })
+
+  test('in two tabs at once: each tab has its own attempt and ends in its own connection', async () => {
+    const [one, two] = [await toContext(app, visitor), await toContext(app, visitor, 'harbour-renovations')]
+    const [first, second] = await Promise.all([visitor.get(one), visitor.get(two)])
+    const states = [first, second].map(({ headers }) =>
+      new URL(headers.get('location') ?? '').searchParams.get('state'),
+    )
+    expect(new Set(states).size).toBe(2)
+    await expect(visitor.get(at('?bxcontext=third'))).resolves.toMatchObject({ status: 400 })
+  })
+
+  test('goes to the consent url with code flow, PKCE S256, state, scopes and itself', async () => {
+    const answer = await visitor.get(await toContext(app, visitor))
+    const url = new URL(answer.headers.get('location') ?? '')
+    expect(url.origin + url.pathname).toBe(`${app.platform}/auth/authorize`)
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      response_type: 'code',
+      client_id: 'test-client',
+      redirect_uri: `${app.url}/connect/callback`,
+      scope: 'catalogues leads',
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      bxcontext: 'harbour-homes',
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: 'S256',
+    })
+  })
+
+  test('of a visitor who is not signed in asks to sign in', async () => {
+    expect((await createVisitor().get(at('?bxcontext=a'), JSON_TYPE)).json()).toMatchObject({
+      code: 'not_signed_in',
+    })
+  })
+})
+
+describe('reconnecting', () => {
+  test('after a revocation on the platform brings the connection back', async () => {
+    const revoked = await connected(app, { name: `revoked-${run}` })
+    await app.sandbox('revoke')
+    const leads = await revoked.get(`${app.url}/connections/harbour-homes/leads`, JSON_TYPE)
+    expect(leads.json()).toMatchObject({
+      status: 409,
+      code: 'connection_revoked',
+      revokedAt: expect.any(String),
+    })
+    expect(await connectionsOf(app, revoked)).toMatchObject([
+      {
+        status: 'revoked',
+        health: 'revoked',
+        revokedAt: expect.any(String),
+        revokedBecause: expect.stringContaining('revoked'),
+      },
+    ])
+    await revoked.get(await toCallback(app, revoked))
+    expect(await connectionsOf(app, revoked)).toMatchObject([{ status: 'active', revokedAt: null }])
+    expect((await revoked.get(`${app.url}/connections/harbour-homes/leads`)).status).toBe(200)
+  })
+})

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Running, startAll } from '../../support/app.ts'
+import { connected, connectionsOf, signedIn, toCallback } from '../../support/flow.ts'
+
+let app: Running
+beforeAll(async () => {
+  app = await startAll()
+})
+afterAll(() => app.close())
+
+describe('connecting an account', () => {
+  test('ends on the connections page with an active connection of the granted scopes', async () => {
+    const visitor = await signedIn(app, 'first')
+    const callback = await visitor.get(await toCallback(app, visitor))
+    expect(callback.status).toBe(303)
+    expect(callback.headers.get('location')).toBe('/connections')
+    expect(await connectionsOf(app, visitor)).toMatchObject([
+      { context: 'harbour-homes', status: 'active', health: 'connected', scopes: ['catalogues', 'leads'] },
+    ])
+  })
+
+  test('a second context is a second connection with tokens of its own', async () => {
+    const visitor = await connected(app, { name: 'two' })
+    await visitor.get(await toCallback(app, visitor, { context: 'harbour-renovations' }))
+    const contexts = (await connectionsOf(app, visitor)).map(({ context }: { context: string }) => context)
+    expect(contexts.sort()).toEqual(['harbour-homes', 'harbour-renovations'])
+    const tokens = await Promise.all(
+      contexts.map((context: string) => app.services.vault.accessToken('two', context)),
+    )
+    expect(new Set(tokens).size).toBe(2)
+  })
+
+  test('opens leads and catalogues that came with the granted token', async () => {
+    const visitor = await connected(app, { name: 'reader' })
+    const get = (path: string) =>
+      visitor.get(`${app.url}/connections/harbour-homes/${path}`, { accept: 'application/json' })
+    const leads = (await get('leads?top=2&skip=1')).json()
+    expect(leads.items).toHaveLength(2)
+    expect(leads.total).toBeGreaterThan(30)
+    expect((await get(`leads/${leads.items[0].id}`)).json()).toEqual(leads.items[0])
+    expect((await get('catalogues')).json().items[0]).toMatchObject({
+      id: expect.any(String),
+      name: expect.any(String),
+    })
+  })
+})

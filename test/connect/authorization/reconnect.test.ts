@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
+import { type Running, startAll } from '../../support/app.ts'
+import { connected, connectionsOf, logIn, signedIn, toCallback, toContext } from '../../support/flow.ts'
+import type { Visitor } from '../../support/visitor.ts'
+
+let app: Running
+let visitor: Visitor
+let run = 0
+beforeAll(async () => {
+  app = await startAll()
+})
+afterAll(() => app.close())
+beforeEach(async () => {
+  visitor = await signedIn(app, `user-${++run}`)
+})
+
+const MARCUS = 'marcus@ridgeline.example'
+const context = (value: string) => `${app.url}/connect/context?bxcontext=${value}`
+const reconnect = (bxcontext: string) => visitor.post(`${app.url}/connect`, { form: { bxcontext } })
+const contextsOf = async () =>
+  (await connectionsOf(app, visitor)).map((connection: { context: string }) => connection.context)
+
+describe('reconnecting one business when another one comes back', () => {
+  /** As far as the question: Summit was meant, and the platform's login has Ridgeline. */
+  async function question(): Promise<string> {
+    await reconnect('summit-supplies')
+    const answer = await visitor.get(context('ridgeline-build'))
+    expect(answer.status).toBe(303)
+    const url = new URL(answer.headers.get('location') ?? '', app.url)
+    expect(url.origin + url.search).toBe(app.url)
+    return url.href
+  }
+
+  test('asks the user, in words that name both, before consent is requested', async () => {
+    const page = await visitor.get(await question())
+    expect(page.status).toBe(200)
+    expect(page.text).toMatch(/You chose <strong>ridgeline-build<\/strong>[^.]*not <strong>summit-supplies/)
+    expect(await contextsOf()).toEqual([])
+  })
+
+  test('goes on to consent for the other one when the user wants that', async () => {
+    const url = await question()
+    await logIn(app, visitor, MARCUS)
+    const consent = await visitor.follow(await visitor.post(url))
+    const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } })
+    await visitor.follow(answered)
+    expect(await contextsOf()).toEqual(['ridgeline-build'])
+  })
+
+  test('takes one answer: the question cannot be answered twice, nor by another user', async () => {
+    const url = await question()
+    const other = await signedIn(app, 'somebody else')
+    expect((await other.post(url, { accept: 'application/json' })).json()).toMatchObject({ status: 400 })
+    expect((await visitor.post(url)).status).toBe(303)
+    expect((await visitor.post(url, { accept: 'application/json' })).json()).toMatchObject({
+      code: 'unknown_attempt',
+    })
+  })
+
+  test('does not ask when the business that was meant comes back, whatever other tabs do', async () => {
+    await reconnect('summit-supplies')
+    await visitor.post(`${app.url}/connect`)
+    const answer = await visitor.get(context('summit-supplies'))
+    expect(answer.headers.get('location')).toMatch(/\/auth\/authorize\?.*bxcontext=summit-supplies/)
+  })
+
+  test('carries what is meant on every button that reconnects', async () => {
+    const owner = await connected(app, { name: `owner-${run}` })
+    await app.sandbox('revoke')
+    const error = await owner.get(`${app.url}/connections/harbour-homes/leads`)
+    const list = await owner.get(`${app.url}/connections`)
+    for (const page of [error, list])
+      expect(page.text).toMatch(/name="bxcontext" value="harbour-homes"[\s\S]{0,60}Reconnect/)
+  })
+
+  test('keeps what is meant when consent was denied, so that the next try ends in the right one', async () => {
+    await logIn(app, visitor, MARCUS)
+    await reconnect('ridgeline-build')
+    const consent = await visitor.follow(await visitor.get(context('ridgeline-build')))
+    const denied = await visitor.follow(await visitor.post(consent.url, { form: { answer: 'deny' } }))
+    expect(denied.text).toContain('name="bxcontext" value="ridgeline-build"')
+  })
+
+  test.each(['a\u0000b', '..', 'x'.repeat(600)])('refuses a bxcontext like %j', async (bad) => {
+    const answer = await visitor.post(`${app.url}/connect`, {
+      form: { bxcontext: bad },
+      accept: 'application/json',
+    })
+    expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_context' })
+  })
+})
+
+describe('the platform (sandbox)', () => {
+  test('names the asking application at login', async () => {
+    const login = await visitor.follow(await visitor.post(`${app.url}/connect`))
+    expect(login.url).toContain('/login')
+    expect(login.text).toContain('to continue to <strong>Test App</strong>')
+  })
+
+  test('lets the user switch accounts from the consent page, and ends in the business that is chosen then', async () => {
+    await logIn(app, visitor, MARCUS)
+    const first = await visitor.follow(await visitor.post(`${app.url}/connect`), `${app.url}/connect/context`)
+    const consent = await visitor.follow(await visitor.get(first.url))
+    expect(consent.text).toContain('Switch account')
+    const back = await visitor.follow(await visitor.post(consent.url, { form: { answer: 'switch' } }))
+    expect(back.url).toBe(`${app.url}/connect/failed`)
+    const login = await visitor.follow(await visitor.post(`${app.url}/connect`))
+    expect(login.url).toContain('/login')
+    const next = new URL(login.url).searchParams.get('next') ?? ''
+    const form = { email: 'priya@summit.example', password: 'sandbox', next }
+    const asked = await visitor.follow(await visitor.post(`${app.platform}/login`, { form }))
+    expect(asked.text).toContain('Summit Building Supplies')
+  })
+
+  test('offers another login when a browser comes back without having come to consent', async () => {
+    await logIn(app, visitor, MARCUS)
+    await visitor.get(await toContext(app, visitor, 'ridgeline-build', MARCUS))
+    const second = await visitor.follow(
+      await visitor.post(`${app.url}/connect`),
+      `${app.url}/connect/context`,
+    )
+    expect(second.url).toContain(`${app.platform}/oauth2.html`)
+    expect(second.text).toContain('Log in as somebody else')
+  })
+
+  test('lets the consent of a colleague with the same login live beside yours', async () => {
+    const mine = await connected(app, { name: `mine-${run}` })
+    await connected(app, { name: `colleague-${run}` })
+    await app.sandbox('expire')
+    expect((await mine.get(`${app.url}/connections/harbour-homes/leads`)).status).toBe(200)
+  })
+})
+
+describe('the return addresses', () => {
+  const OTHERS = [
+    { 'sec-fetch-dest': 'image' },
+    { 'sec-fetch-dest': 'iframe' },
+    { 'sec-fetch-dest': 'empty' },
+    { 'sec-fetch-dest': 'document', 'sec-purpose': 'prefetch;prerender' },
+  ]
+
+  test.each(OTHERS)('opened with %j are refused, and the request is not used up', async (headers) => {
+    await visitor.post(`${app.url}/connect`)
+    expect((await visitor.get(context('harbour-homes'), { headers })).status).toBe(400)
+    await logIn(app, visitor)
+    const consent = await visitor.follow(
+      await visitor.get(context('harbour-homes'), { headers: { 'sec-fetch-dest': 'document' } }),
+    )
+    const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } })
+    const { url } = await visitor.follow(answered, `${app.url}/connect/callback`)
+    expect((await visitor.get(url, { headers })).status).toBe(400)
+    expect((await visitor.follow(await visitor.get(url))).url).toBe(`${app.url}/connections`)
+    expect(await contextsOf()).toEqual(['harbour-homes'])
+  })
+
+  test('show a failure at an address without code and state, also when it is reloaded', async () => {
+    const url = await toCallback(app, visitor, { form: { answer: 'deny' } })
+    const failed = await visitor.follow(await visitor.get(url))
+    expect([failed.url, failed.status]).toEqual([`${app.url}/connect/failed`, 403])
+    expect((await visitor.get(failed.url)).status).toBe(403)
+    const { code, requestId } = (await visitor.get(failed.url, { accept: 'application/json' })).json()
+    expect(code).toBe('consent_denied')
+    expect(app.logLines.filter((line) => line.includes(requestId)).join()).toContain('connect failed')
+  })
+
+  test('leave code and state behind also when the store is away, and say what happened in the log', async () => {
+    const url = await toCallback(app, visitor)
+    const claim = vi
+      .spyOn(app.services.authorizationRequests, 'claim')
+      .mockRejectedValueOnce(new StoreUnavailableError('away'))
+    const page = await visitor.follow(await visitor.get(url))
+    claim.mockRestore()
+    expect([page.url, page.status]).toEqual([`${app.url}/connect/failed`, 503])
+    expect(app.logLines.join()).toMatch(/"code":"store_unavailable","reason":"away","msg":"connect failed"/)
+  })
+
+  test('have the code of a failure in the log, also when nothing was exchanged', async () => {
+    const page = await visitor.follow(await visitor.get(`${app.url}/connect/callback?state=unknown&code=c`))
+    const [, requestId = ''] = /Request ID for support: <code>([\w-]+)/.exec(page.text) ?? []
+    expect(app.logLines.filter((line) => line.includes(requestId)).join()).toContain('unknown_attempt')
+  })
+
+  test('without a failure lead to the connections', async () => {
+    expect((await visitor.follow(await visitor.get(`${app.url}/connect/failed`))).url).toBe(
+      `${app.url}/connections`,
+    )
+  })
+})

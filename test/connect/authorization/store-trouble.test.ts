@@ -1,0 +1,60 @@
+import { createClient } from 'redis'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type Running, startAll } from '../../support/app.ts'
+import { connectionsOf, signedIn, toCallback } from '../../support/flow.ts'
+import { REDIS, withRedis } from '../../support/programs.ts'
+import { type RedisServer, startRedis } from '../../support/redis.ts'
+
+describe.skipIf(!REDIS)(`a consent while the store takes no writes${withRedis}`, () => {
+  let server: RedisServer
+  let app: Running
+  let admin: ReturnType<typeof createClient>
+  beforeAll(async () => {
+    server = await startRedis()
+    admin = createClient({ url: server.url })
+    await admin.connect()
+    app = await startAll({ REDIS_URL: server.url })
+    await vi.waitFor(async () => expect((await fetch(`${app.url}/health/ready`)).status).toBe(200), 5_000)
+  })
+  afterAll(async () => {
+    await app.close()
+    admin.destroy()
+    await server.close()
+  })
+
+  test('ends on a page that says so, at a clean address, and the account is connected once the store can', async () => {
+    const visitor = await signedIn(app)
+    const url = await toCallback(app, visitor)
+    const { oauth } = app.services
+    const exchange = oauth.exchange.bind(oauth)
+    const full = vi.spyOn(oauth, 'exchange').mockImplementation(async (flow) => {
+      const tokens = await exchange(flow)
+      await admin.configSet('maxmemory', '1')
+      return tokens
+    })
+    const page = await visitor.follow(await visitor.get(url))
+    full.mockRestore()
+    expect([page.url, page.status]).toEqual([`${app.url}/connect/failed`, 503])
+    expect(page.text).toContain('granted access')
+    expect(await connectionsOf(app, visitor)).toMatchObject([{ context: 'harbour-homes', status: 'active' }])
+    await admin.configSet('maxmemory', '0')
+    await app.services.vault.idle()
+    expect(
+      await app.services.store.get({ kind: 'connection', owner: 'ann', id: 'harbour-homes' }),
+    ).not.toBeNull()
+  })
+})
+
+test('an exchange that is answered after 6 s connects the account', async () => {
+  const app = await startAll({}, {}, { tokenAnswerMs: 32_000 })
+  const visitor = await signedIn(app)
+  const url = await toCallback(app, visitor)
+  const { oauth } = app.services
+  const sent = vi.spyOn(oauth, 'exchange')
+  await app.fault('exchange', 'slow', 1)
+  const page = await visitor.follow(await visitor.get(url))
+  expect(page.url).toBe(`${app.url}/connections`)
+  expect(sent).toHaveBeenCalledTimes(1)
+  expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'active' }])
+  await app.close()
+})

@@ -1,0 +1,343 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Worker } from 'node:worker_threads'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createApi } from '../../../src/connect/platform/api.ts'
+import { createHttp } from '../../../src/connect/platform/http.ts'
+import { createLeads, type Leads } from '../../../src/features/leads/leads.ts'
+import { serve } from '../../support/ports.ts'
+
+type Handler = (req: IncomingMessage, res: ServerResponse) => void
+
+let server: Awaited<ReturnType<typeof serve>>
+let handlers: Handler[]
+let requests: { url: string; authorization: string | undefined; method: string }[]
+let leads: Leads
+const http = createHttp({ answerMs: 300, deadlineMs: 1500, maxBytes: 100_000 })
+
+beforeAll(async () => {
+  server = await serve((req, res) => {
+    requests.push({ url: req.url ?? '', authorization: req.headers.authorization, method: req.method ?? '' })
+    const handler = handlers.length > 1 ? handlers.shift() : handlers[0]
+    handler?.(req, res)
+  })
+  leads = createLeads(createApi({ baseUrl: `http://127.0.0.1:${server.port}/base/`, http, deadlineMs: 2000 }))
+})
+afterAll(async () => {
+  await server.close()
+  await http.close()
+})
+beforeEach(() => {
+  requests = []
+  handlers = []
+})
+
+/** A source whose renewed tokens are `renewed-1`, `renewed-2` ... */
+function source(granted: string[] | null = null) {
+  let renewals = 0
+  return {
+    accessToken: async () => 'token',
+    renew: async () => `renewed-${++renewals}`,
+    renewals: () => renewals,
+    grantedScopes: async () => granted,
+    account: 'one',
+    noteCall: async () => {},
+  }
+}
+
+const json =
+  (body: unknown, status = 200, headers: Record<string, string> = {}): Handler =>
+  (_req, res) =>
+    void res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+
+describe('an API call', () => {
+  test('sends the bearer token and OData paging, and reads the total from its header', async () => {
+    handlers = [json([{ id: 7, name: 'A', extra: true }], 200, { 'x-odata-total-count': '41' })]
+    const page = await leads.list(source(), { top: 5, skip: 10, orderBy: 'createdAt desc' })
+    expect(page).toEqual({ items: [{ id: 7, name: 'A', extra: true }], total: 41 })
+    const { url, authorization } = requests[0] as (typeof requests)[0]
+    expect(authorization).toBe('Bearer token')
+    const { pathname, searchParams } = new URL(url, 'http://x')
+    expect(pathname).toBe('/base/leads')
+    expect(Object.fromEntries(searchParams)).toEqual({
+      ...{ $top: '5', $skip: '10', $orderby: 'createdAt desc', $count: 'true' },
+    })
+  })
+
+  test('without a total says so', async () => {
+    handlers = [json([])]
+    expect(await leads.list(source())).toEqual({ items: [], total: null })
+  })
+
+  test.each(['a?b#c', 'ü', ' ', '%2e%2e'])('with the id %j stays within its path', async (id) => {
+    handlers = [json({ id, name: 'A' })]
+    await leads.get(source(), id)
+    expect(requests[0]?.url).toBe(`/base/leads/${encodeURIComponent(id)}`)
+  })
+
+  test.each(['.', '..', 'a/b', 'a\\b', '../catalogues'])(
+    'with the id %j, which could lead out of its path, is not sent',
+    async (id) => {
+      await expect(leads.get(source(), id)).rejects.toMatchObject({ code: 'not_found' })
+      expect(requests).toEqual([])
+    },
+  )
+})
+
+describe('what an API answer means', () => {
+  test('401: one renewed token and one repeat, which works', async () => {
+    handlers = [json({}, 401), json([])]
+    await leads.list(source())
+    expect(requests.map(({ authorization }) => authorization)).toEqual(['Bearer token', 'Bearer renewed-1'])
+  })
+
+  test('401 again after a good renewal: rejected, without another round', async () => {
+    handlers = [json({}, 401)]
+    const from = source()
+    await expect(leads.list(from)).rejects.toMatchObject({ code: 'platform_rejected', status: 502 })
+    expect(from.renewals()).toBe(1)
+    expect(requests).toHaveLength(2)
+  })
+
+  test('401 and a renewal that fails: the renewal decides', async () => {
+    handlers = [json({}, 401)]
+    const failing = { ...source(), renew: () => Promise.reject(new Error('the vault’s word')) }
+    await expect(leads.list(failing)).rejects.toThrow('the vault’s word')
+  })
+
+  test('403: a missing scope, by the name in the challenge, else the needed one if it was not granted, else none; never a renewal', async () => {
+    const challenge = 'Bearer error="insufficient_scope", scope="leads.write"'
+    handlers = [json({}, 403, { 'www-authenticate': challenge }), json({}, 403)]
+    const from = source()
+    await expect(leads.list(from)).rejects.toMatchObject({
+      code: 'scope_missing',
+      status: 403,
+      scope: 'leads.write',
+    })
+    await expect(leads.list(source(['catalogues']))).rejects.toMatchObject({
+      code: 'scope_missing',
+      scope: 'leads',
+    })
+    await expect(leads.list(source(['leads']))).rejects.toMatchObject({
+      code: 'scope_missing',
+      scope: undefined,
+    })
+    await expect(leads.list(from)).rejects.toMatchObject({ code: 'scope_missing', scope: undefined })
+    expect(from.renewals()).toBe(0)
+  })
+
+  test('404: not found, of the thing that was asked for; rejected for a list, which always exists', async () => {
+    handlers = [json({}, 404)]
+    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_rejected' })
+    await expect(leads.get(source(), 'x')).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('lead'),
+    })
+  })
+
+  test.each([400, 409, 422])('%i: rejected, and not repeated', async (status) => {
+    handlers = [json({ secret: 'detail' }, status)]
+    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_rejected', status: 502 })
+    expect(requests).toHaveLength(1)
+  })
+
+  test.each([
+    ['500', json({}, 500)],
+    ['503', json({}, 503)],
+    ['a stall', () => {}],
+    ['a dropped connection', (_req: unknown, res: ServerResponse) => void res.destroy()],
+  ] as [string, Handler][])('%s once: a read is repeated and works', async (_what, handler) => {
+    handlers = [handler, json([])]
+    expect(await leads.list(source())).toEqual({ items: [], total: null })
+    expect(requests).toHaveLength(2)
+  })
+
+  test.each([
+    ['500', json({}, 500), 3],
+    ['a stall', () => {}, 3],
+    ['a teapot', json({}, 418), 1],
+    ['HTML instead of JSON', (_req: unknown, res: ServerResponse) => void res.end('<h1>Down</h1>'), 1],
+    ['half of JSON', (_req: unknown, res: ServerResponse) => void res.end('[{"id":'), 1],
+  ] as [string, Handler, number][])(
+    '%s for good: unavailable, within the deadline',
+    async (_what, handler, tries) => {
+      handlers = [handler]
+      await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_unavailable', status: 503 })
+      expect(requests.length).toBeLessThanOrEqual(tries)
+    },
+  )
+
+  test('429 with a short Retry-After is waited for', async () => {
+    handlers = [json({}, 429, { 'retry-after': '1' }), json([])]
+    await leads.list(source())
+    expect(requests).toHaveLength(2)
+  })
+
+  test('429 with a Retry-After beyond the deadline is passed on at once', async () => {
+    handlers = [json({}, 429, { 'retry-after': '60' })]
+    await expect(leads.list(source())).rejects.toMatchObject({
+      code: 'platform_unavailable',
+      retryAfterMs: 60_000,
+    })
+    expect(requests).toHaveLength(1)
+  })
+
+  test('Retry-After as a date is understood', async () => {
+    const date = new Date(Date.now() + 30_000).toUTCString()
+    handlers = [json({}, 503, { 'retry-after': date })]
+    const error = await leads.list(source()).catch((thrown) => thrown)
+    expect(error.retryAfterMs).toBeGreaterThan(27_000)
+    expect(error.retryAfterMs).toBeLessThan(31_000)
+  })
+
+  test.each([
+    ['an object instead of a list', { items: [] }, 'the whole answer'],
+    ['a lead without an id', [{ name: 'A' }], '0.id'],
+    ['a lead whose name is a number', [{ id: '1' }, { id: '2', name: 7 }], '1.name'],
+    ['a lead whose id is an object', [{ id: {}, name: 'A' }], '0.id'],
+  ])('%s: rejected, naming the field', async (_what, body, field) => {
+    handlers = [json(body)]
+    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_rejected', field })
+  })
+
+  test('a redirect is not followed: the token goes nowhere else', async () => {
+    let elsewhere = 0
+    const other = await serve((_req, res) => {
+      elsewhere++
+      res.end()
+    })
+    handlers = [json({}, 302, { location: `http://127.0.0.1:${other.port}/` })]
+    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_unavailable' })
+    expect(elsewhere).toBe(0)
+    await other.close()
+  })
+
+  test('an answer that is too large is rejected before it fills the memory', async () => {
+    handlers = [(_req, res) => void res.end('x'.repeat(200_000))]
+    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_rejected' })
+  })
+
+  test('an answer that never ends is given up at the deadline', async () => {
+    handlers = [
+      (_req, res) => {
+        const drip = setInterval(() => (res.destroyed ? clearInterval(drip) : res.write(' ')), 50)
+      },
+    ]
+    const started = performance.now()
+    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_unavailable' })
+    expect(performance.now() - started).toBeLessThan(4000)
+  })
+})
+
+test('the deadline covers the wait for a free connection', async () => {
+  handlers = [() => {}]
+  const slow = createHttp({ answerMs: 2000, deadlineMs: 2000 })
+  const url = `http://127.0.0.1:${server.port}/`
+  const busy = Array.from({ length: 64 }, () => slow.send({ method: 'GET', url }).catch(() => {}))
+  await expect.poll(() => requests.length).toBe(64)
+  const started = performance.now()
+  await expect(slow.send({ method: 'GET', url, deadlineMs: 100 })).rejects.toMatchObject({
+    code: 'platform_unavailable',
+  })
+  expect(performance.now() - started).toBeLessThan(1000)
+  await Promise.all(busy)
+  await slow.close()
+})
+
+describe('creating', () => {
+  test('is sent once, even when the answer is lost', async () => {
+    handlers = [(_req, res) => void res.destroy()]
+    await expect(leads.create(source(), { name: 'A' })).rejects.toMatchObject({
+      code: 'platform_unavailable',
+    })
+    expect(requests.map(({ method }) => method)).toEqual(['POST'])
+  })
+
+  test('refuses fields that the contract does not have', async () => {
+    const lead = { name: 'A', admin: true } as { name: string }
+    await expect(leads.create(source(), lead)).rejects.toThrow(/admin/)
+    expect(requests).toEqual([])
+  })
+})
+
+describe('one account whose calls hang', () => {
+  const quick = createHttp()
+  const create = (pool = quick) =>
+    createLeads(createApi({ baseUrl: `http://127.0.0.1:${server.port}`, http: pool, deadlineMs: 1_500 }))
+  afterAll(() => quick.close())
+
+  /** Requests that are in flight at the server, by account. */
+  const inFlight = new Map<string, number>()
+  const hang: Handler = (req, res) => {
+    const account = req.headers.authorization ?? ''
+    inFlight.set(account, (inFlight.get(account) ?? 0) + 1)
+    if (account !== 'Bearer hanging') res.end('[]')
+  }
+  const of = (account: string) => ({ ...source(), account, accessToken: async () => account })
+
+  test('has at most 16 in flight, and leaves the others alone', async () => {
+    handlers = [hang]
+    const shared = create()
+    const hanging = Array.from({ length: 200 }, () => shared.list(of('hanging')).catch((error) => error))
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(inFlight.get('Bearer hanging')).toBe(16)
+    const started = performance.now()
+    await Promise.all(Array.from({ length: 10 }, () => shared.list(of('another'))))
+    expect(performance.now() - started).toBeLessThan(1_000)
+    for (const error of await Promise.all(hanging))
+      expect(error).toMatchObject({ code: 'platform_unavailable' })
+  })
+
+  test('has its queue served in turn once calls are answered', async () => {
+    handlers = [json([])]
+    const shared = create()
+    const all = await Promise.all(Array.from({ length: 100 }, () => shared.list(of('busy'))))
+    expect(all).toHaveLength(100)
+  })
+})
+
+describe('an outage', () => {
+  test.each([
+    ['no_answer', (_req: IncomingMessage, res: ServerResponse) => void res.destroy(), "isn't responding"],
+    ['error', json({}, 500), 'returned an error'],
+    ['busy', json({}, 429), 'is busy'],
+    ['unreadable', (_req: IncomingMessage, res: ServerResponse) => void res.end('<h1>'), 'could not read'],
+  ])('of kind %s says what happened', async (kind, handler, words) => {
+    handlers = [handler]
+    const noted: unknown[] = []
+    const from = { ...source(), noteCall: async (outcome: unknown) => void noted.push(outcome) }
+    const error = await leads.list(from).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({
+      code: 'platform_unavailable',
+      kind,
+      message: expect.stringContaining(words),
+    })
+    expect(noted).toEqual([{ result: 'unavailable', kind }])
+  })
+})
+
+test('a process that was stopped past its deadline reads the answer that is waiting for it', async () => {
+  const answering = new Worker(
+    `const { createServer } = require('node:http')
+    const server = createServer((_req, res) => setTimeout(() => res.end('[]'), 100))
+    server.listen(0, '127.0.0.1', () => require('node:worker_threads').parentPort.postMessage(server.address().port))`,
+    { eval: true },
+  )
+  const [port] = await once(answering, 'message')
+  const pool = createHttp({ deadlineMs: 500 })
+  const answer = pool.send({ method: 'GET', url: `http://127.0.0.1:${port}/` })
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  // As SIGSTOP does: nothing is read, and time goes on.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000)
+  expect(await answer).toMatchObject({ status: 200 })
+  await Promise.all([pool.close(), answering.terminate()])
+})
+
+test('an answer about the request itself ends an outage; a token that stays rejected does not look well', async () => {
+  const noted: unknown[] = []
+  const from = { ...source(), noteCall: async (outcome: unknown) => void noted.push(outcome) }
+  handlers = [json({}, 404), json({}, 401)]
+  await leads.get(from, '1').catch(() => {})
+  await leads.get(from, '1').catch(() => {})
+  expect(noted).toMatchObject([{ result: 'ok' }, { result: 'unavailable', kind: 'rejected' }])
+})

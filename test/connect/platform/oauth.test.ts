@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createHttp } from '../../../src/connect/platform/http.ts'
+import { createOAuth, type OAuthOptions } from '../../../src/connect/platform/oauth.ts'
+import { oauthError, startTokenEndpoint, type TokenEndpoint, tokens } from '../../support/token-endpoint.ts'
+
+let endpoint: TokenEndpoint
+beforeEach(async () => {
+  endpoint = await startTokenEndpoint()
+})
+afterEach(() => endpoint.close())
+
+function oauth(options: Partial<OAuthOptions> = {}) {
+  return createOAuth({
+    ...{ appUrl: 'https://app.platform.example/sub/', authUrl: endpoint.authUrl, http: createHttp() },
+    ...{ clientId: 'client id', clientSecret: 'a+secret/with=signs', scopes: ['leads', 'catalogues'] },
+    ...{ authorizePath: '/authorize', authorizeParams: {}, pkce: true },
+    ...options,
+  })
+}
+
+const flow = { context: 'ctx/1', state: 'the-state', codeVerifier: 'v'.repeat(43) }
+const callback = (query: string) => new URL(`https://app.example/connect/callback?${query}`)
+
+test('the start url is the platform’s page with the redirect url, and keeps the path of the address', () => {
+  const url = oauth().startUrl('https://app.example/connect/context')
+  expect(url.href).toBe(
+    'https://app.platform.example/sub/oauth2.html?redirectUrl=https%3A%2F%2Fapp.example%2Fconnect%2Fcontext',
+  )
+})
+
+describe('the consent url', () => {
+  const consent = { ...flow, redirectUri: 'https://app.example/connect/callback' }
+
+  test('has configured parameters and path, and no PKCE when that is off', async () => {
+    const url = await oauth({
+      pkce: false,
+      authorizePath: '/consent',
+      authorizeParams: { audience: 'api' },
+    }).consentUrl(consent)
+    expect(url.pathname).toBe('/consent')
+    expect(url.searchParams.get('audience')).toBe('api')
+    expect(url.searchParams.has('code_challenge')).toBe(false)
+  })
+
+  test('never carries the client secret or the code verifier', async () => {
+    const { href } = await oauth().consentUrl(consent)
+    expect(decodeURIComponent(href)).not.toContain('a+secret')
+    expect(href).not.toContain(flow.codeVerifier)
+  })
+})
+
+describe('the exchange', () => {
+  test('sends code, redirect_uri, verifier, bxcontext and credentials as a form, once', async () => {
+    endpoint.answers(tokens({ refresh_token: 'r', scope: 'leads catalogues', expires_in: 60 }))
+    const got = await oauth().exchange({ ...flow, callbackUrl: callback('code=the-code&state=the-state') })
+    expect(endpoint.requests).toEqual([
+      {
+        grant_type: 'authorization_code',
+        code: 'the-code',
+        redirect_uri: 'https://app.example/connect/callback',
+        code_verifier: flow.codeVerifier,
+        bxcontext: 'ctx/1',
+        client_id: 'client id',
+        client_secret: 'a+secret/with=signs',
+      },
+    ])
+    expect(got).toMatchObject({ refreshToken: 'r', expiresIn: 60, scopes: ['leads', 'catalogues'] })
+  })
+
+  test('is not sent when state or issuer do not fit', async () => {
+    for (const query of [
+      'code=c&state=other',
+      'code=c',
+      'code=c&state=the-state&iss=https%3A%2F%2Felsewhere.example',
+    ]) {
+      const exchange = oauth().exchange({ ...flow, callbackUrl: callback(query) })
+      await expect(exchange).rejects.toMatchObject({ code: 'platform_rejected' })
+    }
+    expect(endpoint.requests).toEqual([])
+  })
+
+  test.each(['', '/'])('accepts its issuer, with %j at its end', async (end) => {
+    const query = new URLSearchParams({ code: 'c', state: 'the-state', iss: endpoint.authUrl + end })
+    await oauth().exchange({ ...flow, callbackUrl: callback(String(query)) })
+    expect(endpoint.requests).toHaveLength(1)
+  })
+
+  test('ignores an id token that nobody asked for', async () => {
+    endpoint.answers(tokens({ id_token: 'not.a.jwt' }))
+    await oauth().exchange({ ...flow, callbackUrl: callback('code=c&state=the-state') })
+  })
+})
+
+test.each([
+  ['a code', () => oauth().exchange({ ...flow, callbackUrl: callback('code=SECRET-CODE&state=the-state') })],
+  ['a refresh token', () => oauth().refresh({ refreshToken: 'SECRET-REFRESH', context: 'ctx' })],
+])('an error about %s holds no secret, however deep one looks', async (_what, call) => {
+  const answers = [
+    oauthError('invalid_grant'),
+    oauthError('invalid_client', 401),
+    { status: 500, text: 'SECRET-BODY' },
+    { json: { access_token: 'SECRET-ACCESS', token_type: 'mac' } },
+    { json: { access_token: 'SECRET-ACCESS', expires_in: -1 } },
+    { json: { access_token: 'SECRET-ACCESS', scope: 7 } },
+  ]
+  for (const answer of answers) {
+    endpoint.answers(answer)
+    const error = await call().then(
+      () => expect.unreachable('it must fail'),
+      (thrown: unknown) => thrown,
+    )
+    expect(everythingIn(error)).not.toMatch(/SECRET|a\+secret|vvvv/)
+  }
+})
+
+/** All strings that can be reached from a value, hidden properties included. */
+function everythingIn(value: unknown, seen = new Set<unknown>()): string {
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null || seen.has(value)) return ''
+  seen.add(value)
+  const keys = [...Object.getOwnPropertyNames(value), ...Object.getOwnPropertySymbols(value)]
+  return keys.map((key) => everythingIn((value as Record<PropertyKey, unknown>)[key], seen)).join('\n')
+}

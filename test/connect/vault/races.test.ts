@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import type { VaultOptions } from '../../../src/connect/vault/vault.ts'
+import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
+import { GRANTED, newKey, type VaultSetup, vaultSetup } from '../../support/vault.ts'
+
+let setup: VaultSetup
+afterEach(() => setup?.close())
+
+const NEWER = { ...GRANTED, accessToken: 'newer', refreshToken: 'refresh-newer' }
+
+/** Starts a refresh that is answered with `answer` only after `meanwhile` has happened. */
+async function refreshWhile(
+  answer: Scripted,
+  meanwhile: () => Promise<unknown>,
+  options: Partial<VaultOptions> = {},
+): Promise<PromiseSettledResult<string>> {
+  setup = await vaultSetup(options)
+  await setup.vault.connect('ann', 'ctx', GRANTED)
+  setup.later(301)
+  let arrived = () => {}
+  const asked = new Promise<void>((resolve) => {
+    arrived = resolve
+  })
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  setup.endpoint.answers(async (res) => {
+    arrived()
+    await released
+    const { status = 200, json } = answer as { status?: number; json: unknown }
+    res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
+  })
+  const refreshing = Promise.allSettled([setup.vault.accessToken('ann', 'ctx')])
+  await asked
+  await meanwhile()
+  release()
+  const [result] = await refreshing
+  return result as PromiseSettledResult<string>
+}
+
+describe('while a refresh of the old grant is in flight', () => {
+  test('a new consent stays, and the refresh gives its token', async () => {
+    const result = await refreshWhile(tokens(), () => setup.anotherVault().connect('ann', 'ctx', NEWER))
+    expect(result).toMatchObject({ value: 'newer' })
+    expect(await setup.vault.accessToken('ann', 'ctx')).toBe('newer')
+  })
+
+  test('a new consent stays although the old grant is answered with invalid_grant', async () => {
+    const result = await refreshWhile(oauthError('invalid_grant'), () =>
+      setup.anotherVault().connect('ann', 'ctx', NEWER),
+    )
+    expect(result).toMatchObject({ value: 'newer' })
+    expect(await setup.vault.find('ann', 'ctx')).toMatchObject({ status: 'active' })
+  })
+
+  test('a disconnect leaves the record gone', async () => {
+    const result = await refreshWhile(tokens(), () => setup.anotherVault().disconnect('ann', 'ctx'))
+    expect(result).toMatchObject({ reason: { code: 'not_connected' } })
+    expect(await setup.vault.find('ann', 'ctx')).toBeNull()
+  })
+
+  test('a disconnect leaves the record gone although the grant is answered with invalid_grant', async () => {
+    await refreshWhile(oauthError('invalid_grant'), () => setup.anotherVault().disconnect('ann', 'ctx'))
+    expect(await setup.vault.find('ann', 'ctx')).toBeNull()
+  })
+
+  test('a reseal by another process loses neither the new token nor the new seal', async () => {
+    const keys = [newKey('old'), newKey('new')] as const
+    const resealing = () => setup.anotherVault({ keys: [keys[1], keys[0]] }).reseal()
+    const result = await refreshWhile(tokens({ access_token: 'next' }), resealing, { keys })
+    expect(result).toMatchObject({ value: 'next' })
+    expect(await setup.vault.accessToken('ann', 'ctx')).toBe('next')
+  })
+})
+
+describe('a lease that was outlived by a slow refresh', () => {
+  test('means two refreshes at worst, and the result of the one that was sent later stays', async () => {
+    const result = await refreshWhile(tokens({ access_token: 'slow' }), async () => {
+      // The holder's lease is lost, as after a long pause of its process, and another process refreshes.
+      await setup.store.delete({ kind: 'lease', owner: 'ann', id: 'ctx' })
+      setup.later(1)
+      setup.endpoint.answers(tokens({ access_token: 'fast' }))
+      expect(await setup.anotherVault().accessToken('ann', 'ctx')).toBe('fast')
+      setup.later(1)
+    })
+    expect(result.status).toBe('fulfilled')
+    expect(setup.endpoint.requests).toHaveLength(2)
+    expect(await setup.vault.accessToken('ann', 'ctx')).toBe('fast')
+  })
+})

@@ -1,0 +1,285 @@
+import { createHmac } from 'node:crypto'
+import express from 'express'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
+import { builderRequestsRoutes } from '../../../src/features/builder-requests/routes.ts'
+import { type Running, startAll, WEBHOOK_SECRET } from '../../support/app.ts'
+import { connected, logIn } from '../../support/flow.ts'
+import { serve } from '../../support/ports.ts'
+import { createVisitor, type Visitor } from '../../support/visitor.ts'
+
+let app: Running
+let supplier: Visitor
+beforeAll(async () => {
+  app = await startAll({ PLATFORM_WEBHOOK_SECRET: `${WEBHOOK_SECRET},an-older-secret-of-ours` })
+  supplier = await connected(app, { name: 'sam', context: 'summit-supplies', email: 'priya@summit.example' })
+})
+afterAll(() => app.close())
+beforeEach(() => fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' }))
+
+let number = 0
+const event = (more: object = {}) => ({
+  ...{
+    id: `evt_test_${number++}`,
+    type: 'integration-connection.requested',
+    occurredAt: new Date().toISOString(),
+  },
+  ...{ data: { bxcontext: 'summit-supplies', integrationConnectionId: 'x' }, ...more },
+})
+const signature = (body: string, secret = WEBHOOK_SECRET) =>
+  createHmac('sha256', secret).update(body).digest('hex')
+
+/** Delivers a body, signed as it should be unless `headers` says otherwise. */
+async function deliver(body: string, headers: Record<string, string> = {}) {
+  const answer = await fetch(`${app.url}/webhooks/platform`, {
+    ...{ method: 'POST', body },
+    headers: {
+      ...{ 'content-type': 'application/json', 'x-webhook-signature': signature(body) },
+      ...headers,
+    },
+  })
+  const text = await answer.text()
+  return { status: answer.status, text, json: text.startsWith('{') ? JSON.parse(text) : null }
+}
+const stored = async (id: string) =>
+  (await app.services.events.recent('summit-supplies')).some((event) => event.id === id)
+const lists = async () => (await app.calls()).filter(({ endpoint }) => endpoint === 'catalogues').length
+
+describe('a delivery', () => {
+  test('with a good signature is stored and answered at once; then the list is fetched', async () => {
+    const listed = await lists()
+    const sent = event()
+    expect(await deliver(JSON.stringify(sent))).toMatchObject({ status: 202, json: { fresh: true } })
+    expect(await stored(sent.id)).toBe(true)
+    await vi.waitFor(async () => expect(await lists()).toBe(listed + 1))
+  })
+
+  test('is answered before the list is fetched, however long that takes', async () => {
+    await app.fault('catalogues', 'stall', 1)
+    const started = performance.now()
+    expect((await deliver(JSON.stringify(event()))).status).toBe(202)
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+
+  test.each([
+    ['with the signature of another secret', (body: string) => signature(body, 'other')],
+    ['with a signature that is cut off', (body: string) => signature(body).slice(0, 62)],
+    ['with a signature that is no hex', () => 'z'.repeat(64)],
+    ['with an empty signature', () => ''],
+  ])('%s is refused and not stored', async (_name, sign) => {
+    const sent = event()
+    const body = JSON.stringify(sent)
+    expect(await deliver(body, { 'x-webhook-signature': sign(body) })).toMatchObject({ status: 401 })
+    expect(await stored(sent.id)).toBe(false)
+  })
+
+  test('without a signature is refused', async () => {
+    const body = JSON.stringify(event())
+    const answer = await fetch(`${app.url}/webhooks/platform`, {
+      ...{
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+      },
+    })
+    expect(answer.status).toBe(401)
+    expect(await answer.json()).toMatchObject({ code: 'invalid_signature' })
+  })
+
+  test('of a body that was changed by one byte is refused, whichever byte', async () => {
+    const sent = event()
+    const body = JSON.stringify(sent)
+    for (let at = 0; at < body.length; at += 7) {
+      const changed = `${body.slice(0, at)}${body[at] === 'x' ? 'y' : 'x'}${body.slice(at + 1)}`
+      expect((await deliver(changed, { 'x-webhook-signature': signature(body) })).status).toBe(401)
+    }
+    expect(await stored(sent.id)).toBe(false)
+  })
+
+  test('with sha256= before its signature, in capitals, or of an older secret is taken', async () => {
+    for (const sign of [
+      (body: string) => `sha256=${signature(body)}`,
+      (body: string) => signature(body).toUpperCase(),
+      (body: string) => signature(body, 'an-older-secret-of-ours'),
+    ]) {
+      const body = JSON.stringify(event())
+      expect((await deliver(body, { 'x-webhook-signature': sign(body) })).status).toBe(202)
+    }
+  })
+
+  test('100 times, at once and again, stores one', async () => {
+    const listed = await lists()
+    const body = JSON.stringify(event())
+    const answers = await Promise.all(Array.from({ length: 50 }, () => deliver(body)))
+    for (let again = 0; again < 50; again++) answers.push(await deliver(body))
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(1)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(99)
+    await vi.waitFor(async () => expect(await lists()).toBe(listed + 1))
+  })
+
+  test('of an unknown event is accepted, stored and shown as unknown', async () => {
+    const listed = await lists()
+    expect((await deliver(JSON.stringify(event({ type: 'catalogue.archived' })))).status).toBe(202)
+    expect(await lists()).toBe(listed)
+    const page = await supplier.get(`${app.url}/connections/summit-supplies/builder-requests`)
+    expect(page.text).toMatch(/catalogue\.archived<\/code> <span class="badge">unknown/)
+  })
+
+  test.each([
+    ['not JSON', '{"id":'],
+    ['not an object', '[]'],
+    ['with an id that is too long', JSON.stringify({ id: 'x'.repeat(201), type: 'x' })],
+  ])('that is signed but %s is 400 and not stored', async (_name, body) => {
+    expect((await deliver(body)).status).toBe(400)
+  })
+
+  test('over 256 kB is 413, and one of another type is 415', async () => {
+    const large = JSON.stringify(event({ data: { text: 'x'.repeat(256 * 1024) } }))
+    expect((await deliver(large)).status).toBe(413)
+    const body = JSON.stringify(event())
+    expect((await deliver(body, { 'content-type': 'text/plain' })).status).toBe(415)
+    expect((await deliver(body, { 'content-type': 'application/json; charset=utf-8' })).status).toBe(202)
+  })
+
+  test('leaves neither its secret nor its signature in the log', async () => {
+    const body = JSON.stringify(event())
+    await deliver(body)
+    await deliver(body, { 'x-webhook-signature': 'wrong' })
+    const log = app.logLines.join()
+    for (const secret of [WEBHOOK_SECRET, signature(body)]) expect(log).not.toContain(secret)
+  })
+})
+
+test('an event of another shape than expected is stored once as unknown, and the list is fetched', async () => {
+  const listed = await lists()
+  const body = JSON.stringify({ eventId: number++, event: 'integration-connection.requested' })
+  expect((await deliver(body)).status).toBe(202)
+  expect((await deliver(body)).status).toBe(200)
+  await vi.waitFor(async () => expect(await lists()).toBe(listed + 1))
+})
+
+test('a replay is recognised after hundreds of other events', async () => {
+  const { events } = app.services
+  expect(await events.add({ id: 'bulk_0', type: 'bulk' })).toBe(true)
+  for (let at = 1; at < 600; at++) await events.add({ id: `bulk_${at}`, type: 'bulk' })
+  expect(await events.add({ id: 'bulk_0', type: 'bulk' })).toBe(false)
+  expect(await events.recent('summit-supplies')).toHaveLength(10)
+})
+
+test('an event of one business leaves the connections of others alone', async () => {
+  await connected(app, { name: 'olive' })
+  const listed = await lists()
+  await deliver(JSON.stringify(event()))
+  await vi.waitFor(async () => expect(await lists()).toBeGreaterThan(listed))
+  expect(await lists()).toBe(listed + 1)
+})
+
+test('a request of the sandbox’s builder arrives as an event and is in the list', async () => {
+  const builder = createVisitor()
+  await logIn(app, builder)
+  const form = { externalRef: 'CUST77' }
+  await builder.post(`${app.platform}/suppliers/harbour-homes/summit-supplies/ask`, { form })
+  await vi.waitFor(async () => expect(await app.services.pending.count('sam', 'summit-supplies')).toBe(1))
+  const page = await supplier.get(`${app.url}/connections/summit-supplies/builder-requests`, {
+    accept: 'application/json',
+  })
+  expect(page.json().items).toMatchObject([{ externalRef: 'CUST77', builder: { name: 'Harbour Homes' } }])
+})
+
+test('without a secret there is no webhook, and the open page asks the platform itself', async () => {
+  const polling = await startAll({ PLATFORM_WEBHOOK_SECRET: '' })
+  const visitor = await connected(polling, {
+    name: 'sam',
+    context: 'summit-supplies',
+    email: 'priya@summit.example',
+  })
+  const body = JSON.stringify(event())
+  const answer = await fetch(`${polling.url}/webhooks/platform`, {
+    ...{
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', 'x-webhook-signature': signature(body) },
+    },
+  })
+  expect(answer.status).toBe(404)
+  const page = await visitor.get(`${polling.url}/connections/summit-supplies/builder-requests`)
+  expect(page.text).toContain('Checked every few seconds')
+  await polling.close()
+})
+
+describe('many webhooks', () => {
+  test('among 5,000 other connections are answered as fast as among none, and fetch only what they are about', async () => {
+    const { vault } = app.services
+    const tokens = { accessToken: 'a', refreshToken: 'r', expiresIn: 3600, scopes: undefined }
+    for (let at = 0; at < 5_000; at++) await vault.connect(`user-${at}`, `business-${at}`, tokens)
+    const listed = await lists()
+    const scan = vi.spyOn(app.services.store, 'scan')
+    await deliver(JSON.stringify(event()))
+    await vi.waitFor(async () => expect(await lists()).toBe(listed + 1))
+    expect(scan).not.toHaveBeenCalled()
+    scan.mockRestore()
+  })
+
+  test('for one connection at once lead to few fetches', async () => {
+    const listed = await lists()
+    const answers = await Promise.all(Array.from({ length: 300 }, () => deliver(JSON.stringify(event()))))
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(300)
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    const fetched = (await lists()) - listed
+    expect(fetched).toBeGreaterThan(0)
+    expect(fetched).toBeLessThan(6)
+  })
+})
+
+test.each([-301, 301])('a signed time %i s away from ours is refused', async (seconds) => {
+  const occurredAt = new Date(Date.now() + seconds * 1000).toISOString()
+  expect(await deliver(JSON.stringify(event({ occurredAt })))).toMatchObject({
+    status: 400,
+    json: { code: 'stale_event' },
+  })
+})
+
+test('an open page asks the platform now and then even with a webhook: a delivery may be lost', async () => {
+  let asked = 0
+  const routes = builderRequestsRoutes({
+    ...app.services,
+    pending: {
+      ...app.services.pending,
+      fetch: async () => {
+        asked++
+        return []
+      },
+    },
+    webhook: true,
+    pollMs: 100,
+  })
+  const server = express()
+  const session = { sessionID: 's', session: { user: { id: 'sam', name: 'sam' } } }
+  const sessionStore = {
+    get: (_id: string, found: (error: null, session: object) => void) => found(null, {}),
+  }
+  server.use((req, _res, next) => {
+    Object.assign(req, session, { sessionStore, log: app.services.log })
+    next()
+  })
+  server.use(routes)
+  const { server: http, port, close } = await serve()
+  http.on('request', server)
+  const stream = await fetch(`http://127.0.0.1:${port}/connections/summit-supplies/builder-requests/live`)
+  await vi.waitFor(() => expect(asked).toBeGreaterThan(1), { timeout: 5_000 })
+  await stream.body?.cancel()
+  await close()
+})
+
+test('an event whose storing failed is new when it is delivered again', async () => {
+  const { store } = app.services
+  const { compareAndSet } = store
+  const failing = vi.spyOn(store, 'compareAndSet').mockImplementation(async (key, ...rest) => {
+    if (key.kind === 'webhook-recent') throw new StoreUnavailableError('full')
+    return compareAndSet(key, ...rest)
+  })
+  const body = JSON.stringify(event())
+  expect((await deliver(body)).status).toBe(503)
+  failing.mockRestore()
+  expect(await deliver(body)).toMatchObject({ status: 202, json: { fresh: true } })
+})

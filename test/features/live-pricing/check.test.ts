@@ -1,0 +1,198 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { checkSupplier } from '../../../src/features/live-pricing/check/check.ts'
+import { createProbe } from '../../../src/features/live-pricing/check/probe.ts'
+import type { Subject } from '../../../src/features/live-pricing/check/rule.ts'
+import { RULES } from '../../../src/features/live-pricing/check/rules.ts'
+import { loadPriceList } from '../../../src/features/live-pricing/embedded/load.ts'
+import { openPriceLists, type PriceLists } from '../../../src/features/live-pricing/embedded/price-lists.ts'
+import { createLog } from '../../../src/runtime/log.ts'
+import { tempDir } from '../../support/app.ts'
+import { CALLER, SAMPLE, type Supplier, startSupplier } from '../../support/live-pricing.ts'
+import { serve } from '../../support/ports.ts'
+import { run } from '../../support/process.ts'
+import {
+  isPrices,
+  isSearch,
+  onGood,
+  scaled,
+  startWrongSupplier,
+  type Tamper,
+  WRONG,
+} from './wrong-suppliers.ts'
+
+let supplier: Supplier
+let lists: PriceLists
+const { dir, remove } = tempDir()
+beforeAll(async () => {
+  await loadPriceList(SAMPLE, dir)
+  lists = openPriceLists(dir, createLog('silent'))
+})
+afterAll(() => {
+  lists.close()
+  remove()
+})
+// A server for each test, as each guesses at secrets, which is slowed down.
+beforeEach(async () => {
+  supplier = await startSupplier(lists)
+})
+afterEach(() => supplier.close())
+
+const wrongSupplier = (tamper: Tamper) => startWrongSupplier(supplier.url, tamper)
+
+async function outcomes(baseUrl: string, items = ['FT-1001', 'DK-1001'], more: Partial<Subject> = {}) {
+  const probe = createProbe({ baseUrl, clientId: CALLER.id, clientSecret: CALLER.secret })
+  const findings = []
+  for await (const finding of checkSupplier({ probe, items, ...more })) findings.push(finding)
+  return findings
+}
+
+test('our own implementation keeps every rule', async () => {
+  const findings = await outcomes(supplier.url)
+  expect(
+    findings.filter(({ outcome }) => outcome !== 'pass').map(({ rule, reason }) => [rule.id, reason]),
+  ).toEqual([])
+  expect(findings).toHaveLength(RULES.length)
+})
+
+test('without items nothing fails, and what could not be checked is said', async () => {
+  const findings = await outcomes(supplier.url, [])
+  expect(findings.filter(({ outcome }) => outcome === 'fail')).toEqual([])
+  expect(findings.filter(({ outcome }) => outcome === 'unchecked').map(({ rule }) => rule.id)).toEqual([
+    'prices.total',
+    'prices.known',
+  ])
+})
+
+test('a total is looked at for members and for everybody else', async () => {
+  const wrong = await wrongSupplier(
+    onGood(isPrices, ({ body }, { json }) => {
+      for (const item of json.memberNumber ? [] : body) if (item.totalPrice !== null) item.totalPrice += 1
+    }),
+  )
+  const findings = await outcomes(wrong.url, ['FT-1001'], { memberNumber: 'CUST1001' })
+  await wrong.close()
+  expect(findings.find(({ rule }) => rule.id === 'prices.total')).toMatchObject({ outcome: 'fail' })
+})
+
+test('around a place with a single store, the search is widened until it tells of several', async () => {
+  const near = { latitude: -37.77, longitude: 145 }
+  for (const [id, tamper] of [
+    ['nearest.range', onGood(isSearch, ({ body }) => body.reverse())],
+    ['nearest.radius', scaled(1.609)],
+  ] as const) {
+    const wrong = await wrongSupplier(tamper)
+    const findings = await outcomes(wrong.url, [], { near })
+    await wrong.close()
+    expect(
+      findings.find(({ rule }) => rule.id === id),
+      id,
+    ).toMatchObject({ outcome: 'fail' })
+  }
+  const alone = await wrongSupplier(onGood(isSearch, ({ body }) => body.splice(1)))
+  const findings = await outcomes(alone.url, [], { near })
+  await alone.close()
+  for (const id of ['nearest.ids', 'nearest.range', 'nearest.radius'])
+    expect(
+      findings.find(({ rule }) => rule.id === id),
+      id,
+    ).toMatchObject({ outcome: 'unchecked' })
+})
+
+test('no secret is told, however it is written, and an answer that nobody foresaw is a failure', async () => {
+  const secret = "p@ss !w(o)rd~1'+/é"
+  const { port, close } = await serve((_req, res) => {
+    res.writeHead(200, { 'content-type': 'application/json' })
+    res.end(
+      '{"access_token":"abc\\/def\\u002Bghi","token_type":"Bearer","expires_in":9,"id":"\\ud800","x":[{"id":"\\ud800"}]}',
+    )
+  })
+  const probe = createProbe({ baseUrl: `http://localhost:${port}`, clientId: 'a', clientSecret: secret })
+  const findings = []
+  for await (const finding of checkSupplier({ probe, items: ['A'], storeId: '\ud800' }))
+    findings.push(finding)
+  await close()
+  expect(findings).toHaveLength(RULES.length)
+  expect(findings.find(({ rule }) => rule.id === 'store.one')).toMatchObject({ outcome: 'fail' })
+  const told = findings
+    .map(({ exchange, reason }) => [exchange?.request, exchange?.text, reason].join('\n'))
+    .join('\n')
+  for (const part of ['p@ss', 'p%40ss', 'rd~1', 'rd%7E1', 'def', 'ghi']) expect(told).not.toContain(part)
+})
+
+test('there is a wrong supplier for every rule', () => {
+  expect(Object.keys(WRONG)).toEqual(RULES.map(({ id }) => id))
+})
+
+describe('a supplier that answers', () => {
+  const cases = Object.entries(WRONG).flatMap(([id, ways]) =>
+    ways.map(([name, tamper]) => [name, id, tamper] as const),
+  )
+  test.each(cases)(
+    '%s breaks %s, and the call that shows it is told without secrets',
+    async (_, id, tamper) => {
+      const wrong = await wrongSupplier(tamper)
+      const findings = await outcomes(wrong.url)
+      await wrong.close()
+      const broken = findings.filter(({ outcome }) => outcome === 'fail')
+      const found = broken.find(({ rule }) => rule.id === id)
+      expect(found, `broken: ${broken.map(({ rule }) => rule.id).join(', ')}`).toBeDefined()
+      expect(found?.reason).toMatch(/\w.*\.$|\w/)
+      expect(found?.exchange?.request).toMatch(/^(GET|POST) \//)
+      const told = JSON.stringify(
+        findings.map(({ exchange, reason }) => [exchange?.request, exchange?.text, reason]),
+      )
+      expect(told).not.toContain(CALLER.secret)
+      expect(told).not.toMatch(/eyJ[\w-]+\.eyJ/)
+    },
+  )
+})
+
+describe('npm run check-supplier', () => {
+  const check = async (url: string, ...more: string[]) => {
+    const args = [url, '--client-id', CALLER.id, '--client-secret', CALLER.secret, ...more]
+    const program = run('src/features/live-pricing/cli-check-supplier.ts', {}, { args })
+    return { code: await program.exited, output: program.output() }
+  }
+
+  test('prints every rule with the call that shows it, and exits 0 when none is broken', async () => {
+    const { code, output } = await check(supplier.url, '--item', 'FT-1001', '--verbose')
+    expect(code).toBe(0)
+    for (const { id } of RULES)
+      expect(output).toMatch(new RegExp(`^pass  ${id.replaceAll('.', '\\.')} `, 'm'))
+    expect(output).toContain(`${RULES.length} rules hold, 0 are broken, 0 could not be checked.`)
+    expect(output).toMatch(/> POST \/request-prices\n\s+> \{"items":/)
+    expect(output).not.toContain(CALLER.secret)
+  })
+
+  test('names the rule that is broken, shows request and answer, and exits 1', async () => {
+    const wrong = await wrongSupplier(WRONG['store.unknown']?.[0]?.[1] ?? (() => {}))
+    const { code, output } = await check(wrong.url)
+    expect(code).toBe(1)
+    expect(output).toMatch(
+      /^FAIL {2}store\.unknown .*\n.*must be answered 404, not 200\.\n\s+> GET \/stores\/[\w-]+\n\s+< 200 null/m,
+    )
+    await wrong.close()
+  })
+
+  test('tells programs the same as JSON', async () => {
+    const { code, output } = await check(supplier.url, '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(output).map(({ rule }: { rule: string }) => rule)).toEqual(RULES.map(({ id }) => id))
+  })
+
+  test('fails for an address where nobody answers, and for arguments that are none', async () => {
+    expect(await check('http://localhost:1/base')).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('bad port'),
+    })
+    expect(await check('nowhere')).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/^Name one base address[\s\S]*Usage/),
+    })
+    expect(await check(supplier.url, '--near', '-37.81,144.96')).toMatchObject({ code: 0 })
+    expect(await check(supplier.url, '--near', 'Sydney')).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/^--near must be/),
+    })
+  })
+})

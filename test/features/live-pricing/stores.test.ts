@@ -1,0 +1,287 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LIMITS, type Store, storeSchema } from '../../../src/features/live-pricing/contract.ts'
+import { type Files, SAMPLE, SMALL, type Supplier, startSupplier } from '../../support/live-pricing.ts'
+
+/** Great-circle distance by vectors, not by the formula that the code uses. */
+function away(
+  a: { latitude: number; longitude: number },
+  b: { latitude: number; longitude: number },
+): number {
+  const vector = ({ latitude, longitude }: typeof a) => {
+    const [lat, lon] = [(latitude * Math.PI) / 180, (longitude * Math.PI) / 180]
+    return [Math.cos(lat) * Math.cos(lon), Math.cos(lat) * Math.sin(lon), Math.sin(lat)] as const
+  }
+  const [[ax, ay, az], [bx, by, bz]] = [vector(a), vector(b)]
+  const cross = Math.hypot(ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx)
+  return 6371.0088 * Math.atan2(cross, ax * bx + ay * by + az * bz)
+}
+
+const around = (latitude: number, longitude: number) =>
+  Array.from({ length: 40 }, (_, at) => ({
+    latitude: Math.max(-90, Math.min(90, latitude + Math.sin(at * 7.1) * (at % 9))),
+    longitude: ((longitude + Math.cos(at * 3.7) * (at % 13) + 540) % 360) - 180,
+  }))
+const POINTS = [
+  ...[
+    around(-37.8, 145),
+    around(89.5, 10),
+    around(-89.9, -120),
+    around(5, 180),
+    around(-20, -180),
+    around(51, 0),
+  ].flat(),
+  { latitude: 90, longitude: 0 },
+  { latitude: -90, longitude: 77 },
+  { latitude: 0, longitude: 180 },
+  { latitude: 0, longitude: -180 },
+]
+const WORLD: Files = {
+  ...SMALL,
+  prices: [],
+  stores: [
+    'id,name,latitude,longitude,time_zone',
+    ...POINTS.map(
+      ({ latitude, longitude }, at) =>
+        `P${at},Store ${at},${latitude.toFixed(9)},${longitude.toFixed(9)},UTC`,
+    ),
+  ],
+}
+delete WORLD.prices
+
+let world: Supplier
+let small: Supplier
+beforeAll(async () => {
+  ;[world, small] = [await startSupplier(WORLD), await startSupplier()]
+})
+afterAll(() => Promise.all([world.close(), small.close()]))
+
+const search = (supplier: Supplier, query: Record<string, unknown>) =>
+  supplier.call(`/stores/nearest?${new URLSearchParams(query as Record<string, string>)}`)
+
+describe('GET /stores/nearest', () => {
+  test('finds what a search of all points by vectors finds, nearest first, also at poles and the antimeridian', async () => {
+    const stores = POINTS.map(({ latitude, longitude }, at) => ({
+      id: `P${at}`,
+      latitude: Number(latitude.toFixed(9)),
+      longitude: Number(longitude.toFixed(9)),
+    }))
+    const place = fc.oneof(
+      fc.record({
+        latitude: fc.double({ min: -90, max: 90, noNaN: true }),
+        longitude: fc.double({ min: -180, max: 180, noNaN: true }),
+      }),
+      fc.record({
+        latitude: fc.double({ min: 85, max: 90, noNaN: true }),
+        longitude: fc.double({ min: -180, max: 180, noNaN: true }),
+      }),
+      fc.record({
+        latitude: fc.double({ min: -90, max: -85, noNaN: true }),
+        longitude: fc.double({ min: -180, max: 180, noNaN: true }),
+      }),
+      fc.record({
+        latitude: fc.double({ min: -30, max: 15, noNaN: true }),
+        longitude: fc.oneof(
+          fc.double({ min: 170, max: 180, noNaN: true }),
+          fc.double({ min: -180, max: -170, noNaN: true }),
+        ),
+      }),
+      fc.constantFrom(...POINTS),
+      // Not far from a store, where a box that is a little too narrow would lose it.
+      fc
+        .tuple(
+          fc.constantFrom(...POINTS),
+          fc.double({ min: -4, max: 4, noNaN: true }),
+          fc.double({ min: -25, max: 25, noNaN: true }),
+        )
+        .map(([{ latitude, longitude }, north, east]) => ({
+          latitude: Math.max(-90, Math.min(90, latitude + north)),
+          longitude: ((longitude + east + 540) % 360) - 180,
+        })),
+    )
+    const radius = fc.oneof(
+      fc.double({ min: 0, max: 3000, noNaN: true }),
+      fc.double({ min: 0, max: 21_000, noNaN: true }),
+      fc.constant(0),
+    )
+    await fc.assert(
+      fc.asyncProperty(place, radius, async ({ latitude, longitude }, radiusKm) => {
+        const answer = await search(world, { latitude, longitude, radius: radiusKm })
+        expect(answer.status).toBe(200)
+        const found = (await answer.json()) as { id: string; distance: number }[]
+        const distances = found.map(({ distance }) => distance)
+        expect(distances).toEqual(distances.toSorted((a, b) => a - b))
+        const inRange = stores.map((store) => ({ id: store.id, km: away({ latitude, longitude }, store) }))
+        // A metre at the edge is left to rounding.
+        const certain = inRange.filter(({ km }) => km < radiusKm - 0.001).sort((a, b) => a.km - b.km)
+        const possible = new Map(
+          inRange.filter(({ km }) => km <= radiusKm + 0.001).map(({ id, km }) => [id, km]),
+        )
+        for (const { id, distance } of found)
+          expect(Math.abs((possible.get(id) ?? Number.NaN) - distance)).toBeLessThan(0.002)
+        expect(found.length).toBeGreaterThanOrEqual(Math.min(certain.length, LIMITS.stores))
+        const furthest = distances.at(-1) ?? 0
+        const ids = new Set(found.map(({ id }) => id))
+        for (const { id, km } of certain)
+          if (km < furthest - 0.002) expect(ids.has(id), `${id} at ${km} km`).toBe(true)
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('with a radius of 0 finds what is right there, on either name of the antimeridian', async () => {
+    const found = await (await search(world, { latitude: 0, longitude: -180, radius: 0 })).json()
+    expect((found as Store[]).map(({ longitude }) => longitude).sort()).toEqual([-180, 180])
+  })
+
+  test('answers an empty array when none is in range, and no more than the bound when many are', async () => {
+    expect(await (await search(world, { latitude: -50, longitude: -30, radius: 10 })).json()).toEqual([])
+    expect(await (await search(world, { latitude: 0, longitude: 0, radius: 50_000 })).json()).toHaveLength(
+      LIMITS.stores,
+    )
+  })
+
+  test.each([
+    [{ longitude: 1, radius: 1 }, ['latitude']],
+    [{ latitude: 1, radius: 1 }, ['longitude']],
+    [{ latitude: 1, longitude: 1 }, ['radius']],
+    [{}, ['latitude', 'longitude', 'radius']],
+    [{ latitude: 90.1, longitude: -181, radius: -1 }, ['latitude', 'longitude', 'radius']],
+    [{ latitude: 'x', longitude: '', radius: 'NaN' }, ['latitude', 'longitude', 'radius']],
+    [{ latitude: '0x10', longitude: '1 ', radius: 'Infinity' }, ['latitude', 'longitude', 'radius']],
+    [{ latitude: '1,2', longitude: '1e', radius: '1e9' }, ['latitude', 'longitude', 'radius']],
+  ])('%j is a 400 that names %j', async (query, names) => {
+    const answer = await search(small, query)
+    const { errors } = (await answer.json()) as { errors: { path: string }[] }
+    expect([answer.status, errors.map(({ path }) => path)]).toEqual([400, names])
+  })
+
+  test('a parameter that is there twice is a 400 that names it', async () => {
+    const answer = await small.call('/stores/nearest?latitude=1&latitude=2&longitude=1&radius=1')
+    expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([
+      400,
+      'latitude: must be one number from -90 to 90.',
+    ])
+  })
+})
+
+describe('GET /stores/{id}', () => {
+  test('answers one store, and 404 for an id that does not exist', async () => {
+    expect(await (await small.call('/stores/S1')).json()).toMatchObject({ id: 'S1', name: 'First' })
+    for (const id of ['S9', '%20', 's1', 'nearest%2Fx', '__proto__', '%00'])
+      expect((await small.call(`/stores/${id}`)).status, id).toBe(404)
+  })
+
+  test('an address that cannot be decoded is a 400', async () => {
+    expect((await small.call('/stores/%zz')).status).toBe(400)
+  })
+
+  test('an id of any characters is found under its encoded address', async () => {
+    const odd = 'Zürich/1 #2?%'
+    const supplier = await startSupplier({
+      items: ['code,price', 'A,1'],
+      stores: ['id,name,latitude,longitude,time_zone', `${odd},Odd,1,2,UTC`],
+    })
+    expect(await (await supplier.call(`/stores/${encodeURIComponent(odd)}`)).json()).toMatchObject({
+      id: odd,
+    })
+    await supplier.close()
+  })
+})
+
+test('a price book may keep its stores and change them', async () => {
+  const store = { id: 'S1', name: 'Before', latitude: 1, longitude: 2 } as Store
+  const supplier = await startSupplier({
+    prices: async () => [],
+    store: async () => store,
+    nearest: async () => [{ store, distanceKm: 1.23456 }],
+  })
+  const seen = async () => [
+    ((await (await supplier.call('/stores/S1')).json()) as Store).name,
+    ((await (await search(supplier, { latitude: 1, longitude: 2, radius: 1 })).json()) as Store[])[0],
+  ]
+  expect(await seen()).toMatchObject(['Before', { name: 'Before', distance: 1.235 }])
+  store.name = 'After'
+  expect(await seen()).toMatchObject(['After', { name: 'After', distance: 1.235 }])
+  await supplier.close()
+})
+
+test('what a price book has in its stores beside a Store is told to nobody', async () => {
+  const sample = await startSupplier(SMALL)
+  const store = (await (await sample.call('/stores/S1')).json()) as Store
+  await sample.close()
+  const kept = { ...store, margin: 0.4, distance: 99, address: { ...store.address, keyholder: 'Kim' } }
+  for (const its of [kept, Object.freeze({ ...kept })]) {
+    const own = await startSupplier({
+      store: async () => its,
+      nearest: async () => [{ store: its, distanceKm: 1 }],
+      prices: async () => [],
+    })
+    expect(await (await own.call('/stores/x')).json()).toEqual(store)
+    const near = await own.call('/stores/nearest?latitude=0&longitude=0&radius=5')
+    expect(await near.json()).toEqual([{ ...store, distance: 1 }])
+    await own.close()
+  }
+})
+
+describe('trading hours', () => {
+  test('have seven days, several openings a day, closed days, and holidays with hours of their own', async () => {
+    const supplier = await startSupplier({
+      ...SMALL,
+      hours: ['store,day,opens,closes', 'S1,Mon,13:00,17:00', 'S1,Monday,7:00,12:00', 'S1,sat,08:00,24:00'],
+      holidays: [
+        'date,name,store,state,opens,closes',
+        '2026-12-25,Christmas Day,,,,',
+        '2026-12-26,Boxing Day,,,,',
+        '2026-12-26,Boxing Day,,VIC,09:00,12:00',
+        '2026-12-26,Boxing Day,,VIC,13:00,15:00',
+        '2026-11-03,Cup Day,,VIC,,',
+        '2026-12-24,Stocktake,S1,,07:00,12:00',
+        '2026-12-25,Open for you,S2,,10:00,11:00',
+      ],
+    })
+    const [first, second] = await Promise.all(
+      ['S1', 'S2'].map(async (id) => storeSchema.parse(await (await supplier.call(`/stores/${id}`)).json())),
+    )
+    expect(first?.tradingHours.timeZone).toBe('Australia/Melbourne')
+    expect(
+      first?.tradingHours.dailyTradingHours.map(({ day, openingHours }) => [
+        day,
+        openingHours.map(({ opens, closes }) => `${opens}-${closes}`),
+      ]),
+    ).toEqual([
+      ['Monday', ['07:00-12:00', '13:00-17:00']],
+      ...['Tuesday', 'Wednesday', 'Thursday', 'Friday'].map((day) => [day, []]),
+      ['Saturday', ['08:00-24:00']],
+      ['Sunday', []],
+    ])
+    expect(
+      first?.tradingHours.publicHolidays.map(({ date, openingHours }) => [date, openingHours.length]),
+    ).toEqual([
+      ['2026-11-03', 0],
+      ['2026-12-24', 1],
+      ['2026-12-25', 0],
+      ['2026-12-26', 2],
+    ])
+    expect(second?.tradingHours.publicHolidays.map(({ date, name }) => [date, name])).toEqual([
+      ['2026-12-25', 'Open for you'],
+      ['2026-12-26', 'Boxing Day'],
+    ])
+    await supplier.close()
+  })
+})
+
+test('the sample supplier is of the promised form: some 2,000 items, 40 stores with hours and holidays', async () => {
+  const sample = await startSupplier(SAMPLE)
+  const stores = storeSchema
+    .array()
+    .parse(await (await search(sample, { latitude: -30, longitude: 140, radius: 50_000 })).json())
+  expect(stores).toHaveLength(40)
+  for (const { tradingHours } of stores) {
+    expect(
+      tradingHours.dailyTradingHours.filter(({ openingHours }) => openingHours.length > 0).length,
+    ).toBeGreaterThanOrEqual(6)
+    expect(tradingHours.publicHolidays.length).toBeGreaterThan(15)
+  }
+  await sample.close()
+})

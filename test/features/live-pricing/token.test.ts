@@ -1,0 +1,323 @@
+import * as oauth from 'openid-client'
+import { afterEach, describe, expect, test } from 'vitest'
+import { readTokenRequest } from '../../../src/features/live-pricing/token-request.ts'
+import { CALLER, type Supplier, startSupplier } from '../../support/live-pricing.ts'
+
+let supplier: Supplier
+afterEach(() => supplier?.close())
+
+const GRANT = { grant_type: 'client_credentials' }
+const FULL = { ...GRANT, client_id: CALLER.id, client_secret: CALLER.secret }
+const form = (fields: Record<string, string> | string) => ({
+  body: new URLSearchParams(fields).toString(),
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+})
+const json = (body: unknown) => ({
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+  headers: { 'content-type': 'application/json' },
+})
+const basic = (id: string, secret: string, fields: Record<string, string> = GRANT) => {
+  const { body, headers } = form(fields)
+  const pair = Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')
+  return { body, headers: { ...headers, authorization: `Basic ${pair}` } }
+}
+const ask = (request: { body: string; headers: Record<string, string> }) =>
+  fetch(`${supplier.url}/connect/token`, { method: 'POST', ...request })
+
+describe('POST /connect/token', () => {
+  test.each([
+    ['a form', form(FULL)],
+    ['JSON', json(FULL)],
+    ['HTTP Basic', basic(CALLER.id, CALLER.secret)],
+    [
+      'JSON whose type is written in capitals',
+      { ...json(FULL), headers: { 'content-type': 'APPLICATION/JSON' } },
+    ],
+    ['JSON with fields that it does not know', json({ ...FULL, scope: null, more: { client_id: 1 } })],
+    ['JSON after a byte order mark', json(`\uFEFF${JSON.stringify(FULL)}`)],
+    [
+      'HTTP Basic, with the id in the form as well',
+      basic(CALLER.id, CALLER.secret, { ...GRANT, client_id: CALLER.id }),
+    ],
+  ])('answers exactly three fields to %s, and is not to be stored', async (_, request) => {
+    supplier = await startSupplier()
+    const answer = await ask(request)
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store'])
+    expect(await answer.json()).toEqual({
+      access_token: expect.any(String),
+      token_type: 'Bearer',
+      expires_in: 900,
+    })
+  })
+
+  test.each([
+    ['no body', form({}), 'invalid_request'],
+    ['no grant_type', form({ client_id: 'x', client_secret: 'y' }), 'invalid_request'],
+    ['no client_id', form({ ...GRANT, client_secret: 'y' }), 'invalid_request'],
+    ['no client_secret', form({ ...GRANT, client_id: 'x' }), 'invalid_request'],
+    ['an empty client_secret', form({ ...GRANT, client_id: 'x', client_secret: '' }), 'invalid_request'],
+    [
+      'a repeated parameter',
+      form(`grant_type=client_credentials&client_id=x&client_id=x&client_secret=y`),
+      'invalid_request',
+    ],
+    [
+      'a repeated parameter that it does not know',
+      form(`${form(FULL).body}&scope=a&scope=b`),
+      'invalid_request',
+    ],
+    [
+      'a type that is neither a form nor JSON',
+      { ...form(FULL), headers: { 'content-type': 'text/plain' } },
+      'invalid_request',
+    ],
+    ['a broken escape', form({}).headers && { ...form({}), body: 'grant_type=%zz' }, 'invalid_request'],
+    [
+      'bytes that are not UTF-8',
+      { ...form({}), body: Buffer.from([0x61, 0x3d, 0xff]) as unknown as string },
+      'invalid_request',
+    ],
+    ['broken JSON', json('{"grant_type":'), 'invalid_request'],
+    ['JSON that is no object', json('[1]'), 'invalid_request'],
+    ['JSON with a number', json({ ...FULL, client_id: 7 }), 'invalid_request'],
+    [
+      'JSON with a repeated name',
+      json('{"grant_type":"client_credentials","client_id":"a","client_id":"b","client_secret":"c"}'),
+      'invalid_request',
+    ],
+    ['credentials in both places', basic('x', 'y', FULL), 'invalid_request'],
+    [
+      'another scheme',
+      { ...form(GRANT), headers: { ...form(GRANT).headers, authorization: 'Bearer x' } },
+      'invalid_request',
+    ],
+    ['another grant type', form({ ...FULL, grant_type: 'password' }), 'unsupported_grant_type'],
+  ])('answers 400 to %s', async (_, request, error) => {
+    supplier = await startSupplier()
+    const answer = await ask(request)
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toEqual({ error, error_description: expect.stringMatching(/\w.*\.$/) })
+  })
+
+  test('says that JSON needs its Content-Type, where a form is announced', async () => {
+    supplier = await startSupplier()
+    const answer = await ask({ ...json(FULL), headers: form(FULL).headers })
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('Content-Type')])
+  })
+
+  test('answers a wrong id and a wrong secret alike: 401, with a challenge', async () => {
+    supplier = await startSupplier()
+    const answers = await Promise.all(
+      [
+        form({ ...FULL, client_secret: 'wrong' }),
+        form({ ...FULL, client_id: 'nobody' }),
+        basic('nobody', 'wrong'),
+      ].map(ask),
+    )
+    const bodies = await Promise.all(answers.map((answer) => answer.text()))
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401])
+    expect(new Set(bodies).size).toBe(1)
+    expect(JSON.parse(bodies[0] ?? '')).toMatchObject({ error: 'invalid_client' })
+    expect(answers[2]?.headers.get('www-authenticate')).toMatch(/^Basic /)
+  })
+
+  test('takes the old and the new secret while one replaces the other, and no third', async () => {
+    supplier = await startSupplier(undefined, {
+      clients: [{ id: CALLER.id, secrets: ['new-secret', CALLER.secret] }],
+    })
+    const statuses = []
+    for (const client_secret of ['new-secret', CALLER.secret, 'older-secret'])
+      statuses.push((await ask(form({ ...FULL, client_secret }))).status)
+    expect(statuses).toEqual([200, 200, 401])
+  })
+
+  test('is slow to let secrets be guessed, of the client that is guessed at and of nobody else', async () => {
+    supplier = await startSupplier(undefined, {
+      clients: [
+        { id: CALLER.id, secrets: [CALLER.secret] },
+        { id: 'other', secrets: ['other-secret'] },
+      ],
+    })
+    const statuses = []
+    for (let guess = 0; guess < 15; guess++)
+      statuses.push((await ask(form({ ...FULL, client_secret: `guess-${guess}` }))).status)
+    expect(statuses).toEqual([...Array(10).fill(401), ...Array(5).fill(429)])
+    const right = await ask(form(FULL))
+    expect(right.status).toBe(429)
+    expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await ask(form({ ...GRANT, client_id: 'other', client_secret: 'other-secret' }))).status).toBe(
+      200,
+    )
+  })
+
+  test('does not hold right credentials back, however many ask at once', async () => {
+    supplier = await startSupplier()
+    const answers = await Promise.all(Array.from({ length: 100 }, () => ask(form(FULL))))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  })
+
+  test.each(['zz+zz/zz%41=', 'zz+%zz'])(
+    'takes the secret %s by HTTP Basic, encoded as the RFC says or as it is',
+    async (secret) => {
+      supplier = await startSupplier(undefined, { clients: [{ id: 'x', secrets: [secret] }] })
+      const plain = basic('x', '')
+      plain.headers.authorization = `Basic ${btoa(`x:${secret}`)}`
+      expect([(await ask(basic('x', secret))).status, (await ask(plain)).status]).toEqual([200, 200])
+    },
+  )
+
+  test('counts guesses at a client also where the address has guessed too much already', async () => {
+    supplier = await startSupplier()
+    for (let guess = 0; guess < 31; guess++) await ask(form({ ...FULL, client_id: `nobody-${guess}` }))
+    for (let guess = 0; guess < 10; guess++) await ask(form({ ...FULL, client_secret: `guess-${guess}` }))
+    expect((await ask(form(FULL))).status).toBe(429)
+  })
+
+  test('slows guesses of one network of IPv6, and of an address, but not who is right there', async () => {
+    const headers = (address: string) => ({ ...form(FULL).headers, 'x-forwarded-for': address })
+    supplier = await startSupplier(undefined, { proxies: 1 })
+    const wrong = (address: string, client_id = CALLER.id) =>
+      ask({ body: form({ ...FULL, client_id, client_secret: 'wrong' }).body, headers: headers(address) })
+    for (let host = 1; host <= 10; host++) expect((await wrong(`2001:db8::${host}:1`)).status).toBe(401)
+    expect((await wrong('2001:db8:0:0:9::1')).status).toBe(429)
+    expect((await wrong('2001:db8:0:1::1')).status).toBe(401)
+    const strangers = []
+    for (let guess = 0; guess < 32; guess++)
+      strangers.push((await wrong('203.0.113.7', `nobody-${guess}`)).status)
+    expect(strangers.slice(28)).toEqual([401, 401, 429, 429])
+    expect((await ask({ body: form(FULL).body, headers: headers('203.0.113.7') })).status).toBe(200)
+  })
+
+  test('says in the log that a proxy is not accounted for', async () => {
+    supplier = await startSupplier()
+    for (let call = 0; call < 2; call++)
+      await ask({ ...form(FULL), headers: { ...form(FULL).headers, 'x-forwarded-for': '203.0.113.7' } })
+    expect(supplier.logLines.filter((logged) => logged.includes('TRUSTED_PROXIES'))).toHaveLength(1)
+  })
+
+  test('answers what is at no address, or at one with a slash too many, as a problem', async () => {
+    supplier = await startSupplier()
+    for (const path of ['/connect/token/', '/Connect/Token', '/stores', '/stores/nearest/']) {
+      const answer = await supplier.call(path)
+      expect([path, answer.status, answer.headers.get('content-type')]).toEqual([
+        path,
+        404,
+        'application/problem+json; charset=utf-8',
+      ])
+    }
+  })
+
+  test('reads a body full of escaped quotes in no time', () => {
+    const body = Buffer.from(`{"a":"${'\\"'.repeat(500_000)}"}`)
+    const started = performance.now()
+    expect(() => readTokenRequest({ 'content-type': 'application/json' }, body)).toThrow(
+      'grant_type is missing',
+    )
+    // It took minutes once.
+    expect(performance.now() - started).toBeLessThan(2_000)
+  })
+
+  test('answers 413 to a body of more than 16 kB', async () => {
+    supplier = await startSupplier()
+    expect((await ask(form({ ...FULL, more: 'x'.repeat(17_000) }))).status).toBe(413)
+  })
+})
+
+describe('the access token', () => {
+  const paths = ['/stores/nearest?latitude=0&longitude=0&radius=1', '/stores/S1', '/request-prices'] as const
+  const call = (path: string, authorization?: string) =>
+    fetch(supplier.url + path, {
+      headers: { ...(authorization && { authorization }), 'content-type': 'application/json' },
+      ...(path.startsWith('/request-prices') && { method: 'POST', body: '{"items":[]}' }),
+    })
+
+  test.each(paths)('opens %s, and nothing else does: 401 with a challenge', async (path) => {
+    supplier = await startSupplier()
+    const token = await supplier.token()
+    expect((await call(path, `Bearer ${token}`)).status).toBe(200)
+    for (const [authorization, challenge] of [
+      [undefined, 'Bearer realm="live-pricing"'],
+      [`Basic ${token}`, 'Bearer realm="live-pricing"'],
+      [`Bearer ${token.slice(0, -2)}AA`, 'Bearer realm="live-pricing", error="invalid_token"'],
+      ['Bearer x', 'Bearer realm="live-pricing", error="invalid_token"'],
+    ]) {
+      const answer = await call(path, authorization)
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, challenge])
+    }
+    expect((await call(`${path}${path.includes('?') ? '&' : '?'}access_token=${token}`)).status).toBe(401)
+  })
+
+  test('ends after its seconds, also when it was used before', async () => {
+    let ms = Date.now()
+    supplier = await startSupplier(undefined, { now: () => ms, tokenSeconds: 60 })
+    const token = await supplier.token()
+    expect((await call(paths[1], `Bearer ${token}`)).status).toBe(200)
+    ms += 60_000
+    expect((await call(paths[1], `Bearer ${token}`)).status).toBe(401)
+    const unused = await supplier.token()
+    ms += 60_000
+    expect((await call(paths[1], `Bearer ${unused}`)).status).toBe(401)
+  })
+
+  test('outlives a rotation of the signing key, and is refused by another base and for a client that is gone', async () => {
+    supplier = await startSupplier()
+    const token = await supplier.token()
+    const [k1, k2] = [
+      { id: 'k1', secret: new Uint8Array(32).fill(7) },
+      { id: 'k2', secret: new Uint8Array(32).fill(8) },
+    ]
+    const others = {
+      rotated: { keys: [k2, k1], baseUrl: supplier.url },
+      otherKey: { keys: [k2], baseUrl: supplier.url },
+      otherBase: { keys: [k1], baseUrl: `${supplier.url}-staging` },
+      gone: { keys: [k1], baseUrl: supplier.url, clients: [{ id: 'other', secrets: ['s'] }] },
+    }
+    const statuses: Record<string, number> = {}
+    for (const [name, options] of Object.entries(others)) {
+      const other = await startSupplier(undefined, options)
+      statuses[name] = (
+        await fetch(`${other.url}/stores/S1`, { headers: { authorization: `Bearer ${token}` } })
+      ).status
+      await other.close()
+    }
+    expect(statuses).toEqual({ rotated: 200, otherKey: 401, otherBase: 401, gone: 401 })
+  })
+
+  test('is a JWT that says no more than whose it is, and neither it nor the secret is ever logged', async () => {
+    supplier = await startSupplier()
+    const token = await supplier.token()
+    await call(paths[1], `Bearer ${token}x`)
+    await ask(form({ ...FULL, client_secret: 'a-wrong-secret-0123' }))
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+    expect(Object.keys(claims).sort()).toEqual(['aud', 'exp', 'iat', 'iss', 'sub'])
+    const log = supplier.logLines.join('')
+    for (const secret of [token, CALLER.secret, 'a-wrong-secret-0123']) expect(log).not.toContain(secret)
+  })
+})
+
+test('a client of others, openid-client, gets a token and calls the three endpoints', async () => {
+  supplier = await startSupplier()
+  const server = { issuer: supplier.url, token_endpoint: `${supplier.url}/connect/token` }
+  for (const authentication of [oauth.ClientSecretPost, oauth.ClientSecretBasic]) {
+    const config = new oauth.Configuration(server, CALLER.id, undefined, authentication(CALLER.secret))
+    oauth.allowInsecureRequests(config)
+    const { access_token, expires_in } = await oauth.clientCredentialsGrant(config)
+    expect(expires_in).toBe(900)
+    const call = async (path: string, body?: string) => {
+      const headers = new Headers(body ? { 'content-type': 'application/json' } : {})
+      const answer = await oauth.fetchProtectedResource(
+        config,
+        access_token,
+        new URL(supplier.url + path),
+        body ? 'POST' : 'GET',
+        body,
+        headers,
+      )
+      return answer.json()
+    }
+    expect(await call('/stores/nearest?latitude=-37.8&longitude=145&radius=10')).toMatchObject([{ id: 'S1' }])
+    expect(await call('/stores/S2')).toMatchObject({ id: 'S2' })
+    const body = JSON.stringify({ items: [{ itemId: 'A', storeId: 'S1', quantity: 2 }] })
+    expect(await call('/request-prices', body)).toMatchObject([{ totalPrice: 25 }])
+  }
+})

@@ -1,0 +1,29 @@
+import { once } from 'node:events'
+import { expect, test } from 'vitest'
+import { forkWorker } from '../../support/process.ts'
+import { itemOf, startPlatform, writePriceFile } from '../../support/supplier.ts'
+
+const ROWS = 1_000_000
+const MB = 1_048_576
+
+test('a million rows: the memory does not grow after row 100,000, and the catalogue has exactly those items', async () => {
+  const platform = await startPlatform({}, { apart: true })
+  const FILE = await writePriceFile(platform.dir, ROWS)
+  const worker = forkWorker('import-worker.ts', { PLATFORM_API_URL: platform.apiUrl, FILE })
+  const [told] = (await once(worker, 'message')) as [
+    { catalogueId: string; sent: number; early: number; late: number },
+  ]
+  expect(told.sent).toBe(ROWS)
+  expect((told.late - told.early) / MB).toBeLessThan(30)
+
+  const items = await platform.items(told.catalogueId)
+  expect(items.size).toBe(ROWS)
+  let wrong = 0
+  for (let row = 0; row < ROWS; row++) {
+    const expected = itemOf(row)
+    const found = items.get(expected.code)
+    if (JSON.stringify(found, Object.keys(expected)) !== JSON.stringify(expected)) wrong++
+  }
+  expect(wrong).toBe(0)
+  await platform.close()
+}, 240_000)

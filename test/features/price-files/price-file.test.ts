@@ -1,0 +1,355 @@
+import { readFileSync } from 'node:fs'
+import { stringify } from 'csv-stringify/sync'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { utf8 } from '../../../src/csv/encoding.ts'
+import { guessColumns } from '../../../src/features/price-files/columns.ts'
+import type { Problem } from '../../../src/features/price-files/items.ts'
+import { checkPriceFile, openPriceFile } from '../../../src/features/price-files/price-file.ts'
+import { createReport } from '../../../src/features/price-files/report.ts'
+import { createSeenCodes } from '../../../src/features/price-files/seen-codes.ts'
+import { tempDir } from '../../support/app.ts'
+import { priceRows } from '../../support/supplier.ts'
+
+async function* chunks(content: string | Buffer, size = 65_536): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(content as string)
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+/** What a file comes to: its items, and its problems as `line: reason`. */
+async function read(content: string | Buffer, size?: number) {
+  const problems: Problem[] = []
+  const check = await checkPriceFile(chunks(content, size), {
+    onProblem: (problem) => problems.push(problem),
+  })
+  const file = await openPriceFile(chunks(content, size))
+  const items = []
+  for await (const portion of file.read(check.columns)) items.push(...portion.items)
+  return { ...check, items, problems: problems.map(({ line, reason }) => `${line}: ${reason}`) }
+}
+const failure = (content: string | Buffer) =>
+  read(content).then(
+    () => 'none',
+    (error: Error) => error.message,
+  )
+
+describe('a price file', () => {
+  const expected = [
+    { code: 'A1', name: 'Nail; 2" long', price: 1.5 },
+    { code: 'B2', name: 'Zoë’s board', price: 1234.5 },
+  ]
+  test.each([
+    ['commas', 'code,name,price\nA1,"Nail; 2"" long",1.5\nB2,Zoë’s board,1234.50\n'],
+    ['semicolons and decimal commas', 'code;name;price\nA1;"Nail; 2"" long";1,5\nB2;Zoë’s board;1.234,50\n'],
+    ['tabs', 'code\tname\tprice\nA1\tNail; 2" long\t1.5\nB2\tZoë’s board\t1,234.50\n'],
+    [
+      'a byte order mark and CRLF',
+      '\ufeffcode,name,price\r\nA1,"Nail; 2"" long",1.5\r\nB2,Zoë’s board,$1234.50\r\n',
+    ],
+    ['CR alone', 'code,name,price\rA1,"Nail; 2"" long",1.5\rB2,Zoë’s board,1234.5\r'],
+    [
+      'mixed line endings and empty lines',
+      '\n\ncode,name,price\r\n\nA1,"Nail; 2"" long",1.5\n\r\nB2,Zoë’s board,1234.5',
+    ],
+    [
+      'columns in another order and others between',
+      'Price,x,Item code,Name\n1.5,?,A1,"Nail; 2"" long"\n1234.5,?,B2,Zoë’s board\n',
+    ],
+  ])('with %s is read', async (_name, content) => {
+    const { items, problems } = await read(content)
+    expect(items).toEqual(expected)
+    expect(problems).toEqual([])
+  })
+
+  test('is read the same however it is cut into chunks', async () => {
+    const content = '\ufeffcode;name;price\r\nA1;"Zoë – 2"" ""x""";1,5\r\nB2;"two\r\nlines 😀";2\r\n;x;3\r\n'
+    const whole = await read(content)
+    expect(whole.problems).toEqual(['5: the code is missing.'])
+    for (let size = 1; size < 40; size++)
+      expect(await read(content, size), `chunks of ${size}`).toEqual(whole)
+  })
+
+  test('of any cells comes out as it went in', async () => {
+    // No digits: a line break and a price in one cell are taken for rows that an open quote has swallowed.
+    const cell = fc.stringMatching(/^[A-Za-z][A-Za-z_ ,;"'\n\r\t😀ë]{0,12}[a-z]$/u)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(cell, fc.nat(99_999)), { minLength: 1, maxLength: 30 }),
+        fc.constantFrom(',', ';', '\t'),
+        fc.constantFrom('\n', '\r\n'),
+        fc.integer({ min: 1, max: 200 }),
+        async (rows, delimiter, ending, size) => {
+          const records = rows.map(([name, cents], row) => [`C${row}`, name, (cents / 100).toFixed(2)])
+          const options = { delimiter, record_delimiter: ending, quoted_string: true }
+          const { items, problems } = await read(
+            stringify([['code', 'name', 'price'], ...records], options),
+            size,
+          )
+          expect(problems).toEqual([])
+          expect(items).toEqual(
+            rows.map(([name, cents], row) => ({ code: `C${row}`, name: name.trim(), price: cents / 100 })),
+          )
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  test('of 30,000 rows is read to its last row', async () => {
+    const check = await checkPriceFile(priceRows(30_000), { onProblem: () => {} })
+    expect(check).toMatchObject({ rows: 30_000, good: 30_000, bad: 0 })
+  })
+})
+
+describe('a bad row has its line and a reason, and the good ones still go', () => {
+  const bad: [name: string, row: string, reason: RegExp][] = [
+    ['without a code', ',Nail,1.00', /^3: the code is missing/],
+    ['without a price', 'X,Nail,', /^3: the price is missing/],
+    ['with a negative price', 'X,Nail,-1.00', /^3: the price is negative/],
+    ['with a negative price in brackets', 'X,Nail,(1.00)', /^3: the price is negative/],
+    ['with an unreadable price', 'X,Nail,POA', /^3: the price "POA" cannot be read/],
+    ['with a price in powers', 'X,Nail,1e5', /^3: the price "1e5" cannot be read/],
+    ['with an infinite price', 'X,Nail,Infinity', /^3: the price .* cannot be read/],
+    ['with a price in another currency', 'X,Nail,USD 5', /^3: the price "USD 5" cannot be read/],
+    ['with a character that turns the text', 'X,Na\u202eil,1.00', /^3: the name has .* cannot be seen/],
+    ['with an escape sequence', 'X,\u001b[31mNail,1.00', /^3: the name has .* cannot be seen/],
+    [
+      'with a code that has an invisible character',
+      'X\u200b1,Nail,1.00',
+      /^3: the code has .* cannot be seen/,
+    ],
+    ['with an ambiguous price', 'X,Nail,"1,23,4"', /^3: the price .* cannot be read/],
+    ['with a price above all limits', 'X,Nail,9999999999', /^3: the price is above/],
+    ['with a code that was there', 'A1,Nail,1.00', /^3: the code "A1" is on line 2 already/],
+    [
+      'with a field of 1 MB',
+      `X,${'x'.repeat(1_000_000)},1.00`,
+      /^3: the name has 1000000 characters; at most 2000/,
+    ],
+    ['with a formula', 'X,"=HYPERLINK(""http://x"")",1.00', /^3: the name begins with "="/],
+    ['with a command', 'X,@SUM(A1),1.00', /^3: the name begins with "@"/],
+    ['with a code that is a formula', '+1+1,Nail,1.00', /^3: the code begins with "\+"/],
+    ['with a full-width formula', 'X,＝1,1.00', /^3: the name begins with "＝"/],
+    ['with too few cells', 'X,1.00', /^3: it has 2 cells where the headings have 3/],
+    ['with too many cells', 'X,Nail,1.00,2.00', /^3: it has 4 cells where the headings have 3/],
+    ['that is the headings again', 'code,name,price', /^3: these are the headings again/],
+    [
+      'with a line break in its code',
+      '"X\nY",Nail,1.00',
+      /^3: the code has a line break or another character/,
+    ],
+  ]
+  test.each(bad)('%s', async (_name, row, reason) => {
+    const { items, problems } = await read(`code,name,price\nA1,Board,2.00\n${row}\nZ9,Last,3.00\n`)
+    expect(problems).toEqual([expect.stringMatching(reason)])
+    expect(items.map(({ code }) => code)).toEqual(['A1', 'Z9'])
+  })
+
+  test('with its own line also after cells of several lines', async () => {
+    const { problems } = await read('code,name,price\nA1,"two\nlines",1\n\n,x,1\nB1,"a\r\nb\r\nc",1\n,y,2\n')
+    expect(problems).toEqual(['5: the code is missing.', '9: the code is missing.'])
+  })
+
+  test.each([
+    ['with text after it', 'A2,"12 inch nail,5\nA3,bolt,6\nA4,"screw",7'],
+    ['closed rows later', 'A2,"nail,5\nA3,bolt,6\nA4,screw",7'],
+  ])(
+    'that swallows others by an open quote, %s, is told, and no price goes to another item',
+    async (_name, rows) => {
+      const { items, problems } = await read(`code,name,price\nA1,ok,1\n${rows}\nA5,last,8\n`)
+      expect(problems).toEqual([
+        expect.stringMatching(/^3: a quote is opened and not closed where it should be.*3 lines/),
+      ])
+      expect(items.map(({ code }) => code)).toEqual(['A1', 'A5'])
+    },
+  )
+
+  test.each([
+    [',', '1,250', 1250],
+    [',', '0,125', 0.125],
+    [',', '12,50', 12.5],
+    [',', '.50', 0.5],
+    [',', '1.23456789', 1.23456789],
+    [',', '$1,234,567.8', 1_234_567.8],
+    [';', '1,250', 1.25],
+    [';', '0,999', 0.999],
+    [';', '1.234,50', 1234.5],
+    [';', '1.234.567', 1_234_567],
+    [';', '12.5', 12.5],
+    [';', '2,500.00', 2500],
+  ])('and in a file separated by %j the price %s is %d', async (delimiter, cell, price) => {
+    const { items } = await read(`code${delimiter}price\nA1${delimiter}"${cell}"\n`)
+    expect(items).toEqual([{ code: 'A1', price }])
+  })
+
+  test('and a price that may be read in two ways is a problem', async () => {
+    expect((await read('code;price\nA1;1.234\n')).problems).toEqual([
+      '2: the price "1.234" may be 1234 or 1,234; write it with two decimals.',
+    ])
+  })
+
+  test('and blank rows of a spreadsheet, and its line that names the delimiter, are no rows', async () => {
+    const { items, problems } = await read('sep=;\r\ncode;name;price\r\nA1;x;1,5\r\n;;\r\n  \r\n')
+    expect({ items, problems }).toEqual({ items: [{ code: 'A1', name: 'x', price: 1.5 }], problems: [] })
+  })
+
+  test('and more empty cells than headings are no problem', async () => {
+    expect((await read('code,price\nA1,1,,\n')).items).toEqual([{ code: 'A1', price: 1 }])
+  })
+})
+
+describe('a file that cannot be read', () => {
+  test.each([
+    ['empty', '', /^Line 1: the file is empty/],
+    ['with headings only', 'code,price\n', /^Line 1: the file has headings and no rows/],
+    ['of empty lines', '\n\n\n', /^Line 1: the file has no rows/],
+    [
+      'a workbook',
+      Buffer.from('PK\u0003\u0004rest of it', 'latin1'),
+      /^Line 1: this is an Excel workbook.*CSV UTF-8/,
+    ],
+    ['UTF-16', Buffer.from('\ufeffcode,price\nA,1\n', 'utf16le'), /^Line 1: this is text in UTF-16/],
+    [
+      'binary',
+      Buffer.from('code,price\nA1,1\nB1,\u0000\u0001\n', 'latin1'),
+      /^Line 3: this is a binary file/,
+    ],
+    [
+      'Windows-1252',
+      Buffer.from('code,price\nA1,1\nB1,2\nZo\xeb,3\nD,4\n', 'latin1'),
+      /^Line 4: the text is not in UTF-8/,
+    ],
+    [
+      'cut off in a character',
+      Buffer.from('code,price\nA1,1\nZo\xc3', 'latin1'),
+      /^Line 3: the text is not in UTF-8/,
+    ],
+    [
+      'with a quote that is not closed',
+      'code,price\nA1,1\n"B1,2\nC1,3\n',
+      /^Line 3: a quote is opened here and not closed/,
+    ],
+  ])('%s says so, with the line and what to do', async (_name, content, message) => {
+    expect(await failure(content)).toMatch(message)
+  })
+
+  test('for an unclosed quote in a large file is told without reading all of it into memory', async () => {
+    const content = Buffer.concat([Buffer.from('code,price\n"A1,1\n'), Buffer.alloc(20_000_000, 'B1,2\n')])
+    expect(await failure(content)).toMatch(/^Line 2: a row of more than 8 MB begins here, perhaps by a quote/)
+  })
+
+  test('is told where the fault is far behind the beginning', async () => {
+    const good = Array.from({ length: 50_000 }, (_, row) => `C${row},1\n`).join('')
+    const bytes = Buffer.concat([Buffer.from(`code,price\n${good}`), Buffer.from([0xff, 0x0a])])
+    expect(await failure(bytes)).toMatch(/^Line 50002: the text is not in UTF-8/)
+  })
+})
+
+test.each([
+  [
+    '501 columns',
+    `${Array.from({ length: 501 }, (_, at) => `c${at}`).join(',')}\n`,
+    /^Line 1: it has 501 columns; at most 500/,
+  ],
+  ['a heading of 201 characters', `code,price,${'x'.repeat(201)}\n`, /^Line 1: a heading is longer than 200/],
+])('a file with %s is refused: pages list them', async (_name, content, message) => {
+  expect(await failure(content)).toMatch(message)
+})
+
+test('a report that cannot be written is an error of whoever adds or ends, at whatever row', async () => {
+  const report = createReport('/dev/full')
+  const problem = { line: 1, reason: 'x'.repeat(1000), cells: [] }
+  const adding = (async () => {
+    for (let row = 0; row < 5_000; row++) await report.add(problem, [])
+    await report.end()
+  })()
+  await expect(adding).rejects.toMatchObject({
+    code: 'store_unavailable',
+    reason: expect.stringContaining('ENOSPC'),
+  })
+})
+
+describe('columns', () => {
+  test.each([
+    [['SKU', 'Product name', 'UOM', 'RRP (ex GST)'], { code: 0, name: 1, unit: 2, price: 3 }],
+    [['Item Code', 'Description', 'Price'], { code: 0, description: 1, price: 2 }],
+    [['id', 'Title', 'Category', 'Unit price', 'Unit'], { code: 0, name: 1, category: 2, price: 3, unit: 4 }],
+  ])('are guessed from %j', (headings, columns) => {
+    expect(guessColumns(headings)).toEqual({ columns, doubts: [] })
+  })
+
+  test('that cannot be guessed are asked for, and the file is not judged before', async () => {
+    const check = await read('Artikel,Preis\nA1,x\n')
+    expect(check.doubts).toEqual([expect.stringContaining('code'), expect.stringContaining('price')])
+    expect(check).toMatchObject({ rows: 1, good: 0, bad: 0, problems: [] })
+  })
+
+  test('with a heading that is there twice are left to the user', () => {
+    expect(guessColumns(['code', 'price', 'price']).doubts).toEqual([
+      'The heading "price" is there twice (columns 2 and 3): choose which is the price.',
+    ])
+  })
+
+  test('that are chosen twice, or are none of the file, are refused', async () => {
+    const doubts = async (columns: Record<string, number>) =>
+      (await checkPriceFile(chunks('a,b\nA1,1\n'), { columns, onProblem: () => {} })).doubts
+    expect(await doubts({ code: 0, price: 0 })).toEqual(['A column is chosen for two fields.'])
+    expect(await doubts({ code: 0, price: 7 })).toEqual(['A chosen column is not in the file.'])
+    expect(await doubts({ code: 0 })).toEqual(['Choose the column of the price.'])
+    expect(await doubts({ code: 0, price: 1 })).toEqual([])
+  })
+})
+
+test('a report never turns a cell into a formula', async () => {
+  const cells = [
+    'multi\n=2+2',
+    'foo;=1+1;bar',
+    '=1+1',
+    '+1',
+    '-1',
+    '@x',
+    '\tx',
+    '\rx',
+    '＝1',
+    'plain',
+    'a,"b"',
+  ]
+  const { dir, remove } = tempDir()
+  const report = createReport(`${dir}/report.csv`)
+  await report.add({ line: 3, reason: 'the price is negative.', cells }, ['Code', '=evil()'])
+  await report.end()
+  const text = readFileSync(`${dir}/report.csv`, 'utf8')
+  remove()
+  expect(text.startsWith('\ufeff"Line","Reason","Code",')).toBe(true)
+  const { parse } = await import('csv-parse/sync')
+  const [head, row] = parse(text, { bom: true, relax_column_count: true })
+  expect(head).toEqual(['Line', 'Reason', 'Code', "'=evil()"])
+  expect(row).toEqual([
+    '3',
+    'the price is negative.',
+    'multi =2+2',
+    'foo;=1+1;bar',
+    ...cells.slice(2, 9).map((cell) => `'${cell.replace(/[\t\r]/, ' ')}`),
+    'plain',
+    'a,"b"',
+  ])
+})
+
+test('codes are known again whatever they are, and however many', () => {
+  const seen = createSeenCodes(10)
+  const codes = Array.from({ length: 200_000 }, (_, row) => `${row % 2 ? 'ITEM-' : ''}${row}`)
+  expect(codes.findIndex((code, row) => seen.add(code, row + 1) !== undefined)).toBe(-1)
+  expect(codes.findIndex((code, row) => seen.add(code, 1) !== row + 1)).toBe(-1)
+})
+
+test('text is passed on between characters only', async () => {
+  const text = 'aë😀–b'.repeat(50)
+  for (let size = 1; size < 9; size++) {
+    const parts: Buffer[] = []
+    for await (const part of utf8(chunks(text, size))) {
+      expect(part.toString('utf8')).not.toContain('\ufffd')
+      parts.push(part)
+    }
+    expect(Buffer.concat(parts).toString()).toBe(text)
+  }
+})

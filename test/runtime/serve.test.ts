@@ -1,0 +1,147 @@
+import { request } from 'node:http'
+import { createConnection } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { describe, expect, test } from 'vitest'
+import { createLog } from '../../src/runtime/log.ts'
+import { listen } from '../../src/runtime/serve.ts'
+import { requestLog } from '../../src/web/request-log.ts'
+import { freePort } from '../support/ports.ts'
+
+const on = async () => ({ port: await freePort(), variable: 'PORT' })
+
+describe('stopping', () => {
+  test('waits for requests in flight, but no longer than its grace', async () => {
+    const options = await on()
+    const server = await listen(() => {}, options)
+    const hanging = fetch(`http://localhost:${options.port}`).catch(() => 'cut off')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const started = performance.now()
+    await server.stop(300)
+    expect(performance.now() - started).toBeGreaterThan(250)
+    expect(performance.now() - started).toBeLessThan(3000)
+    expect(await hanging).toBe('cut off')
+  })
+
+  test('lets an answer that is written but not yet sent arrive whole', async () => {
+    const options = await on()
+    const size = 8_000_000
+    const server = await listen((_req, res) => void res.end('x'.repeat(size)), options)
+    const received = new Promise<number>((resolve) => {
+      let bytes = 0
+      const socket = createConnection(options.port, 'localhost', () =>
+        socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+      )
+      socket.on('data', (chunk) => {
+        bytes += chunk.length
+        socket.pause()
+        setTimeout(() => socket.resume(), 5)
+        if (bytes > size) socket.end()
+      })
+      socket.on('error', () => resolve(bytes))
+      socket.on('close', () => resolve(bytes))
+    })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await server.stop(20_000)
+    expect(await received).toBeGreaterThan(size)
+  })
+})
+
+describe('a demo', () => {
+  const statusFor = (port: number, address: string, host: string) =>
+    new Promise<number>((resolve, reject) => {
+      request({ host: address, port, headers: { host } }, (res) => {
+        res.resume()
+        resolve(res.statusCode ?? 0)
+      })
+        .on('error', reject)
+        .end()
+    })
+
+  test('answers this machine under its own names only', async () => {
+    const options = await on()
+    const server = await listen((_req, res) => void res.end('hello'), {
+      ...options,
+      localOnly: ['tunnel.example'],
+    })
+    const at = (host: string) => statusFor(options.port, '127.0.0.1', host)
+    expect([await at('localhost:3000'), await at('127.0.0.1'), await at('tunnel.example')]).toEqual([
+      200, 200, 200,
+    ])
+    expect([await at('evil.example'), await at('localhost.evil.example')]).toEqual([403, 403])
+    const outside = Object.values(networkInterfaces())
+      .flat()
+      .find((face) => face && !face.internal && face.family === 'IPv4')
+    if (outside) expect(await statusFor(options.port, outside.address, 'localhost')).toBe(403)
+    await server.stop(0)
+  })
+})
+
+describe('a demo', () => {
+  const FORWARDED = [
+    ...['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded', 'x-real-ip', 'x-client-ip'],
+    ...['true-client-ip', 'fly-client-ip', 'x-original-host', 'cf-connecting-ip', 'via'],
+  ]
+
+  test.each(FORWARDED)('is closed to what a proxy or tunnel passes on (%s)', async (header) => {
+    const options = await on()
+    const server = await listen((_req, res) => void res.end('hello'), { ...options, localOnly: [] })
+    const at = `http://127.0.0.1:${options.port}`
+    const answer = await fetch(at, { headers: { [header]: '203.0.113.9' } })
+    expect([answer.status, (await fetch(at)).status]).toEqual([403, 200])
+    expect(await answer.text()).toContain('DEMO_ALLOW_REMOTE=true')
+    await server.stop(0)
+  })
+})
+
+describe('HOST', () => {
+  const outside = Object.values(networkInterfaces())
+    .flat()
+    .find((face) => face && !face.internal && face.family === 'IPv4')
+
+  test('is the only address that is listened on', async () => {
+    const options = await on()
+    const server = await listen((_req, res) => void res.end('hello'), { ...options, host: '127.0.0.1' })
+    expect((await fetch(`http://127.0.0.1:${options.port}`)).status).toBe(200)
+    if (outside) await expect(fetch(`http://${outside.address}:${options.port}`)).rejects.toThrow()
+    await server.stop(0)
+  })
+
+  test('that is not this machine’s is named', async () => {
+    await expect(listen(() => {}, { ...(await on()), host: '203.0.113.9' })).rejects.toThrow(
+      /^HOST: 203\.0\.113\.9/,
+    )
+  })
+})
+
+describe('the log', () => {
+  test('cuts out what is secret by its name, should anyone log it', () => {
+    const lines: string[] = []
+    const log = createLog('info', { write: (line) => void lines.push(line) })
+    const secrets = {
+      accessToken: 'S1',
+      refresh_token: 'S2',
+      clientSecret: 'S3',
+      cookie: 'S4',
+      authorization: 'S5',
+    }
+    log.info(secrets)
+    log.info({ connection: secrets })
+    expect(lines.join()).not.toMatch(/S\d/)
+    expect(lines.join()).toContain('[redacted]')
+  })
+
+  test('names a request’s route, not its path or query', async () => {
+    const { default: express } = await import('express')
+    const lines: string[] = []
+    const app = express()
+    app.use(requestLog(createLog('info', { write: (line) => void lines.push(line) })))
+    app.get('/connections/:context/leads', (_req, res) => void res.end())
+    const options = await on()
+    const server = await listen(app, options)
+    await fetch(`http://localhost:${options.port}/connections/private-context/leads?code=secret`)
+    await fetch(`http://localhost:${options.port}/nowhere/private-context`)
+    await server.stop(1000)
+    expect(lines.join()).toContain('"route":"/connections/:context/leads"')
+    expect(lines.join()).not.toMatch(/private-context|secret/)
+  })
+})
