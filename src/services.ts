@@ -2,17 +2,12 @@ import { join } from 'node:path'
 import type { Store as SessionStore } from 'express-session'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import {
-  type AuthorizationRequests,
-  createAuthorizationRequests,
-} from './connect/authorization/authorization-requests.ts'
-import { createApi } from './connect/platform/api.ts'
+import type { AuthorizationRequests } from './connect/authorization/authorization-requests.ts'
+import { createConnect } from './connect/index.ts'
 import { createHttpPools, type HttpPools } from './connect/platform/http.ts'
-import { createOAuth, type OAuth } from './connect/platform/oauth.ts'
-import { type BudgetOptions, createBudget } from './connect/platform/rate-limiter.ts'
-import type { TokenSource } from './connect/platform/token-source.ts'
+import type { OAuth } from './connect/platform/oauth.ts'
 import type { Store } from './connect/store/store.ts'
-import { createVault, type Vault } from './connect/vault/vault.ts'
+import type { Vault } from './connect/vault/vault.ts'
 import { type BuilderRequests, createBuilderRequests } from './features/builder-requests/builder-requests.ts'
 import { createPending, type Pending } from './features/builder-requests/pending.ts'
 import { createEvents, type Events } from './features/builder-requests/webhook-events.ts'
@@ -55,16 +50,11 @@ export async function createServices(
   http: HttpPools = createHttpPools(),
 ): Promise<Services> {
   const { store, sessionStore } = await openStore(config, log)
-  const oauth = createOAuth({ ...config.platform, http: http.tokens })
-  const api = createApi({ baseUrl: config.platform.apiUrl, http: http.api, uploads: http.uploads })
-  const vault = createVault({ store, keys: config.tokenKeys, oauth, log })
+  const connect = createConnect({ store, keys: config.tokenKeys, platform: config.platform, log, http })
+  const { api, oauth, vault, authorizationRequests, pacedSource } = connect
+  const source = (userId: string, context: string) => vault.tokenSource(userId, context)
   const catalogues = createCatalogues(api)
   const builderRequests = createBuilderRequests(api)
-  const paced = pacing(store, config.platform.rateLimit)
-  const source = (userId: string, context: string) => vault.tokenSource(userId, context)
-  // One name for one grant: its parts cannot run into each other.
-  const pacedSource = (userId: string, context: string) =>
-    paced(source(userId, context), JSON.stringify([userId, context]))
   const imports = createImports({
     ...{ store, catalogues, log, dir: join(config.dataDir, 'imports') },
     ...{ maxBytes: config.maxPriceFileBytes, quotaBytes: config.uploadQuotaBytes },
@@ -74,7 +64,7 @@ export async function createServices(
   const stopping = new AbortController()
   return {
     ...{ config, log, store, sessionStore, oauth, vault, catalogues, builderRequests, imports },
-    authorizationRequests: createAuthorizationRequests(store),
+    authorizationRequests,
     leads: createLeads(api),
     accessControls: createAccessControls(api),
     events: createEvents(store),
@@ -129,13 +119,6 @@ export function livePricingBases({ baseUrl, dataDir, livePricing }: Config, log:
 
 /** What ends by itself may still take this long, in ms. */
 const LAST_MS = 1_000
-
-/** Lets a source's calls wait for the shared request budget. */
-export function pacing(store: Store, limit: BudgetOptions | null) {
-  const budget = limit && createBudget(store, limit)
-  return (source: TokenSource, credential: string): TokenSource =>
-    budget ? { ...source, pace: () => budget.take(credential) } : source
-}
 
 /** The store of the config, and sessions in it. Each adapter is loaded only where it is used. */
 export async function openStore(config: Pick<Config, 'redisUrls' | 'dataDir'>, log: Logger) {

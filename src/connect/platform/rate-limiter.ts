@@ -1,4 +1,5 @@
 import type { Key, Store } from '../store/store.ts'
+import type { TokenSource } from './token-source.ts'
 
 export interface BudgetOptions {
   /** How many requests the other side takes from one credential in any `windowMs`. */
@@ -104,4 +105,11 @@ export function createBudget(store: Store, { limit, windowMs }: BudgetOptions): 
       return ring.take()
     },
   }
+}
+
+/** Makes calls wait for the platform's rate limit, which all processes share; without a limit they do not wait. */
+export function rateLimited(store: Store, limit: BudgetOptions | null) {
+  const budget = limit && createBudget(store, limit)
+  return (source: TokenSource, credential: string): TokenSource =>
+    budget ? { ...source, pace: () => budget.take(credential) } : source
 }

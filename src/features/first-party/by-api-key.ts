@@ -9,11 +9,12 @@ import {
   PlatformUnavailableError,
 } from '../../connect/platform/errors.ts'
 import { createHttpPools } from '../../connect/platform/http.ts'
+import { rateLimited } from '../../connect/platform/rate-limiter.ts'
 import type { TokenSource } from '../../connect/platform/token-source.ts'
 import { type Store, StoreUnavailableError } from '../../connect/store/store.ts'
 import { createLog } from '../../runtime/log.ts'
 import { configOf } from '../../runtime/run-app.ts'
-import { openStore, pacing } from '../../services.ts'
+import { openStore } from '../../services.ts'
 import { ImportFailedError } from '../price-files/run.ts'
 import { createFirstPartyAccess } from './access.ts'
 import { createFirstParty } from './first-party.ts'
@@ -60,7 +61,7 @@ export async function openByApiKey(env: NodeJS.ProcessEnv, tenantId?: string): P
       credential: access.id,
       close,
     },
-    source: pacing(store, rateLimit)(access, access.id),
+    source: rateLimited(store, rateLimit)(access, access.id),
   }
 }
 

@@ -1,0 +1,24 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { CLIENT, startAll } from '../support/app.ts'
+import { connected } from '../support/flow.ts'
+import { run } from '../support/process.ts'
+
+test('a worker uses a connection of the app by the core alone, and refreshes its expired token', async () => {
+  const app = await startAll()
+  await connected(app)
+  await app.sandbox('expire')
+  const [key] = app.config.tokenKeys
+  const worker = run('test/connect/worker.ts', {
+    FILE: join(app.config.dataDir, 'store.sqlite'),
+    KEY: key?.secret.toString('base64') ?? '',
+    PLATFORM: app.platform,
+    SECRET: CLIENT.clientSecret,
+    USER: 'ann',
+    BXCONTEXT: 'harbour-homes',
+  })
+  expect(await worker.exited, worker.output()).toBe(0)
+  expect(worker.output()).toMatch(/^5 of \d+ leads$/m)
+  expect((await app.calls()).filter(({ endpoint }) => endpoint === 'refresh')).toHaveLength(1)
+  await app.close()
+})

@@ -1,0 +1,28 @@
+/** An example: a worker that uses the core alone, without Express, to read a user's leads. */
+import * as z from 'zod'
+import { createConnect } from '../../src/connect/index.ts'
+import { openSqlite } from '../../src/connect/store/sqlite.ts'
+
+const { FILE = '', KEY = '', PLATFORM = '', SECRET = '', USER = '', BXCONTEXT = '' } = process.env
+
+const connect = createConnect({
+  store: openSqlite({ file: FILE }),
+  keys: [{ id: 'k1', secret: Buffer.from(KEY, 'base64') }],
+  platform: {
+    appUrl: PLATFORM,
+    authUrl: `${PLATFORM}/auth`,
+    apiUrl: `${PLATFORM}/api`,
+    clientId: 'test-client',
+    clientSecret: SECRET,
+    scopes: ['leads'],
+    authorizePath: '/authorize',
+    authorizeParams: {},
+    pkce: true,
+    rateLimit: { limit: 100, windowMs: 30_000 },
+  },
+})
+const source = connect.pacedSource(USER, BXCONTEXT)
+const schema = z.array(z.looseObject({ id: z.union([z.string(), z.number()]) }))
+const leads = await connect.api.list(source, { path: '/leads', scope: 'leads', schema }, { top: 5 })
+console.log(`${leads.items.length} of ${leads.total} leads`)
+await connect.close()
