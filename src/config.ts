@@ -5,7 +5,7 @@
 
 import { isIP } from 'node:net'
 import { AUTHORIZE_PATH, RATE_LIMIT, WEBHOOK_HEADER } from './connect/platform/contract.ts'
-import type { SealingKey } from './connect/vault/seal.ts'
+import type { EncryptionKey } from './connect/vault/encryption.ts'
 import type { FirstPartyCredentials } from './features/first-party/first-party.ts'
 import type { Client } from './features/live-pricing/clients.ts'
 
@@ -52,8 +52,8 @@ export interface Config {
   baseUrl: string
   /** The first signs. */
   sessionSecrets: string[]
-  /** The first seals. */
-  tokenKeys: SealingKey[]
+  /** The first encrypts. */
+  tokenKeys: EncryptionKey[]
   /** Empty: the embedded SQLite in `dataDir`. Several: a cluster. */
   redisUrls: string[]
   dataDir: string
@@ -170,7 +170,7 @@ export function readConfig(env: Environment, options: ReadOptions): Config {
     return secrets
   }
 
-  function tokenKeys(): SealingKey[] {
+  function tokenKeys(): EncryptionKey[] {
     const parts = list('TOKEN_KEYS')
     if (parts.length === 0) return wrong('TOKEN_KEYS', 'is not set: `npm run keys` prints a new one', [])
     const keys = parts.flatMap((part, index) => {

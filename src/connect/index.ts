@@ -6,29 +6,29 @@ import {
 import { type Api, createApi } from './platform/api.ts'
 import { createHttpPools, type HttpPools } from './platform/http.ts'
 import { createOAuth, type OAuth, type OAuthOptions } from './platform/oauth.ts'
-import { type BudgetOptions, rateLimited } from './platform/rate-limiter.ts'
+import { type RateLimit, rateLimited } from './platform/rate-limiter.ts'
 import type { TokenSource } from './platform/token-source.ts'
 import type { Store } from './store/store.ts'
-import type { SealingKey } from './vault/seal.ts'
+import type { EncryptionKey } from './vault/encryption.ts'
 import { createVault, type Vault } from './vault/vault.ts'
 
 export type { Api, Call, Page, PageOf } from './platform/api.ts'
 export type { OAuth, Tokens } from './platform/oauth.ts'
 export type { TokenSource } from './platform/token-source.ts'
 export type { Store } from './store/store.ts'
-export type { SealingKey } from './vault/seal.ts'
+export type { EncryptionKey } from './vault/encryption.ts'
 export type { Vault } from './vault/vault.ts'
 
 export interface CreateConnectOptions {
   /** Where connections are kept: `openRedis` of `store/redis.ts` or `openSqlite` of `store/sqlite.ts`. Closed by `close`. */
   store: Store
   /** Encrypt connections: the first encrypts, all of them decrypt. */
-  keys: readonly SealingKey[]
+  keys: readonly EncryptionKey[]
   platform: Omit<OAuthOptions, 'http'> & {
     /** `{base_url}`, may carry a path. */
     apiUrl: string
     /** What the platform takes from one credential; null: no limit. */
-    rateLimit: BudgetOptions | null
+    rateLimit: RateLimit | null
   }
   /** Absent: nothing is logged. */
   log?: Logger

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openRedis } from '../../src/connect/store/redis.ts'
 import { openSqlite } from '../../src/connect/store/sqlite.ts'
 import type { Store } from '../../src/connect/store/store.ts'
+import { createRecordCipher } from '../../src/connect/vault/encryption.ts'
 import { createRecords } from '../../src/connect/vault/records.ts'
-import { createSealer } from '../../src/connect/vault/seal.ts'
 import { tempDir, testEnv } from '../support/app.ts'
 import { freePort } from '../support/ports.ts'
 import { type Program, runApp } from '../support/process.ts'
@@ -119,7 +119,7 @@ describe.each(stores)('kill -9 of the app on $name', ({ redis, skip }) => {
       ? openRedis({ urls: [server.url] })
       : openSqlite({ file: join(dir, 'store.sqlite') })
     await ready(store)
-    const listed = await createRecords(store, createSealer([{ id: 'k1', secret: KEY }])).list('ann')
+    const listed = await createRecords(store, createRecordCipher([{ id: 'k1', secret: KEY }])).list('ann')
     await store.close()
     for (const entry of listed) {
       const connection = 'connection' in entry ? entry.connection : entry.unreadable

@@ -298,7 +298,7 @@ describe('the command', () => {
     expect(program.output()).toContain('PLATFORM_CLIENT_ID is not set')
   })
 
-  test.skipIf(!REDIS)(`reseal waits for Redis and seals with the first key${withRedis}`, async () => {
+  test.skipIf(!REDIS)(`reencrypt waits for Redis and encrypts with the first key${withRedis}`, async () => {
     const redis = await startRedis()
     const [older, newer] = ['old', 'new'].map((id) => `${id}:${randomBytes(32).toString('base64')}`)
     const { start, app, platform: sandbox } = await demo({ REDIS_URL: redis.url, TOKEN_KEYS: String(older) })
@@ -306,13 +306,13 @@ describe('the command', () => {
     await connect(createVisitor(), app, sandbox)
     await demoProgram.kill('SIGINT')
     const env = testEnv({ ...platform, REDIS_URL: redis.url, TOKEN_KEYS: `${newer},${older}` })
-    const program = started(run('src/cli/reseal.ts', env))
+    const program = started(run('src/cli/reencrypt.ts', env))
     expect(await program.exited).toBe(0)
-    expect(program.output()).toBe('1 connections sealed again with the key "new", 0 were already.\n')
+    expect(program.output()).toBe('1 connections encrypted with the key "new", 0 were already.\n')
     await redis.close()
   })
 
-  test('reseal leaves records of a missing key as they are and says which key is missing', async () => {
+  test('reencrypt leaves records of a missing key as they are and says which key is missing', async () => {
     const {
       start,
       app,
@@ -321,7 +321,7 @@ describe('the command', () => {
     const demoProgram = await start()
     await connect(createVisitor(), app, sandbox)
     await demoProgram.kill('SIGINT')
-    const program = started(run('src/cli/reseal.ts', testEnv({ ...platform, DATA_DIR: temp.dir })))
+    const program = started(run('src/cli/reencrypt.ts', testEnv({ ...platform, DATA_DIR: temp.dir })))
     expect(await program.exited).toBe(1)
     expect(program.output()).toContain('"old", which is not in TOKEN_KEYS')
   })

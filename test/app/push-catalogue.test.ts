@@ -205,7 +205,7 @@ describe('push-catalogue', () => {
     expect(output).not.toContain('Completed:')
   })
 
-  test('has its stored tokens sealed with a new key by npm run reseal, and logs in no second time', async () => {
+  test('has its stored tokens encrypted with a new key by npm run reencrypt, and logs in no second time', async () => {
     const args = [file(GOOD), '--catalogue', 'C', '--scope', 'Public']
     await pushed(args)
     const next = `k2:${randomBytes(32).toString('base64')}`
@@ -215,13 +215,13 @@ describe('push-catalogue', () => {
       PLATFORM_CLIENT_ID: 'x',
       PLATFORM_CLIENT_SECRET: 'x',
     }
-    const reseal = run('src/cli/reseal.ts', {
+    const reencrypt = run('src/cli/reencrypt.ts', {
       ...platform.env,
       ...rest,
       TOKEN_KEYS: `${next},${platform.env.TOKEN_KEYS}`,
     })
-    expect(await reseal.exited).toBe(0)
-    expect(reseal.output()).toContain('1 connections sealed again with the key "k2"')
+    expect(await reencrypt.exited).toBe(0)
+    expect(reencrypt.output()).toContain('1 connections encrypted with the key "k2"')
     expect((await pushed(args, { TOKEN_KEYS: next })).code).toBe(0)
     expect((await platform.calls()).filter(({ endpoint }) => endpoint === 'login')).toHaveLength(1)
     const doctor = run('src/cli/doctor.ts', { ...platform.env, ...rest, TOKEN_KEYS: next })

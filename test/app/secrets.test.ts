@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createRecordCipher } from '../../src/connect/vault/encryption.ts'
 import { createRecords } from '../../src/connect/vault/records.ts'
-import { createSealer } from '../../src/connect/vault/seal.ts'
 import { CLIENT, type Running, startAll, WEBHOOK_SECRET } from '../support/app.ts'
 import { signedIn, toCallback } from '../support/flow.ts'
 import type { Answer, Visitor } from '../support/visitor.ts'
@@ -24,7 +24,7 @@ test('after every flow and fault, no secret is in any log line, page, error, or 
   ])
   const said: { where: string; text: string }[] = []
   const visitor = listening(await signedIn(app), said)
-  const records = createRecords(app.services.store, createSealer(app.config.tokenKeys))
+  const records = createRecords(app.services.store, createRecordCipher(app.config.tokenKeys))
 
   async function collect(): Promise<void> {
     const stored = await records.read('ann', 'harbour-homes')

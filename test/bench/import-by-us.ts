@@ -2,7 +2,7 @@
 
 import { createApi } from '../../src/connect/platform/api.ts'
 import { createHttp } from '../../src/connect/platform/http.ts'
-import { createBudget } from '../../src/connect/platform/rate-limiter.ts'
+import { createRateLimiter } from '../../src/connect/platform/rate-limiter.ts'
 import { openSqlite } from '../../src/connect/store/sqlite.ts'
 import { createCatalogues } from '../../src/features/catalogues/catalogues.ts'
 import { readBatches } from '../../src/features/price-files/reader.ts'
@@ -14,14 +14,14 @@ const http = createHttp()
 const catalogues = createCatalogues(createApi({ baseUrl: PLATFORM_API_URL, http }))
 const source = {
   accessToken: async () => 'token',
-  renew: async () => 'token',
+  refresh: async () => 'token',
   grantedScopes: async () => null,
   account: 'one',
   noteCall: async () => {},
 }
 const store = openSqlite({ file: LIMIT ? `${DATA_DIR}/store.sqlite` : ':memory:' })
-const budget = LIMIT && createBudget(store, { limit: Number(LIMIT), windowMs: Number(WINDOW_MS) })
-const paced = budget ? { ...source, pace: () => budget.take('bench') } : source
+const limiter = LIMIT && createRateLimiter(store, { limit: Number(LIMIT), windowMs: Number(WINDOW_MS) })
+const paced = limiter ? { ...source, pace: () => limiter.acquire('bench') } : source
 await runImport({
   ...{ catalogues, source: paced, catalogueId: '1', batchId: 'b', batches: readBatches(FILE) },
 })

@@ -3,12 +3,12 @@ import { createHttp } from '../../src/connect/platform/http.ts'
 import { createOAuth } from '../../src/connect/platform/oauth.ts'
 import { openSqlite } from '../../src/connect/store/sqlite.ts'
 import type { Store } from '../../src/connect/store/store.ts'
-import type { SealingKey } from '../../src/connect/vault/seal.ts'
+import type { EncryptionKey } from '../../src/connect/vault/encryption.ts'
 import { createVault, type VaultOptions } from '../../src/connect/vault/vault.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { startTokenEndpoint } from './token-endpoint.ts'
 
-export const newKey = (id = 'k1'): SealingKey => ({ id, secret: randomBytes(32) })
+export const newKey = (id = 'k1'): EncryptionKey => ({ id, secret: randomBytes(32) })
 /** Tokens as the code exchange gives them; the access token ends after five minutes. */
 export const GRANTED = {
   accessToken: 'access-0',

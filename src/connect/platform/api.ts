@@ -98,7 +98,7 @@ export function createApi({ baseUrl, http, uploads = http, deadlineMs = 8_000 }:
     try {
       let answer = await send(token)
       status = answer.status
-      if (answer.status === 401) answer = await send(await source.renew(token))
+      if (answer.status === 401) answer = await send(await source.refresh(token))
       status = answer.status
       if (answer.status === 403) {
         const scope = await missingScope(answer, source, rest.scope)

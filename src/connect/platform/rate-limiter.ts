@@ -1,19 +1,19 @@
 import type { Key, Store } from '../store/store.ts'
 import type { TokenSource } from './token-source.ts'
 
-export interface BudgetOptions {
+export interface RateLimit {
   /** How many requests the other side takes from one credential in any `windowMs`. */
   limit: number
   windowMs: number
 }
 
-export interface Budget {
+export interface RateLimiter {
   /**
    * Waits until one more request of this credential is allowed, among all processes that share the store; what it
    * resolves to must be called when the request has been answered or has failed, with the time at which it was sent
    * (`performance.now()`; absent: at once). Throws `StoreUnavailableError`.
    */
-  take(credential: string): Promise<(sentAt?: number) => void>
+  acquire(credential: string): Promise<(sentAt?: number) => void>
 }
 
 /** How long a killed process keeps a permit beyond its window, in ms: longer than any request lasts. */
@@ -31,7 +31,7 @@ const ROUNDING_MS = 2
  *
  * Libraries count fixed windows (rate-limiter-flexible), which lets twice the limit pass around their boundary.
  */
-export function createBudget(store: Store, { limit, windowMs }: BudgetOptions): Budget {
+export function createRateLimiter(store: Store, { limit, windowMs }: RateLimit): RateLimiter {
   const credentials = new Map<string, ReturnType<typeof createRing>>()
 
   function createRing(owner: string) {
@@ -85,7 +85,7 @@ export function createBudget(store: Store, { limit, windowMs }: BudgetOptions): 
     }
 
     return {
-      take(): Promise<(sentAt?: number) => void> {
+      acquire(): Promise<(sentAt?: number) => void> {
         // One at a time: who came first goes first, and nobody asks the store for what another just took.
         const taken = queue.then(wait)
         queue = taken.catch(() => {})
@@ -99,17 +99,17 @@ export function createBudget(store: Store, { limit, windowMs }: BudgetOptions): 
   }
 
   return {
-    take(credential) {
+    acquire(credential) {
       const ring = credentials.get(credential) ?? createRing(credential)
       credentials.set(credential, ring)
-      return ring.take()
+      return ring.acquire()
     },
   }
 }
 
 /** Makes calls wait for the platform's rate limit, which all processes share; without a limit they do not wait. */
-export function rateLimited(store: Store, limit: BudgetOptions | null) {
-  const budget = limit && createBudget(store, limit)
+export function rateLimited(store: Store, limit: RateLimit | null) {
+  const limiter = limit && createRateLimiter(store, limit)
   return (source: TokenSource, credential: string): TokenSource =>
-    budget ? { ...source, pace: () => budget.take(credential) } : source
+    limiter ? { ...source, pace: () => limiter.acquire(credential) } : source
 }

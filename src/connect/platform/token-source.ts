@@ -14,7 +14,7 @@ export interface TokenSource {
   /** A token believed to be valid. */
   accessToken(): Promise<string>
   /** A token to use instead of one that the API answered 401 to; refreshes at most once per rejected token. */
-  renew(rejected: string): Promise<string>
+  refresh(rejected: string): Promise<string>
   /** The scopes that were granted, or null when that is not known. */
   grantedScopes(): Promise<readonly string[] | null>
   /** Headers that this credential needs on every call. */

@@ -36,7 +36,7 @@ export interface Store {
   delete(key: Key): Promise<boolean>
   /** The owner's lasting values of one kind (those written without `ttlMs`), in no particular order. */
   list(kind: string, owner: string): Promise<Entry[]>
-  /** Every lasting value of one kind, of all owners; for maintenance such as `npm run reseal`. */
+  /** Every lasting value of one kind, of all owners; for maintenance such as `npm run reencrypt`. */
   scan(kind: string): AsyncIterable<Entry>
   /** Resolves when the store answers. */
   ping(): Promise<void>

@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import { type Key, keyName, type Store } from '../store/store.ts'
 import { type Connection, parseConnection } from './connection.ts'
-import { DecryptionError, type Sealer } from './seal.ts'
+import { DecryptionError, type RecordCipher } from './encryption.ts'
 
 /** A connection together with the exact ciphertext it was read from: what compare-and-set compares. */
 export interface Stored<C extends Connection = Connection> {
   readonly connection: C
-  readonly sealed: string
+  readonly encrypted: string
 }
 
-/** Connections in the store, sealed. Every method throws `StoreUnavailableError`; reading throws `DecryptionError` too. */
+/** Connections in the store, encrypted. Every method throws `StoreUnavailableError`; reading throws `DecryptionError` too. */
 export interface Records {
   read(userId: string, context: string): Promise<Stored | null>
   /** Writes over whatever is there, also over what cannot be decrypted. */
@@ -22,7 +22,7 @@ export interface Records {
   /** All of a user's connections; one that does not open is listed with the reason instead. */
   list(userId: string): Promise<Listed[]>
   /** Seals every record with the first key again. Resolves to the counts; a record that changes meanwhile is done already. */
-  reseal(): Promise<{ resealed: number; current: number; unreadable: string[] }>
+  reencrypt(): Promise<{ reencrypted: number; current: number; unreadable: string[] }>
 }
 
 export type Listed = { context: string; connection: Connection } | { context: string; unreadable: string }
@@ -42,7 +42,7 @@ export const connectionKey = (userId: string, context: string, kind = CONNECTION
   id: context,
 })
 
-export function createRecords(store: Store, sealer: Sealer, kind = CONNECTION): Records {
+export function createRecords(store: Store, cipher: RecordCipher, kind = CONNECTION): Records {
   const keyOf = (userId: string, context: string) => connectionKey(userId, context, kind)
   const decrypted = new LRUCache<string, Stored>({
     max: MAX_DECRYPTED,
@@ -54,45 +54,47 @@ export function createRecords(store: Store, sealer: Sealer, kind = CONNECTION): 
   // By whose record it is, not by the ciphertext alone: one that was copied elsewhere must fail although it is known.
   const placeOf = (userId: string, context: string) => `${userId.length}:${userId}${context}`
 
-  function open(userId: string, context: string, sealed: string): Stored {
+  function open(userId: string, context: string, encrypted: string): Stored {
     const place = placeOf(userId, context)
     const known = decrypted.get(place)
-    if (known?.sealed === sealed) return known
-    const connection = parseConnection(sealer.open(sealed, keyName(keyOf(userId, context))))
+    if (known?.encrypted === encrypted) return known
+    const connection = parseConnection(cipher.decrypt(encrypted, keyName(keyOf(userId, context))))
     if (!connection)
       throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
-    const stored = { sealed, connection }
+    const stored = { encrypted, connection }
     decrypted.set(place, stored)
     return stored
   }
 
-  function seal(connection: Connection) {
+  function encrypt(connection: Connection) {
     const key = keyOf(connection.userId, connection.context)
     decrypted.delete(placeOf(connection.userId, connection.context))
-    return { key, sealed: sealer.seal(JSON.stringify(connection), keyName(key)) }
+    return { key, encrypted: cipher.encrypt(JSON.stringify(connection), keyName(key)) }
   }
 
   return {
     async read(userId, context) {
-      const sealed = await store.get(keyOf(userId, context))
-      if (sealed !== null) return open(userId, context, sealed)
+      const encrypted = await store.get(keyOf(userId, context))
+      if (encrypted !== null) return open(userId, context, encrypted)
       decrypted.delete(placeOf(userId, context))
       return null
     },
 
     async write(connection) {
-      const { key, sealed } = seal(connection)
-      await store.set(key, sealed)
+      const { key, encrypted } = encrypt(connection)
+      await store.set(key, encrypted)
     },
 
     async create(connection) {
-      const { key, sealed } = seal(connection)
-      return store.compareAndSet(key, null, sealed)
+      const { key, encrypted } = encrypt(connection)
+      return store.compareAndSet(key, null, encrypted)
     },
 
     async replace(read, next) {
-      const { key, sealed } = seal(next)
-      return (await store.compareAndSet(key, read.sealed, sealed)) ? { sealed, connection: next } : null
+      const { key, encrypted } = encrypt(next)
+      return (await store.compareAndSet(key, read.encrypted, encrypted))
+        ? { encrypted, connection: next }
+        : null
     },
 
     remove(userId, context) {
@@ -112,16 +114,16 @@ export function createRecords(store: Store, sealer: Sealer, kind = CONNECTION): 
       })
     },
 
-    async reseal() {
-      const counts = { resealed: 0, current: 0, unreadable: [] as string[] }
+    async reencrypt() {
+      const counts = { reencrypted: 0, current: 0, unreadable: [] as string[] }
       for await (const { key, value } of store.scan(kind)) {
-        if (value.startsWith(`v1.${sealer.keyId}.`)) {
+        if (value.startsWith(`v1.${cipher.keyId}.`)) {
           counts.current++
           continue
         }
         try {
-          const text = sealer.open(value, keyName(key))
-          if (await store.compareAndSet(key, value, sealer.seal(text, keyName(key)))) counts.resealed++
+          const text = cipher.decrypt(value, keyName(key))
+          if (await store.compareAndSet(key, value, cipher.encrypt(text, keyName(key)))) counts.reencrypted++
           else counts.current++
         } catch (error) {
           if (!(error instanceof DecryptionError)) throw error

@@ -65,7 +65,7 @@ export function createRefresher(options: RefreshOptions): Refresher {
 
   function refresh(seen: Stored<ActiveConnection>, manual = false): Promise<ActiveConnection> {
     // A person's request has other pauses, and other errors: it is shared with persons only.
-    const key = `${manual}:${seen.sealed}`
+    const key = `${manual}:${seen.encrypted}`
     let shared = inFlight.get(key)
     if (!shared) {
       shared = refreshWithLock(seen, manual).finally(() => inFlight.delete(key))
@@ -143,7 +143,7 @@ export function createRefresher(options: RefreshOptions): Refresher {
   async function changed(latest: Stored | null): Promise<Stored | null> {
     let current = latest
     const deadline = performance.now() + INTERRUPTED_MS
-    while (current && current.sealed === latest?.sealed && performance.now() < deadline) {
+    while (current && current.encrypted === latest?.encrypted && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
       const { userId, context } = current.connection
       current = await records.read(userId, context)
@@ -257,7 +257,7 @@ export function createRefresher(options: RefreshOptions): Refresher {
   /** What a waiter may use: an active record that is not the one it found stale. */
   function newerThan(seen: Stored, latest: Stored | null): ActiveConnection | null {
     const found = active(latest)
-    return found.sealed !== seen.sealed && !isExpired(found.connection, now()) ? found.connection : null
+    return found.encrypted !== seen.encrypted && !isExpired(found.connection, now()) ? found.connection : null
   }
 
   return {

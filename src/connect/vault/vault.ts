@@ -6,11 +6,11 @@ import type { TokenSource } from '../platform/token-source.ts'
 import { type Store, StoreUnavailableError } from '../store/store.ts'
 import { createBxcontextIndex } from './bxcontext-index.ts'
 import { type ActiveConnection, type Connection, FORMAT } from './connection.ts'
+import { createRecordCipher, DecryptionError, type EncryptionKey } from './encryption.ts'
 import { createHealthRecords, type Problem } from './health.ts'
 import { CONNECTION, createRecords, type Stored } from './records.ts'
 import { active, createRefresher, isExpired, withTokens } from './refresh.ts'
 import { createRefreshLock, type RefreshLockOptions } from './refresh-lock.ts'
-import { createSealer, DecryptionError, type SealingKey } from './seal.ts'
 import { createUnsavedTokens } from './unsaved.ts'
 
 /** A connection as a page may show it: no token in it, not even by accident. */
@@ -48,7 +48,7 @@ export interface Vault {
    * `DecryptionError`, `StoreUnavailableError`.
    */
   accessToken(userId: string, context: string): Promise<string>
-  /** The same as a source for API calls, which can also renew a token that the API rejects. */
+  /** The same as a source for API calls, which can also refresh a token that the API rejects. */
   tokenSource(userId: string, context: string): TokenSource
   /**
    * Keeps the tokens of a new consent, in place of any earlier grant in this context. `sentAt` is when the code was sent
@@ -70,7 +70,7 @@ export interface Vault {
   /** The users who have a connection in this context. */
   usersOf(context: string): Promise<string[]>
   /** Encrypts every stored connection with the first key. */
-  reseal(): Promise<{ resealed: number; current: number; unreadable: string[] }>
+  reencrypt(): Promise<{ reencrypted: number; current: number; unreadable: string[] }>
   /** Resolves when no refresh is in flight and all received tokens are stored. */
   idle(): Promise<void>
   /** Waits for `idle`, at most `graceMs`, and logs the tokens that could not be stored by then. */
@@ -79,7 +79,7 @@ export interface Vault {
 
 export interface VaultOptions extends RefreshLockOptions {
   store: Store
-  keys: readonly SealingKey[]
+  keys: readonly EncryptionKey[]
   oauth: Pick<OAuth, 'refresh' | 'scopes'>
   log: Logger
   /** The kind under which connections are stored; users' own unless it says otherwise. */
@@ -99,7 +99,7 @@ const REJECTED =
 export function createVault(options: VaultOptions): Vault {
   const { store, keys, log, now = Date.now } = options
   const { kind = CONNECTION } = options
-  const records = createRecords(store, createSealer(keys), kind)
+  const records = createRecords(store, createRecordCipher(keys), kind)
   const index = createBxcontextIndex(store, kind)
   const health = createHealthRecords(store, now)
   const lock = createRefreshLock(store, health, options)
@@ -141,7 +141,7 @@ export function createVault(options: VaultOptions): Vault {
     return current
   }
 
-  async function renew(userId: string, context: string, rejected: string): Promise<string> {
+  async function refreshRejected(userId: string, context: string, rejected: string): Promise<string> {
     const held = unsavedToken(userId, context, rejected)
     if (held !== null) return held
     const stored = active(await records.read(userId, context))
@@ -214,7 +214,7 @@ export function createVault(options: VaultOptions): Vault {
     tokenSource: (userId, context) => ({
       account: JSON.stringify([userId, context]),
       accessToken: () => accessToken(userId, context),
-      renew: (rejected) => renew(userId, context, rejected),
+      refresh: (rejected) => refreshRejected(userId, context, rejected),
       noteCall: (outcome) => health.noteCall(userId, context, outcome),
       grantedScopes: async () => (await records.read(userId, context))?.connection.scopes ?? null,
     }),
@@ -288,7 +288,7 @@ export function createVault(options: VaultOptions): Vault {
     },
 
     usersOf: (context) => index.usersOf(context),
-    reseal: () => records.reseal(),
+    reencrypt: () => records.reencrypt(),
     idle,
 
     async close(graceMs) {

@@ -4,16 +4,16 @@ import { InvalidGrantError, NotConnectedError } from '../../connect/platform/err
 import type { TokenSource } from '../../connect/platform/token-source.ts'
 import type { Store } from '../../connect/store/store.ts'
 import { FORMAT } from '../../connect/vault/connection.ts'
+import { createRecordCipher, DecryptionError, type EncryptionKey } from '../../connect/vault/encryption.ts'
 import { createHealthRecords } from '../../connect/vault/health.ts'
 import { createRecords } from '../../connect/vault/records.ts'
 import { createRefreshLock } from '../../connect/vault/refresh-lock.ts'
-import { createSealer, DecryptionError, type SealingKey } from '../../connect/vault/seal.ts'
 import { createVault } from '../../connect/vault/vault.ts'
 import type { FirstParty, FirstPartyCredentials } from './first-party.ts'
 
 export interface FirstPartyAccessOptions {
   store: Store
-  keys: readonly SealingKey[]
+  keys: readonly EncryptionKey[]
   firstParty: FirstParty
   credentials: FirstPartyCredentials
   log: Logger
@@ -31,7 +31,7 @@ export interface FirstPartyAccess extends TokenSource {
 }
 
 /**
- * First-party access as a source of tokens, kept sealed in the store, so that neither a call nor a run logs in while
+ * First-party access as a source of tokens, kept encrypted in the store, so that neither a call nor a run logs in while
  * an earlier token or refresh token works. It is a connection in the vault like any other, with the same single
  * refresh among callers and processes; only that a refresh without a living refresh token is a login.
  * Its methods throw `ConfigurationError` for refused keys, otherwise as `Vault.accessToken`.
@@ -47,7 +47,7 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
   const owner = createHash('sha256')
     .update(JSON.stringify([email, apiKey, subscriptionKey]))
     .digest('hex')
-  const records = createRecords(store, createSealer(keys), FIRST_PARTY)
+  const records = createRecords(store, createRecordCipher(keys), FIRST_PARTY)
   const refresh = ({ refreshToken }: { refreshToken: string }) =>
     refreshToken === ''
       ? firstParty.login()
@@ -101,6 +101,6 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
     id: `${FIRST_PARTY}:${owner}:${tenantId}`,
     headers: firstParty.headers,
     accessToken: () => kept(source.accessToken),
-    renew: (rejected) => kept(() => source.renew(rejected)),
+    refresh: (rejected) => kept(() => source.refresh(rejected)),
   }
 }

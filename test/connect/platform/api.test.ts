@@ -37,7 +37,7 @@ function source(granted: string[] | null = null) {
   let renewals = 0
   return {
     accessToken: async () => 'token',
-    renew: async () => `renewed-${++renewals}`,
+    refresh: async () => `renewed-${++renewals}`,
     renewals: () => renewals,
     grantedScopes: async () => granted,
     account: 'one',
@@ -101,7 +101,7 @@ describe('what an API answer means', () => {
 
   test('401 and a renewal that fails: the renewal decides', async () => {
     handlers = [json({}, 401)]
-    const failing = { ...source(), renew: () => Promise.reject(new Error('the vault’s word')) }
+    const failing = { ...source(), refresh: () => Promise.reject(new Error('the vault’s word')) }
     await expect(leads.list(failing)).rejects.toThrow('the vault’s word')
   })
 

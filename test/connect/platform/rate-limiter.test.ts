@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createBudget } from '../../../src/connect/platform/rate-limiter.ts'
+import { createRateLimiter } from '../../../src/connect/platform/rate-limiter.ts'
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import type { Store } from '../../../src/connect/store/store.ts'
@@ -12,11 +12,11 @@ const WINDOW_MS = 600
 
 /** Takes permits for some windows, each for a request that lasts a little; resolves to when requests were counted. */
 async function use(store: Store, windows: number, counted: number[]): Promise<void> {
-  const budget = createBudget(store, { limit: LIMIT, windowMs: WINDOW_MS })
+  const limiter = createRateLimiter(store, { limit: LIMIT, windowMs: WINDOW_MS })
   const ends = performance.now() + windows * WINDOW_MS
   const caller = async () => {
     while (performance.now() < ends) {
-      const done = await budget.take('credential')
+      const done = await limiter.acquire('credential')
       // The other side counts it on the way there.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 4))
       counted.push(performance.now())
@@ -56,7 +56,7 @@ const stores: [string, boolean, () => Promise<{ open(): Promise<Store>; close():
   ],
 ]
 
-describe.each(stores)('a request budget in %s', (_name, there, start) => {
+describe.each(stores)('a request limiter in %s', (_name, there, start) => {
   let place: Awaited<ReturnType<typeof start>>
   beforeAll(async () => {
     if (there) place = await start()
@@ -74,14 +74,14 @@ describe.each(stores)('a request budget in %s', (_name, there, start) => {
   })
 })
 
-test('a budget gives the permits of a killed process back', async () => {
+test('a limiter gives the permits of a killed process back', async () => {
   let now = 0
   const store = openSqlite({ file: ':memory:', now: () => now })
-  const killed = createBudget(store, { limit: 1, windowMs: 100 })
-  await killed.take('credential')
+  const killed = createRateLimiter(store, { limit: 1, windowMs: 100 })
+  await killed.acquire('credential')
   let taken = false
-  const waiting = createBudget(store, { limit: 1, windowMs: 100 })
-    .take('credential')
+  const waiting = createRateLimiter(store, { limit: 1, windowMs: 100 })
+    .acquire('credential')
     .then(() => {
       taken = true
     })
@@ -93,22 +93,22 @@ test('a budget gives the permits of a killed process back', async () => {
   await store.close()
 })
 
-test('a budget of one permit gives it to the next as soon as its window is over', async () => {
+test('a limiter of one permit gives it to the next as soon as its window is over', async () => {
   const store = openSqlite({ file: ':memory:' })
-  const budget = createBudget(store, { limit: 1, windowMs: 100 })
+  const limiter = createRateLimiter(store, { limit: 1, windowMs: 100 })
   const started = performance.now()
   for (let time = 0; time < 4; time++) {
-    const done = await budget.take('credential')
+    const done = await limiter.acquire('credential')
     setTimeout(done, 20)
   }
   expect(performance.now() - started).toBeLessThan(1_500)
   await store.close()
 })
 
-test('a budget is one credential’s own', async () => {
+test('a limiter is one credential’s own', async () => {
   const store = openSqlite({ file: ':memory:' })
-  const budget = createBudget(store, { limit: 1, windowMs: 60_000 })
-  await budget.take('one')
-  await budget.take('two')
+  const limiter = createRateLimiter(store, { limit: 1, windowMs: 60_000 })
+  await limiter.acquire('one')
+  await limiter.acquire('two')
   await store.close()
 })

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { keyName } from '../../../src/connect/store/store.ts'
+import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
 import { connectionKey } from '../../../src/connect/vault/records.ts'
-import { createSealer } from '../../../src/connect/vault/seal.ts'
 import { newKey, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 
 let setup: VaultSetup
@@ -12,7 +12,7 @@ async function stored(record: object): Promise<void> {
   const keys = [newKey()]
   setup = await vaultSetup({ keys })
   const key = connectionKey('ann', 'ctx')
-  await setup.store.set(key, createSealer(keys).seal(JSON.stringify(record), keyName(key)))
+  await setup.store.set(key, createRecordCipher(keys).encrypt(JSON.stringify(record), keyName(key)))
 }
 
 const COMMON = { userId: 'ann', context: 'ctx', grantId: 'g', scopes: ['leads'], refreshedAt: null }

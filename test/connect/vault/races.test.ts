@@ -65,10 +65,10 @@ describe('while a refresh of the old grant is in flight', () => {
     expect(await setup.vault.find('ann', 'ctx')).toBeNull()
   })
 
-  test('a reseal by another process loses neither the new token nor the new seal', async () => {
+  test('encrypting anew by another process loses neither the new token nor the new encryption', async () => {
     const keys = [newKey('old'), newKey('new')] as const
-    const resealing = () => setup.anotherVault({ keys: [keys[1], keys[0]] }).reseal()
-    const result = await refreshWhile(tokens({ access_token: 'next' }), resealing, { keys })
+    const reencrypting = () => setup.anotherVault({ keys: [keys[1], keys[0]] }).reencrypt()
+    const result = await refreshWhile(tokens({ access_token: 'next' }), reencrypting, { keys })
     expect(result).toMatchObject({ value: 'next' })
     expect(await setup.vault.accessToken('ann', 'ctx')).toBe('next')
   })

@@ -317,7 +317,7 @@ describe('what a failed refresh means', () => {
 })
 
 describe('a token that the API rejects', () => {
-  const renew = (rejected: string) => setup.vault.tokenSource('ann', 'ctx').renew(rejected)
+  const renew = (rejected: string) => setup.vault.tokenSource('ann', 'ctx').refresh(rejected)
 
   test('is refreshed once for all who saw it rejected', async () => {
     setup = await vaultSetup()

@@ -157,7 +157,7 @@ describe.skipIf(!REDIS)(`a store that takes no writes${withRedis}`, () => {
 })
 
 describe('a grant without a refresh token', () => {
-  const renew = () => setup.vault.tokenSource('ann', 'ctx').renew('access-0')
+  const renew = () => setup.vault.tokenSource('ann', 'ctx').refresh('access-0')
   const grant = async (expiresIn: number | undefined) => {
     setup = await vaultSetup()
     await setup.vault.connect('ann', 'ctx', { ...GRANTED, refreshToken: undefined, expiresIn })
@@ -205,7 +205,7 @@ describe('a grant without a refresh token', () => {
 })
 
 describe('refreshes of one connection', () => {
-  const renew = (rejected: string) => setup.vault.tokenSource('ann', 'ctx').renew(rejected)
+  const renew = (rejected: string) => setup.vault.tokenSource('ann', 'ctx').refresh(rejected)
 
   test('are one in 30 s, however often the API answers 401', async () => {
     setup = await vaultSetup()
@@ -480,7 +480,7 @@ describe('a store that refuses writes for a moment', () => {
     refuses.connections = true
     await setup.vault.connect('ann', 'ctx', GRANTED)
     await expect(setup.vault.refresh('ann', 'ctx')).rejects.toMatchObject({ code: 'store_unavailable' })
-    await expect(setup.vault.tokenSource('ann', 'ctx').renew('access-0')).rejects.toMatchObject({
+    await expect(setup.vault.tokenSource('ann', 'ctx').refresh('access-0')).rejects.toMatchObject({
       status: 503,
     })
     refuses.connections = false
@@ -586,7 +586,7 @@ test('a person’s refresh and an API call’s do not get each other’s errors'
   const access = await token()
   const [asked, called] = await Promise.allSettled([
     setup.vault.refresh('ann', 'ctx'),
-    setup.vault.tokenSource('ann', 'ctx').renew(access),
+    setup.vault.tokenSource('ann', 'ctx').refresh(access),
   ])
   expect(asked).toMatchObject({ reason: { code: 'refresh_too_soon' } })
   expect(called).toMatchObject({ reason: { code: 'platform_unavailable' } })

@@ -71,7 +71,7 @@ describe('first-party access', () => {
     expect(await called('login')).toEqual([200, 200])
   })
 
-  test('keeps its tokens for the next run, sealed', async () => {
+  test('keeps its tokens for the next run, encrypted', async () => {
     const { dir, remove } = tempDir()
     const keys = [newKey()]
     const first = open({ store: openSqlite({ file: `${dir}/s` }), keys })

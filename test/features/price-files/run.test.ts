@@ -4,7 +4,7 @@ import {
   PlatformRejectedError,
   PlatformUnavailableError,
 } from '../../../src/connect/platform/errors.ts'
-import { createBudget } from '../../../src/connect/platform/rate-limiter.ts'
+import { createRateLimiter } from '../../../src/connect/platform/rate-limiter.ts'
 import { batchesOf } from '../../../src/features/price-files/batches.ts'
 import { openPriceFile } from '../../../src/features/price-files/price-file.ts'
 import { checkFile } from '../../../src/features/price-files/reader.ts'
@@ -95,8 +95,8 @@ test('a job that has ended takes no more items: its file goes into a new one', a
 })
 
 test('a platform that takes two seconds for each batch is still used at the limit', async () => {
-  const budget = createBudget(supplier.store, { limit: 20, windowMs: 4_000 })
-  const source = { ...supplier.source, pace: () => budget.take('slow') }
+  const limiter = createRateLimiter(supplier.store, { limit: 20, windowMs: 4_000 })
+  const source = { ...supplier.source, pace: () => limiter.acquire('slow') }
   const sent: number[] = []
   const { catalogues } = supplier
   const uploadItems: ImportOptions['catalogues']['uploadItems'] = async () => {

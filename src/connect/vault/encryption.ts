@@ -1,22 +1,22 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { AppError } from '../app-error.ts'
 
-/** A key that seals records: AES-256, so 32 bytes; the id is stored with each record. */
-export interface SealingKey {
+/** A key that encrypts records: AES-256, so 32 bytes; the id is stored with each record. */
+export interface EncryptionKey {
   id: string
   secret: Buffer
 }
 
-export interface Sealer {
-  /** The id of the key that seals. */
+export interface RecordCipher {
+  /** The id of the key that encrypts. */
   readonly keyId: string
-  /** `v1.<key id>.<base64url of iv, ciphertext, tag>`, bound to `place`: it opens nowhere else. */
-  seal(text: string, place: string): string
+  /** `v1.<key id>.<base64url of iv, ciphertext, tag>`, bound to `place` (the storage key): it decrypts nowhere else. */
+  encrypt(text: string, place: string): string
   /** The text. Throws `DecryptionError`. */
-  open(sealed: string, place: string): string
+  decrypt(encrypted: string, place: string): string
 }
 
-/** A record that does not open; the message says which key id is missing, or that the record is not its place's. */
+/** A record that cannot be decrypted; the message says which key id is missing, or that the record is in the wrong place. */
 export class DecryptionError extends AppError {
   readonly code = 'record_unreadable'
   readonly status = 500
@@ -34,35 +34,35 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Seals records at rest with AES-256-GCM. The first key seals, all of them open, so keys rotate by putting a new
- * one in front; the place (the storage key) is associated data (NIST SP 800-38D), so that a record copied to
- * another user's key does not open.
+ * Encrypts records at rest with AES-256-GCM. The first key encrypts, all of them decrypt, so keys rotate in two steps: add
+ * the new one last everywhere, then move it to the front. The place (the storage key) is associated data (NIST SP
+ * 800-38D), so that a record copied to another user's key does not decrypt.
  */
-export function createSealer(keys: readonly SealingKey[]): Sealer {
+export function createRecordCipher(keys: readonly EncryptionKey[]): RecordCipher {
   const [current] = keys
-  if (!current) throw new Error('A sealer needs at least one key')
+  if (!current) throw new Error('A cipher needs at least one key')
   const secrets = new Map(keys.map(({ id, secret }) => [id, secret]))
 
   return {
     keyId: current.id,
 
-    seal(text, place) {
+    encrypt(text, place) {
       const iv = randomBytes(IV_BYTES)
       const cipher = createCipheriv(ALGORITHM, current.secret, iv, { authTagLength: TAG_BYTES })
       cipher.setAAD(Buffer.from(place))
-      const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
-      return `v1.${current.id}.${sealed.toString('base64url')}`
+      const encrypted = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+      return `v1.${current.id}.${encrypted.toString('base64url')}`
     },
 
-    open(sealed, place) {
-      const [version, id, body, more] = sealed.split('.')
+    decrypt(encrypted, place) {
+      const [version, id, body, more] = encrypted.split('.')
       if (version !== 'v1' || id === undefined || body === undefined || more !== undefined) {
         throw new DecryptionError('A stored record is not of a form that this version of the app can read.')
       }
       const secret = secrets.get(id)
       if (!secret) {
         throw new DecryptionError(
-          `A stored record was sealed with the key "${id}", which is not in TOKEN_KEYS.`,
+          `A stored record was encrypted with the key "${id}", which is not in TOKEN_KEYS.`,
           id,
         )
       }
@@ -77,7 +77,7 @@ export function createSealer(keys: readonly SealingKey[]): Sealer {
         return Buffer.concat([text, decipher.final()]).toString('utf8')
       } catch {
         throw new DecryptionError(
-          `A stored record does not open with the key "${id}": it was altered, moved from another key, or sealed with another secret of that id.`,
+          `A stored record does not open with the key "${id}": it was altered, moved from another key, or encrypted with another secret of that id.`,
         )
       }
     },

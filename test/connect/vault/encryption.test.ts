@@ -1,49 +1,49 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createSealer } from '../../../src/connect/vault/seal.ts'
+import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
 import { tokens } from '../../support/token-endpoint.ts'
 import { GRANTED, newKey, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 
-describe('a sealed record', () => {
-  const sealer = createSealer([newKey()])
+describe('a encrypted record', () => {
+  const cipher = createRecordCipher([newKey()])
 
   test('opens to the same text at its own place, whatever text and place', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (text, place) => {
-        expect(sealer.open(sealer.seal(text, place), place)).toBe(text)
+        expect(cipher.decrypt(cipher.encrypt(text, place), place)).toBe(text)
       }),
     )
   })
 
   test('does not open at another place', () => {
-    const sealed = sealer.seal('text', 'connect:connection:{ann}:ctx')
-    expect(() => sealer.open(sealed, 'connect:connection:{bob}:ctx')).toThrow(/does not open/)
+    const encrypted = cipher.encrypt('text', 'connect:connection:{ann}:ctx')
+    expect(() => cipher.decrypt(encrypted, 'connect:connection:{bob}:ctx')).toThrow(/does not open/)
   })
 
   test('does not open once any character of it is changed', () => {
-    const sealed = sealer.seal('some text that is secret', 'place')
+    const encrypted = cipher.encrypt('some text that is secret', 'place')
     fc.assert(
-      fc.property(fc.nat(sealed.length - 1), fc.constantFrom(...'ABCabc019-_.'), (at, char) => {
-        const changed = sealed.slice(0, at) + char + sealed.slice(at + 1)
+      fc.property(fc.nat(encrypted.length - 1), fc.constantFrom(...'ABCabc019-_.'), (at, char) => {
+        const changed = encrypted.slice(0, at) + char + encrypted.slice(at + 1)
         // The last character of base64 has bits that carry nothing.
         const same = Buffer.from(changed.split('.')[2] ?? '', 'base64url').equals(
-          Buffer.from(sealed.split('.')[2] ?? '', 'base64url'),
+          Buffer.from(encrypted.split('.')[2] ?? '', 'base64url'),
         )
         fc.pre(!(same && changed.startsWith('v1.k1.') && changed.split('.').length === 3))
-        expect(() => sealer.open(changed, 'place')).toThrow()
+        expect(() => cipher.decrypt(changed, 'place')).toThrow()
       }),
     )
   })
 
   test('shows nothing of its text, and is different each time', () => {
-    const [one, two] = [sealer.seal('access-token', 'p'), sealer.seal('access-token', 'p')]
+    const [one, two] = [cipher.encrypt('access-token', 'p'), cipher.encrypt('access-token', 'p')]
     expect(one).not.toBe(two)
     expect(Buffer.from(one.split('.')[2] ?? '', 'base64url').toString('latin1')).not.toContain('access')
   })
 
   test('of a key that is gone says which key id is missing', () => {
-    const sealed = createSealer([newKey('old')]).seal('text', 'place')
-    expect(() => createSealer([newKey('new')]).open(sealed, 'place')).toThrow(
+    const encrypted = createRecordCipher([newKey('old')]).encrypt('text', 'place')
+    expect(() => createRecordCipher([newKey('new')]).decrypt(encrypted, 'place')).toThrow(
       /"old", which is not in TOKEN_KEYS/,
     )
   })
@@ -53,27 +53,27 @@ describe('keys of the vault', () => {
   let setup: VaultSetup
   afterEach(() => setup.close())
   const [older, newer] = [newKey('older'), newKey('newer')]
-  const sealedWith = async () =>
+  const encryptedWith = async () =>
     (await setup.store.get({ kind: 'connection', owner: 'ann', id: 'ctx' }))?.split('.')[1]
 
-  test('rotate: an old record opens, and is sealed with the new key at its next write', async () => {
+  test('rotate: an old record opens, and is encrypted with the new key at its next write', async () => {
     setup = await vaultSetup({ keys: [older] })
     await setup.vault.connect('ann', 'ctx', GRANTED)
     const rotated = setup.anotherVault({ keys: [newer, older] })
     expect(await rotated.accessToken('ann', 'ctx')).toBe('access-0')
-    expect(await sealedWith()).toBe('older')
+    expect(await encryptedWith()).toBe('older')
     setup.later(301)
     setup.endpoint.answers(tokens({ access_token: 'next' }))
     expect(await rotated.accessToken('ann', 'ctx')).toBe('next')
-    expect(await sealedWith()).toBe('newer')
+    expect(await encryptedWith()).toBe('newer')
   })
 
-  test('reseal seals every record with the first key, after which the old key can go', async () => {
+  test('reencrypt encrypts every record with the first key, after which the old key can go', async () => {
     setup = await vaultSetup({ keys: [older] })
     for (const context of ['ctx', 'b', 'c']) await setup.vault.connect('ann', context, GRANTED)
     const rotated = setup.anotherVault({ keys: [newer, older] })
-    expect(await rotated.reseal()).toEqual({ resealed: 3, current: 0, unreadable: [] })
-    expect(await rotated.reseal()).toEqual({ resealed: 0, current: 3, unreadable: [] })
+    expect(await rotated.reencrypt()).toEqual({ reencrypted: 3, current: 0, unreadable: [] })
+    expect(await rotated.reencrypt()).toEqual({ reencrypted: 0, current: 3, unreadable: [] })
     expect(await setup.anotherVault({ keys: [newer] }).accessToken('ann', 'b')).toBe('access-0')
   })
 
@@ -106,8 +106,8 @@ describe('keys of the vault', () => {
   test('show nothing of a connection in the store', async () => {
     setup = await vaultSetup({ keys: [older] })
     await setup.vault.connect('ann', 'ctx', GRANTED)
-    const sealed = await setup.store.get({ kind: 'connection', owner: 'ann', id: 'ctx' })
-    expect(Buffer.from(sealed?.split('.')[2] ?? '', 'base64url').toString('latin1')).not.toMatch(
+    const encrypted = await setup.store.get({ kind: 'connection', owner: 'ann', id: 'ctx' })
+    expect(Buffer.from(encrypted?.split('.')[2] ?? '', 'base64url').toString('latin1')).not.toMatch(
       /access|refresh|leads/,
     )
   })
