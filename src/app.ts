@@ -27,7 +27,7 @@ const assets = fileURLToPath(new URL('../views/public', import.meta.url))
 
 type Front = Pick<Services, 'config' | 'log' | 'livePricing'>
 
-/** What every request meets first: its log line, live pricing, headers, public files, health. */
+/** Middleware shared by every route: request log, live pricing, security headers, public files, health. */
 function createFront({ config, log, livePricing: bases }: Front, store: Pick<Store, 'ping'>): Express {
   const { baseUrl, platform, proxies } = config
   const formTargets = [platform.appUrl, platform.authUrl].filter(Boolean)
@@ -37,7 +37,7 @@ function createFront({ config, log, livePricing: bases }: Front, store: Pick<Sto
   app.set('trust proxy', proxies)
 
   app.use(requestLog(log))
-  // Before everything that is for browsers: its callers are none, and their access tokens count.
+  // Mounted before the browser middleware: callers are servers that authenticate with bearer tokens.
   for (const { path, ...base } of bases) {
     const { rateLimit } = config.livePricing
     app.use(path, bodyDeadline(), livePricing({ ...base, keys: config.tokenKeys, rateLimit, log }))
@@ -74,7 +74,7 @@ export function createApp(services: Services): Express {
   const { baseUrl } = config
   const app = createFront(services, store)
 
-  // Before the sessions and the cross-site check: the platform is no browser, and its signature is what counts.
+  // Mounted before the sessions and the cross-site check: requests come from a server and are authenticated by signature.
   app.use(webhookRoutes({ ...config.webhook, events, pending, usersOf: vault.usersOf, log }))
   app.use(refuseCrossSite(baseUrl))
   // Bodies first: a form whose session cannot be read comes back with what was typed.

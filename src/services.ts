@@ -36,7 +36,7 @@ export interface Services {
   events: Events
   pending: Pending
   livePricing: LivePricingBase[]
-  /** Aborted when the app begins to stop: what would never end by itself ends then. */
+  /** Aborted on shutdown, to close long-lived work such as server-sent events. */
   stopping: AbortSignal
   stop(): void
   /** Lets refreshes finish, at most `graceMs`, then closes connections. */

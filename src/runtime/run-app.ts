@@ -46,7 +46,7 @@ export async function start(
   }
 }
 
-/** When a process that was killed has lost its hold on its imports, in ms. */
+/** The leases of a killed process have expired by now, in ms. */
 const LEASES_OVER_MS = 12_000
 
 /** Goes on with the imports that an earlier process left: those of a clean stop at once, those of a kill a little later. */

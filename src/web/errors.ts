@@ -91,7 +91,7 @@ const OUTAGE_TITLES: Record<OutageKind, string> = {
   rejected: 'The platform rejected the access token',
 }
 
-/** Every error's public face; whatever we do not know becomes `internal_error` and tells nothing. */
+/** Maps an error to a problem document; unknown errors become `internal_error` without detail. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof AppError) {
     const { status, code, retryAfterMs, field, details } = error

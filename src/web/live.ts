@@ -20,9 +20,8 @@ function isSignedIn(req: Request): Promise<boolean> {
 }
 
 /**
- * Server-sent events (HTML section 9.2): `changed` whenever what the page shows has changed, upon which its script
- * fetches the page anew; `done` when nothing will change any more, or the user has
- * signed out. The text itself is not sent.
+ * Server-sent events (HTML section 9.2). `changed`: the page fetches itself again; `done`: no further updates, or the
+ * user has signed out. The content itself is not sent.
  */
 export function live(req: Request, res: Response, { look, everyMs, stopping }: LiveOptions): void {
   res.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })

@@ -42,7 +42,7 @@ export function pages({ production, demoAllowRemote }: PagesOptions): RequestHan
 }
 
 const format = {
-  /** A time in words, such as "21 Nov 2026, 7:15 am UTC"; what is no time is shown as it came. */
+  /** A time in words, such as "21 Nov 2026, 7:15 am UTC"; invalid dates are returned unchanged. */
   time: (value: string) => words(value, { dateStyle: 'medium', timeStyle: 'short' }, ' UTC'),
   date: (value: string) => words(value, { dateStyle: 'medium' }),
   segment: encodeURIComponent,

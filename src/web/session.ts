@@ -16,7 +16,7 @@ export function sessions({ store, secrets, baseUrl }: SessionOptions): RequestHa
   const secure = baseUrl.startsWith('https:')
   return [
     (req, _res, next) => {
-      // TLS ends at the proxy in front of us; that BASE_URL is https is the operator's word for it.
+      // We treat an https BASE_URL as proof that TLS terminates upstream.
       if (secure) Object.defineProperty(req, 'secure', { value: true })
       next()
     },

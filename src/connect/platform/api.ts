@@ -14,7 +14,7 @@ export interface Call<T> {
   path: string
   /** The scope that the call needs. */
   scope: string
-  /** The one thing that is called for, in the user's words: `lead`. A 404 then means that there is no such thing. */
+  /** User-facing name of the resource, for 404 messages: `lead`. */
   what?: string
   /**
    * What the answer must look like. It is only checked, not copied: unknown fields stay, nothing is transformed.
@@ -25,7 +25,7 @@ export interface Call<T> {
   upload?: boolean
 }
 
-/** A body that is JSON already. */
+/** A pre-serialised JSON body. */
 export interface Ready {
   json: string | Uint8Array
 }
@@ -49,7 +49,7 @@ export interface Api {
   get<T>(source: TokenSource, call: Call<T>): Promise<T>
   /** A page of a list, with the total. */
   list<T>(source: TokenSource, call: Call<T[]>, page: Page): Promise<PageOf<T>>
-  /** Never sent twice on our own account: a repeat may create a second one. */
+  /** Not retried: the request may not be idempotent. */
   post<T>(source: TokenSource, call: Call<T>, body: object | Ready): Promise<T>
 }
 

@@ -24,7 +24,7 @@ const ARRIVED_MS = 500
 const ROUNDING_MS = 2
 
 /**
- * A request limit used to the full and never hit. There are `limit` permits; one that was used is free again a window
+ * Client-side rate limiter: uses the full quota, never exceeds it. There are `limit` permits; one that was used is free again a window
  * after its request was *answered*, or half a second after it was sent, if that is earlier. The other side counted that
  * request before, so in no window, sliding or fixed, does it count more than `limit`. A permit is an expiring value in
  * the store, which frees it by its own clock: processes need not agree on the time.

@@ -6,7 +6,7 @@ const TICK_MS = 100
 /** A command that has no answer by then fails; callers promise an answer within 2 s of a Redis outage. */
 const COMMAND_MS = 1500
 const CONNECT_MS = 1500
-/** A connection on which nothing is answered for so long is given up, although nobody closed it. */
+/** Reconnect if the server sends nothing for this long, in ms. */
 const SILENCE_MS = 4000
 
 /** Writes a lasting value and lists it in its group, or an expiring one and unlists it. */

@@ -21,7 +21,7 @@ export interface Records {
   remove(userId: string, context: string): Promise<boolean>
   /** All of a user's connections; one that does not open is listed with the reason instead. */
   list(userId: string): Promise<Listed[]>
-  /** Seals every record with the first key again. Resolves to the counts; a record that changes meanwhile is done already. */
+  /** Encrypts every record with the first key. Resolves to the counts; a record that changed concurrently uses it already. */
   reencrypt(): Promise<{ reencrypted: number; current: number; unreadable: string[] }>
 }
 

@@ -82,7 +82,7 @@ export interface VaultOptions extends RefreshLockOptions {
   keys: readonly EncryptionKey[]
   oauth: Pick<OAuth, 'refresh' | 'scopes'>
   log: Logger
-  /** The kind under which connections are stored; users' own unless it says otherwise. */
+  /** Record kind; defaults to `connection`. */
   kind?: string
   /** A caller waits for a refresh no longer than this, in ms. */
   waitMs?: number

@@ -18,7 +18,7 @@ export interface WebhookOptions {
   log: Logger
 }
 
-/** A delivery that is not taken; the platform is told why in one word. */
+/** A rejected delivery; `code` is returned to the sender. */
 export class WebhookError extends AppError {
   readonly status: number
   readonly code: 'webhook_off' | 'invalid_signature' | 'unsupported_type' | 'invalid_event' | 'stale_event'

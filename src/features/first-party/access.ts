@@ -43,7 +43,7 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
     ...(options.minIntervalMs !== undefined && { minIntervalMs: options.minIntervalMs }),
   }
   const { email, apiKey, subscriptionKey, tenantId = '' } = credentials
-  // Other keys are another owner: a key that is replaced starts anew.
+  // The owner is a hash of the credentials, so a new key starts a new record.
   const owner = createHash('sha256')
     .update(JSON.stringify([email, apiKey, subscriptionKey]))
     .digest('hex')

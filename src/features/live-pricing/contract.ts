@@ -155,7 +155,7 @@ export const ITEM_ERRORS = {
   quantity_invalid: 'The quantity must be a number greater than 0.',
   quantity_too_large: `The quantity is larger than ${LIMITS.quantity.toLocaleString('en-AU')}.`,
   price_on_application: 'The price of this item is given on application. Please ask the store.',
-  price_unavailable: 'The price cannot be told just now. Please ask again later.',
+  price_unavailable: 'The price is temporarily unavailable. Please try again later.',
 } as const
 export type ItemError = keyof typeof ITEM_ERRORS
 const itemErrors = Object.keys(ITEM_ERRORS) as [ItemError, ...ItemError[]]

@@ -32,7 +32,7 @@ const CHALLENGE = { 'WWW-Authenticate': { schema: { type: 'string' } } }
 const UNAUTHORISED = problem('no access token, or one that is not valid', CHALLENGE)
 const ENCODING = 'a body that is neither as it is nor gzip, deflate or br'
 const TOO_MANY = problem('too many requests', RETRY_AFTER)
-const UNAVAILABLE = problem('the stores cannot be told just now', RETRY_AFTER)
+const UNAVAILABLE = problem('store data is temporarily unavailable', RETRY_AFTER)
 
 /** The schemas of the contract as JSON Schema, each by its id, those within others by reference. */
 function schemas(): Json {

@@ -49,7 +49,7 @@ export function livePricing(options: LivePricingOptions): Router {
       return await within(patienceMs, work())
     } catch (error) {
       onFault(error)
-      throw new LivePricingError(503, 'stores_unavailable', 'The stores cannot be told just now.', {
+      throw new LivePricingError(503, 'stores_unavailable', 'Store data is temporarily unavailable.', {
         retryAfterMs: 30_000,
       })
     }

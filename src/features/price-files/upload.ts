@@ -65,7 +65,7 @@ function formOf(req: Request): BusboyInstance {
   }
 }
 
-/** The name of a file without its folders and what no name needs. */
+/** Strips folders and control characters from a file name. */
 function cleaned(name: string): string {
   const base = name
     .normalize('NFC')

@@ -66,7 +66,7 @@ interface Holiday {
 }
 
 /**
- * Of one date, what is said of a store counts before what is said of its state, and that before what is said of all.
+ * For a given date, store-level entries override state-level entries, which override global ones.
  * Resolves to how many holidays there are.
  */
 export async function readHolidays(from: string, problems: Problems, stores: Store[]): Promise<number> {
