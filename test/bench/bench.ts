@@ -220,7 +220,12 @@ async function budgetBench(): Promise<void> {
   const cycles = times.slice(100).map((time, at) => time - (times[at] ?? 0))
   const used = 30_000 / (cycles.reduce((sum, cycle) => sum + cycle) / cycles.length)
   rows.push([
-    ...['share of the rate limit that an import uses', '100 per 30 s', `${(100 * used).toFixed(1)} %`, '100 %'],
+    ...[
+      'share of the rate limit that an import uses',
+      '100 per 30 s',
+      `${(100 * used).toFixed(1)} %`,
+      '100 %',
+    ],
     ...[`${refused} x 429`, '>= 97 %, 0 x 429'],
   ])
   await stop()
