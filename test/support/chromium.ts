@@ -56,6 +56,8 @@ async function sidewaysScroll(page: Page): Promise<number> {
 
 /** What every page must be: no wider than its window, and accessible (axe needs scripts to run). */
 export async function inspect(page: Page, scripted: boolean): Promise<void> {
+  // A click returns when the next page has begun; before its styles are there it may be wider.
+  await page.waitForLoadState('load')
   expect(await sidewaysScroll(page), page.url()).toBeLessThanOrEqual(0)
   if (scripted) expect(await seriousFaults(page), page.url()).toEqual([])
 }
