@@ -18,7 +18,7 @@ export abstract class AppError extends Error {
   abstract readonly code: string
   /** The HTTP status that this app answers with. */
   abstract readonly status: number
-  /** Whether the message is for whoever called; otherwise they get words of the pages. */
+  /** Whether callers may see the message; otherwise they get a general one. */
   readonly expose: boolean = true
   readonly retryAfterMs: number | undefined
   readonly reason: string | undefined

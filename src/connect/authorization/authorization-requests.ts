@@ -3,7 +3,7 @@ import { randomCodeVerifier, randomState } from '../platform/oauth.ts'
 import type { Key, Store } from '../store/store.ts'
 import { ConnectError, type FailureCode } from './errors.ts'
 
-/** Who is at the other end: an authorization request belongs to one user in one browser session. */
+/** An authorization request belongs to one user in one browser session. */
 export interface BrowserSession {
   userId: string
   /** A digest of the session id. */
@@ -35,7 +35,7 @@ export interface PendingExchange {
   /** The context that was to be reconnected. */
   expected: string | undefined
   codeVerifier: string
-  /** Records the outcome, for whoever opens the same callback again. */
+  /** Records the outcome, to be shown when the same callback is opened again. */
   end(outcome: Outcome): Promise<void>
 }
 

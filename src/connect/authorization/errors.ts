@@ -53,7 +53,7 @@ const FAILURES = {
   },
   not_a_navigation: {
     status: 400,
-    message: 'This address can only be opened as a page of its own, not as part of another page.',
+    message: 'Open this address in its own tab: it cannot be part of another page.',
   },
   not_saved_yet: {
     status: 503,

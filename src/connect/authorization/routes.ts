@@ -21,10 +21,10 @@ import { ConnectError, consentFailure, type FailureCode, isFailureCode } from '.
 
 /** What this flow needs of the pages around it. */
 export interface ConnectPages {
-  /** The id of the signed-in user. Throws when nobody is. */
+  /** The id of the signed-in user. Throws if no user is signed in. */
   requireUser(req: Request): string
   isSignedIn(req: Request): boolean
-  /** The error of a flow whose user has signed out meanwhile. */
+  /** The error for a flow whose user signed out before it finished. */
   signedOut(): Error
   /** Shows the connections, with the notice that one is connected. */
   showConnected(req: Request, res: Response): Promise<void>

@@ -69,7 +69,7 @@ const TRIES = 3
 const REJECTIONS = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 422])
 
 /**
- * Calls the platform's API with a bearer token. A 401 is answered with one renewed token and one repeat;
+ * Calls the platform's API with a bearer token. After a 401 it refreshes the token once and repeats once;
  * reads are repeated on 5xx, 429 and lost connections, within the deadline.
  * Throws `NotFoundError`, `InsufficientScopeError`, `PlatformUnavailableError`, `PlatformRejectedError`, and whatever the source throws.
  */
@@ -192,7 +192,7 @@ const AT_LIMIT =
 function judge<T>(answer: HttpAnswer, { what, schema }: Pick<Call<T>, 'what' | 'schema'>): T {
   const { status } = answer
   if (status === 404 && what) throw new NotFoundError(what)
-  if (status === 401) throw new PlatformRejectedError('the API refuses a token that was just renewed')
+  if (status === 401) throw new PlatformRejectedError('the API rejects a token that was just refreshed')
   if (status === 429)
     throw new PlatformUnavailableError('busy', 'the API answered 429', answer.retryAfterMs, AT_LIMIT)
   if (REJECTIONS.has(status)) throw new PlatformRejectedError(`the API answered ${status}`)

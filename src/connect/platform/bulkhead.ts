@@ -21,7 +21,7 @@ export function createBulkhead(limit = 16): Bulkhead {
     if (!state) return
     const [next] = state.queue
     if (next) {
-      // The place passes to whoever waits longest.
+      // First come, first served.
       state.queue.delete(next)
       next.admit()
     } else if (--state.running === 0) accounts.delete(account)

@@ -4,7 +4,7 @@ import type { OutageKind } from './errors.ts'
 export type CallOutcome =
   | { result: 'ok'; call: string; scope: string }
   | { result: 'unavailable'; kind: OutageKind }
-  /** The API answered 403; `scope` is the missing one, or null when nobody says. */
+  /** The API answered 403; `scope` is the missing one, or null if unknown. */
   | { result: 'forbidden'; call: string; scope: string | null }
 
 /** Where API calls get their bearer token: a user's connection in the vault, or first-party access. */

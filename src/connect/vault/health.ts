@@ -12,7 +12,7 @@ const healthSchema = z.object({
     .nullable(),
   /** Refreshes that failed in a row. */
   refreshFailures: z.number(),
-  /** Calls that the API answered 403 to, each with the scope that is missing, or null when nobody says. */
+  /** Calls that the API answered 403 to, each with the missing scope, or null if unknown. */
   forbidden: z.array(z.object({ call: z.string(), scope: z.string().nullable() })),
   /** How often the API answered 401 to an access token that cannot be refreshed, at least a minute apart. */
   rejected: z.object({ times: z.number(), at: z.number() }).nullable(),

@@ -25,7 +25,7 @@ export type ConnectionSummary = Readonly<{
         status: 'active'
         expiresAt: number | null
         problem: Problem | null
-        /** Scopes for lack of which the API refused a call; null for one that nobody names. */
+        /** Scopes for lack of which the API refused a call; null if unknown. */
         forbidden: (string | null)[]
         /** How long until a person may ask for a refresh, in ms. */
         refreshableInMs: number
