@@ -15,6 +15,14 @@ afterEach(() => setup?.close())
 const token = () => setup.vault.accessToken('ann', 'ctx')
 const sent = () => setup.endpoint.requests.map(({ refresh_token }) => refresh_token)
 
+/** An answer before which something happens. */
+const answered =
+  (body: object, before: () => unknown): Scripted =>
+  async (res) => {
+    await before()
+    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  }
+
 /** A good answer that comes after `ms`. */
 const delayed =
   (ms: number, answer: Scripted): Scripted =>
@@ -84,11 +92,9 @@ describe.skipIf(!REDIS)(`a store that takes no writes${withRedis}`, () => {
       setup = await vaultSetup({ store, leaseMs: 60_000, minIntervalMs: 0 })
       await setup.vault.connect('ann', 'ctx', GRANTED)
       setup.later(301)
-      setup.endpoint.answers(async (res) => {
-        await refuse(true)
-        const body = { access_token: 'next', refresh_token: 'refresh-1', expires_in: 300 }
-        res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-      })
+      setup.endpoint.answers(
+        answered({ access_token: 'next', refresh_token: 'refresh-1', expires_in: 300 }, () => refuse(true)),
+      )
       expect(await token()).toBe('next')
       expect(await token()).toBe('next')
       expect(await setup.vault.list('ann')).toMatchObject([{ status: 'active', problem: null }])
@@ -143,11 +149,7 @@ describe.skipIf(!REDIS)(`a store that takes no writes${withRedis}`, () => {
     setup = await vaultSetup({ store })
     await setup.vault.connect('ann', 'ctx', GRANTED)
     setup.later(301)
-    setup.endpoint.answers(async (res) => {
-      await refuse(true)
-      res.writeHead(200, { 'content-type': 'application/json' })
-      res.end(JSON.stringify({ access_token: 'next', expires_in: 300 }))
-    })
+    setup.endpoint.answers(answered({ access_token: 'next', expires_in: 300 }, () => refuse(true)))
     await token()
     await refuse(false)
     await setup.vault.disconnect('ann', 'ctx')
@@ -432,11 +434,11 @@ describe('a store that refuses writes for a moment', () => {
     await setup.vault.connect('ann', 'ctx', { ...GRANTED, expiresIn: 0 })
     const codeSentAt = time + 1_000
     time += 2_000
-    setup.endpoint.answers((res) => {
-      refuses.connections = true
-      res.writeHead(200, { 'content-type': 'application/json' })
-      res.end(JSON.stringify({ access_token: 'older', expires_in: 300 }))
-    })
+    setup.endpoint.answers(
+      answered({ access_token: 'older', expires_in: 300 }, () => {
+        refuses.connections = true
+      }),
+    )
     expect(await token()).toBe('older')
     const consent = { ...GRANTED, accessToken: 'newer' }
     expect(await setup.vault.connect('ann', 'ctx', consent, codeSentAt)).toBe('pending')
@@ -450,11 +452,12 @@ describe('a store that refuses writes for a moment', () => {
     setup = await vaultSetup({ store, minIntervalMs: 0, leaseMs: 50 })
     await setup.vault.connect('ann', 'ctx', GRANTED)
     setup.later(301)
-    setup.endpoint.answers(async (res) => {
-      refuses.all = true
-      res.writeHead(200, { 'content-type': 'application/json' })
-      res.end(JSON.stringify({ access_token: 'next', refresh_token: 'refresh-1', expires_in: 300 }))
-    }, oauthError('invalid_grant'))
+    setup.endpoint.answers(
+      answered({ access_token: 'next', refresh_token: 'refresh-1', expires_in: 300 }, () => {
+        refuses.all = true
+      }),
+      oauthError('invalid_grant'),
+    )
     expect(await token()).toBe('next')
     const other = setup.anotherVault()
     // The other process gets the lock and can do nothing with it: writes of connections are still refused.
@@ -493,11 +496,9 @@ describe('a store that refuses writes for a moment', () => {
     await setup.vault.connect('ann', 'ctx', GRANTED)
     setup.later(301)
     setup.endpoint.answers(
-      async (res) => {
+      answered({ access_token: 'next', refresh_token: 'refresh-1', expires_in: 10 }, () => {
         refuses.connections = true
-        res.writeHead(200, { 'content-type': 'application/json' })
-        res.end(JSON.stringify({ access_token: 'next', refresh_token: 'refresh-1', expires_in: 10 }))
-      },
+      }),
       tokens({ access_token: 'later' }),
     )
     expect(await token()).toBe('next')
@@ -514,11 +515,12 @@ describe('a store that refuses writes for a moment', () => {
     setup = await vaultSetup({ store, minIntervalMs: 0, leaseMs: 100 })
     await setup.vault.connect('ann', 'ctx', GRANTED)
     setup.later(301)
-    setup.endpoint.answers(async (res) => {
-      refuses.all = true
-      res.writeHead(200, { 'content-type': 'application/json' })
-      res.end(JSON.stringify({ access_token: 'next', refresh_token: 'refresh-1', expires_in: 300 }))
-    }, oauthError('invalid_grant'))
+    setup.endpoint.answers(
+      answered({ access_token: 'next', refresh_token: 'refresh-1', expires_in: 300 }, () => {
+        refuses.all = true
+      }),
+      oauthError('invalid_grant'),
+    )
     expect(await token()).toBe('next')
     await new Promise((resolve) => setTimeout(resolve, 300))
     await setup.store.delete({ kind: 'lease', owner: 'ann', id: 'ctx' }).catch(() => {})
