@@ -71,7 +71,7 @@ export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Tabl
   throw new UnreadableFileError(1, 'the file has no rows.')
 }
 
-/** The delimiter that occurs most in the first line that has anything, outside of quotes. */
+/** The delimiter that occurs most in the first line that is not empty, outside of quotes. */
 function delimiterOf(text: string): string {
   const unquoted = text.replace(/^\ufeff/, '').replace(/"[^"]*"/g, 'quoted')
   const named = /^\s*sep=(.)\s*[\r\n]/.exec(unquoted)?.[1]

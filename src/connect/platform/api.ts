@@ -18,7 +18,7 @@ export interface Call<T> {
   what?: string
   /**
    * What the answer must look like. It is only checked, not copied: unknown fields stay, nothing is transformed.
-   * Absent: any 2xx with JSON or nothing will do.
+   * Without one, any 2xx with JSON or an empty body is accepted.
    */
   schema?: z.ZodType<T>
   /** A large body, whose answer may take long: it goes through the pool for uploads. */

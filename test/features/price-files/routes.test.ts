@@ -173,7 +173,7 @@ describe('an uploaded price file', () => {
   test('that cannot be written is 503, and nothing of it is kept', async () => {
     await elsewhere(async (full) => {
       const to = await newCatalogue('Full')
-      // A file where the folder should be: any disk error is told alike.
+      // A file where the folder should be: every disk error gets the same answer.
       writeFileSync(join(full.config.dataDir, 'imports'), '')
       expect(await upload(rowsOf(3), { to, by: visitor })).toMatchObject({
         status: 503,
