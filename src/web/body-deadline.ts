@@ -13,7 +13,7 @@ const BODY_MS = 30_000
 /** How long an uploaded file may take, in ms: a large one over a slow line. */
 export const UPLOAD_MS = 900_000
 
-/** Ends requests whose body trickles in by a 408. Only a route that takes files from a signed-in user allows more time. */
+/** Answers 408 when a body arrives too slowly. Only a route for files of signed-in users allows more time. */
 export function bodyDeadline({ ms = BODY_MS } = {}): RequestHandler {
   return (req, res, next) => {
     let timer: NodeJS.Timeout | undefined
@@ -41,9 +41,9 @@ function timeOut(req: Request, res: Response): void {
   if (res.headersSent) return void req.destroy()
   const problem = {
     type: 'about:blank',
-    title: TITLES.too_slow,
+    title: TITLES.request_timeout,
     status: 408,
-    code: 'too_slow',
+    code: 'request_timeout',
     requestId: req.id,
   }
   res.locals.failure = { code: problem.code }

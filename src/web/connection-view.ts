@@ -6,7 +6,7 @@ export type Health = 'connected' | 'degraded' | 'revoked' | 'needs_consent' | 'm
 
 /** A connection as pages and JSON show it; times are ISO 8601, null where there is none. */
 export interface ConnectionView {
-  context: string
+  bxcontext: string
   status: 'active' | 'revoked' | 'unreadable'
   health: Health
   /** One sentence about `health`. */
@@ -21,7 +21,7 @@ export interface ConnectionView {
   connectedAt: string | null
   refreshedAt: string | null
   revokedAt: string | null
-  revokedBecause: string | null
+  revokedReason: string | null
 }
 
 const REVOKED = 'Access was revoked on the platform, or has expired. Reconnect to continue.'
@@ -34,46 +34,49 @@ const PROBLEMS: Record<Problem, string> = {
   unreadable: `The platform answered the last request with something we could not read. ${SAFE}`,
   paused: `The platform was not available a moment ago. ${SAFE}`,
   rejected:
-    'The platform rejected the access token a moment ago: access may have been revoked. “Refresh token now” tells.',
+    'The platform rejected the access token a moment ago: access may have been revoked. Use “Refresh token now” to find out.',
   misconfigured:
     "The platform rejects this app's own credentials. Its developers must correct them; you don't need to do anything.",
 }
 
 export function connectionView(
   connection: ConnectionSummary | UnreadableConnection,
-  wanted: readonly string[],
+  requestedScopes: readonly string[],
 ): ConnectionView {
-  const { context, status } = connection
+  const { bxcontext, status } = connection
   const nothing = {
     expiresAt: null,
     connectedAt: null,
     refreshedAt: null,
     revokedAt: null,
-    revokedBecause: null,
+    revokedReason: null,
   }
   if (connection.status === 'unreadable') {
-    return {
-      ...{ context, status, health: 'unreadable', summary: connection.reason },
-      ...{ ...nothing, scopes: null, missingScopes: [] },
-    }
+    const summary = connection.reason
+    return { ...nothing, bxcontext, status, health: 'unreadable', summary, scopes: null, missingScopes: [] }
   }
   const { scopes, connectedAt, refreshedAt } = connection
-  const missingScopes = missingOf(connection, wanted)
+  const missingScopes = missingOf(connection, requestedScopes)
   const { health, summary } = healthOf(connection, missingScopes)
   return {
-    ...{ context, status, health, summary, scopes, missingScopes },
     ...nothing,
+    bxcontext,
+    status,
+    health,
+    summary,
+    scopes,
+    missingScopes,
     connectedAt: iso(connectedAt),
     refreshedAt: iso(refreshedAt),
     ...(connection.status === 'active'
       ? { expiresAt: iso(connection.expiresAt) }
-      : { revokedAt: iso(connection.revokedAt), revokedBecause: connection.revokedBecause }),
+      : { revokedAt: iso(connection.revokedAt), revokedReason: connection.revokedReason }),
   }
 }
 
-function missingOf(connection: ConnectionSummary, wanted: readonly string[]): string[] {
+function missingOf(connection: ConnectionSummary, requestedScopes: readonly string[]): string[] {
   const { scopes } = connection
-  const ungranted = scopes === null ? [] : wanted.filter((scope) => !scopes.includes(scope))
+  const ungranted = scopes === null ? [] : requestedScopes.filter((scope) => !scopes.includes(scope))
   const refused = connection.status === 'active' ? connection.forbidden : []
   return [...new Set([...ungranted, ...refused.filter((scope) => scope !== null)])]
 }

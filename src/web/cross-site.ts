@@ -5,7 +5,7 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
  * Refuses unsafe requests that a browser sends for another site: by `Sec-Fetch-Site`, or by `Origin` where a
- * browser does not send that. A request with neither is no browser's and carries no ambient cookie worth forging.
+ * browser does not send that. A request with neither does not come from a browser, so it carries no cookie worth forging.
  * No tokens in forms are needed; this is the design of Go's `http.CrossOriginProtection`.
  */
 export function refuseCrossSite(baseUrl: string): RequestHandler {
@@ -21,7 +21,7 @@ export function refuseCrossSite(baseUrl: string): RequestHandler {
     if (sameSite) return next()
     throw new WebError(
       403,
-      'cross_site_request',
+      'csrf_rejected',
       'This request came from another site and was not carried out.',
     )
   }

@@ -24,7 +24,7 @@ export class WebError extends AppError {
 
 /** Nobody is signed in. */
 export const notSignedIn = (message = 'Please sign in to continue.') =>
-  new WebError(401, 'not_signed_in', message)
+  new WebError(401, 'unauthenticated', message)
 
 /** Input of ours is wrong; the message names the field and what it takes. */
 export const badInput = (field: string, rule: string) =>
@@ -41,42 +41,33 @@ interface Problem {
 }
 
 export const TITLES: Record<string, string> = {
-  not_signed_in: 'Please sign in',
+  unauthenticated: 'Please sign in',
   not_connected: 'Not connected',
   connection_revoked: 'Access was revoked',
-  scope_missing: 'A permission is missing',
+  insufficient_scope: 'A permission is missing',
   platform_unavailable: "The platform isn't responding",
   refresh_too_soon: 'Refreshed a moment ago',
-  platform_rejected: 'The platform refused this',
+  platform_rejected: 'The platform rejected this request',
   misconfigured: 'This app is not set up correctly',
   store_unavailable: 'Service unavailable',
-  record_unreadable: 'This connection cannot be read',
+  record_decryption_failed: 'This connection cannot be read',
   invalid_input: 'Please check your input',
-  cross_site_request: 'Request from another site',
+  csrf_rejected: 'Request from another site',
   not_found: 'Not found',
-  too_large: 'Too large',
-  too_slow: 'Request timeout',
+  payload_too_large: 'Too large',
+  request_timeout: 'Request timeout',
   invalid_request: 'Bad request',
-  file_unreadable: 'This file cannot be read',
-  unsupported_type: 'Not the right kind of file',
-  import_state: 'Conflict',
-  import_failed: 'The import was not completed',
-  webhook_off: 'Webhook not configured',
-  invalid_signature: 'Invalid signature',
-  invalid_event: 'Invalid event payload',
-  stale_event: 'Event too old',
-  invalid_context: 'The connection could not be started',
-  no_attempt: 'No connection was started here',
+  invalid_bxcontext: 'The connection could not be started',
+  missing_authorization_request: 'No connection was started here',
   invalid_callback: 'The connection could not be finished',
-  unknown_attempt: 'The connection could not be finished',
+  invalid_state: 'The connection could not be finished',
   consent_denied: 'Access was not granted',
   not_a_navigation: 'The connection could not be finished',
   not_saved_yet: 'Not saved yet',
-  upload_quota_exceeded: 'No room for this file',
   code_rejected: 'The connection could not be finished',
-  unfinished: 'The connection was interrupted',
+  exchange_incomplete: 'The connection was interrupted',
   consent_unavailable: 'The platform reported a fault',
-  consent_misconfigured: 'The platform refused this app',
+  consent_misconfigured: 'The platform rejected this app',
   internal_error: 'Something went wrong',
 }
 
@@ -94,9 +85,9 @@ const OUTAGE_TITLES: Record<OutageKind, string> = {
 /** Maps an error to a problem document; unknown errors become `internal_error` without detail. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof AppError) {
-    const { status, code, retryAfterMs, field, details } = error
+    const { status, code, retryAfterMs, field, details, title: own } = error
     const detail = error.expose ? error.message : INTERNAL
-    const title = error instanceof PlatformUnavailableError ? OUTAGE_TITLES[error.kind] : TITLES[code]
+    const title = error instanceof PlatformUnavailableError ? OUTAGE_TITLES[error.kind] : (own ?? TITLES[code])
     const more = field === undefined ? details : { field, ...details }
     return { status, code, title: title ?? 'Something went wrong', detail, retryAfterMs, more }
   }
@@ -113,12 +104,14 @@ export function problemOf(error: unknown): Problem {
     status < 500 &&
     (expose === true || error instanceof URIError)
   ) {
-    const code = status === 413 ? 'too_large' : 'invalid_request'
+    const code = status === 413 ? 'payload_too_large' : 'invalid_request'
     const detail = status === 413 ? 'This is larger than we accept.' : 'The request could not be read.'
     return { status, code, title: TITLES[code] ?? '', detail }
   }
   return {
-    ...{ status: 500, code: 'internal_error', title: 'Something went wrong' },
+    status: 500,
+    code: 'internal_error',
+    title: 'Something went wrong',
     detail: INTERNAL,
   }
 }
@@ -149,7 +142,7 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
       .type('application/problem+json')
       .json({ type: 'about:blank', title, status, detail, code, requestId, ...more })
   } else {
-    res.page('error', { ...problem, ...recovery(req, error, code), requestId })
+    res.page('app/error', { ...problem, ...recovery(req, error, code), requestId })
   }
 }
 
@@ -213,14 +206,19 @@ export async function rejectForm(
     message,
     field,
     unchanged: problem.status < 500,
-    needsConsent: problem.code === 'scope_missing',
+    needsConsent: problem.code === 'insufficient_scope',
     requestId: req.id,
   }
   res.page(view, { title, ...data, form })
 }
 
-const NO_FORM = new Set(['not_signed_in', 'not_connected', 'connection_revoked', 'record_unreadable'])
-const CONNECT_AGAIN = new Set(['not_connected', 'connection_revoked', 'scope_missing', 'record_unreadable'])
+const NO_FORM = new Set(['unauthenticated', 'not_connected', 'connection_revoked', 'record_decryption_failed'])
+const CONNECT_AGAIN = new Set([
+  'not_connected',
+  'connection_revoked',
+  'insufficient_scope',
+  'record_decryption_failed',
+])
 const TRY_AGAIN = new Set(['platform_unavailable', 'store_unavailable', 'internal_error', 'refresh_too_soon'])
 
 /**
@@ -242,25 +240,25 @@ function recovery(req: Request, error: unknown, code: string) {
     resubmit: action === 'retry' ? resubmitOf(req) : null,
     refresh: error instanceof RefreshedRecentlyError ? refreshAction(req) : null,
     returnTo: here,
-    // The business that is meant, so that connecting again does not end in another one.
-    bxcontext: meantContext(req, error, code),
+    // Connecting again should reconnect the same business.
+    bxcontext: bxcontextToReconnect(req, error, code),
   }
 }
 
-function meantContext(req: Request, error: unknown, code: string): string | null {
+function bxcontextToReconnect(req: Request, error: unknown, code: string): string | null {
   if (error instanceof ConnectError) return error.expected ?? null
-  const segment = CONNECT_AGAIN.has(code) ? contextSegment(req) : undefined
+  const segment = CONNECT_AGAIN.has(code) ? bxcontextSegment(req) : undefined
   return segment === undefined ? null : decodeURIComponent(segment)
 }
 
-/** Where a person can have the token refreshed at once, which tells whether access was revoked. */
+/** Where a user can refresh the token at once, which shows whether access was revoked. */
 function refreshAction(req: Request): string | null {
-  const segment = contextSegment(req)
+  const segment = bxcontextSegment(req)
   return segment === undefined ? null : `/connections/${segment}/refresh`
 }
 
-/** The context of the address, encoded: the parameters of the route are not those of the error handler. */
-const contextSegment = (req: Request) => /^\/connections\/([^/]+)/.exec(req.path)?.[1]
+/** The bxcontext of the address, encoded: the error handler does not get the parameters of the route. */
+const bxcontextSegment = (req: Request) => /^\/connections\/([^/]+)/.exec(req.path)?.[1]
 
 /** A form that can be sent once more as it was. An uploaded file cannot: the browser does not hand it out again. */
 function resubmitOf(req: Request): { action: string; fields: [string, string][] } | null {

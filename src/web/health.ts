@@ -1,8 +1,8 @@
 import { Router } from 'express'
-import type { Store } from '../connect/store/store.ts'
+import type { KeyValueStore } from '../connect/store/store.ts'
 
 /** For the machine that runs the app: `live` says the process is up, `ready` that the store answers too. */
-export function healthRoutes(store: Pick<Store, 'ping'>): Router {
+export function healthRoutes(store: Pick<KeyValueStore, 'ping'>): Router {
   return Router()
     .get('/health/live', (_req, res) => {
       res.json({ status: 'live' })

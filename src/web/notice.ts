@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
-import type { Key, Store } from '../connect/store/store.ts'
+import type { Key, KeyValueStore } from '../connect/store/store.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -26,7 +26,7 @@ const NOTICE_MS = 60_000
  * Notices of a session, in the store beside it: to write the session itself would renew its life, and bring it back after
  * a sign-out. A store that is away costs a notice and nothing else.
  */
-export function notices(store: Store): RequestHandler {
+export function notices(store: KeyValueStore): RequestHandler {
   const keyOf = (req: Request): Key => ({
     kind: 'notice',
     owner: createHash('sha256').update(req.sessionID).digest('base64url'),

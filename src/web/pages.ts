@@ -1,17 +1,17 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
-import type { RequestHandler } from 'express'
+import express, { type RequestHandler } from 'express'
 import type { Notice } from './notice.ts'
 import { currentUser, DEMO, OPEN_DEMO } from './sign-in.ts'
 
 declare module 'express-serve-static-core' {
   interface Response {
-    /** Renders a page of `views/app` inside its layout. */
+    /** Renders a template of `views`, such as `app/home`, inside the layout. */
     page(view: string, data: { title: string } & Record<string, unknown>): void
   }
 }
 
-const views = fileURLToPath(new URL('../../views/app', import.meta.url))
+const views = fileURLToPath(new URL('../../views', import.meta.url))
 
 export interface PagesOptions {
   production: boolean
@@ -25,13 +25,13 @@ export function pages({ production, demoAllowRemote }: PagesOptions): RequestHan
   const warning = DEMO && demoAllowRemote ? OPEN_DEMO : null
   return (req, res, next) => {
     const render = (view: string, data: object, notice: Notice | null) => {
-      const html = eta.render(`./${view}`, { user: currentUser(req), notice, warning, ...format, ...data })
+      const html = eta.render(`/${view}`, { user: currentUser(req), notice, warning, ...format, ...data })
       res.type('html').send(html)
     }
     res.page = (view, data) => {
       // A notice is for the page that an action leads to, not for an error or for a page that updates itself.
-      const wanted = currentUser(req) && res.statusCode < 400 && req.get('x-live-update') === undefined
-      if (!wanted) return render(view, data, null)
+      const showsNotice = currentUser(req) && res.statusCode < 400 && req.get('x-live-update') === undefined
+      if (!showsNotice) return render(view, data, null)
       req
         .takeNotice()
         .then((notice) => render(view, data, notice))
@@ -41,21 +41,31 @@ export function pages({ production, demoAllowRemote }: PagesOptions): RequestHan
   }
 }
 
+const assetsFolder = fileURLToPath(new URL('../../views/public', import.meta.url))
+
+/** Styles, scripts and images of `views/public`. */
+export const assets: RequestHandler = express.static(assetsFolder, {
+  setHeaders: (res) => res.setHeader('Cache-Control', 'public, max-age=300'),
+})
+
 const format = {
-  /** A time in words, such as "21 Nov 2026, 7:15 am UTC"; invalid dates are returned unchanged. */
-  time: (value: string) => words(value, { dateStyle: 'medium', timeStyle: 'short' }, ' UTC'),
-  date: (value: string) => words(value, { dateStyle: 'medium' }),
+  /** A time for people, such as "21 Nov 2026, 7:15 am UTC"; invalid dates are returned unchanged. */
+  time: (value: string) => formatDate(value, { dateStyle: 'medium', timeStyle: 'short' }, ' UTC'),
+  date: (value: string) => formatDate(value, { dateStyle: 'medium' }),
   segment: encodeURIComponent,
   count: (value: number) => value.toLocaleString('en-AU'),
-  /** A count of something: 1 item, 2,000 items. */
-  things: (value: number, one: string, many = `${one}s`) =>
-    `${value.toLocaleString('en-AU')} ${value === 1 ? one : many}`,
+  /** `1 item`, `2,000 items`. */
+  pluralize: (value: number, singular: string, plural = `${singular}s`) =>
+    `${value.toLocaleString('en-AU')} ${value === 1 ? singular : plural}`,
   money: (dollars: number) =>
     dollars.toLocaleString('en-AU', {
-      ...{ style: 'currency', currency: 'AUD', currencyDisplay: 'narrowSymbol' },
-      ...{ minimumFractionDigits: 2, maximumFractionDigits: 6 },
+      style: 'currency',
+      currency: 'AUD',
+      currencyDisplay: 'narrowSymbol',
+      minimumFractionDigits: 2,
+      maximumFractionDigits: 6,
     }),
-  /** Seconds in words. */
+  /** Seconds for people: `75 seconds`, `2 minutes`. */
   duration: (seconds: number) =>
     seconds < 90
       ? `${seconds} seconds`
@@ -63,25 +73,9 @@ const format = {
         ? `${Math.round(seconds / 60)} minutes`
         : `${Math.round(seconds / 3600)} hours`,
   capital: (text: string) => text.charAt(0).toUpperCase() + text.slice(1),
-  /** An import's state in a word, and how it is coloured. */
-  stateOf: ({ state, interrupted, doubts }: ImportState) => {
-    if (interrupted) return 'interrupted'
-    if (state !== 'ready') return state
-    return doubts.length > 0 ? 'needs columns' : 'ready to send'
-  },
-  tone: ({ state, interrupted }: ImportState) =>
-    interrupted
-      ? 'degraded'
-      : ({ completed: 'connected', failed: 'revoked', unreadable: 'revoked' }[state] ?? ''),
 }
 
-interface ImportState {
-  state: string
-  interrupted: boolean
-  doubts: string[]
-}
-
-function words(value: string, style: Intl.DateTimeFormatOptions, suffix = ''): string {
+function formatDate(value: string, style: Intl.DateTimeFormatOptions, suffix = ''): string {
   const date = new Date(value)
   return Number.isNaN(date.getTime())
     ? value

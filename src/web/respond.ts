@@ -1,13 +1,13 @@
 import type { Request, Response } from 'express'
 import type { NoticeTone } from './notice.ts'
 
-/** True for a client that asks for JSON; a browser, or a client without a wish, gets HTML. */
+/** True for a client that asks for JSON; a browser, or a client without a preference, gets HTML. */
 export function wantsJson(req: Request): boolean {
   return req.accepts(['html', 'json', 'application/problem+json']) !== 'html'
 }
 
-/** Answers a page to a browser and the same as JSON to a client that asks for it. */
-export function respond(
+/** Sends a page to a browser, and the same as JSON to a client that asks for it. */
+export function sendPageOrJson(
   req: Request,
   res: Response,
   answer: {
@@ -23,18 +23,18 @@ export function respond(
 }
 
 /**
- * After an action: the browser goes on to a page, which shows the notice once; a client that asks for JSON gets the
+ * After an action: redirects a browser to a page, which shows the notice once; a client that asks for JSON gets the
  * result.
  */
-export async function done(
+export async function sendResultOrRedirect(
   req: Request,
   res: Response,
-  to: string,
+  location: string,
   json: unknown,
   { status = 200, notice, tone }: { status?: number; notice?: string; tone?: NoticeTone | undefined } = {},
 ): Promise<void> {
   res.vary('Accept')
   if (wantsJson(req)) return void res.status(status).json(json)
   if (notice !== undefined) await req.leaveNotice(notice, tone)
-  res.redirect(303, to)
+  res.redirect(303, location)
 }

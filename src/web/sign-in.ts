@@ -7,7 +7,7 @@
  */
 import { type Request, Router } from 'express'
 import { badInput, notSignedIn, rejectForm } from './errors.ts'
-import { done } from './respond.ts'
+import { sendResultOrRedirect } from './respond.ts'
 import { localPath } from './return-to.ts'
 
 export const DEMO = true
@@ -33,34 +33,34 @@ export function currentUser(req: Request): User | null {
   return req.session?.user ?? null
 }
 
-/** The id of the signed-in user. Throws `not_signed_in` (401). */
+/** The id of the signed-in user. Throws `unauthenticated` (401). */
 export function requireUser(req: Request): string {
   const user = currentUser(req)
   if (!user) throw notSignedIn()
   return user.id
 }
 
-/** `wanted`: the scopes that the start page names. */
-export function signInRoutes({ wanted }: { wanted: readonly string[] }): Router {
+/** `requestedScopes`: the scopes that the start page names. */
+export function signInRoutes({ requestedScopes }: { requestedScopes: readonly string[] }): Router {
   return Router()
     .post('/sign-in', async (req, res) => {
       const name = typeof req.body?.name === 'string' ? req.body.name.normalize('NFC').trim() : ''
       if (!name || name.length > 100 || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
         const error = badInput('name', 'enter a name of 1 to 100 characters')
         return rejectForm(req, res, error, async () => ({
-          view: 'home',
+          view: 'app/home',
           title: 'Connect your account',
-          data: { wanted, returnTo: localPath(req.body?.returnTo) },
+          data: { requestedScopes, returnTo: localPath(req.body?.returnTo) },
         }))
       }
       await renew(req)
       req.session.user = { id: name, name }
       await save(req)
-      await done(req, res, localPath(req.body.returnTo) ?? '/', { user: { name } })
+      await sendResultOrRedirect(req, res, localPath(req.body.returnTo) ?? '/', { user: { name } })
     })
     .post('/sign-out', async (req, res) => {
       await renew(req)
-      await done(req, res, '/', { user: null })
+      await sendResultOrRedirect(req, res, '/', { user: null })
     })
 }
 

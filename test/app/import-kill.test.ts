@@ -53,7 +53,7 @@ test('the app killed in mid-import goes on by itself when it is started again: t
     },
     { timeout: 50_000, interval: 200 },
   )
-  expect(done).toMatchObject({ good: 25_000, progress: { sent: 25_000 } })
+  expect(done).toMatchObject({ validRows: 25_000, progress: { sent: 25_000 } })
   let after = ''
   const codes = []
   for (;;) {

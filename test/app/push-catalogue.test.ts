@@ -325,7 +325,7 @@ test('push-catalogue shows a bar on a terminal', async () => {
   const terminal = { isTTY: true, write: (text: string) => written.push(text) > 0 } as NodeJS.WriteStream
   const reporter = createReporter(terminal)
   const progress = { rows: 500, sent: 500, batches: 1, rejected: 0, processed: null, waiting: null }
-  reporter.progress({ ...progress, phase: 'sending' }, { good: 1000 })
+  reporter.progress({ ...progress, phase: 'sending' }, { validRows: 1000 })
   reporter.step('Completed')
   expect(written.join('')).toBe(
     `\r\u001b[K[${'#'.repeat(15)}${'.'.repeat(15)}] Sent 500 of 1,000 items\nCompleted\n`,

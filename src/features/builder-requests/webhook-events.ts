@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import * as z from 'zod'
-import { BUILDER_REQUESTED, type WebhookEvent } from '../../connect/platform/contract.ts'
-import type { Key, Store } from '../../connect/store/store.ts'
+import type { Key, KeyValueStore } from '../../connect/store/store.ts'
+import { BUILDER_REQUESTED, type WebhookEvent } from './contract.ts'
 
 const receivedSchema = z.object({
   id: z.string(),
   type: z.string(),
   /** False: a type that this app does not know. */
   known: z.boolean(),
-  /** Whose event it is, when it says. */
-  context: z.string().nullable(),
+  /** Whose event it is, if it says so. */
+  bxcontext: z.string().nullable(),
   occurredAt: z.string().nullable(),
   /** ISO 8601. */
   receivedAt: z.string(),
@@ -21,8 +21,8 @@ export type ReceivedEvent = z.infer<typeof receivedSchema>
 export interface Events {
   /** Notes an event once, by its id, for 24 hours. Resolves to false for one that was received already. */
   add(event: WebhookEvent & { id: string; type: string }): Promise<boolean>
-  /** The latest events of a context and those that do not say whose they are, the latest first. */
-  recent(context: string): Promise<ReceivedEvent[]>
+  /** The latest events of a bxcontext and those that do not say whose they are, the latest first. */
+  recent(bxcontext: string): Promise<ReceivedEvent[]>
 }
 
 const OWNER = 'platform'
@@ -30,24 +30,24 @@ const REPLAY_MS = 24 * 3_600_000
 const MAX_RECENT = 10
 
 /** The events that the webhook has received. */
-export function createEvents(store: Store, now = Date.now): Events {
+export function createEvents(store: KeyValueStore, now = Date.now): Events {
   const seenKey = (id: string): Key => ({ kind: 'webhook-seen', owner: id, id: '' })
-  const recentKey = (context: string | null): Key => ({
+  const recentKey = (bxcontext: string | null): Key => ({
     kind: 'webhook-recent',
     owner: OWNER,
-    id: context ?? '',
+    id: bxcontext ?? '',
   })
 
   async function forget(id: string, token: string): Promise<void> {
     for (const pause of [0, 1_000, 5_000]) {
       await setTimeout(pause, undefined, { ref: false })
-      const done = await store.compareAndSet(seenKey(id), token, null).catch(() => false)
-      if (done) return
+      const removed = await store.compareAndSet(seenKey(id), token, null).catch(() => false)
+      if (removed) return
     }
   }
 
   async function append(event: ReceivedEvent): Promise<void> {
-    const key = recentKey(event.context)
+    const key = recentKey(event.bxcontext)
     for (;;) {
       const value = await store.get(key)
       const next = JSON.stringify([event, ...parse(value)].slice(0, MAX_RECENT))
@@ -64,7 +64,7 @@ export function createEvents(store: Store, now = Date.now): Events {
           id,
           type,
           known: type === BUILDER_REQUESTED,
-          context: data?.bxcontext ?? null,
+          bxcontext: data?.bxcontext ?? null,
           occurredAt: occurredAt == null ? null : String(occurredAt),
           receivedAt: new Date(now()).toISOString(),
         })
@@ -77,8 +77,8 @@ export function createEvents(store: Store, now = Date.now): Events {
       return true
     },
 
-    async recent(context) {
-      const values = await Promise.all([store.get(recentKey(context)), store.get(recentKey(null))])
+    async recent(bxcontext) {
+      const values = await Promise.all([store.get(recentKey(bxcontext)), store.get(recentKey(null))])
       const events = values.flatMap(parse)
       return events.sort((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1)).slice(0, MAX_RECENT)
     },

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import express, { type Request, Router } from 'express'
 import type { Logger } from 'pino'
 import { AppError } from '../../connect/app-error.ts'
-import { BUILDER_REQUESTED, webhookEventSchema } from '../../connect/platform/contract.ts'
+import { BUILDER_REQUESTED, webhookEventSchema } from './contract.ts'
 import type { Pending } from './pending.ts'
 import type { Events } from './webhook-events.ts'
 
@@ -13,20 +13,28 @@ export interface WebhookOptions {
   header: string
   events: Events
   pending: Pick<Pending, 'fetchSoon' | 'fetchRecentSoon'>
-  /** The users who have a connection in a context. */
-  usersOf(context: string): Promise<string[]>
+  /** The users who have a connection in a bxcontext. */
+  usersOf(bxcontext: string): Promise<string[]>
   log: Logger
 }
 
 /** A rejected delivery; `code` is returned to the sender. */
 export class WebhookError extends AppError {
   readonly status: number
-  readonly code: 'webhook_off' | 'invalid_signature' | 'unsupported_type' | 'invalid_event' | 'stale_event'
+  readonly code: 'webhook_disabled' | 'invalid_signature' | 'unsupported_media_type' | 'invalid_event' | 'stale_event'
   constructor(status: number, code: WebhookError['code'], message: string) {
-    super(message)
+    super(message, { title: TITLES[code] })
     this.status = status
     this.code = code
   }
+}
+
+const TITLES: Record<WebhookError['code'], string> = {
+  webhook_disabled: 'Webhook not configured',
+  invalid_signature: 'Invalid signature',
+  unsupported_media_type: 'Unsupported media type',
+  invalid_event: 'Invalid event payload',
+  stale_event: 'Event too old',
 }
 
 const MAX_BODY = 256 * 1024
@@ -45,24 +53,24 @@ export function webhookRoutes(options: WebhookOptions): Router {
   return Router().post(
     '/webhooks/platform',
     (req, _res, next) => {
-      // The platform is no browser: what it is told is told as JSON.
+      // The platform is not a browser: errors are JSON.
       req.headers.accept = 'application/problem+json'
       if (secrets.length === 0) {
         throw new WebhookError(
           404,
-          'webhook_off',
+          'webhook_disabled',
           'PLATFORM_WEBHOOK_SECRET is not set, so no webhook is received.',
         )
       }
       if (!req.is('application/json'))
-        throw new WebhookError(415, 'unsupported_type', 'The webhook takes application/json.')
+        throw new WebhookError(415, 'unsupported_media_type', 'The webhook accepts application/json.')
       next()
     },
     raw,
     async (req, res) => {
       const body: Buffer = Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)
       if (!signed(req, body)) {
-        const message = `The signature in ${header} is missing or is not of this body.`
+        const message = `The signature in ${header} is missing or does not match the body.`
         throw new WebhookError(401, 'invalid_signature', message)
       }
       const event = webhookEventSchema.safeParse(parse(body))
@@ -76,7 +84,7 @@ export function webhookRoutes(options: WebhookOptions): Router {
         const message = 'occurredAt is more than 5 minutes away from the time of this server.'
         throw new WebhookError(400, 'stale_event', message)
       }
-      // An event of a shape that we do not know is told apart by its body.
+      // An event without an id is identified by its body.
       const id = event.data.id ?? createHash('sha256').update(body).digest('hex')
       const type = event.data.type ?? 'unknown'
       const fresh = await events.add({ ...event.data, id, type })
@@ -88,20 +96,20 @@ export function webhookRoutes(options: WebhookOptions): Router {
 
   function signed(req: Request, body: Buffer): boolean {
     const given = Buffer.from(/^(?:sha256=)?([\da-f]{64})$/i.exec(req.get(header) ?? '')?.[1] ?? '', 'hex')
-    // Every secret is tried, so that the time tells nothing of which one fits.
-    const fits = secrets.map((secret) => {
-      const right = createHmac('sha256', secret).update(body).digest()
-      return given.length === right.length && timingSafeEqual(given, right)
+    // Every secret is tried, so that the time taken does not reveal which one matches.
+    const matches = secrets.map((secret) => {
+      const expected = createHmac('sha256', secret).update(body).digest()
+      return given.length === expected.length && timingSafeEqual(given, expected)
     })
-    return fits.includes(true)
+    return matches.includes(true)
   }
 
   /** Fetches the builder requests of the connections that the event may be about, so that open pages see them. */
-  async function fetchFor(context: string | null): Promise<void> {
-    if (context === null) return pending.fetchRecentSoon()
-    // A store that is away: the event was answered, and the page fetches the list itself.
-    const users = await usersOf(context).catch(() => [])
-    for (const userId of users) pending.fetchSoon(userId, context)
+  async function fetchFor(bxcontext: string | null): Promise<void> {
+    if (bxcontext === null) return pending.fetchRecentSoon()
+    // The event has been answered; if the store is unreachable, the page fetches the list.
+    const users = await usersOf(bxcontext).catch(() => [])
+    for (const userId of users) pending.fetchSoon({ userId, bxcontext })
   }
 }
 

@@ -1,120 +1,88 @@
 import { Router } from 'express'
-import {
-  type AccessControl,
-  accessControlSchema,
-  type Catalogue,
-  newCatalogueSchema,
-} from '../../connect/platform/contract.ts'
 import type { Vault } from '../../connect/vault/vault.ts'
+import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
 import { pageOf, pager } from '../../web/paging.ts'
-import { done, respond } from '../../web/respond.ts'
-import { requireUser } from '../../web/sign-in.ts'
-import type { Pending } from '../builder-requests/pending.ts'
-import type { Imports } from '../price-files/import-service.ts'
-import { importView } from '../price-files/routes.ts'
-import type { AccessControls } from './access-controls.ts'
+import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
+import type { FeatureContext } from '../feature.ts'
 import type { Catalogues } from './catalogues.ts'
+import { type AccessControl, accessControlSchema, newCatalogueSchema } from './contract.ts'
+import { cataloguePage } from './page.ts'
 
 export interface CataloguesOptions {
   catalogues: Catalogues
-  accessControls: AccessControls
-  imports: Imports
-  pending: Pending
   vault: Vault
+  sections: FeatureContext['sections']
 }
 
-/** The catalogues of a connected account: list, create, one with its imports, who may see it. */
-export function cataloguesRoutes(options: CataloguesOptions): Router {
-  const { catalogues, accessControls, imports, pending, vault } = options
-  const at = (context: string, id: string | number) =>
-    `/connections/${encodeURIComponent(context)}/catalogues/${encodeURIComponent(id)}`
+/** The catalogues of a connected account: list, create, one, who may see it. */
+export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOptions): Router {
+  const pathOf = (bxcontext: string, id: string) =>
+    `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(id)}`
 
   return Router()
-    .get('/connections/:context/catalogues', async (req, res) => {
-      const [userId, { context }] = [requireUser(req), req.params]
+    .get('/connections/:bxcontext/catalogues', async (req, res) => {
+      const ref = connectionRef(req)
       const page = pageOf(req)
-      const { items, total } = await catalogues.list(vault.tokenSource(userId, context), page)
-      const waiting = await pending.count(userId, context)
-      respond(req, res, {
-        view: 'catalogues',
+      const { items, total } = await catalogues.list(vault.tokenSource(ref), page)
+      sendPageOrJson(req, res, {
+        view: 'catalogues/catalogues',
         title: 'Catalogues',
-        data: {
-          context,
-          catalogues: items,
-          waiting,
-          pager: pager({ items, total }, page),
-        },
+        data: { bxcontext: ref.bxcontext, catalogues: items, pager: pager({ items, total }, page) },
         json: { items, total },
       })
     })
-    .post('/connections/:context/catalogues', async (req, res) => {
-      const { context } = req.params
+    .post('/connections/:bxcontext/catalogues', async (req, res) => {
+      const ref = connectionRef(req)
       const { name, scope } = req.body ?? {}
-      const source = vault.tokenSource(requireUser(req), context)
       try {
-        const catalogue = await catalogues.create(source, newCatalogueSchema.parse({ name, scope }))
-        await done(req, res, at(context, catalogue.id), catalogue, {
+        const wanted = newCatalogueSchema.parse({ name, scope })
+        const catalogue = await catalogues.create(vault.tokenSource(ref), wanted)
+        await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, catalogue.id), catalogue, {
           status: 201,
           notice: 'The catalogue was created.',
         })
       } catch (error) {
         await rejectForm(req, res, error, async () => ({
-          view: 'catalogues',
+          view: 'catalogues/catalogues',
           title: 'Catalogues',
-          data: { context, catalogues: null, waiting: 0, pager: null },
+          data: { bxcontext: ref.bxcontext, catalogues: null, pager: null },
         }))
       }
     })
-    .get('/connections/:context/catalogues/:id', async (req, res) => {
-      const [userId, { context, id }] = [requireUser(req), req.params]
-      const page = await cataloguePage(userId, context, id)
-      respond(req, res, { ...page, json: { ...page.data.catalogue, imports: page.data.imports } })
+    .get('/connections/:bxcontext/catalogues/:id', async (req, res) => {
+      const ref = connectionRef(req)
+      const catalogue = await catalogues.get(vault.tokenSource(ref), req.params.id)
+      sendPageOrJson(req, res, await cataloguePage(req, ref, catalogue, sections))
     })
-    .post('/connections/:context/catalogues/:id/access-controls', async (req, res) => {
-      const [userId, { context, id }] = [requireUser(req), req.params]
-      const { externalRef, isPreApproved } = req.body ?? {}
+    .post('/connections/:bxcontext/catalogues/:id/access-controls', async (req, res) => {
+      const ref = connectionRef(req)
+      const { id } = req.params
+      const source = vault.tokenSource(ref)
       try {
-        const accessControl = accessControlSchema.parse({
-          externalRef: typeof externalRef === 'string' ? externalRef.trim() : externalRef,
-          isPreApproved: isPreApproved === undefined ? false : isPreApproved === 'on' ? true : isPreApproved,
+        const accessControl = readAccessControl(req.body ?? {})
+        await catalogues.grantAccess(source, id, accessControl)
+        const result = { catalogueId: id, ...accessControl }
+        await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, id), result, {
+          status: 201,
+          notice: grantedNotice(accessControl),
         })
-        await accessControls.create(vault.tokenSource(userId, context), id, accessControl)
-        await done(
-          req,
-          res,
-          at(context, id),
-          { catalogueId: id, ...accessControl },
-          {
-            status: 201,
-            notice: grantedNotice(accessControl),
-          },
-        )
       } catch (error) {
-        await rejectForm(req, res, error, () => cataloguePageOr(userId, context, id))
+        await rejectForm(req, res, error, async () => {
+          // Without the platform's answer, the page shows the form and not much else.
+          const catalogue = await catalogues.get(source, id).catch(() => ({ id }))
+          return cataloguePage(req, ref, catalogue, sections)
+        })
       }
     })
+}
 
-  async function cataloguePage(userId: string, context: string, id: string) {
-    const catalogue = await catalogues.get(vault.tokenSource(userId, context), id)
-    return pageOfCatalogue(userId, context, catalogue)
-  }
-
-  /** The page of a catalogue, without what only the platform knows when it does not say. */
-  function cataloguePageOr(userId: string, context: string, id: string) {
-    return cataloguePage(userId, context, id).catch(() => pageOfCatalogue(userId, context, { id }))
-  }
-
-  async function pageOfCatalogue(userId: string, context: string, catalogue: Catalogue) {
-    const jobs = (await imports.list(userId, context)).filter(
-      (job) => job.catalogueId === String(catalogue.id),
-    )
-    return {
-      view: 'catalogue',
-      title: catalogue.name ?? String(catalogue.id),
-      data: { context, catalogue, imports: jobs.map(importView) },
-    }
-  }
+/** Throws a `ZodError`. A checkbox is "on" or absent. */
+function readAccessControl({ externalRef, isPreApproved = false }: Record<string, unknown>): AccessControl {
+  return accessControlSchema.parse({
+    externalRef: typeof externalRef === 'string' ? externalRef.trim() : externalRef,
+    isPreApproved: isPreApproved === 'on' ? true : isPreApproved,
+  })
 }
 
 function grantedNotice({ externalRef, isPreApproved }: AccessControl): string {

@@ -6,7 +6,7 @@ import {
   SUBSCRIPTION_HEADER,
   type Tenant,
   tenantSchema,
-} from '../../connect/platform/contract.ts'
+} from './contract.ts'
 import {
   ConfigurationError,
   InvalidGrantError,

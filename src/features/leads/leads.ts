@@ -1,14 +1,7 @@
 import * as z from 'zod'
 import type { Api, Page, PageOf } from '../../connect/platform/api.ts'
-import {
-  type Lead,
-  leadSchema,
-  type NewLead,
-  newLeadSchema,
-  PATHS,
-  SCOPES,
-} from '../../connect/platform/contract.ts'
 import type { TokenSource } from '../../connect/platform/token-source.ts'
+import { LEADS_SCOPE, type Lead, leadSchema, type NewLead, newLeadSchema, PATHS } from './contract.ts'
 
 export interface Leads {
   /** A page of the account's leads. */
@@ -19,15 +12,15 @@ export interface Leads {
   create(source: TokenSource, lead: NewLead): Promise<Lead>
 }
 
-const one = { scope: SCOPES.leads, what: 'lead', schema: leadSchema }
-const many = { scope: SCOPES.leads, schema: z.array(leadSchema) }
+const leadCall = { scope: LEADS_SCOPE, resource: 'lead', schema: leadSchema }
+const listCall = { scope: LEADS_SCOPE, path: PATHS.leads, schema: z.array(leadSchema) }
 
 /** The leads API. Every method throws what `createApi` says. */
 export function createLeads(api: Api): Leads {
   return {
-    list: (source, page = {}) => api.list(source, { ...many, path: PATHS.leads }, page),
-    get: (source, id) => api.get(source, { ...one, path: PATHS.lead(id) }),
+    list: (source, page = {}) => api.list(source, listCall, page),
+    get: (source, id) => api.get(source, { ...leadCall, path: PATHS.lead(id) }),
     create: async (source, lead) =>
-      api.post(source, { ...one, path: PATHS.leads }, newLeadSchema.parse(lead)),
+      api.post(source, { ...leadCall, path: PATHS.leads }, newLeadSchema.parse(lead)),
   }
 }

@@ -1,52 +1,55 @@
 import { Router } from 'express'
-import { newLeadSchema } from '../../connect/platform/contract.ts'
 import type { Vault } from '../../connect/vault/vault.ts'
+import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
 import { pageOf, pager } from '../../web/paging.ts'
-import { done, respond } from '../../web/respond.ts'
-import { requireUser } from '../../web/sign-in.ts'
+import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
+import { newLeadSchema } from './contract.ts'
 import type { Leads } from './leads.ts'
 
 /** The leads of a connected account: list, one, create. */
 export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): Router {
   return Router()
-    .get('/connections/:context/leads', async (req, res) => {
-      const { context } = req.params
-      const source = vault.tokenSource(requireUser(req), context)
+    .get('/connections/:bxcontext/leads', async (req, res) => {
+      const ref = connectionRef(req)
       const page = pageOf(req)
-      const { items, total } = await leads.list(source, page)
-      respond(req, res, {
-        view: 'leads',
+      const { items, total } = await leads.list(vault.tokenSource(ref), page)
+      sendPageOrJson(req, res, {
+        view: 'leads/leads',
         title: 'Leads',
-        data: { context, leads: items, pager: pager({ items, total }, page) },
+        data: { bxcontext: ref.bxcontext, leads: items, pager: pager({ items, total }, page) },
         json: { items, total },
       })
     })
-    .post('/connections/:context/leads', async (req, res) => {
-      const { context } = req.params
-      const source = vault.tokenSource(requireUser(req), context)
+    .post('/connections/:bxcontext/leads', async (req, res) => {
+      const ref = connectionRef(req)
       try {
         // An empty form field means "not given".
         const given = Object.entries(req.body ?? {}).filter(([, value]) => value !== '')
-        const lead = await leads.create(source, newLeadSchema.parse(Object.fromEntries(given)))
-        const to = `/connections/${encodeURIComponent(context)}/leads/${encodeURIComponent(lead.id)}`
-        await done(req, res, to, lead, { status: 201, notice: 'The lead was created.' })
-      } catch (error) {
-        const page = async () => ({
-          view: 'leads',
-          title: 'Leads',
-          data: { context, leads: null, pager: null },
+        const lead = await leads.create(
+          vault.tokenSource(ref),
+          newLeadSchema.parse(Object.fromEntries(given)),
+        )
+        const location = `/connections/${encodeURIComponent(ref.bxcontext)}/leads/${encodeURIComponent(lead.id)}`
+        await sendResultOrRedirect(req, res, location, lead, {
+          status: 201,
+          notice: 'The lead was created.',
         })
-        await rejectForm(req, res, error, page)
+      } catch (error) {
+        await rejectForm(req, res, error, async () => ({
+          view: 'leads/leads',
+          title: 'Leads',
+          data: { bxcontext: ref.bxcontext, leads: null, pager: null },
+        }))
       }
     })
-    .get('/connections/:context/leads/:id', async (req, res) => {
-      const { context, id } = req.params
-      const lead = await leads.get(vault.tokenSource(requireUser(req), context), id)
-      respond(req, res, {
-        view: 'lead',
-        title: lead.name ?? String(lead.id),
-        data: { context, lead },
+    .get('/connections/:bxcontext/leads/:id', async (req, res) => {
+      const ref = connectionRef(req)
+      const lead = await leads.get(vault.tokenSource(ref), req.params.id)
+      sendPageOrJson(req, res, {
+        view: 'leads/lead',
+        title: lead.name ?? lead.id,
+        data: { bxcontext: ref.bxcontext, lead },
         json: lead,
       })
     })

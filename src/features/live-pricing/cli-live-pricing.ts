@@ -1,22 +1,13 @@
-/** `npm run live-pricing`: Interface A alone, for a supplier that needs nothing else of the app. */
+/** `npm run live-pricing`: the live-pricing endpoints alone, for a supplier that needs nothing else of the app. */
 import '../../runtime/env-file.ts'
-import { createLivePricingApp } from '../../app.ts'
+import express from 'express'
 import { createLog } from '../../runtime/log.ts'
-import { configOf } from '../../runtime/run-app.ts'
 import { fail, GRACE_MS, listen, onStopSignal } from '../../runtime/serve.ts'
-import { livePricingBases } from '../../services.ts'
-
-try {
-  const config = configOf(process.env, { livePricingOnly: true })
-  const log = createLog(config.logLevel)
-  const livePricing = livePricingBases(config, log)
-  const app = createLivePricingApp({ config, log, livePricing })
-  const server = await listen(app, { port: config.port, host: config.host, variable: 'PORT' })
-  for (const { baseUrl } of livePricing) log.info({ url: baseUrl }, 'live pricing')
-  onStopSignal(async () => {
-    await server.stop(GRACE_MS)
-    for (const { book } of livePricing) book.close()
-  })
-} catch (error) {
-  fail(error)
-}
+import { bodyDeadline } from '../../web/body-deadline.ts'
+import { errorHandler, notFound } from '../../web/errors.ts'
+import { healthRoutes } from '../../web/health.ts'
+import { assets, pages } from '../../web/pages.ts'
+import { requestLog } from '../../web/request-log.ts'
+import { securityHeaders } from '../../web/security-headers.ts'
+import { openBases } from './bases.ts'
+import { livePricingRoutes } from './routes.ts'

@@ -1,4 +1,4 @@
-import { type Item, itemsBody, MAX_BATCH } from '../../connect/platform/contract.ts'
+import { type Item, itemsBody, MAX_BATCH } from './contract.ts'
 import type { Problem } from './items.ts'
 import type { Portion } from './price-file.ts'
 

@@ -54,9 +54,9 @@ try {
 async function main(): Promise<void> {
   const { file, options } = readArguments()
   const { digest, check } = await checked(file, options)
-  if (check.good === 0) throw new Error('No row can be sent.')
-  if (options.strict && check.bad > 0)
-    throw new Error(`${count(check.bad)} rows have problems, so nothing was sent (--strict).`)
+  if (check.validRows === 0) throw new Error('No row can be sent.')
+  if (options.strict && check.invalidRows > 0)
+    throw new Error(`${count(check.invalidRows)} rows have problems, so nothing was sent (--strict).`)
   if (options['dry-run']) return reporter.step('Nothing was sent (--dry-run).')
 
   const { signal } = interrupted
@@ -77,7 +77,7 @@ async function main(): Promise<void> {
       batches: readBatches(file, { columns: check.columns, signal }),
       onProgress: (progress) => reporter.progress(progress, check),
     })
-    if (outcome.sent !== check.good)
+    if (outcome.sent !== check.validRows)
       throw new Error(
         `The file has changed since it was checked: ${count(outcome.sent)} items were sent. Run it again.`,
       )
@@ -137,19 +137,19 @@ async function checked(file: string, options: Options): Promise<{ digest: string
   const { signal } = interrupted
   const check = await checkFile(file, { ...(columns && { columns }), onProblem, signal })
   await report?.end()
-  if (check.doubts.length > 0) {
+  if (check.mappingErrors.length > 0) {
     const headings = check.headings.map((heading, at) => `  ${at + 1}  ${heading}`).join('\n')
     throw new Error(
-      `${check.doubts.join('\n')}\nThe file's columns are\n${headings}\nChoose with --map, for example --map price=4.`,
+      `${check.mappingErrors.join('\n')}\nThe file's columns are\n${headings}\nChoose with --map, for example --map price=4.`,
     )
   }
-  if (check.bad > 20) {
+  if (check.invalidRows > 20) {
     const hint = options.report ? '' : `; --report FILE writes the first ${count(MAX_PROBLEMS)}`
-    console.error(`... and ${count(check.bad - 20)} more${hint}.`)
+    console.error(`... and ${count(check.invalidRows - 20)} more${hint}.`)
   }
   const names = Object.entries(check.columns).map(([field, at]) => `${field} from "${check.headings[at]}"`)
   reporter.step(
-    `Checked ${count(check.rows)} rows: ${count(check.good)} can go, ${count(check.bad)} have problems.`,
+    `Checked ${count(check.rows)} rows: ${count(check.validRows)} can go, ${count(check.invalidRows)} have problems.`,
   )
   reporter.step(`Columns: ${names.join(', ')}.`)
   return { digest: await digestOf(file, check.columns), check }

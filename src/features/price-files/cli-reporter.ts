@@ -5,7 +5,7 @@ export interface Reporter {
   /** One line about a step. */
   step(line: string): void
   /** How far the import is: a bar on a terminal, otherwise a line at each tenth. */
-  progress(progress: Readonly<Progress>, total: { good: number }): void
+  progress(progress: Readonly<Progress>, total: { validRows: number }): void
   /** Ends the bar. */
   end(): void
 }
@@ -26,22 +26,22 @@ export function createReporter(output: NodeJS.WriteStream | WriteStream): Report
     output.write(`${line}\n`)
   }
 
-  function words({ phase, sent, processed, waiting }: Readonly<Progress>, good: number): string {
+  function words({ phase, sent, processed, waiting }: Readonly<Progress>, validRows: number): string {
     const counted = (count: number) => count.toLocaleString('en-AU')
-    if (waiting) return `Sent ${counted(sent)} of ${counted(good)}; trying again: ${waiting}`
-    if (phase !== 'processing') return `Sent ${counted(sent)} of ${counted(good)} items`
-    return `All sent; the platform has processed ${processed === null ? 'an unknown number' : counted(processed)} of ${counted(good)}`
+    if (waiting) return `Sent ${counted(sent)} of ${counted(validRows)}; trying again: ${waiting}`
+    if (phase !== 'processing') return `Sent ${counted(sent)} of ${counted(validRows)} items`
+    return `All sent; the platform has processed ${processed === null ? 'an unknown number' : counted(processed)} of ${counted(validRows)}`
   }
 
   return {
     step,
     end,
-    progress(progress, { good }) {
+    progress(progress, { validRows }) {
       const { phase, sent, processed } = progress
-      const part = phase === 'processing' ? (processed ?? 0) / good : sent / good
+      const part = phase === 'processing' ? (processed ?? 0) / validRows : sent / validRows
       if (output.isTTY) {
         const full = Math.round(Math.min(part, 1) * WIDTH)
-        output.write(`\r\u001b[K[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}] ${words(progress, good)}`)
+        output.write(`\r\u001b[K[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}] ${words(progress, validRows)}`)
         bar = true
         return
       }
@@ -49,7 +49,7 @@ export function createReporter(output: NodeJS.WriteStream | WriteStream): Report
       if (phase === 'starting' || (tenth === told && progress.waiting === waiting)) return
       told = tenth
       waiting = progress.waiting
-      step(words(progress, good))
+      step(words(progress, validRows))
     },
   }
 }

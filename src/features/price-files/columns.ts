@@ -10,7 +10,7 @@ export type Columns = Partial<Record<Field, number>>
 export interface Guess {
   columns: Columns
   /** What is wrong with the headings, in words for the user; empty when every field found its one column. */
-  doubts: string[]
+  mappingErrors: string[]
 }
 
 /** Headings that people give their columns, best first; compared without case, spaces and signs. */
@@ -35,7 +35,7 @@ const plain = (heading: string) => heading.toLowerCase().replace(/[^\p{L}\p{N}]/
 export function guessColumns(headings: readonly string[]): Guess {
   const known = headings.map(plain)
   const columns: Columns = {}
-  const doubts: string[] = []
+  const mappingErrors: string[] = []
   const taken = new Set<number>()
   for (const field of FIELDS) {
     const heading = HEADINGS[field].find((candidate) =>
@@ -48,14 +48,14 @@ export function guessColumns(headings: readonly string[]): Guess {
     if (others.length === 0) columns[field] = first
     else {
       const where = places.map((place) => place + 1).join(' and ')
-      doubts.push(
+      mappingErrors.push(
         `The heading "${headings[first]}" is there twice (columns ${where}): choose which is the ${field}.`,
       )
     }
   }
   for (const field of REQUIRED) {
-    if (columns[field] === undefined && !doubts.some((doubt) => doubt.endsWith(`the ${field}.`)))
-      doubts.push(`No column looks like the ${field}: choose it.`)
+    if (columns[field] === undefined && !mappingErrors.some((error) => error.endsWith(`the ${field}.`)))
+      mappingErrors.push(`No column looks like the ${field}: choose it.`)
   }
-  return { columns, doubts }
+  return { columns, mappingErrors }
 }

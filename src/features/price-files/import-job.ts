@@ -3,7 +3,7 @@ import type { Key } from '../../connect/store/store.ts'
 import { FIELDS } from './columns.ts'
 
 /** The format that this version of the app writes. */
-export const FORMAT = 2
+export const FORMAT = 3
 
 const count = z.number().int().nonnegative()
 const text = z.string().optional()
@@ -18,7 +18,7 @@ export const jobSchema = z.object({
   format: z.literal(FORMAT),
   id: z.string(),
   userId: z.string(),
-  context: z.string(),
+  bxcontext: z.string(),
   catalogueId: z.string(),
   catalogueName: z.string(),
   fileName: z.string(),
@@ -32,16 +32,16 @@ export const jobSchema = z.object({
   endedAt: z.number().nullable(),
   headings: z.array(z.string()),
   columns: columnsSchema,
-  /** Why the file cannot go as its columns are chosen. */
-  doubts: z.array(z.string()),
+  /** Why the file cannot be sent with the chosen columns. */
+  mappingErrors: z.array(z.string()),
   /** What the check found. */
   rows: count,
-  good: count,
-  bad: count,
+  validRows: count,
+  invalidRows: count,
   /** The first rows as they are in the file. */
   sample: z.array(z.array(z.string())),
   /** The first items as they will be sent, and the first problems. */
-  first: z.array(
+  preview: z.array(
     z.object({
       code: z.string(),
       price: z.number(),
@@ -55,16 +55,20 @@ export const jobSchema = z.object({
   progress: z
     .object({
       phase: z.enum(['starting', 'sending', 'processing']),
-      ...{ rows: count, sent: count, batches: count, rejected: count },
-      ...{ processed: z.number().nullable(), waiting: z.string().nullable() },
+      rows: count,
+      sent: count,
+      batches: count,
+      rejected: count,
+      processed: z.number().nullable(),
+      waiting: z.string().nullable(),
     })
     .nullable(),
-  /** Why it failed, or cannot be read: in words for the user. */
+  /** Why it failed or cannot be read, for the user. */
   failure: z.string().nullable(),
 })
 export type Job = z.infer<typeof jobSchema>
 
-/** Reads a stored job of this or an earlier format; null when it has neither. */
+/** Reads a stored job of this or an earlier format; null if it is neither. */
 export function parseJob(value: string): Job | null {
   try {
     const parsed = jobSchema.safeParse(migrate(JSON.parse(value)))
@@ -74,14 +78,24 @@ export function parseJob(value: string): Job | null {
   }
 }
 
-/** Format 1 had no `format`, and in its beginnings not all of these. */
-function migrate(record: { format?: unknown }): unknown {
-  if (record.format !== undefined) return record
-  const absent = { headings: [], columns: {}, doubts: [], sample: [], first: [], problems: [] }
-  return { ...absent, rows: 0, good: 0, bad: 0, progress: null, failure: null, ...record, format: FORMAT }
+/** Format 1 had no `format`, and at first not all fields; format 2 had other names for some. */
+function migrate(record: Record<string, unknown>): unknown {
+  if (record.format === FORMAT) return record
+  const { context, doubts = [], good = 0, bad = 0, first = [], ...rest } = record
+  const absent = { headings: [], columns: {}, sample: [], problems: [], rows: 0, progress: null, failure: null }
+  return {
+    ...absent,
+    ...rest,
+    bxcontext: context,
+    mappingErrors: doubts,
+    validRows: good,
+    invalidRows: bad,
+    preview: first,
+    format: FORMAT,
+  }
 }
 
 export const JOB = 'import'
 export const jobKey = (userId: string, id: string): Key => ({ kind: JOB, owner: userId, id })
-/** Held, and renewed, by the process that works on a job. */
+/** Held and renewed by the process that works on the job. */
 export const leaseKey = (userId: string, id: string): Key => ({ kind: 'import-lease', owner: userId, id })

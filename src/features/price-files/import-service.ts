@@ -1,76 +1,76 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { Catalogue } from '../../connect/platform/contract.ts'
+import type { ConnectionRef, KeyValueStore } from '../../connect/index.ts'
 import type { TokenSource } from '../../connect/platform/token-source.ts'
-import type { Store } from '../../connect/store/store.ts'
-import type { Catalogues } from '../catalogues/catalogues.ts'
+import type { Catalogue } from '../catalogues/contract.ts'
+import type { CatalogueImports } from './catalogue-imports.ts'
 import type { Columns } from './columns.ts'
 import { ImportError, noSuchImport, unreadableImport } from './errors.ts'
 import { createFiles } from './files.ts'
 import { FORMAT, JOB, type Job, jobKey, leaseKey, parseJob } from './import-job.ts'
 import type { Problem } from './items.ts'
-import { createWorkbench, type Task } from './job-runner.ts'
+import { createJobRunner, type Task } from './job-runner.ts'
 import { checkFile, readBatches } from './reader.ts'
 import { createReport } from './report.ts'
 import { runImport } from './run.ts'
 
-/** A job, and whether a process is at work on it. One that should be worked on and is not was interrupted. */
+/** A job, and whether it was interrupted: it should be running, and no process runs it. */
 export type JobView = Job & { interrupted: boolean }
 
-export interface Imports {
+export interface ImportService {
   /**
-   * Keeps an uploaded file and begins to check it. Throws `ImportError` (413) and keeps nothing of a file that is too
-   * large, or larger than what is left of the user's quota.
+   * Stores an uploaded file and starts to check it. Throws `ImportError` (413), and stores nothing, if the file is too
+   * large, or exceeds what is left of the user's quota.
    */
   upload(
-    userId: string,
-    to: { context: string; catalogue: Catalogue; fileName: string },
+    ref: ConnectionRef,
+    to: { catalogue: Catalogue; fileName: string },
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<Job>
   /** Throws `ImportError` (404). */
   get(userId: string, id: string): Promise<JobView>
-  /** The user's jobs in a context, the latest first. */
-  list(userId: string, context: string): Promise<JobView[]>
-  /** Chooses the columns, or lets the headings say, and checks the file anew. */
+  /** The jobs of a connection, the latest first. */
+  list(ref: ConnectionRef): Promise<JobView[]>
+  /** Chooses the columns, or goes by the headings, and checks the file again. */
   choose(userId: string, id: string, columns?: Columns): Promise<void>
-  /** Starts sending, or goes on with a job that was interrupted or has failed. `strict` refuses a file with problems. */
+  /** Starts sending, or resumes a job that was interrupted or has failed. `strict` rejects a file with problems. */
   start(userId: string, id: string, options?: { strict?: boolean }): Promise<void>
-  /** Ends sending; what was sent stays, and the job can be started again. */
+  /** Stops sending; items already sent are kept, and the job can be started again. */
   stop(userId: string, id: string): Promise<void>
-  /** Forgets the job, its file and its report. */
+  /** Deletes the job, its file and its report. */
   discard(userId: string, id: string): Promise<void>
   /** The path of the CSV report of all problem rows. Throws `ImportError` (404) when it is not on this machine. */
   report(userId: string, id: string): Promise<string>
-  /** Resolves when the job is not worked on in this process, or after `ms`. */
+  /** Resolves when the job is not running in this process, or after `ms`. */
   settled(id: string, ms: number): Promise<void>
-  /** Goes on with every interrupted job whose file is on this machine: for the start of the app. */
+  /** Resumes every interrupted job whose file is on this machine: for the start of the app. */
   resume(): Promise<void>
-  /** Ends the work of this process; the jobs stay as they are and can be resumed. */
+  /** Stops the work of this process; the jobs are kept and can be resumed. */
   close(): Promise<void>
 }
 
-export interface ImportsOptions {
-  store: Store
+export interface ImportServiceOptions {
+  store: KeyValueStore
   /** The folder for files and reports. */
   dir: string
   /** The largest price file, and the most that the files of one user may take together, in bytes. */
   maxBytes: number
   quotaBytes: number
-  catalogues: Pick<Catalogues, 'startImport' | 'uploadItems' | 'getImport'>
-  /** A paced source of tokens for a user's connection. */
-  source(userId: string, context: string): TokenSource
+  catalogueImports: CatalogueImports
+  /** A source of tokens for a connection, which waits for the platform's rate limit. */
+  source(ref: ConnectionRef): TokenSource
   log: Logger
 }
 
 const KEPT_PROBLEMS = 100
 const KEPT_JOBS = 20
-/** A user's jobs that may be worked on at a time. */
-const MOST_AT_WORK = 5
+/** How many jobs of one user may run at a time. */
+const MAX_RUNNING = 5
 
-export function createImports(options: ImportsOptions): Imports {
-  const { store, catalogues, source, log } = options
+export function createImportService(options: ImportServiceOptions): ImportService {
+  const { store, catalogueImports, source, log } = options
   const files = createFiles(options)
-  const { hold, release, work, ...bench } = createWorkbench({ store, log, onCompleted: files.drop })
+  const runner = createJobRunner({ store, log, onCompleted: files.drop })
 
   async function read(userId: string, id: string): Promise<{ job: Job; value: string }> {
     const value = await store.get(jobKey(userId, id))
@@ -79,14 +79,14 @@ export function createImports(options: ImportsOptions): Imports {
     if (!job) throw unreadableImport()
     return { job, value }
   }
-  const isWork = ({ state }: Job) => state === 'checking' || state === 'running'
+  const shouldRun = ({ state }: Job) => state === 'checking' || state === 'running'
   async function view(job: Job): Promise<JobView> {
-    return { ...job, interrupted: isWork(job) && (await store.get(leaseKey(job.userId, job.id))) === null }
+    return { ...job, interrupted: shouldRun(job) && (await store.get(leaseKey(job.userId, job.id))) === null }
   }
 
   /**
-   * Changes a job that nobody works on, and begins the work on it.
-   * Throws `ImportError` (409) if its state is another.
+   * Changes a job that is not running, and runs it.
+   * Throws `ImportError` (409) if its state is none of `from`.
    */
   async function begin(
     userId: string,
@@ -98,17 +98,17 @@ export function createImports(options: ImportsOptions): Imports {
     const { job: seen } = await read(userId, id)
     const { interrupted } = await view(seen)
     if (!interrupted && !from.includes(seen.state)) throw notNow(seen)
-    const mine = await hold(userId, id)
-    if (!mine) throw notNow(seen)
+    const leaseToken = await runner.acquireLease(userId, id)
+    if (!leaseToken) throw notNow(seen)
     try {
       const { job, value } = await read(userId, id)
-      if (!from.includes(job.state) && !isWork(job)) throw notNow(job)
+      if (!from.includes(job.state) && !shouldRun(job)) throw notNow(job)
       const next = { ...job, ...to(job) }
       const record = JSON.stringify(next)
       if (!(await store.compareAndSet(jobKey(userId, id), value, record))) throw notNow(job)
-      work(next, record, mine, task(next))
+      runner.run(next, record, leaseToken, task(next))
     } catch (error) {
-      await release(userId, id, mine)
+      await runner.releaseLease(userId, id, leaseToken)
       throw error
     }
   }
@@ -133,18 +133,18 @@ export function createImports(options: ImportsOptions): Imports {
     (job: Job): Task =>
     async (save, signal) => {
       const outcome = await runImport({
-        ...{ catalogues, source: source(job.userId, job.context), signal },
-        ...{
-          catalogueId: job.catalogueId,
-          batchId: job.batchId,
-          batches: readBatches(files.file(job.id), { columns: job.columns, signal }),
-        },
+        catalogueImports,
+        source: source({ userId: job.userId, bxcontext: job.bxcontext }),
+        signal,
+        catalogueId: job.catalogueId,
+        batchId: job.batchId,
+        batches: readBatches(files.file(job.id), { columns: job.columns, signal }),
         onProgress: (progress) => save({ progress: { ...progress } }),
       })
-      if (outcome.sent !== job.good)
+      if (outcome.sent !== job.validRows)
         throw new ImportError(
           409,
-          'import_state',
+          'conflict',
           'The file on disk is not the one that was checked. Upload it again.',
         )
       return { state: 'completed', failure: null }
@@ -160,67 +160,43 @@ export function createImports(options: ImportsOptions): Imports {
     const jobs = entries.flatMap(({ key, value }) => {
       const job = parseJob(value)
       if (!job)
-        log.error({ code: 'record_unreadable', importId: key.id }, 'the record of an import cannot be read')
+        log.error({ code: 'record_decryption_failed', importId: key.id }, 'the record of an import cannot be read')
       return job ?? []
     })
     return jobs.sort((a, b) => b.createdAt - a.createdAt)
   }
 
   return {
-    async upload(userId, { context, catalogue, fileName }, bytes) {
+    async upload({ userId, bxcontext }, { catalogue, fileName }, bytes) {
       const jobs = await list(userId)
-      if (jobs.filter(isWork).length + files.arriving(userId) >= MOST_AT_WORK)
+      if (jobs.filter(shouldRun).length + files.arriving(userId) >= MAX_RUNNING)
         throw new ImportError(
           409,
-          'import_state',
-          `You already have ${MOST_AT_WORK} imports in progress. Wait for one to finish.`,
+          'conflict',
+          `You already have ${MAX_RUNNING} imports in progress. Wait for one to finish.`,
         )
       const id = randomUUID()
       const stored = jobs.filter((job) => files.has(job.id)).reduce((sum, job) => sum + job.bytes, 0)
       const size = await files.keep(id, userId, stored, bytes)
-      const job: Job = {
-        ...{
-          format: FORMAT,
-          id,
-          userId,
-          context,
-          fileName,
-          bytes: size,
-          batchId: id,
-          state: 'checking',
-          createdAt: Date.now(),
-        },
-        ...{ catalogueId: String(catalogue.id), catalogueName: catalogue.name ?? String(catalogue.id) },
-        ...{
-          startedAt: null,
-          endedAt: null,
-          headings: [],
-          columns: {},
-          doubts: [],
-          rows: 0,
-          good: 0,
-          bad: 0,
-        },
-        ...{ sample: [], first: [], problems: [], progress: null, failure: null },
-      }
+      const job = newJob({ id, userId, bxcontext, catalogue, fileName, bytes: size })
       try {
-        const mine = await hold(userId, id)
+        const leaseToken = await runner.acquireLease(userId, id)
         const record = JSON.stringify(job)
         await store.set(jobKey(userId, id), record)
-        if (mine) work(job, record, mine, check(job))
+        if (leaseToken) runner.run(job, record, leaseToken, check(job))
       } catch (error) {
         await forget(userId, id).catch(() => {})
         throw error
       }
-      const old = (await list(userId)).filter((known) => !isWork(known)).slice(KEPT_JOBS)
+      const old = (await list(userId)).filter((known) => !shouldRun(known)).slice(KEPT_JOBS)
       for (const { id: oldId } of old) await forget(userId, oldId)
       return job
     },
 
     get: async (userId, id) => view((await read(userId, id)).job),
 
-    list: async (userId, context) =>
-      Promise.all((await list(userId)).filter((job) => job.context === context).map(view)),
+    list: async ({ userId, bxcontext }) =>
+      Promise.all((await list(userId)).filter((job) => job.bxcontext === bxcontext).map(view)),
 
     async choose(userId, id, columns) {
       await files.need(id)
@@ -230,13 +206,13 @@ export function createImports(options: ImportsOptions): Imports {
 
     async start(userId, id, { strict = false } = {}) {
       await files.need(id)
-      const started = ({ state, doubts, good, bad }: Job): Partial<Job> => {
+      const started = ({ state, mappingErrors, validRows, invalidRows }: Job): Partial<Job> => {
         if (state === 'checking')
-          throw new ImportError(409, 'import_state', 'The file has to be checked first.')
-        if (doubts.length > 0) throw new ImportError(400, 'invalid_input', doubts.join(' '))
-        if (good === 0) throw new ImportError(400, 'invalid_input', 'No row of this file can be sent.')
-        if (strict && bad > 0)
-          throw new ImportError(400, 'invalid_input', `${bad} rows have problems, so nothing was sent.`)
+          throw new ImportError(409, 'conflict', 'The file must be checked first.')
+        if (mappingErrors.length > 0) throw new ImportError(400, 'invalid_input', mappingErrors.join(' '))
+        if (validRows === 0) throw new ImportError(400, 'invalid_input', 'This file has no row that can be sent.')
+        if (strict && invalidRows > 0)
+          throw new ImportError(400, 'invalid_input', `${invalidRows} rows have problems, so nothing was sent.`)
         return { state: 'running', startedAt: Date.now(), endedAt: null, failure: null, progress: null }
       }
       await begin(userId, id, ['ready', 'failed'], started, send)
@@ -246,15 +222,15 @@ export function createImports(options: ImportsOptions): Imports {
       const { job, value } = await read(userId, id)
       if (job.state !== 'running') throw notNow(job)
       const next: Job = { ...job, state: 'failed', endedAt: Date.now(), failure: 'You stopped this import.' }
-      // The worker writes often; the user's wish comes through between two of its writes.
+      // The runner writes often: try once more after one of its writes.
       if (await store.compareAndSet(jobKey(userId, id), value, JSON.stringify(next))) return
       const again = await read(userId, id)
-      const wish = JSON.stringify({ ...next, progress: again.job.progress })
+      const stopped = JSON.stringify({ ...next, progress: again.job.progress })
       if (
         again.job.state !== 'running' ||
-        !(await store.compareAndSet(jobKey(userId, id), again.value, wish))
+        !(await store.compareAndSet(jobKey(userId, id), again.value, stopped))
       )
-        throw new ImportError(409, 'import_state', 'This import has just changed. Look at it again.')
+        throw new ImportError(409, 'conflict', 'This import has just changed. Reload the page.')
     },
 
     async discard(userId, id) {
@@ -272,38 +248,66 @@ export function createImports(options: ImportsOptions): Imports {
       const known = new Set<string>()
       for await (const { key } of store.scan(JOB)) {
         known.add(key.id)
-        if (bench.isAtWork(key.id) || !files.has(key.id)) continue
-        const mine = await hold(key.owner, key.id, 1)
-        if (!mine) continue
+        if (runner.isRunning(key.id) || !files.has(key.id)) continue
+        const leaseToken = await runner.acquireLease(key.owner, key.id, 1)
+        if (!leaseToken) continue
         // Read when it is held: the scan may be older.
         const value = await store.get(key)
         const job = value && parseJob(value)
-        if (!job || !isWork(job)) {
-          await release(key.owner, key.id, mine)
+        if (!job || !shouldRun(job)) {
+          await runner.releaseLease(key.owner, key.id, leaseToken)
           continue
         }
         log.info({ importId: job.id }, 'import resumed')
         const columns = Object.keys(job.columns).length > 0 ? job.columns : undefined
-        work(job, value, mine, job.state === 'running' ? send(job) : check(job, columns))
+        runner.run(job, value, leaseToken, job.state === 'running' ? send(job) : check(job, columns))
       }
       await files.sweep(known)
     },
 
     async settled(id, ms) {
-      let late: NodeJS.Timeout | undefined
+      let timer: NodeJS.Timeout | undefined
       const after = new Promise<void>((resolve) => {
-        late = setTimeout(resolve, ms)
+        timer = setTimeout(resolve, ms)
       })
-      await Promise.race([bench.settled(id), after])
-      clearTimeout(late)
+      await Promise.race([runner.settled(id), after])
+      clearTimeout(timer)
     },
 
-    close: bench.close,
+    close: runner.close,
+  }
+}
+
+function newJob({
+  catalogue,
+  ...upload
+}: Pick<Job, 'id' | 'userId' | 'bxcontext' | 'fileName' | 'bytes'> & { catalogue: Catalogue }): Job {
+  return {
+    ...upload,
+    format: FORMAT,
+    catalogueId: catalogue.id,
+    catalogueName: catalogue.name ?? catalogue.id,
+    batchId: upload.id,
+    state: 'checking',
+    createdAt: Date.now(),
+    startedAt: null,
+    endedAt: null,
+    headings: [],
+    columns: {},
+    mappingErrors: [],
+    rows: 0,
+    validRows: 0,
+    invalidRows: 0,
+    sample: [],
+    preview: [],
+    problems: [],
+    progress: null,
+    failure: null,
   }
 }
 
 const notNow = ({ state }: Job) =>
-  new ImportError(409, 'import_state', `This import is ${state}; that cannot be done now.`)
+  new ImportError(409, 'conflict', `This import is ${state}, so that is not possible now.`)
 
 /** A problem as a page shows it. */
 function brief({ line, reason, cells }: Problem): Problem {

@@ -1,4 +1,4 @@
-import { ITEM_LIMITS, type Item } from '../../connect/platform/contract.ts'
+import { ITEM_LIMITS, type Item } from './contract.ts'
 import type { Row } from '../../csv/rows.ts'
 import { type Columns, FIELDS } from './columns.ts'
 import { createSeenCodes } from './seen-codes.ts'

@@ -1,82 +1,78 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { PlatformError } from '../../connect/platform/errors.ts'
-import { type Store, StoreUnavailableError } from '../../connect/store/store.ts'
+import { type KeyValueStore, StoreUnavailableError } from '../../connect/store/store.ts'
 import { UnreadableFileError } from '../../csv/encoding.ts'
 import { ImportError } from './errors.ts'
 import { type Job, jobKey, leaseKey } from './import-job.ts'
 import { createTurns } from './turns.ts'
 
-/** What is done with a job: it saves how far it is, and answers how it ends. It throws the signal's reason if told to. */
+/** The work on a job: it saves its progress, and resolves to how the job ended. Throws the signal's reason when aborted. */
 export type Task = (save: (change: Partial<Job>) => void, signal: AbortSignal) => Promise<Partial<Job>>
 
-/** Works on jobs in the background, each in one process at a time. */
-export interface Workbench {
-  /** Takes a job for this process, waiting a moment for one that is just letting it go. Null when it is taken. */
-  hold(userId: string, id: string, tries?: number): Promise<string | null>
-  release(userId: string, id: string, mine: string): Promise<void>
+/** Runs jobs in the background, each in one process at a time. */
+export interface JobRunner {
+  /** Takes the lease of a job for this process, waiting up to 3 s for another one's; null if that one keeps it. */
+  acquireLease(userId: string, id: string, tries?: number): Promise<string | null>
+  releaseLease(userId: string, id: string, leaseToken: string): Promise<void>
   /**
-   * Works on a job that is held, and only as long as its record is ours. `stored` is the record as it is in the store,
-   * to the letter: that is what compare-and-set compares.
+   * Runs a job whose lease is held, as long as nobody else changes its record. `stored` is the exact text of the record
+   * in the store, which compare-and-set compares.
    */
-  work(job: Job, stored: string, mine: string, task: Task): void
-  isAtWork(id: string): boolean
-  /** Resolves when the job is not worked on in this process. */
+  run(job: Job, stored: string, leaseToken: string, task: Task): void
+  isRunning(id: string): boolean
+  /** Resolves when the job is not running in this process. */
   settled(id: string): Promise<void> | undefined
-  /** Ends the work of this process; the jobs stay as they are and can be resumed. */
+  /** Stops the work of this process; the jobs are kept and can be resumed. */
   close(): Promise<void>
 }
 
-export interface WorkbenchOptions {
-  store: Store
+export interface JobRunnerOptions {
+  store: KeyValueStore
   log: Logger
-  /** Told of a job whose items all went into the catalogue. */
+  /** Called when all items of a job are in the catalogue. */
   onCompleted(id: string): Promise<void>
 }
 
-/** The process that works on a job was told to end, or the job was taken from it. */
-class Interrupted extends Error {}
+/** This process is shutting down, or the job was changed by somebody else. */
+class InterruptedError extends Error {}
 
-/** How long a killed process keeps others from its job, in ms. */
+/** How long the lease of a killed process lasts, in ms. */
 const LEASE_MS = 10_000
-/** How often a job's record is written while it is worked on, in ms. */
+/** How often the record of a running job is written, in ms. */
 const WRITE_MS = 400
 /**
- * Jobs that are worked on at once, of all users and of one; each takes a thread. Checks are short, and wait for no
+ * How many jobs run at once, of all users and of one; each uses a thread. Checks are short and do not wait for the
  * platform.
  */
 const CHECKS = { max: 2, maxPerUser: 1 }
 const IMPORTS = { max: 6, maxPerUser: 4 }
 
-export function createWorkbench({ store, log, onCompleted }: WorkbenchOptions): Workbench {
+export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): JobRunner {
   const closing = new AbortController()
-  const atWork = new Map<string, Promise<void>>()
+  const running = new Map<string, Promise<void>>()
   const [checks, imports] = [createTurns(CHECKS), createTurns(IMPORTS)]
 
-  /** Takes a job for this process alone, waiting a moment for one that is just letting it go. Null when it is taken. */
-  async function hold(userId: string, id: string, tries = 30): Promise<string | null> {
-    const mine = randomUUID()
-    while (!(await store.compareAndSet(leaseKey(userId, id), null, mine, LEASE_MS))) {
+  async function acquireLease(userId: string, id: string, tries = 30): Promise<string | null> {
+    const leaseToken = randomUUID()
+    while (!(await store.compareAndSet(leaseKey(userId, id), null, leaseToken, LEASE_MS))) {
       if (--tries <= 0) return null
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await setTimeout(100)
     }
-    return mine
+    return leaseToken
   }
-  async function release(userId: string, id: string, mine: string): Promise<void> {
-    await store.compareAndSet(leaseKey(userId, id), mine, null).catch(() => {})
+  async function releaseLease(userId: string, id: string, leaseToken: string): Promise<void> {
+    await store.compareAndSet(leaseKey(userId, id), leaseToken, null).catch(() => {})
   }
 
-  /**
-   * Works on a job that is held, in the background, and only as long as its record is ours. `stored` is the record as
-   * it is in the store, to the letter: that is what compare-and-set compares.
-   */
-  function work(job: Job, stored: string, mine: string, task: Task): void {
+  function run(job: Job, stored: string, leaseToken: string, task: Task): void {
     const { userId, id } = job
     const [key, lease] = [jobKey(userId, id), leaseKey(userId, id)]
-    const taken = new AbortController()
-    const signal = AbortSignal.any([closing.signal, taken.signal])
+    const lost = new AbortController()
+    const signal = AbortSignal.any([closing.signal, lost.signal])
     let current = job
-    /** A write that was not answered, and may have been carried out all the same. */
+    /** A write without an answer, which the store may have carried out. */
     let inDoubt: string | null = null
     const save = (change: Partial<Job>) => {
       current = { ...current, ...change }
@@ -84,13 +80,13 @@ export function createWorkbench({ store, log, onCompleted }: WorkbenchOptions): 
     async function write(): Promise<void> {
       const value = JSON.stringify(current)
       try {
-        // The same value is compared all the same: it tells whether the user has stopped or discarded the job.
+        // Written even if nothing has changed: it tells whether the user has stopped or discarded the job.
         let ours = await store.compareAndSet(key, stored, value)
         if (!ours && inDoubt !== null) {
           stored = inDoubt
           ours = await store.compareAndSet(key, stored, value)
         }
-        if (!ours) return taken.abort(new Interrupted())
+        if (!ours) return lost.abort(new InterruptedError())
         stored = value
         inDoubt = null
       } catch (error) {
@@ -99,69 +95,71 @@ export function createWorkbench({ store, log, onCompleted }: WorkbenchOptions): 
       }
     }
     async function renew(): Promise<void> {
-      const kept = await store.compareAndSet(lease, mine, mine, LEASE_MS)
-      // It may have ended while the store was away.
-      if (!kept) await store.compareAndSet(lease, null, mine, LEASE_MS)
+      const renewed = await store.compareAndSet(lease, leaseToken, leaseToken, LEASE_MS)
+      // It may have expired while the store was unreachable.
+      if (!renewed) await store.compareAndSet(lease, null, leaseToken, LEASE_MS)
     }
 
-    async function run(): Promise<void> {
+    async function work(): Promise<void> {
       let writing = Promise.resolve()
-      const beat = setInterval(() => {
+      const heartbeat = setInterval(() => {
         writing = writing.then(write).then(renew, () => {
-          // A store that is away is tried again at the next beat.
+          // If the store is unreachable, the next heartbeat tries again.
         })
       }, WRITE_MS)
       const inTurn = job.state === 'checking' ? checks : imports
-      const end = await inTurn(userId, () => task(save, signal), signal)
+      const result = await inTurn(userId, () => task(save, signal), signal)
         .catch((error: unknown) => (signal.aborted ? null : failure(job, error)))
-        .finally(() => clearInterval(beat))
+        .finally(() => clearInterval(heartbeat))
       await writing.catch(() => {})
-      if (signal.aborted || !end) return
-      save({ ...end, endedAt: Date.now() })
+      if (signal.aborted || !result) return
+      save({ ...result, endedAt: Date.now() })
       await persist(write)
       if (signal.aborted) return
       log.info({ importId: id, state: current.state }, 'import')
       if (current.state === 'completed') await onCompleted(id)
     }
 
-    // What goes wrong here is the store's; the lease ends by itself, and the job can be resumed.
-    const done = run()
+    // If the store fails here, the lease expires and the job can be resumed.
+    const finished = work()
       .catch(() => {})
-      .then(() => release(userId, id, mine))
-      .finally(() => atWork.delete(id))
-    atWork.set(id, done)
+      .then(() => releaseLease(userId, id, leaseToken))
+      .finally(() => running.delete(id))
+    running.set(id, finished)
   }
 
-  /** What an error makes of a job. */
+  /** How a job that failed is shown. */
   function failure({ id: importId, state }: Job, error: unknown): Partial<Job> {
     if (error instanceof UnreadableFileError) return { state: 'unreadable', failure: error.message }
     const known =
       error instanceof PlatformError || error instanceof StoreUnavailableError || error instanceof ImportError
     const { code, name } = error as { code?: unknown; name?: string }
     log.error({ importId, code, reason: known && 'reason' in error ? error.reason : name }, 'import failed')
-    const words = known ? error.message : 'The import could not go on, by a fault of this app.'
+    const words = known ? error.message : 'The import stopped because of a fault in this app.'
     return { state: state === 'checking' ? 'unreadable' : 'failed', failure: words }
   }
 
-  /** The end of a job must not be lost to a store that is away for a moment. */
+  /** Writes how a job ended, also if the store is unreachable for up to a minute. */
   async function persist(write: () => Promise<void>): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
         return await write()
       } catch (error) {
         if (!(error instanceof StoreUnavailableError) || tries === 60 || closing.signal.aborted) throw error
-        await new Promise((resolve) => setTimeout(resolve, 1000))
+        await setTimeout(1000)
       }
     }
   }
 
   return {
-    ...{ hold, release, work },
-    isAtWork: (id) => atWork.has(id),
-    settled: (id) => atWork.get(id),
+    acquireLease,
+    releaseLease,
+    run,
+    isRunning: (id) => running.has(id),
+    settled: (id) => running.get(id),
     async close() {
-      closing.abort(new Interrupted())
-      await Promise.allSettled(atWork.values())
+      closing.abort(new InterruptedError())
+      await Promise.allSettled(running.values())
     },
   }
 }

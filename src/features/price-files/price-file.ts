@@ -1,4 +1,4 @@
-import type { Item } from '../../connect/platform/contract.ts'
+import type { Item } from './contract.ts'
 import { UnreadableFileError } from '../../csv/encoding.ts'
 import { readTable } from '../../csv/rows.ts'
 import { type Columns, FIELDS, type Guess, guessColumns, REQUIRED } from './columns.ts'
@@ -56,15 +56,15 @@ export interface Check {
   headings: string[]
   columns: Columns
   /** Reasons why the file cannot go as it is mapped; empty when it can. */
-  doubts: string[]
+  mappingErrors: string[]
   /** Rows after the headings. */
   rows: number
-  good: number
-  bad: number
+  validRows: number
+  invalidRows: number
   /** The first rows, as they are in the file. */
   sample: string[][]
   /** The first items, as they would be sent. */
-  first: Item[]
+  preview: Item[]
 }
 
 /** Problem rows that are reported; all of them are counted. */
@@ -86,44 +86,44 @@ export async function checkPriceFile(
 ): Promise<Check> {
   const file = await openPriceFile(source, bytes)
   const chosen = columns ?? file.guess.columns
-  const doubts = doubtsOf(chosen, file)
+  const mappingErrors = mappingErrorsOf(chosen, file)
   const check: Check = {
     headings: file.headings,
     columns: chosen,
-    doubts,
+    mappingErrors,
     rows: 0,
-    good: 0,
-    bad: 0,
+    validRows: 0,
+    invalidRows: 0,
     sample: [],
-    first: [],
+    preview: [],
   }
   let told = 0
   for await (const { items, problems } of file.read(chosen)) {
-    check.good += items.length
-    check.bad += problems.length
-    if (check.first.length < FIRST) check.first.push(...items.slice(0, FIRST - check.first.length))
+    check.validRows += items.length
+    check.invalidRows += problems.length
+    if (check.preview.length < FIRST) check.preview.push(...items.slice(0, FIRST - check.preview.length))
     // Until the columns are chosen, every row would be a problem of the same kind.
-    if (doubts.length > 0) continue
+    if (mappingErrors.length > 0) continue
     for (const problem of problems) {
       if (told === MAX_PROBLEMS) break
       told++
       await onProblem(problem, file.headings)
     }
   }
-  check.rows = check.good + check.bad
+  check.rows = check.validRows + check.invalidRows
   check.sample = [...file.sample]
   if (check.rows === 0) throw new UnreadableFileError(1, 'the file has headings and no rows.')
-  return doubts.length === 0 ? check : { ...check, good: 0, bad: 0, first: [] }
+  return mappingErrors.length === 0 ? check : { ...check, validRows: 0, invalidRows: 0, preview: [] }
 }
 
-/** What keeps these columns from being used: a guess's own doubts, or a choice that is none. */
-function doubtsOf(columns: Columns, { headings, guess }: PriceFile): string[] {
-  if (columns === guess.columns) return guess.doubts
-  const doubts = REQUIRED.filter((field) => columns[field] === undefined).map(
+/** What keeps these columns from being used: a guess's own mappingErrors, or a choice that is none. */
+function mappingErrorsOf(columns: Columns, { headings, guess }: PriceFile): string[] {
+  if (columns === guess.columns) return guess.mappingErrors
+  const mappingErrors = REQUIRED.filter((field) => columns[field] === undefined).map(
     (field) => `Choose the column of the ${field}.`,
   )
   const chosen = FIELDS.flatMap((field) => columns[field] ?? [])
-  if (chosen.some((column) => column >= headings.length)) doubts.push('A chosen column is not in the file.')
-  if (new Set(chosen).size < chosen.length) doubts.push('A column is chosen for two fields.')
-  return doubts
+  if (chosen.some((column) => column >= headings.length)) mappingErrors.push('A chosen column is not in the file.')
+  if (new Set(chosen).size < chosen.length) mappingErrors.push('A column is chosen for two fields.')
+  return mappingErrors
 }

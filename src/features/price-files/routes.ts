@@ -1,127 +1,172 @@
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { type Request, Router } from 'express'
-import type { Catalogue } from '../../connect/platform/contract.ts'
 import type { Vault } from '../../connect/vault/vault.ts'
 import { UPLOAD_MS } from '../../web/body-deadline.ts'
+import { connectionRef } from '../../web/connections.ts'
 import { badInput, rejectForm } from '../../web/errors.ts'
-import { live } from '../../web/live.ts'
-import { done, respond } from '../../web/respond.ts'
-import { requireUser } from '../../web/sign-in.ts'
+import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
+import { sendChanges } from '../../web/sse.ts'
 import type { Catalogues } from '../catalogues/catalogues.ts'
+import type { Catalogue } from '../catalogues/contract.ts'
+import { cataloguePage } from '../catalogues/page.ts'
+import type { FeatureContext, PageSection } from '../feature.ts'
 import { type Columns, FIELDS, REQUIRED } from './columns.ts'
 import { noSuchImport } from './errors.ts'
-import type { Imports, JobView } from './import-service.ts'
+import type { ImportService, JobView } from './import-service.ts'
 import { uploadOf } from './upload.ts'
 
-export interface ImportsOptions {
-  imports: Imports
+export interface ImportRoutesOptions {
+  imports: ImportService
   catalogues: Catalogues
   vault: Vault
-  stopping: AbortSignal
+  shutdownSignal: AbortSignal
+  sections: FeatureContext['sections']
 }
 
-/** How long an upload waits for its check, in ms: most files are checked by then, and the next page shows it. */
+/** How long an upload waits for its check, in ms: most files are checked by then, and the next page shows the result. */
 const CHECK_MS = 1_500
-const LOOK_MS = 500
+/** How often an open page compares what it shows with the job, in ms. */
+const COMPARE_MS = 500
+const JOB_PATH = '/connections/:bxcontext/imports/:id'
 
-/** Price files on their way into a catalogue: upload, columns and problems, the import as it goes, the report. */
-export function importsRoutes({ imports, catalogues, vault, stopping }: ImportsOptions): Router {
-  const at = '/connections/:context/imports/:id'
-  const pathOf = ({ context, id }: JobView | { context: string; id: string }) =>
-    `/connections/${encodeURIComponent(context)}/imports/${id}`
+const pathOf = ({ bxcontext, id }: { bxcontext: string; id: string }) =>
+  `/connections/${encodeURIComponent(bxcontext)}/imports/${id}`
 
-  /** The import that the address names, of the signed-in user. */
-  async function named(req: Request<{ context: string; id: string }>) {
-    const userId = requireUser(req)
-    const job = await imports.get(userId, req.params.id)
-    if (job.context !== req.params.context) throw noSuchImport()
-    return { userId, job }
-  }
+/** The imports of a catalogue and the upload form, on the catalogue's page. */
+export const importSection = (imports: ImportService): PageSection => ({
+  page: 'catalogues/catalogue',
+  view: 'price-files/section',
+  async load(_req, ref, catalogueId) {
+    const jobs = (await imports.list(ref)).filter((job) => job.catalogueId === catalogueId)
+    const views = jobs.map(importView)
+    return { data: { imports: views, importBadges: jobs.map(badgeOf) }, json: { imports: views } }
+  },
+})
 
+/** Price files on their way into a catalogue: upload, columns and problems, the running import, the report. */
+export function importRoutes(options: ImportRoutesOptions): Router {
+  const { imports } = options
+  const jobOf = jobFinder(imports)
   return Router()
-    .post('/connections/:context/catalogues/:id/imports', async (req, res) => {
-      const userId = requireUser(req)
-      const { context, id } = req.params
-      req.extendBodyDeadline(UPLOAD_MS)
-      let catalogue: Catalogue = { id }
-      try {
-        catalogue = await catalogues.get(vault.tokenSource(userId, context), id)
-        const job = await uploadOf(req, (file, fileName) =>
-          imports.upload(userId, { context, catalogue, fileName }, file),
-        )
-        await imports.settled(job.id, CHECK_MS)
-        const view = importView(await imports.get(userId, job.id))
-        await done(req, res, pathOf(job), view, { status: 201 })
-      } catch (error) {
-        await rejectForm(req, res, error, async () => {
-          const jobs = (await imports.list(userId, context)).filter((job) => job.catalogueId === id)
-          return {
-            view: 'catalogue',
-            title: catalogue.name ?? String(catalogue.id),
-            data: { context, catalogue, imports: jobs.map(importView), upload: true },
-          }
-        })
-      }
-    })
-    .get(at, async (req, res) => {
-      const { job } = await named(req)
-      const data = {
-        job: importView(job),
-        context: job.context,
-        fields: FIELDS,
-        required: REQUIRED,
-        working: isWorking(job),
-      }
-      respond(req, res, { view: 'import', title: job.fileName, data, json: data.job })
-    })
-    .get(`${at}/live`, async (req, res) => {
-      const { userId, job } = await named(req)
-      const look = async () => {
-        const now = await imports.get(userId, job.id)
-        return isWorking(now) ? JSON.stringify(importView(now)) : null
-      }
-      live(req, res, { look, everyMs: LOOK_MS, stopping })
-    })
-    .get(`${at}/report.csv`, async (req, res) => {
-      const { userId, job } = await named(req)
-      const path = await imports.report(userId, job.id)
-      res.attachment(`${job.fileName.replace(/\.\w+$/, '')}-problems.csv`).type('text/csv; charset=utf-8')
-      await pipeline(createReadStream(path), res)
-    })
-    .post(`${at}/columns`, async (req, res) => {
-      const { userId, job } = await named(req)
+    .use(uploadRoute(options))
+    .use(jobPages(options))
+    .post(`${JOB_PATH}/columns`, async (req, res) => {
+      const { userId, job } = await jobOf(req)
       await imports.choose(userId, job.id, columnsOf(req.body, job.headings.length))
       await imports.settled(job.id, CHECK_MS)
-      await done(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
+      await sendResultOrRedirect(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
     })
-    .post(`${at}/start`, async (req, res) => {
-      const { userId, job } = await named(req)
-      await imports.start(userId, job.id, { strict: req.body?.strict === 'on' || req.body?.strict === true })
-      await done(req, res, pathOf(job), importView(await imports.get(userId, job.id)), { status: 202 })
+    .post(`${JOB_PATH}/start`, async (req, res) => {
+      const { userId, job } = await jobOf(req)
+      const strict = req.body?.strict === 'on' || req.body?.strict === true
+      await imports.start(userId, job.id, { strict })
+      const view = importView(await imports.get(userId, job.id))
+      await sendResultOrRedirect(req, res, pathOf(job), view, { status: 202 })
     })
-    .post(`${at}/stop`, async (req, res) => {
-      const { userId, job } = await named(req)
+    .post(`${JOB_PATH}/stop`, async (req, res) => {
+      const { userId, job } = await jobOf(req)
       await imports.stop(userId, job.id)
-      await done(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
+      await sendResultOrRedirect(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
     })
-    .post(`${at}/discard`, async (req, res) => {
-      const userId = requireUser(req)
-      const { context, id } = req.params
-      // A job whose record cannot be read can be discarded all the same.
-      const job = await named(req).then(
+    .post(`${JOB_PATH}/discard`, async (req, res) => {
+      const { userId, bxcontext } = connectionRef(req)
+      const { id } = req.params
+      // A job whose record cannot be read can still be discarded.
+      const job = await jobOf(req).then(
         (found) => found.job,
         (error: unknown) => {
-          if ((error as { code?: unknown }).code === 'record_unreadable') return null
+          if ((error as { code?: unknown }).code === 'import_unreadable') return null
           throw error
         },
       )
       await imports.discard(userId, id)
       const catalogue = job ? `/${encodeURIComponent(job.catalogueId)}` : ''
-      await done(req, res, `/connections/${encodeURIComponent(context)}/catalogues${catalogue}`, {
-        discarded: id,
+      const location = `/connections/${encodeURIComponent(bxcontext)}/catalogues${catalogue}`
+      await sendResultOrRedirect(req, res, location, { discarded: id })
+    })
+}
+
+/** Finds the import of an address, among those of the signed-in user. */
+function jobFinder(imports: ImportService) {
+  return async (req: Request<{ bxcontext: string; id: string }>) => {
+    const { userId, bxcontext } = connectionRef(req)
+    const job = await imports.get(userId, req.params.id)
+    if (job.bxcontext !== bxcontext) throw noSuchImport()
+    return { userId, job }
+  }
+}
+
+function uploadRoute({ imports, catalogues, vault, sections }: ImportRoutesOptions): Router {
+  return Router().post('/connections/:bxcontext/catalogues/:id/imports', async (req, res) => {
+    const ref = connectionRef(req)
+    const { id } = req.params
+    req.extendBodyDeadline(UPLOAD_MS)
+    let catalogue: Catalogue = { id }
+    try {
+      catalogue = await catalogues.get(vault.tokenSource(ref), id)
+      const job = await uploadOf(req, (file, fileName) =>
+        imports.upload(ref, { catalogue, fileName }, file),
+      )
+      await imports.settled(job.id, CHECK_MS)
+      const view = importView(await imports.get(ref.userId, job.id))
+      await sendResultOrRedirect(req, res, pathOf(job), view, { status: 201 })
+    } catch (error) {
+      await rejectForm(req, res, error, async () => {
+        const page = await cataloguePage(req, ref, catalogue, sections)
+        return { ...page, data: { ...page.data, uploadRejected: true } }
+      })
+    }
+  })
+}
+
+/** The page of a job, its live updates, and its report. */
+function jobPages({ imports, shutdownSignal }: ImportRoutesOptions): Router {
+  const jobOf = jobFinder(imports)
+  return Router()
+    .get(JOB_PATH, async (req, res) => {
+      const { job } = await jobOf(req)
+      const view = importView(job)
+      sendPageOrJson(req, res, {
+        view: 'price-files/import',
+        title: job.fileName,
+        data: {
+          job: { ...view, ...badgeOf(job) },
+          bxcontext: job.bxcontext,
+          fields: FIELDS,
+          required: REQUIRED,
+          working: isWorking(job),
+        },
+        json: view,
       })
     })
+    .get(`${JOB_PATH}/live`, async (req, res) => {
+      const { userId, job } = await jobOf(req)
+      const getSnapshot = async () => {
+        const now = await imports.get(userId, job.id)
+        return isWorking(now) ? JSON.stringify(importView(now)) : null
+      }
+      sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS, shutdownSignal })
+    })
+    .get(`${JOB_PATH}/report.csv`, async (req, res) => {
+      const { userId, job } = await jobOf(req)
+      const path = await imports.report(userId, job.id)
+      res.attachment(`${job.fileName.replace(/\.\w+$/, '')}-problems.csv`).type('text/csv; charset=utf-8')
+      await pipeline(createReadStream(path), res)
+    })
+}
+
+/** The state of a job in a word, and how its badge is coloured. */
+export function badgeOf({ state, interrupted, mappingErrors }: JobView): { label: string; tone: string } {
+  if (interrupted) return { label: 'interrupted', tone: 'degraded' }
+  if (state === 'ready')
+    return { label: mappingErrors.length > 0 ? 'needs columns' : 'ready to send', tone: '' }
+  const tones: Partial<Record<JobView['state'], string>> = {
+    completed: 'connected',
+    failed: 'revoked',
+    unreadable: 'revoked',
+  }
+  return { label: state, tone: tones[state] ?? '' }
 }
 
 function isWorking({ state, interrupted }: JobView): boolean {
@@ -133,14 +178,16 @@ export function importView({ userId: _, createdAt, startedAt, endedAt, ...job }:
   const iso = (time: number | null) => (time === null ? null : new Date(time).toISOString())
   return {
     ...job,
-    ...{ createdAt: iso(createdAt), startedAt: iso(startedAt), endedAt: iso(endedAt) },
+    createdAt: iso(createdAt),
+    startedAt: iso(startedAt),
+    endedAt: iso(endedAt),
     ...paceOf(job, startedAt, endedAt ?? Date.now()),
   }
 }
 
-/** How fast items go, and how long they will take. */
+/** How fast items are sent, and how long the rest will take. */
 function paceOf(
-  { progress, good, state }: Omit<JobView, 'createdAt' | 'startedAt' | 'endedAt' | 'userId'>,
+  { progress, validRows, state }: Omit<JobView, 'createdAt' | 'startedAt' | 'endedAt' | 'userId'>,
   startedAt: number | null,
   until: number,
 ) {
@@ -148,7 +195,7 @@ function paceOf(
   const sent = progress?.sent ?? 0
   const itemsPerSecond = sent > 0 && seconds > 0.5 ? Math.round(sent / seconds) : null
   const sending = state === 'running' && progress?.phase === 'sending' && itemsPerSecond
-  return { itemsPerSecond, secondsLeft: sending ? Math.ceil((good - sent) / itemsPerSecond) : null }
+  return { itemsPerSecond, secondsLeft: sending ? Math.ceil((validRows - sent) / itemsPerSecond) : null }
 }
 
 /** The columns of a form, counted from 0; an empty one means "none". Throws `invalid_input`. */

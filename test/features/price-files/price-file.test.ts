@@ -97,7 +97,7 @@ describe('a price file', () => {
 
   test('of 30,000 rows is read to its last row', async () => {
     const check = await checkPriceFile(priceRows(30_000), { onProblem: () => {} })
-    expect(check).toMatchObject({ rows: 30_000, good: 30_000, bad: 0 })
+    expect(check).toMatchObject({ rows: 30_000, validRows: 30_000, invalidRows: 0 })
   })
 })
 
@@ -275,23 +275,23 @@ describe('columns', () => {
     [['Item Code', 'Description', 'Price'], { code: 0, description: 1, price: 2 }],
     [['id', 'Title', 'Category', 'Unit price', 'Unit'], { code: 0, name: 1, category: 2, price: 3, unit: 4 }],
   ])('are guessed from %j', (headings, columns) => {
-    expect(guessColumns(headings)).toEqual({ columns, doubts: [] })
+    expect(guessColumns(headings)).toEqual({ columns, mappingErrors: [] })
   })
 
   test('that cannot be guessed are asked for, and the file is not judged before', async () => {
     const check = await read('Artikel,Preis\nA1,x\n')
-    expect(check.doubts).toEqual([expect.stringContaining('code'), expect.stringContaining('price')])
-    expect(check).toMatchObject({ rows: 1, good: 0, bad: 0, problems: [] })
+    expect(check.mappingErrors).toEqual([expect.stringContaining('code'), expect.stringContaining('price')])
+    expect(check).toMatchObject({ rows: 1, validRows: 0, invalidRows: 0, problems: [] })
   })
 
   test('with a heading that is there twice are left to the user', () => {
-    expect(guessColumns(['code', 'price', 'price']).doubts).toEqual([
+    expect(guessColumns(['code', 'price', 'price']).mappingErrors).toEqual([
       'The heading "price" is there twice (columns 2 and 3): choose which is the price.',
     ])
   })
 
   test('that are chosen twice, or are none of the file, are refused', async () => {
-    const doubts = async (columns: Record<string, number>) =>
+    const mappingErrors = async (columns: Record<string, number>) =>
       (await checkPriceFile(chunks('a,b\nA1,1\n'), { columns, onProblem: () => {} })).doubts
     expect(await doubts({ code: 0, price: 0 })).toEqual(['A column is chosen for two fields.'])
     expect(await doubts({ code: 0, price: 7 })).toEqual(['A chosen column is not in the file.'])

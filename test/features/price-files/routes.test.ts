@@ -110,7 +110,7 @@ describe('an uploaded price file', () => {
       const { status, json } = await upload(`${rowsOf(1500)},no code,1\nC1,again,2\n`, { as })
       expect(status).toBe(201)
       expect(json).toMatchObject({
-        ...{ fileName: 'my prices.csv', state: 'ready', rows: 1502, good: 1500, bad: 2, doubts: [] },
+        ...{ fileName: 'my prices.csv', state: 'ready', rows: 1502, validRows: 1500, invalidRows: 2, mappingErrors: [] },
         ...{ columns: { code: 0, name: 1, price: 2 }, problems: [{ line: 1502 }, { line: 1503 }] },
       })
       expect(JSON.stringify(json)).not.toContain('userId')
@@ -133,19 +133,19 @@ describe('an uploaded price file', () => {
     const { json } = await upload('Artikel;Preis\nA1;1,50\nB1;x\n')
     expect(json).toMatchObject({
       state: 'ready',
-      doubts: [expect.stringContaining('code'), expect.stringContaining('price')],
+      mappingErrors: [expect.stringContaining('code'), expect.stringContaining('price')],
     })
     expect((await act(json.id, 'start')).json()).toMatchObject({ status: 400, code: 'invalid_input' })
     const choose = async (columns: object) => checked((await act(json.id, 'columns', columns)).json())
-    expect((await choose({ code: '0', price: '0' })).doubts).toEqual(['A column is chosen for two fields.'])
+    expect((await choose({ code: '0', price: '0' })).mappingErrors).toEqual(['A column is chosen for two fields.'])
     expect(await choose({ code: '0', price: '9' })).toMatchObject({
       status: 400,
       field: 'price',
     })
     expect(await choose({ code: '0', price: '1' })).toMatchObject({
-      doubts: [],
-      good: 1,
-      bad: 1,
+      mappingErrors: [],
+      validRows: 1,
+      invalidRows: 1,
     })
   })
 
@@ -250,7 +250,7 @@ describe('an uploaded price file', () => {
     for (const id of stuck) await act(id, 'start')
     for (const id of stuck)
       await vi.waitFor(async () => expect((await jobOf(id)).progress?.waiting).toBeTruthy(), 10_000)
-    expect((await upload(rowsOf(1), { to: own })).json).toMatchObject({ state: 'ready', good: 1 })
+    expect((await upload(rowsOf(1), { to: own })).json).toMatchObject({ state: 'ready', validRows: 1 })
     for (const id of stuck) await act(id, 'discard')
     await app.fault('items', 'none')
   })
@@ -429,7 +429,7 @@ test('a check that was interrupted goes on at the next start, and files that bel
   const key = { kind: 'import', owner: 'sam', id: json.id }
   // As a kill in mid-check leaves it, written by another version: its fields in another order.
   const { state: _, ...rest } = JSON.parse((await app.services.store.get(key)) ?? '')
-  await app.services.store.set(key, JSON.stringify({ ...rest, good: 0, rows: 0, state: 'checking' }))
+  await app.services.store.set(key, JSON.stringify({ ...rest, validRows: 0, rows: 0, state: 'checking' }))
   const orphan = join(dir, '00000000-0000-0000-0000-000000000000.csv')
   writeFileSync(orphan, 'x')
   utimesSync(orphan, 0, 0)
@@ -437,7 +437,7 @@ test('a check that was interrupted goes on at the next start, and files that bel
   const next = await createServices(config, log)
   await next.imports.resume()
   await vi.waitFor(
-    async () => expect(await jobOf(json.id)).toMatchObject({ state: 'ready', good: 200 }),
+    async () => expect(await jobOf(json.id)).toMatchObject({ state: 'ready', validRows: 200 }),
     15_000,
   )
   expect(existsSync(orphan)).toBe(false)
@@ -469,10 +469,10 @@ describe('one user’s hostile files', () => {
       const [first] = (await Promise.all(attacks)) as [Awaited<(typeof attacks)[0]>]
       const started = performance.now()
       const mine = await upload(rowsOf(10), { to, by: other })
-      expect(mine.json).toMatchObject({ state: 'ready', good: 10 })
+      expect(mine.json).toMatchObject({ state: 'ready', validRows: 10 })
       expect(performance.now() - started).toBeLessThan(5_000)
       const job = await checked(first.json)
-      expect(job).toMatchObject({ state: 'ready', rows: 499_000, bad: 499_000 })
+      expect(job).toMatchObject({ state: 'ready', rows: 499_000, invalidRows: 499_000 })
       const report = await (
         await fetch(`${at(job.id)}/report.csv`, { headers: { cookie: cookieOf(visitor) } })
       ).text()
@@ -536,7 +536,7 @@ describe('a stored import', () => {
       const { json } = await upload(rowsOf(2), { to: await newCatalogue('Old') })
       const { format: _, ...older } = JSON.parse((await store.get(keyOf(json.id))) ?? '{}')
       await store.set(keyOf(json.id), JSON.stringify(older))
-      expect(await jobOf(json.id)).toMatchObject({ state: 'ready', good: 2 })
+      expect(await jobOf(json.id)).toMatchObject({ state: 'ready', validRows: 2 })
     })
   })
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Store as ExpressSessionStore, type SessionData } from 'express-session'
-import type { Key, Store } from '../connect/store/store.ts'
+import type { Key, KeyValueStore } from '../connect/store/store.ts'
 
 type Callback<T = void> = (error: unknown, value?: T) => void
 
@@ -9,10 +9,10 @@ type Callback<T = void> = (error: unknown, value?: T) => void
  * this). The session id is hashed, so that a copy of the file signs nobody in. Sessions end a fixed time after
  * sign-in, so there is nothing to touch. A class, because express-session asks for one.
  */
-export class EmbeddedSessions extends ExpressSessionStore {
-  readonly #store: Store
+export class SqliteSessionStore extends ExpressSessionStore {
+  readonly #store: KeyValueStore
 
-  constructor(store: Store) {
+  constructor(store: KeyValueStore) {
     super()
     this.#store = store
   }

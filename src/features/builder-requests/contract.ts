@@ -1,0 +1,79 @@
+/** The platform's builder requests and its webhook: given and assumed, as in `connect/platform/contract.ts`. */
+import * as z from 'zod'
+import { type Assumption, contextSchema, idSchema } from '../../connect/platform/contract.ts'
+
+/** assumed: builder requests belong to the scope of catalogues. */
+export const BUILDER_REQUESTS_SCOPE = 'catalogues'
+
+const REQUESTS = '/catalogues/incomingIntegrationConnections'
+const query = (id: string) => `?integrationConnectionId=${encodeURIComponent(id)}`
+
+/** Paths below `{base_url}`: given 4.4, apart from the one marked. */
+export const PATHS = {
+  list: REQUESTS,
+  accept: (id: string) => `${REQUESTS}/accept${query(id)}`,
+  /** assumed. */
+  reject: (id: string) => `${REQUESTS}/reject${query(id)}`,
+} as const
+
+/** given 2.5: `integrationConnectionId`; assumed: the rest. */
+export const builderRequestSchema = z.object({
+  integrationConnectionId: idSchema,
+  externalRef: z.string().nullish(),
+  requestedAt: z.string().nullish(),
+  builder: z
+    .object({
+      name: z.string().nullish(),
+      contact: z.string().nullish(),
+      email: z.string().nullish(),
+      phone: z.string().nullish(),
+      suburb: z.string().nullish(),
+    })
+    .nullish(),
+})
+export type BuilderRequest = z.infer<typeof builderRequestSchema>
+
+/** given 6: the one event that is named. */
+export const BUILDER_REQUESTED = 'integration-connection.requested'
+
+/**
+ * assumed: the body of a webhook. `data.bxcontext` says whose event it is. The payload is not shown, so a body without
+ * `id` or `type` is an event as well, of unknown type.
+ */
+export const webhookEventSchema = z.looseObject({
+  id: z
+    .union([z.string().min(1).max(200), z.number().transform(String)])
+    .refine((value) => value.isWellFormed(), 'has characters that are not text')
+    .nullish(),
+  type: z.string().min(1).max(200).nullish().catch(null),
+  occurredAt: z
+    .union([z.string().max(100), z.number()])
+    .nullish()
+    .catch(null),
+  data: z.looseObject({ bxcontext: contextSchema.nullish() }).nullish().catch(null),
+})
+export type WebhookEvent = z.infer<typeof webhookEventSchema>
+
+/** assumed: hex of HMAC-SHA256 over the raw body, perhaps after `sha256=`, in this header unless set otherwise. */
+export const WEBHOOK_HEADER = 'X-Webhook-Signature'
+
+export const ASSUMPTIONS: readonly Assumption[] = [
+  {
+    id: 'builder-request',
+    topic: 'A builder request',
+    assumed:
+      '`{integrationConnectionId, externalRef?, requestedAt?, builder?: {name?, contact?, email?, phone?, suburb?}}`; the list is an array.',
+  },
+  {
+    id: 'reject-builder-request',
+    topic: 'Rejecting a builder request',
+    assumed: '`POST /catalogues/incomingIntegrationConnections/reject?integrationConnectionId=`.',
+  },
+  {
+    id: 'webhook',
+    topic: 'The webhook',
+    assumed:
+      'JSON `{id, type, occurredAt?, data?: {bxcontext?}}`; any other JSON object is an event of unknown type, identified by its body. The signature is the hex of HMAC-SHA256 over the raw body, perhaps after `sha256=`. An event that names no bxcontext may concern any connection.',
+    setting: '`PLATFORM_WEBHOOK_HEADER`',
+  },
+]

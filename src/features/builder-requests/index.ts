@@ -1,0 +1,47 @@
+import type { Feature } from '../feature.ts'
+import { createBuilderRequests } from './builder-requests.ts'
+import { createPending } from './pending.ts'
+import { builderRequestsRoutes } from './routes.ts'
+import { type BuilderRequestsSettings, builderRequestsSettings } from './settings.ts'
+import { webhookRoutes } from './webhook.ts'
+import { createEvents } from './webhook-events.ts'
+
+/** Builders who ask a supplier to connect, and the webhook that reports them. */
+export const builderRequests: Feature<BuilderRequestsSettings> = {
+  name: 'builder-requests',
+  settings: builderRequestsSettings,
+  demo: { settings: { PLATFORM_WEBHOOK_SECRET: 'sandbox-webhook-secret' } },
+  create({ connect, store, log, shutdownSignal }, { webhookSecrets, webhookHeader }) {
+    const { vault, pacedSource } = connect
+    const requests = createBuilderRequests(connect.api)
+    const events = createEvents(store)
+    const pending = createPending({
+      store,
+      builderRequests: requests,
+      source: vault.tokenSource,
+      pacedSource,
+    })
+    const hasWebhook = webhookSecrets.length > 0
+    return {
+      serverRoutes: webhookRoutes({
+        secrets: webhookSecrets,
+        header: webhookHeader,
+        events,
+        pending,
+        usersOf: vault.usersOf,
+        log,
+      }),
+      routes: builderRequestsRoutes({
+        builderRequests: requests,
+        pending,
+        events,
+        vault,
+        hasWebhook,
+        shutdownSignal,
+      }),
+      connectionLinks: async (ref) => [
+        { path: '/builder-requests', label: 'Builder requests', count: await pending.count(ref) },
+      ],
+    }
+  },
+}

@@ -1,0 +1,17 @@
+import { builderRequests } from './builder-requests/index.ts'
+import { catalogues } from './catalogues/index.ts'
+import type { Feature } from './feature.ts'
+import { firstParty } from './first-party/index.ts'
+import { leads } from './leads/index.ts'
+import { livePricing } from './live-pricing/index.ts'
+import { priceFiles } from './price-files/index.ts'
+
+/** The features of this app, in the order of their links on a connection's card. */
+export const features: readonly Feature[] = [
+  leads,
+  catalogues,
+  builderRequests,
+  priceFiles,
+  firstParty,
+  livePricing,
+]

@@ -1,0 +1,51 @@
+/** The platform's leads: given and assumed, as in `connect/platform/contract.ts`. */
+import * as z from 'zod'
+import { type Assumption, idSchema, textField } from '../../connect/platform/contract.ts'
+
+/** given 5.3.3, as an example. */
+export const LEADS_SCOPE = 'leads'
+
+/** Paths below `{base_url}`: assumed. */
+export const PATHS = {
+  leads: '/leads',
+  lead: (id: string) => `/leads/${encodeURIComponent(id)}`,
+} as const
+
+/** assumed. */
+export const leadSchema = z.object({
+  id: idSchema,
+  name: z.string().nullish(),
+  email: z.string().nullish(),
+  phone: z.string().nullish(),
+  suburb: z.string().nullish(),
+  projectType: z.string().nullish(),
+  status: z.string().nullish(),
+  notes: z.string().nullish(),
+  createdAt: z.string().nullish(),
+})
+export type Lead = z.infer<typeof leadSchema>
+
+/** assumed: what creates a lead. */
+export const newLeadSchema = z.strictObject({
+  name: textField(200).min(1, 'must not be empty'),
+  email: z.email('must be an email address').max(254).optional(),
+  phone: textField(40).optional(),
+  suburb: textField(100).optional(),
+  projectType: textField(100).optional(),
+  notes: textField(2000).optional(),
+})
+export type NewLead = z.infer<typeof newLeadSchema>
+
+export const ASSUMPTIONS: readonly Assumption[] = [
+  {
+    id: 'leads-operations',
+    topic: 'Reading and creating leads',
+    assumed: '`GET /leads`, `GET /leads/{id}`, `POST /leads`, with the scope `leads`.',
+  },
+  {
+    id: 'lead',
+    topic: 'The fields of a lead',
+    assumed:
+      '`id`, and if present `name`, `email`, `phone`, `suburb`, `projectType`, `status`, `notes`, `createdAt`.',
+  },
+]

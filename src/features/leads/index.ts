@@ -1,0 +1,12 @@
+import type { Feature } from '../feature.ts'
+import { createLeads } from './leads.ts'
+import { leadsRoutes } from './routes.ts'
+
+/** The leads of a connected account: list, read, create. */
+export const leads: Feature = {
+  name: 'leads',
+  create: ({ connect }) => ({
+    routes: leadsRoutes({ leads: createLeads(connect.api), vault: connect.vault }),
+    connectionLinks: async () => [{ path: '/leads', label: 'Leads' }],
+  }),
+}

@@ -1,0 +1,39 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Feature } from '../feature.ts'
+import { openBases, PRICE_LISTS } from './bases.ts'
+import { loadPriceList } from './embedded/load.ts'
+import { hasPriceList } from './embedded/price-lists.ts'
+import { livePricingRoutes } from './routes.ts'
+import { type LivePricingSettings, livePricingSettings } from './settings.ts'
+
+const SAMPLE = fileURLToPath(new URL('./sample', import.meta.url))
+
+/** The four live-pricing endpoints that a supplier hosts (specification 4.1). */
+export const livePricing: Feature<LivePricingSettings> = {
+  name: 'live-pricing',
+  needs: ['catalogues'],
+  settings: livePricingSettings,
+  demo: {
+    settings: { LIVE_PRICING_CLIENTS: 'sandbox-platform:sandbox-platform-secret' },
+    async prepare(dataDir) {
+      const folder = join(dataDir, PRICE_LISTS.production)
+      if (!hasPriceList(folder)) await loadPriceList(SAMPLE, folder)
+    },
+  },
+  create({ baseUrl, dataDir, encryptionKeys, log }, settings) {
+    const bases = openBases({ baseUrl, dataDir, settings, log })
+    return {
+      serverRoutes: livePricingRoutes({
+        bases,
+        baseUrl,
+        keys: encryptionKeys,
+        rateLimit: settings.rateLimit,
+        log,
+      }),
+      async close() {
+        for (const { priceLists } of bases) priceLists.close()
+      },
+    }
+  },
+}

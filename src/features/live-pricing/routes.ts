@@ -1,0 +1,34 @@
+import { Router } from 'express'
+import type { Logger } from 'pino'
+import type { EncryptionKey } from '../../connect/index.ts'
+import { securityHeaders } from '../../web/security-headers.ts'
+import { noSuchEndpoint } from './answer-error.ts'
+import type { LivePricingBase } from './bases.ts'
+import { livePricingDocs } from './docs.ts'
+import { livePricingApi } from './router.ts'
+
+export interface LivePricingRoutesOptions {
+  bases: LivePricingBase[]
+  /** The app's public origin. */
+  baseUrl: string
+  keys: readonly EncryptionKey[]
+  rateLimit: { limit: number; windowMs: number } | null
+  log: Logger
+}
+
+/** Each base: its four endpoints, a page that describes them, and 404 for everything else below it. */
+export function livePricingRoutes(options: LivePricingRoutesOptions): Router {
+  const { bases, baseUrl, keys, rateLimit, log } = options
+  const router = Router()
+  for (const base of bases) {
+    const { clients, priceLists } = base
+    router.use(
+      base.path,
+      livePricingApi({ book: priceLists, clients, keys, baseUrl: base.baseUrl, rateLimit, log }),
+      ...securityHeaders({ baseUrl, formTargets: [] }),
+      livePricingDocs(base.baseUrl),
+      noSuchEndpoint,
+    )
+  }
+  return router
+}

@@ -1,0 +1,76 @@
+/** The platform's catalogue imports: given and assumed, as in `connect/platform/contract.ts`. */
+import * as z from 'zod'
+import type { Assumption } from '../../connect/platform/contract.ts'
+import { PATHS as CATALOGUE_PATHS } from '../catalogues/contract.ts'
+
+const importOf = (catalogueId: string, batchId: string) =>
+  `${CATALOGUE_PATHS.catalogue(catalogueId)}/import/${encodeURIComponent(batchId)}`
+
+/** Paths below `{base_url}`: given 4.4. */
+export const PATHS = {
+  start: (catalogueId: string) => `${CATALOGUE_PATHS.catalogue(catalogueId)}/import/start`,
+  import: importOf,
+  items: (catalogueId: string, batchId: string) => `${importOf(catalogueId, batchId)}/items`,
+} as const
+
+/** given 8: the most items in one upload. */
+export const MAX_BATCH = 1000
+
+/** assumed: the fields of an item and their limits; the platform keeps one item per code and catalogue. */
+export const ITEM_LIMITS = { code: 100, text: 2000, price: 1e9 } as const
+export interface Item {
+  code: string
+  name?: string
+  description?: string
+  unit?: string
+  category?: string
+  /** Recommended retail price of one unit before tax, in dollars. */
+  price: number
+}
+
+/** assumed: the body of an upload. */
+export const itemsBody = (items: readonly Item[]) => JSON.stringify({ items })
+
+/** given 2.5: the caller chooses it, unique per catalogue; assumed: up to 100 letters, digits, `-`, `_` and dots. */
+export const batchIdSchema = z
+  .string()
+  .regex(/^[\w-][\w.-]{0,99}$/, 'must be 1 to 100 letters, digits, - _ or dots')
+
+/**
+ * assumed: the state of an import job. `Completed` and `Failed`, in any letter case, are final; the counts are of
+ * distinct items and may be absent.
+ */
+export const importJobSchema = z.object({
+  batchId: z.string().nullish(),
+  status: z.string().min(1),
+  itemsReceived: z.number().nullish(),
+  itemsProcessed: z.number().nullish(),
+  message: z.string().nullish(),
+})
+export type ImportJob = z.infer<typeof importJobSchema>
+
+export const ASSUMPTIONS: readonly Assumption[] = [
+  {
+    id: 'item',
+    topic: 'An item',
+    assumed:
+      '`{code, name?, description?, unit?, category?, price}`, one per code and catalogue; the price in dollars before tax; at most 100 characters of code, 2,000 of other text.',
+  },
+  {
+    id: 'start-import',
+    topic: 'Starting an import',
+    assumed:
+      '`{batchId}`, 1 to 100 letters, digits, `-`, `_`, dots. However the platform answers a batch id that it knows already, polling finds the job.',
+  },
+  {
+    id: 'upload-items',
+    topic: 'Uploading items',
+    assumed: '`{items: [...]}`; any 2xx is a success, whatever its body.',
+  },
+  {
+    id: 'import-state',
+    topic: 'The state of an import',
+    assumed:
+      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; `Completed` and `Failed` are final, in any letter case. We treat a completed import that received or processed fewer items than were sent as failed. A finished import accepts no more items.',
+  },
+]
