@@ -1,162 +1,207 @@
-import { readFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { type ConfigError, readConfig } from '../src/config.ts'
-import { testEnv } from './support/app.ts'
+import {
+  apiSettings,
+  coreSettings,
+  generalSettings,
+  readConfig,
+  serverSettings,
+  storeSettings,
+} from '../src/config.ts'
+import { wholeNumber } from '../src/settings/fields.ts'
+import {
+  ConfigError,
+  type Environment,
+  readSettings,
+  type SettingsGroup,
+  settingsGroup,
+} from '../src/settings/read.ts'
 
-const PLATFORM = {
+const SECRETS = {
+  SESSION_SECRET: randomBytes(32).toString('base64url'),
+  TOKEN_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+}
+
+const good = (extra: Record<string, string> = {}): Record<string, string> => ({
+  ...SECRETS,
   PLATFORM_APP_URL: 'https://app.platform.example',
   PLATFORM_AUTH_URL: 'https://auth.platform.example',
   PLATFORM_API_URL: 'https://api.platform.example/v1/',
-}
-const good = (extra: Record<string, string> = {}) => testEnv({ ...PLATFORM, ...extra })
+  PLATFORM_CLIENT_ID: 'test-client',
+  PLATFORM_CLIENT_SECRET: 'test-secret',
+  ...extra,
+})
 
-function problems(env: Record<string, string | undefined>, demoSignIn = false): string[] {
+/** The problems of the core's settings, one line each. */
+function problems(env: Environment, demoSignIn = false): readonly string[] {
   try {
     readConfig(env, { demoSignIn })
     return []
   } catch (error) {
-    return (error as ConfigError).problems
+    if (error instanceof ConfigError) return error.problems
+    throw error
   }
 }
 
+const startingWith = (name: string) => [expect.stringMatching(new RegExp(`^${name} `))]
+
 test('good settings make a config; addresses lose their closing slash', () => {
-  const config = readConfig(good({ PORT: '3100' }), { demoSignIn: true })
+  const config = readConfig(good({ PORT: '3100', TRUST_PROXY: '2' }), { demoSignIn: true })
   expect(config).toMatchObject({
     port: 3100,
+    host: undefined,
     baseUrl: 'http://localhost:3100',
+    trustProxy: 2,
     redisUrls: [],
+    dataDir: '.data',
+    logLevel: 'info',
     production: false,
+    demoAllowRemote: false,
+    features: {},
   })
-  expect(config.platform).toMatchObject({
+  expect(config.tokenEncryptionKeys).toEqual([{ id: 'k1', secret: expect.any(Buffer) }])
+  expect(config.platform).toEqual({
+    appUrl: 'https://app.platform.example',
+    authUrl: 'https://auth.platform.example',
     apiUrl: 'https://api.platform.example/v1',
+    clientId: 'test-client',
+    clientSecret: 'test-secret',
     scopes: ['catalogues', 'leads'],
+    authorizePath: '/authorize',
+    authorizeParams: {},
     pkce: true,
+    rateLimit: { limit: 100, windowMs: 30_000 },
   })
 })
 
-test('live pricing has callers, each with its secrets; two while they rotate', () => {
-  const config = readConfig(
-    good({
-      LIVE_PRICING_CLIENTS: 'a:first-secret, a:second:secret, b:third',
-      LIVE_PRICING_STAGING_CLIENTS: 'a:other',
-      TRUSTED_PROXIES: '2',
-    }),
-    { demoSignIn: true },
-  )
-  expect(config.livePricing).toEqual({
-    clients: {
-      production: [
-        { id: 'a', secrets: ['first-secret', 'second:secret'] },
-        { id: 'b', secrets: ['third'] },
-      ],
-      staging: [{ id: 'a', secrets: ['other'] }],
-    },
-    rateLimit: { limit: 3000, windowMs: 10_000 },
-  })
-  expect(config.proxies).toBe(2)
-})
-
-test.each([
-  ['LIVE_PRICING_CLIENTS', 'no-colon'],
-  ['LIVE_PRICING_CLIENTS', ':secret'],
-  ['LIVE_PRICING_CLIENTS', 'a:with space'],
-  ['LIVE_PRICING_RATE_LIMIT', 'many'],
-  ['TRUSTED_PROXIES', 'all'],
-])('%s=%s is a problem that is told by its name, and not repeated', (name, value) => {
-  const told = problems(good({ [name]: value }))
-  expect(told.join('\n')).toMatch(new RegExp(`^${name} `))
-  expect(told.join('\n')).not.toContain(value)
-})
-
-test('production refuses weak secrets of live pricing, and the same one for staging', () => {
-  const live = { LIVE_PRICING_CLIENTS: 'a:short', LIVE_PRICING_STAGING_CLIENTS: 'b:short' }
-  expect(
-    problems(good({ ...live, NODE_ENV: 'production', BASE_URL: 'https://x.example' })).join('\n'),
-  ).toMatch(/LIVE_PRICING_CLIENTS entry 1 has a weak secret/)
-  expect(problems(good(live)).join('\n')).toMatch(/LIVE_PRICING_STAGING_CLIENTS must not have the secrets/)
-})
-
-test('production refuses the secrets that stand in .env.example', () => {
-  const example = {
-    LIVE_PRICING_CLIENTS: 'a:sandbox-platform-secret',
-    PLATFORM_WEBHOOK_SECRET: 'sandbox-webhook-secret',
-  }
-  const told = problems(good({ ...example, NODE_ENV: 'production', BASE_URL: 'https://x.example' }))
-  expect(told.map((problem) => problem.split(' ')[0])).toEqual([
-    'PLATFORM_WEBHOOK_SECRET',
-    'LIVE_PRICING_CLIENTS',
-  ])
-})
-
-test('live pricing alone needs no setting of the platform’s and no sign-in, but callers', () => {
-  const { TOKEN_KEYS = '' } = good()
-  const alone = (env: Record<string, string>) =>
-    readConfig({ TOKEN_KEYS, ...env }, { demoSignIn: true, livePricingOnly: true })
-  expect(alone({ LIVE_PRICING_CLIENTS: 'a:b' }).livePricing.clients.production).toHaveLength(1)
-  expect(() => alone({})).toThrow('LIVE_PRICING_CLIENTS is not set')
-})
-
-test('every problem is told at once, by the name of its variable', () => {
-  const told = problems({
+test('every problem is reported at once, by the name of its variable', () => {
+  const reported = problems({
     PORT: 'x',
     REDIS_URL: 'http://x',
     PLATFORM_PKCE: 'maybe',
     LOG_LEVEL: 'loud',
     BASE_URL: 'ftp://x',
   })
-  for (const name of [
-    ...[
-      'PORT',
-      'BASE_URL',
-      'SESSION_SECRET',
-      'TOKEN_KEYS',
-      'REDIS_URL',
-      'LOG_LEVEL',
-      'PLATFORM_APP_URL',
-      'PLATFORM_AUTH_URL',
-    ],
-    ...['PLATFORM_API_URL', 'PLATFORM_CLIENT_ID', 'PLATFORM_CLIENT_SECRET', 'PLATFORM_PKCE'],
-  ]) {
-    expect(
-      told.filter((problem) => problem.startsWith(`${name} `)),
-      name,
-    ).toHaveLength(1)
-  }
+  expect(reported.map((problem) => problem.split(' ')[0]).sort()).toEqual([
+    'BASE_URL',
+    'LOG_LEVEL',
+    'PLATFORM_API_URL',
+    'PLATFORM_APP_URL',
+    'PLATFORM_AUTH_URL',
+    'PLATFORM_CLIENT_ID',
+    'PLATFORM_CLIENT_SECRET',
+    'PLATFORM_PKCE',
+    'PORT',
+    'REDIS_URL',
+    'SESSION_SECRET',
+    'TOKEN_ENCRYPTION_KEYS',
+  ])
+  expect(reported).toContain("PLATFORM_API_URL is required (ask the platform's support team)")
+})
+
+describe('settings of features', () => {
+  const feature = settingsGroup({
+    variables: () => ({ WORKERS: wholeNumber({ min: 1, max: 9, default: 1 }) }),
+    build: (values) => ({ workers: values.WORKERS }),
+  })
+
+  test('are in the config by the name of the feature', () => {
+    const config = readConfig(good({ WORKERS: '4' }), { demoSignIn: true, features: { feature } })
+    expect(config.features).toEqual({ feature: { workers: 4 } })
+  })
+
+  test('are reported together with those of the core', () => {
+    expect(() =>
+      readConfig(good({ PORT: 'x', WORKERS: 'x' }), { demoSignIn: true, features: { feature } }),
+    ).toThrow(/2 problems:\n {2}PORT must .*\n {2}WORKERS must /)
+  })
 })
 
 test.each([
   ['PORT', '65536'],
   ['PORT', '-1'],
+  ['PORT', '0'],
   ['BASE_URL', 'https://app.example/path'],
   ['BASE_URL', 'https://app.example/?q'],
   ['BASE_URL', 'app.example'],
-  ['TOKEN_KEYS', 'k1:short'],
-  ['TOKEN_KEYS', `k1:${Buffer.alloc(32).toString('base64')}`],
-  ['TOKEN_KEYS', 'no-colon'],
+  ['HOST', 'http://x'],
+  ['TRUST_PROXY', 'all'],
+  ['TRUST_PROXY', '10'],
+  ['DEMO_ALLOW_REMOTE', 'yes'],
+  ['TOKEN_ENCRYPTION_KEYS', 'k1:short'],
+  ['TOKEN_ENCRYPTION_KEYS', `k1:${Buffer.alloc(32).toString('base64')}`],
+  ['TOKEN_ENCRYPTION_KEYS', 'no-colon'],
   ['REDIS_URL', 'localhost:6379'],
+  ['REDIS_PLAINTEXT', '1'],
   ['PLATFORM_AUTHORIZE_PATH', 'authorize'],
   ['PLATFORM_AUTHORIZE_PARAMS', 'state=fixed'],
   ['PLATFORM_SCOPES', 'le"ads'],
   ['PLATFORM_API_URL', 'https://user:password@api.example'],
+  ['PLATFORM_PKCE', 'on'],
+  ['PLATFORM_PKCE', 'off'],
+  ['PLATFORM_RATE_LIMIT', 'off'],
+  ['PLATFORM_RATE_WINDOW_SECONDS', '0'],
 ])('%s=%s is refused by name', (name, value) => {
-  expect(problems(good({ [name]: value }))).toEqual([expect.stringMatching(new RegExp(`^${name} `))])
+  expect(problems(good({ [name]: value }))).toEqual(startingWith(name))
+})
+
+test.each([
+  ['PORT', '65536', 'PORT must be a whole number from 1 to 65535'],
+  ['PLATFORM_PKCE', 'on', 'PLATFORM_PKCE must be true or false'],
+  [
+    'PLATFORM_AUTHORIZE_PARAMS',
+    'a=1&state=x',
+    'PLATFORM_AUTHORIZE_PARAMS must not set state: the flow sets it',
+  ],
+])('%s=%s: the message is a sentence', (name, value, sentence) => {
+  expect(problems(good({ [name]: value }))).toEqual([sentence])
+})
+
+test('each bad key is reported, by its number', () => {
+  expect(problems(good({ TOKEN_ENCRYPTION_KEYS: `bad,${SECRETS.TOKEN_ENCRYPTION_KEYS},bad` }))).toEqual([
+    'TOKEN_ENCRYPTION_KEYS entry 1 must be an id, a colon and 32 bytes in base64',
+    'TOKEN_ENCRYPTION_KEYS entry 3 must be an id, a colon and 32 bytes in base64',
+  ])
 })
 
 test('a key id given twice is refused', () => {
-  const { TOKEN_KEYS = '' } = good()
-  expect(problems(good({ TOKEN_KEYS: `${TOKEN_KEYS},${TOKEN_KEYS}` }))).toEqual([
-    'TOKEN_KEYS has an id twice',
+  const twice = `${SECRETS.TOKEN_ENCRYPTION_KEYS},${SECRETS.TOKEN_ENCRYPTION_KEYS}`
+  expect(problems(good({ TOKEN_ENCRYPTION_KEYS: twice }))).toEqual([
+    'TOKEN_ENCRYPTION_KEYS has the same id twice',
   ])
 })
 
 test('no problem repeats the value that caused it: it may be a secret', () => {
-  const secrets = {
-    TOKEN_KEYS: 'k1:hunter2hunter2',
-    SESSION_SECRET: 'hunter2',
-    REDIS_URL: 'redis//:hunter2@x',
-    PLATFORM_CLIENT_SECRET: '',
+  const names = Object.values(coreSettings).flatMap((group) => Object.keys(group.variables({})))
+  const env = Object.fromEntries(names.map((name) => [name, 'k1:hunter2 hunter2']))
+  for (const NODE_ENV of ['hunter2', 'production', 'test']) {
+    const reported = problems({ ...env, NODE_ENV }, true)
+    expect(reported.length).toBeGreaterThan(10)
+    expect(reported.join()).not.toContain('hunter2')
   }
-  expect(problems({ ...good(), ...secrets, NODE_ENV: 'production' }).join()).not.toContain('hunter2')
+})
+
+test('the rate limit of the platform has two settings, and 0 is no limit', () => {
+  const rateLimit = (env: Record<string, string>) =>
+    readConfig(good(env), { demoSignIn: true }).platform.rateLimit
+  expect(rateLimit({ PLATFORM_RATE_LIMIT: '7', PLATFORM_RATE_WINDOW_SECONDS: '0.5' })).toEqual({
+    limit: 7,
+    windowMs: 500,
+  })
+  expect(rateLimit({ PLATFORM_RATE_LIMIT: '0' })).toBeNull()
+  expect(problems(good({ PLATFORM_RATE_LIMIT: '100/30' }))).toEqual([
+    expect.stringMatching(/^PLATFORM_RATE_LIMIT .*PLATFORM_RATE_WINDOW_SECONDS/),
+  ])
+})
+
+test.each([
+  ['TOKEN_KEYS', 'TOKEN_ENCRYPTION_KEYS'],
+  ['TRUSTED_PROXIES', 'TRUST_PROXY'],
+])('the old name %s is refused, and the new one is named', (old, name) => {
+  const { [name]: value = '1', ...rest } = good()
+  expect(problems({ ...rest, [old]: value })).toEqual([`${old} is now ${name}`])
 })
 
 describe('in production', () => {
@@ -168,7 +213,9 @@ describe('in production', () => {
   })
 
   test('the demo sign-in does not', () => {
-    expect(problems(production(), true)).toEqual([expect.stringContaining('src/web/sign-in.ts')])
+    expect(problems(production(), true)).toEqual([
+      expect.stringMatching(/^NODE_ENV is production, .*src\/web\/sign-in\.ts/),
+    ])
   })
 
   test.each(['short', 'x'.repeat(64), 'abcabcabcabcabcabcabcabcabcabcabcabc'])(
@@ -177,20 +224,39 @@ describe('in production', () => {
       expect(problems(production({ SESSION_SECRET: secret }))).toEqual([
         expect.stringMatching(/^SESSION_SECRET is too weak/),
       ])
+      expect(problems(good({ SESSION_SECRET: secret }))).toEqual([])
     },
   )
 
   test('a missing BASE_URL does not: its default is for a developer’s machine', () => {
     const { BASE_URL: _, ...rest } = production()
-    expect(problems(rest)).toEqual([expect.stringMatching(/^BASE_URL is not set/)])
+    expect(problems(rest)).toEqual([expect.stringMatching(/^BASE_URL is required/)])
   })
 
   test('plain http does not, except on this machine', () => {
     expect(problems(production({ BASE_URL: 'http://app.example' }))).toEqual([
       expect.stringMatching(/^BASE_URL .*https/),
     ])
-    expect(problems(production({ PLATFORM_AUTH_URL: 'http://auth.example' }))).toHaveLength(1)
+    for (const name of ['PLATFORM_AUTH_URL', 'PLATFORM_APP_URL', 'PLATFORM_API_URL'])
+      expect(problems(production({ [name]: 'http://auth.example' }))).toEqual(startingWith(name))
     expect(problems(production({ BASE_URL: 'http://localhost:3000' }))).toEqual([])
+  })
+
+  test('a plain redis:// to another machine does not, unless it is meant', () => {
+    const url = 'redis://redis.internal:6379'
+    expect(problems(production({ REDIS_URL: url }))).toEqual([
+      expect.stringMatching(/^REDIS_URL .*REDIS_PLAINTEXT=true/),
+    ])
+    expect(problems(production({ REDIS_URL: `rediss://a:1,${url}` }))).toHaveLength(1)
+    expect(problems(production({ REDIS_URL: 'redis://127.0.0.1.evil.example' }))).toHaveLength(1)
+    expect(problems(production({ REDIS_URL: 'REDIS://10.0.0.5' }))).toHaveLength(1)
+    expect(problems(production({ REDIS_URL: url, REDIS_PLAINTEXT: 'true' }))).toEqual([])
+    expect(problems(production({ REDIS_URL: url, REDIS_PLAINTEXT: '1' }))).toHaveLength(2)
+  })
+
+  test('a Redis on this machine starts, and so does rediss://', () => {
+    expect(problems(production({ REDIS_URL: 'redis://127.0.0.1:6379' }))).toEqual([])
+    expect(problems(production({ REDIS_URL: 'rediss://redis.internal:6379' }))).toEqual([])
   })
 })
 
@@ -201,56 +267,72 @@ test.each(['prod', 'Production', 'PRODUCTION', 'staging'])('NODE_ENV=%s does not
 })
 
 test.each(['production ', ' development', 'test'])('NODE_ENV=%j is understood', (environment) => {
-  const config = readConfig(good({ NODE_ENV: environment, BASE_URL: 'https://app.example' }), {
-    demoSignIn: false,
-  })
-  expect(config.production).toBe(environment.trim() === 'production')
+  const env = good({ NODE_ENV: environment, BASE_URL: 'https://app.example' })
+  expect(readConfig(env, { demoSignIn: false }).production).toBe(environment.trim() === 'production')
 })
 
-describe('a plain redis:// in production', () => {
-  const production = (extra: Record<string, string>) =>
-    problems(good({ NODE_ENV: 'production', BASE_URL: 'https://app.example', ...extra }))
+describe('a program without pages reads only what it needs', () => {
+  const production = { NODE_ENV: 'production', TOKEN_ENCRYPTION_KEYS: SECRETS.TOKEN_ENCRYPTION_KEYS }
 
-  test('to another machine does not start, unless it is said to be meant', () => {
-    const url = 'redis://redis.internal:6379'
-    expect(production({ REDIS_URL: url })).toEqual([
-      expect.stringMatching(/^REDIS_URL .*REDIS_PLAINTEXT=true/),
-    ])
-    expect(production({ REDIS_URL: `rediss://a:1,${url}` })).toHaveLength(1)
-    expect(production({ REDIS_URL: 'redis://127.0.0.1.evil.example' })).toHaveLength(1)
-    expect(production({ REDIS_URL: 'REDIS://10.0.0.5' })).toHaveLength(1)
-    expect(production({ REDIS_URL: url, REDIS_PLAINTEXT: 'true' })).toEqual([])
+  test('a job that calls the API needs neither sessions nor an address of its own', () => {
+    const job = { general: generalSettings, store: storeSettings, api: apiSettings }
+    const { general, api } = readSettings({ ...production, PLATFORM_API_URL: 'https://api.example' }, job)
+    expect(general.production).toBe(true)
+    expect(api.apiUrl).toBe('https://api.example')
+    expect(() => readSettings(production, job)).toThrow('PLATFORM_API_URL is required')
   })
 
-  test('on this machine starts, and so does rediss://', () => {
-    expect(production({ REDIS_URL: 'redis://127.0.0.1:6379' })).toEqual([])
-    expect(production({ REDIS_URL: 'rediss://redis.internal:6379' })).toEqual([])
+  test('a server needs BASE_URL in production, and nothing of the platform', () => {
+    const server = { general: generalSettings, server: serverSettings, store: storeSettings }
+    expect(readSettings({ ...production, BASE_URL: 'https://x.example' }, server).server.port).toBe(3000)
+    expect(() => readSettings(production, server)).toThrow('BASE_URL is required')
   })
 })
 
-test.each([
-  ['DEMO_ALLOW_REMOTE', 'yes'],
-  ['REDIS_PLAINTEXT', '1'],
-  ['HOST', 'http://x'],
-  ['UPLOAD_QUOTA_MB', 'much'],
-])('%s=%s is named', (name, value) => {
-  const redis = name === 'REDIS_PLAINTEXT' ? { REDIS_URL: 'redis://elsewhere:1', NODE_ENV: 'production' } : {}
-  const found = problems(good({ BASE_URL: 'https://app.example', ...redis, [name]: value }))
-  expect(found.filter((problem) => problem.startsWith(`${name} `))).toHaveLength(1)
-})
-
-test('.env.example and the README name every variable that the code reads, and no other', () => {
+describe('.env.example', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
-  const names = (text: string, pattern: RegExp) =>
-    new Set([...text.matchAll(pattern)].map(([, name]) => name))
-  const code = new Set([
-    ...names(read('../src/config.ts'), /'((?:PORT|[A-Z]+_[A-Z_]+))'/g),
-    ...names(read('../src/runtime/run-sandbox.ts'), /env\.([A-Z_]+)/g),
-  ])
-  const example = names(read('../.env.example'), /^#? ?([A-Z_]+)=/gm)
-  const readme = names(read('../README.md'), /^\| `([A-Z_]+)`/gm)
-  expect(example).toEqual(code)
-  expect(readme).toEqual(code)
+  const example = read('../.env.example')
+  const names = (text: string) => [...text.matchAll(/^#? ?([A-Z_]+)=/gm)].map(([, name]) => name).sort()
+  const variables = (groups: SettingsGroup<unknown>[]) =>
+    [...new Set(groups.flatMap((group) => Object.keys(group.variables({}))))].sort()
+  const section = /^# feature: ([\w-]+)\n([\s\S]*?)^# end of feature\n/gm
+
+  /** The groups that the features' `settings.ts` export. */
+  async function featureGroups(): Promise<Map<string, SettingsGroup<unknown>[]>> {
+    const features = new URL('../src/features/', import.meta.url)
+    const groups = new Map<string, SettingsGroup<unknown>[]>()
+    for (const name of readdirSync(features)) {
+      const file = new URL(`${name}/settings.ts`, features)
+      if (!existsSync(file)) continue
+      const exported: Record<string, object> = await import(file.href)
+      const found = Object.values(exported).filter((value) => 'variables' in value)
+      groups.set(name, found as SettingsGroup<unknown>[])
+    }
+    return groups
+  }
+
+  test('has a section for each feature, with the variables of that feature and no others', async () => {
+    const sections = [...example.matchAll(section)].map(([, name, text = '']) => [name, names(text)])
+    const groups = [...(await featureGroups())].map(([name, found]) => [name, variables(found)])
+    expect(Object.fromEntries(sections)).toEqual(Object.fromEntries(groups))
+    expect(sections).toHaveLength(groups.length)
+  })
+
+  test('names every variable of the core and the sandbox outside of these sections, and no others', () => {
+    const sandbox = [...read('../src/runtime/run-sandbox.ts').matchAll(/env\.(SANDBOX_[A-Z_]+)/g)]
+    const expected = new Set([...variables(Object.values(coreSettings)), ...sandbox.map(([, name]) => name)])
+    expect(names(example.replaceAll(section, ''))).toEqual([...expected].sort())
+  })
+
+  test('is valid, and needs only secrets', async () => {
+    const env = { ...parseEnv(example), ...SECRETS }
+    const features = Object.fromEntries(
+      [...(await featureGroups())].flatMap(([name, found]) =>
+        found.map((group, i) => [`${name} ${i}`, group]),
+      ),
+    )
+    expect(() => readConfig(env, { demoSignIn: true, features })).not.toThrow()
+  })
 })
 
 test('the README names every error code that a client can meet, and no other', () => {

@@ -1,0 +1,23 @@
+import { WEBHOOK_HEADER } from '../../connect/platform/contract.ts'
+import { isProduction, isSandboxSecret, isWeak, list, pattern } from '../../settings/fields.ts'
+import { type SettingsOf, settingsGroup } from '../../settings/read.ts'
+
+export type BuilderRequestsSettings = SettingsOf<typeof builderRequestsSettings>
+
+export const builderRequestsSettings = settingsGroup({
+  variables: (env) => ({
+    PLATFORM_WEBHOOK_SECRET: list().refine(
+      (secrets) =>
+        !isProduction(env) || !secrets.some((secret) => isWeak(secret, 16) || isSandboxSecret(secret)),
+      "is too weak (use 16 characters or more, and not the sandbox's secret)",
+    ),
+    PLATFORM_WEBHOOK_HEADER: pattern(/^[\w-]{1,100}$/, 'must be the name of a header').default(
+      WEBHOOK_HEADER,
+    ),
+  }),
+  build: (values) => ({
+    /** Each of them verifies; without any, webhooks are disabled. */
+    webhookSecrets: values.PLATFORM_WEBHOOK_SECRET,
+    webhookHeader: values.PLATFORM_WEBHOOK_HEADER,
+  }),
+})

@@ -1,0 +1,38 @@
+import * as z from 'zod'
+import { required } from '../../settings/fields.ts'
+import { type SettingsGroup, settingsGroup } from '../../settings/read.ts'
+import type { FirstPartyCredentials } from './first-party.ts'
+
+const credential = required('access by API key needs an email address, an API key and a subscription key')
+
+const credentials = {
+  PLATFORM_API_EMAIL: credential,
+  PLATFORM_API_KEY: credential,
+  PLATFORM_SUBSCRIPTION_KEY: credential.regex(/^[\x21-\x7e]+$/, 'has characters that no key has'),
+}
+
+const tenant = { PLATFORM_TENANT_ID: z.string().optional() }
+
+/** For a command that acts by API key. */
+export const requiredFirstPartySettings = settingsGroup({
+  variables: () => ({ ...credentials, ...tenant }),
+  build: (values): FirstPartyCredentials => ({
+    email: values.PLATFORM_API_EMAIL,
+    apiKey: values.PLATFORM_API_KEY,
+    subscriptionKey: values.PLATFORM_SUBSCRIPTION_KEY,
+    tenantId: values.PLATFORM_TENANT_ID,
+  }),
+  renamed: { PLATFORM_EMAIL: 'PLATFORM_API_EMAIL' },
+})
+
+/** For the app, which works without them: all the credentials are set, or none and the settings are null. */
+export const firstPartySettings: SettingsGroup<FirstPartyCredentials | null> = {
+  ...requiredFirstPartySettings,
+  variables(env) {
+    const isSet = Object.keys(credentials).some((name) => env[name])
+    return { ...(isSet ? credentials : z.object(credentials).partial().shape), ...tenant }
+  },
+  build: (values) => (values.PLATFORM_API_KEY ? requiredFirstPartySettings.build(values) : null),
+}
+
+export type FirstPartySettings = FirstPartyCredentials | null

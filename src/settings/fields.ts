@@ -1,0 +1,121 @@
+/** Building blocks for groups of settings. Each message continues a sentence that starts with the variable's name. */
+import { isIP } from 'node:net'
+import * as z from 'zod'
+import type { Environment } from './read.ts'
+
+/** A limit of requests in a window. */
+export interface RateLimit {
+  limit: number
+  windowMs: number
+}
+
+export const isProduction = (env: Environment): boolean => env.NODE_ENV === 'production'
+
+/** Text that has to be set; `hint` says where to get it. */
+export const required = (hint: string) => z.string(`is required (${hint})`)
+
+/** Text of a certain form. */
+export const pattern = (form: RegExp, rule: string) => z.string().regex(form, rule)
+
+export const flag = (fallback: boolean) =>
+  z
+    .enum(['true', 'false'], 'must be true or false')
+    .transform((value) => value === 'true')
+    .default(fallback)
+
+export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
+  z.enum(values, `must be one of ${values.join(', ')}`)
+
+interface WholeNumber {
+  min: number
+  max: number
+  default: number
+  /** Replaces the usual message. */
+  rule?: string
+}
+
+export function wholeNumber({ min, max, default: fallback, rule }: WholeNumber) {
+  const message = rule ?? `must be a whole number from ${min} to ${max}`
+  return pattern(/^\d+$/, message)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, message)
+    .default(fallback)
+}
+
+/** Megabytes, as bytes. */
+export const megabytes = (fallback: number) =>
+  wholeNumber({
+    min: 1,
+    max: 999_999,
+    default: fallback,
+    rule: 'must be a whole number of megabytes from 1 to 999999',
+  }).transform((value) => value * 1_000_000)
+
+/** Values separated by commas; without any, an empty list. */
+export const list = () =>
+  z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+    )
+
+/** A list of one value or more. */
+export const requiredList = (hint: string) =>
+  list().refine((parts) => parts.length > 0, `is required (${hint})`)
+
+/**
+ * An http or https address, without a closing slash. In production it has to be https, except on this machine.
+ * `path` allows one that has a path.
+ */
+export function httpAddress({ hint, path, env }: { hint: string; path: boolean; env: Environment }) {
+  return required(hint).transform((text, ctx) => {
+    const url = URL.parse(text)
+    const refuse = (rule: string): never => {
+      ctx.addIssue(rule)
+      return z.NEVER
+    }
+    if (!url || !/^https?:$/.test(url.protocol)) return refuse('must be an http or https address')
+    if (url.username || url.password || url.search || url.hash)
+      return refuse('must be an address without a user, a query or a #')
+    if (!path && url.pathname !== '/') return refuse('must be an address without a path')
+    if (isProduction(env) && url.protocol === 'http:' && !isLoopback(url))
+      return refuse('must be https in production')
+    return (url.origin + url.pathname).replace(/\/+$/, '')
+  })
+}
+
+/** The number of requests that `windowVariable` gives the window for. */
+export const requests = (windowVariable: string, fallback: number) =>
+  wholeNumber({
+    min: 0,
+    max: 9_999_999,
+    default: fallback,
+    rule: `must be a whole number of requests from 0 (no limit) to 9999999; ${windowVariable} sets the window`,
+  })
+
+/** A window in seconds, fractions included. */
+export function windowSeconds(fallback: number) {
+  const rule = 'must be a number of seconds from 0.001 to 99999'
+  return pattern(/^\d{1,5}(\.\d{1,3})?$/, rule)
+    .transform(Number)
+    .refine((value) => value > 0, rule)
+    .default(fallback)
+}
+
+/** The limit that `requests` and `windowSeconds` set together; null: no limit. */
+export const rateLimit = (limit: number, seconds: number): RateLimit | null =>
+  limit === 0 ? null : { limit, windowMs: seconds * 1000 }
+
+/** Whether a secret is short, or repeats few characters. */
+export const isWeak = (secret: string, minLength: number, minDistinct = 0): boolean =>
+  secret.length < minLength || new Set(secret).size < minDistinct
+
+/** Whether a secret is one of those in `.env.example`, where everybody can read them. */
+export const isSandboxSecret = (secret: string): boolean => secret.startsWith('sandbox-')
+
+export const isLoopback = ({ hostname }: URL): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'))

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { firstPartySettings, requiredFirstPartySettings } from '../../../src/features/first-party/settings.ts'
+import { ConfigError, type Environment, readSettings } from '../../../src/settings/read.ts'
+
+const CREDENTIALS = {
+  PLATFORM_API_EMAIL: 'priya@summit.example',
+  PLATFORM_API_KEY: 'key',
+  PLATFORM_SUBSCRIPTION_KEY: 'subscription',
+}
+
+const read = (env: Environment) => readSettings(env, { group: firstPartySettings }).group
+const readRequired = (env: Environment) => readSettings(env, { group: requiredFirstPartySettings }).group
+
+/** The names of the variables with a problem. */
+function refused(reader: (env: Environment) => unknown, env: Environment): (string | undefined)[] {
+  try {
+    reader(env)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.map((problem) => problem.split(' ')[0])
+    throw error
+  }
+}
+
+test.each([read, readRequired])('the credentials, and a tenant', (reader) => {
+  const credentials = { email: 'priya@summit.example', apiKey: 'key', subscriptionKey: 'subscription' }
+  expect(reader(CREDENTIALS)).toEqual({ ...credentials, tenantId: undefined })
+  expect(reader({ ...CREDENTIALS, PLATFORM_TENANT_ID: 't1' })).toEqual({ ...credentials, tenantId: 't1' })
+})
+
+test('the app works without credentials; a command that needs them does not', () => {
+  expect(read({})).toBeNull()
+  expect(read({ PLATFORM_TENANT_ID: 't1' })).toBeNull()
+  expect(refused(readRequired, {})).toEqual(Object.keys(CREDENTIALS))
+})
+
+test.each(Object.entries(CREDENTIALS))('%s alone is not enough', (name, value) => {
+  const missing = Object.keys(CREDENTIALS).filter((other) => other !== name)
+  expect(refused(read, { [name]: value })).toEqual(missing)
+  expect(refused(read, { ...CREDENTIALS, [name]: ' ' })).toEqual([name])
+})
+
+test('a subscription key that no header can carry is refused', () => {
+  expect(refused(read, { ...CREDENTIALS, PLATFORM_SUBSCRIPTION_KEY: 'a b' })).toEqual([
+    'PLATFORM_SUBSCRIPTION_KEY',
+  ])
+})
+
+test.each([read, readRequired])('PLATFORM_EMAIL has a new name', (reader) => {
+  const { PLATFORM_API_EMAIL, ...rest } = CREDENTIALS
+  expect(() => reader({ ...rest, PLATFORM_EMAIL: PLATFORM_API_EMAIL })).toThrow(
+    /problem: PLATFORM_EMAIL is now PLATFORM_API_EMAIL$/,
+  )
+})

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import {
+  livePricingSettings,
+  requiredLivePricingSettings,
+} from '../../../src/features/live-pricing/settings.ts'
+import { ConfigError, type Environment, readSettings } from '../../../src/settings/read.ts'
+
+const read = (env: Environment) => readSettings(env, { group: livePricingSettings }).group
+
+function problems(env: Environment): readonly string[] {
+  try {
+    read(env)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}
+
+test('clients have one secret each, or two while they rotate', () => {
+  const settings = read({
+    LIVE_PRICING_CLIENTS: 'a:first-secret, a:second:secret, b:third',
+    LIVE_PRICING_STAGING_CLIENTS: 'a:other',
+  })
+  expect(settings).toEqual({
+    clients: {
+      production: [
+        { id: 'a', secrets: ['first-secret', 'second:secret'] },
+        { id: 'b', secrets: ['third'] },
+      ],
+      staging: [{ id: 'a', secrets: ['other'] }],
+    },
+    rateLimit: { limit: 3000, windowMs: 10_000 },
+  })
+})
+
+test.each([
+  ['LIVE_PRICING_CLIENTS', 'no-colon'],
+  ['LIVE_PRICING_CLIENTS', ':secret'],
+  ['LIVE_PRICING_CLIENTS', 'a:with space'],
+  ['LIVE_PRICING_STAGING_CLIENTS', 'no-colon'],
+  ['LIVE_PRICING_RATE_LIMIT', 'many'],
+  ['LIVE_PRICING_RATE_LIMIT', '3000/10'],
+  ['LIVE_PRICING_RATE_WINDOW_SECONDS', 'long'],
+])('%s=%s is refused by name, and the value is not repeated', (name, value) => {
+  const reported = problems({ [name]: value })
+  expect(reported).toEqual([expect.stringMatching(new RegExp(`^${name} `))])
+  expect(reported.join()).not.toContain(value)
+})
+
+test('the rate limit has two settings, and 0 is no limit', () => {
+  expect(read({ LIVE_PRICING_RATE_LIMIT: '5', LIVE_PRICING_RATE_WINDOW_SECONDS: '2' }).rateLimit).toEqual({
+    limit: 5,
+    windowMs: 2000,
+  })
+  expect(read({ LIVE_PRICING_RATE_LIMIT: '0' }).rateLimit).toBeNull()
+  expect(problems({ LIVE_PRICING_RATE_LIMIT: '3000/10' }).join()).toContain(
+    'LIVE_PRICING_RATE_WINDOW_SECONDS',
+  )
+})
+
+test.each(['a:short', `a:${'x'.repeat(40)}`, 'a:sandbox-platform-secret'])(
+  'production refuses %s as too weak',
+  (client) => {
+    expect(problems({ LIVE_PRICING_CLIENTS: client, NODE_ENV: 'production' })).toEqual([
+      expect.stringMatching(/^LIVE_PRICING_CLIENTS entry 1 has a weak secret/),
+    ])
+    expect(problems({ LIVE_PRICING_CLIENTS: client })).toEqual([])
+  },
+)
+
+test('staging needs secrets of its own', () => {
+  const same = { LIVE_PRICING_CLIENTS: 'a:short', LIVE_PRICING_STAGING_CLIENTS: 'b:short' }
+  expect(problems(same)).toEqual([
+    'LIVE_PRICING_STAGING_CLIENTS must not have a secret of LIVE_PRICING_CLIENTS',
+  ])
+})
+
+test('a program that serves live pricing alone needs clients, of either base', () => {
+  const alone = (env: Environment) => readSettings(env, { group: requiredLivePricingSettings }).group.clients
+  expect(alone({ LIVE_PRICING_CLIENTS: 'a:b' }).production).toHaveLength(1)
+  expect(alone({ LIVE_PRICING_STAGING_CLIENTS: 'a:b' }).staging).toHaveLength(1)
+  expect(() => alone({})).toThrow('LIVE_PRICING_CLIENTS is required')
+  expect(read({}).clients).toEqual({ production: [], staging: [] })
+})

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { priceFilesSettings } from '../../../src/features/price-files/settings.ts'
+import { type Environment, readSettings } from '../../../src/settings/read.ts'
+
+const read = (env: Environment) => readSettings(env, { priceFiles: priceFilesSettings }).priceFiles
+
+test('sizes are set in megabytes', () => {
+  expect(read({})).toEqual({ maxUploadBytes: 200_000_000, uploadQuotaBytes: 1_000_000_000 })
+  expect(read({ MAX_UPLOAD_MB: '1', UPLOAD_QUOTA_MB: '2' })).toEqual({
+    maxUploadBytes: 1_000_000,
+    uploadQuotaBytes: 2_000_000,
+  })
+})
+
+test.each([
+  ['MAX_UPLOAD_MB', '0'],
+  ['MAX_UPLOAD_MB', '1.5'],
+  ['UPLOAD_QUOTA_MB', 'much'],
+])('%s=%s is refused by name', (name, value) => {
+  expect(() => read({ [name]: value })).toThrow(`problem: ${name} must be a whole number of megabytes`)
+})
+
+test('PRICE_FILE_MAX_MB has a new name', () => {
+  expect(() => read({ PRICE_FILE_MAX_MB: '5' })).toThrow(/problem: PRICE_FILE_MAX_MB is now MAX_UPLOAD_MB$/)
+})
