@@ -1,20 +1,14 @@
-/** `npm run demo`: the sandbox and the app, wired to each other; no credentials, no `.env`, no Redis. */
+/** `npm run demo`: the sandbox and the app, configured for each other. It needs no credentials, no `.env` and no Redis. */
 
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import pretty from 'pino-pretty'
-import { loadPriceList } from './features/live-pricing/embedded/load.ts'
-import { hasPriceList } from './features/live-pricing/embedded/price-lists.ts'
+import { features } from './features/index.ts'
 import { createLog } from './runtime/log.ts'
 import { configOf, start } from './runtime/run-app.ts'
 import { openSandbox, sandboxSettings } from './runtime/run-sandbox.ts'
 import { fail, onStopSignal } from './runtime/serve.ts'
 import { addressesOf } from './sandbox/sandbox.ts'
-import { PRICE_LISTS } from './services.ts'
 
-const SAMPLE = fileURLToPath(new URL('./features/live-pricing/sample', import.meta.url))
-
-/** The log as lines that people read: the time, what happened, and the fields that matter. */
+/** The log as lines for people: the time, what happened, and the fields that matter. */
 const readable = () =>
   pretty({
     sync: true,
@@ -25,27 +19,23 @@ const readable = () =>
   })
 
 try {
-  const settings = sandboxSettings(process.env)
+  const env = { ...Object.assign({}, ...features.map(({ demo }) => demo?.settings)), ...process.env }
+  const settings = sandboxSettings(env)
   const { appUrl, authUrl, apiUrl } = addressesOf(settings.url)
-  const { url: livePricingUrl, clientId, clientSecret } = settings.livePricing
   const config = configOf({
     LOG_LEVEL: 'info',
-    LIVE_PRICING_CLIENTS: `${clientId}:${clientSecret}`,
-    ...process.env,
+    ...env,
     PLATFORM_APP_URL: appUrl,
     PLATFORM_AUTH_URL: authUrl,
     PLATFORM_API_URL: apiUrl,
     PLATFORM_CLIENT_ID: settings.clientId,
     PLATFORM_CLIENT_SECRET: settings.clientSecret,
-    PLATFORM_WEBHOOK_SECRET: settings.webhookSecret,
   })
-  const priceLists = join(config.dataDir, PRICE_LISTS.production)
-  if (!hasPriceList(priceLists)) await loadPriceList(SAMPLE, priceLists)
+  for (const { demo } of features) await demo?.prepare?.(config.dataDir)
   const sandbox = await openSandbox(settings)
   const app = await start(config, createLog(config.logLevel, readable()))
   console.log(`
   The app                ${config.baseUrl}
-  Live pricing           ${livePricingUrl}
 ${sandbox.summary}
 
   Open the app, sign in with any name, and press "Connect an account". Ctrl-C stops both.

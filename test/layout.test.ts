@@ -48,7 +48,7 @@ describe('the import rules', () => {
     ['src/web/x.ts', '../sandbox/accounts.ts'],
     ['src/features/leads/x.ts', '../../services.ts'],
     ['src/features/leads/x.ts', '../../runtime/serve.ts'],
-    ['src/features/live-pricing/embedded/x.ts', '../../../web/errors.ts'],
+    ['src/features/live-pricing/csv-price-provider/x.ts', '../../../web/errors.ts'],
     ['src/features/live-pricing/check/x.ts', '../router.ts'],
     // Only programs compose the sandbox, which shares nothing with what it tests.
     ['src/features/leads/x.ts', '../../sandbox/sandbox.ts'],

@@ -1,69 +1,66 @@
 /** `npm run doctor`: checks the settings, the store and the platform's addresses, and says what to do. */
 import '../runtime/env-file.ts'
+import type { Config } from '../config.ts'
+import { redirectUrls } from '../connect/authorization/routes.ts'
 import { createHttp } from '../connect/platform/http.ts'
-import { StoreUnavailableError } from '../connect/store/store.ts'
-import { createFirstPartyAccess } from '../features/first-party/access.ts'
-import { explain } from '../features/first-party/by-api-key.ts'
-import { createFirstParty } from '../features/first-party/first-party.ts'
+import { type KeyValueStore, StoreUnavailableError } from '../connect/store/store.ts'
+import { createDependencies } from '../dependencies.ts'
+import type { Finding } from '../features/feature.ts'
+import { features } from '../features/index.ts'
 import { createLog } from '../runtime/log.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
-import { openStore } from '../services.ts'
-import { ready } from './ready.ts'
+import { ready } from '../runtime/store-ready.ts'
 
 let healthy = true
-const good = (line: string) => console.log(`ok    ${line}`)
-const bad = (line: string) => {
-  healthy = false
-  console.log(`FAIL  ${line}`)
+function print({ ok, text }: Finding): void {
+  if (!ok) healthy = false
+  console.log(`${ok ? 'ok   ' : 'FAIL '} ${text}`)
 }
-const warn = (line: string) => console.log(`warn  ${line}`)
 
-try {
-  const config = configOf(process.env)
-  good('settings: complete')
-
-  const { store } = await openStore(config, createLog('silent'))
+async function checkStore(store: KeyValueStore, config: Config): Promise<void> {
   try {
     await ready(store)
-    good(`store: ${store.description}`)
-    for (const warning of await store.warnings()) warn(warning)
+    print({ ok: true, text: `store: ${store.description}` })
+    for (const warning of await store.warnings()) console.log(`warn  ${warning}`)
     let connections = 0
     for await (const { value } of store.scan('connection')) {
       connections++
       const keyId = value.split('.')[1]
-      if (!config.tokenKeys.some(({ id }) => id === keyId))
-        bad(`a connection needs the key "${keyId}", which TOKEN_KEYS lacks`)
+      if (!config.tokenEncryptionKeys.some(({ id }) => id === keyId))
+        print({ ok: false, text: `a connection needs the key "${keyId}": add it to TOKEN_ENCRYPTION_KEYS` })
     }
-    good(`store: ${connections} connections`)
+    print({ ok: true, text: `store: ${connections} connections` })
   } catch (error) {
-    bad(`store: ${error instanceof StoreUnavailableError ? error.reason : (error as Error).message}`)
+    const reason = error instanceof StoreUnavailableError ? error.reason : (error as Error).message
+    print({ ok: false, text: `store: ${reason}` })
   }
+}
 
+/** Any answer will do: only the real flow can tell more. */
+async function checkAddresses({ platform }: Config): Promise<void> {
   const http = createHttp({ connectMs: 3_000, answerMs: 3_000, deadlineMs: 4_000 })
   for (const name of ['appUrl', 'authUrl', 'apiUrl'] as const) {
-    const url = config.platform[name]
-    // Any answer will do: only the real flow can tell more.
+    const url = platform[name]
     await http.send({ method: 'GET', url }).then(
-      ({ status }) => good(`platform ${name}: ${url} answers (${status})`),
-      (error: { reason?: string }) => bad(`platform ${name}: ${url}: ${error.reason}`),
-    )
-  }
-  const { firstParty: credentials, apiUrl: baseUrl } = config.platform
-  if (credentials) {
-    const firstParty = createFirstParty({ ...credentials, baseUrl, http })
-    const log = createLog('silent')
-    const access = createFirstPartyAccess({ store, keys: config.tokenKeys, firstParty, credentials, log })
-    await access.accessToken().then(
-      () => good(`first-party access: ${credentials.email} has a token`),
-      (error: unknown) => bad(`first-party access: ${explain(error)}`),
+      ({ status }) => print({ ok: true, text: `platform ${name}: ${url} answers (${status})` }),
+      (error: { reason?: string }) =>
+        print({ ok: false, text: `platform ${name}: ${url}: ${error.reason}` }),
     )
   }
   await http.close()
-  await store.close()
-  console.log(
-    `      to register with the platform: ${config.baseUrl}/connect/context and ${config.baseUrl}/connect/callback`,
-  )
+}
+
+try {
+  const config = configOf(process.env)
+  print({ ok: true, text: 'settings: complete' })
+  const { store, context, close } = await createDependencies(config, createLog('silent'), features)
+  await checkStore(store, config)
+  await checkAddresses(config)
+  for (const { name, check } of features)
+    for (const finding of (await check?.(context, config.features[name])) ?? []) print(finding)
+  await close()
+  console.log(`      redirect urls to register with the platform: ${redirectUrls(config.baseUrl).join(' and ')}`)
 } catch (error) {
   fail(error)
 }

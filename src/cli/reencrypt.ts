@@ -1,30 +1,29 @@
-/** `npm run reencrypt`: encrypts every stored connection with the first of TOKEN_KEYS, so that an older key can go. */
+/** `npm run reencrypt`: encrypts all records with the first of TOKEN_ENCRYPTION_KEYS, so that older keys can be removed. */
 import '../runtime/env-file.ts'
-import { createRecordCipher } from '../connect/vault/encryption.ts'
-import { createRecords } from '../connect/vault/records.ts'
-import { FIRST_PARTY } from '../features/first-party/access.ts'
+import { createDependencies } from '../dependencies.ts'
+import { features } from '../features/index.ts'
 import { createLog } from '../runtime/log.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
-import { createServices } from '../services.ts'
-import { ready } from './ready.ts'
+import { ready } from '../runtime/store-ready.ts'
 
 try {
-  const services = await createServices(configOf(process.env), createLog('silent'))
-  await ready(services.store)
-  const { store, config } = services
-  // First-party tokens are kept as connections are, under a kind of their own.
-  const firstParty = createRecords(store, createRecordCipher(config.tokenKeys), FIRST_PARTY)
-  const counts = [await services.vault.reencrypt(), await firstParty.reencrypt()]
-  await services.close()
-  const reencrypted = counts.reduce((sum, count) => sum + count.reencrypted, 0)
-  const current = counts.reduce((sum, count) => sum + count.current, 0)
-  const unreadable = counts.flatMap((count) => count.unreadable)
-  const [key] = services.config.tokenKeys
-  console.log(`${reencrypted} connections encrypted with the key "${key?.id}", ${current} were already.`)
+  const { config, store, connect, parts, close } = await createDependencies(
+    configOf(process.env),
+    createLog('silent'),
+    features,
+  )
+  await ready(store)
+  const results = [await connect.vault.reencrypt()]
+  for (const part of parts) if (part.reencrypt) results.push(await part.reencrypt())
+  await close()
+  const reencrypted = results.reduce((sum, result) => sum + result.reencrypted, 0)
+  const current = results.reduce((sum, result) => sum + result.current, 0)
+  const unreadable = results.flatMap((result) => result.unreadable)
+  const [key] = config.tokenEncryptionKeys
+  console.log(`${reencrypted} records encrypted with the key "${key?.id}"; ${current} had it already.`)
   for (const reason of new Set(unreadable)) console.error(reason)
-  if (unreadable.length > 0)
-    fail(`${unreadable.length} connections could not be read and were left as they are.`)
+  if (unreadable.length > 0) fail(`${unreadable.length} records cannot be read and were not changed.`)
 } catch (error) {
   fail(error)
 }

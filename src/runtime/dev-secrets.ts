@@ -1,21 +1,32 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Environment } from '../settings/read.ts'
 
-/** A fresh SESSION_SECRET and TOKEN_KEYS. */
+/** A new SESSION_SECRET and TOKEN_ENCRYPTION_KEYS. */
 export function newSecrets() {
   return {
     SESSION_SECRET: randomBytes(32).toString('base64url'),
-    TOKEN_KEYS: `k${Date.now().toString(36)}:${randomBytes(32).toString('base64')}`,
+    TOKEN_ENCRYPTION_KEYS: `k${Date.now().toString(36)}:${randomBytes(32).toString('base64')}`,
   }
 }
 
+/** The environment, completed by the secrets of this machine unless it is production or has its own. */
+export function withDevelopmentSecrets(env: Environment): Environment {
+  const value = (name: string) => env[name]?.trim() || undefined
+  const isDevelopment = ['development', 'test'].includes(value('NODE_ENV') ?? 'development')
+  const isComplete = value('SESSION_SECRET') && (value('TOKEN_ENCRYPTION_KEYS') || value('TOKEN_KEYS'))
+  if (!isDevelopment || isComplete) return env
+  const given = Object.entries(env).filter(([, text]) => text?.trim())
+  return { ...developmentSecrets(value('DATA_DIR') ?? '.data'), ...Object.fromEntries(given) }
+}
+
 /**
- * Secrets for a developer's machine: made at the first start and kept in `dataDir`, readable by this user only, so
- * that sessions and connections outlive a restart. Production takes its secrets from the environment alone.
+ * Secrets for a developer's machine: created at the first start and kept in `dataDir`, readable by this user only, so
+ * that sessions and connections survive a restart. Production reads its secrets from the environment alone.
  * Throws an error of one line that names `DATA_DIR`.
  */
-export function developmentSecrets(dataDir: string): ReturnType<typeof newSecrets> {
+function developmentSecrets(dataDir: string): ReturnType<typeof newSecrets> {
   const file = join(dataDir, 'secrets.json')
   try {
     return makeOrRead(dataDir, file)
@@ -31,12 +42,14 @@ function makeOrRead(dataDir: string, file: string): ReturnType<typeof newSecrets
   const draft = `${file}.${process.pid}`
   writeFileSync(draft, JSON.stringify(newSecrets(), null, 2), { mode: 0o600 })
   try {
-    // A link appears whole and only once: of several processes that start together, one wins.
+    // A link is created atomically, and only once: if several processes start together, one wins.
     linkSync(draft, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     rmSync(draft)
   }
-  return JSON.parse(readFileSync(file, 'utf8'))
+  // Earlier versions had another name for the encryption keys.
+  const { TOKEN_KEYS, ...secrets } = JSON.parse(readFileSync(file, 'utf8'))
+  return { ...(TOKEN_KEYS && { TOKEN_ENCRYPTION_KEYS: TOKEN_KEYS }), ...secrets }
 }

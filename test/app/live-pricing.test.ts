@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { loadPriceList } from '../../src/features/live-pricing/embedded/load.ts'
+import { loadPriceList } from '../../src/features/live-pricing/csv-price-provider/load.ts'
 import { PRICE_LISTS } from '../../src/services.ts'
 import { tempDir } from '../support/app.ts'
 import { SAMPLE, SMALL, writeFiles } from '../support/live-pricing.ts'
@@ -42,7 +42,7 @@ async function unitPrice(base: string, access: string | undefined): Promise<unkn
 }
 
 describe('npm run live-pricing', () => {
-  test('serves Interface A and nothing else, without a setting of the platform’s; it is ready when it has prices', async () => {
+  test('serves the live pricing API and nothing else, without a setting of the platform’s; it is ready when it has prices', async () => {
     const url = await start({
       LIVE_PRICING_CLIENTS: 'p:secret-of-production',
       LIVE_PRICING_STAGING_CLIENTS: '',

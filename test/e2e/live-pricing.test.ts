@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { loadPriceList } from '../../src/features/live-pricing/embedded/load.ts'
+import { loadPriceList } from '../../src/features/live-pricing/csv-price-provider/load.ts'
 import { PRICE_LISTS } from '../../src/services.ts'
 import { startAll } from '../support/app.ts'
 import { inspect, openChromium, openPage } from '../support/chromium.ts'

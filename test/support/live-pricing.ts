@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import express from 'express'
 import { noSuchEndpoint } from '../../src/features/live-pricing/answer-error.ts'
-import { loadPriceList } from '../../src/features/live-pricing/embedded/load.ts'
-import { openPriceLists } from '../../src/features/live-pricing/embedded/price-lists.ts'
-import type { PriceBook } from '../../src/features/live-pricing/price-book.ts'
-import { type LivePricingOptions, livePricing } from '../../src/features/live-pricing/router.ts'
+import { loadPriceList } from '../../src/features/live-pricing/csv-price-provider/load.ts'
+import { openPriceLists } from '../../src/features/live-pricing/csv-price-provider/price-lists.ts'
+import type { PriceProvider } from '../../src/features/live-pricing/price-provider.ts'
+import { type LivePricingOptions, livePricingApi } from '../../src/features/live-pricing/router.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { tempDir } from './app.ts'
 import { serve } from './ports.ts'
@@ -61,9 +61,9 @@ export interface Supplier {
   close(): Promise<void>
 }
 
-/** Interface A over HTTP, from CSV files or from a price book of the test's own. */
+/** the live pricing API over HTTP, from CSV files or from a price provider of the test's own. */
 export async function startSupplier(
-  source: Files | PriceBook | string = SMALL,
+  source: Files | PriceProvider | string = SMALL,
   { proxies = 0, ...options }: Partial<LivePricingOptions> & { proxies?: number } = {},
 ): Promise<Supplier> {
   const { dir, remove } = tempDir()
@@ -88,8 +88,8 @@ export async function startSupplier(
   app.set('trust proxy', proxies)
   app.use(
     '/live-pricing',
-    livePricing({
-      book: own ?? (source as PriceBook),
+    livePricingApi({
+      provider: own ?? (source as PriceProvider),
       clients,
       keys,
       baseUrl: url,

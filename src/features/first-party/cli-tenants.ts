@@ -1,11 +1,12 @@
 /** `npm run tenants`: the tenants that the API key may act for (specification 5.2.7). */
 import '../../runtime/env-file.ts'
 import { fail } from '../../runtime/serve.ts'
-import { explain, openByApiKey } from './by-api-key.ts'
+import { openByApiKey } from './by-api-key.ts'
+import { explain } from './explain.ts'
 import { listTenants } from './first-party.ts'
 
 try {
-  // Asked as the account itself: a tenant's token tells of that tenant alone.
+  // Without a tenant: a tenant's token lists that tenant alone.
   const { api, source, close } = await openByApiKey(process.env, '')
   const tenants = await listTenants(api, source).finally(close)
   for (const { tenantId, name } of tenants) console.log(name ? `${tenantId}  ${name}` : tenantId)

@@ -51,11 +51,11 @@ export function createFirstParty({ baseUrl, http, ...credentials }: FirstPartyOp
   const { email, apiKey, tenantId, subscriptionKey } = credentials
   const headers = { [SUBSCRIPTION_HEADER]: subscriptionKey, 'content-type': 'application/json' }
 
-  async function ask(path: string, more: Record<string, string>, refused: (status: number) => Error) {
-    const body = JSON.stringify({ email, apiKey, ...more, ...(tenantId && { tenantId }) })
+  async function request(path: string, fields: Record<string, string>, rejected: (status: number) => Error) {
+    const body = JSON.stringify({ email, apiKey, ...fields, ...(tenantId && { tenantId }) })
     const answer = await http.send({ method: 'POST', url: base + path, headers, body })
     const { status } = answer
-    if ([400, 401, 403].includes(status)) throw refused(status)
+    if ([400, 401, 403].includes(status)) throw rejected(status)
     if (status === 404)
       throw new ConfigurationError(`there is no ${path} at the platform's API address (404)`)
     if (status < 200 || status > 299)
@@ -67,27 +67,29 @@ export function createFirstParty({ baseUrl, http, ...credentials }: FirstPartyOp
     const json = parseJson(answer.text)
     if (json === undefined)
       throw new PlatformUnavailableError('unreadable', `${path} answered something that is not JSON`)
-    if ((json as { isSuccessful?: unknown } | null)?.isSuccessful === false) throw refused(status)
+    if ((json as { isSuccessful?: unknown } | null)?.isSuccessful === false) throw rejected(status)
     const parsed = firstPartyTokensSchema.safeParse(json)
     if (!parsed.success)
       throw new PlatformRejectedError(`${path} answered in an unknown shape`, fieldOf(parsed.error))
     const { accessToken, refreshToken, expiresIn } = parsed.data
     return {
-      ...{ accessToken, refreshToken: refreshToken ?? undefined },
-      ...{ expiresIn: expiresIn ?? undefined, scopes: undefined },
+      accessToken,
+      refreshToken: refreshToken ?? undefined,
+      expiresIn: expiresIn ?? undefined,
+      scopes: undefined,
     }
   }
 
   return {
     headers,
     login: () =>
-      ask(PATHS.login, {}, (status) => {
+      request(PATHS.login, {}, (status) => {
         const names = tenantId
           ? 'email, API key, subscription key or tenant'
           : 'email, API key or subscription key'
-        return new ConfigurationError(`the platform refuses the ${names} (${status} at login)`)
+        return new ConfigurationError(`the platform rejects the ${names} (${status} at login)`)
       }),
-    refresh: (refreshToken) => ask(PATHS.refreshToken, { refreshToken }, () => new InvalidGrantError()),
+    refresh: (refreshToken) => request(PATHS.refreshToken, { refreshToken }, () => new InvalidGrantError()),
   }
 }
 

@@ -59,11 +59,7 @@ interface Face {
 }
 
 function publicFace(error: unknown): Face {
-  if (error instanceof LivePricingError) return error
-  if (error instanceof TokenRequestError) {
-    const { status, error: code, message, retryAfterMs } = error
-    return { status, code, message, retryAfterMs }
-  }
+  if (error instanceof LivePricingError || error instanceof TokenRequestError) return error
   // What reading the body or the address throws: too large, cut off, of an unknown encoding.
   const { status } = (error ?? {}) as { status?: unknown }
   if (status === 413)
@@ -94,7 +90,7 @@ export const noSuchEndpoint: RequestHandler = (req, res) => {
 }
 
 /** Answers another method than those that an address takes (405). */
-export function onlyBy(methods: string): RequestHandler {
+export function allowMethods(methods: string): RequestHandler {
   return (_req, res) => {
     res.set('Allow', methods)
     throw new LivePricingError(405, 'method_not_allowed', `This address takes ${methods}.`)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Client } from './clients.ts'
-import { openPriceLists, type PriceLists } from './embedded/price-lists.ts'
+import { openPriceLists, type PriceLists } from './csv-price-provider/price-lists.ts'
 import type { LivePricingSettings } from './settings.ts'
 
 /** One `{supplier_base_url}`: staging and production have their own clients and their own prices. */

@@ -1,4 +1,4 @@
-/** `npm run check-supplier`: checks any implementation of Interface A over HTTP, before the platform calls it. */
+/** `npm run check-supplier`: checks any implementation of the live pricing API over HTTP, before the platform calls it. */
 import { parseArgs } from 'node:util'
 import { fail } from '../../runtime/serve.ts'
 import { checkSupplier, type Finding } from './check/check.ts'

@@ -9,5 +9,46 @@ import { healthRoutes } from '../../web/health.ts'
 import { assets, pages } from '../../web/pages.ts'
 import { requestLog } from '../../web/request-log.ts'
 import { securityHeaders } from '../../web/security-headers.ts'
-import { openBases } from './bases.ts'
+import { type LivePricingBase, openBases } from './bases.ts'
 import { livePricingRoutes } from './routes.ts'
+import { generalSettings, serverSettings, storeSettings } from '../../config.ts'
+import { withDevelopmentSecrets } from '../../runtime/dev-secrets.ts'
+import { readSettings } from '../../settings/read.ts'
+import { requiredLivePricingSettings } from './settings.ts'
+
+try {
+  const { general, server, store, settings } = readSettings(withDevelopmentSecrets(process.env), {
+    general: generalSettings,
+    server: serverSettings,
+    store: storeSettings,
+    settings: requiredLivePricingSettings,
+  })
+  const { baseUrl } = server
+  const log = createLog(general.logLevel)
+  const bases = openBases({ baseUrl, dataDir: store.dataDir, settings, log })
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.set('trust proxy', server.trustProxy)
+  app.use(requestLog(log), bodyDeadline(), pages({ production: general.production, demoAllowRemote: false }))
+  const { rateLimit } = settings
+  app.use(livePricingRoutes({ bases, baseUrl, keys: store.tokenEncryptionKeys, rateLimit, log }))
+  app.use(securityHeaders({ baseUrl, formTargets: [] }))
+  app.use('/assets', assets)
+  app.use(healthRoutes({ ping: () => pricesLoaded(bases) }))
+  app.use(notFound)
+  app.use(errorHandler)
+  const listening = await listen(app, { port: server.port, host: server.host, variable: 'PORT' })
+  for (const base of bases) log.info({ url: base.baseUrl }, 'live pricing')
+  onStopSignal(async () => {
+    await listening.stop(GRACE_MS)
+    for (const { priceLists } of bases) priceLists.close()
+  })
+} catch (error) {
+  fail(error)
+}
+
+/** Ready means that every base has prices. */
+async function pricesLoaded(bases: LivePricingBase[]): Promise<void> {
+  if (!bases.every(({ priceLists }) => priceLists.loaded())) throw new Error('a base has no price list')
+}

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { fail } from '../../runtime/serve.ts'
 import { PRICE_LISTS } from '../../services.ts'
-import { FILES } from './embedded/files.ts'
-import { loadPriceList } from './embedded/load.ts'
+import { FILES } from './csv-price-provider/files.ts'
+import { loadPriceList } from './csv-price-provider/load.ts'
 
 const USAGE = `Usage: npm run load-prices -- FOLDER [--staging]
   FOLDER      CSV files with headings: ${Object.values(FILES)

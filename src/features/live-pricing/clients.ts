@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** A caller of Interface A. Several secrets are valid at once while one is replaced by another. */
+/** A caller of the live pricing API. Several secrets are valid at once while one is replaced by another. */
 export interface Client {
   id: string
   secrets: readonly string[]

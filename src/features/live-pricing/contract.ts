@@ -1,5 +1,5 @@
 /**
- * Interface A, which a supplier hosts and the platform calls: every path, parameter, field, code and limit, and nothing
+ * the live pricing API, which a supplier hosts and the platform calls: every path, parameter, field, code and limit, and nothing
  * else. "given" names the section of the supplier integration specification; "assumed" is not shown there and is listed
  * in the README. Whoever has the full documentation corrects this file alone.
  *

@@ -2,7 +2,7 @@ import { Router } from 'express'
 import { ITEM_ERRORS } from './contract.ts'
 import { openApi } from './openapi.ts'
 
-/** Interface A described: an OpenAPI document at `openapi.json`, and a page of it at the base address itself. */
+/** the live pricing API described: an OpenAPI document at `openapi.json`, and a page of it at the base address itself. */
 export function livePricingDocs(baseUrl: string): Router {
   const document = openApi(baseUrl)
   return Router()

@@ -1,41 +1,38 @@
-/** A call of Interface A that fails as a whole; answered as a problem document (RFC 9457). */
-export class LivePricingError extends Error {
+import { AppError } from '../../connect/app-error.ts'
+
+/** A call of the live pricing API that fails as a whole; answered as a problem document (RFC 9457). */
+export class LivePricingError extends AppError {
   readonly status: number
   readonly code: string
   readonly errors: { path: string; message: string }[] | undefined
-  readonly retryAfterMs: number | undefined
   constructor(
     status: number,
     code: string,
     message: string,
-    more: { errors?: { path: string; message: string }[]; retryAfterMs?: number } = {},
+    options: { errors?: { path: string; message: string }[]; retryAfterMs?: number } = {},
   ) {
-    super(message)
-    this.name = 'LivePricingError'
+    super(message, { retryAfterMs: options.retryAfterMs })
     this.status = status
     this.code = code
-    this.errors = more.errors
-    this.retryAfterMs = more.retryAfterMs
+    this.errors = options.errors
   }
 }
 
-/** A refusal that names each problem by its place. */
+/** A rejection that names each problem by its place. */
 export function badInput(errors: { path: string; message: string }[]): LivePricingError {
   const [first] = errors
   const more = errors.length > 1 ? ` All ${errors.length} problems are in errors.` : ''
   return new LivePricingError(400, 'invalid_input', `${first?.path}: ${first?.message}.${more}`, { errors })
 }
 
-/** A token request that is refused; answered as RFC 6749 section 5.2 says. */
-export class TokenRequestError extends Error {
+/** A token request that is rejected; answered as RFC 6749 section 5.2 requires. */
+export class TokenRequestError extends AppError {
   readonly status: number
-  readonly error: string
-  readonly retryAfterMs: number | undefined
-  constructor(status: number, error: string, message: string, retryAfterMs?: number) {
-    super(message)
-    this.name = 'TokenRequestError'
+  /** The `error` of RFC 6749 section 5.2. */
+  readonly code: string
+  constructor(status: number, code: string, message: string, retryAfterMs?: number) {
+    super(message, { retryAfterMs })
     this.status = status
-    this.error = error
-    this.retryAfterMs = retryAfterMs
+    this.code = code
   }
 }

@@ -57,7 +57,7 @@ function schemas(): Json {
   )
 }
 
-/** The OpenAPI 3.1 document of Interface A at a base address, generated from the contract. */
+/** The OpenAPI 3.1 document of the live pricing API at a base address, generated from the contract. */
 export function openApi(baseUrl: string) {
   const token = {
     type: 'object',
@@ -78,7 +78,7 @@ export function openApi(baseUrl: string) {
       title: 'Live pricing',
       version: '1',
       description: [
-        'Interface A: what a supplier hosts, and the platform calls for stores and live prices.',
+        'the live pricing API: what a supplier hosts, and the platform calls for stores and live prices.',
         'Another method than an address takes is answered 405, another address 404, and a body that arrives too slowly 408, all by a problem document.',
       ].join(' '),
     },

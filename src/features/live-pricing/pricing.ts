@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { ITEM_ERRORS, type ItemError, LIMITS, type PriceItem, priceRequestSchema } from './contract.ts'
 import { badInput, LivePricingError } from './errors.ts'
 import { moneyOf } from './money.ts'
-import type { NoPrice, Price, PriceBook, PriceLine } from './price-book.ts'
+import type { NoPrice, Price, PriceProvider, PriceLine } from './price-provider.ts'
 
 export type PriceRequest = z.infer<typeof priceRequestSchema>
 
@@ -35,16 +35,16 @@ function placeOf(path: readonly PropertyKey[]): string {
 }
 
 export interface PricingOptions {
-  book: Pick<PriceBook, 'prices'>
-  /** How long the price book may take, in ms. */
-  patienceMs: number
-  /** Told of a price book that fails; what its callers see does not say why. */
+  provider: Pick<PriceProvider, 'prices'>
+  /** How long the price provider may take, in ms. */
+  timeoutMs: number
+  /** Told of a price provider that fails; what its callers see does not say why. */
   onFault(error: unknown): void
 }
 
 /**
  * The answers to a price request, in its order and one for each of its items (specification 4.1, 7): what cannot be
- * priced is an error of that item, and no failure of the price book fails the call.
+ * priced is an error of that item, and no failure of the price provider fails the call.
  */
 export async function priceItems(request: PriceRequest, options: PricingOptions): Promise<PriceItem[]> {
   const { items, memberNumber } = request
@@ -72,27 +72,27 @@ export async function priceItems(request: PriceRequest, options: PricingOptions)
   })
 }
 
-/** An answer of the price book, which may have been written in a hurry. Throws when it is none. */
+/** An answer of the price provider, which may have been written in a hurry. Throws when it is none. */
 function checked(answer: Price | NoPrice | undefined): Price | NoPrice {
-  if (typeof answer !== 'object' || answer === null) throw new TypeError('the price book answered no object')
+  if (typeof answer !== 'object' || answer === null) throw new TypeError('the price provider answered no object')
   const { error, message } = answer as Partial<NoPrice>
   if (error === undefined)
     return { unitPrice: (answer as Price).unitPrice, discount: (answer as Price).discount ?? '0' }
-  if (!Object.hasOwn(ITEM_ERRORS, error)) throw new TypeError('the price book answered an unknown error')
+  if (!Object.hasOwn(ITEM_ERRORS, error)) throw new TypeError('the price provider answered an unknown error')
   return { error, ...(typeof message === 'string' && message !== '' && { message }) }
 }
 
-/** The price book's answers; undefined when it fails, takes too long, or answers another number of lines. */
+/** The price provider's answers; undefined when it fails, takes too long, or answers another number of lines. */
 async function pricesOf(
   lines: PriceLine[],
   memberNumber: string | null,
-  { book, patienceMs, onFault }: PricingOptions,
+  { provider, timeoutMs, onFault }: PricingOptions,
 ): Promise<(Price | NoPrice)[] | undefined> {
   if (lines.length === 0) return []
   try {
-    const answers = await within(patienceMs, book.prices(lines, memberNumber))
+    const answers = await within(timeoutMs, provider.prices(lines, memberNumber))
     if (!Array.isArray(answers) || answers.length !== lines.length)
-      throw new Error(`the price book answered ${answers?.length} of ${lines.length} lines`)
+      throw new Error(`the price provider answered ${answers?.length} of ${lines.length} lines`)
     return answers
   } catch (error) {
     onFault(error)
@@ -118,12 +118,12 @@ const notYet = Promise.resolve(NOT_YET)
 
 /** What `work` comes to. Throws when it takes longer than `ms`. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  // A price book in this process has answered already: of two that have, the first wins, and no timer is needed.
+  // A price provider in this process has answered already: of two that have, the first wins, and no timer is needed.
   const already = await Promise.race([work, notYet])
   if (already !== NOT_YET) return already as T
   let late: NodeJS.Timeout | undefined
   const over = new Promise<never>((_, reject) => {
-    late = setTimeout(() => reject(new Error(`the price book took longer than ${ms} ms`)), ms)
+    late = setTimeout(() => reject(new Error(`the price provider took longer than ${ms} ms`)), ms)
   })
   try {
     return await Promise.race([work, over])

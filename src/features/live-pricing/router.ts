@@ -1,11 +1,11 @@
 import express, { type Response, Router } from 'express'
 import type { Logger } from 'pino'
 import { requireToken } from './access.ts'
-import { answerError, faultOf, onlyBy } from './answer-error.ts'
+import { answerError, faultOf, allowMethods } from './answer-error.ts'
 import { type Client, createClients } from './clients.ts'
 import { LIMITS, PATHS } from './contract.ts'
 import { LivePricingError } from './errors.ts'
-import type { PriceBook } from './price-book.ts'
+import type { PriceProvider } from './price-provider.ts'
 import { priceItems, readPriceRequest, within } from './pricing.ts'
 import { fromJson } from './request-body.ts'
 import { nearStoreJson, placeOf, storeJson } from './stores.ts'
@@ -13,7 +13,7 @@ import { tokenEndpoint } from './token-endpoint.ts'
 import { createTokens } from './tokens.ts'
 
 export interface LivePricingOptions {
-  book: PriceBook
+  provider: PriceProvider
   /** Who may call. */
   clients: readonly Client[]
   /** Access tokens are signed with a key derived from the first of these, and verified with all. */
@@ -25,28 +25,28 @@ export interface LivePricingOptions {
   log: Logger
   /** Life of an access token, in seconds. */
   tokenSeconds?: number
-  /** How long the price book may take, in ms. */
-  patienceMs?: number
+  /** How long the price provider may take, in ms. */
+  timeoutMs?: number
   /** The clock, in ms since 1970. */
   now?: () => number
 }
 
 /**
- * Interface A below a base address (specification 4.1): `POST /connect/token`, `GET /stores/nearest`,
+ * the live pricing API below a base address (specification 4.1): `POST /connect/token`, `GET /stores/nearest`,
  * `GET /stores/{id}`, `POST /request-prices`. Needs nothing of the app around it; errors are answered here.
  */
-export function livePricing(options: LivePricingOptions): Router {
-  const { book, clients, keys, baseUrl, rateLimit, log } = options
-  const { tokenSeconds = 900, patienceMs = 10_000, now = Date.now } = options
+export function livePricingApi(options: LivePricingOptions): Router {
+  const { provider, clients, keys, baseUrl, rateLimit, log } = options
+  const { tokenSeconds = 900, timeoutMs = 10_000, now = Date.now } = options
   const callers = createClients(clients)
   const tokens = createTokens({ keys, audience: baseUrl, lifetime: tokenSeconds, now })
   const body = (limit: number) => express.raw({ type: () => true, limit })
-  const onFault = (error: unknown) => log.error({ reason: faultOf(error) }, 'the price book failed')
+  const onFault = (error: unknown) => log.error({ reason: faultOf(error) }, 'the price provider failed')
   const bearer = requireToken(tokens, callers, rateLimit)
 
   async function ask<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await within(patienceMs, work())
+      return await within(timeoutMs, work())
     } catch (error) {
       onFault(error)
       throw new LivePricingError(503, 'stores_unavailable', 'Store data is temporarily unavailable.', {
@@ -64,22 +64,22 @@ export function livePricing(options: LivePricingOptions): Router {
     .post(PATHS.token, body(LIMITS.tokenBodyBytes), tokenEndpoint(tokens, callers, log))
     .get(PATHS.nearest, bearer, async (req, res) => {
       const place = placeOf(req)
-      const near = await ask(() => book.nearest(place, LIMITS.stores))
+      const near = await ask(() => provider.nearest(place, LIMITS.stores))
       answer(res, `[${near.slice(0, LIMITS.stores).map(nearStoreJson).join(',')}]`)
     })
     .get('/stores/:id', bearer, async (req, res) => {
-      const store = await ask(() => book.store(String(req.params.id)))
+      const store = await ask(() => provider.store(String(req.params.id)))
       if (!store) throw new LivePricingError(404, 'not_found', 'There is no store of this id.')
       answer(res, storeJson(store))
     })
     .post(PATHS.prices, bearer, body(LIMITS.bodyBytes), async (req, res) => {
       const request = readPriceRequest(fromJson(req))
-      answer(res, JSON.stringify(await priceItems(request, { book, patienceMs, onFault })))
+      answer(res, JSON.stringify(await priceItems(request, { provider, timeoutMs, onFault })))
     })
-    .all(PATHS.token, onlyBy('POST'))
-    .all(PATHS.prices, onlyBy('POST'))
-    .all(PATHS.nearest, onlyBy('GET, HEAD'))
-    .all('/stores/:id', onlyBy('GET, HEAD'))
+    .all(PATHS.token, allowMethods('POST'))
+    .all(PATHS.prices, allowMethods('POST'))
+    .all(PATHS.nearest, allowMethods('GET, HEAD'))
+    .all('/stores/:id', allowMethods('GET, HEAD'))
     .use(answerError(log))
 }
 

@@ -24,7 +24,7 @@ export function livePricingRoutes(options: LivePricingRoutesOptions): Router {
     const { clients, priceLists } = base
     router.use(
       base.path,
-      livePricingApi({ book: priceLists, clients, keys, baseUrl: base.baseUrl, rateLimit, log }),
+      livePricingApi({ provider: priceLists, clients, keys, baseUrl: base.baseUrl, rateLimit, log }),
       ...securityHeaders({ baseUrl, formTargets: [] }),
       livePricingDocs(base.baseUrl),
       noSuchEndpoint,

@@ -9,7 +9,7 @@ import {
   storeSchema,
 } from './contract.ts'
 import { badInput } from './errors.ts'
-import type { NearStore, Place } from './price-book.ts'
+import type { NearStore, Place } from './price-provider.ts'
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i
 
@@ -34,7 +34,7 @@ export function placeOf({ query }: Request): Place {
 }
 
 const { distance: _, ...SHAPE } = storeSchema.shape
-/** A Store's fields, at every depth: what else a price book has in its objects is told to nobody. */
+/** A Store's fields, at every depth: what else a price provider has in its objects is told to nobody. */
 const FIELDS = [
   ...[{ shape: SHAPE }, SHAPE.address, SHAPE.tradingHours],
   ...[dailyTradingHoursSchema, publicHolidaySchema, openingHoursSchema],

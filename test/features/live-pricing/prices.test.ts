@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { priceItemSchema } from '../../../src/features/live-pricing/contract.ts'
 import { bestDiscount, moneyOf } from '../../../src/features/live-pricing/money.ts'
-import type { PriceBook } from '../../../src/features/live-pricing/price-book.ts'
+import type { PriceProvider } from '../../../src/features/live-pricing/price-provider.ts'
 import { line, type Supplier, startSupplier } from '../../support/live-pricing.ts'
 
 let supplier: Supplier
@@ -97,7 +97,7 @@ describe('money', () => {
     expect(bestDiscount('5', 1, [{ kind: 'price', value: '7' }])).toBeUndefined()
   })
 
-  test('a price book that answers no decimal, a negative price, or more discount than price is found out', () => {
+  test('a price provider that answers no decimal, a negative price, or more discount than price is found out', () => {
     for (const [unitPrice, discount] of [
       ['x', '0'],
       ['NaN', '0'],
@@ -300,13 +300,13 @@ describe('POST /request-prices', () => {
   })
 })
 
-describe('a price book that fails', () => {
-  const book = (prices: PriceBook['prices']): PriceBook => ({
+describe('a price provider that fails', () => {
+  const provider = (prices: PriceProvider['prices']): PriceProvider => ({
     prices,
     store: async () => null,
     nearest: async () => [],
   })
-  const faults: [string, PriceBook['prices']][] = [
+  const faults: [string, PriceProvider['prices']][] = [
     [
       'throws',
       () => {
@@ -328,7 +328,7 @@ describe('a price book that fails', () => {
   test.each(faults)(
     'that %s makes its items errors, not the call, and its words stay inside',
     async (_, prices) => {
-      const failing = await startSupplier(book(prices), { patienceMs: 50 })
+      const failing = await startSupplier(provider(prices), { timeoutMs: 50 })
       const answers = await failing.prices([line('A'), line('B', 'S1', 0)])
       expect(answers).toMatchObject([
         { unitPrice: null, discount: null, totalPrice: null, errorCode: 'price_unavailable' },
@@ -340,7 +340,7 @@ describe('a price book that fails', () => {
   )
 
   test('of one item leaves the others their prices', async () => {
-    const mixed = await startSupplier(book(async () => [{ unitPrice: '-3' }, { unitPrice: '3' }]))
+    const mixed = await startSupplier(provider(async () => [{ unitPrice: '-3' }, { unitPrice: '3' }]))
     expect(await mixed.prices([line('A'), line('B')])).toMatchObject([
       { errorCode: 'price_unavailable' },
       { totalPrice: 3 },

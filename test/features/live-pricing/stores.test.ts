@@ -189,7 +189,7 @@ describe('GET /stores/{id}', () => {
   })
 })
 
-test('a price book may keep its stores and change them', async () => {
+test('a price provider may keep its stores and change them', async () => {
   const store = { id: 'S1', name: 'Before', latitude: 1, longitude: 2 } as Store
   const supplier = await startSupplier({
     prices: async () => [],
@@ -206,7 +206,7 @@ test('a price book may keep its stores and change them', async () => {
   await supplier.close()
 })
 
-test('what a price book has in its stores beside a Store is told to nobody', async () => {
+test('what a price provider has in its stores beside a Store is told to nobody', async () => {
   const sample = await startSupplier(SMALL)
   const store = (await (await sample.call('/stores/S1')).json()) as Store
   await sample.close()

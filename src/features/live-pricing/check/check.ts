@@ -11,7 +11,7 @@ export interface Finding {
   exchange?: Exchange
 }
 
-/** Checks an implementation of Interface A against every rule, one after the other. */
+/** Checks an implementation of the live pricing API against every rule, one after the other. */
 export async function* checkSupplier(subject: Subject): AsyncGenerator<Finding> {
   for (const rule of RULES) {
     try {

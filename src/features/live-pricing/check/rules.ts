@@ -3,7 +3,7 @@ import { Broken, type Rule, Unchecked } from './rule.ts'
 import { STORE_RULES } from './store-rules.ts'
 import { TOKEN_RULES } from './token-rules.ts'
 
-/** The rules of Interface A, in the order in which they are checked. */
+/** The rules of the live pricing API, in the order in which they are checked. */
 export const RULES: Rule[] = [
   ...TOKEN_RULES,
   ...STORE_RULES,

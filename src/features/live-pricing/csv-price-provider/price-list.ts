@@ -2,9 +2,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { Store } from '../contract.ts'
 import { bestDiscount, type Reduction } from '../money.ts'
-import type { NearStore, NoPrice, Place, Price, PriceBook, PriceLine } from '../price-book.ts'
+import type { NearStore, NoPrice, Place, Price, PriceProvider, PriceLine } from '../price-provider.ts'
 import { boxesAround, distanceKm } from './great-circle.ts'
-import { remembered } from './remembered.ts'
+import { lruLookup } from './lru-lookup.ts'
 
 /** Changes with the schema: a file of another version is not opened. */
 const VERSION = 1
@@ -57,7 +57,7 @@ interface Discount extends Reduction {
   until: string
 }
 
-export interface PriceList extends PriceBook {
+export interface PriceList extends PriceProvider {
   close(): void
 }
 
@@ -157,7 +157,7 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
     return discounts
   }
 
-  const itemsAt = remembered((codes): Map<string, Item> => {
+  const itemsAt = lruLookup((codes): Map<string, Item> => {
     const rows = rowsOf<Row>(findItems, codes)
     const discounted = rows.flatMap(([at, , , more]) => (more & HAS_DISCOUNTS ? (codes[at] ?? '') : []))
     const own = new Map<string, Discount[]>(discounted.map((code) => [code, []]))
@@ -173,14 +173,14 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
     )
   })
 
-  const storePricesAt = remembered((keys): Map<string, string | null> => {
+  const storePricesAt = lruLookup((keys): Map<string, string | null> => {
     const prices = new Map<string, string | null>(keys.map((key) => [key, null]))
     for (const [at, price] of rowsOf<[number, string]>(findStorePrices, keys))
       prices.set(keys[at] ?? '', price)
     return prices
   })
 
-  const groupsAt = remembered((numbers): Map<string, string[]> => {
+  const groupsAt = lruLookup((numbers): Map<string, string[]> => {
     const groups = numbers.map((number): [string, string[]] => [
       number,
       JSON.parse(String(findGroups(number)?.[0])),

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { remembered } from '../../../src/features/live-pricing/embedded/remembered.ts'
+import { lruLookup } from '../../../src/features/live-pricing/csv-price-provider/lru-lookup.ts'
 
 /** Looks keys up that begin with an `a`, and counts how often each is looked for. */
 function counting() {
   const asked: string[] = []
-  const values = remembered((keys) => {
+  const values = lruLookup((keys) => {
     asked.push(...keys)
     return new Map(keys.filter((key) => key.startsWith('a')).map((key) => [key, key.toUpperCase()]))
   })

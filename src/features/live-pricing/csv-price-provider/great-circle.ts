@@ -1,4 +1,4 @@
-import type { Place } from '../price-book.ts'
+import type { Place } from '../price-provider.ts'
 
 /** The mean radius of the Earth, in kilometres (IUGG). */
 export const EARTH_KM = 6371.0088

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import type { PriceBook } from '../price-book.ts'
+import type { PriceProvider } from '../price-provider.ts'
 import { openPriceList, type PriceList } from './price-list.ts'
 
 /** How often the folder is looked at, in ms: how long a new price list waits at most. */
@@ -66,7 +66,7 @@ export class NoPriceListError extends Error {
   }
 }
 
-export interface PriceLists extends PriceBook {
+export interface PriceLists extends PriceProvider {
   /** Whether there is a price list. */
   loaded(): boolean
   close(): void

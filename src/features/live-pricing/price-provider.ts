@@ -37,7 +37,7 @@ export interface NearStore {
 /**
  * A supplier's prices and stores: what stands behind the four endpoints. This is all that you implement to put them over
  * an ERP; the endpoints check the input, keep the order, compute totals exactly, and turn what fails into the answers
- * that the specification asks for. `embedded/price-list.ts` is one implementation.
+ * that the specification asks for. `csv-price-provider/price-list.ts` is one implementation.
  *
  * A Store may be an object that you keep and change; one that you freeze is written as JSON only once. What it has beside
  * the fields of a Store is not answered.
@@ -45,7 +45,7 @@ export interface NearStore {
  * A method may throw, or take longer than ten seconds: the lines of a price request then become `price_unavailable`, and
  * a search for stores answers 503. Nothing of an error's text is told to the caller.
  */
-export interface PriceBook {
+export interface PriceProvider {
   /** The store of this id, or null. */
   store(id: string): Promise<Store | null>
   /** At most `limit` stores within the radius, the nearest first; `[]` when there is none. */

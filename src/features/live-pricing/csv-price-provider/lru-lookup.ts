@@ -1,0 +1,20 @@
+import { LRUCache } from 'lru-cache'
+
+/** How many values are cached, and the longest key of one, in characters: callers choose the keys. */
+const MAX_VALUES = 30_000
+const MAX_KEY_LENGTH = 250
+
+/** Caches what `find` finds. A key that it does not find is undefined, and looked up again each time. */
+export function lruLookup<T>(
+  find: (keys: string[]) => Map<string, T>,
+): (keys: string[]) => (T | undefined)[] {
+  const cache = new LRUCache<string, { value: T }>({ max: MAX_VALUES })
+  return (keys) => {
+    const cached = keys.map((key) => cache.get(key))
+    const missing = keys.filter((_, index) => !cached[index])
+    if (missing.length === 0) return cached.map((entry) => entry?.value)
+    const found = find([...new Set(missing)])
+    for (const [key, value] of found) if (key.length <= MAX_KEY_LENGTH) cache.set(key, { value })
+    return keys.map((key, index) => (cached[index] ? cached[index].value : found.get(key)))
+  }
+}
