@@ -11,10 +11,10 @@ import { tempDir, testEnv } from '../support/app.ts'
 import { freePort } from '../support/ports.ts'
 import { answering, type Program, run, runApp } from '../support/process.ts'
 import { ready, startRedis } from '../support/redis.ts'
-import { writePriceFile } from '../support/supplier.ts'
+import { writePriceFile } from '../features/price-files/support.ts'
 import { GRANTED, newKey, vaultSetup } from '../support/vault.ts'
 import { createVisitor } from '../support/visitor.ts'
-import { livePricingBench } from './live-pricing.ts'
+import { livePricingBench } from '../features/live-pricing/bench/live-pricing.ts'
 import { compare, type Measured, median } from './measure.ts'
 
 const rows: string[][] = []

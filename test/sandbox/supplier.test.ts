@@ -9,7 +9,7 @@ import {
   type Supplier,
   type SupplierPlatform,
   startPlatform,
-} from '../support/supplier.ts'
+} from '../features/price-files/support.ts'
 import { createVisitor } from '../support/visitor.ts'
 
 let platform: SupplierPlatform

@@ -11,7 +11,7 @@ import {
   type Supplier,
   type SupplierPlatform,
   startPlatform,
-} from '../../support/supplier.ts'
+} from '../price-files/support.ts'
 import { newKey } from '../../support/vault.ts'
 
 let platform: SupplierPlatform

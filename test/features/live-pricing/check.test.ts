@@ -7,7 +7,7 @@ import { loadPriceList } from '../../../src/features/live-pricing/csv-price-prov
 import { openPriceLists, type PriceLists } from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { tempDir } from '../../support/app.ts'
-import { CALLER, SAMPLE, type Supplier, startSupplier } from '../../support/live-pricing.ts'
+import { CALLER, SAMPLE, type Supplier, startSupplier } from './support.ts'
 import { serve } from '../../support/ports.ts'
 import { run } from '../../support/process.ts'
 import {

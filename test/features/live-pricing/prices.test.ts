@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { priceItemSchema } from '../../../src/features/live-pricing/contract.ts'
 import { bestDiscount, moneyOf } from '../../../src/features/live-pricing/money.ts'
 import type { PriceProvider } from '../../../src/features/live-pricing/price-provider.ts'
-import { line, type Supplier, startSupplier } from '../../support/live-pricing.ts'
+import { line, type Supplier, startSupplier } from './support.ts'
 
 let supplier: Supplier
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import * as oauth from 'openid-client'
 import { afterEach, describe, expect, test } from 'vitest'
 import { readTokenRequest } from '../../../src/features/live-pricing/token-request.ts'
-import { CALLER, type Supplier, startSupplier } from '../../support/live-pricing.ts'
+import { CALLER, type Supplier, startSupplier } from './support.ts'
 
 let supplier: Supplier
 afterEach(() => supplier?.close())

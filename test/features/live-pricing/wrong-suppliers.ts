@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { CALLER } from '../../support/live-pricing.ts'
+import { CALLER } from './support.ts'
 import { serve } from '../../support/ports.ts'
 
 interface Asked {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { forkWorker } from '../../support/process.ts'
-import { itemOf, startPlatform, writePriceFile } from '../../support/supplier.ts'
+import { itemOf, startPlatform, writePriceFile } from './support.ts'
 
 const ROWS = 1_000_000
 const MB = 1_048_576

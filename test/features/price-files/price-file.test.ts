@@ -9,7 +9,7 @@ import { checkPriceFile, openPriceFile } from '../../../src/features/price-files
 import { createReport } from '../../../src/features/price-files/report.ts'
 import { createSeenCodes } from '../../../src/features/price-files/seen-codes.ts'
 import { tempDir } from '../../support/app.ts'
-import { priceRows } from '../../support/supplier.ts'
+import { priceRows } from './support.ts'
 
 async function* chunks(content: string | Buffer, size = 65_536): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(content as string)

@@ -23,7 +23,7 @@ import {
   type SupplierPlatform,
   startPlatform,
   writePriceFile,
-} from '../../support/supplier.ts'
+} from './support.ts'
 
 let platform: SupplierPlatform
 let supplier: Supplier

@@ -1,8 +1,8 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Running, startAll } from '../support/app.ts'
-import { inspect, openChromium, openPage } from '../support/chromium.ts'
-import { CHROMIUM, withChromium } from '../support/programs.ts'
+import { type Running, startAll } from '../../support/app.ts'
+import { inspect, openChromium, openPage } from '../../support/chromium.ts'
+import { CHROMIUM, withChromium } from '../../support/programs.ts'
 
 const windows: { name: string; options: BrowserContextOptions }[] = [
   { name: 'a desktop window', options: { viewport: { width: 1200, height: 800 } } },

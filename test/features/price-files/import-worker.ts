@@ -1,7 +1,7 @@
 /** Imports a price file in a process of its own; says its memory on the way, and the outcome, by messages. */
-import { readBatches } from '../../src/features/price-files/reader.ts'
-import { runImport } from '../../src/features/price-files/run.ts'
-import { openSupplier } from './supplier.ts'
+import { readBatches } from '../../../src/features/price-files/reader.ts'
+import { runImport } from '../../../src/features/price-files/run.ts'
+import { openSupplier } from './support.ts'
 
 const supplier = openSupplier(process.env.PLATFORM_API_URL ?? '', { uploadMs: 30_000 })
 const catalogueId = await supplier.newCatalogue()

@@ -1,12 +1,12 @@
 /** A price file to the platform by `runImport`. Prints ms and peak memory. */
 
-import { createApi } from '../../src/connect/platform/api.ts'
-import { createHttp } from '../../src/connect/platform/http.ts'
-import { createRateLimiter } from '../../src/connect/platform/rate-limiter.ts'
-import { openSqlite } from '../../src/connect/store/sqlite.ts'
-import { createCatalogues } from '../../src/features/catalogues/catalogues.ts'
-import { readBatches } from '../../src/features/price-files/reader.ts'
-import { runImport } from '../../src/features/price-files/run.ts'
+import { createApi } from '../../../../src/connect/platform/api.ts'
+import { createHttp } from '../../../../src/connect/platform/http.ts'
+import { createRateLimiter } from '../../../../src/connect/platform/rate-limiter.ts'
+import { openSqlite } from '../../../../src/connect/store/sqlite.ts'
+import { createCatalogues } from '../../../../src/features/catalogues/catalogues.ts'
+import { readBatches } from '../../../../src/features/price-files/reader.ts'
+import { runImport } from '../../../../src/features/price-files/run.ts'
 
 const { FILE = '', PLATFORM_API_URL = '', LIMIT = '', WINDOW_MS = '', DATA_DIR = '' } = process.env
 const started = performance.now()

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest'
-import { createSandbox } from '../../src/sandbox/sandbox.ts'
-import { CLIENT, type Running, tempDir, testEnv } from '../support/app.ts'
-import { connected } from '../support/flow.ts'
-import { freePort, serve } from '../support/ports.ts'
-import { runApp } from '../support/process.ts'
+import { createSandbox } from '../../../src/sandbox/sandbox.ts'
+import { CLIENT, type Running, tempDir, testEnv } from '../../support/app.ts'
+import { connected } from '../../support/flow.ts'
+import { freePort, serve } from '../../support/ports.ts'
+import { runApp } from '../../support/process.ts'
 
 test('the app killed in mid-import goes on by itself when it is started again: the same items, none missing', async () => {
   const { dir, remove } = tempDir()

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { loadPriceList } from '../../src/features/live-pricing/csv-price-provider/load.ts'
+import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
 import { PRICE_LISTS } from '../../src/services.ts'
-import { startAll } from '../support/app.ts'
-import { inspect, openChromium, openPage } from '../support/chromium.ts'
-import { SAMPLE } from '../support/live-pricing.ts'
-import { CHROMIUM, withChromium } from '../support/programs.ts'
+import { startAll } from '../../support/app.ts'
+import { inspect, openChromium, openPage } from '../../support/chromium.ts'
+import { SAMPLE } from './support.ts'
+import { CHROMIUM, withChromium } from '../../support/programs.ts'
 
 const windows: { name: string; options: BrowserContextOptions }[] = [
   { name: 'a desktop window', options: { viewport: { width: 1200, height: 800 } } },

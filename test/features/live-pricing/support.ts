@@ -2,16 +2,16 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import express from 'express'
-import { noSuchEndpoint } from '../../src/features/live-pricing/answer-error.ts'
-import { loadPriceList } from '../../src/features/live-pricing/csv-price-provider/load.ts'
-import { openPriceLists } from '../../src/features/live-pricing/csv-price-provider/price-lists.ts'
-import type { PriceProvider } from '../../src/features/live-pricing/price-provider.ts'
-import { type LivePricingOptions, livePricingApi } from '../../src/features/live-pricing/router.ts'
-import { createLog } from '../../src/runtime/log.ts'
-import { tempDir } from './app.ts'
-import { serve } from './ports.ts'
+import { noSuchEndpoint } from '../../../src/features/live-pricing/answer-error.ts'
+import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
+import { openPriceLists } from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
+import type { PriceProvider } from '../../../src/features/live-pricing/price-provider.ts'
+import { type LivePricingOptions, livePricingApi } from '../../../src/features/live-pricing/router.ts'
+import { createLog } from '../../../src/runtime/log.ts'
+import { tempDir } from '../../support/app.ts'
+import { serve } from '../../support/ports.ts'
 
-export const SAMPLE = fileURLToPath(new URL('../../src/features/live-pricing/sample', import.meta.url))
+export const SAMPLE = fileURLToPath(new URL('../../../src/features/live-pricing/sample', import.meta.url))
 export const CALLER = { id: 'platform', secret: 'a-secret-of-the-platform' }
 
 /** CSV files by name, without `.csv`; each is its lines. */

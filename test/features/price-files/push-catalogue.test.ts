@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { median } from '../bench/measure.ts'
-import { serve } from '../support/ports.ts'
-import { run } from '../support/process.ts'
-import { itemOf, push, type SupplierPlatform, startPlatform, writePriceFile } from '../support/supplier.ts'
+import { median } from '../../bench/measure.ts'
+import { serve } from '../../support/ports.ts'
+import { run } from '../../support/process.ts'
+import { itemOf, push, type SupplierPlatform, startPlatform, writePriceFile } from './support.ts'
 
 let platform: SupplierPlatform
 beforeEach(async () => {
@@ -320,7 +320,7 @@ test('push-catalogue killed at 20 random moments and run again: the same items, 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 test('push-catalogue shows a bar on a terminal', async () => {
-  const { createReporter } = await import('../../src/features/price-files/cli-reporter.ts')
+  const { createReporter } = await import('../../../src/features/price-files/cli-reporter.ts')
   const written: string[] = []
   const terminal = { isTTY: true, write: (text: string) => written.push(text) > 0 } as NodeJS.WriteStream
   const reporter = createReporter(terminal)
