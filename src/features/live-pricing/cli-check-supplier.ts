@@ -1,22 +1,14 @@
 /** `npm run check-supplier`: checks any implementation of the live pricing API over HTTP, before the platform calls it. */
-import { parseArgs } from 'node:util'
+import { InvalidArgumentError } from 'commander'
+import { createCommand } from '../../runtime/command.ts'
 import { fail } from '../../runtime/serve.ts'
 import { checkSupplier, type Finding } from './check/check.ts'
 import { createProbe, type Exchange } from './check/probe.ts'
 import type { Subject } from './check/rule.ts'
 
-const USAGE = `Usage: npm run check-supplier -- BASE_URL --client-id ID --client-secret SECRET [options]
-  BASE_URL             the {supplier_base_url}, such as https://supplier.example/live-pricing
-  --item CODE          an item that has a price; may be repeated. Without it, prices are checked by made-up items only
-  --store ID           a store that carries it; otherwise one that the search finds
-  --near LAT,LON       a place with stores around it; otherwise several cities are tried
-  --member NUMBER      a member number
-  --verbose            show the call behind every rule, not only behind those that fail
-  --json               print the findings as JSON`
-
 const MARKS = { pass: 'pass', fail: 'FAIL', unchecked: ' -- ' } as const
 
-// Whoever reads the report may stop before its end.
+// The reader of the report, such as `head`, may stop before its end.
 process.stdout.on('error', () => process.exit(1))
 
 try {
@@ -52,7 +44,12 @@ function shown({ request, status, text }: Exchange): string {
 function described({ rule, outcome, reason, exchange }: Finding) {
   const { id, section, basis, says } = rule
   return {
-    ...{ rule: id, section, basis, says, outcome, reason },
+    rule: id,
+    section,
+    basis,
+    says,
+    outcome,
+    reason,
     ...(exchange && {
       request: exchange.request,
       status: exchange.status,
@@ -68,49 +65,61 @@ function summarise(findings: Finding[]): void {
   )
 }
 
+interface Options {
+  clientId: string
+  clientSecret: string
+  item: string[]
+  store?: string
+  near?: { latitude: number; longitude: number }
+  member?: string
+  verbose: boolean
+  json: boolean
+}
+
 function readArguments(): { subject: Subject; verbose: boolean; json: boolean } {
-  const string = { type: 'string' } as const
-  const flag = { type: 'boolean', default: false } as const
-  try {
-    const { values, positionals } = parseArgs({
-      // A latitude may begin with a minus, which would be taken for an option.
-      args: process.argv.slice(2).flatMap((arg, at, all) => {
-        if (all[at - 1] === '--near') return []
-        return arg === '--near' ? `--near=${all[at + 1] ?? ''}` : arg
-      }),
-      allowPositionals: true,
-      options: {
-        ...{ 'client-id': string, 'client-secret': string, store: string, near: string, member: string },
-        ...{ item: { type: 'string', multiple: true, default: [] }, verbose: flag, json: flag, help: flag },
-      },
-    })
-    if (values.help) {
-      console.log(USAGE)
-      process.exit(0)
-    }
-    const [base = '', ...more] = positionals
-    const url = URL.parse(base)
-    if (!url || !/^https?:$/.test(url.protocol) || more.length > 0)
-      throw new Error('Name one base address, http or https.')
-    const { 'client-id': clientId, 'client-secret': clientSecret } = values
-    if (!clientId || !clientSecret) throw new Error('Name --client-id and --client-secret.')
-    const baseUrl = (url.origin + url.pathname).replace(/\/+$/, '')
-    return {
-      subject: {
-        ...{ probe: createProbe({ baseUrl, clientId, clientSecret }), items: values.item },
-        ...(values.store !== undefined && { storeId: values.store }),
-        ...(values.member !== undefined && { memberNumber: values.member }),
-        ...(values.near !== undefined && { near: placeOf(values.near) }),
-      },
-      ...{ verbose: values.verbose, json: values.json },
-    }
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\n\n${USAGE}`)
+  const collect = (value: string, before: string[]) => [...before, value]
+  const command = createCommand(
+    'check-supplier',
+    'Checks any implementation of the live pricing API over HTTP, before the platform calls it.',
+  )
+    .argument('<base-url>', 'the {supplier_base_url}, such as https://supplier.example/live-pricing', parseUrl)
+    .requiredOption('--client-id <id>', 'client id of the platform')
+    .requiredOption('--client-secret <secret>', 'its client secret')
+    .option('--item <code>', 'an item that has a price; may be repeated', collect, [])
+    .option('--store <id>', 'a store that carries it; by default one that the search finds')
+    .option('--near <lat,lon>', 'a place with stores around it; by default several cities', placeOf)
+    .option('--member <number>', 'a member number')
+    .option('--verbose', 'show the call behind every rule, not only behind those that fail', false)
+    .option('--json', 'print the findings as JSON', false)
+    // A latitude may start with a minus, which would look like an option.
+    .parse(process.argv.flatMap((arg, at, all) => (all[at - 1] === '--near' ? [] : joinNear(arg, all[at + 1]))))
+  const options = command.opts<Options>()
+  const [baseUrl = ''] = command.processedArgs as string[]
+  const { clientId, clientSecret, store, member, near, verbose, json } = options
+  return {
+    subject: {
+      probe: createProbe({ baseUrl, clientId, clientSecret }),
+      items: options.item,
+      ...(store !== undefined && { storeId: store }),
+      ...(member !== undefined && { memberNumber: member }),
+      ...(near !== undefined && { near }),
+    },
+    verbose,
+    json,
   }
+}
+
+const joinNear = (arg: string, value = '') => (arg === '--near' ? `--near=${value}` : arg)
+
+function parseUrl(text: string): string {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol)) throw new InvalidArgumentError('It must be an http or https URL.')
+  return (url.origin + url.pathname).replace(/\/+$/, '')
 }
 
 function placeOf(text: string) {
   const [, latitude, longitude] = /^(-?\d+(?:\.\d+)?),(-?\d+(?:\.\d+)?)$/.exec(text) ?? []
-  if (latitude === undefined) throw new Error('--near must be LATITUDE,LONGITUDE, such as -37.81,144.96.')
+  if (latitude === undefined)
+    throw new InvalidArgumentError('It must be LATITUDE,LONGITUDE, such as -37.81,144.96.')
   return { latitude: Number(latitude), longitude: Number(longitude) }
 }

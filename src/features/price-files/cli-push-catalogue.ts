@@ -1,45 +1,45 @@
 /**
  * `npm run push-catalogue -- prices.csv --catalogue NAME --scope Public`: a price file into a catalogue, by API key.
- * Exits 0 only when the platform says that the import is completed.
+ * Exits 0 only when the platform reports that the import is completed.
  */
 import '../../runtime/env-file.ts'
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, existsSync, realpathSync, statSync, writeFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { setTimeout } from 'node:timers/promises'
+import { InvalidArgumentError, Option } from 'commander'
 import * as z from 'zod'
-import { batchIdSchema, type Catalogue, newCatalogueSchema } from '../../connect/platform/contract.ts'
 import type { TokenSource } from '../../connect/platform/token-source.ts'
-import type { Key, Store } from '../../connect/store/store.ts'
+import type { Key, KeyValueStore } from '../../connect/store/store.ts'
+import { createCommand } from '../../runtime/command.ts'
 import { type Catalogues, createCatalogues } from '../catalogues/catalogues.ts'
-import { explain, openByApiKey } from '../first-party/by-api-key.ts'
+import {
+  CATALOGUE_SCOPES,
+  type Catalogue,
+  type NewCatalogue,
+  newCatalogueSchema,
+} from '../catalogues/contract.ts'
+import { openByApiKey } from '../first-party/by-api-key.ts'
+import { explain } from '../first-party/explain.ts'
+import { createCatalogueImports } from './catalogue-imports.ts'
 import { createReporter } from './cli-reporter.ts'
 import { type Columns, FIELDS, type Field } from './columns.ts'
+import { batchIdSchema } from './contract.ts'
 import type { Problem } from './items.ts'
 import { type Check, MAX_PROBLEMS, openPriceFile } from './price-file.ts'
 import { checkFile, readBatches } from './reader.ts'
 import { createReport } from './report.ts'
-import { patiently, runImport } from './run.ts'
-
-const USAGE = `Usage: npm run push-catalogue -- FILE.csv --catalogue NAME [options]
-  --catalogue NAME      the catalogue's name; it is created if there is none of that name
-  --catalogue-id ID     or the id of one that exists
-  --scope SCOPE         Public or Managed: what a new catalogue becomes; checked when it exists
-  --map FIELD=COLUMN    which column holds a field (${FIELDS.join(', ')}), by heading or number; may be repeated
-  --strict              send nothing if any row has a problem
-  --dry-run             check the file and send nothing
-  --report FILE         write every problem row to this CSV file
-  --batch-id ID         the import's batch id; the same id again resumes it (an interrupted run is resumed anyway)
-  --tenant ID           act for this tenant; \`npm run tenants\` lists them`
+import { retry } from './retry.ts'
+import { runImport } from './run.ts'
 
 const reporter = createReporter(process.stdout)
 const interrupted = new AbortController()
-const patience = {
+const retryOptions = {
   signal: interrupted.signal,
-  onWait: (reason: string) => reporter.step(`Trying again: ${reason}`),
+  onWait: (reason: string) => reporter.step(`Retrying: ${reason}`),
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () =>
-    interrupted.abort(new Error('Stopped. Run the same command again to go on where it was.')),
+    interrupted.abort(new Error('Stopped. Run the same command again to resume.')),
   )
 }
 
@@ -54,26 +54,30 @@ try {
 async function main(): Promise<void> {
   const { file, options } = readArguments()
   const { digest, check } = await checked(file, options)
-  if (check.validRows === 0) throw new Error('No row can be sent.')
+  if (check.validRows === 0) throw new Error('This file has no row that can be sent.')
   if (options.strict && check.invalidRows > 0)
     throw new Error(`${count(check.invalidRows)} rows have problems, so nothing was sent (--strict).`)
-  if (options['dry-run']) return reporter.step('Nothing was sent (--dry-run).')
+  if (options.dryRun) return reporter.step('Nothing was sent (--dry-run).')
 
   const { signal } = interrupted
   const { api, store, source, credential, close } = await openByApiKey(process.env, options.tenant)
   try {
     const catalogues = createCatalogues(api)
     const catalogue = await findOrCreate({ catalogues, source, store, credential }, options)
-    // Until the platform has completed it, the import of this very file is remembered, to be resumed.
-    const key: Key = { kind: 'push', owner: credential, id: String(catalogue.id) }
+    // Until the platform has completed it, the store knows the import of this file, so that it can be resumed.
+    const key: Key = { kind: 'push', owner: credential, id: catalogue.id }
     const [earlier, from] = (await store.get(key))?.split(' ') ?? []
-    const resumed = options['batch-id'] === undefined && from === digest
-    const batchId = options['batch-id'] ?? ((resumed && earlier) || randomUUID())
+    const resumed = options.batchId === undefined && from === digest
+    const batchId = options.batchId ?? ((resumed && earlier) || randomUUID())
     await store.set(key, `${batchId} ${digest}`)
     reporter.step(`${resumed ? 'Resuming' : 'Starting'} import ${batchId} into "${catalogue.name}".`)
 
     const outcome = await runImport({
-      ...{ catalogues, source, catalogueId: String(catalogue.id), batchId, signal },
+      catalogueImports: createCatalogueImports(api),
+      source,
+      catalogueId: catalogue.id,
+      batchId,
+      signal,
       batches: readBatches(file, { columns: check.columns, signal }),
       onProgress: (progress) => reporter.progress(progress, check),
     })
@@ -83,49 +87,60 @@ async function main(): Promise<void> {
       )
     await store.compareAndSet(key, `${batchId} ${digest}`, null)
     reporter.end()
-    const left =
-      outcome.rejected > 0 ? ` ${count(outcome.rejected)} rows had problems and were left out.` : ''
-    reporter.step(`Completed: ${count(outcome.sent)} items in ${count(outcome.batches)} batches.${left}`)
-    if (outcome.job.message) reporter.step(`The platform says: ${outcome.job.message.slice(0, 500)}`)
+    const skipped =
+      outcome.rejected > 0 ? ` ${count(outcome.rejected)} rows had problems and were skipped.` : ''
+    reporter.step(`Completed: ${count(outcome.sent)} items in ${count(outcome.batches)} batches.${skipped}`)
+    if (outcome.job.message) reporter.step(`The platform's message: ${outcome.job.message.slice(0, 500)}`)
   } finally {
     await close()
   }
 }
 
-function readArguments() {
-  const string = { type: 'string' } as const
-  const flag = { type: 'boolean', default: false } as const
-  try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: {
-        ...{ catalogue: string, 'catalogue-id': string, scope: string, 'batch-id': string, tenant: string },
-        ...{ report: string, map: { type: 'string', multiple: true, default: [] } },
-        ...{ strict: flag, 'dry-run': flag, help: flag },
-      },
-    })
-    if (values.help) {
-      console.log(USAGE)
-      process.exit(0)
-    }
-    const [file, ...more] = positionals
-    if (!file || more.length > 0) throw new Error('Name one price file.')
-    if (!values.catalogue && !values['catalogue-id'] && !values['dry-run'])
-      throw new Error('Name the --catalogue.')
-    if (values.scope) newCatalogueSchema.shape.scope.parse(values.scope)
-    if (values['batch-id']) batchIdSchema.parse(values['batch-id'])
-    return { file, options: values }
-  } catch (error) {
-    const words = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
-    throw new Error(`${words}\n\n${USAGE}`)
-  }
+interface Options {
+  catalogue?: string
+  catalogueId?: string
+  scope?: NewCatalogue['scope']
+  map: string[]
+  strict: boolean
+  dryRun: boolean
+  report?: string
+  batchId?: string
+  tenant?: string
 }
 
-type Options = ReturnType<typeof readArguments>['options']
+function readArguments(): { file: string; options: Options } {
+  const collect = (value: string, before: string[]) => [...before, value]
+  const command = createCommand('push-catalogue', 'Imports a price file into a catalogue, with an API key.')
+    .argument('<file>', 'the price file (CSV)')
+    .option('--catalogue <name>', 'name of the catalogue; it is created if it does not exist')
+    .option('--catalogue-id <id>', 'or the id of an existing catalogue')
+    .addOption(
+      new Option('--scope <scope>', 'visibility of a new catalogue; checked if it exists').choices(
+        CATALOGUE_SCOPES,
+      ),
+    )
+    .option('--map <field=column>', `column of a field (${FIELDS.join(', ')}), by heading or number`, collect, [])
+    .option('--strict', 'send nothing if any row has a problem', false)
+    .option('--dry-run', 'check the file and send nothing', false)
+    .option('--report <file>', 'write every problem row to this CSV file')
+    .option('--batch-id <id>', 'batch id of the import; the same id again resumes it', parseBatchId)
+    .option('--tenant <id>', 'act for this tenant; `npm run tenants` lists them')
+    .parse()
+  const options = command.opts<Options>()
+  if (!options.catalogue && !options.catalogueId && !options.dryRun)
+    command.error("error: specify the catalogue with '--catalogue <name>' or '--catalogue-id <id>'")
+  return { file: command.args[0] ?? '', options }
+}
 
-/** Reads the whole file once before anything is sent: what will go, what will not, and which file it is. */
+function parseBatchId(value: string): string {
+  const parsed = batchIdSchema.safeParse(value)
+  if (!parsed.success) throw new InvalidArgumentError(z.prettifyError(parsed.error))
+  return value
+}
+
+/** Reads the whole file before anything is sent: which rows can be sent, which have problems, and which file it is. */
 async function checked(file: string, options: Options): Promise<{ digest: string; check: Check }> {
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`There is no file ${file}.`)
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`The file ${file} does not exist.`)
   if (options.report !== undefined) emptyReport(options.report, file)
   const columns = options.map.length > 0 ? await mapped(file, options.map) : undefined
   const report = options.report === undefined ? undefined : createReport(options.report)
@@ -149,13 +164,13 @@ async function checked(file: string, options: Options): Promise<{ digest: string
   }
   const names = Object.entries(check.columns).map(([field, at]) => `${field} from "${check.headings[at]}"`)
   reporter.step(
-    `Checked ${count(check.rows)} rows: ${count(check.validRows)} can go, ${count(check.invalidRows)} have problems.`,
+    `Checked ${count(check.rows)} rows: ${count(check.validRows)} ready, ${count(check.invalidRows)} with problems.`,
   )
   reporter.step(`Columns: ${names.join(', ')}.`)
   return { digest: await digestOf(file, check.columns), check }
 }
 
-/** An empty report in place of an earlier one, so that it says nothing when there is nothing to say. */
+/** Empties an earlier report, which would otherwise stay if this file has no problem. */
 function emptyReport(report: string, file: string): void {
   if (existsSync(report) && realpathSync(report) === realpathSync(file))
     throw new Error('--report names the price file itself, and would replace it.')
@@ -166,14 +181,14 @@ function emptyReport(report: string, file: string): void {
   }
 }
 
-/** Which file it is, and how it is read. */
+/** Identifies the file and how it is read. */
 async function digestOf(file: string, columns: Columns): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(columns))
   for await (const chunk of createReadStream(file)) hash.update(chunk)
   return hash.digest('hex')
 }
 
-/** `--map` over what the headings suggest. */
+/** The columns that the headings suggest, changed by `--map`. */
 async function mapped(file: string, choices: string[]): Promise<Columns> {
   const input = createReadStream(file)
   const { headings, guess } = await openPriceFile(input)
@@ -191,55 +206,55 @@ async function mapped(file: string, choices: string[]): Promise<Columns> {
   return columns
 }
 
-interface Place {
+interface Supplier {
   catalogues: Catalogues
   source: TokenSource
-  store: Store
+  store: KeyValueStore
   credential: string
 }
 
-async function findOrCreate(place: Place, options: Options): Promise<Catalogue> {
-  const { catalogues, source } = place
-  const { 'catalogue-id': id, scope } = options
+async function findOrCreate(supplier: Supplier, options: Options): Promise<Catalogue> {
+  const { catalogues, source } = supplier
+  const { catalogueId: id, scope } = options
   const name = (options.catalogue ?? '').trim()
   const found =
     id === undefined
-      ? await byName(place, name, scope)
-      : await patiently(() => catalogues.get(source, id), patience)
-  // A price list that is meant for some must not land where all can see it.
+      ? await byName(supplier, name, scope)
+      : await retry(() => catalogues.get(source, id), retryOptions)
+  // A price list for some builders must not go where all of them can see it.
   if (scope && found.scope && found.scope.toLowerCase() !== scope.toLowerCase())
     throw new Error(`The catalogue "${found.name}" is ${found.scope}, not ${scope}. Nothing was sent.`)
   return found
 }
 
-/** The catalogue of a name; created if there is none, by one process at a time. */
+/** Finds the catalogue of a name, or creates it, in one process at a time. */
 async function byName(
-  { catalogues, source, store, credential }: Place,
+  { catalogues, source, store, credential }: Supplier,
   name: string,
   scope: string | undefined,
 ) {
   const lock: Key = { kind: 'push-lock', owner: credential, id: name }
-  const mine = randomUUID()
-  // Long enough for the two calls, and short for whoever comes after one that was killed.
-  while (!(await store.compareAndSet(lock, null, mine, 2_000))) {
+  const token = randomUUID()
+  // Long enough for two calls, and short enough that a killed process does not delay the next one for long.
+  while (!(await store.compareAndSet(lock, null, token, 2_000))) {
     interrupted.signal.throwIfAborted()
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await setTimeout(200)
   }
   try {
-    // A creation whose answer was lost is not repeated before it was looked for.
-    return await patiently(async () => {
-      const there = await find(catalogues, source, name)
-      if (there) return there
+    // A creation whose answer was lost may have worked: look for the catalogue before repeating it.
+    return await retry(async () => {
+      const existing = await find(catalogues, source, name)
+      if (existing) return existing
       if (!scope)
         throw new Error(
-          `There is no catalogue "${name}". To create it, say --scope Public or --scope Managed.`,
+          `There is no catalogue "${name}". To create it, add --scope Public or --scope Managed.`,
         )
       const created = await catalogues.create(source, newCatalogueSchema.parse({ name, scope }))
       reporter.step(`Created the catalogue "${name}" (${scope}).`)
       return created
-    }, patience)
+    }, retryOptions)
   } finally {
-    await store.compareAndSet(lock, mine, null)
+    await store.compareAndSet(lock, token, null)
   }
 }
 
@@ -253,8 +268,8 @@ async function find(
     interrupted.signal.throwIfAborted()
     const { items } = await catalogues.list(source, { top: 100, skip })
     const before = seen.size
-    for (const catalogue of items) seen.set(String(catalogue.id), catalogue)
-    // A platform that does not know $skip would tell the same page for ever.
+    for (const catalogue of items) seen.set(catalogue.id, catalogue)
+    // A platform that ignores $skip would send the same page forever.
     if (items.length < 100 || seen.size === before) break
   }
   const found = [...seen.values()].filter((catalogue) => catalogue.name === name)
