@@ -9,7 +9,11 @@
 import * as z from 'zod'
 
 /** given 5.3.2: the page that starts the flow, its parameter, and the one it returns with. */
-export const START_PAGE = { path: '/oauth2.html', redirectUrl: 'redirectUrl', context: 'bxcontext' } as const
+export const START_PAGE = {
+  path: '/oauth2.html',
+  redirectUrl: 'redirectUrl',
+  bxcontext: 'bxcontext',
+} as const
 
 /** assumed: the path of the consent page on the identity provider, unless `PLATFORM_AUTHORIZE_PATH` says otherwise. */
 export const AUTHORIZE_PATH = '/authorize'
@@ -17,8 +21,8 @@ export const AUTHORIZE_PATH = '/authorize'
 /** given 4.3: code exchange and refresh. */
 export const TOKEN_PATH = '/oauth/token'
 
-/** given 5.3.6 for refresh; assumed for the consent url and the exchange: the context travels under this name. */
-export const CONTEXT_PARAMETER = 'bxcontext'
+/** given 5.3.6 for refresh; assumed for the consent url and the exchange: the bxcontext travels under this name. */
+export const BXCONTEXT_PARAMETER = 'bxcontext'
 
 /** given 5.3.3, as examples: the scopes we know, and what they let an application do. */
 export const SCOPES = { catalogues: 'catalogues', leads: 'leads' } as const
@@ -59,7 +63,7 @@ export const MAX_PAGE = 100
  * given 5.3.4: a bxcontext is text; assumed: 1 to 512 characters, none of them a control character, and not a
  * dot segment, which no URL path can carry.
  */
-export const contextSchema = z
+export const bxcontextSchema = z
   .string()
   .min(1)
   .max(512)
@@ -75,7 +79,7 @@ const tokenSchema = z
  * given 5.3.4 and 5.3.6: `access_token`, `refresh_token`, `expires_in` (seconds). assumed: all but the access
  * token may be absent, and a number may come as a string.
  */
-export const tokenAnswerSchema = z.looseObject({
+export const tokenResponseSchema = z.looseObject({
   access_token: tokenSchema,
   refresh_token: tokenSchema.nullish(),
   expires_in: z
@@ -146,7 +150,7 @@ export const SUBSCRIPTION_HEADER = 'Ocp-Apim-Subscription-Key'
 export const firstPartyTokensSchema = z.looseObject({
   accessToken: tokenSchema,
   refreshToken: tokenSchema.nullish(),
-  expiresIn: tokenAnswerSchema.shape.expires_in,
+  expiresIn: tokenResponseSchema.shape.expires_in,
   isSuccessful: z.boolean().nullish(),
 })
 
@@ -246,7 +250,7 @@ export const webhookEventSchema = z.looseObject({
     .union([z.string().max(100), z.number()])
     .nullish()
     .catch(null),
-  data: z.looseObject({ bxcontext: contextSchema.nullish() }).nullish().catch(null),
+  data: z.looseObject({ bxcontext: bxcontextSchema.nullish() }).nullish().catch(null),
 })
 export type WebhookEvent = z.infer<typeof webhookEventSchema>
 
