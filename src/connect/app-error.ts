@@ -1,24 +1,24 @@
 export interface AppErrorOptions {
-  /** When it is worth trying again, in ms from now. */
+  /** When to retry, in ms from now. */
   retryAfterMs?: number | undefined
-  /** For the log: what happened, in words of ours. Never shown to callers. */
+  /** What happened, for the log only: callers never see it. */
   reason?: string | undefined
-  /** The field of the input or of an answer that is wrong. */
+  /** The field of the input or of an answer that is invalid. */
   field?: string | undefined
-  /** Further members of the problem document (RFC 9457 section 3.2). */
+  /** Additional members of the problem document (RFC 9457 section 3.2). */
   details?: Record<string, unknown>
 }
 
 /**
- * An error that this app explains: every error class extends it. It is built from chosen fields only and never wraps a
- * response, a request or a library's error: those hold tokens.
+ * The base class of all errors with a message for users. An error is built from chosen fields only and never wraps a
+ * response, a request or a library's error, because those contain tokens.
  */
 export abstract class AppError extends Error {
-  /** Stable, for programs: `not_connected`. */
+  /** A stable code for programs, for example `not_connected`. */
   abstract readonly code: string
-  /** The HTTP status that this app answers with. */
+  /** The HTTP status of this app's response. */
   abstract readonly status: number
-  /** Whether callers may see the message; otherwise they get a general one. */
+  /** Whether callers see the message; otherwise they see a general one. */
   readonly expose: boolean = true
   readonly retryAfterMs: number | undefined
   readonly reason: string | undefined

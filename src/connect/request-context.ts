@@ -1,4 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** The request that is being answered: whatever is logged on its behalf carries its id. */
+/** The current HTTP request: every log line that is written while it is handled carries its id. */
 export const requestContext = new AsyncLocalStorage<{ requestId: string }>()

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import * as z from 'zod'
 import { randomCodeVerifier, randomState } from '../platform/oauth.ts'
-import type { Key, Store } from '../store/store.ts'
-import { ConnectError, type FailureCode } from './errors.ts'
+import type { Key, KeyValueStore } from '../store/store.ts'
+import { ConnectError, type FailureCode, isFailureCode } from './errors.ts'
 
 /** An authorization request belongs to one user in one browser session. */
 export interface BrowserSession {
@@ -10,230 +12,293 @@ export interface BrowserSession {
   session: string
 }
 
-/** How a request ended: in this context's connection, or in a failure. */
+/** How a request ended: the bxcontext that was connected, or the code of the failure. */
 export type Outcome = { connected: string } | { failed: FailureCode }
 
-/** What the consent url needs. */
+/** What the authorization url needs. */
 export interface Consent {
-  context: string
+  bxcontext: string
   state: string
   codeVerifier: string
 }
 
-/** Another context arrived than the one that was to be reconnected: the user decides. */
+/** The platform returned a different bxcontext than the one to be reconnected; the user decides. */
 export interface Mismatch {
-  /** Names the question, for `confirm`. */
+  /** Identifies the question, for `confirm`. */
   id: string
-  /** The context that arrived, and the one that was meant. */
-  context: string
+  /** The bxcontext that arrived. */
+  bxcontext: string
+  /** The bxcontext that was to be reconnected. */
   expected: string
 }
 
-/** What the exchange needs, given to the one caller that may send the code. */
+/** What the code exchange needs. Only one caller gets it, so the code is sent once. */
 export interface PendingExchange {
-  context: string
-  /** The context that was to be reconnected. */
+  bxcontext: string
+  /** The bxcontext that was to be reconnected. */
   expected: string | undefined
   codeVerifier: string
-  /** Records the outcome, to be shown when the same callback is opened again. */
+  /** Stores the outcome, which is shown if the same callback is opened again. */
   end(outcome: Outcome): Promise<void>
 }
 
+/** How a flow failed, for the page that shows it. */
+export interface NotedFailure {
+  code: FailureCode
+  /** The id of the HTTP request that failed. */
+  requestId: string
+  /** The bxcontext that was to be reconnected. */
+  expected?: string | undefined
+}
+
+/** Connect flows that have started and not finished. Every method throws `StoreUnavailableError`. */
 export interface AuthorizationRequests {
-  /** Starts a request: for 15 minutes one context may arrive for it. `expected` is the one to be reconnected. */
+  /** Starts a request, which accepts one bxcontext for 15 minutes. `expected`: the one to be reconnected. */
   start(browser: BrowserSession, expected?: string): Promise<void>
   /**
-   * Uses up a started request for the context that arrived, and ties both to a new random state (RFC 6749 section
-   * 10.12). A context that is not the expected one becomes a question instead. Throws `ConnectError` (`no_attempt`)
-   * when no request is pending: anyone could have planted that context.
+   * Consumes a started request and binds the bxcontext that arrived to a new random state (RFC 6749 section 10.12). If
+   * it is not the expected one, resolves to a `Mismatch`. Throws `ConnectError` (`missing_authorization_request`) if no
+   * request is pending: anyone could have planted that bxcontext.
    */
-  bindContext(browser: BrowserSession, context: string): Promise<Consent | Mismatch>
-  /** The question of this id. Throws `ConnectError` (`unknown_attempt`). */
+  bindBxcontext(browser: BrowserSession, bxcontext: string): Promise<Consent | Mismatch>
+  /** Resolves to the mismatch of this id. Throws `ConnectError` (`invalid_state`). */
   mismatch(browser: BrowserSession, id: string): Promise<Mismatch>
-  /** The user wants the context that arrived. Uses up the question. Throws `ConnectError` (`unknown_attempt`). */
+  /** Accepts the bxcontext that arrived and consumes the mismatch. Throws `ConnectError` (`invalid_state`). */
   confirm(browser: BrowserSession, id: string): Promise<Consent>
   /**
-   * Claims the request of this state, atomically: among all callers and processes one gets the `PendingExchange`; any
-   * other waits for its outcome. Throws `ConnectError` (`unknown_attempt`, `unfinished`).
+   * Consumes the request of this state, atomically: one caller among all processes gets the `PendingExchange`, the others
+   * wait for its outcome. Throws `ConnectError` (`invalid_state`, `exchange_incomplete`).
    */
-  claim(browser: BrowserSession, state: string): Promise<PendingExchange | Outcome>
-  /** Remembers how the last flow of this browser failed, for the page that says so. */
+  consume(browser: BrowserSession, state: string): Promise<PendingExchange | Outcome>
+  /** Stores how this browser's latest flow failed, for 15 minutes. */
   noteFailure(browser: BrowserSession, failure: NotedFailure): Promise<void>
-  /** How the last flow of this browser failed, in the last 15 minutes. */
+  /** Resolves to how this browser's latest flow failed, or null. */
   lastFailure(browser: BrowserSession): Promise<NotedFailure | null>
 }
 
-export interface NotedFailure {
-  code: FailureCode
-  /** The id of the request that failed. */
-  requestId: string
-  /** The context that was to be reconnected. */
-  expected?: string | undefined
+/** A started request, which waits for its bxcontext. `expiresAt` is in ms since 1970. */
+const pendingSchema = z.array(z.object({ expiresAt: z.number(), expected: z.string().optional() }))
+type PendingRequest = z.infer<typeof pendingSchema>[number]
+
+const failureCode = z.custom<FailureCode>(isFailureCode)
+const common = {
+  session: z.string(),
+  bxcontext: z.string(),
+  expected: z.string().optional(),
+  expiresAt: z.number(),
+}
+const confirmingSchema = z.object({ ...common, phase: z.literal('confirming'), expected: z.string() })
+const requestSchema = z.discriminatedUnion('phase', [
+  confirmingSchema,
+  z.object({ ...common, phase: z.literal('consenting'), codeVerifier: z.string() }),
+  z.object({ ...common, phase: z.literal('exchanging') }),
+  z.object({
+    ...common,
+    phase: z.literal('ended'),
+    outcome: z.union([z.object({ connected: z.string() }), z.object({ failed: failureCode })]),
+  }),
+])
+type StoredRequest = z.infer<typeof requestSchema>
+type ConsentingRequest = Extract<StoredRequest, { phase: 'consenting' }>
+
+interface Context {
+  store: KeyValueStore
+  now: () => number
 }
 
-/** A request that has started and waits for its context. */
-interface Started {
-  expiresAt: number
-  expected?: string | undefined
-}
-
-type Stored = {
-  session: string
-  context: string
-  /** The context that was to be reconnected. */
-  expected?: string | undefined
-  expiresAt: number
-} & (
-  | { phase: 'confirming'; expected: string }
-  | { phase: 'consenting'; codeVerifier: string }
-  | { phase: 'exchanging' }
-  | { phase: 'ended'; outcome: Outcome }
-)
-
-const LIFE_MS = 15 * 60_000
-/** Requests that one session may have pending at once: one per tab; also caps what a script can create. */
+const LIFETIME_MS = 15 * 60_000
+/** How many requests one session may have pending: one per tab; also caps what a script can create. */
 const MAX_PENDING = 20
-/** How long a second caller waits for the first one's exchange, in ms: longer than the token endpoint may take. */
+/** How long other callers wait for the exchange, in ms: longer than the token endpoint may take. */
 const WAIT_MS = 45_000
 const POLL_MS = 50
 
+const pendingKey = ({ userId, session }: BrowserSession): Key => ({
+  kind: 'pending-authorization',
+  owner: userId,
+  id: session,
+})
+const failureKey = ({ userId, session }: BrowserSession): Key => ({
+  kind: 'connect-failure',
+  owner: userId,
+  id: session,
+})
+const requestKey = ({ userId }: BrowserSession, id: string): Key => ({
+  kind: 'authorization-request',
+  owner: userId,
+  id,
+})
+
 export function createAuthorizationRequests(
-  store: Store,
+  store: KeyValueStore,
   now: () => number = Date.now,
 ): AuthorizationRequests {
-  const pendingKey = ({ userId, session }: BrowserSession): Key => ({
-    kind: 'waiting',
-    owner: userId,
-    id: session,
-  })
-  const failureKey = ({ userId, session }: BrowserSession): Key => ({
-    kind: 'connect-failure',
-    owner: userId,
-    id: session,
-  })
-  const requestKey = ({ userId }: BrowserSession, id: string): Key => ({ kind: 'attempt', owner: userId, id })
-
-  /** Changes the list of this session's pending requests; compare-and-set, as tabs do so at once. */
-  async function changePending(
-    browser: BrowserSession,
-    change: (pending: Started[]) => Started[],
-  ): Promise<void> {
-    for (;;) {
-      const value = await store.get(pendingKey(browser))
-      const pending = parsePending(value)
-      const next = change(pending.filter(({ expiresAt }) => expiresAt > now()))
-      const written = next.length > 0 ? JSON.stringify(next) : null
-      if (await store.compareAndSet(pendingKey(browser), value, written, LIFE_MS)) return
-    }
-  }
-
-  async function read(browser: BrowserSession, id: string): Promise<{ request: Stored; value: string }> {
-    const value = await store.get(requestKey(browser, id))
-    const request: Stored | null = value === null ? null : JSON.parse(value)
-    if (value === null || request?.session !== browser.session || request.expiresAt <= now())
-      throw new ConnectError('unknown_attempt')
-    return { request, value }
-  }
-
-  async function askForConsent(
-    browser: BrowserSession,
-    context: string,
-    { expected, expiresAt }: Started,
-  ): Promise<Consent> {
-    const [state, codeVerifier] = [randomState(), randomCodeVerifier()]
-    const { session } = browser
-    const request: Stored = { phase: 'consenting', session, context, expected, expiresAt, codeVerifier }
-    await store.set(requestKey(browser, state), JSON.stringify(request), expiresAt - now())
-    return { context, state, codeVerifier }
-  }
-
-  async function readMismatch(browser: BrowserSession, id: string) {
-    const { request, value } = await read(browser, id)
-    if (request.phase !== 'confirming') throw new ConnectError('unknown_attempt')
-    return { request, value }
-  }
-
+  const context: Context = { store, now }
   return {
     start: (browser, expected) =>
-      changePending(browser, (pending) =>
-        [...pending, { expiresAt: now() + LIFE_MS, expected }].slice(-MAX_PENDING),
+      updatePending(context, browser, (pending) =>
+        [...pending, { expiresAt: now() + LIFETIME_MS, expected }].slice(-MAX_PENDING),
       ),
 
-    async bindContext(browser, context) {
-      let started: Started = { expiresAt: 0 }
-      await changePending(browser, (pending) => {
-        // The one that expects this very context; otherwise the latest, whose user may have chosen another.
-        const own = pending.findLastIndex(({ expected }) => expected === context)
-        const index = own === -1 ? pending.length - 1 : own
-        const found = pending[index]
-        if (!found) throw new ConnectError('no_attempt')
-        started = found
-        return pending.toSpliced(index, 1)
-      })
-      const { expiresAt, expected } = started
-      if (expected === undefined || expected === context) return askForConsent(browser, context, started)
+    async bindBxcontext(browser, bxcontext) {
+      const { expiresAt, expected } = await takePending(context, browser, bxcontext)
+      if (expected === undefined || expected === bxcontext)
+        return createConsent(context, browser, bxcontext, expiresAt, expected)
       const id = randomBytes(16).toString('base64url')
       const { session } = browser
-      const request: Stored = { phase: 'confirming', session, context, expected, expiresAt }
-      await store.set(requestKey(browser, id), JSON.stringify(request), expiresAt - now())
-      return { id, context, expected }
+      await writeRequest(context, browser, id, {
+        phase: 'confirming',
+        session,
+        bxcontext,
+        expected,
+        expiresAt,
+      })
+      return { id, bxcontext, expected }
     },
 
     async mismatch(browser, id) {
-      const { request } = await readMismatch(browser, id)
-      return { id, context: request.context, expected: request.expected }
+      const { bxcontext, expected } = (await readMismatch(context, browser, id)).request
+      return { id, bxcontext, expected }
     },
 
     async confirm(browser, id) {
-      const { request, value } = await readMismatch(browser, id)
+      const { request, value } = await readMismatch(context, browser, id)
       if (!(await store.compareAndSet(requestKey(browser, id), value, null)))
-        throw new ConnectError('unknown_attempt')
-      return askForConsent(browser, request.context, { expiresAt: request.expiresAt })
+        throw new ConnectError('invalid_state')
+      return createConsent(context, browser, request.bxcontext, request.expiresAt)
     },
 
-    noteFailure: (browser, failure) => store.set(failureKey(browser), JSON.stringify(failure), LIFE_MS),
+    noteFailure: (browser, failure) => store.set(failureKey(browser), JSON.stringify(failure), LIFETIME_MS),
 
     async lastFailure(browser) {
       const value = await store.get(failureKey(browser))
       return value === null ? null : JSON.parse(value)
     },
 
-    async claim(browser, state) {
-      const key = requestKey(browser, state)
-      for (const deadline = now() + WAIT_MS; ; ) {
-        const { request, value } = await read(browser, state)
-        if (request.phase === 'confirming') throw new ConnectError('unknown_attempt')
+    async consume(browser, state) {
+      const deadline = now() + WAIT_MS
+      for (;;) {
+        const { request, value } = await readRequest(context, browser, state)
+        if (request.phase === 'confirming') throw new ConnectError('invalid_state')
         if (request.phase === 'ended') return request.outcome
         if (request.phase === 'consenting') {
-          const { codeVerifier, ...rest } = request
-          const exchanging: Stored = { ...rest, phase: 'exchanging' }
-          const claimed = JSON.stringify(exchanging)
-          // Kept until the outcome can be recorded, however long the exchange takes.
-          const life = Math.max(request.expiresAt - now(), WAIT_MS)
-          if (!(await store.compareAndSet(key, value, claimed, life))) continue
-          return {
-            context: request.context,
-            expected: request.expected,
-            codeVerifier,
-            async end(outcome) {
-              const ended: Stored = { ...rest, phase: 'ended', outcome, expiresAt: now() + LIFE_MS }
-              await store.compareAndSet(key, claimed, JSON.stringify(ended), LIFE_MS)
-            },
-          }
+          const exchange = await claimExchange(context, requestKey(browser, state), request, value)
+          if (exchange) return exchange
+          continue
         }
-        if (now() > deadline) throw new ConnectError('unfinished')
-        await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+        if (now() > deadline) throw new ConnectError('exchange_incomplete')
+        await pause(POLL_MS)
       }
     },
   }
 }
 
-/** A list that cannot be read counts as empty: the user starts again. */
-function parsePending(value: string | null): Started[] {
+/** Changes the list of this session's pending requests, which tabs may do at the same time. */
+async function updatePending(
+  { store, now }: Context,
+  browser: BrowserSession,
+  change: (pending: PendingRequest[]) => PendingRequest[],
+): Promise<void> {
+  for (;;) {
+    const value = await store.get(pendingKey(browser))
+    // An unreadable list counts as empty: the user starts again.
+    const pending = pendingSchema.safeParse(parse(value)).data ?? []
+    const next = change(pending.filter(({ expiresAt }) => expiresAt > now()))
+    const text = next.length > 0 ? JSON.stringify(next) : null
+    if (await store.compareAndSet(pendingKey(browser), value, text, LIFETIME_MS)) return
+  }
+}
+
+/** Consumes the pending request that expects this bxcontext, or the latest one, whose user may have chosen another. */
+async function takePending(
+  context: Context,
+  browser: BrowserSession,
+  bxcontext: string,
+): Promise<PendingRequest> {
+  let taken: PendingRequest | undefined
+  await updatePending(context, browser, (pending) => {
+    const expecting = pending.findLastIndex(({ expected }) => expected === bxcontext)
+    const index = expecting === -1 ? pending.length - 1 : expecting
+    taken = pending[index]
+    if (!taken) throw new ConnectError('missing_authorization_request')
+    return pending.toSpliced(index, 1)
+  })
+  return taken as PendingRequest
+}
+
+async function createConsent(
+  context: Context,
+  browser: BrowserSession,
+  bxcontext: string,
+  expiresAt: number,
+  expected?: string,
+): Promise<Consent> {
+  const state = randomState()
+  const codeVerifier = randomCodeVerifier()
+  const { session } = browser
+  await writeRequest(context, browser, state, {
+    phase: 'consenting',
+    session,
+    bxcontext,
+    expected,
+    expiresAt,
+    codeVerifier,
+  })
+  return { bxcontext, state, codeVerifier }
+}
+
+function writeRequest({ store, now }: Context, browser: BrowserSession, id: string, request: StoredRequest) {
+  return store.set(requestKey(browser, id), JSON.stringify(request), request.expiresAt - now())
+}
+
+/** Throws `ConnectError` (`invalid_state`) if there is no such request of this session, or it has expired. */
+async function readRequest(
+  { store, now }: Context,
+  browser: BrowserSession,
+  id: string,
+): Promise<{ request: StoredRequest; value: string }> {
+  const value = await store.get(requestKey(browser, id))
+  const request = requestSchema.safeParse(parse(value)).data
+  if (value === null || request?.session !== browser.session || request.expiresAt <= now())
+    throw new ConnectError('invalid_state')
+  return { request, value }
+}
+
+async function readMismatch(context: Context, browser: BrowserSession, id: string) {
+  const { request, value } = await readRequest(context, browser, id)
+  if (request.phase !== 'confirming') throw new ConnectError('invalid_state')
+  return { request, value }
+}
+
+/** Claims the exchange, or resolves to null if another caller did so first. `value`: the stored text of the request. */
+async function claimExchange(
+  { store, now }: Context,
+  key: Key,
+  request: ConsentingRequest,
+  value: string,
+): Promise<PendingExchange | null> {
+  const { codeVerifier, ...rest } = request
+  const exchanging: StoredRequest = { ...rest, phase: 'exchanging' }
+  const claimed = JSON.stringify(exchanging)
+  // Stored until the outcome is known, however long the exchange takes.
+  const ttlMs = Math.max(request.expiresAt - now(), WAIT_MS)
+  if (!(await store.compareAndSet(key, value, claimed, ttlMs))) return null
+  return {
+    bxcontext: request.bxcontext,
+    expected: request.expected,
+    codeVerifier,
+    async end(outcome) {
+      const ended: StoredRequest = { ...rest, phase: 'ended', outcome, expiresAt: now() + LIFETIME_MS }
+      await store.compareAndSet(key, claimed, JSON.stringify(ended), LIFETIME_MS)
+    },
+  }
+}
+
+/** Parses JSON; undefined if it is absent or not JSON. */
+function parse(value: string | null): unknown {
   try {
-    const pending: unknown = JSON.parse(value ?? '[]')
-    return Array.isArray(pending) ? pending : []
+    return value === null ? undefined : JSON.parse(value)
   } catch {
-    return []
+    return undefined
   }
 }

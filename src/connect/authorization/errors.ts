@@ -1,12 +1,12 @@
 import { AppError } from '../app-error.ts'
 
-/** A connect flow that cannot go on; each code has a page of its own with a way to start again. */
+/** A connect flow that failed. Each code has its own page, which offers a way to start again. */
 export class ConnectError extends AppError {
   readonly code: FailureCode
   readonly status: number
-  /** The id of the request that failed, when another one shows it. */
+  /** The id of the HTTP request that failed, if a later one shows the failure. */
   readonly requestId: string | undefined
-  /** The context that was to be reconnected. */
+  /** The bxcontext that was to be reconnected. */
   readonly expected: string | undefined
 
   constructor(
@@ -24,23 +24,23 @@ export class ConnectError extends AppError {
 }
 
 const FAILURES = {
-  invalid_context: {
+  invalid_bxcontext: {
     status: 400,
     message: 'The platform sent the browser back without a usable bxcontext parameter. Please connect again.',
   },
-  no_attempt: {
+  missing_authorization_request: {
     status: 400,
     message:
-      'No connection was started in this browser in the last 15 minutes, or it was finished already. Please connect again.',
+      'No connection was started in this browser in the last 15 minutes, or it has already finished. Please connect again.',
   },
   invalid_callback: {
     status: 400,
     message: 'The address of this page is incomplete: it needs one state and one code. Please connect again.',
   },
-  unknown_attempt: {
+  invalid_state: {
     status: 400,
     message:
-      'This consent does not belong to a connection that you started in this browser, or it is too old.',
+      'This consent does not belong to a connection that you started in this browser, or it has expired.',
   },
   consent_denied: {
     status: 403,
@@ -49,7 +49,7 @@ const FAILURES = {
   code_rejected: {
     status: 400,
     message:
-      'The platform did not accept the consent: its code was used already or is too old. Please connect again.',
+      'The platform did not accept the consent: its code has already been used or has expired. Please connect again.',
   },
   not_a_navigation: {
     status: 400,
@@ -60,7 +60,7 @@ const FAILURES = {
     message:
       "The platform granted access, but this app's data store did not accept it yet. The app keeps trying for ten minutes. Check your connections in a minute; if the account is not listed, connect it again.",
   },
-  unfinished: {
+  exchange_incomplete: {
     status: 503,
     message:
       'This connection was interrupted before it was finished. Check your connections; if the account is not listed, connect it again.',
@@ -73,7 +73,7 @@ const FAILURES = {
   platform_rejected: {
     status: 502,
     message:
-      "The platform's answer does not fit the connection that was requested. Nothing was stored; please connect again.",
+      "The platform's answer does not match the connection that was requested. Nothing was stored; please connect again.",
   },
   misconfigured: {
     status: 500,
@@ -82,7 +82,7 @@ const FAILURES = {
   },
   consent_unavailable: {
     status: 502,
-    message: "The platform's consent page reported a fault of its own. Nothing was stored; please try again.",
+    message: "The platform's consent page reported an error. Nothing was stored; please try again.",
   },
   consent_misconfigured: {
     status: 500,
@@ -96,11 +96,11 @@ export type FailureCode = keyof typeof FAILURES
 export const isFailureCode = (code: unknown): code is FailureCode =>
   typeof code === 'string' && Object.hasOwn(FAILURES, code)
 
-/** What an `error` parameter on the callback means (RFC 6749 section 4.1.2.1). */
+/** Maps the `error` parameter of the callback (RFC 6749 section 4.1.2.1) to an error of ours. */
 export function consentFailure(error: string): ConnectError {
   if (error === 'access_denied') return new ConnectError('consent_denied')
   const temporary = error === 'server_error' || error === 'temporarily_unavailable'
-  // The error comes from an address that anyone can type, so only what looks like a code is logged.
-  const reason = `the consent page answered ${/^[\w.:-]{1,60}$/.test(error) ? error : 'an unreadable error'}`
+  // Anyone can open the callback with any error, so only what looks like a code is logged.
+  const reason = `the consent page returned ${/^[\w.:-]{1,60}$/.test(error) ? error : 'an invalid error code'}`
   return new ConnectError(temporary ? 'consent_unavailable' : 'consent_misconfigured', reason)
 }

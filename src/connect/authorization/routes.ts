@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Logger } from 'pino'
-import { contextSchema, START_PAGE } from '../platform/contract.ts'
+import { bxcontextSchema, START_PAGE } from '../platform/contract.ts'
 import {
   ConfigurationError,
   InvalidGrantError,
@@ -19,16 +19,16 @@ import type {
 } from './authorization-requests.ts'
 import { ConnectError, consentFailure, type FailureCode, isFailureCode } from './errors.ts'
 
-/** What this flow needs of the pages around it. */
+/** The pages that the flow needs. */
 export interface ConnectPages {
   /** The id of the signed-in user. Throws if no user is signed in. */
   requireUser(req: Request): string
   isSignedIn(req: Request): boolean
   /** The error for a flow whose user signed out before it finished. */
   signedOut(): Error
-  /** Shows the connections, with the notice that one is connected. */
+  /** Shows the connections, with a notice that the account is connected. */
   showConnected(req: Request, res: Response): Promise<void>
-  /** Asks whether the context that arrived is to be connected as well; the answer is posted to the same address. */
+  /** Asks whether to connect the bxcontext that arrived; the form posts to the same address. */
   askAboutMismatch(req: Request, res: Response, mismatch: Mismatch): void
 }
 
@@ -36,99 +36,72 @@ export interface ConnectOptions {
   authorizationRequests: AuthorizationRequests
   oauth: OAuth
   vault: Pick<Vault, 'connect'>
-  /** The public address of this app: where the platform sends the browser back to. */
+  /** The public address of this app. */
   baseUrl: string
   pages: ConnectPages
   log: Logger
 }
 
-/** The two addresses of ours that the platform's support registers for this app. */
+/** The two return addresses that the platform registers for this app: for the bxcontext, and for the callback. */
 export const redirectUrls = (baseUrl: string) =>
   [`${baseUrl}/connect/context`, `${baseUrl}/connect/callback`] as const
 
-const MAX_PARAMETER = 4096
-const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
+const MAX_PARAMETER_LENGTH = 4096
+const [BXCONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
 const FAILED_PATH = '/connect/failed'
-/** Carries a failure of this session to its page when the store cannot; no link can set it. */
+/** Carries a failure of this session to its page when the store cannot; a link cannot set it. */
 const FAILED_COOKIE = 'connect_failed'
 const FAILED_COOKIE_MS = 60_000
+const FAILED_COOKIE_PATTERN = new RegExp(`\\b${FAILED_COOKIE}=(\\w+)\\.([\\w-]+)`)
 
 /**
- * The delegated flow as the browser sees it (specification 5.3): start, receive the context and ask for consent,
- * exchange the code. The callback always answers with a redirect, so that the code leaves the address bar.
+ * The delegated flow in the browser (specification 5.3): start, receive the bxcontext and ask for consent, exchange the
+ * code. The callback always responds with a redirect, so that the code leaves the address bar.
  */
 export function connectRoutes(options: ConnectOptions): Router {
   const { authorizationRequests, oauth, baseUrl, pages } = options
-  const [contextUrl, redirectUri] = redirectUrls(baseUrl)
-  const exchange = exchanger(options)
-  const browserOf = (req: Request): BrowserSession => ({
-    userId: pages.requireUser(req),
-    session: sessionDigest(req),
-  })
-  const consentUrl = async (consent: Consent) => (await oauth.consentUrl({ ...consent, redirectUri })).href
+  const [bxcontextUrl, redirectUri] = redirectUrls(baseUrl)
+  const browserOf = (req: Request) => browserSession(req, pages)
+  const redirectToConsent = async (res: Response, consent: Consent) =>
+    res.redirect(303, (await oauth.authorizationUrl({ ...consent, redirectUri })).href)
 
   return (
     Router()
       .post('/connect', async (req, res) => {
         const browser = browserOf(req)
-        await authorizationRequests.start(browser, expectedOf(req))
-        res.redirect(303, oauth.startUrl(contextUrl).href)
+        await authorizationRequests.start(browser, expectedBxcontext(req))
+        res.redirect(303, oauth.startUrl(bxcontextUrl).href)
       })
 
-      // Each of these addresses is good for one visit, so a HEAD request (of a mail scanner, say) must not use it up.
-      .head([CONTEXT_PATH, CALLBACK_PATH], (_req, res) => {
+      // A visit consumes the request, so a HEAD request (of a mail scanner, for example) must not count as one.
+      .head([BXCONTEXT_PATH, CALLBACK_PATH], (_req, res) => {
         res.status(405).set('Allow', 'GET').end()
       })
 
-      .get(CONTEXT_PATH, topLevelOnly, async (req, res) => {
+      .get(BXCONTEXT_PATH, topLevelOnly, async (req, res) => {
         const browser = browserOf(req)
-        const context = contextSchema.safeParse(req.query[START_PAGE.context])
-        if (!context.success) throw new ConnectError('invalid_context')
-        const bound = await authorizationRequests.bindContext(browser, context.data)
+        const bound = await authorizationRequests.bindBxcontext(
+          browser,
+          parseBxcontext(req.query[START_PAGE.bxcontext]),
+        )
         if ('id' in bound) res.redirect(303, `/connect/confirm/${bound.id}`)
-        else res.redirect(303, await consentUrl(bound))
+        else await redirectToConsent(res, bound)
       })
 
       .get('/connect/confirm/:id', async (req, res) => {
         pages.askAboutMismatch(req, res, await authorizationRequests.mismatch(browserOf(req), req.params.id))
       })
       .post('/connect/confirm/:id', async (req, res) => {
-        res.redirect(
-          303,
-          await consentUrl(await authorizationRequests.confirm(browserOf(req), req.params.id)),
-        )
+        await redirectToConsent(res, await authorizationRequests.confirm(browserOf(req), req.params.id))
       })
 
-      .get(CALLBACK_PATH, topLevelOnly, async (req, res) => {
-        if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
-        const browser = browserOf(req)
-        let expected: string | undefined
-        try {
-          const answer = callbackParameters(req)
-          const claimed = await authorizationRequests.claim(browser, answer.state)
-          if ('end' in claimed) expected = claimed.expected
-          const outcome = 'end' in claimed ? await exchange(req, browser.userId, claimed, answer) : claimed
-          if ('failed' in outcome) throw new ConnectError(outcome.failed)
-          res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
-          return await pages.showConnected(req, res)
-        } catch (error) {
-          if (!(error instanceof ConnectError)) throw error
-          const { code, reason } = error
-          res.locals.failure = { code, reason }
-          // Nothing can be noted in the very store that does not accept anything.
-          if (code === 'not_saved_yet') return leave(req, res, code)
-          res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
-          await authorizationRequests.noteFailure(browser, { code, requestId: req.id, expected })
-          return res.redirect(303, FAILED_PATH)
-        }
-      })
+      .get(CALLBACK_PATH, topLevelOnly, (req, res) => handleCallback(options, req, res))
 
       .get(FAILED_PATH, async (req, res) => {
         if (!pages.isSignedIn(req)) throw pages.signedOut()
         const browser = browserOf(req)
-        const pattern = new RegExp(`\\b${FAILED_COOKIE}=(\\w+)\\.([\\w-]+)`)
-        const [, carried, session] = pattern.exec(req.get('cookie') ?? '') ?? []
-        if (isFailureCode(carried) && session === browser.session) throw new ConnectError(carried)
+        const [, cookieCode, session] = FAILED_COOKIE_PATTERN.exec(req.get('cookie') ?? '') ?? []
+        if (isFailureCode(cookieCode) && session === browser.session) throw new ConnectError(cookieCode)
         const failure = await authorizationRequests.lastFailure(browser)
         if (!isFailureCode(failure?.code)) return res.redirect(303, '/connections')
         throw new ConnectError(failure.code, undefined, failure)
@@ -136,19 +109,80 @@ export function connectRoutes(options: ConnectOptions): Router {
   )
 }
 
-/** An error of the callback that nothing can be noted of, such as a store that is away: the code leaves the address bar. */
+/** Handles an unexpected error of the callback, such as an unavailable store: the code still leaves the address bar. */
 export const leaveCallback: ErrorRequestHandler = (error, req, res, next) => {
   const isCallback = req.method === 'GET' && req.path.toLowerCase().replace(/\/$/, '') === CALLBACK_PATH
   if (!isCallback || res.headersSent || error instanceof ConnectError) return next(error)
   const { code, reason } = (error ?? {}) as { code?: string; reason?: string }
   req.log.error({ code, reason }, 'connect failed')
-  leave(req, res, 'unfinished')
+  redirectToFailure(req, res, 'exchange_incomplete')
+}
+
+/** Consumes the request and exchanges the code, or shows the outcome of the first visit. */
+async function handleCallback(options: ConnectOptions, req: Request, res: Response): Promise<void> {
+  const { authorizationRequests, pages } = options
+  if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
+  const browser = browserSession(req, pages)
+  let expected: string | undefined
+  try {
+    const parameters = callbackParameters(req)
+    const consumed = await authorizationRequests.consume(browser, parameters.state)
+    if ('end' in consumed) {
+      expected = consumed.expected
+      await exchange(options, req, browser.userId, consumed, parameters)
+    } else if ('failed' in consumed) throw new ConnectError(consumed.failed)
+    res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
+    await pages.showConnected(req, res)
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error
+    const { code, reason } = error
+    res.locals.failure = { code, reason }
+    // The store refuses writes, so only the browser can remember this failure.
+    if (code === 'not_saved_yet') return redirectToFailure(req, res, code)
+    res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
+    await authorizationRequests.noteFailure(browser, { code, requestId: req.id, expected })
+    res.redirect(303, FAILED_PATH)
+  }
+}
+
+/** Exchanges the code, stores the connection, and records the outcome. Throws `ConnectError`. */
+async function exchange(
+  { oauth, vault, baseUrl, log }: ConnectOptions,
+  req: Request,
+  userId: string,
+  { bxcontext, codeVerifier, end }: PendingExchange,
+  { state, error, code }: CallbackParameters,
+): Promise<void> {
+  try {
+    if (error !== undefined) throw consentFailure(error)
+    if (code === undefined) throw new ConnectError('invalid_callback')
+    const callbackUrl = new URL(baseUrl + CALLBACK_PATH)
+    callbackUrl.search = new URL(req.originalUrl, baseUrl).search
+    const sentAt = Date.now()
+    const tokens = await oauth.exchangeCode({ callbackUrl, bxcontext, state, codeVerifier })
+    if ((await vault.connect({ userId, bxcontext }, tokens, sentAt)) === 'pending')
+      throw new ConnectError('not_saved_yet')
+    // Best effort: without it, opening this callback again shows `exchange_incomplete`.
+    await end({ connected: bxcontext }).catch(() => {})
+  } catch (thrown) {
+    const known = toConnectError(thrown)
+    const failure = known ?? new ConnectError('exchange_incomplete', (thrown as Error | null)?.name)
+    const { code: failed, reason, status } = failure
+    log[known && status !== 500 ? 'warn' : 'error']({ code: failed, reason }, 'connect failed')
+    await end({ failed }).catch(() => {})
+    throw failure
+  }
 }
 
 const sessionDigest = (req: Request) => createHash('sha256').update(req.sessionID).digest('base64url')
 
-/** To the page of a failure that only the browser can remember. */
-function leave(req: Request, res: Response, code: FailureCode): void {
+const browserSession = (req: Request, pages: ConnectPages): BrowserSession => ({
+  userId: pages.requireUser(req),
+  session: sessionDigest(req),
+})
+
+/** Redirects to the page of a failure that only the browser remembers. */
+function redirectToFailure(req: Request, res: Response, code: FailureCode): void {
   res.cookie(FAILED_COOKIE, `${code}.${sessionDigest(req)}`, {
     httpOnly: true,
     sameSite: 'lax',
@@ -158,18 +192,21 @@ function leave(req: Request, res: Response, code: FailureCode): void {
   res.redirect(303, FAILED_PATH)
 }
 
-/** The context that is to be reconnected, when the form names one. Throws `ConnectError` (`invalid_context`). */
-function expectedOf(req: Request): string | undefined {
-  const given = req.body?.[START_PAGE.context]
-  if (given === undefined || given === '') return undefined
-  const context = contextSchema.safeParse(given)
-  if (!context.success) throw new ConnectError('invalid_context')
-  return context.data
+/** The bxcontext to reconnect, if the form names one. Throws `ConnectError` (`invalid_bxcontext`). */
+function expectedBxcontext(req: Request): string | undefined {
+  const value = req.body?.[START_PAGE.bxcontext]
+  return value === undefined || value === '' ? undefined : parseBxcontext(value)
+}
+
+function parseBxcontext(value: unknown): string {
+  const bxcontext = bxcontextSchema.safeParse(value)
+  if (!bxcontext.success) throw new ConnectError('invalid_bxcontext')
+  return bxcontext.data
 }
 
 /**
- * The return addresses may be opened as a page only: an image or a frame of another site, or a page that a browser
- * fetches ahead, would use up the request. `Sec-Fetch-Dest` is absent where a browser does not send it.
+ * Accepts top-level navigations only: an image or a frame on another site, or a prefetch, would consume the request.
+ * Browsers that do not send `Sec-Fetch-Dest` are accepted.
  */
 const topLevelOnly: RequestHandler = (req, _res, next) => {
   const destination = req.get('sec-fetch-dest') ?? 'document'
@@ -178,59 +215,34 @@ const topLevelOnly: RequestHandler = (req, _res, next) => {
   next()
 }
 
-/** The exchange of a code that was claimed, and the record of how it ended. Throws `ConnectError`. */
-function exchanger({ oauth, vault, baseUrl, log }: ConnectOptions) {
-  return async (
-    req: Request,
-    userId: string,
-    { context, codeVerifier, end }: PendingExchange,
-    { state, error, code }: ReturnType<typeof callbackParameters>,
-  ): Promise<{ connected: string }> => {
-    try {
-      if (error !== undefined) throw consentFailure(error)
-      if (code === undefined) throw new ConnectError('invalid_callback')
-      const callbackUrl = new URL(baseUrl + CALLBACK_PATH)
-      callbackUrl.search = new URL(req.originalUrl, baseUrl).search
-      const sentAt = Date.now()
-      const tokens = await oauth.exchange({ callbackUrl, context, state, codeVerifier })
-      if ((await vault.connect(userId, context, tokens, sentAt)) === 'pending')
-        throw new ConnectError('not_saved_yet')
-      // Recording the outcome is best effort: without it, opening this callback again says "unfinished".
-      await end({ connected: context }).catch(() => {})
-      return { connected: context }
-    } catch (thrown) {
-      const known = explain(thrown)
-      const failure = known ?? new ConnectError('unfinished', (thrown as Error | null)?.name)
-      const { code: failed, reason, status } = failure
-      log[known && status !== 500 ? 'warn' : 'error']({ code: failed, reason }, 'connect failed')
-      await end({ failed }).catch(() => {})
-      throw failure
-    }
-  }
+interface CallbackParameters {
+  state: string
+  code: string | undefined
+  error: string | undefined
 }
 
-/** The answer of the consent page. Throws `ConnectError` when it is not one state with one code or error. */
-function callbackParameters(req: Request) {
-  const one = (name: string): string | undefined => {
+/** Throws `ConnectError` (`invalid_callback`) unless there is one state and either one code or one error. */
+function callbackParameters(req: Request): CallbackParameters {
+  const parameter = (name: string): string | undefined => {
     const value = req.query[name]
     if (value === undefined || value === '') return undefined
-    if (typeof value !== 'string' || value.length > MAX_PARAMETER) throw new ConnectError('invalid_callback')
+    if (typeof value !== 'string' || value.length > MAX_PARAMETER_LENGTH)
+      throw new ConnectError('invalid_callback')
     return value
   }
-  const [state, code, error] = [one('state'), one('code'), one('error')]
-  if (state === undefined || (code === undefined) === (error === undefined)) {
+  const [state, code, error] = [parameter('state'), parameter('code'), parameter('error')]
+  if (state === undefined || (code === undefined) === (error === undefined))
     throw new ConnectError('invalid_callback')
-  }
   return { state, code, error }
 }
 
-/** The failure in this flow's words; null when it is not about the platform. */
-function explain(failure: unknown): ConnectError | null {
-  if (failure instanceof ConnectError) return failure
-  if (failure instanceof InvalidGrantError) return new ConnectError('code_rejected')
-  const { code, reason } = failure as Partial<PlatformError>
-  if (failure instanceof PlatformUnavailableError) return new ConnectError('platform_unavailable', reason)
-  if (failure instanceof ConfigurationError) return new ConnectError('misconfigured', reason)
-  if (failure instanceof PlatformError) return new ConnectError('platform_rejected', reason ?? code)
-  return null
+/** Maps a platform error to an error of this flow; null for any other error. */
+function toConnectError(error: unknown): ConnectError | null {
+  if (error instanceof ConnectError) return error
+  if (error instanceof InvalidGrantError) return new ConnectError('code_rejected')
+  if (!(error instanceof PlatformError)) return null
+  const { code, reason } = error
+  if (error instanceof PlatformUnavailableError) return new ConnectError('platform_unavailable', reason)
+  if (error instanceof ConfigurationError) return new ConnectError('misconfigured', reason)
+  return new ConnectError('platform_rejected', reason ?? code)
 }

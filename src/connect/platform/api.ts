@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type * as z from 'zod'
-import { createBulkhead } from './bulkhead.ts'
+import { type Bulkhead, createBulkhead } from './bulkhead.ts'
 import { MAX_PAGE, PAGING, TOTAL_HEADER } from './contract.ts'
 import {
   InsufficientScopeError,
@@ -7,33 +8,33 @@ import {
   PlatformRejectedError,
   PlatformUnavailableError,
 } from './errors.ts'
-import { type Http, type HttpAnswer, type HttpRequest, outageOf, parseJson } from './http.ts'
-import type { CallOutcome, TokenSource } from './token-source.ts'
+import { type Http, type HttpRequest, type HttpResponse, outageOf, parseJson } from './http.ts'
+import type { TokenSource } from './token-source.ts'
 
 export interface Call<T> {
   path: string
   /** The scope that the call needs. */
   scope: string
-  /** User-facing name of the resource, for 404 messages: `lead`. */
-  what?: string
+  /** User-facing resource name for 404 messages, e.g. `lead`. */
+  resource?: string
   /**
-   * What the answer must look like. It is only checked, not copied: unknown fields stay, nothing is transformed.
-   * Without one, any 2xx with JSON or an empty body is accepted.
+   * Validates the response body, which is returned as it came: unknown fields stay and nothing is transformed.
+   * Without a schema, any 2xx response with JSON or an empty body is accepted.
    */
   schema?: z.ZodType<T>
-  /** A large body, whose answer may take long: it goes through the pool for uploads. */
+  /** Sends the call through the pool for uploads, which allows more time. */
   upload?: boolean
 }
 
 /** A pre-serialised JSON body. */
-export interface Ready {
+export interface SerializedBody {
   json: string | Uint8Array
 }
 
 export interface Page {
-  /** At most this many, 1 to 100. */
+  /** How many items to return, 1 to 100; defaults to 25. */
   top?: number
-  /** Leave out this many first. */
+  /** How many items to skip. */
   skip?: number
   /** OData `$orderby`, for example `createdAt desc`. */
   orderBy?: string
@@ -41,189 +42,219 @@ export interface Page {
 
 export interface PageOf<T> {
   items: T[]
-  /** How many there are in all, or null when the platform does not say. */
+  /** The total number of items, or null if the platform does not report it. */
   total: number | null
 }
 
+/**
+ * The platform's API. Every method throws `NotFoundError`, `InsufficientScopeError`, `PlatformUnavailableError`,
+ * `PlatformRejectedError`, and the errors of the token source.
+ */
 export interface Api {
   get<T>(source: TokenSource, call: Call<T>): Promise<T>
-  /** A page of a list, with the total. */
+  /** Gets one page of a list, with the total. */
   list<T>(source: TokenSource, call: Call<T[]>, page: Page): Promise<PageOf<T>>
   /** Not retried: the request may not be idempotent. */
-  post<T>(source: TokenSource, call: Call<T>, body: object | Ready): Promise<T>
+  post<T>(source: TokenSource, call: Call<T>, body: object | SerializedBody): Promise<T>
 }
 
 export interface ApiOptions {
   /** `{base_url}`, may carry a path. */
   baseUrl: string
-  /** For everything but uploads. */
+  /** The pool for everything but uploads. */
   http: Http
-  /** For uploads; absent: the same. */
+  /** The pool for uploads; defaults to `http`. */
   uploads?: Http
-  /** A call with all its retries and pauses ends by then, in ms; a token and a permit have deadlines of their own. */
+  /** The deadline of a call with all its retries, in ms. Getting a token and a permit has deadlines of its own. */
   deadlineMs?: number
 }
 
-const TRIES = 3
-/** Answers that speak about the request itself; any other 4xx has no meaning that we know. */
+interface ApiClient extends Required<ApiOptions> {
+  bulkhead: Bulkhead
+}
+
+/** A point in time, by `performance.now()`. */
+interface Deadline {
+  at: number
+}
+
+const MAX_ATTEMPTS = 3
+/** Statuses that concern the request itself; any other 4xx is treated as an outage. */
 const REJECTIONS = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 422])
 
 /**
- * Calls the platform's API with a bearer token. After a 401 it refreshes the token once and repeats once;
- * reads are repeated on 5xx, 429 and lost connections, within the deadline.
- * Throws `NotFoundError`, `InsufficientScopeError`, `PlatformUnavailableError`, `PlatformRejectedError`, and whatever the source throws.
+ * Creates a client for the platform's API. After a 401 it refreshes the access token once and repeats the call once.
+ * It retries reads after 5xx, 429 and lost connections, within the deadline.
  */
 export function createApi({ baseUrl, http, uploads = http, deadlineMs = 8_000 }: ApiOptions): Api {
-  const base = baseUrl.replace(/\/+$/, '')
-  const bulkhead = createBulkhead()
-
-  /** A GET; with a body, a POST. */
-  async function call<T>(source: TokenSource, { path, upload, ...rest }: Call<T>, json?: Ready['json']) {
-    // A dot segment or an encoded slash could lead out of the path; no id of the platform's has one.
-    if (/\/\.\.?(\/|\?|$)|%2f|%5c/i.test(path)) throw new NotFoundError(rest.what ?? 'thing')
-    const request: HttpRequest = { method: json === undefined ? 'GET' : 'POST', url: base + path }
-    if (json !== undefined) request.body = json
-    const send = (token: string): Promise<HttpAnswer> => {
-      request.headers = { authorization: `Bearer ${token}`, ...source.headers }
-      if (json !== undefined) request.headers['content-type'] = 'application/json'
-      if (upload) return sendOnce(source, request, uploads)
-      const deadline = { ends: performance.now() + deadlineMs }
-      const once = () => sendOnce(source, request, http, deadline)
-      return json === undefined ? repeated(once, deadline) : once()
-    }
-    const name = `${request.method} ${rest.scope}`
-    const note = (outcome: CallOutcome) => source.noteCall(outcome).catch(() => {})
-    const token = await source.accessToken()
-    let status = 0
-    try {
-      let answer = await send(token)
-      status = answer.status
-      if (answer.status === 401) answer = await send(await source.refresh(token))
-      status = answer.status
-      if (answer.status === 403) {
-        const scope = await missingScope(answer, source, rest.scope)
-        await note({ result: 'forbidden', call: name, scope: scope ?? null })
-        throw new InsufficientScopeError(scope)
-      }
-      const data = judge(answer, rest)
-      await note({ result: 'ok', call: name, scope: rest.scope })
-      return { data, answer }
-    } catch (error) {
-      if (error instanceof PlatformUnavailableError) await note({ result: 'unavailable', kind: error.kind })
-      else if (status === 401 && error instanceof PlatformRejectedError)
-        await note({ result: 'unavailable', kind: 'rejected' })
-      // The platform works, and understood who asks.
-      else if (REJECTIONS.has(status)) await note({ result: 'ok', call: name, scope: rest.scope })
-      throw error
-    }
+  const client: ApiClient = {
+    baseUrl: baseUrl.replace(/\/+$/, ''),
+    http,
+    uploads,
+    deadlineMs,
+    bulkhead: createBulkhead(),
   }
-
-  /** Sends a request when the credential's rate limit allows it and the account has room. */
-  async function sendOnce(
-    source: TokenSource,
-    request: HttpRequest,
-    pool: Http,
-    deadline?: { ends: number },
-  ): Promise<HttpAnswer> {
-    const asked = performance.now()
-    const release = source.pace && (await source.pace())
-    // The wait for a permit is ours, not the platform's.
-    if (deadline && release) deadline.ends += performance.now() - asked
-    let sentAt: number | undefined
-    let leave: (() => void) | undefined
-    try {
-      const waitMs = deadline ? deadline.ends - performance.now() : deadlineMs
-      const entered = bulkhead.enter(source.account, waitMs)
-      // Usually there is room at once.
-      leave = typeof entered === 'function' ? entered : await entered
-      sentAt = performance.now()
-      if (deadline) request.deadlineMs = deadline.ends - sentAt
-      return await pool.send(request)
-    } finally {
-      leave?.()
-      release?.(sentAt)
-    }
-  }
-
   return {
-    get: async (source, wanted) => (await call(source, wanted)).data,
+    get: async (source, call) => (await request(client, source, call)).data,
 
-    async list(source, wanted, { top = 25, skip = 0, orderBy }) {
+    async list(source, call, { top = 25, skip = 0, orderBy }) {
       const order = orderBy === undefined ? '' : `&${PAGING.orderBy}=${encodeURIComponent(orderBy)}`
       const query = `${PAGING.top}=${Math.min(top, MAX_PAGE)}&${PAGING.skip}=${skip}${order}&${PAGING.count}=true`
-      const { data, answer } = await call(source, { ...wanted, path: `${wanted.path}?${query}` })
-      const total = answer.header(TOTAL_HEADER)
+      const { data, response } = await request(client, source, { ...call, path: `${call.path}?${query}` })
+      const total = response.header(TOTAL_HEADER)
       return { items: data, total: total !== undefined && /^\d+$/.test(total) ? Number(total) : null }
     },
 
-    post: async (source, wanted, body) =>
-      (await call(source, wanted, 'json' in body ? body.json : JSON.stringify(body))).data,
+    post: async (source, call, body) =>
+      (await request(client, source, call, 'json' in body ? body.json : JSON.stringify(body))).data,
   }
 }
 
-/** Repeats a safe request with growing, jittered pauses while an answer is worth waiting for. */
-async function repeated(
-  once: () => Promise<HttpAnswer>,
-  deadline: { readonly ends: number },
-): Promise<HttpAnswer> {
-  for (let tried = 1; ; tried++) {
-    let result: HttpAnswer | PlatformUnavailableError
+/** Sends a GET or, with a body, a POST, and reports to the token source how it ended. */
+async function request<T>(
+  client: ApiClient,
+  source: TokenSource,
+  call: Call<T>,
+  json?: SerializedBody['json'],
+): Promise<{ data: T; response: HttpResponse }> {
+  const { path, scope } = call
+  // A dot segment or an encoded slash could lead out of the path; no id of the platform contains one.
+  if (/\/\.\.?(\/|\?|$)|%2f|%5c/i.test(path)) throw new NotFoundError(call.resource ?? 'resource')
+  const name = `${json === undefined ? 'GET' : 'POST'} ${scope}`
+  const token = await source.accessToken()
+  let status = 0
+  try {
+    let response = await send(client, source, call, token, json)
+    status = response.status
+    if (status === 401) response = await send(client, source, call, await source.refresh(token), json)
+    status = response.status
+    if (status === 403) throw new InsufficientScopeError(await missingScope(response, source, scope))
+    const data = parseResponse(response, call)
+    await source.noteCall({ result: 'ok', call: name, scope }).catch(() => {})
+    return { data, response }
+  } catch (error) {
+    await noteFailure(source, name, scope, status, error).catch(() => {})
+    throw error
+  }
+}
+
+async function noteFailure(source: TokenSource, call: string, scope: string, status: number, error: unknown) {
+  if (error instanceof InsufficientScopeError)
+    await source.noteCall({ result: 'forbidden', call, scope: error.scope ?? null })
+  else if (error instanceof PlatformUnavailableError)
+    await source.noteCall({ result: 'unavailable', kind: error.kind })
+  else if (status === 401 && error instanceof PlatformRejectedError)
+    await source.noteCall({ result: 'unavailable', kind: 'rejected' })
+  // The platform works, and it accepted the token.
+  else if (REJECTIONS.has(status)) await source.noteCall({ result: 'ok', call, scope })
+}
+
+/** Sends the request with this access token; a read with retries. */
+function send(
+  client: ApiClient,
+  source: TokenSource,
+  { path, upload }: Call<unknown>,
+  token: string,
+  json: SerializedBody['json'] | undefined,
+): Promise<HttpResponse> {
+  const authorization = { authorization: `Bearer ${token}`, ...source.headers }
+  const url = client.baseUrl + path
+  const request: HttpRequest =
+    json === undefined
+      ? { method: 'GET', url, headers: authorization }
+      : { method: 'POST', url, body: json, headers: { ...authorization, 'content-type': 'application/json' } }
+  if (upload) return rateLimited(client, source, client.uploads, request)
+  const deadline = { at: performance.now() + client.deadlineMs }
+  const attempt = () => rateLimited(client, source, client.http, request, deadline)
+  return json === undefined ? withRetry(attempt, deadline) : attempt()
+}
+
+/** Sends a request as soon as the rate limit of its credential allows it and its account has room. */
+async function rateLimited(
+  client: ApiClient,
+  source: TokenSource,
+  pool: Http,
+  request: HttpRequest,
+  deadline?: Deadline,
+): Promise<HttpResponse> {
+  const startedAt = performance.now()
+  const release = source.acquirePermit && (await source.acquirePermit())
+  // The deadline limits the platform's time; waiting for a permit does not count.
+  if (deadline && release) deadline.at += performance.now() - startedAt
+  let sentAt: number | undefined
+  let leave: (() => void) | undefined
+  try {
+    const entered = client.bulkhead.enter(
+      source.account,
+      deadline ? deadline.at - performance.now() : client.deadlineMs,
+    )
+    // No await if there is room at once, which is the usual case.
+    leave = typeof entered === 'function' ? entered : await entered
+    sentAt = performance.now()
+    if (deadline) request.deadlineMs = deadline.at - sentAt
+    return await pool.send(request)
+  } finally {
+    leave?.()
+    release?.(sentAt)
+  }
+}
+
+/** Retries with growing, jittered pauses after a 5xx, a 429 or a lost connection, while the deadline allows it. */
+async function withRetry(attempt: () => Promise<HttpResponse>, deadline: Readonly<Deadline>) {
+  for (let attempts = 1; ; attempts++) {
+    let result: HttpResponse | PlatformUnavailableError
     try {
-      result = await once()
+      result = await attempt()
       if (result.status < 500 && result.status !== 429) return result
     } catch (error) {
       if (!(error instanceof PlatformUnavailableError)) throw error
       result = error
     }
-    const asked = result instanceof Error ? undefined : result.retryAfterMs
-    const pause = asked ?? 100 * 2 ** tried * (0.5 + Math.random() / 2)
-    if (tried === TRIES || performance.now() + pause > deadline.ends - 500) {
+    const retryAfterMs = result instanceof Error ? undefined : result.retryAfterMs
+    const pauseMs = retryAfterMs ?? 100 * 2 ** attempts * (0.5 + Math.random() / 2)
+    if (attempts === MAX_ATTEMPTS || performance.now() + pauseMs > deadline.at - 500) {
       if (result instanceof Error) throw result
       return result
     }
-    await new Promise((resolve) => setTimeout(resolve, pause))
+    await pause(pauseMs)
   }
 }
 
-const AT_LIMIT =
-  'The platform is busy: it takes no more requests for this account right now, perhaps because of an import.'
+const RATE_LIMITED =
+  'The platform is busy: it accepts no more requests for this account right now, perhaps because of an import.'
 
-/** What the answer means: the data, or the one typed error for it. */
-function judge<T>(answer: HttpAnswer, { what, schema }: Pick<Call<T>, 'what' | 'schema'>): T {
-  const { status } = answer
-  if (status === 404 && what) throw new NotFoundError(what)
+/** Resolves a response to its data, or throws the error that it stands for. */
+function parseResponse<T>(response: HttpResponse, { resource, schema }: Call<T>): T {
+  const { status, text, retryAfterMs } = response
+  if (status === 404 && resource) throw new NotFoundError(resource)
   if (status === 401) throw new PlatformRejectedError('the API rejects a token that was just refreshed')
   if (status === 429)
-    throw new PlatformUnavailableError('busy', 'the API answered 429', answer.retryAfterMs, AT_LIMIT)
+    throw new PlatformUnavailableError('busy', 'the API answered 429', retryAfterMs, RATE_LIMITED)
   if (REJECTIONS.has(status)) throw new PlatformRejectedError(`the API answered ${status}`)
   if (status < 200 || status >= 300)
-    throw new PlatformUnavailableError('error', `the API answered ${status}`, answer.retryAfterMs)
-  if (!schema && answer.text === '') return undefined as T
-  const body = parseJson(answer.text)
+    throw new PlatformUnavailableError('error', `the API answered ${status}`, retryAfterMs)
+  if (!schema && text === '') return undefined as T
+  const body = parseJson(text)
   if (body === undefined)
     throw new PlatformUnavailableError(outageOf(status, body), 'the API answered something that is not JSON')
   if (!schema) return undefined as T
   const parsed = schema.safeParse(body)
   if (!parsed.success)
-    throw new PlatformRejectedError('the API answered in an unknown shape', fieldOf(parsed.error))
+    throw new PlatformRejectedError("the API's answer has an unexpected format", fieldOf(parsed.error))
   return body as T
 }
 
-/** The first field that a schema objects to, as a path such as `0.name`. */
+/** The first field that fails validation, as a path such as `0.name`. */
 export function fieldOf(error: z.ZodError): string {
   return error.issues[0]?.path.map(String).join('.') || 'the whole answer'
 }
 
 /**
- * The missing scope, when we know it: the challenge names it (`WWW-Authenticate: Bearer scope="..."`, RFC 6750
- * section 3), or the one that the call needs was not granted.
+ * The missing scope: the one that the challenge names (`WWW-Authenticate: Bearer scope="..."`, RFC 6750 section 3), or
+ * the one that the call needs if it was not granted; otherwise undefined.
  */
-async function missingScope(
-  answer: HttpAnswer,
-  source: TokenSource,
-  needed: string,
-): Promise<string | undefined> {
-  const named = /\bscope="([\w:.\- ]{1,200})"/.exec(answer.header('www-authenticate') ?? '')?.[1]
+async function missingScope(response: HttpResponse, source: TokenSource, needed: string) {
+  const named = /\bscope="([\w:.\- ]{1,200})"/.exec(response.header('www-authenticate') ?? '')?.[1]
   if (named) return named
   const granted = await source.grantedScopes()
   return granted && !granted.includes(needed) ? needed : undefined

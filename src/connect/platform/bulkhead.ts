@@ -2,19 +2,19 @@ import { PlatformUnavailableError } from './errors.ts'
 
 export interface Bulkhead {
   /**
-   * The function that frees one of the account's places; a promise of it when there is none, which waits at most
-   * `waitMs`. Rejects with `PlatformUnavailableError`.
+   * Resolves to a function that ends the call, at once if the account has room; otherwise the call is queued for at most
+   * `waitMs`. Rejects with `PlatformUnavailableError` after that.
    */
   enter(account: string, waitMs: number): (() => void) | Promise<() => void>
 }
 
-interface Waiting {
+interface QueuedCall {
   admit(): void
 }
 
-/** At most `limit` calls in flight for one account, so that one account whose calls hang leaves room for the others. */
+/** Limits the calls in flight per account, so that an account whose calls hang does not block the others. */
 export function createBulkhead(limit = 16): Bulkhead {
-  const accounts = new Map<string, { running: number; queue: Set<Waiting> }>()
+  const accounts = new Map<string, { running: number; queue: Set<QueuedCall> }>()
 
   function leave(account: string): void {
     const state = accounts.get(account)
@@ -36,25 +36,18 @@ export function createBulkhead(limit = 16): Bulkhead {
         return () => leave(account)
       }
       return new Promise((resolve, reject) => {
-        const waiting: Waiting = {
+        const call: QueuedCall = {
           admit() {
             clearTimeout(timer)
             resolve(() => leave(account))
           },
         }
-        const timer = setTimeout(
-          () => {
-            state.queue.delete(waiting)
-            reject(
-              new PlatformUnavailableError(
-                'no_answer',
-                `${limit} calls of this account are still unanswered`,
-              ),
-            )
-          },
-          Math.max(1, waitMs),
-        )
-        state.queue.add(waiting)
+        const expire = () => {
+          state.queue.delete(call)
+          reject(new PlatformUnavailableError('no_answer', `${limit} calls of this account are unanswered`))
+        }
+        const timer = setTimeout(expire, Math.max(1, waitMs))
+        state.queue.add(call)
       })
     },
   }

@@ -10,7 +10,11 @@
 import * as z from 'zod'
 
 /** given 5.3.2: the page that starts the flow, its parameter, and the one it returns with. */
-export const START_PAGE = { path: '/oauth2.html', redirectUrl: 'redirectUrl', context: 'bxcontext' } as const
+export const START_PAGE = {
+  path: '/oauth2.html',
+  redirectUrl: 'redirectUrl',
+  bxcontext: 'bxcontext',
+} as const
 
 /** assumed: the path of the consent page on the identity provider, unless `PLATFORM_AUTHORIZE_PATH` says otherwise. */
 export const AUTHORIZE_PATH = '/authorize'
@@ -18,8 +22,8 @@ export const AUTHORIZE_PATH = '/authorize'
 /** given 4.3: code exchange and refresh. */
 export const TOKEN_PATH = '/oauth/token'
 
-/** given 5.3.6 for refresh; assumed for the consent url and the exchange: the context travels under this name. */
-export const CONTEXT_PARAMETER = 'bxcontext'
+/** given 5.3.6 for refresh; assumed for the consent url and the exchange: the bxcontext travels under this name. */
+export const BXCONTEXT_PARAMETER = 'bxcontext'
 
 /** assumed: OData paging, and the header that carries the total when `$count=true`. */
 export const PAGING = { top: '$top', skip: '$skip', orderBy: '$orderby', count: '$count' } as const
@@ -30,7 +34,7 @@ export const MAX_PAGE = 100
  * given 5.3.4: a bxcontext is text; assumed: 1 to 512 characters, none of them a control character, and not a
  * dot segment, which no URL path can carry.
  */
-export const contextSchema = z
+export const bxcontextSchema = z
   .string()
   .min(1)
   .max(512)
@@ -46,7 +50,7 @@ export const tokenSchema = z
  * given 5.3.4 and 5.3.6: `access_token`, `refresh_token`, `expires_in` (seconds). assumed: all but the access
  * token may be absent, and a number may come as a string.
  */
-export const tokenAnswerSchema = z.looseObject({
+export const tokenResponseSchema = z.looseObject({
   access_token: tokenSchema,
   refresh_token: tokenSchema.nullish(),
   expires_in: z
@@ -72,9 +76,6 @@ export const textField = (max: number) =>
     .string({ error: ({ input }) => (input === undefined ? 'must not be empty' : 'must be text') })
     .trim()
     .max(max, `must have at most ${max} characters`)
-
-/** assumed: how many requests the platform accepts from one credential in any window of this many seconds. */
-export const RATE_LIMIT = { requests: 100, seconds: 30 } as const
 
 /** Something that the specification does not show, and what we assume in its place. */
 export interface Assumption {

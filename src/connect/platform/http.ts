@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events'
 import { Agent, request } from 'undici'
 import {
   MAX_RETRY_AFTER_MS,
@@ -12,37 +11,37 @@ export interface HttpRequest {
   url: string
   headers?: Record<string, string>
   body?: string | Uint8Array
-  /** Ends the whole exchange, in ms from now, if that is earlier than the pool's own deadline. */
+  /** Deadline for the whole exchange, in ms from now, if it is earlier than the pool's own. */
   deadlineMs?: number
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   status: number
   text: string
   /** A header's value by its lower-case name. */
   header(name: string): string | undefined
-  /** `Retry-After` in ms from now, when the answer has a readable one (RFC 9110 section 10.2.3). */
+  /** `Retry-After` in ms from now, if the response has a valid one (RFC 9110 section 10.2.3). */
   retryAfterMs: number | undefined
 }
 
 export interface Http {
   /**
-   * One exchange with the platform: no redirect is followed, so a bearer token never travels on; the answer is
-   * bounded in size and time. Throws `PlatformUnavailableError` when there is no whole answer, `PlatformRejectedError`
-   * when there is too much of it. Any status is an answer.
+   * Sends one request and resolves to the response, whatever its status. It follows no redirect, so a bearer token goes
+   * nowhere else, and it limits the response in size and time. Throws `PlatformUnavailableError` if the response is
+   * missing or incomplete, and `PlatformRejectedError` if it is too large.
    */
-  send(request: HttpRequest): Promise<HttpAnswer>
+  send(request: HttpRequest): Promise<HttpResponse>
   close(): Promise<void>
 }
 
 export interface HttpOptions {
   /** The longest wait for a connection, in ms. */
-  connectMs?: number
+  connectTimeoutMs?: number
   /** The longest wait for headers, and between two chunks of a body, in ms. */
-  answerMs?: number
+  stepTimeoutMs?: number
   /** The longest exchange, in ms. */
   deadlineMs?: number
-  /** The largest answer, in bytes. */
+  /** The largest response, in bytes. */
   maxBytes?: number
   /** The most connections to one origin. */
   connections?: number
@@ -57,17 +56,18 @@ export interface HttpPools {
 }
 
 /**
- * Token requests may take 30 s to be answered: an answer that is given up on may hold the only copy of a rotated
- * refresh token. API calls are quick or repeated; uploads wait for the platform to take a whole batch.
+ * Creates the pools. The token endpoint may take 30 s to respond, because a response that is abandoned may hold the only
+ * copy of a rotated refresh token (`tokenTimeoutMs`). API calls are quick or retried; an upload waits until the platform
+ * has processed a whole batch.
  */
-export function createHttpPools({ tokenAnswerMs = 32_000 } = {}): HttpPools {
+export function createHttpPools({ tokenTimeoutMs = 32_000 } = {}): HttpPools {
   const tokens = createHttp({
-    answerMs: tokenAnswerMs,
-    deadlineMs: tokenAnswerMs + 8_000,
+    stepTimeoutMs: tokenTimeoutMs,
+    deadlineMs: tokenTimeoutMs + 8_000,
     connections: 512,
   })
   const api = createHttp({ connections: 1024 })
-  const uploads = createHttp({ answerMs: 60_000, deadlineMs: 60_000 })
+  const uploads = createHttp({ stepTimeoutMs: 60_000, deadlineMs: 60_000 })
   return {
     tokens,
     api,
@@ -78,95 +78,84 @@ export function createHttpPools({ tokenAnswerMs = 32_000 } = {}): HttpPools {
   }
 }
 
-/** A deadline that is this late was not watched: the process was stopped, or busy. In ms. */
+/** A timer that fires this late, in ms, was delayed: the process was stopped, or busy. */
 const SUSPENDED_MS = 1_000
 
 /** Creates a keep-alive pool for calls to the platform. */
 export function createHttp(options: HttpOptions = {}): Http {
-  const {
-    connectMs = 5_000,
-    answerMs = 5_000,
-    deadlineMs = 8_000,
-    maxBytes = 8 * 1024 * 1024,
-    connections = 64,
-  } = options
+  const { connectTimeoutMs = 5_000, stepTimeoutMs = 5_000, deadlineMs: poolDeadlineMs = 8_000 } = options
   const agent = new Agent({
-    connect: { timeout: connectMs },
-    headersTimeout: answerMs,
-    bodyTimeout: answerMs,
+    connect: { timeout: connectTimeoutMs },
+    headersTimeout: stepTimeoutMs,
+    bodyTimeout: stepTimeoutMs,
     keepAliveTimeout: 30_000,
-    connections,
-    maxResponseSize: maxBytes,
+    connections: options.connections ?? 64,
+    maxResponseSize: options.maxBytes ?? 8 * 1024 * 1024,
   })
   return {
-    send({ method, url, headers, body, deadlineMs: limit = deadlineMs }) {
-      return new Promise((resolve, reject) => {
-        // An emitter rather than an AbortSignal, which costs a tenth of a whole call.
-        const signal = new EventEmitter()
-        let deadline: NodeJS.Timeout
-        const wait = (ms: number) => {
-          const due = performance.now() + ms
-          deadline = setTimeout(() => {
-            // The process was stopped meanwhile: the answer may be here, unread.
-            if (performance.now() - due > SUSPENDED_MS) return wait(SUSPENDED_MS)
-            // The abort frees the connection; a request that still waits for one would not notice it.
-            reject(new PlatformUnavailableError('no_answer', 'no whole answer in time'))
-            signal.emit('abort')
-          }, ms)
-        }
-        wait(Math.max(1, Math.min(limit, deadlineMs)))
+    send({ method, url, headers, body, deadlineMs = poolDeadlineMs }) {
+      return withDeadline(Math.min(deadlineMs, poolDeadlineMs), (signal) =>
         exchange(url, {
           dispatcher: agent,
           method,
           body: body ?? null,
           signal,
           headers: { accept: 'application/json', ...headers },
-        }).then(
-          (answer) => {
-            clearTimeout(deadline)
-            resolve(answer)
-          },
-          (error: unknown) => {
-            clearTimeout(deadline)
-            reject(explain(error))
-          },
-        )
-      })
+        }),
+      )
     },
     close: () => agent.destroy(),
   }
 }
 
-async function exchange(url: string, options: Parameters<typeof request>[1]): Promise<HttpAnswer> {
+/** Rejects after `ms` and aborts the work, which frees its connection. */
+function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const controller = new AbortController()
+    let timer: NodeJS.Timeout
+    const wait = (waitMs: number) => {
+      const due = performance.now() + waitMs
+      timer = setTimeout(() => {
+        // After the process was stopped, the response may be there, unread.
+        if (performance.now() - due > SUSPENDED_MS) return wait(SUSPENDED_MS)
+        // A request that is still waiting for a connection would not notice the abort.
+        reject(new PlatformUnavailableError('no_answer', 'no complete answer before the deadline'))
+        controller.abort()
+      }, waitMs)
+    }
+    wait(Math.max(1, ms))
+    work(controller.signal)
+      .then(resolve, (error: unknown) => reject(transportError(error)))
+      .finally(() => clearTimeout(timer))
+  })
+}
+
+async function exchange(url: string, options: Parameters<typeof request>[1]): Promise<HttpResponse> {
   const { statusCode, headers, body } = await request(url, options)
   const text = await body.text()
-  const header = (name: string) => first(headers[name])
-  return { status: statusCode, text, header, retryAfterMs: retryAfter(header('retry-after')) }
+  const header = (name: string) => [headers[name]].flat()[0]
+  return { status: statusCode, text, header, retryAfterMs: parseRetryAfter(header('retry-after')) }
 }
 
-function first(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value
-}
-
-function retryAfter(value: string | undefined): number | undefined {
+function parseRetryAfter(value: string | undefined): number | undefined {
   if (value === undefined) return undefined
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now()
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
 }
 
 /**
- * Our error for a transport fault; a mistake in the request's making stays what it is. Only the fault's code is
- * kept: its message may hold the address or more.
+ * Maps a transport error to one of ours, keeping only its code: its message may hold the address or more. An error in how
+ * the request was built is a bug, and passes unchanged.
  */
-function explain(error: unknown): unknown {
+function transportError(error: unknown): unknown {
   if (error instanceof TypeError || error instanceof RangeError) return error
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
     return new PlatformRejectedError('the answer is too large', 'its size')
-  return new PlatformUnavailableError('no_answer', `no answer (${String(code ?? name ?? 'unknown fault')})`)
+  return new PlatformUnavailableError('no_answer', `no answer (${String(code ?? name ?? 'unknown error')})`)
 }
 
-/** The text as JSON, or undefined when it is not JSON. */
+/** Parses JSON; undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -175,7 +164,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** What an unusable answer amounts to: too many requests, a failure of the platform's, or a body that is not JSON. */
+/** Classifies an unusable response by its status and parsed body (undefined: not JSON). */
 export function outageOf(status: number, body: unknown): OutageKind {
   if (status === 429) return 'busy'
   return status < 300 && body === undefined ? 'unreadable' : 'error'

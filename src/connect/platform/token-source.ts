@@ -1,6 +1,6 @@
 import type { OutageKind } from './errors.ts'
 
-/** How an API call ended, as far as it says something about the connection. `call` names the kind of call. */
+/** How an API call ended, as far as it affects the connection. `call` names the call, for example `GET leads`. */
 export type CallOutcome =
   | { result: 'ok'; call: string; scope: string }
   | { result: 'unavailable'; kind: OutageKind }
@@ -11,19 +11,19 @@ export type CallOutcome =
 export interface TokenSource {
   /** Names the account: at most 16 of its calls are in flight at a time. */
   readonly account: string
-  /** A token believed to be valid. */
+  /** Resolves to a token that is believed to be valid. */
   accessToken(): Promise<string>
-  /** A token to use instead of one that the API answered 401 to; refreshes at most once per rejected token. */
-  refresh(rejected: string): Promise<string>
-  /** The scopes that were granted, or null when that is not known. */
+  /** Resolves to a token to use instead of one that the API answered 401 to. Refreshes at most once per rejected token. */
+  refresh(rejectedToken: string): Promise<string>
+  /** The granted scopes, or null if they are not known. */
   grantedScopes(): Promise<readonly string[] | null>
   /** Headers that this credential needs on every call. */
   readonly headers?: Readonly<Record<string, string>>
   /**
-   * Waits until one more request is allowed; what it resolves to is called when the request has ended, with the time
-   * at which it was sent (`performance.now()`; absent: at once).
+   * Waits until one more request is allowed. Resolves to a function to call when the request has ended, with the time
+   * at which it was sent (`performance.now()`; defaults to when the permit was acquired).
    */
-  pace?(): Promise<(sentAt?: number) => void>
-  /** Called after each call, so that the connection shows how it is. */
+  acquirePermit?(): Promise<(sentAt?: number) => void>
+  /** Called after each call, so that the connection's page shows whether it works. */
   noteCall(outcome: CallOutcome): Promise<void>
 }

@@ -1,15 +1,15 @@
 import { createClient, createCluster, defineScript } from 'redis'
 import { StoreUnavailableError } from './store.ts'
 
-/** The clock of waiting commands ticks so often, in ms; reading a finer one for each would cost more. */
+/** How often command timeouts are checked, in ms. */
 const TICK_MS = 100
-/** A command that has no answer by then fails; callers promise an answer within 2 s of a Redis outage. */
-const COMMAND_MS = 1500
-const CONNECT_MS = 1500
+/** A command that is not answered within this time fails, in ms: callers see an outage within 2 s. */
+const COMMAND_TIMEOUT_MS = 1500
+const CONNECT_TIMEOUT_MS = 1500
 /** Reconnect if the server sends nothing for this long, in ms. */
 const SILENCE_MS = 4000
 
-/** Writes a lasting value and lists it in its group, or an expiring one and unlists it. */
+/** Writes a permanent value and adds it to its group, or an expiring one and removes it from the group. */
 const WRITE = `
   if ARGV[2] == '' then redis.call('SET', KEYS[1], ARGV[1]); redis.call('SADD', KEYS[2], KEYS[1])
   else redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]); redis.call('SREM', KEYS[2], KEYS[1]) end`
@@ -18,7 +18,7 @@ const REMOVE = `redis.call('SREM', KEYS[2], KEYS[1]); return redis.call('DEL', K
 const scripts = {
   write: script(`${WRITE} return 1`),
   remove: script(REMOVE),
-  // ARGV: next, ttl or '', expected. '' stands for absent: no value of ours is empty.
+  // ARGV: next, ttl or '', expected. '' means absent: a value is never empty.
   swap: script(`
     if (redis.call('GET', KEYS[1]) or '') ~= ARGV[3] then return 0 end
     if ARGV[1] == '' then ${REMOVE.replace('return ', '')} else ${WRITE} end
@@ -38,60 +38,54 @@ function script(SCRIPT: string) {
   })
 }
 
-export type Client = ReturnType<typeof createSingle>
+export type Client = ReturnType<typeof createSingleClient>
 
 export interface Connection {
   /**
-   * The answer to a command, or `StoreUnavailableError` when Redis fails or does not answer in time. A command that
-   * was sent may still be carried out later.
+   * Resolves to the answer to a command. Throws `StoreUnavailableError` if Redis fails or does not answer in time; the
+   * command may still be executed later.
    */
   run<T>(command: (client: Client) => Promise<T>): Promise<T>
-  /** Runs a command on the one server, or on each master of a cluster. */
+  /** Runs a command on the single server, or on each master of a cluster. */
   runOnEach<T>(command: (node: Client) => Promise<T>): Promise<T[]>
-  /** The one server, or each master of a cluster. */
+  /** The single server, or each master of a cluster. */
   nodes(): Promise<Client[]>
   close(): void
 }
 
-/** Told when the connection is lost, with the reason, and when it is back; nothing in it is secret. */
+/** Called when the connection is lost, with the reason, and when it is restored. The reason contains no secrets. */
 export type OnState = (state: 'lost' | 'connected', reason?: string) => void
 
 /**
- * A connection that mends itself: it connects in the background and keeps trying, and starts anew when Redis
- * falls silent without closing (a failed machine, a cut network) or turns out to be a demoted replica.
+ * Opens a connection that recovers automatically: it connects in the background and keeps trying, and it reconnects if
+ * Redis stops answering without closing (a failed machine, a cut network) or turns out to be a demoted replica.
  */
 export function openConnection(urls: string[], onState: OnState): Connection {
-  const waiting = new Set<{ since: number; fail: (error: StoreUnavailableError) => void }>()
   let state: 'starting' | 'lost' | 'connected' = 'starting'
   let closed = false
-  // In ticks of the watch below.
-  let time = 0
-  let answered = 0
-  let begun = 0
+  let startedAt = performance.now()
   let client = start()
-  // One timer for all commands, the oldest first: a timer each costs as much as the command.
-  const watch = setInterval(failLate, TICK_MS)
-  watch.unref()
+  const timeouts = createTimeouts(reconnect)
 
-  function becomes(next: 'lost' | 'connected', error?: unknown): void {
+  function setState(next: 'lost' | 'connected', error?: unknown): void {
     if (state !== next) onState(next, error instanceof Error ? error.message : undefined)
     state = next
   }
 
   function start(): Client {
-    const started = urls.length === 1 ? createSingle(urls[0] as string) : createMany(urls)
-    const current = () => !closed && client === started
-    started.on('error', (error: unknown) => current() && becomes('lost', error))
-    started.on('ready', () => current() && becomes('connected'))
-    // A single client retries for ever by itself; a cluster gives up when no node answers, so ask again.
+    const started = urls.length === 1 ? createSingleClient(urls[0] as string) : createClusterClient(urls)
+    const isCurrent = () => !closed && client === started
+    started.on('error', (error: unknown) => isCurrent() && setState('lost', error))
+    started.on('ready', () => isCurrent() && setState('connected'))
+    // A single client retries for ever; a cluster client stops when no node answers, so connect again.
     const connect = async (): Promise<void> => {
-      if (!current()) return
+      if (!isCurrent()) return
       try {
         await started.connect()
-        if (current()) becomes('connected')
+        if (isCurrent()) setState('connected')
       } catch (error) {
-        if (!current()) return
-        becomes('lost', error)
+        if (!isCurrent()) return
+        setState('lost', error)
         setTimeout(connect, 500).unref()
       }
     }
@@ -99,44 +93,23 @@ export function openConnection(urls: string[], onState: OnState): Connection {
     return started
   }
 
-  function startAnew(why: string): void {
-    becomes('lost', new Error(why))
-    begun = answered = time
+  function reconnect(reason: string): void {
+    setState('lost', new Error(reason))
+    startedAt = performance.now()
+    timeouts.reset()
     client.destroy()
     client = start()
   }
 
-  function failLate(): void {
-    time++
-    let late = false
-    for (const command of waiting) {
-      if ((time - command.since) * TICK_MS <= COMMAND_MS) break
-      waiting.delete(command)
-      command.fail(new StoreUnavailableError(`Redis did not answer within ${COMMAND_MS} ms`))
-      late = true
+  async function timed<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await timeouts.limit(answer)
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) throw error
+      const message = error instanceof Error && error.message ? error.message : 'Redis is not reachable'
+      if (message.startsWith('READONLY') && performance.now() - startedAt > 1000) reconnect(message)
+      throw new StoreUnavailableError(message)
     }
-    if (late && (time - answered) * TICK_MS > SILENCE_MS)
-      startAnew(`nothing was answered for ${SILENCE_MS} ms`)
-  }
-
-  function timed<T>(answer: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const entry = { since: time, fail: reject }
-      waiting.add(entry)
-      answer.then(
-        (value) => {
-          waiting.delete(entry)
-          answered = time
-          resolve(value)
-        },
-        (error: unknown) => {
-          waiting.delete(entry)
-          const message = error instanceof Error && error.message ? error.message : 'Redis is not reachable'
-          if (message.startsWith('READONLY') && (time - begun) * TICK_MS > 1000) startAnew(message)
-          reject(new StoreUnavailableError(message))
-        },
-      )
-    })
   }
 
   async function nodes(): Promise<Client[]> {
@@ -153,27 +126,73 @@ export function openConnection(urls: string[], onState: OnState): Connection {
     nodes,
     close() {
       closed = true
-      clearInterval(watch)
+      timeouts.stop()
       client.destroy()
     },
   }
 }
 
-/** Our own deadline stands in for the client's, which makes an AbortSignal for every command. */
+/** Command timeouts on a single timer: a timer for each command would cost as much as the command itself. */
+function createTimeouts(onSilence: (reason: string) => void) {
+  const pending = new Set<{ since: number; fail: (error: StoreUnavailableError) => void }>()
+  // Counted in ticks, because reading a finer clock for each command costs more.
+  let now = 0
+  let lastAnswerAt = 0
+  const timer = setInterval(() => {
+    now++
+    let timedOut = false
+    // The oldest command comes first.
+    for (const command of pending) {
+      if ((now - command.since) * TICK_MS <= COMMAND_TIMEOUT_MS) break
+      pending.delete(command)
+      command.fail(new StoreUnavailableError(`Redis did not answer within ${COMMAND_TIMEOUT_MS} ms`))
+      timedOut = true
+    }
+    if (timedOut && (now - lastAnswerAt) * TICK_MS > SILENCE_MS)
+      onSilence(`nothing was answered for ${SILENCE_MS} ms`)
+  }, TICK_MS)
+  timer.unref()
+  return {
+    limit<T>(answer: Promise<T>): Promise<T> {
+      return new Promise((resolve, reject) => {
+        const command = { since: now, fail: reject }
+        pending.add(command)
+        answer.then(
+          (value) => {
+            pending.delete(command)
+            lastAnswerAt = now
+            resolve(value)
+          },
+          (error: unknown) => {
+            pending.delete(command)
+            reject(error)
+          },
+        )
+      })
+    },
+    /** Restarts the measurement of silence. */
+    reset() {
+      lastAnswerAt = now
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+/** Our own timeout replaces the client's, which creates an AbortSignal for every command. */
 const commandOptions = { timeout: 0 }
 
 const socket = {
-  connectTimeout: CONNECT_MS,
-  // Often enough that the app is back within 2 s of Redis, spread so that processes do not march in step.
+  connectTimeout: CONNECT_TIMEOUT_MS,
+  // Frequent enough to recover within 2 s of Redis; random so that processes do not reconnect at the same time.
   reconnectStrategy: () => 250 + Math.floor(Math.random() * 250),
 }
 
-function createSingle(url: string) {
+function createSingleClient(url: string) {
   return createClient({ url, socket, scripts, disableOfflineQueue: true, commandOptions })
 }
 
-/** A cluster has the verbs of a single client that we use; its type says so less plainly. */
-function createMany(urls: string[]): Client {
+/** A cluster client has all the commands of a single one that we use, but its type differs. */
+function createClusterClient(urls: string[]): Client {
   const { username, password, protocol } = new URL(urls[0] as string)
   const tls = protocol === 'rediss:' ? { tls: true as const } : {}
   const credentials = {

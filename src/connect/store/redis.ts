@@ -1,7 +1,7 @@
 import { type Client, type OnState, openConnection } from './redis-client.ts'
-import { type Entry, groupName, type Key, keyName, parseKeyName, type Store } from './store.ts'
+import { type Entry, groupName, type Key, type KeyValueStore, keyName, parseKeyName } from './store.ts'
 
-/** The four commands that connect-redis needs for sessions, with the same deadline as the store's own. */
+/** The commands that connect-redis needs for sessions, with the same timeout as the store's own. */
 export interface SessionCommands {
   get(key: string): Promise<string | null>
   set(key: string, value: string, options: object): Promise<unknown>
@@ -12,14 +12,18 @@ export interface SessionCommands {
 export interface RedisOptions {
   /** One `redis://` or `rediss://` address, or several nodes of a cluster. */
   urls: string[]
+  /** Called when the connection is lost, with the reason, and when it is restored. */
   onState?: OnState
 }
 
 /**
- * The store on Redis, a single server or a cluster. The app starts without Redis and recovers by itself; while
- * Redis is away every verb throws `StoreUnavailableError` within two seconds.
+ * Opens the store on Redis, a single server or a cluster. It connects in the background and reconnects automatically;
+ * while Redis is unavailable, every operation throws `StoreUnavailableError` within two seconds.
  */
-export function openRedis({ urls, onState = () => {} }: RedisOptions): Store & { sessions: SessionCommands } {
+export function openRedis({
+  urls,
+  onState = () => {},
+}: RedisOptions): KeyValueStore & { sessions: SessionCommands } {
   const { run, runOnEach, nodes, close } = openConnection(urls, onState)
   const names = (key: Key) => [keyName(key), groupName(key.kind, key.owner)] as const
   const ttl = (ttlMs: number | undefined) =>
@@ -39,19 +43,19 @@ export function openRedis({ urls, onState = () => {} }: RedisOptions): Store & {
 
     delete: (key) => run((client) => client.remove(...names(key))),
 
-    list: (kind, owner) => run((client) => groupOf(client, groupName(kind, owner))),
+    list: (kind, owner) => run((client) => entriesOf(client, groupName(kind, owner))),
 
     async *scan(kind) {
       for (const node of await nodes()) {
         for await (const groups of node.scanIterator({ MATCH: `connect:${kind}:{*}`, COUNT: 500 })) {
-          for (const group of groups) yield* await run((client) => groupOf(client, group))
+          for (const group of groups) yield* await run((client) => entriesOf(client, group))
         }
       }
     },
 
     ping: async () => {
       await runOnEach((node) => node.ping())
-      // A cluster whose slots are not all served answers pings, but no command for a key.
+      // A cluster with unserved slots answers pings, but no commands on keys.
       await run((client) => client.get('connect:ping'))
     },
 
@@ -68,7 +72,8 @@ export function openRedis({ urls, onState = () => {} }: RedisOptions): Store & {
   }
 }
 
-async function groupOf(client: Client, group: string): Promise<Entry[]> {
+/** The entries of one kind and owner. */
+async function entriesOf(client: Client, group: string): Promise<Entry[]> {
   const members = await client.sMembers(group)
   const values = members.length > 0 ? await client.mGet(members) : []
   return members.flatMap((name, index) => {
@@ -78,14 +83,14 @@ async function groupOf(client: Client, group: string): Promise<Entry[]> {
   })
 }
 
-/** Settings under which Redis may drop what it was given. Managed services may forbid asking: then we say so. */
+/** Settings under which Redis may lose values. Managed services may not allow reading them. */
 async function warningsOf(node: Client): Promise<string[]> {
-  const ask = async (name: string) => Object.values(await node.configGet(name))[0] ?? ''
+  const setting = async (name: string) => Object.values(await node.configGet(name))[0] ?? ''
   try {
     const [policy, save, append] = await Promise.all([
-      ask('maxmemory-policy'),
-      ask('save'),
-      ask('appendonly'),
+      setting('maxmemory-policy'),
+      setting('save'),
+      setting('appendonly'),
     ])
     const warnings = []
     if (policy !== 'noeviction') {
@@ -94,12 +99,12 @@ async function warningsOf(node: Client): Promise<string[]> {
       )
     }
     if (save === '' && append !== 'yes') {
-      warnings.push('Redis keeps nothing on disk: a restart loses every connection; set appendonly yes.')
+      warnings.push('Redis does not persist data: a restart loses every connection; set appendonly yes.')
     }
     return warnings
   } catch {
     return [
-      'Redis does not tell its settings; check that maxmemory-policy is noeviction and that it persists.',
+      'Redis does not allow reading its settings; check that maxmemory-policy is noeviction and that it persists data.',
     ]
   }
 }

@@ -1,7 +1,8 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type Entry, type Key, type Store, StoreUnavailableError } from './store.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Entry, type Key, type KeyValueStore, StoreUnavailableError } from './store.ts'
 
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
@@ -14,35 +15,34 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS entries_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
 `
-/** How often expired rows are swept; they are invisible from the moment they expire. */
+/** How often expired rows are deleted, in ms; operations ignore them as soon as they expire. */
 const SWEEP_MS = 60_000
-/** How long a verb waits for a lock of another process, and how often it looks, in ms. The event loop never waits. */
+/** How long an operation waits for another process's lock, and how often it retries, in ms. The event loop never waits. */
 const BUSY_MS = 2_000
 const RETRY_MS = 20
-/** A request needs several verbs: after one has waited in vain, the others fail at once for so long, in ms. */
-const GAVE_UP_MS = 500
-/** How long opening waits for a lock, in ms: nothing is served yet. */
+/** How long operations fail without waiting after one has timed out, in ms: a request needs several operations. */
+const FAIL_FAST_MS = 500
+/** How long opening waits for a lock, in ms. This blocks, but nothing is served yet. */
 const OPEN_MS = 2_000
-/** Expired rows that are deleted in one statement, so that it stays short. */
+/** How many expired rows one statement deletes, so that it stays short. */
 const SWEEP_ROWS = 1_000
 
 export interface SqliteOptions {
-  /** Path of the database file; its folder is created. `:memory:` for a throw-away store. */
+  /** Path of the database file, whose folder is created; `:memory:` for a temporary store. */
   file: string
-  /** The clock, in ms since 1970. */
+  /** The clock, in ms since 1970. For tests. */
   now?: () => number
-  /** The file grows to this many pages of 4 kB and no further. */
+  /** The maximum size of the file, in pages of 4 kB. */
   maxPages?: number
 }
 
 /**
- * The embedded store: one SQLite file in WAL mode, for a fresh clone and for one machine.
- * Every verb is a single statement, so it is atomic among processes that share the file,
- * and a killed process leaves the old value or the new one, never half. While another process holds a lock, a verb is
- * tried again between other work, for two seconds. The file is readable by this user only.
- * Throws an error that names the file when it cannot be opened, and `StoreUnavailableError` when a verb fails.
+ * Opens the embedded store: one SQLite file in WAL mode, for a single machine, readable by this user only. Every operation
+ * is a single statement, so it is atomic among the processes that share the file, and a killed process never leaves a
+ * partly written value. While another process holds a lock, operations are retried for two seconds without blocking.
+ * Throws an error that names the file if it cannot be opened. Operations throw `StoreUnavailableError`.
  */
-export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): Store {
+export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): KeyValueStore {
   const db = open(file)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${Number(maxPages)}`)
   const alive = 'kind = ? AND owner = ? AND id = ? AND (expires_at IS NULL OR expires_at > ?)'
@@ -62,18 +62,18 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): S
   const sweep = db.prepare(`DELETE FROM entries WHERE (kind, owner, id) IN
     (SELECT kind, owner, id FROM entries WHERE expires_at <= ? LIMIT ${SWEEP_ROWS})`)
 
-  const sweepSome = () => {
+  const deleteExpired = () => {
     try {
-      // Other work goes on between the portions.
-      if (db.isOpen && sweep.run(now()).changes === SWEEP_ROWS) setImmediate(sweepSome)
+      // Other work runs between the batches.
+      if (db.isOpen && sweep.run(now()).changes === SWEEP_ROWS) setImmediate(deleteExpired)
     } catch {
-      // The next write reports what is wrong with the file.
+      // The next write reports the error.
     }
   }
-  const sweeper = setInterval(sweepSome, SWEEP_MS)
+  const sweeper = setInterval(deleteExpired, SWEEP_MS)
   sweeper.unref()
 
-  const path = ({ kind, owner, id }: Key) => [kind, owner, id] as const
+  const columns = ({ kind, owner, id }: Key) => [kind, owner, id] as const
   const expiry = (ttlMs: number | undefined) => (ttlMs === undefined ? null : now() + ttlMs)
 
   return {
@@ -81,24 +81,24 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): S
 
     get: (key) =>
       attempt(() => {
-        const row = select.get(...path(key), now())
+        const row = select.get(...columns(key), now())
         return row ? String(row.value) : null
       }),
 
     set: (key, value, ttlMs) =>
       attempt(() => {
-        upsert.run(...path(key), value, expiry(ttlMs))
+        upsert.run(...columns(key), value, expiry(ttlMs))
       }),
 
     compareAndSet: (key, expected, next, ttlMs) =>
       attempt(() => {
-        if (expected === null && next === null) return select.get(...path(key), now()) === undefined
-        if (expected === null) return insert.run(...path(key), next, expiry(ttlMs), now()).changes === 1
-        if (next === null) return removeIf.run(...path(key), now(), expected).changes === 1
-        return replace.run(next, expiry(ttlMs), ...path(key), now(), expected).changes === 1
+        if (expected === null && next === null) return select.get(...columns(key), now()) === undefined
+        if (expected === null) return insert.run(...columns(key), next, expiry(ttlMs), now()).changes === 1
+        if (next === null) return removeIf.run(...columns(key), now(), expected).changes === 1
+        return replace.run(next, expiry(ttlMs), ...columns(key), now(), expected).changes === 1
       }),
 
-    delete: (key) => attempt(() => remove.run(...path(key), now()).changes === 1),
+    delete: (key) => attempt(() => remove.run(...columns(key), now()).changes === 1),
 
     list: (kind, owner) =>
       attempt(() => ofOwner.all(kind, owner).map((row) => entry(kind, owner, row.id, row.value))),
@@ -108,9 +108,9 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): S
       for (;;) {
         const rows = await attempt(() => ofKind.all(kind, last.owner, last.id))
         for (const row of rows) yield entry(kind, row.owner, row.id, row.value)
-        const end = rows.at(-1)
-        if (!end) return
-        last = { kind, owner: String(end.owner), id: String(end.id) }
+        const lastRow = rows.at(-1)
+        if (!lastRow) return
+        last = { kind, owner: String(lastRow.owner), id: String(lastRow.id) }
       }
     },
 
@@ -140,29 +140,27 @@ function open(file: string): DatabaseSync {
   }
 }
 
-/** Makes the file, and with it the files that SQLite puts beside it, readable by this user only. */
+/** Makes the file, and with it the files that SQLite creates beside it, readable by this user only. */
 function protectFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   closeSync(openSync(file, 'a', 0o600))
 }
 
-/** When a verb last gave up waiting for a lock: those that follow at once do not wait as long again. */
-let gaveUpAt = Number.NEGATIVE_INFINITY
+/** When an operation last timed out waiting for a lock. */
+let timedOutAt = Number.NEGATIVE_INFINITY
 
-async function attempt<T>(work: () => T): Promise<T> {
+async function attempt<T>(operation: () => T): Promise<T> {
   const started = performance.now()
-  const deadline = started - gaveUpAt < GAVE_UP_MS ? started : started + BUSY_MS
+  const deadline = started - timedOutAt < FAIL_FAST_MS ? started : started + BUSY_MS
   for (;;) {
     try {
-      return work()
+      return operation()
     } catch (error) {
-      if (!isLocked(error)) throw new StoreUnavailableError(reason(error))
-      if (performance.now() >= deadline) {
-        gaveUpAt = performance.now()
-        throw new StoreUnavailableError(reason(error))
-      }
+      const expired = performance.now() >= deadline
+      if (isLocked(error) && expired) timedOutAt = performance.now()
+      if (!isLocked(error) || expired) throw new StoreUnavailableError(reason(error))
     }
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    await pause(RETRY_MS)
   }
 }
 
@@ -172,9 +170,9 @@ function isLocked(error: unknown): boolean {
   return typeof code === 'number' && [5, 6].includes(code & 0xff)
 }
 
-/** SQLite's own words ("database or disk is full"); they never hold a value. */
+/** SQLite's message, such as "database or disk is full"; it never contains a value. */
 function reason(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown fault'
+  return error instanceof Error ? error.message : 'unknown error'
 }
 
 function entry(kind: string, owner: unknown, id: unknown, value: unknown): Entry {

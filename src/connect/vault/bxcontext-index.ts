@@ -1,24 +1,29 @@
-import type { Key, Store } from '../store/store.ts'
+import type { Key, KeyValueStore } from '../store/store.ts'
+import type { ConnectionRef } from './connection.ts'
 
-/** Which users have a connection in a context, so that an event of the platform's finds them without a scan. */
+/** Which users are connected to a bxcontext, so that a webhook event finds them without a scan. */
 export interface BxcontextIndex {
-  add(userId: string, context: string): Promise<void>
-  remove(userId: string, context: string): Promise<void>
-  usersOf(context: string): Promise<string[]>
+  add(ref: ConnectionRef): Promise<void>
+  remove(ref: ConnectionRef): Promise<void>
+  usersOf(bxcontext: string): Promise<string[]>
 }
 
-/** `kind` is that of the connections. */
-export function createBxcontextIndex(store: Store, kind: string): BxcontextIndex {
+/** `kind`: the record kind of the connections. Its methods throw `StoreUnavailableError`. */
+export function createBxcontextIndex(store: KeyValueStore, kind: string): BxcontextIndex {
   const indexKind = `${kind}-users`
-  const key = (userId: string, context: string): Key => ({ kind: indexKind, owner: context, id: userId })
+  const keyOf = ({ userId, bxcontext }: ConnectionRef): Key => ({
+    kind: indexKind,
+    owner: bxcontext,
+    id: userId,
+  })
   return {
-    async add(userId, context) {
-      // Nothing is written when it is there.
-      await store.compareAndSet(key(userId, context), null, '1')
+    async add(ref) {
+      // Writes nothing if the entry exists.
+      await store.compareAndSet(keyOf(ref), null, '1')
     },
-    async remove(userId, context) {
-      await store.delete(key(userId, context))
+    async remove(ref) {
+      await store.delete(keyOf(ref))
     },
-    usersOf: async (context) => (await store.list(indexKind, context)).map(({ key: { id } }) => id),
+    usersOf: async (bxcontext) => (await store.list(indexKind, bxcontext)).map(({ key: { id } }) => id),
   }
 }

@@ -1,17 +1,27 @@
 import * as z from 'zod'
+import type { Tokens } from '../platform/oauth.ts'
+
+/** Identifies a connection: a user of this app, and the business that the user chose on the platform. */
+export interface ConnectionRef {
+  userId: string
+  bxcontext: string
+}
+
+/** A ref as one string, for maps in memory: no two refs share one. */
+export const refName = ({ userId, bxcontext }: ConnectionRef) => JSON.stringify([userId, bxcontext])
 
 /** The format that this version of the app writes. */
-export const FORMAT = 2
+export const FORMAT = 3
 
 const common = {
   format: z.literal(FORMAT),
   userId: z.string(),
-  context: z.string(),
-  /** The latest act of consent; a refresh of an earlier one must not touch this record. */
+  bxcontext: z.string(),
+  /** The latest act of consent; a refresh of an earlier one must not change this record. */
   grantId: z.string(),
-  /** The granted scopes, or null when the platform did not name them. */
+  /** The granted scopes, or null if the platform did not name them. */
   scopes: z.array(z.string()).nullable(),
-  /** Times are in ms since 1970, by this app's clock. When the code of this grant was sent to be exchanged. */
+  /** When the code of this grant was sent. All times are in ms since 1970, by this app's clock. */
   connectedAt: z.number(),
   refreshedAt: z.number().nullable(),
 }
@@ -21,10 +31,11 @@ const activeSchema = z.object({
   status: z.literal('active'),
   accessToken: z.string(),
   refreshToken: z.string().nullable(),
-  /** When the request that brought these tokens was sent: of two results, the one sent later counts. */
+  /** When the request for these tokens was sent: of two results, the one requested later wins. */
   requestedAt: z.number(),
-  /** When the access token was received, and when it expires; null: the platform did not say, and nothing refreshes it. */
+  /** When the access token was received. */
   issuedAt: z.number(),
+  /** When the access token expires; null: the platform did not report it, and there is no refresh token. */
   expiresAt: z.number().nullable(),
 })
 
@@ -32,16 +43,16 @@ const revokedSchema = z.object({
   ...common,
   status: z.literal('revoked'),
   revokedAt: z.number(),
-  revokedBecause: z.string(),
+  revokedReason: z.string(),
 })
 
-/** One user's granted access in one context, as it is encrypted into the store. A revoked one holds no tokens. */
+/** One user's granted access to one bxcontext, as it is encrypted into the store. A revoked one holds no tokens. */
 export const connectionSchema = z.discriminatedUnion('status', [activeSchema, revokedSchema])
 export type Connection = z.infer<typeof connectionSchema>
 export type ActiveConnection = z.infer<typeof activeSchema>
 export type RevokedConnection = z.infer<typeof revokedSchema>
 
-/** Reads a stored connection of this or an earlier format; null when it has neither. */
+/** Parses a stored connection of this or an earlier format; null if it is invalid. */
 export function parseConnection(text: string): Connection | null {
   try {
     const parsed = connectionSchema.safeParse(migrate(JSON.parse(text)))
@@ -51,8 +62,48 @@ export function parseConnection(text: string): Connection | null {
   }
 }
 
-/** Format 1 had no `format` and no `requestedAt`. */
-function migrate(record: { format?: unknown; issuedAt?: unknown }): unknown {
-  if (record.format !== undefined) return record
-  return { ...record, format: FORMAT, requestedAt: record.issuedAt }
+/**
+ * Formats 1 and 2 named two fields `context` and `revokedBecause`; format 1 also had no `format` and no `requestedAt`.
+ */
+function migrate(record: Record<string, unknown>): unknown {
+  const { format, context, revokedBecause, ...rest } = record
+  if (format !== undefined && format !== 2) return record
+  return {
+    ...(format === undefined && { requestedAt: record.issuedAt }),
+    ...rest,
+    format: FORMAT,
+    bxcontext: context,
+    ...(revokedBecause !== undefined && { revokedReason: revokedBecause }),
+  }
 }
+
+/** The assumed lifetime of an access token if `expires_in` is absent, in ms. */
+const ASSUMED_LIFETIME_MS = 300_000
+
+/**
+ * The connection with the tokens of a response. `requestedAt` and `issuedAt` are by this app's clock (ms since 1970), so
+ * the platform's clock does not matter.
+ */
+export function withTokens(
+  connection: Omit<ActiveConnection, 'accessToken' | 'requestedAt' | 'issuedAt' | 'expiresAt'>,
+  tokens: Tokens,
+  requestedAt: number,
+  issuedAt: number,
+): ActiveConnection {
+  const refreshToken = tokens.refreshToken ?? connection.refreshToken
+  // Without `expires_in`, a token that can be refreshed is refreshed soon; one that cannot is used until the API rejects it.
+  const assumedExpiry = refreshToken === null ? null : issuedAt + ASSUMED_LIFETIME_MS
+  return {
+    ...connection,
+    accessToken: tokens.accessToken,
+    refreshToken,
+    scopes: tokens.scopes ?? connection.scopes,
+    requestedAt,
+    issuedAt,
+    refreshedAt: issuedAt,
+    expiresAt: tokens.expiresIn === undefined ? assumedExpiry : issuedAt + tokens.expiresIn * 1000,
+  }
+}
+
+export const isExpired = ({ expiresAt }: ActiveConnection, now: number) =>
+  expiresAt !== null && expiresAt <= now

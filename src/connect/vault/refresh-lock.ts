@@ -1,188 +1,185 @@
 import { randomUUID } from 'node:crypto'
-import type { Key, Store } from '../store/store.ts'
+import type { Key, KeyValueStore } from '../store/store.ts'
+import type { ConnectionRef } from './connection.ts'
 import type { HealthRecords } from './health.ts'
 
-/** Refreshing is paused: after a failure, or because the connection was refreshed a moment ago. */
+/** Refreshing is paused after a failure, or because the connection was refreshed recently. */
 export interface Backoff {
-  because: 'recent' | 'unavailable' | 'misconfigured'
-  /** How long from now, in ms. */
-  forMs: number
+  reason: 'recent' | 'unavailable' | 'misconfigured'
+  /** How long the pause still lasts, in ms. */
+  waitMs: number
 }
 
-/** A held lock. It is renewed while its holder works and is released only by its holder. */
+/** A held refresh lock. It is renewed while its holder works, and only its holder can release it. */
 export interface LockHandle {
-  /** The holder before sent a request and never said how it ended: it may still come, with tokens. */
+  /** The previous holder sent a request and did not report the outcome: its tokens may still be stored. */
   readonly interrupted: boolean
-  /** To be called right before the request is sent. False: the lock was lost meanwhile, and somebody else may refresh. */
+  /** Call it right before sending the request. Resolves to false if the lock was lost: another process may be refreshing. */
   confirm(): Promise<boolean>
-  /** `settled`: the request that was unfinished has ended, as the record shows. */
+  /** `settled`: the record shows that the previous holder's request has ended. */
   release(settled?: boolean): Promise<void>
-  /** Releases after a refresh; the next automatic one waits until 30 s after this one was sent. */
+  /** Releases after a refresh. The next automatic one must wait until 30 s after `sentAt` (ms since 1970). */
   releaseAfterRefresh(sentAt: number): Promise<void>
-  /** Releases after a failure, and pauses for a time that grows with every failure in a row, at least `minMs`. */
-  releaseWithBackoff(because: 'unavailable' | 'misconfigured', minMs?: number): Promise<void>
+  /** Releases after a failure and pauses refreshing: longer after every consecutive failure, at least `minMs`. */
+  releaseWithBackoff(reason: 'unavailable' | 'misconfigured', minMs?: number): Promise<void>
 }
 
+/** Every method throws `StoreUnavailableError`. */
 export interface RefreshLock {
   /**
-   * The lock; or why it cannot be had: another process is refreshing, or refreshing is paused. A person's request
-   * overrides a pause once 5 s have passed since the last request.
+   * Resolves to the lock, to the pause that prevents a refresh, or to `busy` while another process is refreshing.
+   * `manual`: a user's request, which overrides a pause once 5 s have passed since the last request.
    */
-  acquire(userId: string, context: string, manual?: boolean): Promise<LockHandle | Backoff | 'busy'>
-  /** How long until a person may ask for a refresh, in ms; 0 when at once. */
-  manualWait(userId: string, context: string): Promise<number>
-  /** Ends a pause, and forgets an unfinished request: a new consent is a new start. A lock that is held stays. */
-  reset(userId: string, context: string): Promise<void>
+  acquire(ref: ConnectionRef, manual?: boolean): Promise<LockHandle | Backoff | 'busy'>
+  /** How long until a user may request a refresh, in ms; 0 if now. */
+  manualWait(ref: ConnectionRef): Promise<number>
+  /** Ends a pause and forgets an interrupted request, because of a new consent. A held lock stays. */
+  reset(ref: ConnectionRef): Promise<void>
 }
 
 export interface RefreshLockOptions {
-  /** How long a killed holder keeps others out, in ms. */
+  /** How long the lock of a killed process lasts, in ms. */
   leaseMs?: number
-  /** The shortest time between two automatic refreshes of a connection, in ms. */
+  /** The minimum time between two automatic refreshes of a connection, in ms. */
   minIntervalMs?: number
   now?: () => number
+}
+
+interface LockContext extends Required<RefreshLockOptions> {
+  store: KeyValueStore
+  health: HealthRecords
 }
 
 const FIRST_BACKOFF_MS = 1_000
 const MAX_BACKOFF_MS = 30_000
 const MIN_INTERVAL_MS = 30_000
-/** The shortest time between two refreshes that a person asks for, in ms. */
+/** The minimum time between two refreshes that a user requests, in ms. */
 const MANUAL_INTERVAL_MS = 5_000
-/** How long it is remembered that a request was sent and not finished, in ms: longer than tokens are held in memory. */
+/** How long an unfinished request is remembered, in ms: longer than unsaved tokens are held in memory. */
 const UNFINISHED_MS = 660_000
 
 /**
- * At most one refresh per connection among all processes, at most one in 30 s, and a pause after a failure, so that an
- * outage is not hammered. One expiring value in the store says which: `held:<id>` or `paused:<json>`. Only an
- * optimisation: correctness comes from compare-and-set on the connection itself.
+ * Allows one refresh per connection at a time among all processes, one in 30 s, and none during a pause after a failure.
+ * The state is one expiring value in the store: `held:<id>` or `paused:<json>`. The lock is only an optimisation:
+ * correctness comes from compare-and-set on the connection itself.
  */
 export function createRefreshLock(
-  store: Store,
+  store: KeyValueStore,
   health: HealthRecords,
   { leaseMs = 5_000, minIntervalMs = MIN_INTERVAL_MS, now = Date.now }: RefreshLockOptions = {},
 ): RefreshLock {
-  const lockKey = (userId: string, context: string): Key => ({ kind: 'lease', owner: userId, id: context })
-  /** When the last request was sent; expires when a person may ask again. */
-  const sentKey = (userId: string, context: string): Key => ({
-    kind: 'refresh-sent',
-    owner: userId,
-    id: context,
-  })
+  const context: LockContext = { store, health, leaseMs, minIntervalMs, now }
 
-  /** There while a request is unfinished; it outlives the lock of a holder that cannot reach the store. */
-  const unfinishedKey = (userId: string, context: string): Key => ({
-    kind: 'refresh-unfinished',
-    owner: userId,
-    id: context,
-  })
-
-  /** What is left of a time. The store ends it by its clock; ours, which may be off, only estimates. */
-  const rest = (until: number, ms: number) => Math.min(Math.max(until - now(), 0), ms)
-
-  function readPause(value: string | null): Backoff | null {
-    if (!value?.startsWith('paused:')) return null
-    try {
-      const { because, until, ms } = JSON.parse(value.slice('paused:'.length))
-      return { because, forMs: rest(until, ms) }
-    } catch {
-      return null
-    }
-  }
-
-  async function manualWait(userId: string, context: string): Promise<number> {
-    const sentAt = await store.get(sentKey(userId, context))
-    return sentAt === null ? 0 : rest(Number(sentAt) + MANUAL_INTERVAL_MS, MANUAL_INTERVAL_MS)
-  }
-
-  async function createHandle(userId: string, context: string, token: string): Promise<LockHandle> {
-    const key = lockKey(userId, context)
-    const interrupted = (await store.get(unfinishedKey(userId, context))) !== null
-    let held = true
-    let unfinished = false
-    const renew = async () => {
-      if (!held) return false
-      // A store that was away or failed over may have lost the lock; it is still ours if nobody else took it.
-      return (
-        (await store.compareAndSet(key, token, token, leaseMs)) ||
-        (await store.compareAndSet(key, null, token, leaseMs))
-      )
-    }
-    const renewal = setInterval(() => renew().catch(() => {}), leaseMs / 3)
-    renewal.unref()
-    const stopRenewing = () => {
-      held = false
-      clearInterval(renewal)
-    }
-    const finish = async () => {
-      if (unfinished) await store.delete(unfinishedKey(userId, context))
-    }
-    const pause = async (because: Backoff['because'], ms: number) => {
-      stopRenewing()
-      await finish()
-      const value = `paused:${JSON.stringify({ because, until: now() + ms, ms })}`
-      if (ms <= 0) return void (await store.compareAndSet(key, token, null))
-      // The lock may have expired while the store was away.
-      const paused = await store.compareAndSet(key, token, value, ms)
-      if (!paused) await store.compareAndSet(key, null, value, ms)
-    }
-    return {
-      interrupted,
-      async confirm() {
-        if (!(await renew())) {
-          stopRenewing()
-          return false
-        }
-        await Promise.all([
-          store.set(sentKey(userId, context), String(now()), MANUAL_INTERVAL_MS),
-          store.set(unfinishedKey(userId, context), '1', UNFINISHED_MS),
-        ])
-        unfinished = true
-        return true
-      },
-      async release(settled = false) {
-        stopRenewing()
-        unfinished ||= settled
-        await finish()
-        await store.compareAndSet(key, token, null)
-      },
-      releaseAfterRefresh: (sentAt) => pause('recent', Math.max(0, sentAt + minIntervalMs - now())),
-      async releaseWithBackoff(because, minMs = 0) {
-        stopRenewing()
-        const failures = await health.refreshFailed(userId, context).catch(() => 1)
-        await pause(
-          because,
-          Math.max(minMs, Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS)),
-        )
-      },
-    }
+  async function manualWait(ref: ConnectionRef): Promise<number> {
+    const sentAt = await store.get(keysOf(ref).sent)
+    return sentAt === null ? 0 : remaining(Number(sentAt) + MANUAL_INTERVAL_MS, MANUAL_INTERVAL_MS, now)
   }
 
   return {
     manualWait,
 
-    async acquire(userId, context, manual = false) {
-      const key = lockKey(userId, context)
+    async acquire(ref, manual = false) {
+      const key = keysOf(ref).lock
       const token = `held:${randomUUID()}`
       if (manual) {
-        const forMs = await manualWait(userId, context)
-        if (forMs > 0) return { because: 'recent', forMs }
+        const waitMs = await manualWait(ref)
+        if (waitMs > 0) return { reason: 'recent', waitMs }
       }
-      if (await store.compareAndSet(key, null, token, leaseMs)) return createHandle(userId, context, token)
+      if (await store.compareAndSet(key, null, token, leaseMs)) return createHandle(context, ref, token)
       const value = await store.get(key)
-      const pause = readPause(value)
-      if (!pause) return 'busy'
+      const backoff = parseBackoff(value, now)
+      if (!backoff) return 'busy'
       if (manual && (await store.compareAndSet(key, value, token, leaseMs)))
-        return createHandle(userId, context, token)
-      return pause
+        return createHandle(context, ref, token)
+      return backoff
     },
 
-    async reset(userId, context) {
-      const value = await store.get(lockKey(userId, context))
-      if (readPause(value)) await store.compareAndSet(lockKey(userId, context), value, null)
+    async reset(ref) {
+      const { lock, sent, unfinished } = keysOf(ref)
+      const value = await store.get(lock)
+      if (parseBackoff(value, now)) await store.compareAndSet(lock, value, null)
+      await Promise.all([store.delete(unfinished), store.delete(sent)])
+    },
+  }
+}
+
+function keysOf({ userId, bxcontext }: ConnectionRef) {
+  const key = (kind: string): Key => ({ kind, owner: userId, id: bxcontext })
+  return {
+    lock: key('lease'),
+    /** When the last request was sent. Expires when a user may request another one. */
+    sent: key('refresh-sent'),
+    /** Exists while a request is unfinished. It outlives the lock of a holder that cannot reach the store. */
+    unfinished: key('refresh-unfinished'),
+  }
+}
+
+/** The rest of `ms`. The store's clock ends the time; this app's clock, which may be off, only estimates it. */
+const remaining = (until: number, ms: number, now: () => number) => Math.min(Math.max(until - now(), 0), ms)
+
+function parseBackoff(value: string | null, now: () => number): Backoff | null {
+  if (!value?.startsWith('paused:')) return null
+  try {
+    const { reason, until, ms } = JSON.parse(value.slice('paused:'.length))
+    return { reason, waitMs: remaining(until, ms, now) }
+  } catch {
+    return null
+  }
+}
+
+async function createHandle(context: LockContext, ref: ConnectionRef, token: string): Promise<LockHandle> {
+  const { store, health, leaseMs, minIntervalMs, now } = context
+  const keys = keysOf(ref)
+  const interrupted = (await store.get(keys.unfinished)) !== null
+  let held = true
+  let unfinished = false
+
+  /** Writes the lock, also if it expired in the meantime and nobody else has taken it. */
+  const replaceLock = async (value: string, ttlMs: number) =>
+    (await store.compareAndSet(keys.lock, token, value, ttlMs)) ||
+    (await store.compareAndSet(keys.lock, null, value, ttlMs))
+  const renew = async () => held && (await replaceLock(token, leaseMs))
+  const renewal = setInterval(() => renew().catch(() => {}), leaseMs / 3)
+  renewal.unref()
+  const stopRenewing = () => {
+    held = false
+    clearInterval(renewal)
+  }
+  const finish = async () => {
+    if (unfinished) await store.delete(keys.unfinished)
+  }
+  const pause = async (reason: Backoff['reason'], ms: number) => {
+    stopRenewing()
+    await finish()
+    if (ms <= 0) await store.compareAndSet(keys.lock, token, null)
+    else await replaceLock(`paused:${JSON.stringify({ reason, until: now() + ms, ms })}`, ms)
+  }
+
+  return {
+    interrupted,
+    async confirm() {
+      if (!(await renew())) {
+        stopRenewing()
+        return false
+      }
       await Promise.all([
-        store.delete(unfinishedKey(userId, context)),
-        store.delete(sentKey(userId, context)),
+        store.set(keys.sent, String(now()), MANUAL_INTERVAL_MS),
+        store.set(keys.unfinished, '1', UNFINISHED_MS),
       ])
+      unfinished = true
+      return true
+    },
+    async release(settled = false) {
+      stopRenewing()
+      unfinished ||= settled
+      await finish()
+      await store.compareAndSet(keys.lock, token, null)
+    },
+    releaseAfterRefresh: (sentAt) => pause('recent', Math.max(0, sentAt + minIntervalMs - now())),
+    async releaseWithBackoff(reason, minMs = 0) {
+      stopRenewing()
+      const failures = await health.refreshFailed(ref).catch(() => 1)
+      await pause(reason, Math.max(minMs, Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS)))
     },
   }
 }

@@ -1,76 +1,66 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { PlatformRejectedError, RefreshedRecentlyError } from '../platform/errors.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { TokenSource } from '../platform/token-source.ts'
-import { type Store, StoreUnavailableError } from '../store/store.ts'
+import { type KeyValueStore, StoreUnavailableError } from '../store/store.ts'
 import { createBxcontextIndex } from './bxcontext-index.ts'
-import { type ActiveConnection, type Connection, FORMAT } from './connection.ts'
-import { createRecordCipher, DecryptionError, type EncryptionKey } from './encryption.ts'
-import { createHealthRecords, type Problem } from './health.ts'
-import { CONNECTION, createRecords, type Stored } from './records.ts'
-import { active, createRefresher, isExpired, withTokens } from './refresh.ts'
+import {
+  type ActiveConnection,
+  type ConnectionRef,
+  FORMAT,
+  isExpired,
+  refName,
+  withTokens,
+} from './connection.ts'
+import {
+  assertActive,
+  CONNECTION,
+  createConnectionRepository,
+  type ReencryptResult,
+} from './connection-repository.ts'
+import { removeGrant, revoke, saveConsent } from './connection-writes.ts'
+import { createRecordCipher, type EncryptionKey } from './encryption.ts'
+import { createHealthRecords } from './health.ts'
+import { createRefresher, type Refresher, type RefreshOptions } from './refresh.ts'
 import { createRefreshLock, type RefreshLockOptions } from './refresh-lock.ts'
+import { type ConnectionSummary, summarize, type UnreadableConnection } from './summary.ts'
 import { createUnsavedTokens } from './unsaved.ts'
 
-/** A connection as a page may show it: no token in it, not even by accident. */
-export type ConnectionSummary = Readonly<{
-  context: string
-  scopes: string[] | null
-  connectedAt: number
-  refreshedAt: number | null
-}> &
-  (
-    | {
-        status: 'active'
-        expiresAt: number | null
-        problem: Problem | null
-        /** Scopes for lack of which the API refused a call; null if unknown. */
-        forbidden: (string | null)[]
-        /** How long until a person may ask for a refresh, in ms. */
-        refreshableInMs: number
-      }
-    | { status: 'revoked'; revokedAt: number; revokedBecause: string }
-  )
+export type { ConnectionSummary, UnreadableConnection } from './summary.ts'
 
-/** A stored connection that cannot be opened, and why. */
-export interface UnreadableConnection {
-  context: string
-  status: 'unreadable'
-  reason: string
-}
-
+/** Keeps connections and hands out valid access tokens. Every method throws `StoreUnavailableError`. */
 export interface Vault {
   /**
-   * A valid access token of this user in this context: one store read while it is fresh, a refresh in the
-   * background shortly before it ends, a refresh first when it has ended.
-   * Throws `NotConnectedError`, `ConnectionRevokedError`, `PlatformUnavailableError`, `PlatformRejectedError`, `ConfigurationError`,
-   * `DecryptionError`, `StoreUnavailableError`.
+   * Resolves to a valid access token. A token that is valid for longer takes one store read; one that is about to expire is
+   * refreshed in the background; an expired one is refreshed first. Throws `NotConnectedError`, `ConnectionRevokedError`,
+   * `PlatformUnavailableError`, `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
    */
-  accessToken(userId: string, context: string): Promise<string>
-  /** The same as a source for API calls, which can also refresh a token that the API rejects. */
-  tokenSource(userId: string, context: string): TokenSource
+  accessToken(ref: ConnectionRef): Promise<string>
+  /** The connection as a source of tokens for API calls, which can also refresh a token that the API rejects. */
+  tokenSource(ref: ConnectionRef): TokenSource
   /**
-   * Keeps the tokens of a new consent, in place of any earlier grant in this context. `sentAt` is when the code was sent
-   * to be exchanged (ms since 1970). `pending`: the store did not take them yet; they are held in memory, used by this
-   * process, and written as soon as it does.
+   * Stores the tokens of a new consent and replaces any earlier grant. `sentAt`: when the code was sent (ms since 1970).
+   * Resolves to `pending` if the store did not accept the tokens yet: this process holds them in memory, uses them, and
+   * keeps trying to store them.
    */
-  connect(userId: string, context: string, tokens: Tokens, sentAt?: number): Promise<'saved' | 'pending'>
-  /** The user's connection in this context, or null. */
-  find(userId: string, context: string): Promise<ConnectionSummary | null>
+  connect(ref: ConnectionRef, tokens: Tokens, sentAt?: number): Promise<'saved' | 'pending'>
+  /** Resolves to the connection, or null. Throws `DecryptionError`. */
+  find(ref: ConnectionRef): Promise<ConnectionSummary | null>
   /** The user's connections, the latest first. */
   list(userId: string): Promise<(ConnectionSummary | UnreadableConnection)[]>
   /**
-   * Gets a new access token now, because a person asks for it. Resolves to false when there is no refresh token.
-   * Throws as `accessToken`, and `RefreshTooSoonError`.
+   * Gets a new access token because a user requested it. Resolves to false if there is no refresh token.
+   * Throws the same errors as `accessToken`, and `RefreshTooSoonError`.
    */
-  refresh(userId: string, context: string): Promise<boolean>
-  /** Forgets the connection and its tokens. Resolves to whether there was one. */
-  disconnect(userId: string, context: string): Promise<boolean>
-  /** The users who have a connection in this context. */
-  usersOf(context: string): Promise<string[]>
+  refresh(ref: ConnectionRef): Promise<boolean>
+  /** Deletes the connection and its tokens. Resolves to whether there was one. */
+  disconnect(ref: ConnectionRef): Promise<boolean>
+  /** The ids of the users who are connected to this bxcontext. */
+  usersOf(bxcontext: string): Promise<string[]>
   /** Encrypts every stored connection with the first key. */
-  reencrypt(): Promise<{ reencrypted: number; current: number; unreadable: string[] }>
+  reencrypt(): Promise<ReencryptResult>
   /** Resolves when no refresh is in flight and all received tokens are stored. */
   idle(): Promise<void>
   /** Waits for `idle`, at most `graceMs`, and logs the tokens that could not be stored by then. */
@@ -78,232 +68,210 @@ export interface Vault {
 }
 
 export interface VaultOptions extends RefreshLockOptions {
-  store: Store
+  store: KeyValueStore
+  /** The first key encrypts; all of them decrypt. */
   keys: readonly EncryptionKey[]
   oauth: Pick<OAuth, 'refresh' | 'scopes'>
   log: Logger
   /** Record kind; defaults to `connection`. */
   kind?: string
-  /** A caller waits for a refresh no longer than this, in ms. */
+  /** How long a caller waits for a refresh, in ms; defaults to 20 s. */
   waitMs?: number
 }
 
-/** A token is refreshed in the background when it has less than this to live, in ms, or less than a fifth of its life. */
-const MARGIN_MS = 60_000
+interface VaultContext extends RefreshOptions {
+  refresher: Refresher
+}
+
+/** A token is refreshed in the background when less than this is left, in ms, or less than a fifth of its lifetime. */
+const REFRESH_MARGIN_MS = 60_000
 const NOT_STORED = 'the latest tokens are not stored yet'
-/** How many rejections, a minute apart, end a grant that has no refresh token. */
-const REJECTIONS = 3
-const REJECTED =
-  "The platform's API rejected the access token three times, and the platform had issued no refresh token."
+/** How many rejections, at least a minute apart, end a grant without a refresh token. */
+const MAX_REJECTIONS = 3
+const REJECTED = "The platform's API rejected the access token three times and no refresh token was issued."
 
 export function createVault(options: VaultOptions): Vault {
-  const { store, keys, log, now = Date.now } = options
-  const { kind = CONNECTION } = options
-  const records = createRecords(store, createRecordCipher(keys), kind)
-  const index = createBxcontextIndex(store, kind)
+  const { store, keys, now = Date.now, kind = CONNECTION } = options
   const health = createHealthRecords(store, now)
-  const lock = createRefreshLock(store, health, options)
-  const unsaved = createUnsavedTokens(log)
-  const refresher = createRefresher({ ...options, records, lock, health, index, unsaved, removeGrant, now })
-
-  /** How long before its expiry a token is refreshed in the background, in ms. */
-  const margin = (issuedAt: number, expiresAt: number) => Math.min(MARGIN_MS, (expiresAt - issuedAt) / 5)
-
-  /**
-   * A token that the store has not taken yet, or null. Throws `StoreUnavailableError` when it is expired, or is the rejected
-   * one: a refresh would start from an older record.
-   */
-  function unsavedToken(userId: string, context: string, rejected?: string): string | null {
-    const held = unsaved.find(userId, context)
-    if (!held) return null
-    if (isExpired(held, now()) || held.accessToken === rejected) throw new StoreUnavailableError(NOT_STORED)
-    return held.accessToken
+  const parts: RefreshOptions = {
+    ...options,
+    now,
+    health,
+    connections: createConnectionRepository(store, createRecordCipher(keys), kind),
+    index: createBxcontextIndex(store, kind),
+    lock: createRefreshLock(store, health, options),
+    unsaved: createUnsavedTokens(options.log),
   }
-
-  async function accessToken(userId: string, context: string): Promise<string> {
-    const held = unsavedToken(userId, context)
-    if (held !== null) return held
-    const stored = active(await records.read(userId, context))
-    const { accessToken: current, issuedAt, expiresAt, refreshToken } = stored.connection
-    if (expiresAt === null) return current
-    const left = expiresAt - now()
-    if (left <= 0) {
-      try {
-        return (await refresher.refresh(stored)).accessToken
-      } catch (error) {
-        if (!(error instanceof RefreshedRecentlyError)) throw error
-        // Refreshed less than 30 s ago and expired already, by what the platform says: the API decides.
-        return active(await records.read(userId, context)).connection.accessToken
-      }
-    }
-    // In the background: the token still works, and a failure is logged and tried again at the next call.
-    if (left < margin(issuedAt, expiresAt) && refreshToken !== null) refresher.refresh(stored).catch(() => {})
-    return current
-  }
-
-  async function refreshRejected(userId: string, context: string, rejected: string): Promise<string> {
-    const held = unsavedToken(userId, context, rejected)
-    if (held !== null) return held
-    const stored = active(await records.read(userId, context))
-    if (stored.connection.accessToken !== rejected) return stored.connection.accessToken
-    if (stored.connection.refreshToken !== null) return (await refresher.refresh(stored)).accessToken
-    // One stray 401 must not end a token that nothing can replace.
-    if ((await health.tokenRejected(userId, context)) >= REJECTIONS)
-      return (await refresher.revoke(stored, REJECTED)).accessToken
-    throw new PlatformRejectedError('the API rejects the access token, and there is no refresh token')
-  }
-
-  async function summary(connection: Connection): Promise<ConnectionSummary> {
-    const { userId, context, scopes, connectedAt, refreshedAt } = connection
-    const common = { context, scopes, connectedAt, refreshedAt }
-    if (connection.status === 'revoked') {
-      const { status, revokedAt, revokedBecause } = connection
-      return { ...common, status, revokedAt, revokedBecause }
-    }
-    const [{ problem, forbidden }, refreshableInMs] = await Promise.all([
-      health.read(userId, context),
-      lock.manualWait(userId, context),
-    ])
-    return {
-      ...common,
-      status: 'active',
-      expiresAt: connection.expiresAt,
-      problem,
-      forbidden: forbidden.map(({ scope }) => scope),
-      refreshableInMs,
-    }
-  }
-
-  /** A consent whose code was sent later, by a clock that can be believed: another machine's may be ahead. */
-  function isNewerConsent(stored: Stored | null, connectedAt: number): stored is Stored<ActiveConnection> {
-    if (stored?.connection.status !== 'active') return false
-    return stored.connection.connectedAt > connectedAt && stored.connection.connectedAt <= now()
-  }
-
-  /** Writes a new consent over anything but a newer one. */
-  async function writeConsent(connection: ActiveConnection): Promise<ActiveConnection> {
-    const { userId, context, connectedAt } = connection
-    for (;;) {
-      const stored = await records.read(userId, context).catch((error: unknown) => {
-        if (error instanceof DecryptionError) return 'unreadable' as const
-        throw error
-      })
-      if (stored === 'unreadable') {
-        await records.write(connection)
-        return connection
-      }
-      if (isNewerConsent(stored, connectedAt)) return stored.connection
-      const written = stored
-        ? (await records.replace(stored, connection)) !== null
-        : await records.create(connection)
-      if (written) return connection
-    }
-  }
-
-  /** Removes what a write stored after its connection was disconnected. */
-  async function removeGrant({ userId, context, grantId }: ActiveConnection): Promise<void> {
-    const stored = await records.read(userId, context)
-    if (stored?.connection.grantId !== grantId) return
-    await records.remove(userId, context)
-    await index.remove(userId, context)
+  const context: VaultContext = { ...parts, refresher: createRefresher(parts) }
+  const { connections, unsaved, index, lock, refresher } = context
+  const idle = async () => {
+    await refresher.idle()
+    await unsaved.idle()
   }
 
   return {
-    accessToken,
+    accessToken: (ref) => accessToken(context, ref),
 
-    tokenSource: (userId, context) => ({
-      account: JSON.stringify([userId, context]),
-      accessToken: () => accessToken(userId, context),
-      refresh: (rejected) => refreshRejected(userId, context, rejected),
-      noteCall: (outcome) => health.noteCall(userId, context, outcome),
-      grantedScopes: async () => (await records.read(userId, context))?.connection.scopes ?? null,
+    tokenSource: (ref) => ({
+      account: refName(ref),
+      accessToken: () => accessToken(context, ref),
+      refresh: (rejectedToken) => refreshRejected(context, ref, rejectedToken),
+      noteCall: (outcome) => health.noteCall(ref, outcome),
+      grantedScopes: async () => (await connections.read(ref))?.connection.scopes ?? null,
     }),
 
-    async connect(userId, context, tokens, sentAt = now()) {
-      const granted = {
-        format: FORMAT,
-        status: 'active' as const,
-        userId,
-        context,
-        grantId: randomUUID(),
-        connectedAt: sentAt,
-        scopes: null,
-        refreshToken: null,
-        refreshedAt: null,
-      } satisfies Partial<ActiveConnection>
-      const connection = { ...withTokens(granted, tokens, sentAt, now()), refreshedAt: null }
-      const write = async () => {
-        const written = await writeConsent(connection)
-        await index.add(userId, context)
-        return written
-      }
-      const { pending } = await unsaved.save(connection, write, () => removeGrant(connection))
-      // The connection is there; that an old pause could not be ended must not make it look otherwise.
-      await Promise.all([lock.reset(userId, context), health.clear(userId, context)]).catch(() => {})
-      log.info({ grantId: connection.grantId, expiresAt: connection.expiresAt }, 'account connected')
-      return pending ? 'pending' : 'saved'
+    connect: (ref, tokens, sentAt = now()) => connect(context, ref, tokens, sentAt),
+
+    async find(ref) {
+      const connection = unsaved.find(ref) ?? (await connections.read(ref))?.connection
+      return connection ? summarize(connection, health, lock) : null
     },
 
-    async find(userId, context) {
-      const held = unsaved.find(userId, context)
-      if (held) return summary(held)
-      const stored = await records.read(userId, context)
-      return stored && summary(stored.connection)
-    },
+    list: (userId) => list(context, userId),
 
-    async list(userId) {
-      const held = unsaved.ofUser(userId)
-      const isHeld = (context: string) => held.some((connection) => connection.context === context)
-      const stored = (await records.list(userId)).filter(({ context }) => !isHeld(context))
-      const listed = await Promise.all([
-        ...held.map(summary),
-        ...stored.map((entry) => {
-          if ('connection' in entry) return summary(entry.connection)
-          log.error({ code: 'record_unreadable', reason: entry.unreadable }, 'a connection cannot be read')
-          return { context: entry.context, status: 'unreadable' as const, reason: entry.unreadable }
-        }),
-      ])
-      const time = (entry: (typeof listed)[number]) => ('connectedAt' in entry ? entry.connectedAt : 0)
-      return listed.sort((a, b) => time(b) - time(a))
-    },
-
-    async refresh(userId, context) {
-      if (unsaved.find(userId, context)) throw new StoreUnavailableError(NOT_STORED)
-      const stored = active(await records.read(userId, context))
-      // Without a refresh token there is nothing to refresh with; the access token still has its time.
+    async refresh(ref) {
+      if (unsaved.find(ref)) throw new StoreUnavailableError(NOT_STORED)
+      const stored = assertActive(await connections.read(ref))
+      // Without a refresh token, an access token that is still valid stays.
       if (stored.connection.refreshToken === null && !isExpired(stored.connection, now())) return false
       await refresher.refresh(stored, true)
       return true
     },
 
-    disconnect: async (userId, context) => {
-      const held = unsaved.find(userId, context) !== undefined
-      const removed = (await records.remove(userId, context)) || held
-      unsaved.forget(userId, context)
-      // Held tokens may have been stored in between.
-      if (held) await records.remove(userId, context)
-      await Promise.all([index.remove(userId, context), health.clear(userId, context)]).catch(() => {})
-      if (removed) log.info('account disconnected')
-      return removed
-    },
-
-    usersOf: (context) => index.usersOf(context),
-    reencrypt: () => records.reencrypt(),
+    disconnect: (ref) => disconnect(context, ref),
+    usersOf: (bxcontext) => index.usersOf(bxcontext),
+    reencrypt: () => connections.reencrypt(),
     idle,
 
     async close(graceMs) {
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, graceMs)
-      })
-      await Promise.race([idle(), late])
-      clearTimeout(timer)
-      unsaved.giveUp()
+      const timeout = new AbortController()
+      const graceOver = pause(graceMs, undefined, { signal: timeout.signal }).catch(() => {})
+      await Promise.race([idle(), graceOver])
+      timeout.abort()
+      unsaved.discard()
     },
   }
+}
 
-  async function idle(): Promise<void> {
-    await refresher.idle()
-    await unsaved.idle()
+/**
+ * A token that is not stored yet, or null. Throws `StoreUnavailableError` if it has expired or is the rejected one: a
+ * refresh would start from an older record.
+ */
+function unsavedToken(
+  { unsaved, now }: VaultContext,
+  ref: ConnectionRef,
+  rejectedToken?: string,
+): string | null {
+  const held = unsaved.find(ref)
+  if (!held) return null
+  if (isExpired(held, now()) || held.accessToken === rejectedToken)
+    throw new StoreUnavailableError(NOT_STORED)
+  return held.accessToken
+}
+
+async function accessToken(context: VaultContext, ref: ConnectionRef): Promise<string> {
+  const { connections, refresher, now } = context
+  const held = unsavedToken(context, ref)
+  if (held !== null) return held
+  const stored = assertActive(await connections.read(ref))
+  const { accessToken: token, issuedAt, expiresAt, refreshToken } = stored.connection
+  if (expiresAt === null) return token
+  const leftMs = expiresAt - now()
+  if (leftMs <= 0) {
+    try {
+      return (await refresher.refresh(stored)).accessToken
+    } catch (error) {
+      if (!(error instanceof RefreshedRecentlyError)) throw error
+      // It expired within 30 s of its refresh, according to the platform. Let the API decide.
+      return assertActive(await connections.read(ref)).connection.accessToken
+    }
   }
+  // The token still works; a failure in the background is logged, and the next call tries again.
+  if (leftMs < Math.min(REFRESH_MARGIN_MS, (expiresAt - issuedAt) / 5) && refreshToken !== null)
+    refresher.refresh(stored).catch(() => {})
+  return token
+}
+
+async function refreshRejected(
+  context: VaultContext,
+  ref: ConnectionRef,
+  rejectedToken: string,
+): Promise<string> {
+  const { connections, refresher, health } = context
+  const held = unsavedToken(context, ref, rejectedToken)
+  if (held !== null) return held
+  const stored = assertActive(await connections.read(ref))
+  if (stored.connection.accessToken !== rejectedToken) return stored.connection.accessToken
+  if (stored.connection.refreshToken !== null) return (await refresher.refresh(stored)).accessToken
+  // A single 401 must not end a grant whose token cannot be replaced.
+  if ((await health.tokenRejected(ref)) >= MAX_REJECTIONS)
+    return (await revoke(context, stored, REJECTED)).accessToken
+  throw new PlatformRejectedError('the API rejects the access token, and there is no refresh token')
+}
+
+async function connect(
+  context: VaultContext,
+  { userId, bxcontext }: ConnectionRef,
+  tokens: Tokens,
+  sentAt: number,
+): Promise<'saved' | 'pending'> {
+  const { unsaved, lock, health, log, now } = context
+  const granted: Parameters<typeof withTokens>[0] = {
+    format: FORMAT,
+    status: 'active',
+    userId,
+    bxcontext,
+    grantId: randomUUID(),
+    connectedAt: sentAt,
+    scopes: null,
+    refreshToken: null,
+    refreshedAt: null,
+  }
+  const connection: ActiveConnection = {
+    ...withTokens(granted, tokens, sentAt, now()),
+    refreshedAt: null,
+  }
+  const { pending } = await unsaved.save(
+    connection,
+    () => saveConsent(context, connection),
+    () => removeGrant(context, connection),
+  )
+  // The account is connected, even if an earlier pause or problem could not be cleared.
+  await Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
+  log.info({ grantId: connection.grantId, expiresAt: connection.expiresAt }, 'account connected')
+  return pending ? 'pending' : 'saved'
+}
+
+async function list(
+  { unsaved, connections, health, lock, log }: VaultContext,
+  userId: string,
+): Promise<(ConnectionSummary | UnreadableConnection)[]> {
+  const held = unsaved.ofUser(userId)
+  const isHeld = (bxcontext: string) => held.some((connection) => connection.bxcontext === bxcontext)
+  const stored = (await connections.list(userId)).filter(({ bxcontext }) => !isHeld(bxcontext))
+  const summaries = await Promise.all([
+    ...held.map((connection) => summarize(connection, health, lock)),
+    ...stored.map((item) => {
+      if ('connection' in item) return summarize(item.connection, health, lock)
+      const { bxcontext, unreadable: reason } = item
+      log.error({ code: 'record_decryption_failed', reason }, 'a connection cannot be read')
+      return { bxcontext, status: 'unreadable' as const, reason }
+    }),
+  ])
+  const time = (summary: (typeof summaries)[number]) => ('connectedAt' in summary ? summary.connectedAt : 0)
+  return summaries.sort((a, b) => time(b) - time(a))
+}
+
+async function disconnect(
+  { unsaved, connections, index, health, log }: VaultContext,
+  ref: ConnectionRef,
+): Promise<boolean> {
+  const held = unsaved.find(ref) !== undefined
+  const removed = (await connections.remove(ref)) || held
+  unsaved.forget(ref)
+  // Held tokens may have been stored in the meantime.
+  if (held) await connections.remove(ref)
+  await Promise.all([index.remove(ref), health.clear(ref)]).catch(() => {})
+  if (removed) log.info('account disconnected')
+  return removed
 }

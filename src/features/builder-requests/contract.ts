@@ -1,6 +1,6 @@
 /** The platform's builder requests and its webhook: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
-import { type Assumption, contextSchema, idSchema } from '../../connect/platform/contract.ts'
+import { type Assumption, bxcontextSchema, idSchema } from '../../connect/platform/contract.ts'
 
 /** assumed: builder requests belong to the scope of catalogues. */
 export const BUILDER_REQUESTS_SCOPE = 'catalogues'
@@ -50,7 +50,7 @@ export const webhookEventSchema = z.looseObject({
     .union([z.string().max(100), z.number()])
     .nullish()
     .catch(null),
-  data: z.looseObject({ bxcontext: contextSchema.nullish() }).nullish().catch(null),
+  data: z.looseObject({ bxcontext: bxcontextSchema.nullish() }).nullish().catch(null),
 })
 export type WebhookEvent = z.infer<typeof webhookEventSchema>
 

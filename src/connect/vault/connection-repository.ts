@@ -1,0 +1,181 @@
+import { LRUCache } from 'lru-cache'
+import { ConnectionRevokedError, NotConnectedError } from '../platform/errors.ts'
+import { type Key, type KeyValueStore, keyName } from '../store/store.ts'
+import {
+  type ActiveConnection,
+  type Connection,
+  type ConnectionRef,
+  parseConnection,
+  type RevokedConnection,
+  refName,
+} from './connection.ts'
+import { DecryptionError, type RecordCipher } from './encryption.ts'
+
+/** A connection together with the exact ciphertext it was read from, which compare-and-set compares. */
+export interface StoredConnection<C extends Connection = Connection> {
+  readonly connection: C
+  readonly encrypted: string
+}
+
+/** Connections in the store, encrypted. Every method throws `StoreUnavailableError`; `read` also throws `DecryptionError`. */
+export interface ConnectionRepository {
+  read(ref: ConnectionRef): Promise<StoredConnection | null>
+  /** Overwrites any record, even one that cannot be decrypted. */
+  write(connection: Connection): Promise<void>
+  /** Writes only if there is no record. Resolves to whether it was written. */
+  create(connection: Connection): Promise<boolean>
+  /** Writes only if the record is still exactly what was read; otherwise resolves to null. */
+  replace<C extends Connection>(read: StoredConnection, next: C): Promise<StoredConnection<C> | null>
+  /** Resolves to whether there was a record. */
+  remove(ref: ConnectionRef): Promise<boolean>
+  /** All connections of a user; one that cannot be decrypted is listed with the reason. */
+  list(userId: string): Promise<ConnectionListItem[]>
+  /**
+   * Encrypts every record with the first key. Resolves to the counts and the reasons for unreadable records. `current`
+   * includes records that changed concurrently: they already use the first key.
+   */
+  reencrypt(): Promise<ReencryptResult>
+}
+
+export type ConnectionListItem =
+  | { bxcontext: string; connection: Connection }
+  | { bxcontext: string; unreadable: string }
+
+export interface ReencryptResult {
+  reencrypted: number
+  current: number
+  unreadable: string[]
+}
+
+/** The record kind of users' connections. */
+export const CONNECTION = 'connection'
+/** How many decrypted records are cached, and for how long, in ms. */
+const MAX_CACHED = 5_000
+const CACHE_TTL_MS = 300_000
+
+export const connectionKey = ({ userId, bxcontext }: ConnectionRef, kind = CONNECTION): Key => ({
+  kind,
+  owner: userId,
+  id: bxcontext,
+})
+
+/** `kind`: the record kind, so that other credentials can be stored beside users' connections. */
+export function createConnectionRepository(
+  store: KeyValueStore,
+  cipher: RecordCipher,
+  kind = CONNECTION,
+): ConnectionRepository {
+  const keyOf = (ref: ConnectionRef) => connectionKey(ref, kind)
+  const decryptCache = createDecryptCache()
+
+  function decrypt(ref: ConnectionRef, encrypted: string): StoredConnection {
+    const cached = decryptCache.get(refName(ref))
+    if (cached?.encrypted === encrypted) return cached
+    const connection = parseConnection(cipher.decrypt(encrypted, keyName(keyOf(ref))))
+    if (!connection)
+      throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
+    const stored = { encrypted, connection }
+    decryptCache.set(refName(ref), stored)
+    return stored
+  }
+
+  function encrypt(connection: Connection) {
+    decryptCache.delete(refName(connection))
+    const key = keyOf(connection)
+    return { key, encrypted: cipher.encrypt(JSON.stringify(connection), keyName(key)) }
+  }
+
+  return {
+    async read(ref) {
+      const encrypted = await store.get(keyOf(ref))
+      if (encrypted !== null) return decrypt(ref, encrypted)
+      decryptCache.delete(refName(ref))
+      return null
+    },
+
+    async write(connection) {
+      const { key, encrypted } = encrypt(connection)
+      await store.set(key, encrypted)
+    },
+
+    async create(connection) {
+      const { key, encrypted } = encrypt(connection)
+      return store.compareAndSet(key, null, encrypted)
+    },
+
+    async replace(read, next) {
+      const { key, encrypted } = encrypt(next)
+      const written = await store.compareAndSet(key, read.encrypted, encrypted)
+      return written ? { encrypted, connection: next } : null
+    },
+
+    remove(ref) {
+      decryptCache.delete(refName(ref))
+      return store.delete(keyOf(ref))
+    },
+
+    async list(userId) {
+      const entries = await store.list(kind, userId)
+      return entries.map(({ key: { id: bxcontext }, value }) => {
+        try {
+          return { bxcontext, connection: decrypt({ userId, bxcontext }, value).connection }
+        } catch (error) {
+          if (error instanceof DecryptionError) return { bxcontext, unreadable: error.message }
+          throw error
+        }
+      })
+    },
+
+    reencrypt: () => reencrypt(store, cipher, kind),
+  }
+}
+
+/**
+ * Caches decrypted records by ref: a record that is copied to another ref must still fail to decrypt. A cached record is
+ * used only for its exact ciphertext, so another process's write is noticed. A record that this process deletes,
+ * revokes or replaces leaves the cache at once.
+ */
+function createDecryptCache(): LRUCache<string, StoredConnection> {
+  const cache = new LRUCache<string, StoredConnection>({
+    max: MAX_CACHED,
+    ttl: CACHE_TTL_MS,
+    ttlResolution: 1_000,
+  })
+  // Without this, tokens that are not requested again would stay in memory.
+  setInterval(() => cache.purgeStale(), CACHE_TTL_MS / 5).unref()
+  return cache
+}
+
+async function reencrypt(store: KeyValueStore, cipher: RecordCipher, kind: string): Promise<ReencryptResult> {
+  const result: ReencryptResult = { reencrypted: 0, current: 0, unreadable: [] }
+  for await (const { key, value } of store.scan(kind)) {
+    if (value.startsWith(`v1.${cipher.keyId}.`)) {
+      result.current++
+      continue
+    }
+    try {
+      const text = cipher.decrypt(value, keyName(key))
+      if (await store.compareAndSet(key, value, cipher.encrypt(text, keyName(key)))) result.reencrypted++
+      else result.current++
+    } catch (error) {
+      if (!(error instanceof DecryptionError)) throw error
+      result.unreadable.push(error.message)
+    }
+  }
+  return result
+}
+
+/** The record, if it is active. Throws `NotConnectedError`, `ConnectionRevokedError`. */
+export function assertActive(stored: StoredConnection | null): StoredConnection<ActiveConnection> {
+  if (!stored) throw new NotConnectedError()
+  if (isActive(stored)) return stored
+  throw revokedError(stored.connection as RevokedConnection)
+}
+
+export function isActive(stored: StoredConnection): stored is StoredConnection<ActiveConnection> {
+  return stored.connection.status === 'active'
+}
+
+export function revokedError({ revokedAt, revokedReason }: RevokedConnection): ConnectionRevokedError {
+  return new ConnectionRevokedError(new Date(revokedAt).toISOString(), revokedReason)
+}

@@ -1,0 +1,129 @@
+import type { Logger } from 'pino'
+import { NotConnectedError } from '../platform/errors.ts'
+import type { BxcontextIndex } from './bxcontext-index.ts'
+import { type ActiveConnection, FORMAT, type RevokedConnection } from './connection.ts'
+import {
+  assertActive,
+  type ConnectionRepository,
+  isActive,
+  revokedError,
+  type StoredConnection,
+} from './connection-repository.ts'
+import { DecryptionError } from './encryption.ts'
+import type { HealthRecords } from './health.ts'
+
+/**
+ * The compare-and-set writes that keep connections correct whatever happens concurrently: of two grants the later consent
+ * wins, of two results for a grant the one requested later, and tokens win over a revocation of the same grant.
+ */
+export interface WriteContext {
+  connections: ConnectionRepository
+  health: HealthRecords
+  index: BxcontextIndex
+  log: Logger
+  now: () => number
+}
+
+/**
+ * Writes refreshed tokens, unless the connection is gone, has a new grant, or holds the result of a later request.
+ * Resolves to the connection to use. Throws `NotConnectedError`, `ConnectionRevokedError`, `StoreUnavailableError`.
+ */
+export async function saveTokens(
+  { connections, log, now }: WriteContext,
+  read: StoredConnection,
+  next: ActiveConnection,
+): Promise<ActiveConnection> {
+  for (let latest = read; ; ) {
+    if (await connections.replace(latest, next)) {
+      log.info({ grantId: next.grantId, expiresAt: next.expiresAt }, 'token refreshed')
+      return next
+    }
+    const found = await connections.read(next)
+    if (!found) throw new NotConnectedError()
+    if (found.connection.grantId !== next.grantId) return assertActive(found).connection
+    // If it is revoked, that was a mistake: the platform issued tokens for this very grant.
+    if (isActive(found)) {
+      const { requestedAt } = found.connection
+      // A time in the future comes from a machine whose clock is ahead; it proves nothing.
+      if (requestedAt >= next.requestedAt && requestedAt <= now()) return found.connection
+    }
+    latest = found
+  }
+}
+
+/**
+ * Marks the grant as revoked and throws `ConnectionRevokedError`, unless the record has newer tokens by now: then resolves
+ * to that connection.
+ */
+export async function revoke(
+  { connections, health, log, now }: WriteContext,
+  read: StoredConnection<ActiveConnection>,
+  revokedReason: string,
+): Promise<ActiveConnection> {
+  for (let latest = read; ; ) {
+    const { userId, bxcontext, grantId, scopes, connectedAt, refreshedAt, accessToken } = latest.connection
+    const next: RevokedConnection = {
+      format: FORMAT,
+      status: 'revoked',
+      userId,
+      bxcontext,
+      grantId,
+      scopes,
+      connectedAt,
+      refreshedAt,
+      revokedAt: now(),
+      revokedReason,
+    }
+    if (await connections.replace(latest, next)) {
+      log.warn({ grantId, revokedReason }, 'connection revoked')
+      await health.clear(next).catch(() => {})
+      throw revokedError(next)
+    }
+    const found = assertActive(await connections.read(next))
+    const sameTokens = found.connection.accessToken === accessToken && found.connection.grantId === grantId
+    if (!sameTokens) return found.connection
+    latest = found
+  }
+}
+
+/** Writes a new consent over any record but that of a newer consent. Resolves to the connection that is stored. */
+export async function saveConsent(
+  { connections, index, now }: WriteContext,
+  connection: ActiveConnection,
+): Promise<ActiveConnection> {
+  const write = async (): Promise<ActiveConnection> => {
+    for (;;) {
+      const stored = await connections.read(connection).catch((error: unknown) => {
+        if (error instanceof DecryptionError) return 'unreadable' as const
+        throw error
+      })
+      if (stored === 'unreadable') {
+        await connections.write(connection)
+        return connection
+      }
+      if (stored && isActive(stored)) {
+        const { connectedAt } = stored.connection
+        // A time in the future comes from a machine whose clock is ahead; it proves nothing.
+        if (connectedAt > connection.connectedAt && connectedAt <= now()) return stored.connection
+      }
+      const written = stored
+        ? (await connections.replace(stored, connection)) !== null
+        : await connections.create(connection)
+      if (written) return connection
+    }
+  }
+  const written = await write()
+  await index.add(connection)
+  return written
+}
+
+/** Removes a grant that was written after its connection had been disconnected. */
+export async function removeGrant(
+  { connections, index }: WriteContext,
+  connection: ActiveConnection,
+): Promise<void> {
+  const stored = await connections.read(connection)
+  if (stored?.connection.grantId !== connection.grantId) return
+  await connections.remove(connection)
+  await index.remove(connection)
+}
