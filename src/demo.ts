@@ -27,17 +27,15 @@ const readable = () =>
 try {
   const settings = sandboxSettings(process.env)
   const { appUrl, authUrl, apiUrl } = addressesOf(settings.url)
-  const { url: livePricingUrl, clientId, clientSecret } = settings.livePricing
   const config = configOf({
     LOG_LEVEL: 'info',
-    LIVE_PRICING_CLIENTS: `${clientId}:${clientSecret}`,
     ...process.env,
     PLATFORM_APP_URL: appUrl,
     PLATFORM_AUTH_URL: authUrl,
     PLATFORM_API_URL: apiUrl,
     PLATFORM_CLIENT_ID: settings.clientId,
     PLATFORM_CLIENT_SECRET: settings.clientSecret,
-    PLATFORM_WEBHOOK_SECRET: settings.webhookSecret,
+    ...settings.shared,
   })
   const priceLists = join(config.dataDir, PRICE_LISTS.production)
   if (!hasPriceList(priceLists)) await loadPriceList(SAMPLE, priceLists)
@@ -45,7 +43,7 @@ try {
   const app = await start(config, createLog(config.logLevel, readable()))
   console.log(`
   The app                ${config.baseUrl}
-  Live pricing           ${livePricingUrl}
+  Live pricing           ${config.baseUrl}/live-pricing
 ${sandbox.summary}
 
   Open the app, sign in with any name, and press "Connect an account". Ctrl-C stops both.
