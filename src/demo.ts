@@ -19,19 +19,19 @@ const readable = () =>
   })
 
 try {
-  const env = { ...Object.assign({}, ...features.map(({ demo }) => demo?.settings)), ...process.env }
-  const settings = sandboxSettings(env)
+  const settings = sandboxSettings(process.env)
   const { appUrl, authUrl, apiUrl } = addressesOf(settings.url)
   const config = configOf({
     LOG_LEVEL: 'info',
-    ...env,
+    ...process.env,
     PLATFORM_APP_URL: appUrl,
     PLATFORM_AUTH_URL: authUrl,
     PLATFORM_API_URL: apiUrl,
     PLATFORM_CLIENT_ID: settings.clientId,
     PLATFORM_CLIENT_SECRET: settings.clientSecret,
+    ...settings.shared,
   })
-  for (const { demo } of features) await demo?.prepare?.(config.dataDir)
+  for (const { prepareDemo } of features) await prepareDemo?.(config.dataDir)
   const sandbox = await openSandbox(settings)
   const app = await start(config, createLog(config.logLevel, readable()))
   console.log(`

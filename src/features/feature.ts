@@ -20,8 +20,8 @@ export interface Feature<Settings = unknown> {
   create?(context: FeatureContext, settings: Settings): FeatureParts
   /** What `npm run doctor` checks. */
   check?(context: FeatureContext, settings: Settings): Promise<Finding[]>
-  /** What `npm run demo` sets and prepares for it. */
-  readonly demo?: { settings: Record<string, string>; prepare?(dataDir: string): Promise<void> }
+  /** What `npm run demo` prepares for it in the folder for files. */
+  prepareDemo?(dataDir: string): Promise<void>
 }
 
 /** What a feature has to work with. */

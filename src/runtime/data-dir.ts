@@ -2,7 +2,7 @@ import { chmodSync, type Dirent, mkdirSync, readdirSync, statSync } from 'node:f
 import { join, resolve } from 'node:path'
 
 /** What this app keeps in `DATA_DIR`. */
-const OURS = /^(store|sandbox)\.sqlite|^secrets\.json|^imports$|^price-lists/
+const OURS = /^(store|sandbox(-\d+)?)\.sqlite|^secrets\.json|^imports$|^price-lists/
 /** What others may have put there without meaning anything by it. */
 const IGNORED = new Set(['lost+found', '.DS_Store', '.gitkeep'])
 

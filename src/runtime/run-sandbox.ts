@@ -1,31 +1,31 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parse } from 'csv-parse/sync'
 import { redirectUrls } from '../connect/authorization/routes.ts'
-import { ACCOUNTS, SUPPLIERS } from '../sandbox/accounts.ts'
+import { ACCOUNTS } from '../sandbox/accounts.ts'
+import { FEATURES } from '../sandbox/features/index.ts'
 import { createSandbox } from '../sandbox/sandbox.ts'
 import { protectDataDir } from './data-dir.ts'
 import { listen } from './serve.ts'
 
 export interface SandboxSettings {
   port: number
-  /** The address to listen on; undefined: all. */
+  /** The address to listen on; undefined: all addresses. */
   host: string | undefined
   /** Whether other machines may use it. */
   allowRemote: boolean
-  /** Where the sandbox is reached. */
+  /** The sandbox's address for browsers and the app. */
   url: string
-  /** The app that is registered with the sandbox: where it is, and its credentials. */
+  /** The address and credentials of the app that is registered with the sandbox. */
   appUrl: string
   clientId: string
   clientSecret: string
-  webhookSecret: string
-  /** The sample supplier's live pricing, as it is registered with the sandbox. */
-  livePricing: { url: string; clientId: string; clientSecret: string }
+  /** Environment variables that the app must have in common with the sandbox's features. */
+  shared: Record<string, string>
+  /** Options of the sandbox's features, by name. */
+  features: Record<string, unknown>
   dataDir: string
 }
 
-/** The sandbox's settings from the environment; every one has a default. Throws an error that names a bad one. */
+/** The sandbox's settings from the environment; each has a default. Throws an error that names an invalid one. */
 export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
   const port = env.SANDBOX_PORT || '4400'
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535 || Number(port) === 0) {
@@ -35,8 +35,16 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '') || new URL(url).pathname !== '/')
     throw new Error('SANDBOX_URL must be an http or https address without a path')
   const appUrl = (env.BASE_URL || `http://localhost:${env.PORT || '3000'}`).replace(/\/+$/, '')
-  if (!URL.canParse(appUrl)) throw new Error(`${env.BASE_URL ? 'BASE_URL' : 'PORT'} does not make an address`)
-  const [, client, secret] = /^([^:,]+):([^,]+)/.exec(env.LIVE_PRICING_CLIENTS?.trim() ?? '') ?? []
+  if (!URL.canParse(appUrl))
+    throw new Error(`${env.BASE_URL ? 'BASE_URL' : 'PORT'} does not give a valid address`)
+  const defaults: Record<string, string> = Object.assign({}, ...FEATURES.map(({ demoEnv }) => demoEnv))
+  const shared = Object.fromEntries(
+    Object.entries(defaults).map(([name, value]) => [name, env[name]?.trim() || value]),
+  )
+  const options = FEATURES.map(({ name, demoOptions }) => [
+    name,
+    demoOptions?.({ ...env, ...shared }, appUrl),
+  ])
   return {
     port: Number(port),
     host: env.HOST?.trim() || undefined,
@@ -45,31 +53,15 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
     appUrl,
     clientId: env.PLATFORM_CLIENT_ID || 'sandbox-client',
     clientSecret: env.PLATFORM_CLIENT_SECRET || 'sandbox-client-secret',
-    webhookSecret: env.PLATFORM_WEBHOOK_SECRET?.split(',')[0]?.trim() || 'sandbox-webhook-secret',
-    livePricing: {
-      url: `${appUrl}/live-pricing`,
-      clientId: client?.trim() ?? 'sandbox-platform',
-      clientSecret: secret?.trim() ?? 'sandbox-platform-secret',
-    },
+    shared,
+    features: Object.fromEntries(options),
     dataDir: env.DATA_DIR || '.data',
   }
 }
 
-const SAMPLE_SUPPLIER = SUPPLIERS[0] ?? ''
-const SAMPLE_CATALOGUE = new URL('../sandbox/summit-trade-range.csv', import.meta.url)
-
-/** The catalogue of the sample supplier: what its live pricing has prices for, and a few items that it sells no more. */
-function sampleItems() {
-  const rows: { code: string; name: string; unit: string; category: string; price: string }[] = parse(
-    readFileSync(SAMPLE_CATALOGUE),
-    { columns: true },
-  )
-  return rows.map((row) => ({ ...row, price: Number(row.price) }))
-}
-
-/** Starts the sandbox; `summary` says where it is and who can log in. */
+/** Starts the sandbox; `summary` gives its address and the accounts. */
 export async function openSandbox(settings: SandboxSettings) {
-  const { port, host, url, appUrl, clientId, clientSecret, webhookSecret, livePricing, dataDir } = settings
+  const { port, host, url, appUrl, clientId, clientSecret, features, dataDir } = settings
   protectDataDir(dataDir)
   const sandbox = createSandbox({
     baseUrl: url,
@@ -83,13 +75,9 @@ export async function openSandbox(settings: SandboxSettings) {
         redirectUrls: [...redirectUrls(appUrl)],
       },
     ],
-    file: join(dataDir, 'sandbox.sqlite'),
-    livePricing: { [SAMPLE_SUPPLIER]: livePricing },
-    samples: {
-      [SAMPLE_SUPPLIER]: { id: 'summit-trade-range', name: 'Summit trade range', items: sampleItems() },
-    },
-    connected: [{ builder: 'ridgeline-build', supplier: SAMPLE_SUPPLIER, externalRef: 'CUST1002' }],
-    webhooks: { [SAMPLE_SUPPLIER]: { url: `${appUrl}/webhooks/platform`, secret: webhookSecret } },
+    // The number changes with the tables; a file of an older version stays as it is.
+    file: join(dataDir, 'sandbox-2.sqlite'),
+    features,
   })
   const server = await listen(sandbox.app, {
     port,

@@ -1,39 +1,40 @@
 import { Router } from 'express'
-import { businessOf } from './accounts.ts'
-import type { Consent, Database } from './database.ts'
+import { connectableBusiness } from './accounts.ts'
+import type { Consent, Consents } from './consents.ts'
 import { type RegisteredApp, SCOPES } from './identity.ts'
 import { loginUrl } from './login.ts'
 import { page, problem } from './pages.ts'
 
-/** Where a user of the platform sees which applications have access, and ends it: all their grants at once. */
-export function connectedAppsRoutes(apps: RegisteredApp[], database: Database): Router {
+/** Where users see which applications have access, and revoke it: all grants of an application for a business at once. */
+export function connectedAppsRoutes(apps: RegisteredApp[], consents: Consents): Router {
   return Router()
     .get('/connected-apps', (req, res) => {
       const account = req.account
       if (!account) return res.redirect(303, loginUrl(req))
-      const consents = newestOfEach(database.consents.list(account.id)).map(({ consent, times }) => ({
+      const list = newestOfEach(consents.list(account.id)).map(({ consent, times }) => ({
         ...consent,
         times,
         app: apps.find(({ clientId }) => clientId === consent.client)?.name ?? consent.client,
-        business: businessOf(account, consent.context)?.name ?? consent.context,
-        words: consent.scopes.map((scope) => SCOPES[scope] ?? scope),
+        business: connectableBusiness(account, consent.bxcontext)?.name ?? consent.bxcontext,
+        permissions: consent.scopes.map((scope) => SCOPES[scope] ?? scope),
       }))
-      return page(res, 'connected-apps', { title: 'Connected apps', account, consents })
+      return page(res, 'connected-apps', { title: 'Connected apps', account, consents: list })
     })
     .post('/connected-apps/:grantId/revoke', (req, res) => {
       const account = req.account
-      const consent = database.consents.of(req.params.grantId)
+      const consent = consents.find(req.params.grantId)
       if (!account || consent?.account !== account.id) {
         return problem(res, 404, 'There is no such connected app in this account.', account)
       }
-      for (const granted of database.consents.list(account.id))
-        if (isSame(granted, consent)) database.consents.remove(granted.grantId)
+      for (const granted of consents.list(account.id))
+        if (isSame(granted, consent)) consents.revoke(granted.grantId)
       return res.redirect(303, '/connected-apps')
     })
 }
 
-/** Whether two consents are one to their user: to the same application, for the same business. */
-const isSame = (one: Consent, other: Consent) => one.client === other.client && one.context === other.context
+/** Whether users see two consents as one: the same application and business. */
+const isSame = (one: Consent, other: Consent) =>
+  one.client === other.client && one.bxcontext === other.bxcontext
 
 /** The newest consent for each application and business, and how many there are. */
 function newestOfEach(consents: Consent[]): { consent: Consent; times: number }[] {

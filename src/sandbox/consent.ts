@@ -1,24 +1,24 @@
 import { type Request, type Response, Router } from 'express'
 import type Provider from 'oidc-provider'
 import { errors } from 'oidc-provider'
-import { businessOf } from './accounts.ts'
-import type { Database } from './database.ts'
+import { connectableBusiness } from './accounts.ts'
+import type { Consents } from './consents.ts'
 import type { Faults } from './faults.ts'
 import { type RegisteredApp, SCOPES } from './identity.ts'
-import { cameToConsent, loginUrl, logOut } from './login.ts'
+import { loginUrl, logOut, reachedConsent } from './login.ts'
 import { page, problem } from './pages.ts'
 
 export interface ConsentOptions {
   provider: Provider
   apps: RegisteredApp[]
-  database: Database
+  consents: Consents
   faults: Faults
 }
 
-/** The consent page: who asks, for which business, for what; accept, accept a part, or deny. */
-export function consentRoutes({ provider, apps, database, faults }: ConsentOptions): Router {
-  /** The consent that is asked for in this browser, or undefined when a page was shown instead. */
-  async function asked(req: Request, res: Response) {
+/** The consent page: who asks, for which business, for what; accept all scopes, accept some, or deny. */
+export function consentRoutes({ provider, apps, consents, faults }: ConsentOptions): Router {
+  /** The consent request in this browser; undefined when a page was shown instead. */
+  async function pendingConsent(req: Request, res: Response) {
     const account = req.account
     const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
       if (error instanceof errors.SessionNotFound) return undefined
@@ -28,7 +28,7 @@ export function consentRoutes({ provider, apps, database, faults }: ConsentOptio
       problem(
         res,
         400,
-        'This consent was answered already, or it is too old. Start again from the application.',
+        'This consent request has already been used or has expired. Start again from the application.',
         account,
       )
       return undefined
@@ -38,9 +38,9 @@ export function consentRoutes({ provider, apps, database, faults }: ConsentOptio
       return undefined
     }
     const { client_id, scope, bxcontext } = details.params as Record<string, string>
-    const business = businessOf(account, bxcontext)
+    const business = connectableBusiness(account, bxcontext)
     if (!business) {
-      problem(res, 403, `${account.name} has no business with the bxcontext that was asked for.`, account)
+      problem(res, 403, `${account.name} has no business with the requested bxcontext.`, account)
       return undefined
     }
     const app = apps.find(({ clientId }) => clientId === client_id)
@@ -50,32 +50,34 @@ export function consentRoutes({ provider, apps, database, faults }: ConsentOptio
 
   return Router()
     .get('/consent/:uid', async (req, res) => {
-      const consent = await asked(req, res)
+      const consent = await pendingConsent(req, res)
       if (!consent) return
       const { account, business, app, scopes, details } = consent
-      // The platform's login is the identity provider's too: nobody logs in twice.
+      // A login to the platform is a login to the identity provider: nobody logs in twice.
       if (details.prompt.name === 'login') {
         return provider.interactionFinished(req, res, { login: { accountId: account.id } })
       }
-      cameToConsent(res)
+      reachedConsent(res)
       page(res, 'consent', {
         title: 'Allow access?',
-        ...{ account, business, uid: details.uid },
+        account,
+        business,
+        uid: details.uid,
         app,
-        scopes: scopes.map((name) => ({ name, words: SCOPES[name] })),
+        scopes: scopes.map((name) => ({ name, description: SCOPES[name] })),
       })
     })
 
     .post('/consent/:uid', async (req, res) => {
-      const consent = await asked(req, res)
+      const consent = await pendingConsent(req, res)
       if (!consent) return
       const { account, business, scopes, details } = consent
       if (req.body?.answer === 'switch') {
-        // The application asked for this business; another one is chosen where it starts.
+        // The application asked for this business: the user can only choose another one by starting again.
         logOut(res)
         return provider.interactionFinished(req, res, {
           error: 'access_denied',
-          error_description: 'The user switches to another account.',
+          error_description: 'The user wants to use another account.',
         })
       }
       const { fault } = faults.strike('consent') ?? {}
@@ -96,12 +98,11 @@ export function consentRoutes({ provider, apps, database, faults }: ConsentOptio
       const refused = scopes.filter((name) => !granted.includes(name))
       if (refused.length > 0) grant.rejectOIDCScope(refused.join(' '))
       const grantId = await grant.save()
-      const { context } = business
-      database.consents.add({
+      consents.add({
         grantId,
         account: account.id,
         client: clientId,
-        context,
+        bxcontext: business.bxcontext,
         scopes: granted,
         grantedAt: Date.now(),
       })

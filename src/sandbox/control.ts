@@ -1,66 +1,61 @@
 import express, { type Request, Router } from 'express'
 import * as z from 'zod'
-import type { CatalogueData } from './catalogue-data.ts'
-import type { Database } from './database.ts'
-import { FAULTS, type Faults, faultSchema } from './faults.ts'
-import type { FirstPartyTokens } from './first-party.ts'
+import type { Faults } from './faults.ts'
 import type { Journal } from './journal.ts'
 import { page, problem } from './pages.ts'
+
+/** A quick action of the control page. */
+export interface Action {
+  label: string
+  danger?: boolean
+  /** Returns the JSON of the response. */
+  run(): object
+}
 
 export interface ControlOptions {
   faults: Faults
   journal: Journal
-  database: Database
-  firstParty: FirstPartyTokens
-  catalogues: CatalogueData
+  /** By path below /sandbox. */
+  actions: Record<string, Action>
 }
 
-/** The control page and its JSON: make the next calls fail, expire or revoke at once, see what was called. */
-export function controlRoutes(options: ControlOptions): Router {
-  const { faults, journal, database, firstParty, catalogues } = options
-  const state = () => ({ faults: faults.list(), calls: journal.list() })
-  const json = (req: Request) => Boolean(req.is('json')) || req.accepts(['html', 'json']) === 'json'
+const wantsJson = (req: Request) => Boolean(req.is('json')) || req.accepts(['html', 'json']) === 'json'
 
-  return Router()
+/** The control page and its JSON: make the next calls fail, run quick actions, see the latest calls. */
+export function controlRoutes({ faults, journal, actions: own }: ControlOptions): Router {
+  const state = () => ({ faults: faults.list(), calls: journal.list() })
+  const clear = () => {
+    faults.clear()
+    return state()
+  }
+  const actions: Record<string, Action> = {
+    ...own,
+    'faults/clear': { label: 'Clear all faults', run: clear },
+  }
+
+  const router = Router()
     .use('/sandbox', express.json({ limit: '10kb' }))
     .get(['/sandbox', '/sandbox/faults'], (req, res) => {
-      if (json(req)) return void res.json(state())
-      page(res, 'control', { title: 'Faults', account: req.account, possible: FAULTS, ...state() })
+      if (wantsJson(req)) return void res.json(state())
+      const { possible } = faults
+      page(res, 'control', { title: 'Faults', account: req.account, possible, actions, ...state() })
     })
     .post('/sandbox/faults', (req, res) => {
-      const wanted = faultSchema.safeParse(req.body)
-      if (!wanted.success) {
-        const message = z.prettifyError(wanted.error)
-        return json(req)
+      const fault = faults.schema.safeParse(req.body)
+      if (!fault.success) {
+        const message = z.prettifyError(fault.error)
+        return wantsJson(req)
           ? void res.status(400).json({ error: 'invalid_fault', message })
           : problem(res, 400, message)
       }
-      faults.set(wanted.data)
-      return json(req) ? void res.json(state()) : res.redirect(303, '/sandbox/faults')
+      faults.set(fault.data)
+      return wantsJson(req) ? void res.json(state()) : res.redirect(303, '/sandbox/faults')
     })
-    .delete('/sandbox/faults', (_req, res) => {
-      faults.clear()
-      res.json(state())
+    .delete('/sandbox/faults', (_req, res) => void res.json(clear()))
+  for (const [path, { run }] of Object.entries(actions))
+    router.post(`/sandbox/${path}`, (req, res) => {
+      const result = run()
+      return wantsJson(req) ? void res.json(result) : res.redirect(303, '/sandbox/faults')
     })
-    .post('/sandbox/faults/clear', (req, res) => {
-      faults.clear()
-      return json(req) ? void res.json(state()) : res.redirect(303, '/sandbox/faults')
-    })
-    .post('/sandbox/expire', (req, res) => {
-      const expired = database.expireAccessTokens()
-      return json(req) ? void res.json({ expired }) : res.redirect(303, '/sandbox/faults')
-    })
-    .post('/sandbox/expire-refresh-tokens', (req, res) => {
-      const expired = firstParty.endRefreshTokens()
-      return json(req) ? void res.json({ expired }) : res.redirect(303, '/sandbox/faults')
-    })
-    .get('/sandbox/catalogues/:id/items', (req, res) => {
-      const { after = '', top = '1000' } = req.query
-      res.json({ items: catalogues.items(req.params.id, String(after), Number(top) || 1000) })
-    })
-    .post('/sandbox/revoke', (req, res) => {
-      const consents = database.consents.list()
-      for (const { grantId } of consents) database.consents.remove(grantId)
-      return json(req) ? void res.json({ revoked: consents.length }) : res.redirect(303, '/sandbox/faults')
-    })
+  return router
 }

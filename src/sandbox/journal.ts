@@ -1,4 +1,6 @@
-/** The latest calls that the application made, for the control page: never their content. */
+import type { Response } from 'express'
+
+/** One of the latest calls, for the control page: never its content. */
 export interface Call {
   /** ISO 8601. */
   at: string
@@ -6,17 +8,21 @@ export interface Call {
   status: number | 'no answer'
 }
 
-const KEPT = 500
+const MAX_CALLS = 500
 
 export type Journal = ReturnType<typeof createJournal>
 
 export function createJournal() {
   const calls: Call[] = []
+  const add = (endpoint: string, status: Call['status']) => {
+    calls.push({ at: new Date().toISOString(), endpoint, status })
+    if (calls.length > MAX_CALLS) calls.shift()
+  }
   return {
-    add(endpoint: string, status: Call['status']) {
-      calls.push({ at: new Date().toISOString(), endpoint, status })
-      if (calls.length > KEPT) calls.shift()
-    },
+    add,
+    /** Records the call that this response answers. */
+    record: (res: Response, endpoint: string) =>
+      void res.on('close', () => add(endpoint, res.writableFinished ? res.statusCode : 'no answer')),
     /** The latest first. */
     list: (): Call[] => calls.toReversed(),
   }

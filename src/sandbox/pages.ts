@@ -17,8 +17,8 @@ export interface PageData {
 export function page(res: Response, view: string, data: PageData): void {
   const time = (ms: number | string) =>
     `${new Date(ms).toLocaleString('en-AU', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })} UTC`
-  const { openToAll } = res.app.locals
-  res.type('html').send(eta.render(`./${view}`, { time, openToAll, ...data }))
+  const { openToAll, links } = res.app.locals
+  res.type('html').send(eta.render(`/${view}`, { time, openToAll, links, ...data }))
 }
 
 /** A page that says what is wrong and what to do. */

@@ -4,15 +4,15 @@ export interface RateLimit {
   windowMs: number
 }
 
-/** A sliding window: a call is refused when `limit` calls were let through in the window that ends with it. */
+/** A sliding window: rejects a call when the window that ends with it already has `limit` accepted calls. */
 export function createRateLimiter({ limit, windowMs }: RateLimit) {
-  const passed = new Map<string, number[]>()
+  const accepted = new Map<string, number[]>()
   return {
-    /** 0 when the call may pass; otherwise ms until one may. */
+    /** 0 to accept the call; otherwise ms until the next one can be accepted. */
     wait(credential: string): number {
       const now = performance.now()
-      const times = passed.get(credential) ?? []
-      passed.set(credential, times)
+      const times = accepted.get(credential) ?? []
+      accepted.set(credential, times)
       while (times[0] !== undefined && times[0] <= now - windowMs) times.shift()
       if (times.length >= limit) return (times[0] ?? now) + windowMs - now
       times.push(now)

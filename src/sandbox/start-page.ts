@@ -1,7 +1,7 @@
 import { Router } from 'express'
-import { businessOf } from './accounts.ts'
+import { connectableBusiness } from './accounts.ts'
 import type { RegisteredApp } from './identity.ts'
-import { comesBack, loginUrl } from './login.ts'
+import { loginUrl, wasReturned } from './login.ts'
 import { page, problem } from './pages.ts'
 
 /** `oauth2.html` (specification 5.3.2): login, choice of business, and back to the registered url with bxcontext. */
@@ -14,8 +14,8 @@ export function startPageRoutes(apps: RegisteredApp[]): Router {
       const account = req.account
       if (!account) return res.redirect(303, loginUrl(req))
       const [only, ...others] = account.businesses
-      if (only && others.length === 0 && !comesBack(req, res))
-        return res.redirect(303, back(String(redirectUrl), only.context))
+      if (only && others.length === 0 && !wasReturned(req, res))
+        return res.redirect(303, returnUrl(String(redirectUrl), only.bxcontext))
       return page(res, 'businesses', { title: 'Choose a business', account, app, redirectUrl })
     })
     .post('/oauth2.html', (req, res) => {
@@ -23,23 +23,23 @@ export function startPageRoutes(apps: RegisteredApp[]): Router {
       const app = appOf(redirectUrl)
       if (typeof app === 'string') return problem(res, 400, app)
       const account = req.account
-      const business = account && businessOf(account, context)
+      const business = account && connectableBusiness(account, context)
       if (!business) return problem(res, 400, 'Log in and choose one of your businesses.', account)
-      return res.redirect(303, back(String(redirectUrl), business.context))
+      return res.redirect(303, returnUrl(String(redirectUrl), business.bxcontext))
     })
 
-  /** The registered application of this redirect url, or what is wrong with the url. */
+  /** The application that registered this redirect url, or why there is none. */
   function appOf(redirectUrl: unknown): RegisteredApp | string {
     if (typeof redirectUrl !== 'string' || !redirectUrl) return 'The address needs one redirectUrl parameter.'
     if (/[?#]/.test(redirectUrl)) {
-      return `The redirect url ${redirectUrl} is not plain: it must have no query string and no fragment.`
+      return `The redirect url ${redirectUrl} is not plain: it must not have a query string or a fragment.`
     }
     const app = apps.find(({ redirectUrls }) => redirectUrls.includes(redirectUrl))
     const registered = apps.flatMap(({ redirectUrls }) => redirectUrls).join(', ')
-    return app ?? `The redirect url ${redirectUrl} is not registered. Registered are: ${registered}.`
+    return app ?? `The redirect url ${redirectUrl} is not registered. Registered urls: ${registered}.`
   }
 }
 
-function back(redirectUrl: string, context: string): string {
-  return `${redirectUrl}?${new URLSearchParams({ bxcontext: context })}`
+function returnUrl(redirectUrl: string, bxcontext: string): string {
+  return `${redirectUrl}?${new URLSearchParams({ bxcontext })}`
 }

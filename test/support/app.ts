@@ -77,10 +77,17 @@ export async function startAll(
     apps: [{ name: 'Test App', ...CLIENT, redirectUrls }],
     file: ':memory:',
     rateLimit: { limit: 100_000, windowMs: 1_000 },
-    importTiming: { itemsPerSecond: 200_000, settleMs: 100 },
-    livePricing: { 'summit-supplies': { url: `${url}/live-pricing`, ...PRICING_CLIENT } },
-    webhooks: { 'summit-supplies': { url: `${url}/webhooks/platform`, secret: WEBHOOK_SECRET } },
     ...sandboxOptions,
+    features: {
+      'price-files': { importTiming: { itemsPerSecond: 200_000, settleMs: 100 } },
+      'live-pricing': {
+        registered: { 'summit-supplies': { url: `${url}/live-pricing`, ...PRICING_CLIENT } },
+      },
+      'builder-requests': {
+        webhooks: { 'summit-supplies': { url: `${url}/webhooks/platform`, secret: WEBHOOK_SECRET } },
+      },
+      ...sandboxOptions.features,
+    },
   })
   sandboxServer.server.on('request', sandbox.app)
   const { appUrl, authUrl, apiUrl } = sandbox.addresses

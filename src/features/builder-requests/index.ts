@@ -10,7 +10,6 @@ import { createEvents } from './webhook-events.ts'
 export const builderRequests: Feature<BuilderRequestsSettings> = {
   name: 'builder-requests',
   settings: builderRequestsSettings,
-  demo: { settings: { PLATFORM_WEBHOOK_SECRET: 'sandbox-webhook-secret' } },
   create({ connect, store, log, shutdownSignal }, { webhookSecrets, webhookHeader }) {
     const { vault, pacedSource } = connect
     const requests = createBuilderRequests(connect.api)

@@ -14,12 +14,9 @@ export const livePricing: Feature<LivePricingSettings> = {
   name: 'live-pricing',
   needs: ['catalogues'],
   settings: livePricingSettings,
-  demo: {
-    settings: { LIVE_PRICING_CLIENTS: 'sandbox-platform:sandbox-platform-secret' },
-    async prepare(dataDir) {
-      const folder = join(dataDir, PRICE_LISTS.production)
-      if (!hasPriceList(folder)) await loadPriceList(SAMPLE, folder)
-    },
+  async prepareDemo(dataDir) {
+    const folder = join(dataDir, PRICE_LISTS.production)
+    if (!hasPriceList(folder)) await loadPriceList(SAMPLE, folder)
   },
   create({ baseUrl, dataDir, encryptionKeys, log }, settings) {
     const bases = openBases({ baseUrl, dataDir, settings, log })

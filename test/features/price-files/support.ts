@@ -26,7 +26,7 @@ export const CREDENTIALS: FirstPartyCredentials = {
 const SILENT = createLog('silent', { write: () => {} })
 const FAST: Partial<SandboxOptions> = {
   rateLimit: { limit: 1_000_000, windowMs: 1_000 },
-  importTiming: { itemsPerSecond: 10_000_000, settleMs: 50 },
+  features: { 'price-files': { importTiming: { itemsPerSecond: 10_000_000, settleMs: 50 } } },
 }
 
 export interface SupplierPlatform {

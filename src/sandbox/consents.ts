@@ -1,0 +1,54 @@
+import type { Sql } from './database.ts'
+
+/** One act of consent: listed under Connected apps; binds tokens to a business. */
+export interface Consent {
+  grantId: string
+  account: string
+  client: string
+  bxcontext: string
+  scopes: string[]
+  /** ms since 1970. */
+  grantedAt: number
+}
+
+export type Consents = ReturnType<typeof createConsents>
+
+export function createConsents(sql: Sql) {
+  return {
+    add(consent: Consent) {
+      const { grantId, account, client, bxcontext, scopes, grantedAt } = consent
+      sql.run(
+        'INSERT INTO consents VALUES (?, ?, ?, ?, ?, ?)',
+        grantId,
+        account,
+        client,
+        bxcontext,
+        JSON.stringify(scopes),
+        grantedAt,
+      )
+    },
+    find: (grantId: string): Consent | undefined =>
+      sql.all('SELECT * FROM consents WHERE grant_id = ?', grantId).map(read)[0],
+    /** The latest first; of one account or of all. */
+    list: (account?: string): Consent[] =>
+      sql
+        .all("SELECT * FROM consents WHERE ? IN (account, '*') ORDER BY granted_at DESC", account ?? '*')
+        .map(read),
+    /** Revokes a grant: deletes its consent, codes and tokens. */
+    revoke(grantId: string) {
+      sql.run('DELETE FROM consents WHERE grant_id = ?', grantId)
+      sql.run("DELETE FROM models WHERE grant_id = ? OR (model = 'Grant' AND id = ?)", grantId, grantId)
+    },
+    /** Expires all access tokens now and returns how many; refresh tokens stay valid. */
+    expireAccessTokens: () => Number(sql.run("DELETE FROM models WHERE model = 'AccessToken'").changes),
+  }
+}
+
+const read = (row: Record<string, unknown>): Consent => ({
+  grantId: String(row.grant_id),
+  account: String(row.account),
+  client: String(row.client),
+  bxcontext: String(row.bxcontext),
+  scopes: JSON.parse(String(row.scopes)),
+  grantedAt: Number(row.granted_at),
+})

@@ -1,0 +1,54 @@
+import type { Router } from 'express'
+import type { Action } from './control.ts'
+import type { Sql } from './database.ts'
+import type { Faults } from './faults.ts'
+import type { Caller, Guard } from './guard.ts'
+import type { Journal } from './journal.ts'
+import type { Place, Section } from './sections.ts'
+
+/** What the sandbox simulates for one feature of the app. Delete its folder and its two lines in features/index.ts to remove it. */
+export interface SandboxFeature {
+  /** Its folder's name; the app's feature has the same one. */
+  name: string
+  /** SQL of its tables. */
+  schema?: string
+  /** Its endpoints, and the faults that the control page can set on each. */
+  faults?: Record<string, readonly string[]>
+  /** `options` come from createSandbox or from `demoOptions`; the part parses them. */
+  create(core: SandboxCore, options: unknown): SandboxPart
+  /** Defaults of the environment variables that it shares with the app, for `npm run demo` and `npm run sandbox`. */
+  demoEnv?: Record<string, string>
+  /** Its options for these commands, from the environment. */
+  demoOptions?(env: Record<string, string | undefined>, appUrl: string): unknown
+}
+
+/** What the core offers to parts. */
+export interface SandboxCore {
+  sql: Sql
+  guard: Guard
+  faults: Faults
+  journal: Journal
+  /** Lifetime of an access token in seconds. */
+  accessTokenSeconds: number
+  /** What the parts add to a page of this part. */
+  sectionsAt<Subject>(place: Place<Subject>, subject: Subject): { view: string; data: object }[]
+}
+
+/** What a feature adds to one sandbox. */
+export interface SandboxPart {
+  /** Below /api. */
+  api?: Router
+  /** Pages, for browsers. */
+  routes?: Router
+  /** Menu entries for those who are logged in. */
+  links?: { href: string; label: string }[]
+  /** What it adds to pages of the core and of the parts that it imports. */
+  sections?: Section[]
+  /** Quick actions of the control page, by their path below /sandbox. */
+  actions?: Record<string, Action>
+  /** Recognises API tokens that the identity provider did not issue. */
+  authenticate?(token: string): Caller | undefined
+  /** Expires such tokens; returns how many. */
+  expireAccessTokens?(): number
+  close?(): void
+}

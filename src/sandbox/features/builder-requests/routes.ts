@@ -1,0 +1,43 @@
+import { Router } from 'express'
+import { ownBusiness } from '../../business-setup.ts'
+import { problem } from '../../pages.ts'
+import { partiesOf } from '../catalogues/suppliers.ts'
+import { type createBuilderRequests, describeRequest } from './requests.ts'
+import type { Webhooks } from './webhooks.ts'
+
+/** The form with which a builder asks to connect, and the forms of webhooks in Business setup. */
+export function builderRequestsRoutes(
+  requests: ReturnType<typeof createBuilderRequests>,
+  webhooks: Webhooks,
+): Router {
+  return Router()
+    .post('/suppliers/:builder/:supplier/ask', (req, res) => {
+      const parties = partiesOf(req, res)
+      if (!parties) return
+      const { builder, supplier } = parties
+      const externalRef = String(req.body?.externalRef ?? '').trim()
+      if (!/^[A-Za-z0-9]{1,255}$/.test(externalRef))
+        return problem(res, 400, 'The account number must be 1 to 255 letters and digits.', req.account)
+      const request = requests.ask(builder.bxcontext, supplier, externalRef)
+      if (request) webhooks.emit(supplier, 'integration-connection.requested', describeRequest(request))
+      res.redirect(303, '/suppliers')
+    })
+    .post('/business-setup/:bxcontext/webhook', (req, res) => {
+      const business = ownBusiness(req, res)
+      if (!business) return
+      const url = String(req.body?.url ?? '').trim()
+      const secret = String(req.body?.secret ?? '').trim() || undefined
+      if (url === '') webhooks.remove(business.bxcontext)
+      else if (/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+        webhooks.register(business.bxcontext, url, secret)
+      else return problem(res, 400, 'The webhook needs an http or https address.', req.account)
+      res.redirect(303, '/business-setup')
+    })
+    .post('/business-setup/:bxcontext/deliveries/:id/repeat', async (req, res) => {
+      const business = ownBusiness(req, res)
+      if (!business) return
+      if (!(await webhooks.repeat(business.bxcontext, req.params.id)))
+        return problem(res, 404, 'This delivery no longer exists.', req.account)
+      res.redirect(303, '/business-setup')
+    })
+}

@@ -1,0 +1,39 @@
+import express, { Router } from 'express'
+import * as z from 'zod'
+import { notFound, parseBody } from '../../api.ts'
+import type { SandboxCore } from '../../feature.ts'
+import { bxcontextOf } from '../../guard.ts'
+import { sendPage } from '../../odata.ts'
+import { createAccessControls } from './access-controls.ts'
+import { createCatalogues } from './catalogues.ts'
+
+const newCatalogue = z.object({ name: z.string().min(1).max(200), scope: z.enum(['Public', 'Managed']) })
+const accessControl = z.object({
+  externalRef: z.string().regex(/^[A-Za-z0-9]{1,255}$/),
+  isPreApproved: z.boolean().default(false),
+})
+
+/** The API's operations on catalogues and access controls (specification 4.4). */
+export function cataloguesApi({ sql, guard }: SandboxCore): Router {
+  const { list, find, create, isOwn } = createCatalogues(sql)
+  const { grant } = createAccessControls(sql)
+  const json = express.json({ limit: '100kb' })
+  return Router()
+    .get('/catalogues', ...guard('catalogues'), (req, res) => sendPage(req, res, list(bxcontextOf(res))))
+    .post('/catalogues', ...guard('catalogues'), json, (req, res) => {
+      const body = parseBody(res, newCatalogue, req.body)
+      if (body) res.status(201).json(create(bxcontextOf(res), body.name, body.scope))
+    })
+    .get('/catalogues/:id', ...guard('catalogues'), (req, res) => {
+      const id = String(req.params.id)
+      return isOwn(bxcontextOf(res), id) ? void res.json(find(id)) : notFound(res)
+    })
+    .post('/catalogues/:id/accesscontrols', ...guard('catalogues'), json, (req, res) => {
+      const id = String(req.params.id)
+      if (!isOwn(bxcontextOf(res), id)) return notFound(res)
+      const body = parseBody(res, accessControl, req.body)
+      if (!body) return
+      grant(id, bxcontextOf(res), body.externalRef, body.isPreApproved)
+      res.status(201).json({ catalogueId: id, ...body })
+    })
+}

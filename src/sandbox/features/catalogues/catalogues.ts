@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import type { Sql } from '../../database.ts'
+import {
+  cataloguesOf,
+  generatedCatalogue,
+  type OwnedCatalogue,
+  type SandboxCatalogue,
+  type SandboxItem,
+} from './generated.ts'
+import { createItems } from './items.ts'
+
+/** A catalogue that is published from the start. */
+export interface Sample {
+  id: string
+  name: string
+  items: SandboxItem[]
+}
+
+export type Catalogues = ReturnType<typeof createCatalogues>
+
+/** Created catalogues and sample catalogues. */
+export function createCatalogues(sql: Sql) {
+  const items = createItems(sql)
+  const created = (column: 'id' | 'bxcontext', value: string): OwnedCatalogue[] =>
+    sql.all(`SELECT * FROM catalogues WHERE ${column} = ? ORDER BY number DESC`, value).map((row) => ({
+      id: String(row.id),
+      name: String(row.name),
+      scope: row.scope as SandboxCatalogue['scope'],
+      itemCount: items.count(String(row.id)),
+      updatedAt: String(row.updated_at),
+      bxcontext: String(row.bxcontext),
+    }))
+  const insert = (bxcontext: string, { id, name, scope, updatedAt }: SandboxCatalogue) =>
+    sql.run(
+      'INSERT INTO catalogues (id, bxcontext, name, scope, updated_at) VALUES (?, ?, ?, ?, ?)',
+      id,
+      bxcontext,
+      name,
+      scope,
+      updatedAt,
+    )
+
+  return {
+    /** The business's catalogues: created ones, the latest first, then the samples. */
+    list: (bxcontext: string): SandboxCatalogue[] => [
+      ...created('bxcontext', bxcontext).map(withoutOwner),
+      ...cataloguesOf(bxcontext),
+    ],
+    find(id: string): SandboxCatalogue | undefined {
+      const [found] = created('id', id)
+      if (found) return withoutOwner(found)
+      const sample = generatedCatalogue(id)
+      return sample && withoutOwner({ ...sample, itemCount: items.count(id) || sample.itemCount })
+    },
+    /** Whether the catalogue belongs to the business. */
+    isOwn(bxcontext: string, id: string): boolean {
+      const [row] = sql.all('SELECT bxcontext FROM catalogues WHERE id = ?', id)
+      return (row ?? generatedCatalogue(id))?.bxcontext === bxcontext
+    },
+    create(bxcontext: string, name: string, scope: SandboxCatalogue['scope']): SandboxCatalogue {
+      const id = randomUUID()
+      const catalogue = { id, name, scope, itemCount: 0, updatedAt: new Date().toISOString() }
+      insert(bxcontext, catalogue)
+      return catalogue
+    },
+    /** Whether builders may pick items (specification 1.2): an import was completed, or it is a sample without imports. */
+    isPublished(id: string): boolean {
+      const imports = sql.all('SELECT completes_at, failed FROM imports WHERE catalogue = ?', id)
+      if (imports.length === 0) return generatedCatalogue(id) !== undefined
+      return imports.some(
+        (row) => !row.failed && row.completes_at !== null && Number(row.completes_at) <= Date.now(),
+      )
+    },
+    /** Publishes a sample, unless the catalogue exists. */
+    publish(bxcontext: string, sample: Sample): void {
+      const { id, name } = sample
+      if (sql.all('SELECT 1 FROM catalogues WHERE id = ?', id).length > 0) return
+      sql.transaction(() => {
+        const itemCount = sample.items.length
+        insert(bxcontext, { id, name, scope: 'Public', itemCount, updatedAt: new Date().toISOString() })
+        sql.run(
+          `INSERT INTO imports (catalogue, batch_id, received, started_at, completes_at) VALUES (?, 'sample', ?, 0, 0)`,
+          id,
+          itemCount,
+        )
+        for (const item of sample.items) items.put(id, item, 0)
+      })
+    },
+  }
+}
+
+const withoutOwner = ({ bxcontext: _, ...catalogue }: OwnedCatalogue): SandboxCatalogue => catalogue

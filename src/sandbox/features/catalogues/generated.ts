@@ -1,0 +1,73 @@
+import { DAY_MS, NEWEST, pick, seededRandom } from '../../random.ts'
+
+export interface SandboxCatalogue {
+  id: string
+  name: string
+  scope: 'Public' | 'Managed'
+  itemCount: number
+  updatedAt: string
+}
+
+/** A catalogue and the business that it belongs to. */
+export interface OwnedCatalogue extends SandboxCatalogue {
+  bxcontext: string
+}
+
+export interface SandboxItem {
+  code: string
+  price: number
+  [field: string]: unknown
+}
+
+const RANGES = [
+  'Framing timber',
+  'Plasterboard',
+  'Roofing',
+  'Insulation',
+  'Windows',
+  'Doors',
+  'Tapware',
+  'Tiles',
+  'Fixings',
+]
+const REGIONS = ['National', 'NSW', 'VIC', 'QLD', 'WA']
+const GRADES = ['standard', 'premium', 'trade', 'heavy duty', 'low allergen', 'recycled']
+const SIZES = ['90 x 45 mm', '1200 x 600 mm', '2400 mm', '3.6 m', '10 pack', '25 kg', '600 mm']
+const UNITS = ['each', 'm', 'm2', 'pack']
+
+/** The sample catalogues of a business. */
+export function cataloguesOf(bxcontext: string): SandboxCatalogue[] {
+  const random = seededRandom(`catalogues ${bxcontext}`)
+  return RANGES.flatMap((range) => REGIONS.map((region) => `${range} ${region} 2026`))
+    .filter(() => random(4) > 0)
+    .map((name, index) => ({
+      id: `${bxcontext}-C${100 + index}`,
+      name,
+      scope: random(3) === 0 ? 'Managed' : 'Public',
+      itemCount: 40 + random(2400),
+      updatedAt: new Date(NEWEST - random(120) * DAY_MS).toISOString(),
+    }))
+}
+
+/** A sample catalogue by its id. */
+export function generatedCatalogue(id: string): OwnedCatalogue | undefined {
+  const bxcontext = id.replace(/-C\d+$/, '')
+  const catalogue = cataloguesOf(bxcontext).find((catalogue) => catalogue.id === id)
+  return catalogue && { ...catalogue, bxcontext }
+}
+
+/** The first items of a sample catalogue. */
+export function itemsOf(catalogue: SandboxCatalogue, count: number): SandboxItem[] {
+  const range = catalogue.name.replace(/ \S+ 2026$/, '')
+  return Array.from({ length: Math.min(count, catalogue.itemCount) }, (_, index) => {
+    const random = seededRandom(`${catalogue.id} ${index}`)
+    const name = `${range}, ${pick(GRADES, random)}, ${pick(SIZES, random)}`
+    return {
+      code: `${range.slice(0, 2).toUpperCase()}-${10_000 + index}`,
+      name,
+      unit: pick(UNITS, random),
+      category: range,
+      price: (500 + random(40_000)) / 100,
+    }
+  })
+}

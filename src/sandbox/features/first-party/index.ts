@@ -1,0 +1,39 @@
+import { ACCOUNT_SETUP } from '../../business-setup.ts'
+import { HTTP_FAULTS } from '../../faults.ts'
+import type { SandboxFeature } from '../../feature.ts'
+import { section } from '../../sections.ts'
+import { API_KEY, checkSubscription, firstPartyApi, SUBSCRIPTION_KEY } from './api.ts'
+import { createFirstPartyTokens, SCHEMA } from './tokens.ts'
+
+/** First-party access: login by API key, for unattended jobs. */
+export const firstParty: SandboxFeature = {
+  name: 'first-party',
+  schema: SCHEMA,
+  faults: { login: HTTP_FAULTS },
+  create(core) {
+    const tokens = createFirstPartyTokens(core.sql, core.accessTokenSeconds)
+    return {
+      api: firstPartyApi(core, tokens),
+      sections: [
+        section(ACCOUNT_SETUP, 'first-party/api-keys', ({ email }) => ({
+          email,
+          apiKey: API_KEY,
+          subscriptionKey: SUBSCRIPTION_KEY,
+        })),
+      ],
+      actions: {
+        'expire-refresh-tokens': {
+          label: 'Expire first-party refresh tokens',
+          run: () => ({ expired: tokens.expireRefreshTokens() }),
+        },
+      },
+      authenticate(token) {
+        const access = tokens.findAccess(token)
+        if (!access) return undefined
+        const { account, bxcontext } = access
+        return { bxcontext, credential: `${account} ${bxcontext}`, scopes: null, check: checkSubscription }
+      },
+      expireAccessTokens: tokens.expireAccessTokens,
+    }
+  },
+}

@@ -1,0 +1,64 @@
+import { Router } from 'express'
+import * as z from 'zod'
+import { SUPPLIERS } from '../../accounts.ts'
+import { BUSINESS_SETUP } from '../../business-setup.ts'
+import type { SandboxFeature } from '../../feature.ts'
+import { section } from '../../sections.ts'
+import { createCatalogues } from '../catalogues/catalogues.ts'
+import { addSamples, samplesSchema } from '../catalogues/index.ts'
+import { PICKED_ITEMS } from '../catalogues/suppliers.ts'
+import { createLivePricingClient } from './client.ts'
+import { createRegistrations, SCHEMA } from './registrations.ts'
+import { livePricesRoutes, registrationRoutes } from './routes.ts'
+import { sampleItems } from './sample.ts'
+
+/** A catalogue with prices needs the options of catalogues as well. */
+const optionsSchema = samplesSchema.extend({
+  /** Registered live pricing, by the supplier's bxcontext. */
+  registered: z
+    .record(z.string(), z.object({ url: z.url(), clientId: z.string(), clientSecret: z.string() }))
+    .default({}),
+})
+
+/** Builders see live prices, which the platform requests from the supplier. */
+export const livePricing: SandboxFeature = {
+  name: 'live-pricing',
+  schema: SCHEMA,
+  create({ sql, journal }, options) {
+    const { registered, ...samples } = optionsSchema.parse(options)
+    addSamples(sql, samples)
+    const registrations = createRegistrations(sql)
+    for (const [bxcontext, registration] of Object.entries(registered))
+      registrations.setDefault(bxcontext, registration)
+    const client = createLivePricingClient(registrations.find, journal)
+    const { isPublished } = createCatalogues(sql)
+    return {
+      routes: Router().use(livePricesRoutes(sql, client)).use(registrationRoutes(registrations, client)),
+      sections: [
+        section(PICKED_ITEMS, 'live-pricing/price-button', ({ supplier, catalogue, path }) =>
+          registrations.find(supplier) && isPublished(catalogue.id) ? { path } : undefined,
+        ),
+        section(BUSINESS_SETUP, 'live-pricing/registration', ({ bxcontext }) =>
+          SUPPLIERS.includes(bxcontext)
+            ? { bxcontext, registration: registrations.find(bxcontext) }
+            : undefined,
+        ),
+      ],
+    }
+  },
+  demoEnv: { LIVE_PRICING_CLIENTS: 'sandbox-platform:sandbox-platform-secret' },
+  demoOptions({ LIVE_PRICING_CLIENTS = '' }, appUrl) {
+    const [, clientId, clientSecret] = /^\s*([^:,]+):([^,]+)/.exec(LIVE_PRICING_CLIENTS) ?? []
+    const [supplier = ''] = SUPPLIERS
+    const registration = {
+      url: `${appUrl}/live-pricing`,
+      clientId: clientId?.trim(),
+      clientSecret: clientSecret?.trim(),
+    }
+    return {
+      registered: clientId ? { [supplier]: registration } : {},
+      samples: { [supplier]: { id: 'summit-trade-range', name: 'Summit trade range', items: sampleItems() } },
+      connected: [{ builder: 'ridgeline-build', supplier, externalRef: 'CUST1002' }],
+    }
+  },
+}

@@ -1,0 +1,110 @@
+import type { Request } from 'express'
+import type { SandboxItem } from '../catalogues/generated.ts'
+import { LivePricingCallError, type LivePricingClient } from './client.ts'
+import { findPlace, PLACE_NAMES } from './places.ts'
+import type { PriceAnswer, Shop } from './responses.ts'
+
+export interface Row {
+  item: SandboxItem
+  quantity: string
+  answer: PriceAnswer | undefined
+  /** What the quantity costs at the catalogue's price, in dollars. */
+  rrp: number | undefined
+}
+
+export interface LivePricesOptions {
+  client: LivePricingClient
+  supplier: string
+  items: SandboxItem[]
+  memberNumber: string
+}
+
+/** The most items that are priced at once. */
+export const MAX_ITEMS = 50
+const NUMBER = /^[+-]?\d+(\.\d+)?$/
+const EMPTY_FORM = { address: '', latitude: '', longitude: '', radius: '25', store: '', member: '' }
+type Form = typeof EMPTY_FORM
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim().slice(0, 200) : '')
+const listOf = (value: unknown): string[] => [value ?? []].flat().map((one) => String(one).slice(0, 200))
+const numberOf = (value: string): number => (NUMBER.test(value.trim()) ? Number(value) : Number.NaN)
+
+/**
+ * The data of the page of live prices: the picked items, the stores near a place, and the supplier's prices in the chosen
+ * store. The form's fields are in the page's address, so that it can be bookmarked.
+ */
+export async function livePrices(
+  { query }: Request,
+  { client, supplier, items, memberNumber }: LivePricesOptions,
+) {
+  const form = readForm(query, memberNumber)
+  const [codes, quantities] = [listOf(query.item), listOf(query.quantity)]
+  const rows: Row[] = items.map((item) => ({
+    item,
+    quantity: quantities[codes.indexOf(item.code)] ?? '1',
+    answer: undefined,
+    rrp: undefined,
+  }))
+  const shown = (stores?: Shop[], problem?: string) => ({ form, rows, stores, problem, places: PLACE_NAMES })
+  if (form.address === '' && form.latitude === '' && form.longitude === '') return shown()
+  const place = readPlace(form)
+  if (typeof place === 'string') return shown(undefined, place)
+
+  try {
+    const stores = await client.nearest(supplier, place)
+    if (!stores.some(({ id }) => id === form.store)) form.store = stores[0]?.id ?? ''
+    if (form.store === '' || rows.length === 0) return shown(stores)
+    // The supplier decides about an invalid quantity: it is an error of that item.
+    const lines = rows.map(({ item, quantity }) => ({
+      itemId: item.code,
+      storeId: form.store,
+      quantity: numberOf(quantity),
+    }))
+    const answers = await client.prices(supplier, lines, form.member)
+    for (const [index, row] of rows.entries()) {
+      row.answer = answers[index]
+      if (row.answer?.totalPrice != null) row.rrp = row.item.price * (lines[index]?.quantity ?? 0)
+    }
+    return shown(stores)
+  } catch (error) {
+    if (!(error instanceof LivePricingCallError)) throw error
+    return shown(undefined, error.message)
+  }
+}
+
+function readForm(query: Request['query'], memberNumber: string): Form {
+  const form = { ...EMPTY_FORM, member: memberNumber }
+  for (const name of Object.keys(form) as (keyof Form)[])
+    if (query[name] !== undefined) form[name] = textOf(query[name])
+  return form
+}
+
+/** The place to search near, or why the form does not give one. */
+function readPlace({ address, ...form }: Form) {
+  if (address !== '' && (form.latitude !== '' || form.longitude !== ''))
+    return 'Enter an address, or a latitude and a longitude, and not both.'
+  const found = address === '' ? undefined : findPlace(address)
+  if (address !== '' && !found)
+    return `The sandbox does not know where that is. It knows ${PLACE_NAMES.join(', ')}; or enter a latitude and a longitude.`
+  const latitude = found?.latitude ?? numberOf(form.latitude)
+  const longitude = found?.longitude ?? numberOf(form.longitude)
+  const radius = numberOf(form.radius)
+  if (!(Math.abs(latitude) <= 90) || !(Math.abs(longitude) <= 180))
+    return 'Both are needed: a latitude from -90 to 90, and a longitude from -180 to 180.'
+  if (!(radius > 0 && radius <= 20_000))
+    return 'The distance is a number of kilometres above 0, up to 20,000.'
+  return { latitude, longitude, radius }
+}
+
+/** The totals of the priced rows, in dollars; undefined when there are none. */
+export function sumOf(rows: Row[]) {
+  const priced = rows.filter(({ answer }) => answer?.totalPrice != null)
+  if (priced.length === 0) return undefined
+  const sum = (amountOf: (row: Row) => number) => priced.reduce((total, row) => total + amountOf(row), 0)
+  return {
+    count: priced.length,
+    of: rows.length,
+    live: sum(({ answer }) => answer?.totalPrice ?? 0),
+    rrp: sum(({ rrp }) => rrp ?? 0),
+  }
+}

@@ -1,0 +1,129 @@
+import { fileURLToPath } from 'node:url'
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
+import helmet from 'helmet'
+import type Provider from 'oidc-provider'
+import { ACCOUNTS } from './accounts.ts'
+import { notFound } from './api.ts'
+import { ACCOUNT_SETUP, BUSINESS_SETUP, businessSetupRoutes } from './business-setup.ts'
+import { connectedAppsRoutes } from './connected-apps.ts'
+import { consentRoutes } from './consent.ts'
+import type { Consents } from './consents.ts'
+import { type Action, controlRoutes } from './control.ts'
+import type { SandboxCore, SandboxPart } from './feature.ts'
+import type { RegisteredApp } from './identity.ts'
+import { loginRoutes, readLogin } from './login.ts'
+import { page, problem } from './pages.ts'
+import type { Addresses } from './sandbox.ts'
+import { startPageRoutes } from './start-page.ts'
+
+export interface SiteOptions {
+  core: SandboxCore
+  parts: SandboxPart[]
+  provider: Provider
+  apps: RegisteredApp[]
+  consents: Consents
+  addresses: Addresses
+  openToAll: boolean
+  loginSecret: string
+}
+
+const assets = fileURLToPath(new URL('../../views/public', import.meta.url))
+
+/** The sandbox's Express app: the API, the identity provider, and the pages. */
+export function createSite(options: SiteOptions): Express {
+  const { core, parts, provider, apps, consents, addresses, openToAll, loginSecret } = options
+  const { faults, journal } = core
+  const app = express()
+  app.disable('x-powered-by')
+  app.locals.openToAll = openToAll
+  app.locals.links = linksOf(parts)
+  app.use('/assets', express.static(assets))
+  for (const { api } of parts) if (api) app.use('/api', api)
+  app.use('/api', (_req, res) => notFound(res))
+  app.use(headers(apps))
+  app.use('/auth', provider.callback())
+  app.use(rejectCrossSite)
+  app.use(express.urlencoded({ extended: false, limit: '10kb' }))
+  app.use(readLogin(loginSecret))
+  app.get('/', (req, res) =>
+    page(res, 'home', { title: 'Sandbox', account: req.account, accounts: ACCOUNTS, apps, addresses }),
+  )
+  app.use(loginRoutes(loginSecret, requestingApp(apps)))
+  app.use(startPageRoutes(apps))
+  app.use(consentRoutes({ provider, apps, consents, faults }))
+  app.use(connectedAppsRoutes(apps, consents))
+  app.use(businessSetupRoutes(core))
+  for (const { routes } of parts) if (routes) app.use(routes)
+  app.use(controlRoutes({ faults, journal, actions: actionsOf(parts, consents) }))
+  app.use((req, res) => problem(res, 404, 'There is no page at this address.', req.account))
+  app.use(onError)
+  return app
+}
+
+/** The menu: Business setup is in it when it has any section. */
+function linksOf(parts: SandboxPart[]) {
+  const places = parts.flatMap(({ sections = [] }) => sections.map(({ place }) => place))
+  const hasSetup = places.includes(ACCOUNT_SETUP.name) || places.includes(BUSINESS_SETUP.name)
+  const links = parts.flatMap((part) => part.links ?? [])
+  return hasSetup ? [...links, { href: '/business-setup', label: 'Business setup' }] : links
+}
+
+function actionsOf(parts: SandboxPart[], consents: Consents): Record<string, Action> {
+  const expire = () =>
+    parts.reduce((sum, part) => sum + (part.expireAccessTokens?.() ?? 0), consents.expireAccessTokens())
+  const revoke = () => {
+    const all = consents.list()
+    for (const { grantId } of all) consents.revoke(grantId)
+    return all.length
+  }
+  return {
+    expire: { label: 'Expire all access tokens', run: () => ({ expired: expire() }) },
+    ...Object.assign({}, ...parts.map(({ actions }) => actions)),
+    revoke: { label: 'Revoke all consents', danger: true, run: () => ({ revoked: revoke() }) },
+  }
+}
+
+/** Which application the user is logging in for: the start page's address has its redirect url. */
+const requestingApp = (apps: RegisteredApp[]) => (next: string) => {
+  const { pathname, searchParams } = new URL(next, 'http://sandbox.invalid')
+  const redirectUrl = pathname === '/oauth2.html' ? searchParams.get('redirectUrl') : null
+  return apps.find(({ redirectUrls }) => redirectUrl !== null && redirectUrls.includes(redirectUrl))?.name
+}
+
+function headers(apps: RegisteredApp[]): RequestHandler {
+  // Chrome applies form-action to redirects after a form post too, and consent redirects to the application.
+  const targets = apps.flatMap(({ redirectUrls }) => redirectUrls.map((url) => new URL(url).origin))
+  return helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        styleSrc: ["'self'"],
+        imgSrc: ["'self'"],
+        baseUri: ["'none'"],
+        frameAncestors: ["'none'"],
+        formAction: ["'self'", ...new Set(targets)],
+      },
+    },
+    strictTransportSecurity: false,
+  })
+}
+
+/** Other websites must not submit forms here: the sandbox listens on the developer's own machine. */
+const rejectCrossSite: RequestHandler = (req, res, next) => {
+  const site = req.get('sec-fetch-site') ?? 'none'
+  if (req.method === 'GET' || req.method === 'HEAD' || site === 'same-origin' || site === 'none')
+    return next()
+  problem(res, 403, 'This request came from another site and was rejected.')
+}
+
+const onError: ErrorRequestHandler = (error, _req, res, next) => {
+  if (res.headersSent) return next(error)
+  const status = typeof error?.status === 'number' ? error.status : 500
+  if (status >= 500) console.error(error)
+  const message =
+    status < 500
+      ? 'The request could not be read.'
+      : 'The sandbox itself has failed. Its terminal has the details.'
+  problem(res, status, message)
+}
