@@ -39,7 +39,7 @@ async function checkStore(store: KeyValueStore, config: Config): Promise<void> {
 
 /** Any answer will do: only the real flow can tell more. */
 async function checkAddresses({ platform }: Config): Promise<void> {
-  const http = createHttp({ connectMs: 3_000, answerMs: 3_000, deadlineMs: 4_000 })
+  const http = createHttp({ connectTimeoutMs: 3_000, stepTimeoutMs: 3_000, deadlineMs: 4_000 })
   for (const name of ['appUrl', 'authUrl', 'apiUrl'] as const) {
     const url = platform[name]
     await http.send({ method: 'GET', url }).then(

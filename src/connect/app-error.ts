@@ -1,4 +1,6 @@
 export interface AppErrorOptions {
+  /** A short summary for pages (RFC 9457 section 3.1.3). */
+  title?: string | undefined
   /** When to retry, in ms from now. */
   retryAfterMs?: number | undefined
   /** What happened, for the log only: callers never see it. */
@@ -24,10 +26,12 @@ export abstract class AppError extends Error {
   readonly reason: string | undefined
   readonly field: string | undefined
   readonly details: Record<string, unknown>
+  readonly title: string | undefined
 
   constructor(message: string, options: AppErrorOptions = {}) {
     super(message)
     this.name = new.target.name
+    this.title = options.title
     this.retryAfterMs = options.retryAfterMs
     this.reason = options.reason
     this.field = options.field

@@ -5,10 +5,14 @@ import { join } from 'node:path'
 import { createApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { createHttpPools } from '../../src/connect/platform/http.ts'
+import { createDependencies, type Dependencies } from '../../src/dependencies.ts'
+import { features } from '../../src/features/index.ts'
 import { createLog } from '../../src/runtime/log.ts'
+import { FEATURES as sandboxFeatures } from '../../src/sandbox/features/index.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
-import { createServices, type Services } from '../../src/services.ts'
+import type { SettingsGroup } from '../../src/settings/read.ts'
 import { serve } from './ports.ts'
+import { probe, sandboxProbe } from './probe.ts'
 
 export const CLIENT = { clientId: 'test-client', clientSecret: `secret-${randomBytes(12).toString('hex')}` }
 
@@ -29,7 +33,7 @@ export function tempDir(): { dir: string; remove(): void } {
 export function testEnv(extra: Record<string, string>): Record<string, string> {
   return {
     SESSION_SECRET: randomBytes(32).toString('base64url'),
-    TOKEN_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    TOKEN_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
     PLATFORM_CLIENT_ID: CLIENT.clientId,
     PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
     PLATFORM_WEBHOOK_SECRET: WEBHOOK_SECRET,
@@ -44,7 +48,7 @@ export interface Running {
   url: string
   /** The sandbox's address, on another host name, so that browsers see another site. */
   platform: string
-  services: Services
+  services: Dependencies
   config: Config
   /** Every log line so far. */
   logLines: string[]
@@ -64,8 +68,8 @@ export interface Running {
 export async function startAll(
   env: Record<string, string> = {},
   sandboxOptions: Partial<SandboxOptions> = {},
-  // A token endpoint that never answers is given up on sooner than in production, where it has half a minute.
-  pools: { tokenAnswerMs: number } = { tokenAnswerMs: 3_000 },
+  // Shorter than in production, where the token endpoint may take half a minute.
+  pools: Parameters<typeof createHttpPools>[0] = { tokenStepTimeoutMs: 3_000 },
 ): Promise<Running> {
   const { dir, remove } = tempDir()
   const [appServer, sandboxServer] = [await serve(), await serve()]
@@ -77,6 +81,7 @@ export async function startAll(
     apps: [{ name: 'Test App', ...CLIENT, redirectUrls }],
     file: ':memory:',
     rateLimit: { limit: 100_000, windowMs: 1_000 },
+    parts: [...sandboxFeatures, sandboxProbe],
     ...sandboxOptions,
     features: {
       'price-files': { importTiming: { itemsPerSecond: 200_000, settleMs: 100 } },
@@ -92,12 +97,15 @@ export async function startAll(
   sandboxServer.server.on('request', sandbox.app)
   const { appUrl, authUrl, apiUrl } = sandbox.addresses
   const addresses = { PLATFORM_APP_URL: appUrl, PLATFORM_AUTH_URL: authUrl, PLATFORM_API_URL: apiUrl }
+  const groups: Record<string, SettingsGroup<unknown>> = {}
+  for (const { name, settings } of features) if (settings) groups[name] = settings
   const config = readConfig(testEnv({ ...addresses, BASE_URL: url, DATA_DIR: dir, ...env }), {
     demoSignIn: true,
+    features: groups,
   })
   const logLines: string[] = []
   const log = createLog(config.logLevel, { write: (line) => void logLines.push(line) })
-  const services = await createServices(config, log, createHttpPools(pools))
+  const services = await createDependencies(config, log, [...features, probe], createHttpPools(pools))
   appServer.server.on('request', createApp(services))
   const post = async (path: string, body: unknown = {}) => {
     const headers = { 'content-type': 'application/json' }
@@ -105,7 +113,11 @@ export async function startAll(
     if (!answer.ok) throw new Error(`sandbox ${path}: ${answer.status} ${await answer.text()}`)
   }
   return {
-    ...{ url, platform, services, config, logLines },
+    url,
+    platform,
+    services,
+    config,
+    logLines,
     fault: (endpoint, fault, times, retryAfter) =>
       post('/sandbox/faults', { endpoint, fault, times, retryAfter }),
     sandbox: (action) => post(`/sandbox/${action}`),

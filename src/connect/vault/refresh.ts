@@ -213,10 +213,11 @@ function newerThan(
 /** A lock that cannot be released expires, so a failure to release it is ignored. */
 const settle = (release: Promise<void>) => release.catch(() => {})
 
-const isHandle = (acquired: LockHandle | Backoff | 'busy'): acquired is LockHandle =>
+export const isHandle = (acquired: LockHandle | Backoff | 'busy'): acquired is LockHandle =>
   typeof acquired === 'object' && 'release' in acquired
 
-function backoffError({ reason, waitMs }: Backoff, manual: boolean): PlatformError {
+/** The error of a caller that a pause keeps from refreshing. */
+export function backoffError({ reason, waitMs }: Backoff, manual: boolean): PlatformError {
   if (reason === 'recent')
     return manual ? new RefreshTooSoonError(waitMs) : new RefreshedRecentlyError(waitMs)
   return reason === 'misconfigured'

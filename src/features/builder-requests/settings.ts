@@ -1,4 +1,4 @@
-import { WEBHOOK_HEADER } from '../../connect/platform/contract.ts'
+import { WEBHOOK_HEADER } from './contract.ts'
 import { isProduction, isSandboxSecret, isWeak, list, pattern } from '../../settings/fields.ts'
 import { type SettingsOf, settingsGroup } from '../../settings/read.ts'
 

@@ -1,106 +1,136 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { InvalidGrantError, NotConnectedError } from '../../connect/platform/errors.ts'
+import { AppError } from '../../connect/app-error.ts'
+import {
+  ConfigurationError,
+  ConnectionRevokedError,
+  NotConnectedError,
+  PlatformUnavailableError,
+} from '../../connect/platform/errors.ts'
 import type { TokenSource } from '../../connect/platform/token-source.ts'
-import type { Store } from '../../connect/store/store.ts'
-import { FORMAT } from '../../connect/vault/connection.ts'
+import type { KeyValueStore } from '../../connect/store/store.ts'
+import { createConnectionRepository } from '../../connect/vault/connection-repository.ts'
 import { createRecordCipher, DecryptionError, type EncryptionKey } from '../../connect/vault/encryption.ts'
 import { createHealthRecords } from '../../connect/vault/health.ts'
-import { createRecords } from '../../connect/vault/records.ts'
-import { createRefreshLock } from '../../connect/vault/refresh-lock.ts'
+import { backoffError, isHandle } from '../../connect/vault/refresh.ts'
+import { createRefreshLock, type LockHandle } from '../../connect/vault/refresh-lock.ts'
 import { createVault } from '../../connect/vault/vault.ts'
 import type { FirstParty, FirstPartyCredentials } from './first-party.ts'
 
 export interface FirstPartyAccessOptions {
-  store: Store
+  store: KeyValueStore
+  /** Encrypt the tokens: the first encrypts, all of them decrypt. */
   keys: readonly EncryptionKey[]
   firstParty: FirstParty
   credentials: FirstPartyCredentials
   log: Logger
   now?: () => number
-  /** The shortest time between two refreshes or logins, in ms; 30 s unless a test says otherwise. */
+  /** The shortest time between two refreshes, in ms; 30 s by default. */
   minIntervalMs?: number
 }
 
-/** The kind under which first-party tokens are stored: beside users' connections, never among them. */
+/** The kind of the records of first-party tokens, which are apart from users' connections. */
 export const FIRST_PARTY = 'first-party'
+const POLL_MS = 50
+/** How long a caller waits for another process's login, in ms. */
+const LOGIN_MS = 20_000
 
 export interface FirstPartyAccess extends TokenSource {
-  /** Names the credential: equal in every process that uses it, and tells nothing about it. */
+  /** Identifies the credential, equally in every process, without revealing it. */
   readonly id: string
 }
 
+export const firstPartyRecords = (store: KeyValueStore, keys: readonly EncryptionKey[]) =>
+  createConnectionRepository(store, createRecordCipher(keys), FIRST_PARTY)
+
 /**
- * First-party access as a source of tokens, kept encrypted in the store, so that neither a call nor a run logs in while
- * an earlier token or refresh token works. It is a connection in the vault like any other, with the same single
- * refresh among callers and processes; only that a refresh without a living refresh token is a login.
- * Its methods throw `ConfigurationError` for refused keys, otherwise as `Vault.accessToken`.
+ * First-party access as a source of tokens (specification 5.2). The tokens are kept in a vault of their own, encrypted, and
+ * refreshed as users' tokens are; without tokens that work, it logs in, once among all callers and processes.
+ * Throws `ConfigurationError` when the platform rejects the credentials, otherwise the errors of `Vault.accessToken`.
  */
 export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstPartyAccess {
   const { store, keys, firstParty, credentials, log, now = Date.now } = options
+  const { email, apiKey, subscriptionKey, tenantId = '' } = credentials
+  // The owner is a hash of the credentials, so a new key starts a new record.
+  const userId = createHash('sha256')
+    .update(JSON.stringify([email, apiKey, subscriptionKey]))
+    .digest('hex')
+  const ref = { userId, bxcontext: tenantId }
   const lockOptions = {
     now,
     ...(options.minIntervalMs !== undefined && { minIntervalMs: options.minIntervalMs }),
   }
-  const { email, apiKey, subscriptionKey, tenantId = '' } = credentials
-  // The owner is a hash of the credentials, so a new key starts a new record.
-  const owner = createHash('sha256')
-    .update(JSON.stringify([email, apiKey, subscriptionKey]))
-    .digest('hex')
-  const records = createRecords(store, createRecordCipher(keys), FIRST_PARTY)
-  const refresh = ({ refreshToken }: { refreshToken: string }) =>
-    refreshToken === ''
-      ? firstParty.login()
-      : firstParty.refresh(refreshToken).catch((error: unknown) => {
-          if (error instanceof InvalidGrantError) return firstParty.login()
-          throw error
-        })
-  const vault = createVault({
-    store,
-    keys,
-    log,
-    ...lockOptions,
-    oauth: { refresh, scopes: [] },
-    kind: FIRST_PARTY,
-  })
+  const oauth = {
+    refresh: ({ refreshToken }: { refreshToken: string }) => firstParty.refresh(refreshToken),
+    scopes: [],
+  }
+  const vault = createVault({ store, keys, log, oauth, kind: FIRST_PARTY, ...lockOptions })
+  const records = firstPartyRecords(store, keys)
   const lock = createRefreshLock(store, createHealthRecords(store, now), lockOptions)
-  const source = vault.tokenSource(owner, tenantId)
+  const source = vault.tokenSource(ref)
+  let login: Promise<void> | undefined
 
-  /** Does the work on a record that is there: at first one whose token has ended, so that the refresh is the login. */
-  async function kept<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      if (error instanceof DecryptionError) await records.remove(owner, tenantId)
-      else if (!(error instanceof NotConnectedError)) throw error
-      const at = now()
-      // A login that was made for an earlier record does not keep this one waiting.
-      await lock.reset(owner, tenantId)
-      await records.create({
-        format: FORMAT,
-        status: 'active',
-        userId: owner,
-        context: tenantId,
-        grantId: randomUUID(),
-        scopes: null,
-        accessToken: '',
-        refreshToken: '',
-        requestedAt: at,
-        issuedAt: at,
-        expiresAt: at,
-        connectedAt: at,
-        refreshedAt: null,
-      })
-      return work()
+  async function logIn(): Promise<void> {
+    for (const deadline = performance.now() + LOGIN_MS; ; ) {
+      const acquired = await lock.acquire(ref)
+      if (isHandle(acquired)) return logInLocked(acquired)
+      if (acquired !== 'busy') throw backoffError(acquired, false)
+      if (performance.now() > deadline)
+        throw new PlatformUnavailableError('no_answer', 'another process is still logging in')
+      await setTimeout(POLL_MS)
     }
   }
 
+  async function logInLocked(handle: LockHandle): Promise<void> {
+    try {
+      const stored = await records.read(ref).catch((error: unknown) => {
+        if (error instanceof DecryptionError) return null
+        throw error
+      })
+      // Another process has logged in.
+      if (stored?.connection.status === 'active') return
+      const sentAt = now()
+      await vault.connect(ref, await firstParty.login(), sentAt)
+    } catch (error) {
+      const pausing = error instanceof AppError && error.status >= 500
+      if (pausing)
+        await handle.releaseWithBackoff(
+          error instanceof ConfigurationError ? 'misconfigured' : 'unavailable',
+          error.retryAfterMs,
+        )
+      throw error
+    } finally {
+      // Does nothing after a pause: the lock is then not held any more.
+      await handle.release()
+    }
+  }
+
+  /** Gets a token; logs in first if there are no tokens, or none that work. */
+  async function withLogin(getToken: () => Promise<string>): Promise<string> {
+    try {
+      return await getToken()
+    } catch (error) {
+      const hasNoTokens =
+        error instanceof NotConnectedError ||
+        error instanceof ConnectionRevokedError ||
+        error instanceof DecryptionError
+      if (!hasNoTokens) throw error
+      login ??= logIn().finally(() => {
+        login = undefined
+      })
+      await login
+      return source.accessToken()
+    }
+  }
+
+  const id = `${FIRST_PARTY}:${userId}:${tenantId}`
   return {
     ...source,
-    account: `${FIRST_PARTY}:${owner}:${tenantId}`,
-    id: `${FIRST_PARTY}:${owner}:${tenantId}`,
+    account: id,
+    id,
     headers: firstParty.headers,
-    accessToken: () => kept(source.accessToken),
-    refresh: (rejected) => kept(() => source.refresh(rejected)),
+    accessToken: () => withLogin(source.accessToken),
+    refresh: (rejected) => withLogin(() => source.refresh(rejected)),
   }
 }

@@ -74,7 +74,7 @@ export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): Import
       }
       if (size > maxBytes) {
         const words = `The price file is larger than ${megabytes(maxBytes)}, the largest that is accepted here.`
-        throw new ImportError(413, 'too_large', words)
+        throw new ImportError(413, 'payload_too_large', words)
       }
       if (count(chunk.length) > quotaBytes) throw quotaExceeded()
       yield chunk
@@ -125,7 +125,7 @@ export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): Import
     async need(id) {
       const words = 'The price file of this import is not on this machine any more. Upload it again.'
       await access(file(id)).catch(() => {
-        throw new ImportError(409, 'import_state', words)
+        throw new ImportError(409, 'conflict', words)
       })
     },
 

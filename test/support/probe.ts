@@ -1,0 +1,69 @@
+/**
+ * A feature that only tests have, in the app and in the sandbox: `GET /connections/:bxcontext/probe` calls the platform's
+ * `/probe`. The tests of the core use it to make API calls, so that they pass whichever features are removed.
+ */
+import { Router } from 'express'
+import * as z from 'zod'
+import type { Feature } from '../../src/features/feature.ts'
+import { API_FAULTS } from '../../src/sandbox/faults.ts'
+import type { SandboxFeature } from '../../src/sandbox/feature.ts'
+import { sendPage } from '../../src/sandbox/odata.ts'
+import { connectionRef } from '../../src/web/connections.ts'
+import { rejectForm } from '../../src/web/errors.ts'
+import { pageOf } from '../../src/web/paging.ts'
+import { sendResultOrRedirect, wantsJson } from '../../src/web/respond.ts'
+
+const recordSchema = z.object({ id: z.string() })
+const RECORDS = Array.from({ length: 40 }, (_, index) => ({ id: `P${index + 1}` }))
+
+/** The app's side. It needs the scope `leads`. */
+export const probe: Feature = {
+  name: 'probe',
+  create: ({ connect: { api, vault } }) => ({
+    connectionLinks: async () => [{ path: '/probe', label: 'Probe' }],
+    routes: Router()
+      .get('/connections/:bxcontext/probe', async (req, res) => {
+        const call = { path: '/probe', scope: 'leads', schema: z.array(recordSchema) }
+        const page = pageOf(req)
+        const { items, total } = await api.list(vault.tokenSource(connectionRef(req)), call, page)
+        if (wantsJson(req)) res.json({ items, total })
+        else res.page('app/home', { title: 'Probe', requestedScopes: ['leads'] })
+      })
+      .get('/connections/:bxcontext/probe/:id', async (req, res) => {
+        const path = `/probe/${encodeURIComponent(req.params.id)}`
+        const call = { path, scope: 'leads', resource: 'record', schema: recordSchema }
+        res.json(await api.get(vault.tokenSource(connectionRef(req)), call))
+      })
+      .post('/connections/:bxcontext/probe', async (req, res) => {
+        try {
+          const body = z.object({ name: z.string().min(1, 'must not be empty') }).parse(req.body)
+          const call = { path: '/probe', scope: 'leads', schema: recordSchema }
+          const record = await api.post(vault.tokenSource(connectionRef(req)), call, body)
+          await sendResultOrRedirect(req, res, '/connections', record, {
+            status: 201,
+            notice: 'The record was created.',
+          })
+        } catch (error) {
+          const data = { requestedScopes: [] }
+          await rejectForm(req, res, error, async () => ({ view: 'app/home', title: 'Probe', data }))
+        }
+      }),
+  }),
+}
+
+/** The platform's side, with faults that the control page can set. */
+export const sandboxProbe: SandboxFeature = {
+  name: 'probe',
+  faults: { probe: API_FAULTS },
+  create: ({ guard }) => ({
+    api: Router()
+      .use('/probe', ...guard('leads', 'probe'))
+      .get('/probe', (req, res) => sendPage(req, res, RECORDS))
+      .get('/probe/:id', (req, res) => {
+        const record = RECORDS.find(({ id }) => id === req.params.id)
+        if (record) res.json(record)
+        else res.status(404).json({ error: 'not_found' })
+      })
+      .post('/probe', (_req, res) => void res.status(201).json({ id: 'new' })),
+  }),
+}
