@@ -69,7 +69,7 @@ export async function startAll(
   env: Record<string, string> = {},
   sandboxOptions: Partial<SandboxOptions> = {},
   // Shorter than in production, where the token endpoint may take half a minute.
-  pools: Parameters<typeof createHttpPools>[0] = { tokenStepTimeoutMs: 3_000 },
+  pools: Parameters<typeof createHttpPools>[0] = { tokenTimeoutMs: 3_000 },
 ): Promise<Running> {
   const { dir, remove } = tempDir()
   const [appServer, sandboxServer] = [await serve(), await serve()]

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from 'redis'
-import type { Store } from '../../src/connect/store/store.ts'
+import type { KeyValueStore } from '../../src/connect/store/store.ts'
 import { freePort } from './ports.ts'
 import { REDIS } from './programs.ts'
 
