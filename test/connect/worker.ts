@@ -21,7 +21,7 @@ const connect = createConnect({
     rateLimit: { limit: 100, windowMs: 30_000 },
   },
 })
-const source = connect.pacedSource(USER, BXCONTEXT)
+const source = connect.pacedSource({ userId: USER, bxcontext: BXCONTEXT })
 const schema = z.array(z.looseObject({ id: z.union([z.string(), z.number()]) }))
 const leads = await connect.api.list(source, { path: '/leads', scope: 'leads', schema }, { top: 5 })
 console.log(`${leads.items.length} of ${leads.total} leads`)

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { serve } from './ports.ts'
 
-/** What a scripted token endpoint answers: JSON with a status, text, or whatever the function does. */
+/** A scripted answer: JSON or text with a status, or a function that writes the response. */
 export type Scripted =
   | { status?: number; json?: unknown; text?: string; headers?: Record<string, string> }
   | ((res: ServerResponse) => void | Promise<void>)
@@ -9,14 +9,14 @@ export type Scripted =
 export interface TokenEndpoint {
   /** The value of `PLATFORM_AUTH_URL`. */
   authUrl: string
-  /** Every request so far: its form fields. */
+  /** The form fields of every request so far. */
   requests: Record<string, string>[]
-  /** What the next requests are answered, in order; the last one is repeated. */
+  /** Sets the answers to the next requests, in order; the last one is repeated. */
   answers(...answers: Scripted[]): void
   close(): Promise<void>
 }
 
-/** A token endpoint over real HTTP whose answers a test writes down. */
+/** Starts a token endpoint over real HTTP whose answers a test scripts. */
 export async function startTokenEndpoint(): Promise<TokenEndpoint> {
   const requests: Record<string, string>[] = []
   let script: Scripted[] = []
@@ -45,9 +45,18 @@ export async function startTokenEndpoint(): Promise<TokenEndpoint> {
 
 let issued = 0
 
-/** A good answer, with a new access token. */
+/** A successful answer with a new access token. */
 export function tokens(extra: Record<string, unknown> = {}): Scripted {
   return { json: { access_token: `access-${++issued}`, token_type: 'Bearer', expires_in: 300, ...extra } }
 }
 
 export const oauthError = (error: string, status = 400): Scripted => ({ status, json: { error } })
+
+/** A successful answer after `before` has run. */
+export const tokensAfter =
+  (before: () => unknown, fields: Record<string, unknown>): Scripted =>
+  async (res) => {
+    await before()
+    res.writeHead(200, { 'content-type': 'application/json' })
+    res.end(JSON.stringify({ access_token: `access-${++issued}`, expires_in: 300, ...fields }))
+  }

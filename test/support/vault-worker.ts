@@ -1,21 +1,23 @@
-/** A process with a vault of its own: asked for many access tokens at once, tells what it got. */
+/** A process with its own vault: for each message, requests that many access tokens at once and replies with the results. */
 
 import { openRedis } from '../../src/connect/store/redis.ts'
 import { createVault } from '../../src/connect/vault/vault.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { ready } from './redis.ts'
-import { oauthFor } from './vault.ts'
+import { oauthFor, REF } from './vault.ts'
 
 const { REDIS_URL = '', AUTH_URL = '', KEY = '', LEASE_MS = '5000' } = process.env
 const store = openRedis({ urls: [REDIS_URL] })
 const vault = createVault({
-  ...{ store, oauth: oauthFor(AUTH_URL), log: createLog('silent') },
+  store,
+  oauth: oauthFor(AUTH_URL),
+  log: createLog('silent'),
   leaseMs: Number(LEASE_MS),
   keys: [{ id: 'k1', secret: Buffer.from(KEY, 'base64') }],
 })
 
 process.on('message', async (callers: number) => {
-  const calls = Array.from({ length: callers }, () => vault.accessToken('ann', 'ctx'))
+  const calls = Array.from({ length: callers }, () => vault.accessToken(REF))
   const results = await Promise.allSettled(calls)
   process.send?.(
     results.map((result) => (result.status === 'fulfilled' ? result.value : String(result.reason))),

@@ -2,14 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { createHttp } from '../../src/connect/platform/http.ts'
 import { createOAuth } from '../../src/connect/platform/oauth.ts'
 import { openSqlite } from '../../src/connect/store/sqlite.ts'
-import type { Store } from '../../src/connect/store/store.ts'
+import { type Key, type KeyValueStore, StoreUnavailableError } from '../../src/connect/store/store.ts'
 import type { EncryptionKey } from '../../src/connect/vault/encryption.ts'
 import { createVault, type VaultOptions } from '../../src/connect/vault/vault.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { startTokenEndpoint } from './token-endpoint.ts'
 
 export const newKey = (id = 'k1'): EncryptionKey => ({ id, secret: randomBytes(32) })
-/** Tokens as the code exchange gives them; the access token ends after five minutes. */
+/** The connection that most tests use. */
+export const REF = { userId: 'ann', bxcontext: 'ctx' }
+/** Tokens of a code exchange; the access token expires after five minutes. */
 export const GRANTED = {
   accessToken: 'access-0',
   refreshToken: 'refresh-0',
@@ -17,33 +19,53 @@ export const GRANTED = {
   scopes: ['catalogues', 'leads'],
 }
 
-/** Requests wait for their answer as long as in production, unless `answerMs` says otherwise. */
-export function oauthFor(authUrl: string, { answerMs = 32_000 }: { answerMs?: number } = {}) {
-  const http = createHttp({ answerMs, deadlineMs: answerMs + 8_000 })
+/** An OAuth client with the same timeouts as in production, unless `stepTimeoutMs` says otherwise. */
+export function oauthFor(authUrl: string, { stepTimeoutMs = 32_000 }: { stepTimeoutMs?: number } = {}) {
   return createOAuth({
-    ...{ appUrl: authUrl, authUrl, clientId: 'client', clientSecret: 'client secret', http },
-    ...{ scopes: ['catalogues', 'leads'], authorizePath: '/authorize', authorizeParams: {}, pkce: true },
+    appUrl: authUrl,
+    authUrl,
+    clientId: 'client',
+    clientSecret: 'client secret',
+    scopes: ['catalogues', 'leads'],
+    authorizePath: '/authorize',
+    authorizeParams: {},
+    pkce: true,
+    http: createHttp({ stepTimeoutMs, deadlineMs: stepTimeoutMs + 8_000 }),
   })
 }
 
+type SetupOptions = Partial<VaultOptions> & { stepTimeoutMs?: number }
+
 /** A vault with a store, a scripted token endpoint and a clock that only `later` moves. */
-export async function vaultSetup(options: Partial<VaultOptions> & { store?: Store; answerMs?: number } = {}) {
+export async function vaultSetup(options: SetupOptions = {}) {
   const endpoint = await startTokenEndpoint()
   let time = Date.now()
   const now = () => time
   const store = options.store ?? openSqlite({ file: ':memory:', now })
   const logLines: string[] = []
   const oauth = oauthFor(endpoint.authUrl, options)
-  const settings = {
-    ...{ store, keys: [newKey()], oauth, now },
+  const settings: VaultOptions = {
+    store,
+    keys: [newKey()],
+    oauth,
+    now,
     log: createLog('info', { write: (line) => void logLines.push(line) }),
     ...options,
   }
+  const vault = createVault(settings)
   return {
-    ...{ endpoint, store, logLines, oauth, vault: createVault(settings) },
+    endpoint,
+    store,
+    logLines,
+    oauth,
+    vault,
+    /** The access token of `REF`. */
+    token: () => vault.accessToken(REF),
+    /** The refresh tokens that the endpoint has received so far. */
+    sent: () => endpoint.requests.map(({ refresh_token }) => refresh_token),
     /** Another process's vault on the same store. */
     anotherVault: (other: Partial<VaultOptions> = {}) => createVault({ ...settings, ...other }),
-    /** Lets `seconds` pass. */
+    /** Moves the clock forward. */
     later: (seconds: number) => {
       time += seconds * 1000
     },
@@ -54,3 +76,37 @@ export async function vaultSetup(options: Partial<VaultOptions> & { store?: Stor
   }
 }
 export type VaultSetup = Awaited<ReturnType<typeof vaultSetup>>
+
+/** A vault with a connection `REF`. */
+export async function connectedSetup(options: SetupOptions = {}, granted: Partial<typeof GRANTED> = {}) {
+  const setup = await vaultSetup(options)
+  await setup.vault.connect(REF, { ...GRANTED, ...granted })
+  return setup
+}
+
+/** A vault with a connection `REF` whose access token expired a second ago. */
+export async function expiredSetup(options: SetupOptions = {}) {
+  const setup = await connectedSetup(options)
+  setup.later(301)
+  return setup
+}
+
+/** A store in memory that refuses to write connections, or anything, while `refuses` says so. */
+export function refusingStore() {
+  const inner = openSqlite({ file: ':memory:' })
+  const refuses = { connections: false, all: false }
+  const guarded =
+    <A extends unknown[], T>(write: (key: Key, ...rest: A) => Promise<T>) =>
+    async (key: Key, ...rest: A): Promise<T> => {
+      if (refuses.all || (refuses.connections && key.kind === 'connection'))
+        throw new StoreUnavailableError('full')
+      return write(key, ...rest)
+    }
+  const store: KeyValueStore = {
+    ...inner,
+    set: guarded(inner.set),
+    compareAndSet: guarded(inner.compareAndSet),
+    delete: guarded(inner.delete),
+  }
+  return { store, refuses }
+}

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import * as z from 'zod'
+import { parseJson } from '../platform/http.ts'
 import { randomCodeVerifier, randomState } from '../platform/oauth.ts'
 import type { Key, KeyValueStore } from '../store/store.ts'
 import { ConnectError, type FailureCode, isFailureCode } from './errors.ts'
@@ -100,8 +101,9 @@ const requestSchema = z.discriminatedUnion('phase', [
 ])
 type StoredRequest = z.infer<typeof requestSchema>
 type ConsentingRequest = Extract<StoredRequest, { phase: 'consenting' }>
+type NewRequest = Omit<z.infer<typeof confirmingSchema>, 'session'> | Omit<ConsentingRequest, 'session'>
 
-interface Context {
+interface Dependencies {
   store: KeyValueStore
   now: () => number
 }
@@ -113,59 +115,41 @@ const MAX_PENDING = 20
 const WAIT_MS = 45_000
 const POLL_MS = 50
 
-const pendingKey = ({ userId, session }: BrowserSession): Key => ({
-  kind: 'pending-authorization',
-  owner: userId,
-  id: session,
-})
-const failureKey = ({ userId, session }: BrowserSession): Key => ({
-  kind: 'connect-failure',
-  owner: userId,
-  id: session,
-})
-const requestKey = ({ userId }: BrowserSession, id: string): Key => ({
-  kind: 'authorization-request',
-  owner: userId,
-  id,
-})
+const keyOf = (kind: string, { userId }: BrowserSession, id: string): Key => ({ kind, owner: userId, id })
+const pendingKey = (browser: BrowserSession) => keyOf('pending-authorization', browser, browser.session)
+const failureKey = (browser: BrowserSession) => keyOf('connect-failure', browser, browser.session)
+const requestKey = (browser: BrowserSession, id: string) => keyOf('authorization-request', browser, id)
 
 export function createAuthorizationRequests(
   store: KeyValueStore,
   now: () => number = Date.now,
 ): AuthorizationRequests {
-  const context: Context = { store, now }
+  const deps: Dependencies = { store, now }
   return {
     start: (browser, expected) =>
-      updatePending(context, browser, (pending) =>
+      updatePending(deps, browser, (pending) =>
         [...pending, { expiresAt: now() + LIFETIME_MS, expected }].slice(-MAX_PENDING),
       ),
 
     async bindBxcontext(browser, bxcontext) {
-      const { expiresAt, expected } = await takePending(context, browser, bxcontext)
+      const { expiresAt, expected } = await takePending(deps, browser, bxcontext)
       if (expected === undefined || expected === bxcontext)
-        return createConsent(context, browser, bxcontext, expiresAt, expected)
+        return createConsent(deps, browser, bxcontext, expiresAt, expected)
       const id = randomBytes(16).toString('base64url')
-      const { session } = browser
-      await writeRequest(context, browser, id, {
-        phase: 'confirming',
-        session,
-        bxcontext,
-        expected,
-        expiresAt,
-      })
+      await writeRequest(deps, browser, id, { phase: 'confirming', bxcontext, expected, expiresAt })
       return { id, bxcontext, expected }
     },
 
     async mismatch(browser, id) {
-      const { bxcontext, expected } = (await readMismatch(context, browser, id)).request
+      const { bxcontext, expected } = (await readMismatch(deps, browser, id)).request
       return { id, bxcontext, expected }
     },
 
     async confirm(browser, id) {
-      const { request, value } = await readMismatch(context, browser, id)
+      const { request, value } = await readMismatch(deps, browser, id)
       if (!(await store.compareAndSet(requestKey(browser, id), value, null)))
         throw new ConnectError('invalid_state')
-      return createConsent(context, browser, request.bxcontext, request.expiresAt)
+      return createConsent(deps, browser, request.bxcontext, request.expiresAt)
     },
 
     noteFailure: (browser, failure) => store.set(failureKey(browser), JSON.stringify(failure), LIFETIME_MS),
@@ -178,11 +162,11 @@ export function createAuthorizationRequests(
     async consume(browser, state) {
       const deadline = now() + WAIT_MS
       for (;;) {
-        const { request, value } = await readRequest(context, browser, state)
+        const { request, value } = await readRequest(deps, browser, state)
         if (request.phase === 'confirming') throw new ConnectError('invalid_state')
         if (request.phase === 'ended') return request.outcome
         if (request.phase === 'consenting') {
-          const exchange = await claimExchange(context, requestKey(browser, state), request, value)
+          const exchange = await claimExchange(deps, requestKey(browser, state), request, value)
           if (exchange) return exchange
           continue
         }
@@ -195,14 +179,14 @@ export function createAuthorizationRequests(
 
 /** Changes the list of this session's pending requests, which tabs may do at the same time. */
 async function updatePending(
-  { store, now }: Context,
+  { store, now }: Dependencies,
   browser: BrowserSession,
   change: (pending: PendingRequest[]) => PendingRequest[],
 ): Promise<void> {
   for (;;) {
     const value = await store.get(pendingKey(browser))
     // An unreadable list counts as empty: the user starts again.
-    const pending = pendingSchema.safeParse(parse(value)).data ?? []
+    const pending = pendingSchema.safeParse(parseJson(value ?? '')).data ?? []
     const next = change(pending.filter(({ expiresAt }) => expiresAt > now()))
     const text = next.length > 0 ? JSON.stringify(next) : null
     if (await store.compareAndSet(pendingKey(browser), value, text, LIFETIME_MS)) return
@@ -210,13 +194,9 @@ async function updatePending(
 }
 
 /** Consumes the pending request that expects this bxcontext, or the latest one, whose user may have chosen another. */
-async function takePending(
-  context: Context,
-  browser: BrowserSession,
-  bxcontext: string,
-): Promise<PendingRequest> {
+async function takePending(deps: Dependencies, browser: BrowserSession, bxcontext: string) {
   let taken: PendingRequest | undefined
-  await updatePending(context, browser, (pending) => {
+  await updatePending(deps, browser, (pending) => {
     const expecting = pending.findLastIndex(({ expected }) => expected === bxcontext)
     const index = expecting === -1 ? pending.length - 1 : expecting
     taken = pending[index]
@@ -227,7 +207,7 @@ async function takePending(
 }
 
 async function createConsent(
-  context: Context,
+  deps: Dependencies,
   browser: BrowserSession,
   bxcontext: string,
   expiresAt: number,
@@ -235,44 +215,39 @@ async function createConsent(
 ): Promise<Consent> {
   const state = randomState()
   const codeVerifier = randomCodeVerifier()
-  const { session } = browser
-  await writeRequest(context, browser, state, {
-    phase: 'consenting',
-    session,
-    bxcontext,
-    expected,
-    expiresAt,
-    codeVerifier,
-  })
+  const request = { phase: 'consenting', bxcontext, expected, expiresAt, codeVerifier } as const
+  await writeRequest(deps, browser, state, request)
   return { bxcontext, state, codeVerifier }
 }
 
-function writeRequest({ store, now }: Context, browser: BrowserSession, id: string, request: StoredRequest) {
-  return store.set(requestKey(browser, id), JSON.stringify(request), request.expiresAt - now())
+function writeRequest(
+  { store, now }: Dependencies,
+  browser: BrowserSession,
+  id: string,
+  request: NewRequest,
+) {
+  const stored: StoredRequest = { ...request, session: browser.session }
+  return store.set(requestKey(browser, id), JSON.stringify(stored), request.expiresAt - now())
 }
 
 /** Throws `ConnectError` (`invalid_state`) if there is no such request of this session, or it has expired. */
-async function readRequest(
-  { store, now }: Context,
-  browser: BrowserSession,
-  id: string,
-): Promise<{ request: StoredRequest; value: string }> {
+async function readRequest({ store, now }: Dependencies, browser: BrowserSession, id: string) {
   const value = await store.get(requestKey(browser, id))
-  const request = requestSchema.safeParse(parse(value)).data
+  const request = requestSchema.safeParse(parseJson(value ?? '')).data
   if (value === null || request?.session !== browser.session || request.expiresAt <= now())
     throw new ConnectError('invalid_state')
   return { request, value }
 }
 
-async function readMismatch(context: Context, browser: BrowserSession, id: string) {
-  const { request, value } = await readRequest(context, browser, id)
+async function readMismatch(deps: Dependencies, browser: BrowserSession, id: string) {
+  const { request, value } = await readRequest(deps, browser, id)
   if (request.phase !== 'confirming') throw new ConnectError('invalid_state')
   return { request, value }
 }
 
 /** Claims the exchange, or resolves to null if another caller did so first. `value`: the stored text of the request. */
 async function claimExchange(
-  { store, now }: Context,
+  { store, now }: Dependencies,
   key: Key,
   request: ConsentingRequest,
   value: string,
@@ -291,14 +266,5 @@ async function claimExchange(
       const ended: StoredRequest = { ...rest, phase: 'ended', outcome, expiresAt: now() + LIFETIME_MS }
       await store.compareAndSet(key, claimed, JSON.stringify(ended), LIFETIME_MS)
     },
-  }
-}
-
-/** Parses JSON; undefined if it is absent or not JSON. */
-function parse(value: string | null): unknown {
-  try {
-    return value === null ? undefined : JSON.parse(value)
-  } catch {
-    return undefined
   }
 }

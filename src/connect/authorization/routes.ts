@@ -165,10 +165,10 @@ async function exchange(
     // Best effort: without it, opening this callback again shows `exchange_incomplete`.
     await end({ connected: bxcontext }).catch(() => {})
   } catch (thrown) {
-    const known = toConnectError(thrown)
-    const failure = known ?? new ConnectError('exchange_incomplete', (thrown as Error | null)?.name)
+    const mapped = toConnectError(thrown)
+    const failure = mapped ?? new ConnectError('exchange_incomplete', (thrown as Error | null)?.name)
     const { code: failed, reason, status } = failure
-    log[known && status !== 500 ? 'warn' : 'error']({ code: failed, reason }, 'connect failed')
+    log[mapped && status !== 500 ? 'warn' : 'error']({ code: failed, reason }, 'connect failed')
     await end({ failed }).catch(() => {})
     throw failure
   }

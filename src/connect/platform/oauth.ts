@@ -146,11 +146,7 @@ function unwrap(error: unknown): PlatformError {
 }
 
 /** Sends openid-client's request through our pool. Resolves to a token response; throws the error of any other one. */
-async function tokenRequest(
-  http: Http,
-  url: string,
-  { headers, body }: client.CustomFetchOptions,
-): Promise<Response> {
+async function tokenRequest(http: Http, url: string, { headers, body }: client.CustomFetchOptions) {
   const response = await http.send({ method: 'POST', url, headers, body: String(body) })
   const json = parseJson(response.text)
   if (response.status < 200 || response.status > 299 || json === undefined) throw tokenFailure(response, json)

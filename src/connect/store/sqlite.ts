@@ -45,27 +45,11 @@ export interface SqliteOptions {
 export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): KeyValueStore {
   const db = open(file)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${Number(maxPages)}`)
-  const alive = 'kind = ? AND owner = ? AND id = ? AND (expires_at IS NULL OR expires_at > ?)'
-  const select = db.prepare(`SELECT value FROM entries WHERE ${alive}`)
-  const upsert = db.prepare(`INSERT INTO entries VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`)
-  const insert = db.prepare(`INSERT INTO entries VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at
-    WHERE entries.expires_at <= ?`)
-  const replace = db.prepare(`UPDATE entries SET value = ?, expires_at = ? WHERE ${alive} AND value = ?`)
-  const remove = db.prepare(`DELETE FROM entries WHERE ${alive}`)
-  const removeIf = db.prepare(`DELETE FROM entries WHERE ${alive} AND value = ?`)
-  const ofOwner = db.prepare(`SELECT id, value FROM entries
-    WHERE kind = ? AND owner = ? AND expires_at IS NULL`)
-  const ofKind = db.prepare(`SELECT owner, id, value FROM entries WHERE kind = ? AND expires_at IS NULL
-    AND (owner, id) > (?, ?) ORDER BY owner, id LIMIT 500`)
-  const sweep = db.prepare(`DELETE FROM entries WHERE (kind, owner, id) IN
-    (SELECT kind, owner, id FROM entries WHERE expires_at <= ? LIMIT ${SWEEP_ROWS})`)
-
+  const statements = prepareStatements(db)
   const deleteExpired = () => {
     try {
       // Other work runs between the batches.
-      if (db.isOpen && sweep.run(now()).changes === SWEEP_ROWS) setImmediate(deleteExpired)
+      if (db.isOpen && statements.sweep.run(now()).changes === SWEEP_ROWS) setImmediate(deleteExpired)
     } catch {
       // The next write reports the error.
     }
@@ -81,32 +65,34 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
 
     get: (key) =>
       attempt(() => {
-        const row = select.get(...columns(key), now())
+        const row = statements.select.get(...columns(key), now())
         return row ? String(row.value) : null
       }),
 
     set: (key, value, ttlMs) =>
       attempt(() => {
-        upsert.run(...columns(key), value, expiry(ttlMs))
+        statements.upsert.run(...columns(key), value, expiry(ttlMs))
       }),
 
     compareAndSet: (key, expected, next, ttlMs) =>
       attempt(() => {
-        if (expected === null && next === null) return select.get(...columns(key), now()) === undefined
-        if (expected === null) return insert.run(...columns(key), next, expiry(ttlMs), now()).changes === 1
-        if (next === null) return removeIf.run(...columns(key), now(), expected).changes === 1
-        return replace.run(next, expiry(ttlMs), ...columns(key), now(), expected).changes === 1
+        if (expected === null && next === null)
+          return statements.select.get(...columns(key), now()) === undefined
+        if (expected === null)
+          return statements.insert.run(...columns(key), next, expiry(ttlMs), now()).changes === 1
+        if (next === null) return statements.removeIf.run(...columns(key), now(), expected).changes === 1
+        return statements.replace.run(next, expiry(ttlMs), ...columns(key), now(), expected).changes === 1
       }),
 
-    delete: (key) => attempt(() => remove.run(...columns(key), now()).changes === 1),
+    delete: (key) => attempt(() => statements.remove.run(...columns(key), now()).changes === 1),
 
     list: (kind, owner) =>
-      attempt(() => ofOwner.all(kind, owner).map((row) => entry(kind, owner, row.id, row.value))),
+      attempt(() => statements.ofOwner.all(kind, owner).map((row) => entry(kind, owner, row.id, row.value))),
 
     async *scan(kind) {
       let last: Key = { kind, owner: '', id: '' }
       for (;;) {
-        const rows = await attempt(() => ofKind.all(kind, last.owner, last.id))
+        const rows = await attempt(() => statements.ofKind.all(kind, last.owner, last.id))
         for (const row of rows) yield entry(kind, row.owner, row.id, row.value)
         const lastRow = rows.at(-1)
         if (!lastRow) return
@@ -125,6 +111,28 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
       clearInterval(sweeper)
       if (db.isOpen) db.close()
     },
+  }
+}
+
+/** Every operation is one of these; `now` and expiry times are in ms since 1970. */
+function prepareStatements(db: DatabaseSync) {
+  const alive = 'kind = ? AND owner = ? AND id = ? AND (expires_at IS NULL OR expires_at > ?)'
+  return {
+    select: db.prepare(`SELECT value FROM entries WHERE ${alive}`),
+    upsert: db.prepare(`INSERT INTO entries VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`),
+    insert: db.prepare(`INSERT INTO entries VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at
+    WHERE entries.expires_at <= ?`),
+    replace: db.prepare(`UPDATE entries SET value = ?, expires_at = ? WHERE ${alive} AND value = ?`),
+    remove: db.prepare(`DELETE FROM entries WHERE ${alive}`),
+    removeIf: db.prepare(`DELETE FROM entries WHERE ${alive} AND value = ?`),
+    ofOwner: db.prepare(`SELECT id, value FROM entries
+    WHERE kind = ? AND owner = ? AND expires_at IS NULL`),
+    ofKind: db.prepare(`SELECT owner, id, value FROM entries WHERE kind = ? AND expires_at IS NULL
+    AND (owner, id) > (?, ?) ORDER BY owner, id LIMIT 500`),
+    sweep: db.prepare(`DELETE FROM entries WHERE (kind, owner, id) IN
+    (SELECT kind, owner, id FROM entries WHERE expires_at <= ? LIMIT ${SWEEP_ROWS})`),
   }
 }
 

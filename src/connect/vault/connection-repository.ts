@@ -7,6 +7,7 @@ import {
   type ConnectionRef,
   parseConnection,
   type RevokedConnection,
+  refKey,
   refName,
 } from './connection.ts'
 import { DecryptionError, type RecordCipher } from './encryption.ts'
@@ -16,6 +17,8 @@ export interface StoredConnection<C extends Connection = Connection> {
   readonly connection: C
   readonly encrypted: string
 }
+
+export type StoredActive = StoredConnection<ActiveConnection>
 
 /** Connections in the store, encrypted. Every method throws `StoreUnavailableError`; `read` also throws `DecryptionError`. */
 export interface ConnectionRepository {
@@ -53,11 +56,7 @@ export const CONNECTION = 'connection'
 const MAX_CACHED = 5_000
 const CACHE_TTL_MS = 300_000
 
-export const connectionKey = ({ userId, bxcontext }: ConnectionRef, kind = CONNECTION): Key => ({
-  kind,
-  owner: userId,
-  id: bxcontext,
-})
+export const connectionKey = (ref: ConnectionRef, kind = CONNECTION): Key => refKey(kind, ref)
 
 /** `kind`: the record kind, so that other credentials can be stored beside users' connections. */
 export function createConnectionRepository(
@@ -166,13 +165,13 @@ async function reencrypt(store: KeyValueStore, cipher: RecordCipher, kind: strin
 }
 
 /** The record, if it is active. Throws `NotConnectedError`, `ConnectionRevokedError`. */
-export function assertActive(stored: StoredConnection | null): StoredConnection<ActiveConnection> {
+export function assertActive(stored: StoredConnection | null): StoredActive {
   if (!stored) throw new NotConnectedError()
   if (isActive(stored)) return stored
   throw revokedError(stored.connection as RevokedConnection)
 }
 
-export function isActive(stored: StoredConnection): stored is StoredConnection<ActiveConnection> {
+export function isActive(stored: StoredConnection): stored is StoredActive {
   return stored.connection.status === 'active'
 }
 

@@ -7,6 +7,7 @@ import {
   type ConnectionRepository,
   isActive,
   revokedError,
+  type StoredActive,
   type StoredConnection,
 } from './connection-repository.ts'
 import { DecryptionError } from './encryption.ts'
@@ -16,7 +17,7 @@ import type { HealthRecords } from './health.ts'
  * The compare-and-set writes that keep connections correct whatever happens concurrently: of two grants the later consent
  * wins, of two results for a grant the one requested later, and tokens win over a revocation of the same grant.
  */
-export interface WriteContext {
+export interface WriteDependencies {
   connections: ConnectionRepository
   health: HealthRecords
   index: BxcontextIndex
@@ -29,7 +30,7 @@ export interface WriteContext {
  * Resolves to the connection to use. Throws `NotConnectedError`, `ConnectionRevokedError`, `StoreUnavailableError`.
  */
 export async function saveTokens(
-  { connections, log, now }: WriteContext,
+  { connections, log, now }: WriteDependencies,
   read: StoredConnection,
   next: ActiveConnection,
 ): Promise<ActiveConnection> {
@@ -56,8 +57,8 @@ export async function saveTokens(
  * to that connection.
  */
 export async function revoke(
-  { connections, health, log, now }: WriteContext,
-  read: StoredConnection<ActiveConnection>,
+  { connections, health, log, now }: WriteDependencies,
+  read: StoredActive,
   revokedReason: string,
 ): Promise<ActiveConnection> {
   for (let latest = read; ; ) {
@@ -88,38 +89,33 @@ export async function revoke(
 
 /** Writes a new consent over any record but that of a newer consent. Resolves to the connection that is stored. */
 export async function saveConsent(
-  { connections, index, now }: WriteContext,
+  { connections, now }: WriteDependencies,
   connection: ActiveConnection,
 ): Promise<ActiveConnection> {
-  const write = async (): Promise<ActiveConnection> => {
-    for (;;) {
-      const stored = await connections.read(connection).catch((error: unknown) => {
-        if (error instanceof DecryptionError) return 'unreadable' as const
-        throw error
-      })
-      if (stored === 'unreadable') {
-        await connections.write(connection)
-        return connection
-      }
-      if (stored && isActive(stored)) {
-        const { connectedAt } = stored.connection
-        // A time in the future comes from a machine whose clock is ahead; it proves nothing.
-        if (connectedAt > connection.connectedAt && connectedAt <= now()) return stored.connection
-      }
-      const written = stored
-        ? (await connections.replace(stored, connection)) !== null
-        : await connections.create(connection)
-      if (written) return connection
+  for (;;) {
+    const stored = await connections.read(connection).catch((error: unknown) => {
+      if (error instanceof DecryptionError) return 'unreadable' as const
+      throw error
+    })
+    if (stored === 'unreadable') {
+      await connections.write(connection)
+      return connection
     }
+    if (stored && isActive(stored)) {
+      const { connectedAt } = stored.connection
+      // A time in the future comes from a machine whose clock is ahead; it proves nothing.
+      if (connectedAt > connection.connectedAt && connectedAt <= now()) return stored.connection
+    }
+    const written = stored
+      ? (await connections.replace(stored, connection)) !== null
+      : await connections.create(connection)
+    if (written) return connection
   }
-  const written = await write()
-  await index.add(connection)
-  return written
 }
 
 /** Removes a grant that was written after its connection had been disconnected. */
 export async function removeGrant(
-  { connections, index }: WriteContext,
+  { connections, index }: WriteDependencies,
   connection: ActiveConnection,
 ): Promise<void> {
   const stored = await connections.read(connection)

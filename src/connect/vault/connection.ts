@@ -1,5 +1,7 @@
 import * as z from 'zod'
+import { parseJson } from '../platform/http.ts'
 import type { Tokens } from '../platform/oauth.ts'
+import type { Key } from '../store/store.ts'
 
 /** Identifies a connection: a user of this app, and the business that the user chose on the platform. */
 export interface ConnectionRef {
@@ -9,6 +11,13 @@ export interface ConnectionRef {
 
 /** A ref as one string, for maps in memory: no two refs share one. */
 export const refName = ({ userId, bxcontext }: ConnectionRef) => JSON.stringify([userId, bxcontext])
+
+/** The storage key of a value that belongs to a connection. */
+export const refKey = (kind: string, { userId, bxcontext }: ConnectionRef): Key => ({
+  kind,
+  owner: userId,
+  id: bxcontext,
+})
 
 /** The format that this version of the app writes. */
 export const FORMAT = 3
@@ -54,12 +63,7 @@ export type RevokedConnection = z.infer<typeof revokedSchema>
 
 /** Parses a stored connection of this or an earlier format; null if it is invalid. */
 export function parseConnection(text: string): Connection | null {
-  try {
-    const parsed = connectionSchema.safeParse(migrate(JSON.parse(text)))
-    return parsed.success ? parsed.data : null
-  } catch {
-    return null
-  }
+  return connectionSchema.safeParse(migrate(Object(parseJson(text)))).data ?? null
 }
 
 /**

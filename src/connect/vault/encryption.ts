@@ -13,7 +13,7 @@ export interface RecordCipher {
   readonly keyId: string
   /** Encrypts to `v1.<key id>.<base64url of iv, ciphertext, tag>`. Only the same `aad` (the storage key) decrypts it. */
   encrypt(text: string, aad: string): string
-  /** Resolves to the text. Throws `DecryptionError`. */
+  /** Returns the text. Throws `DecryptionError`. */
   decrypt(encrypted: string, aad: string): string
 }
 

@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import type { OutageKind } from '../platform/errors.ts'
+import { parseJson } from '../platform/http.ts'
 import type { CallOutcome } from '../platform/token-source.ts'
-import type { Key, KeyValueStore } from '../store/store.ts'
-import { type ConnectionRef, refName } from './connection.ts'
+import type { KeyValueStore } from '../store/store.ts'
+import { type ConnectionRef, refKey, refName } from './connection.ts'
 
 /** Why the last refresh or API call failed; null after a success. */
 export type Problem = OutageKind | 'misconfigured'
@@ -51,11 +52,7 @@ const CHECK_INTERVAL_MS = 250
 const MAX_CHECKS = 10_000
 
 export function createHealthRecords(store: KeyValueStore, now: () => number): HealthRecords {
-  const keyOf = ({ userId, bxcontext }: ConnectionRef): Key => ({
-    kind: 'failures',
-    owner: userId,
-    id: bxcontext,
-  })
+  const keyOf = (ref: ConnectionRef) => refKey('failures', ref)
   /** When this process last read or wrote a record, and whether there was a problem then. */
   const checks = new Map<string, { time: number; problem: boolean }>()
 
@@ -127,13 +124,7 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
 
 /** A record that cannot be read must not block a connection: it counts as healthy. */
 function parse(value: string | null): Health {
-  if (value === null) return HEALTHY
-  try {
-    const parsed = healthSchema.safeParse(JSON.parse(value))
-    return parsed.success ? parsed.data : HEALTHY
-  } catch {
-    return HEALTHY
-  }
+  return value === null ? HEALTHY : (healthSchema.safeParse(parseJson(value)).data ?? HEALTHY)
 }
 
 function isHealthy({ problem, refreshFailures, forbidden, rejected }: Health): boolean {

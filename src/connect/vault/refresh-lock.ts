@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Key, KeyValueStore } from '../store/store.ts'
-import type { ConnectionRef } from './connection.ts'
+import type { KeyValueStore } from '../store/store.ts'
+import { type ConnectionRef, refKey } from './connection.ts'
 import type { HealthRecords } from './health.ts'
 
 /** Refreshing is paused after a failure, or because the connection was refreshed recently. */
@@ -45,7 +45,7 @@ export interface RefreshLockOptions {
   now?: () => number
 }
 
-interface LockContext extends Required<RefreshLockOptions> {
+interface LockDependencies extends Required<RefreshLockOptions> {
   store: KeyValueStore
   health: HealthRecords
 }
@@ -68,7 +68,7 @@ export function createRefreshLock(
   health: HealthRecords,
   { leaseMs = 5_000, minIntervalMs = MIN_INTERVAL_MS, now = Date.now }: RefreshLockOptions = {},
 ): RefreshLock {
-  const context: LockContext = { store, health, leaseMs, minIntervalMs, now }
+  const deps: LockDependencies = { store, health, leaseMs, minIntervalMs, now }
 
   async function manualWait(ref: ConnectionRef): Promise<number> {
     const sentAt = await store.get(keysOf(ref).sent)
@@ -85,12 +85,12 @@ export function createRefreshLock(
         const waitMs = await manualWait(ref)
         if (waitMs > 0) return { reason: 'recent', waitMs }
       }
-      if (await store.compareAndSet(key, null, token, leaseMs)) return createHandle(context, ref, token)
+      if (await store.compareAndSet(key, null, token, leaseMs)) return createHandle(deps, ref, token)
       const value = await store.get(key)
       const backoff = parseBackoff(value, now)
       if (!backoff) return 'busy'
       if (manual && (await store.compareAndSet(key, value, token, leaseMs)))
-        return createHandle(context, ref, token)
+        return createHandle(deps, ref, token)
       return backoff
     },
 
@@ -103,14 +103,13 @@ export function createRefreshLock(
   }
 }
 
-function keysOf({ userId, bxcontext }: ConnectionRef) {
-  const key = (kind: string): Key => ({ kind, owner: userId, id: bxcontext })
+function keysOf(ref: ConnectionRef) {
   return {
-    lock: key('lease'),
+    lock: refKey('lease', ref),
     /** When the last request was sent. Expires when a user may request another one. */
-    sent: key('refresh-sent'),
+    sent: refKey('refresh-sent', ref),
     /** Exists while a request is unfinished. It outlives the lock of a holder that cannot reach the store. */
-    unfinished: key('refresh-unfinished'),
+    unfinished: refKey('refresh-unfinished', ref),
   }
 }
 
@@ -127,8 +126,8 @@ function parseBackoff(value: string | null, now: () => number): Backoff | null {
   }
 }
 
-async function createHandle(context: LockContext, ref: ConnectionRef, token: string): Promise<LockHandle> {
-  const { store, health, leaseMs, minIntervalMs, now } = context
+async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: string): Promise<LockHandle> {
+  const { store, health, leaseMs, minIntervalMs, now } = deps
   const keys = keysOf(ref)
   const interrupted = (await store.get(keys.unfinished)) !== null
   let held = true

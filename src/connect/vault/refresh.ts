@@ -9,19 +9,19 @@ import {
 } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
 import { type ActiveConnection, isExpired, withTokens } from './connection.ts'
-import { assertActive, type StoredConnection } from './connection-repository.ts'
-import { removeGrant, revoke, saveTokens, type WriteContext } from './connection-writes.ts'
+import { assertActive, type StoredActive, type StoredConnection } from './connection-repository.ts'
+import { removeGrant, revoke, saveTokens, type WriteDependencies } from './connection-writes.ts'
 import type { Backoff, LockHandle, RefreshLock } from './refresh-lock.ts'
 import type { UnsavedTokens } from './unsaved.ts'
 
-export interface RefreshOptions extends WriteContext {
+export interface RefreshOptions extends WriteDependencies {
   lock: RefreshLock
   unsaved: UnsavedTokens
   oauth: Pick<OAuth, 'refresh'>
   /** How long a caller waits for a refresh, in ms; the refresh continues without it. */
   waitMs?: number
 }
-type RefreshContext = Required<RefreshOptions>
+type RefreshDependencies = Required<RefreshOptions>
 
 export interface Refresher {
   /**
@@ -30,7 +30,7 @@ export interface Refresher {
    * Throws `NotConnectedError`, `ConnectionRevokedError`, `ConfigurationError`, `PlatformUnavailableError`,
    * `PlatformRejectedError`, `RefreshedRecentlyError`, `RefreshTooSoonError`, `StoreUnavailableError`.
    */
-  refresh(current: StoredConnection<ActiveConnection>, manual?: boolean): Promise<ActiveConnection>
+  refresh(current: StoredActive, manual?: boolean): Promise<ActiveConnection>
   /** Resolves when no refresh is in flight. */
   idle(): Promise<void>
 }
@@ -43,7 +43,7 @@ const INVALID_GRANT =
 const EXPIRED = 'The access token expired and no refresh token was issued.'
 
 export function createRefresher(options: RefreshOptions): Refresher {
-  const context: RefreshContext = { ...options, waitMs: options.waitMs ?? 20_000 }
+  const deps: RefreshDependencies = { ...options, waitMs: options.waitMs ?? 20_000 }
   /** Refreshes in flight in this process, by the exact record that they start from. */
   const inFlight = new Map<string, Promise<ActiveConnection>>()
   return {
@@ -52,10 +52,10 @@ export function createRefresher(options: RefreshOptions): Refresher {
       const key = `${manual}:${current.encrypted}`
       let shared = inFlight.get(key)
       if (!shared) {
-        shared = refreshWithLock(context, current, manual).finally(() => inFlight.delete(key))
+        shared = refreshWithLock(deps, current, manual).finally(() => inFlight.delete(key))
         inFlight.set(key, shared)
       }
-      return withTimeout(shared, context.waitMs)
+      return withTimeout(shared, deps.waitMs)
     },
     idle: async () => {
       await Promise.allSettled(inFlight.values())
@@ -74,12 +74,8 @@ function withTimeout(shared: Promise<ActiveConnection>, waitMs: number): Promise
 }
 
 /** Acquires the lock and refreshes, or waits for its holder and uses the result. */
-async function refreshWithLock(
-  context: RefreshContext,
-  current: StoredConnection<ActiveConnection>,
-  manual: boolean,
-): Promise<ActiveConnection> {
-  const { connections, lock, now, waitMs } = context
+async function refreshWithLock(deps: RefreshDependencies, current: StoredActive, manual: boolean) {
+  const { connections, lock, now, waitMs } = deps
   const ref = current.connection
   const deadline = now() + waitMs
   for (let pauseMs = POLL_MS; ; pauseMs = Math.min(pauseMs * 1.2, 4 * POLL_MS)) {
@@ -91,7 +87,7 @@ async function refreshWithLock(
       throw error
     })
     if (handle) {
-      const result = await refreshLocked(context, handle, current, latest)
+      const result = await refreshLocked(deps, handle, current, latest)
       if (result) return result
     } else {
       const newer = newerThan(current, latest, now())
@@ -106,37 +102,34 @@ async function refreshWithLock(
 
 /** Refreshes while holding the lock. Null if the lock was lost before the request was sent. */
 async function refreshLocked(
-  context: RefreshContext,
+  deps: RefreshDependencies,
   handle: LockHandle,
-  current: StoredConnection<ActiveConnection>,
+  current: StoredActive,
   latest: StoredConnection | null,
 ): Promise<ActiveConnection | null> {
-  let read: StoredConnection<ActiveConnection>
+  let read: StoredActive
   try {
-    const found = handle.interrupted ? await waitForChange(context, latest) : latest
-    const newer = newerThan(current, found, context.now())
+    const found = handle.interrupted ? await waitForChange(deps, latest) : latest
+    const newer = newerThan(current, found, deps.now())
     if (newer) {
       await settle(handle.release(true))
       return newer
     }
     read = assertActive(found)
-    if (read.connection.refreshToken === null) return await revoke(context, read, EXPIRED)
+    if (read.connection.refreshToken === null) return await revoke(deps, read, EXPIRED)
     if (!(await handle.confirm())) return null
   } catch (error) {
     await settle(handle.release())
     throw error
   }
-  return requestRefresh(context, handle, read)
+  return requestRefresh(deps, handle, read)
 }
 
 /**
  * Waits until the record has changed, for a short time. The previous holder of the lock may have received tokens that it
  * could not store yet; on a platform that rotates refresh tokens, its refresh token must not be sent again.
  */
-async function waitForChange(
-  { connections }: RefreshContext,
-  latest: StoredConnection | null,
-): Promise<StoredConnection | null> {
+async function waitForChange({ connections }: RefreshDependencies, latest: StoredConnection | null) {
   let found = latest
   const deadline = performance.now() + INTERRUPTED_MS
   while (found && found.encrypted === latest?.encrypted && performance.now() < deadline) {
@@ -147,12 +140,8 @@ async function waitForChange(
 }
 
 /** Sends the request and stores its outcome. */
-async function requestRefresh(
-  context: RefreshContext,
-  handle: LockHandle,
-  read: StoredConnection<ActiveConnection>,
-): Promise<ActiveConnection> {
-  const { oauth, unsaved, health, index, now } = context
+async function requestRefresh(deps: RefreshDependencies, handle: LockHandle, read: StoredActive) {
+  const { oauth, unsaved, health, index, now } = deps
   const { refreshToken, bxcontext } = read.connection
   const sentAt = now()
   try {
@@ -160,8 +149,8 @@ async function requestRefresh(
     const next = withTokens(read.connection, tokens, sentAt, now())
     const { connection, saved, pending } = await unsaved.save(
       next,
-      () => saveTokens(context, read, next),
-      () => removeGrant(context, next),
+      () => saveTokens(deps, read, next),
+      () => removeGrant(deps, next),
     )
     const finish = async () => {
       await Promise.all([
@@ -177,17 +166,17 @@ async function requestRefresh(
     return connection
   } catch (error) {
     if (error instanceof InvalidGrantError) {
-      return revoke(context, read, INVALID_GRANT).finally(() => settle(handle.release()))
+      return revoke(deps, read, INVALID_GRANT).finally(() => settle(handle.release()))
     }
     if (error instanceof PlatformError && error.status >= 500)
-      await recordFailure(context, handle, read.connection, error)
+      await recordFailure(deps, handle, read.connection, error)
     else await settle(handle.release())
     throw error
   }
 }
 
 async function recordFailure(
-  { health, log }: RefreshContext,
+  { health, log }: RefreshDependencies,
   handle: LockHandle,
   connection: ActiveConnection,
   error: PlatformError,
@@ -201,11 +190,7 @@ async function recordFailure(
 }
 
 /** The latest connection, if it differs from the current one and has not expired. */
-function newerThan(
-  current: StoredConnection,
-  latest: StoredConnection | null,
-  now: number,
-): ActiveConnection | null {
+function newerThan(current: StoredConnection, latest: StoredConnection | null, now: number) {
   const { encrypted, connection } = assertActive(latest)
   return encrypted !== current.encrypted && !isExpired(connection, now) ? connection : null
 }

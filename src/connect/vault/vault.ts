@@ -79,7 +79,7 @@ export interface VaultOptions extends RefreshLockOptions {
   waitMs?: number
 }
 
-interface VaultContext extends RefreshOptions {
+interface VaultDependencies extends RefreshOptions {
   refresher: Refresher
 }
 
@@ -102,32 +102,32 @@ export function createVault(options: VaultOptions): Vault {
     lock: createRefreshLock(store, health, options),
     unsaved: createUnsavedTokens(options.log),
   }
-  const context: VaultContext = { ...parts, refresher: createRefresher(parts) }
-  const { connections, unsaved, index, lock, refresher } = context
+  const deps: VaultDependencies = { ...parts, refresher: createRefresher(parts) }
+  const { connections, unsaved, index, lock, refresher } = deps
   const idle = async () => {
     await refresher.idle()
     await unsaved.idle()
   }
 
   return {
-    accessToken: (ref) => accessToken(context, ref),
+    accessToken: (ref) => accessToken(deps, ref),
 
     tokenSource: (ref) => ({
       account: refName(ref),
-      accessToken: () => accessToken(context, ref),
-      refresh: (rejectedToken) => refreshRejected(context, ref, rejectedToken),
+      accessToken: () => accessToken(deps, ref),
+      refresh: (rejectedToken) => refreshRejected(deps, ref, rejectedToken),
       noteCall: (outcome) => health.noteCall(ref, outcome),
       grantedScopes: async () => (await connections.read(ref))?.connection.scopes ?? null,
     }),
 
-    connect: (ref, tokens, sentAt = now()) => connect(context, ref, tokens, sentAt),
+    connect: (ref, tokens, sentAt = now()) => connect(deps, ref, tokens, sentAt),
 
     async find(ref) {
       const connection = unsaved.find(ref) ?? (await connections.read(ref))?.connection
       return connection ? summarize(connection, health, lock) : null
     },
 
-    list: (userId) => list(context, userId),
+    list: (userId) => list(deps, userId),
 
     async refresh(ref) {
       if (unsaved.find(ref)) throw new StoreUnavailableError(NOT_STORED)
@@ -138,7 +138,7 @@ export function createVault(options: VaultOptions): Vault {
       return true
     },
 
-    disconnect: (ref) => disconnect(context, ref),
+    disconnect: (ref) => disconnect(deps, ref),
     usersOf: (bxcontext) => index.usersOf(bxcontext),
     reencrypt: () => connections.reencrypt(),
     idle,
@@ -157,11 +157,7 @@ export function createVault(options: VaultOptions): Vault {
  * A token that is not stored yet, or null. Throws `StoreUnavailableError` if it has expired or is the rejected one: a
  * refresh would start from an older record.
  */
-function unsavedToken(
-  { unsaved, now }: VaultContext,
-  ref: ConnectionRef,
-  rejectedToken?: string,
-): string | null {
+function unsavedToken({ unsaved, now }: VaultDependencies, ref: ConnectionRef, rejectedToken?: string) {
   const held = unsaved.find(ref)
   if (!held) return null
   if (isExpired(held, now()) || held.accessToken === rejectedToken)
@@ -169,9 +165,9 @@ function unsavedToken(
   return held.accessToken
 }
 
-async function accessToken(context: VaultContext, ref: ConnectionRef): Promise<string> {
-  const { connections, refresher, now } = context
-  const held = unsavedToken(context, ref)
+async function accessToken(deps: VaultDependencies, ref: ConnectionRef): Promise<string> {
+  const { connections, refresher, now } = deps
+  const held = unsavedToken(deps, ref)
   if (held !== null) return held
   const stored = assertActive(await connections.read(ref))
   const { accessToken: token, issuedAt, expiresAt, refreshToken } = stored.connection
@@ -192,30 +188,26 @@ async function accessToken(context: VaultContext, ref: ConnectionRef): Promise<s
   return token
 }
 
-async function refreshRejected(
-  context: VaultContext,
-  ref: ConnectionRef,
-  rejectedToken: string,
-): Promise<string> {
-  const { connections, refresher, health } = context
-  const held = unsavedToken(context, ref, rejectedToken)
+async function refreshRejected(deps: VaultDependencies, ref: ConnectionRef, rejectedToken: string) {
+  const { connections, refresher, health } = deps
+  const held = unsavedToken(deps, ref, rejectedToken)
   if (held !== null) return held
   const stored = assertActive(await connections.read(ref))
   if (stored.connection.accessToken !== rejectedToken) return stored.connection.accessToken
   if (stored.connection.refreshToken !== null) return (await refresher.refresh(stored)).accessToken
   // A single 401 must not end a grant whose token cannot be replaced.
   if ((await health.tokenRejected(ref)) >= MAX_REJECTIONS)
-    return (await revoke(context, stored, REJECTED)).accessToken
+    return (await revoke(deps, stored, REJECTED)).accessToken
   throw new PlatformRejectedError('the API rejects the access token, and there is no refresh token')
 }
 
 async function connect(
-  context: VaultContext,
+  deps: VaultDependencies,
   { userId, bxcontext }: ConnectionRef,
   tokens: Tokens,
   sentAt: number,
 ): Promise<'saved' | 'pending'> {
-  const { unsaved, lock, health, log, now } = context
+  const { unsaved, lock, health, index, log, now } = deps
   const granted: Parameters<typeof withTokens>[0] = {
     format: FORMAT,
     status: 'active',
@@ -233,8 +225,12 @@ async function connect(
   }
   const { pending } = await unsaved.save(
     connection,
-    () => saveConsent(context, connection),
-    () => removeGrant(context, connection),
+    async () => {
+      const written = await saveConsent(deps, connection)
+      await index.add(connection)
+      return written
+    },
+    () => removeGrant(deps, connection),
   )
   // The account is connected, even if an earlier pause or problem could not be cleared.
   await Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
@@ -242,10 +238,7 @@ async function connect(
   return pending ? 'pending' : 'saved'
 }
 
-async function list(
-  { unsaved, connections, health, lock, log }: VaultContext,
-  userId: string,
-): Promise<(ConnectionSummary | UnreadableConnection)[]> {
+async function list({ unsaved, connections, health, lock, log }: VaultDependencies, userId: string) {
   const held = unsaved.ofUser(userId)
   const isHeld = (bxcontext: string) => held.some((connection) => connection.bxcontext === bxcontext)
   const stored = (await connections.list(userId)).filter(({ bxcontext }) => !isHeld(bxcontext))
@@ -263,9 +256,9 @@ async function list(
 }
 
 async function disconnect(
-  { unsaved, connections, index, health, log }: VaultContext,
+  { unsaved, connections, index, health, log }: VaultDependencies,
   ref: ConnectionRef,
-): Promise<boolean> {
+) {
   const held = unsaved.find(ref) !== undefined
   const removed = (await connections.remove(ref)) || held
   unsaved.forget(ref)

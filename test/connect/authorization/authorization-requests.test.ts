@@ -9,82 +9,118 @@ import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 const ANN = { userId: 'ann', session: 'session' }
 const MINUTE = 60_000
 
-/** What the consent url needs; no other context was expected. */
-async function consent(attempts: AuthorizationRequests): Promise<Consent> {
-  const bound = await attempts.bindContext(ANN, 'ctx')
-  if ('id' in bound) throw new Error('another context was expected')
+/** Binds `ctx` to a request that expects no other bxcontext. */
+async function consent(requests: AuthorizationRequests): Promise<Consent> {
+  const bound = await requests.bindBxcontext(ANN, 'ctx')
+  if ('id' in bound) throw new Error('another bxcontext was expected')
   return bound
 }
 
 function setup() {
   let time = Date.now()
   const now = () => time
-  const attempts = createAuthorizationRequests(openSqlite({ file: ':memory:', now }), now)
+  const store = openSqlite({ file: ':memory:', now })
   return {
-    attempts,
+    store,
+    requests: createAuthorizationRequests(store, now),
     later: (ms: number) => {
       time += ms
     },
   }
 }
 
-test('an attempt lives 15 minutes from its beginning until its context', async () => {
-  const { attempts, later } = setup()
-  await attempts.start(ANN)
+test('a request expires 15 minutes after its start if no bxcontext arrives', async () => {
+  const { requests, later } = setup()
+  await requests.start(ANN)
   later(15 * MINUTE + 1)
-  await expect(attempts.bindContext(ANN, 'ctx')).rejects.toMatchObject({ code: 'no_attempt' })
+  await expect(requests.bindBxcontext(ANN, 'ctx')).rejects.toMatchObject({
+    code: 'missing_authorization_request',
+  })
 })
 
-test('an attempt lives 15 minutes from its beginning until its callback', async () => {
-  const { attempts, later } = setup()
-  await attempts.start(ANN)
+test('a request expires 15 minutes after its start if no callback arrives', async () => {
+  const { requests, later } = setup()
+  await requests.start(ANN)
   later(14 * MINUTE)
-  const { state } = await consent(attempts)
+  const { state } = await consent(requests)
   later(MINUTE + 1)
-  await expect(attempts.claim(ANN, state)).rejects.toMatchObject({ code: 'unknown_attempt' })
+  await expect(requests.consume(ANN, state)).rejects.toMatchObject({ code: 'invalid_state' })
 })
 
-test('an attempt lives its own 15 minutes, whatever was begun and abandoned before', async () => {
-  const { attempts, later } = setup()
-  await attempts.start(ANN)
+test('a request lives its own 15 minutes, whatever requests were abandoned before', async () => {
+  const { requests, later } = setup()
+  await requests.start(ANN)
   later(14.9 * MINUTE)
-  await attempts.start(ANN)
-  const { state } = await consent(attempts)
+  await requests.start(ANN)
+  const { state } = await consent(requests)
   later(14.9 * MINUTE)
-  expect(await attempts.claim(ANN, state)).toMatchObject({ context: 'ctx' })
+  expect(await requests.consume(ANN, state)).toMatchObject({ bxcontext: 'ctx' })
 })
 
-test('an attempt is claimed by one of many', async () => {
-  const { attempts } = setup()
-  await attempts.start(ANN)
-  const { state, codeVerifier } = await consent(attempts)
-  const claims = Promise.all(
+test('of many callers, one consumes a request and the others get its outcome', async () => {
+  const { requests } = setup()
+  await requests.start(ANN)
+  const { state, codeVerifier } = await consent(requests)
+  const consumed = Promise.all(
     Array.from({ length: 20 }, async () => {
-      const claim = await attempts.claim(ANN, state)
-      if (!('end' in claim)) return claim
-      expect(claim).toMatchObject({ context: 'ctx', codeVerifier })
-      await claim.end({ connected: 'ctx' })
-      return 'claimed'
+      const exchange = await requests.consume(ANN, state)
+      if (!('end' in exchange)) return exchange
+      expect(exchange).toMatchObject({ bxcontext: 'ctx', codeVerifier })
+      await exchange.end({ connected: 'ctx' })
+      return 'exchanged'
     }),
   )
-  const results = await claims
-  expect(results.filter((result) => result === 'claimed')).toHaveLength(1)
-  expect(results.filter((result) => result !== 'claimed')).toEqual(Array(19).fill({ connected: 'ctx' }))
+  const results = await consumed
+  expect(results.filter((result) => result === 'exchanged')).toHaveLength(1)
+  expect(results.filter((result) => result !== 'exchanged')).toEqual(Array(19).fill({ connected: 'ctx' }))
 })
 
-test('an attempt whose exchange was cut off by a crash is never exchanged again', async () => {
-  const { attempts, later } = setup()
-  await attempts.start(ANN)
-  const { state } = await consent(attempts)
-  await attempts.claim(ANN, state)
-  const second = attempts.claim(ANN, state)
+test('a request whose exchange was interrupted by a crash is never exchanged again', async () => {
+  const { requests, later } = setup()
+  await requests.start(ANN)
+  const { state } = await consent(requests)
+  await requests.consume(ANN, state)
+  const second = requests.consume(ANN, state)
   later(46_000)
-  await expect(second).rejects.toMatchObject({ code: 'unfinished', status: 503 })
+  await expect(second).rejects.toMatchObject({ code: 'exchange_incomplete', status: 503 })
 })
 
-test('a session can have no more than 20 attempts waiting', async () => {
-  const { attempts } = setup()
-  for (let begun = 0; begun < 30; begun++) await attempts.start(ANN)
-  for (let used = 0; used < 20; used++) await attempts.bindContext(ANN, 'ctx')
-  await expect(attempts.bindContext(ANN, 'ctx')).rejects.toMatchObject({ code: 'no_attempt' })
+test('a session has at most 20 pending requests', async () => {
+  const { requests } = setup()
+  for (let started = 0; started < 30; started++) await requests.start(ANN)
+  for (let used = 0; used < 20; used++) await requests.bindBxcontext(ANN, 'ctx')
+  await expect(requests.bindBxcontext(ANN, 'ctx')).rejects.toMatchObject({
+    code: 'missing_authorization_request',
+  })
 })
+
+test.each([
+  [
+    'of an earlier version of the app',
+    '{"phase":"consenting","session":"session","context":"ctx","expiresAt":9e15}',
+  ],
+  ['that is not JSON', '{"phase'],
+  ['that is null', 'null'],
+])('a stored request %s is refused as an unknown one', async (_what, value) => {
+  const { store, requests } = setup()
+  await store.set({ kind: 'authorization-request', owner: 'ann', id: 'state' }, value, 60_000)
+  for (const request of [
+    requests.consume(ANN, 'state'),
+    requests.confirm(ANN, 'state'),
+    requests.mismatch(ANN, 'state'),
+  ])
+    await expect(request).rejects.toMatchObject({ code: 'invalid_state', status: 400 })
+})
+
+test.each(['[{"begun":1}]', '{"a', '7'])(
+  'an unreadable list of pending requests (%s) counts as empty',
+  async (value) => {
+    const { store, requests } = setup()
+    await store.set({ kind: 'pending-authorization', owner: 'ann', id: 'session' }, value, 60_000)
+    await expect(requests.bindBxcontext(ANN, 'ctx')).rejects.toMatchObject({
+      code: 'missing_authorization_request',
+    })
+    await requests.start(ANN)
+    expect(await consent(requests)).toMatchObject({ bxcontext: 'ctx' })
+  },
+)

@@ -24,7 +24,7 @@ async function head(url: string, by: Visitor): Promise<number> {
   return (await fetch(url, { method: 'HEAD', redirect: 'manual', headers: { cookie } })).status
 }
 
-/** Opens a url and follows where it leads: of a callback, to a clean address. */
+/** Opens a url; follows the redirect of a callback, which must lead to an address without parameters. */
 async function open(url: string, accept = 'text/html', by = visitor) {
   const answer = await by.get(url, { accept })
   if (!url.toLowerCase().includes('/connect/callback')) return answer
@@ -34,7 +34,7 @@ async function open(url: string, accept = 'text/html', by = visitor) {
   return by.get(new URL(last, url).href, { accept })
 }
 
-/** Opens a url as a browser and as a JSON client; both must fail alike, and nothing may be stored. */
+/** Opens a url as a browser and as a JSON client; both must fail the same way, and nothing may be stored. */
 async function refused(url: string, status: number, code: string, by = visitor): Promise<void> {
   const page = await open(url, 'text/html', by)
   expect(page.status).toBe(status)
@@ -47,7 +47,7 @@ async function refused(url: string, status: number, code: string, by = visitor):
 }
 
 describe('the callback', () => {
-  test('opened twice sends the code once and shows the connection that the first one made', async () => {
+  test('opened twice sends the code once and shows the connection both times', async () => {
     const before = await exchanges()
     const url = await toCallback(app, visitor)
     const [first, second] = [await visitor.get(url), await visitor.get(url)]
@@ -57,7 +57,7 @@ describe('the callback', () => {
     expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'active' }])
   })
 
-  test('opened ten times at once sends the code once; every browser ends on the same connection', async () => {
+  test('opened ten times at once sends the code once and shows the connection every time', async () => {
     const before = await exchanges()
     const url = await toCallback(app, visitor)
     const all = await Promise.all(Array.from({ length: 10 }, () => visitor.get(url)))
@@ -67,22 +67,22 @@ describe('the callback', () => {
     expect(leads.status).toBe(200)
   })
 
-  test('answers with a redirect only, so that the code leaves the address bar', async () => {
+  test('responds with a redirect only, so that the code leaves the address bar', async () => {
     const answer = await visitor.get(await toCallback(app, visitor))
     expect(answer.status).toBe(303)
     expect(answer.text).not.toMatch(/<html/)
     expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
   })
 
-  test('with a state of another session of the same user is refused', async () => {
+  test('with a state of another session of the same user is rejected', async () => {
     const elsewhere = await signedIn(app, `user-${run}`)
-    await refused(await toCallback(app, elsewhere), 400, 'unknown_attempt')
+    await refused(await toCallback(app, elsewhere), 400, 'invalid_state')
   })
 
-  test('with a state of another user is refused, and that user can still finish', async () => {
+  test('with a state of another user is rejected, and that user can still finish', async () => {
     const other = await signedIn(app, 'other')
     const url = await toCallback(app, other)
-    await refused(url, 400, 'unknown_attempt')
+    await refused(url, 400, 'invalid_state')
     expect((await other.get(url)).status).toBe(303)
   })
 
@@ -97,8 +97,8 @@ describe('the callback', () => {
     ['a state of 10 kB', `code=c&state=${'s'.repeat(10_000)}`],
     ['a doubled error', 'error=a&error=b&state=s'],
     ['an error of 10 kB', `error=${'e'.repeat(10_000)}&state=s`],
-  ])('with %s is refused', async (what, query) => {
-    const code = what === 'an unknown state' ? 'unknown_attempt' : 'invalid_callback'
+  ])('with %s is rejected', async (what, query) => {
+    const code = what === 'an unknown state' ? 'invalid_state' : 'invalid_callback'
     await refused(`${app.url}/connect/callback?${query}`, 400, code)
   })
 
@@ -108,35 +108,38 @@ describe('the callback', () => {
     ['temporarily_unavailable', 502, 'consent_unavailable'],
     ['unauthorized_client', 500, 'consent_misconfigured'],
     ['invalid_scope', 500, 'consent_misconfigured'],
-  ])('with error=%s is a page of its own, and the attempt is over', async (error, status, code) => {
-    const before = await exchanges()
-    const url = new URL(await toCallback(app, visitor))
-    const answered = new URL(
-      `/connect/callback?error=${error}&state=${url.searchParams.get('state')}`,
-      app.url,
-    ).href
-    await refused(answered, status, code)
-    await refused(url.href, status, code)
-    expect(await exchanges()).toBe(before)
-  })
+  ])(
+    'with error=%s shows its own page, and the authorization request is consumed',
+    async (error, status, code) => {
+      const before = await exchanges()
+      const url = new URL(await toCallback(app, visitor))
+      const answered = new URL(
+        `/connect/callback?error=${error}&state=${url.searchParams.get('state')}`,
+        app.url,
+      ).href
+      await refused(answered, status, code)
+      await refused(url.href, status, code)
+      expect(await exchanges()).toBe(before)
+    },
+  )
 
-  test('that is only looked at (HEAD) is not used up, nor is a context', async () => {
-    const context = await toContext(app, visitor)
-    expect(await head(context, visitor)).toBe(405)
-    const consent = await visitor.follow(await visitor.get(context))
+  test('is not consumed by a HEAD request, nor is a bxcontext', async () => {
+    const returned = await toContext(app, visitor)
+    expect(await head(returned, visitor)).toBe(405)
+    const consent = await visitor.follow(await visitor.get(returned))
     const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } })
     const { url } = await visitor.follow(answered, `${app.url}/connect/callback`)
     expect(await head(url, visitor)).toBe(405)
     expect((await visitor.get(url)).status).toBe(303)
   })
 
-  test('under another spelling of its path exchanges with the registered redirect_uri', async () => {
+  test('with another spelling of its path sends the registered redirect_uri', async () => {
     const url = await toCallback(app, visitor)
     const answer = await visitor.get(url.replace('/connect/callback', '/Connect/Callback/'))
     expect(answer.headers.get('location')).toBe('/connections')
   })
 
-  test('with a foreign issuer is refused before the code is sent', async () => {
+  test('with another issuer is rejected before the code is sent', async () => {
     const before = await exchanges()
     const url = new URL(await toCallback(app, visitor))
     url.searchParams.set('iss', 'https://elsewhere.example')
@@ -155,11 +158,11 @@ describe('the callback', () => {
     expect(answer.json()).toMatchObject({ status: 401, code: 'not_signed_in' })
   })
 
-  test('of a former user of this browser is refused', async () => {
+  test('of a previous user of this browser is rejected', async () => {
     const url = await toCallback(app, visitor)
     await visitor.post(`${app.url}/sign-out`)
     await visitor.post(`${app.url}/sign-in`, { form: { name: `user-${run}` } })
-    await refused(url, 400, 'unknown_attempt')
+    await refused(url, 400, 'invalid_state')
   })
 })
 
@@ -172,7 +175,7 @@ describe('a failed exchange', () => {
     ['stall', 503, 'platform_unavailable'],
     ['invalid_client', 500, 'misconfigured'],
   ])(
-    '(%s) is a clear page, the code is not sent again, and connecting anew works',
+    '(%s) shows a clear page, does not send the code again, and connecting again works',
     async (fault, status, code) => {
       const before = await exchanges()
       await app.fault('exchange', fault, 1)
@@ -188,28 +191,28 @@ describe('a failed exchange', () => {
 })
 
 describe('a bxcontext', () => {
-  const at = (query: string) => `${app.url}/connect/context${query}`
+  const bxcontextUrl = (query: string) => `${app.url}/connect/context${query}`
 
-  test('without an attempt is refused: anyone could have planted it', async () => {
-    await refused(at('?bxcontext=planted'), 400, 'no_attempt')
+  test('without an authorization request is rejected: anyone could have planted it', async () => {
+    await refused(bxcontextUrl('?bxcontext=planted'), 400, 'missing_authorization_request')
   })
 
-  test('counts once: the second one for the same attempt is refused', async () => {
+  test('is accepted once for each authorization request', async () => {
     const url = await toContext(app, visitor)
     expect((await visitor.get(url)).status).toBe(303)
-    await refused(at('?bxcontext=planted'), 400, 'no_attempt')
+    await refused(bxcontextUrl('?bxcontext=planted'), 400, 'missing_authorization_request')
   })
 
-  test("does not count for somebody else's attempt", async () => {
+  test("is not accepted for another user's authorization request", async () => {
     const other = await signedIn(app, 'beginner')
     await other.post(`${app.url}/connect`)
-    await refused(at('?bxcontext=harbour-homes'), 400, 'no_attempt')
+    await refused(bxcontextUrl('?bxcontext=harbour-homes'), 400, 'missing_authorization_request')
   })
 
-  test('does not count for an attempt of the same user in another browser', async () => {
+  test('is not accepted for an authorization request in another browser of the same user', async () => {
     const elsewhere = await signedIn(app, `user-${run}`)
     await elsewhere.post(`${app.url}/connect`)
-    await refused(at('?bxcontext=harbour-homes'), 400, 'no_attempt')
+    await refused(bxcontextUrl('?bxcontext=harbour-homes'), 400, 'missing_authorization_request')
   })
 
   test.each([
@@ -220,23 +223,26 @@ describe('a bxcontext', () => {
     ['of 10 kB', `?bxcontext=${'x'.repeat(10_000)}`],
     ['with a control character', '?bxcontext=a%00b'],
     ['a dot segment', '?bxcontext=..'],
-  ])('that is %s is refused, and the attempt is still there for a good one', async (_what, query) => {
-    await visitor.post(`${app.url}/connect`)
-    await refused(at(query), 400, 'invalid_context')
-    expect((await visitor.get(at('?bxcontext=harbour-homes'))).status).toBe(303)
-  })
+  ])(
+    'that is %s is rejected, and the authorization request still accepts a valid one',
+    async (_what, query) => {
+      await visitor.post(`${app.url}/connect`)
+      await refused(bxcontextUrl(query), 400, 'invalid_bxcontext')
+      expect((await visitor.get(bxcontextUrl('?bxcontext=harbour-homes'))).status).toBe(303)
+    },
+  )
 
-  test('in two tabs at once: each tab has its own attempt and ends in its own connection', async () => {
+  test('in two tabs at once is bound to the authorization request of its tab', async () => {
     const [one, two] = [await toContext(app, visitor), await toContext(app, visitor, 'harbour-renovations')]
     const [first, second] = await Promise.all([visitor.get(one), visitor.get(two)])
     const states = [first, second].map(({ headers }) =>
       new URL(headers.get('location') ?? '').searchParams.get('state'),
     )
     expect(new Set(states).size).toBe(2)
-    await expect(visitor.get(at('?bxcontext=third'))).resolves.toMatchObject({ status: 400 })
+    await expect(visitor.get(bxcontextUrl('?bxcontext=third'))).resolves.toMatchObject({ status: 400 })
   })
 
-  test('goes to the consent url with code flow, PKCE S256, state, scopes and itself', async () => {
+  test('redirects to the consent page with code flow, PKCE S256, state, scopes and bxcontext', async () => {
     const answer = await visitor.get(await toContext(app, visitor))
     const url = new URL(answer.headers.get('location') ?? '')
     expect(url.origin + url.pathname).toBe(`${app.platform}/auth/authorize`)
@@ -253,14 +259,14 @@ describe('a bxcontext', () => {
   })
 
   test('of a visitor who is not signed in asks to sign in', async () => {
-    expect((await createVisitor().get(at('?bxcontext=a'), JSON_TYPE)).json()).toMatchObject({
+    expect((await createVisitor().get(bxcontextUrl('?bxcontext=a'), JSON_TYPE)).json()).toMatchObject({
       code: 'not_signed_in',
     })
   })
 })
 
 describe('reconnecting', () => {
-  test('after a revocation on the platform brings the connection back', async () => {
+  test('after a revocation on the platform restores the connection', async () => {
     const revoked = await connected(app, { name: `revoked-${run}` })
     await app.sandbox('revoke')
     const leads = await revoked.get(`${app.url}/connections/harbour-homes/leads`, JSON_TYPE)
@@ -274,7 +280,7 @@ describe('reconnecting', () => {
         status: 'revoked',
         health: 'revoked',
         revokedAt: expect.any(String),
-        revokedBecause: expect.stringContaining('revoked'),
+        revokedReason: expect.stringContaining('revoked'),
       },
     ])
     await revoked.get(await toCallback(app, revoked))

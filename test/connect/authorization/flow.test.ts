@@ -9,28 +9,29 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 describe('connecting an account', () => {
-  test('ends on the connections page with an active connection of the granted scopes', async () => {
+  test('ends on the connections page, with an active connection and the granted scopes', async () => {
     const visitor = await signedIn(app, 'first')
     const callback = await visitor.get(await toCallback(app, visitor))
     expect(callback.status).toBe(303)
     expect(callback.headers.get('location')).toBe('/connections')
     expect(await connectionsOf(app, visitor)).toMatchObject([
-      { context: 'harbour-homes', status: 'active', health: 'connected', scopes: ['catalogues', 'leads'] },
+      { bxcontext: 'harbour-homes', status: 'active', health: 'connected', scopes: ['catalogues', 'leads'] },
     ])
   })
 
-  test('a second context is a second connection with tokens of its own', async () => {
+  test('a second bxcontext is a second connection with its own tokens', async () => {
     const visitor = await connected(app, { name: 'two' })
     await visitor.get(await toCallback(app, visitor, { context: 'harbour-renovations' }))
-    const contexts = (await connectionsOf(app, visitor)).map(({ context }: { context: string }) => context)
-    expect(contexts.sort()).toEqual(['harbour-homes', 'harbour-renovations'])
+    const connections: { bxcontext: string }[] = await connectionsOf(app, visitor)
+    const names = connections.map(({ bxcontext }) => bxcontext)
+    expect(names.sort()).toEqual(['harbour-homes', 'harbour-renovations'])
     const tokens = await Promise.all(
-      contexts.map((context: string) => app.services.vault.accessToken('two', context)),
+      names.map((bxcontext) => app.services.vault.accessToken({ userId: 'two', bxcontext })),
     )
     expect(new Set(tokens).size).toBe(2)
   })
 
-  test('opens leads and catalogues that came with the granted token', async () => {
+  test('reads leads and catalogues with the granted token', async () => {
     const visitor = await connected(app, { name: 'reader' })
     const get = (path: string) =>
       visitor.get(`${app.url}/connections/harbour-homes/${path}`, { accept: 'application/json' })

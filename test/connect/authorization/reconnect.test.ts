@@ -16,56 +16,56 @@ beforeEach(async () => {
 })
 
 const MARCUS = 'marcus@ridgeline.example'
-const context = (value: string) => `${app.url}/connect/context?bxcontext=${value}`
+const bxcontextUrl = (value: string) => `${app.url}/connect/context?bxcontext=${value}`
 const reconnect = (bxcontext: string) => visitor.post(`${app.url}/connect`, { form: { bxcontext } })
-const contextsOf = async () =>
-  (await connectionsOf(app, visitor)).map((connection: { context: string }) => connection.context)
+const connectedTo = async () =>
+  (await connectionsOf(app, visitor)).map((connection: { bxcontext: string }) => connection.bxcontext)
 
 describe('reconnecting one business when another one comes back', () => {
-  /** As far as the question: Summit was meant, and the platform's login has Ridgeline. */
+  /** Goes to the question: Summit was to be reconnected, and Ridgeline came back. */
   async function question(): Promise<string> {
     await reconnect('summit-supplies')
-    const answer = await visitor.get(context('ridgeline-build'))
+    const answer = await visitor.get(bxcontextUrl('ridgeline-build'))
     expect(answer.status).toBe(303)
     const url = new URL(answer.headers.get('location') ?? '', app.url)
     expect(url.origin + url.search).toBe(app.url)
     return url.href
   }
 
-  test('asks the user, in words that name both, before consent is requested', async () => {
+  test('asks the user, naming both, before consent is requested', async () => {
     const page = await visitor.get(await question())
     expect(page.status).toBe(200)
     expect(page.text).toMatch(/You chose <strong>ridgeline-build<\/strong>[^.]*not <strong>summit-supplies/)
-    expect(await contextsOf()).toEqual([])
+    expect(await connectedTo()).toEqual([])
   })
 
-  test('goes on to consent for the other one when the user wants that', async () => {
+  test('asks for consent for the other one if the user confirms it', async () => {
     const url = await question()
     await logIn(app, visitor, MARCUS)
     const consent = await visitor.follow(await visitor.post(url))
     const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } })
     await visitor.follow(answered)
-    expect(await contextsOf()).toEqual(['ridgeline-build'])
+    expect(await connectedTo()).toEqual(['ridgeline-build'])
   })
 
-  test('takes one answer: the question cannot be answered twice, nor by another user', async () => {
+  test('accepts one answer: it cannot be repeated, nor given by another user', async () => {
     const url = await question()
     const other = await signedIn(app, 'somebody else')
     expect((await other.post(url, { accept: 'application/json' })).json()).toMatchObject({ status: 400 })
     expect((await visitor.post(url)).status).toBe(303)
     expect((await visitor.post(url, { accept: 'application/json' })).json()).toMatchObject({
-      code: 'unknown_attempt',
+      code: 'invalid_state',
     })
   })
 
-  test('does not ask when the business that was meant comes back, whatever other tabs do', async () => {
+  test('does not ask if the expected business comes back, whatever other tabs do', async () => {
     await reconnect('summit-supplies')
     await visitor.post(`${app.url}/connect`)
-    const answer = await visitor.get(context('summit-supplies'))
+    const answer = await visitor.get(bxcontextUrl('summit-supplies'))
     expect(answer.headers.get('location')).toMatch(/\/auth\/authorize\?.*bxcontext=summit-supplies/)
   })
 
-  test('carries what is meant on every button that reconnects', async () => {
+  test('names the bxcontext on every Reconnect button', async () => {
     const owner = await connected(app, { name: `owner-${run}` })
     await app.sandbox('revoke')
     const error = await owner.get(`${app.url}/connections/harbour-homes/leads`)
@@ -74,31 +74,31 @@ describe('reconnecting one business when another one comes back', () => {
       expect(page.text).toMatch(/name="bxcontext" value="harbour-homes"[\s\S]{0,60}Reconnect/)
   })
 
-  test('keeps what is meant when consent was denied, so that the next try ends in the right one', async () => {
+  test('remembers the expected business after a denied consent, for the next attempt', async () => {
     await logIn(app, visitor, MARCUS)
     await reconnect('ridgeline-build')
-    const consent = await visitor.follow(await visitor.get(context('ridgeline-build')))
+    const consent = await visitor.follow(await visitor.get(bxcontextUrl('ridgeline-build')))
     const denied = await visitor.follow(await visitor.post(consent.url, { form: { answer: 'deny' } }))
     expect(denied.text).toContain('name="bxcontext" value="ridgeline-build"')
   })
 
-  test.each(['a\u0000b', '..', 'x'.repeat(600)])('refuses a bxcontext like %j', async (bad) => {
+  test.each(['a\u0000b', '..', 'x'.repeat(600)])('rejects a bxcontext like %j', async (bad) => {
     const answer = await visitor.post(`${app.url}/connect`, {
       form: { bxcontext: bad },
       accept: 'application/json',
     })
-    expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_context' })
+    expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_bxcontext' })
   })
 })
 
 describe('the platform (sandbox)', () => {
-  test('names the asking application at login', async () => {
+  test('names the application at login', async () => {
     const login = await visitor.follow(await visitor.post(`${app.url}/connect`))
     expect(login.url).toContain('/login')
     expect(login.text).toContain('to continue to <strong>Test App</strong>')
   })
 
-  test('lets the user switch accounts from the consent page, and ends in the business that is chosen then', async () => {
+  test('lets the user switch accounts on the consent page and choose another business', async () => {
     await logIn(app, visitor, MARCUS)
     const first = await visitor.follow(await visitor.post(`${app.url}/connect`), `${app.url}/connect/context`)
     const consent = await visitor.follow(await visitor.get(first.url))
@@ -113,7 +113,7 @@ describe('the platform (sandbox)', () => {
     expect(asked.text).toContain('Summit Building Supplies')
   })
 
-  test('offers another login when a browser comes back without having come to consent', async () => {
+  test('offers another login if the browser returns without having reached the consent page', async () => {
     await logIn(app, visitor, MARCUS)
     await visitor.get(await toContext(app, visitor, 'ridgeline-build', MARCUS))
     const second = await visitor.follow(
@@ -124,37 +124,40 @@ describe('the platform (sandbox)', () => {
     expect(second.text).toContain('Log in as somebody else')
   })
 
-  test('lets the consent of a colleague with the same login live beside yours', async () => {
-    const mine = await connected(app, { name: `mine-${run}` })
+  test('keeps your consent when a colleague with the same login connects too', async () => {
+    const first = await connected(app, { name: `first-${run}` })
     await connected(app, { name: `colleague-${run}` })
     await app.sandbox('expire')
-    expect((await mine.get(`${app.url}/connections/harbour-homes/leads`)).status).toBe(200)
+    expect((await first.get(`${app.url}/connections/harbour-homes/leads`)).status).toBe(200)
   })
 })
 
 describe('the return addresses', () => {
-  const OTHERS = [
+  const NOT_NAVIGATIONS = [
     { 'sec-fetch-dest': 'image' },
     { 'sec-fetch-dest': 'iframe' },
     { 'sec-fetch-dest': 'empty' },
     { 'sec-fetch-dest': 'document', 'sec-purpose': 'prefetch;prerender' },
   ]
 
-  test.each(OTHERS)('opened with %j are refused, and the request is not used up', async (headers) => {
-    await visitor.post(`${app.url}/connect`)
-    expect((await visitor.get(context('harbour-homes'), { headers })).status).toBe(400)
-    await logIn(app, visitor)
-    const consent = await visitor.follow(
-      await visitor.get(context('harbour-homes'), { headers: { 'sec-fetch-dest': 'document' } }),
-    )
-    const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } })
-    const { url } = await visitor.follow(answered, `${app.url}/connect/callback`)
-    expect((await visitor.get(url, { headers })).status).toBe(400)
-    expect((await visitor.follow(await visitor.get(url))).url).toBe(`${app.url}/connections`)
-    expect(await contextsOf()).toEqual(['harbour-homes'])
-  })
+  test.each(NOT_NAVIGATIONS)(
+    'opened with %j are rejected, and the request is not consumed',
+    async (headers) => {
+      await visitor.post(`${app.url}/connect`)
+      expect((await visitor.get(bxcontextUrl('harbour-homes'), { headers })).status).toBe(400)
+      await logIn(app, visitor)
+      const consent = await visitor.follow(
+        await visitor.get(bxcontextUrl('harbour-homes'), { headers: { 'sec-fetch-dest': 'document' } }),
+      )
+      const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } })
+      const { url } = await visitor.follow(answered, `${app.url}/connect/callback`)
+      expect((await visitor.get(url, { headers })).status).toBe(400)
+      expect((await visitor.follow(await visitor.get(url))).url).toBe(`${app.url}/connections`)
+      expect(await connectedTo()).toEqual(['harbour-homes'])
+    },
+  )
 
-  test('show a failure at an address without code and state, also when it is reloaded', async () => {
+  test('show a failure at an address without code and state, even after a reload', async () => {
     const url = await toCallback(app, visitor, { form: { answer: 'deny' } })
     const failed = await visitor.follow(await visitor.get(url))
     expect([failed.url, failed.status]).toEqual([`${app.url}/connect/failed`, 403])
@@ -164,24 +167,24 @@ describe('the return addresses', () => {
     expect(app.logLines.filter((line) => line.includes(requestId)).join()).toContain('connect failed')
   })
 
-  test('leave code and state behind also when the store is away, and say what happened in the log', async () => {
+  test('remove code and state from the address even if the store is unavailable, and log the reason', async () => {
     const url = await toCallback(app, visitor)
-    const claim = vi
-      .spyOn(app.services.authorizationRequests, 'claim')
+    const consume = vi
+      .spyOn(app.services.authorizationRequests, 'consume')
       .mockRejectedValueOnce(new StoreUnavailableError('away'))
     const page = await visitor.follow(await visitor.get(url))
-    claim.mockRestore()
+    consume.mockRestore()
     expect([page.url, page.status]).toEqual([`${app.url}/connect/failed`, 503])
     expect(app.logLines.join()).toMatch(/"code":"store_unavailable","reason":"away","msg":"connect failed"/)
   })
 
-  test('have the code of a failure in the log, also when nothing was exchanged', async () => {
+  test('log the code of a failure, even if nothing was exchanged', async () => {
     const page = await visitor.follow(await visitor.get(`${app.url}/connect/callback?state=unknown&code=c`))
     const [, requestId = ''] = /Request ID for support: <code>([\w-]+)/.exec(page.text) ?? []
-    expect(app.logLines.filter((line) => line.includes(requestId)).join()).toContain('unknown_attempt')
+    expect(app.logLines.filter((line) => line.includes(requestId)).join()).toContain('invalid_state')
   })
 
-  test('without a failure lead to the connections', async () => {
+  test('redirect to the connections if nothing failed', async () => {
     expect((await visitor.follow(await visitor.get(`${app.url}/connect/failed`))).url).toBe(
       `${app.url}/connections`,
     )

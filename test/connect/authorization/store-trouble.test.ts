@@ -5,7 +5,7 @@ import { connectionsOf, signedIn, toCallback } from '../../support/flow.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { type RedisServer, startRedis } from '../../support/redis.ts'
 
-describe.skipIf(!REDIS)(`a consent while the store takes no writes${withRedis}`, () => {
+describe.skipIf(!REDIS)(`a consent while the store refuses writes${withRedis}`, () => {
   let server: RedisServer
   let app: Running
   let admin: ReturnType<typeof createClient>
@@ -22,12 +22,12 @@ describe.skipIf(!REDIS)(`a consent while the store takes no writes${withRedis}`,
     await server.close()
   })
 
-  test('ends on a page that says so, at a clean address, and the account is connected once the store can', async () => {
+  test('ends on a page that explains it, without the code in its address, and the account is connected once the store accepts it', async () => {
     const visitor = await signedIn(app)
     const url = await toCallback(app, visitor)
     const { oauth } = app.services
-    const exchange = oauth.exchange.bind(oauth)
-    const full = vi.spyOn(oauth, 'exchange').mockImplementation(async (flow) => {
+    const exchange = oauth.exchangeCode.bind(oauth)
+    const full = vi.spyOn(oauth, 'exchangeCode').mockImplementation(async (flow) => {
       const tokens = await exchange(flow)
       await admin.configSet('maxmemory', '1')
       return tokens
@@ -36,7 +36,9 @@ describe.skipIf(!REDIS)(`a consent while the store takes no writes${withRedis}`,
     full.mockRestore()
     expect([page.url, page.status]).toEqual([`${app.url}/connect/failed`, 503])
     expect(page.text).toContain('granted access')
-    expect(await connectionsOf(app, visitor)).toMatchObject([{ context: 'harbour-homes', status: 'active' }])
+    expect(await connectionsOf(app, visitor)).toMatchObject([
+      { bxcontext: 'harbour-homes', status: 'active' },
+    ])
     await admin.configSet('maxmemory', '0')
     await app.services.vault.idle()
     expect(
@@ -45,12 +47,12 @@ describe.skipIf(!REDIS)(`a consent while the store takes no writes${withRedis}`,
   })
 })
 
-test('an exchange that is answered after 6 s connects the account', async () => {
-  const app = await startAll({}, {}, { tokenAnswerMs: 32_000 })
+test('a code exchange that takes 6 s connects the account', async () => {
+  const app = await startAll({}, {}, { tokenTimeoutMs: 32_000 })
   const visitor = await signedIn(app)
   const url = await toCallback(app, visitor)
   const { oauth } = app.services
-  const sent = vi.spyOn(oauth, 'exchange')
+  const sent = vi.spyOn(oauth, 'exchangeCode')
   await app.fault('exchange', 'slow', 1)
   const page = await visitor.follow(await visitor.get(url))
   expect(page.url).toBe(`${app.url}/connections`)

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createApi } from '../../../src/connect/platform/api.ts'
@@ -13,7 +14,7 @@ let server: Awaited<ReturnType<typeof serve>>
 let handlers: Handler[]
 let requests: { url: string; authorization: string | undefined; method: string }[]
 let leads: Leads
-const http = createHttp({ answerMs: 300, deadlineMs: 1500, maxBytes: 100_000 })
+const http = createHttp({ stepTimeoutMs: 300, deadlineMs: 1500, maxBytes: 100_000 })
 
 beforeAll(async () => {
   server = await serve((req, res) => {
@@ -32,13 +33,13 @@ beforeEach(() => {
   handlers = []
 })
 
-/** A source whose renewed tokens are `renewed-1`, `renewed-2` ... */
+/** A source whose refreshed tokens are `refreshed-1`, `refreshed-2` ... */
 function source(granted: string[] | null = null) {
-  let renewals = 0
+  let refreshes = 0
   return {
     accessToken: async () => 'token',
-    refresh: async () => `renewed-${++renewals}`,
-    renewals: () => renewals,
+    refresh: async () => `refreshed-${++refreshes}`,
+    refreshes: () => refreshes,
     grantedScopes: async () => granted,
     account: 'one',
     noteCall: async () => {},
@@ -60,11 +61,14 @@ describe('an API call', () => {
     const { pathname, searchParams } = new URL(url, 'http://x')
     expect(pathname).toBe('/base/leads')
     expect(Object.fromEntries(searchParams)).toEqual({
-      ...{ $top: '5', $skip: '10', $orderby: 'createdAt desc', $count: 'true' },
+      $top: '5',
+      $skip: '10',
+      $orderby: 'createdAt desc',
+      $count: 'true',
     })
   })
 
-  test('without a total says so', async () => {
+  test('resolves to a null total if there is none', async () => {
     handlers = [json([])]
     expect(await leads.list(source())).toEqual({ items: [], total: null })
   })
@@ -76,7 +80,7 @@ describe('an API call', () => {
   })
 
   test.each(['.', '..', 'a/b', 'a\\b', '../catalogues'])(
-    'with the id %j, which could lead out of its path, is not sent',
+    'with the id %j, which could lead out of its path, is rejected without a request',
     async (id) => {
       await expect(leads.get(source(), id)).rejects.toMatchObject({ code: 'not_found' })
       expect(requests).toEqual([])
@@ -85,48 +89,48 @@ describe('an API call', () => {
 })
 
 describe('what an API answer means', () => {
-  test('401: one renewed token and one repeat, which works', async () => {
+  test('401: refreshes the token once and repeats the call once', async () => {
     handlers = [json({}, 401), json([])]
     await leads.list(source())
-    expect(requests.map(({ authorization }) => authorization)).toEqual(['Bearer token', 'Bearer renewed-1'])
+    expect(requests.map(({ authorization }) => authorization)).toEqual(['Bearer token', 'Bearer refreshed-1'])
   })
 
-  test('401 again after a good renewal: rejected, without another round', async () => {
+  test('401 again after a refresh: rejected, without another attempt', async () => {
     handlers = [json({}, 401)]
     const from = source()
     await expect(leads.list(from)).rejects.toMatchObject({ code: 'platform_rejected', status: 502 })
-    expect(from.renewals()).toBe(1)
+    expect(from.refreshes()).toBe(1)
     expect(requests).toHaveLength(2)
   })
 
-  test('401 and a renewal that fails: the renewal decides', async () => {
+  test('401 and a failed refresh: the error of the refresh', async () => {
     handlers = [json({}, 401)]
-    const failing = { ...source(), refresh: () => Promise.reject(new Error('the vault’s word')) }
-    await expect(leads.list(failing)).rejects.toThrow('the vault’s word')
+    const failing = { ...source(), refresh: () => Promise.reject(new Error('error of the vault')) }
+    await expect(leads.list(failing)).rejects.toThrow('error of the vault')
   })
 
-  test('403: a missing scope, by the name in the challenge, else the needed one if it was not granted, else none; never a renewal', async () => {
+  test('403: names the scope in the challenge, or else the needed one if it was not granted; never refreshes', async () => {
     const challenge = 'Bearer error="insufficient_scope", scope="leads.write"'
     handlers = [json({}, 403, { 'www-authenticate': challenge }), json({}, 403)]
     const from = source()
     await expect(leads.list(from)).rejects.toMatchObject({
-      code: 'scope_missing',
+      code: 'insufficient_scope',
       status: 403,
       scope: 'leads.write',
     })
     await expect(leads.list(source(['catalogues']))).rejects.toMatchObject({
-      code: 'scope_missing',
+      code: 'insufficient_scope',
       scope: 'leads',
     })
     await expect(leads.list(source(['leads']))).rejects.toMatchObject({
-      code: 'scope_missing',
+      code: 'insufficient_scope',
       scope: undefined,
     })
-    await expect(leads.list(from)).rejects.toMatchObject({ code: 'scope_missing', scope: undefined })
-    expect(from.renewals()).toBe(0)
+    await expect(leads.list(from)).rejects.toMatchObject({ code: 'insufficient_scope', scope: undefined })
+    expect(from.refreshes()).toBe(0)
   })
 
-  test('404: not found, of the thing that was asked for; rejected for a list, which always exists', async () => {
+  test('404: not found for one resource; rejected for a list, which always exists', async () => {
     handlers = [json({}, 404)]
     await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_rejected' })
     await expect(leads.get(source(), 'x')).rejects.toMatchObject({
@@ -135,7 +139,7 @@ describe('what an API answer means', () => {
     })
   })
 
-  test.each([400, 409, 422])('%i: rejected, and not repeated', async (status) => {
+  test.each([400, 409, 422])('%i: rejected, and not retried', async (status) => {
     handlers = [json({ secret: 'detail' }, status)]
     await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_rejected', status: 502 })
     expect(requests).toHaveLength(1)
@@ -146,7 +150,7 @@ describe('what an API answer means', () => {
     ['503', json({}, 503)],
     ['a stall', () => {}],
     ['a dropped connection', (_req: unknown, res: ServerResponse) => void res.destroy()],
-  ] as [string, Handler][])('%s once: a read is repeated and works', async (_what, handler) => {
+  ] as [string, Handler][])('%s once: a read is retried and works', async (_what, handler) => {
     handlers = [handler, json([])]
     expect(await leads.list(source())).toEqual({ items: [], total: null })
     expect(requests).toHaveLength(2)
@@ -159,7 +163,7 @@ describe('what an API answer means', () => {
     ['HTML instead of JSON', (_req: unknown, res: ServerResponse) => void res.end('<h1>Down</h1>'), 1],
     ['half of JSON', (_req: unknown, res: ServerResponse) => void res.end('[{"id":'), 1],
   ] as [string, Handler, number][])(
-    '%s for good: unavailable, within the deadline',
+    '%s permanently: unavailable, within the deadline',
     async (_what, handler, tries) => {
       handlers = [handler]
       await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_unavailable', status: 503 })
@@ -173,7 +177,7 @@ describe('what an API answer means', () => {
     expect(requests).toHaveLength(2)
   })
 
-  test('429 with a Retry-After beyond the deadline is passed on at once', async () => {
+  test('429 with a Retry-After beyond the deadline fails at once', async () => {
     handlers = [json({}, 429, { 'retry-after': '60' })]
     await expect(leads.list(source())).rejects.toMatchObject({
       code: 'platform_unavailable',
@@ -182,7 +186,7 @@ describe('what an API answer means', () => {
     expect(requests).toHaveLength(1)
   })
 
-  test('Retry-After as a date is understood', async () => {
+  test('Retry-After may be a date', async () => {
     const date = new Date(Date.now() + 30_000).toUTCString()
     handlers = [json({}, 503, { 'retry-after': date })]
     const error = await leads.list(source()).catch((thrown) => thrown)
@@ -212,12 +216,12 @@ describe('what an API answer means', () => {
     await other.close()
   })
 
-  test('an answer that is too large is rejected before it fills the memory', async () => {
+  test('a response that is too large is rejected before it fills the memory', async () => {
     handlers = [(_req, res) => void res.end('x'.repeat(200_000))]
     await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_rejected' })
   })
 
-  test('an answer that never ends is given up at the deadline', async () => {
+  test('a response that never ends fails at the deadline', async () => {
     handlers = [
       (_req, res) => {
         const drip = setInterval(() => (res.destroyed ? clearInterval(drip) : res.write(' ')), 50)
@@ -231,7 +235,7 @@ describe('what an API answer means', () => {
 
 test('the deadline covers the wait for a free connection', async () => {
   handlers = [() => {}]
-  const slow = createHttp({ answerMs: 2000, deadlineMs: 2000 })
+  const slow = createHttp({ stepTimeoutMs: 2000, deadlineMs: 2000 })
   const url = `http://127.0.0.1:${server.port}/`
   const busy = Array.from({ length: 64 }, () => slow.send({ method: 'GET', url }).catch(() => {}))
   await expect.poll(() => requests.length).toBe(64)
@@ -245,7 +249,7 @@ test('the deadline covers the wait for a free connection', async () => {
 })
 
 describe('creating', () => {
-  test('is sent once, even when the answer is lost', async () => {
+  test('is sent once, even if the response is lost', async () => {
     handlers = [(_req, res) => void res.destroy()]
     await expect(leads.create(source(), { name: 'A' })).rejects.toMatchObject({
       code: 'platform_unavailable',
@@ -253,7 +257,7 @@ describe('creating', () => {
     expect(requests.map(({ method }) => method)).toEqual(['POST'])
   })
 
-  test('refuses fields that the contract does not have', async () => {
+  test('rejects fields that the contract does not have', async () => {
     const lead = { name: 'A', admin: true } as { name: string }
     await expect(leads.create(source(), lead)).rejects.toThrow(/admin/)
     expect(requests).toEqual([])
@@ -275,11 +279,11 @@ describe('one account whose calls hang', () => {
   }
   const of = (account: string) => ({ ...source(), account, accessToken: async () => account })
 
-  test('has at most 16 in flight, and leaves the others alone', async () => {
+  test('has at most 16 calls in flight, and does not delay other accounts', async () => {
     handlers = [hang]
     const shared = create()
     const hanging = Array.from({ length: 200 }, () => shared.list(of('hanging')).catch((error) => error))
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await pause(300)
     expect(inFlight.get('Bearer hanging')).toBe(16)
     const started = performance.now()
     await Promise.all(Array.from({ length: 10 }, () => shared.list(of('another'))))
@@ -288,7 +292,7 @@ describe('one account whose calls hang', () => {
       expect(error).toMatchObject({ code: 'platform_unavailable' })
   })
 
-  test('has its queue served in turn once calls are answered', async () => {
+  test('has its queued calls sent as calls are answered', async () => {
     handlers = [json([])]
     const shared = create()
     const all = await Promise.all(Array.from({ length: 100 }, () => shared.list(of('busy'))))
@@ -316,7 +320,7 @@ describe('an outage', () => {
   })
 })
 
-test('a process that was stopped past its deadline reads the answer that is waiting for it', async () => {
+test('a process that was stopped past its deadline reads the response that has arrived', async () => {
   const answering = new Worker(
     `const { createServer } = require('node:http')
     const server = createServer((_req, res) => setTimeout(() => res.end('[]'), 100))
@@ -326,14 +330,14 @@ test('a process that was stopped past its deadline reads the answer that is wait
   const [port] = await once(answering, 'message')
   const pool = createHttp({ deadlineMs: 500 })
   const answer = pool.send({ method: 'GET', url: `http://127.0.0.1:${port}/` })
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await pause(50)
   // As SIGSTOP does: nothing is read, and time goes on.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000)
   expect(await answer).toMatchObject({ status: 200 })
   await Promise.all([pool.close(), answering.terminate()])
 })
 
-test('an answer about the request itself ends an outage; a token that stays rejected does not look well', async () => {
+test('an error about the request itself ends an outage; a token that stays rejected is a problem', async () => {
   const noted: unknown[] = []
   const from = { ...source(), noteCall: async (outcome: unknown) => void noted.push(outcome) }
   handlers = [json({}, 404), json({}, 401)]

@@ -11,14 +11,20 @@ afterEach(() => endpoint.close())
 
 function oauth(options: Partial<OAuthOptions> = {}) {
   return createOAuth({
-    ...{ appUrl: 'https://app.platform.example/sub/', authUrl: endpoint.authUrl, http: createHttp() },
-    ...{ clientId: 'client id', clientSecret: 'a+secret/with=signs', scopes: ['leads', 'catalogues'] },
-    ...{ authorizePath: '/authorize', authorizeParams: {}, pkce: true },
+    appUrl: 'https://app.platform.example/sub/',
+    authUrl: endpoint.authUrl,
+    clientId: 'client id',
+    clientSecret: 'a+secret/with=signs',
+    scopes: ['leads', 'catalogues'],
+    authorizePath: '/authorize',
+    authorizeParams: {},
+    pkce: true,
+    http: createHttp(),
     ...options,
   })
 }
 
-const flow = { context: 'ctx/1', state: 'the-state', codeVerifier: 'v'.repeat(43) }
+const flow = { bxcontext: 'ctx/1', state: 'the-state', codeVerifier: 'v'.repeat(43) }
 const callback = (query: string) => new URL(`https://app.example/connect/callback?${query}`)
 
 test('the start url is the platform’s page with the redirect url, and keeps the path of the address', () => {
@@ -28,31 +34,34 @@ test('the start url is the platform’s page with the redirect url, and keeps th
   )
 })
 
-describe('the consent url', () => {
+describe('the authorization url', () => {
   const consent = { ...flow, redirectUri: 'https://app.example/connect/callback' }
 
-  test('has configured parameters and path, and no PKCE when that is off', async () => {
+  test('has the configured parameters and path, and no PKCE if it is off', async () => {
     const url = await oauth({
       pkce: false,
       authorizePath: '/consent',
       authorizeParams: { audience: 'api' },
-    }).consentUrl(consent)
+    }).authorizationUrl(consent)
     expect(url.pathname).toBe('/consent')
     expect(url.searchParams.get('audience')).toBe('api')
     expect(url.searchParams.has('code_challenge')).toBe(false)
   })
 
   test('never carries the client secret or the code verifier', async () => {
-    const { href } = await oauth().consentUrl(consent)
+    const { href } = await oauth().authorizationUrl(consent)
     expect(decodeURIComponent(href)).not.toContain('a+secret')
     expect(href).not.toContain(flow.codeVerifier)
   })
 })
 
-describe('the exchange', () => {
+describe('the code exchange', () => {
   test('sends code, redirect_uri, verifier, bxcontext and credentials as a form, once', async () => {
     endpoint.answers(tokens({ refresh_token: 'r', scope: 'leads catalogues', expires_in: 60 }))
-    const got = await oauth().exchange({ ...flow, callbackUrl: callback('code=the-code&state=the-state') })
+    const got = await oauth().exchangeCode({
+      ...flow,
+      callbackUrl: callback('code=the-code&state=the-state'),
+    })
     expect(endpoint.requests).toEqual([
       {
         grant_type: 'authorization_code',
@@ -67,34 +76,37 @@ describe('the exchange', () => {
     expect(got).toMatchObject({ refreshToken: 'r', expiresIn: 60, scopes: ['leads', 'catalogues'] })
   })
 
-  test('is not sent when state or issuer do not fit', async () => {
+  test('is not sent if the state or the issuer does not match', async () => {
     for (const query of [
       'code=c&state=other',
       'code=c',
       'code=c&state=the-state&iss=https%3A%2F%2Felsewhere.example',
     ]) {
-      const exchange = oauth().exchange({ ...flow, callbackUrl: callback(query) })
+      const exchange = oauth().exchangeCode({ ...flow, callbackUrl: callback(query) })
       await expect(exchange).rejects.toMatchObject({ code: 'platform_rejected' })
     }
     expect(endpoint.requests).toEqual([])
   })
 
-  test.each(['', '/'])('accepts its issuer, with %j at its end', async (end) => {
+  test.each(['', '/'])('accepts its issuer followed by %j', async (end) => {
     const query = new URLSearchParams({ code: 'c', state: 'the-state', iss: endpoint.authUrl + end })
-    await oauth().exchange({ ...flow, callbackUrl: callback(String(query)) })
+    await oauth().exchangeCode({ ...flow, callbackUrl: callback(String(query)) })
     expect(endpoint.requests).toHaveLength(1)
   })
 
-  test('ignores an id token that nobody asked for', async () => {
+  test('ignores an id token, which was not requested', async () => {
     endpoint.answers(tokens({ id_token: 'not.a.jwt' }))
-    await oauth().exchange({ ...flow, callbackUrl: callback('code=c&state=the-state') })
+    await oauth().exchangeCode({ ...flow, callbackUrl: callback('code=c&state=the-state') })
   })
 })
 
 test.each([
-  ['a code', () => oauth().exchange({ ...flow, callbackUrl: callback('code=SECRET-CODE&state=the-state') })],
-  ['a refresh token', () => oauth().refresh({ refreshToken: 'SECRET-REFRESH', context: 'ctx' })],
-])('an error about %s holds no secret, however deep one looks', async (_what, call) => {
+  [
+    'a code',
+    () => oauth().exchangeCode({ ...flow, callbackUrl: callback('code=SECRET-CODE&state=the-state') }),
+  ],
+  ['a refresh token', () => oauth().refresh({ refreshToken: 'SECRET-REFRESH', bxcontext: 'ctx' })],
+])('an error about %s contains no secret at any depth', async (_what, call) => {
   const answers = [
     oauthError('invalid_grant'),
     oauthError('invalid_client', 401),
@@ -113,7 +125,7 @@ test.each([
   }
 })
 
-/** All strings that can be reached from a value, hidden properties included. */
+/** All strings that are reachable from a value, including hidden properties. */
 function everythingIn(value: unknown, seen = new Set<unknown>()): string {
   if (typeof value === 'string') return value
   if (typeof value !== 'object' || value === null || seen.has(value)) return ''

@@ -1,16 +1,17 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
-import { type Key, keyName, parseKeyName, type Store } from '../../../src/connect/store/store.ts'
+import { type Key, type KeyValueStore, keyName, parseKeyName } from '../../../src/connect/store/store.ts'
 import { tempDir } from '../../support/app.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { ready, startCluster, startRedis } from '../../support/redis.ts'
 
 interface Subject {
-  store: Store
+  store: KeyValueStore
   close(): Promise<unknown>
 }
 
@@ -43,7 +44,7 @@ const subjects = [
 describe.each(subjects)('the store on $name', ({ open, skip }) => {
   if (skip) return test.skip('has no server to run on')
   let subject: Subject
-  let store: Store
+  let store: KeyValueStore
   let run = 0
   beforeAll(async () => {
     subject = await open()
@@ -54,67 +55,67 @@ describe.each(subjects)('the store on $name', ({ open, skip }) => {
   const key = (id = 'id', owner = `owner-${run}`): Key => ({ kind: 'thing', owner, id })
   const fresh = () => key(`id-${++run}`)
 
-  test('gives back what was set, and null for what was not', async () => {
-    const at = fresh()
-    expect(await store.get(at)).toBeNull()
-    await store.set(at, 'one')
-    await store.set(at, 'two')
-    expect(await store.get(at)).toBe('two')
+  test('returns the value that was set, or null', async () => {
+    const entry = fresh()
+    expect(await store.get(entry)).toBeNull()
+    await store.set(entry, 'one')
+    await store.set(entry, 'two')
+    expect(await store.get(entry)).toBe('two')
   })
 
-  test('delete removes, and says whether there was something', async () => {
-    const at = fresh()
-    await store.set(at, 'one')
-    expect(await store.delete(at)).toBe(true)
-    expect(await store.delete(at)).toBe(false)
-    expect(await store.get(at)).toBeNull()
+  test('delete removes a value and resolves to whether there was one', async () => {
+    const entry = fresh()
+    await store.set(entry, 'one')
+    expect(await store.delete(entry)).toBe(true)
+    expect(await store.delete(entry)).toBe(false)
+    expect(await store.get(entry)).toBeNull()
   })
 
   test('compare-and-set writes only over exactly what was expected', async () => {
-    const at = fresh()
-    expect(await store.compareAndSet(at, 'one', 'two')).toBe(false)
-    expect(await store.compareAndSet(at, null, 'one')).toBe(true)
-    expect(await store.compareAndSet(at, null, 'other')).toBe(false)
-    expect(await store.compareAndSet(at, 'One', 'two')).toBe(false)
-    expect(await store.compareAndSet(at, 'one', 'two')).toBe(true)
-    expect(await store.get(at)).toBe('two')
-    expect(await store.compareAndSet(at, 'one', null)).toBe(false)
-    expect(await store.compareAndSet(at, 'two', null)).toBe(true)
-    expect(await store.get(at)).toBeNull()
-    expect(await store.compareAndSet(at, null, null)).toBe(true)
+    const entry = fresh()
+    expect(await store.compareAndSet(entry, 'one', 'two')).toBe(false)
+    expect(await store.compareAndSet(entry, null, 'one')).toBe(true)
+    expect(await store.compareAndSet(entry, null, 'other')).toBe(false)
+    expect(await store.compareAndSet(entry, 'One', 'two')).toBe(false)
+    expect(await store.compareAndSet(entry, 'one', 'two')).toBe(true)
+    expect(await store.get(entry)).toBe('two')
+    expect(await store.compareAndSet(entry, 'one', null)).toBe(false)
+    expect(await store.compareAndSet(entry, 'two', null)).toBe(true)
+    expect(await store.get(entry)).toBeNull()
+    expect(await store.compareAndSet(entry, null, null)).toBe(true)
   })
 
-  test('of many who compare and set at once, one wins', async () => {
-    const at = fresh()
+  test('of many concurrent compare-and-sets, one wins', async () => {
+    const entry = fresh()
     const wins = await Promise.all(
-      Array.from({ length: 50 }, (_, i) => store.compareAndSet(at, null, `w${i}`)),
+      Array.from({ length: 50 }, (_, i) => store.compareAndSet(entry, null, `w${i}`)),
     )
     expect(wins.filter(Boolean)).toHaveLength(1)
-    expect(await store.get(at)).toBe(`w${wins.indexOf(true)}`)
+    expect(await store.get(entry)).toBe(`w${wins.indexOf(true)}`)
   })
 
-  test('a value with a life ends with it, and then counts as absent', async () => {
-    const at = fresh()
-    await store.set(at, 'short', 40)
-    expect(await store.get(at)).toBe('short')
-    await expect.poll(() => store.get(at)).toBeNull()
-    expect(await store.compareAndSet(at, 'short', 'x')).toBe(false)
-    expect(await store.delete(at)).toBe(false)
-    expect(await store.compareAndSet(at, null, 'next', 40)).toBe(true)
-    await expect.poll(() => store.get(at)).toBeNull()
+  test('a value with a ttl expires and then counts as absent', async () => {
+    const entry = fresh()
+    await store.set(entry, 'short', 40)
+    expect(await store.get(entry)).toBe('short')
+    await expect.poll(() => store.get(entry)).toBeNull()
+    expect(await store.compareAndSet(entry, 'short', 'x')).toBe(false)
+    expect(await store.delete(entry)).toBe(false)
+    expect(await store.compareAndSet(entry, null, 'next', 40)).toBe(true)
+    await expect.poll(() => store.get(entry)).toBeNull()
   })
 
-  test('a write without a life makes an expiring value last, and one with a life makes a lasting value expire', async () => {
-    const [lasting, expiring] = [fresh(), fresh()]
-    await store.set(lasting, 'a', 40)
-    await store.set(lasting, 'b')
+  test('a write without a ttl makes an expiring value permanent, and one with a ttl makes a permanent value expire', async () => {
+    const [permanent, expiring] = [fresh(), fresh()]
+    await store.set(permanent, 'a', 40)
+    await store.set(permanent, 'b')
     await store.set(expiring, 'a')
     await store.compareAndSet(expiring, 'a', 'b', 40)
     await expect.poll(() => store.get(expiring)).toBeNull()
-    expect(await store.get(lasting)).toBe('b')
+    expect(await store.get(permanent)).toBe('b')
   })
 
-  test('lists the lasting values of one kind and owner', async () => {
+  test('lists the permanent values of one kind and owner', async () => {
     const owner = `lister-${++run}`
     for (const id of ['b', 'a', 'c', 'gone', 'swapped']) await store.set(key(id, owner), `value ${id}`)
     await store.set(key('temporary', owner), 'x', 60_000)
@@ -129,20 +130,20 @@ describe.each(subjects)('the store on $name', ({ open, skip }) => {
     expect(await store.list('thing', 'nobody')).toEqual([])
   })
 
-  test('scans every lasting value of a kind, of all owners', async () => {
+  test('scans every permanent value of a kind, of all owners', async () => {
     const kind = `scan-${String.fromCharCode(97 + (run++ % 26))}`
     const keys = Array.from({ length: 1200 }, (_, i) => ({ kind, owner: `o${i % 40}`, id: `i${i}` }))
-    await Promise.all(keys.map((at) => store.set(at, at.id)))
+    await Promise.all(keys.map((entry) => store.set(entry, entry.id)))
     await store.set({ kind, owner: 'o', id: 'short' }, 'x', 60_000)
     const found = new Set<string>()
-    for await (const { key: at, value } of store.scan(kind)) {
-      expect(value).toBe(at.id)
-      found.add(keyName(at))
+    for await (const { key: entry, value } of store.scan(kind)) {
+      expect(value).toBe(entry.id)
+      found.add(keyName(entry))
     }
     expect(found.size).toBe(1200)
   })
 
-  test('keeps keys apart, whatever characters they hold, and values whole, whatever characters they hold', async () => {
+  test('keeps keys distinct and values intact, whatever characters they contain', async () => {
     const odd = [
       'a:b',
       'a',
@@ -166,8 +167,8 @@ describe.each(subjects)('the store on $name', ({ open, skip }) => {
       'x'.repeat(500),
     ]
     const pairs = odd.flatMap((owner) => odd.map((id) => ({ kind: 'odd', owner, id })))
-    await Promise.all(pairs.map((at) => store.set(at, JSON.stringify(at))))
-    for (const at of pairs) expect(await store.get(at)).toBe(JSON.stringify(at))
+    await Promise.all(pairs.map((entry) => store.set(entry, JSON.stringify(entry))))
+    for (const entry of pairs) expect(await store.get(entry)).toBe(JSON.stringify(entry))
     expect((await store.list('odd', '{a}')).map(({ key: { id } }) => id).sort()).toEqual([...odd].sort())
   })
 
@@ -179,16 +180,16 @@ describe.each(subjects)('the store on $name', ({ open, skip }) => {
 test.each([
   ['one Redis', ['redis://127.0.0.1:9']],
   ['a cluster', ['redis://127.0.0.1:9', 'redis://127.0.0.1:10']],
-])('a store on %s that is not there can be closed at any moment, more than once', async (_what, urls) => {
+])('a store on %s that is unreachable can be closed entry any time, more than once', async (_what, urls) => {
   for (const wait of [0, 5, 300, 700]) {
     const store = openRedis({ urls })
-    await new Promise((resolve) => setTimeout(resolve, wait))
+    await pause(wait)
     await store.close()
     await store.close()
   }
 })
 
-test('a Redis store that is closed at once does not connect afterwards', async () => {
+test('a Redis store that is closed entry once does not connect afterwards', async () => {
   let connections = 0
   const server = createServer((socket) => {
     connections++
@@ -196,12 +197,12 @@ test('a Redis store that is closed at once does not connect afterwards', async (
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   await openRedis({ urls: [`redis://127.0.0.1:${(server.address() as AddressInfo).port}`] }).close()
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  await pause(200)
   expect(connections).toBe(0)
   server.close()
 })
 
-test('two different keys never have the same name, and a name leads back to its key', () => {
+test('different keys have different names, and a name can be parsed back to its key', () => {
   const text = fc.string({ unit: 'grapheme' })
   fc.assert(
     fc.property(text, text, text, text, (owner, id, owner2, id2) => {

@@ -1,26 +1,27 @@
 import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import { tempDir } from '../../support/app.ts'
 
-const at = (id: string) => ({ kind: 'thing', owner: 'ann', id })
+const key = (id: string) => ({ kind: 'thing', owner: 'ann', id })
 
-test('a full disk fails the write with a clear error and leaves what was there readable', async () => {
+test('a full disk fails the write with a clear error, and earlier values stay readable', async () => {
   const { dir, remove } = tempDir()
   const file = join(dir, 'store.sqlite')
   const store = openSqlite({ file })
-  await store.set(at('before'), 'kept')
+  await store.set(key('before'), 'kept')
   await store.close()
   // The file cannot grow any more: the nearest thing to a full disk.
   const full = openSqlite({ file, maxPages: 12 })
-  const writes = Array.from({ length: 50 }, (_, i) => full.set(at(`new-${i}`), 'x'.repeat(4000)))
+  const writes = Array.from({ length: 50 }, (_, i) => full.set(key(`new-${i}`), 'x'.repeat(4000)))
   const failed = (await Promise.allSettled(writes)).filter(({ status }) => status === 'rejected')
   expect(failed[0]).toMatchObject({
     reason: { code: 'store_unavailable', reason: expect.stringContaining('full') },
   })
-  expect(await full.get(at('before'))).toBe('kept')
+  expect(await full.get(key('before'))).toBe('kept')
   await full.close()
   remove()
 })
@@ -31,15 +32,15 @@ test('two processes on one file see each other’s writes at once', async () => 
     openSqlite({ file: join(dir, 'a', 'store.sqlite') }),
     openSqlite({ file: join(dir, 'a', 'store.sqlite') }),
   ]
-  await one.set(at('x'), 'one')
-  expect(await two.compareAndSet(at('x'), 'one', 'two')).toBe(true)
-  expect(await one.compareAndSet(at('x'), 'one', 'three')).toBe(false)
-  expect(await one.get(at('x'))).toBe('two')
+  await one.set(key('x'), 'one')
+  expect(await two.compareAndSet(key('x'), 'one', 'two')).toBe(true)
+  expect(await one.compareAndSet(key('x'), 'one', 'three')).toBe(false)
+  expect(await one.get(key('x'))).toBe('two')
   await Promise.all([one.close(), two.close()])
   remove()
 })
 
-test('a file that is no database, or cannot be opened, is named in the error', async () => {
+test('the error names a file that cannot be opened', async () => {
   const { dir, remove } = tempDir()
   mkdirSync(join(dir, 'store.sqlite'))
   expect(() => openSqlite({ file: join(dir, 'store.sqlite') })).toThrow(/store\.sqlite cannot be opened/)
@@ -54,17 +55,17 @@ test('the data folder is readable by its user only', async () => {
   remove()
 })
 
-/** Another process's lock on the file, held for so long, in ms. */
+/** Holds another process's lock on the file, for `ms`. */
 async function lockedFor(ms: number, file: string): Promise<void> {
   const other = new DatabaseSync(file)
   other.exec('BEGIN EXCLUSIVE')
-  await new Promise((resolve) => setTimeout(resolve, ms))
+  await pause(ms)
   other.exec('COMMIT')
   other.close()
 }
 
 describe('a file that another process has locked', () => {
-  test('is waited for without holding up anything else', async () => {
+  test('is waited for without blocking the event loop', async () => {
     const { dir, remove } = tempDir()
     const file = join(dir, 'store.sqlite')
     const store = openSqlite({ file })
@@ -75,35 +76,35 @@ describe('a file that another process has locked', () => {
       longest = Math.max(longest, performance.now() - last)
       last = performance.now()
     }, 5)
-    await store.set(at('x'), 'written')
+    await store.set(key('x'), 'written')
     clearInterval(ticks)
     await unlocked
     expect(longest).toBeLessThan(100)
-    expect(await store.get(at('x'))).toBe('written')
+    expect(await store.get(key('x'))).toBe('written')
     await store.close()
     remove()
   })
 
-  test('is given up on after two seconds, and nothing is written', async () => {
+  test('fails the operation after two seconds, and nothing is written', async () => {
     const { dir, remove } = tempDir()
     const file = join(dir, 'store.sqlite')
     const store = openSqlite({ file })
     const unlocked = lockedFor(3_000, file)
     const started = performance.now()
-    await expect(store.set(at('x'), 'lost')).rejects.toMatchObject({ code: 'store_unavailable' })
+    await expect(store.set(key('x'), 'lost')).rejects.toMatchObject({ code: 'store_unavailable' })
     expect(performance.now() - started).toBeGreaterThan(1_900)
     await unlocked
-    expect(await store.get(at('x'))).toBeNull()
+    expect(await store.get(key('x'))).toBeNull()
     await store.close()
     remove()
   })
 })
 
-test('the file and what SQLite puts beside it are readable by their user only, also in a folder that others can open', async () => {
+test('the files of SQLite are readable by their user only, even in a folder that others can open', async () => {
   const { dir, remove } = tempDir()
   chmodSync(dir, 0o755)
   const store = openSqlite({ file: join(dir, 'store.sqlite') })
-  await store.set(at('x'), 'y')
+  await store.set(key('x'), 'y')
   const files = readdirSync(dir)
   expect(files).toEqual(expect.arrayContaining(['store.sqlite', 'store.sqlite-wal', 'store.sqlite-shm']))
   for (const name of files) expect(statSync(join(dir, name)).mode & 0o077, name).toBe(0)

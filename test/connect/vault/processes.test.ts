@@ -1,12 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import { forkWorker } from '../../support/process.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { type RedisServer, ready, startRedis } from '../../support/redis.ts'
 import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
-import { GRANTED, newKey, type VaultSetup, vaultSetup } from '../../support/vault.ts'
+import { GRANTED, newKey, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 
 describe.skipIf(!REDIS)(`four processes on one expired token on Redis${withRedis}`, () => {
   let server: RedisServer
@@ -18,7 +19,7 @@ describe.skipIf(!REDIS)(`four processes on one expired token on Redis${withRedis
     const store = await ready(openRedis({ urls: [server.url] }))
     const key = newKey()
     setup = await vaultSetup({ store, keys: [key] })
-    await setup.vault.connect('ann', 'ctx', { ...GRANTED, expiresIn: 0 })
+    await setup.vault.connect(REF, { ...GRANTED, expiresIn: 0 })
     const env = {
       REDIS_URL: server.url,
       AUTH_URL: setup.endpoint.authUrl,
@@ -33,10 +34,10 @@ describe.skipIf(!REDIS)(`four processes on one expired token on Redis${withRedis
     await server.close()
   })
 
-  /** 100 callers in each of these processes; all that they got. */
-  async function ask(asked: ChildProcess[]): Promise<string[]> {
+  /** Runs 100 callers in each of these processes. Resolves to their tokens. */
+  async function request(processes: ChildProcess[]): Promise<string[]> {
     const answers = await Promise.all(
-      asked.map(async (worker) => {
+      processes.map(async (worker) => {
         worker.send(100)
         const [got] = await once(worker, 'message')
         return got as string[]
@@ -45,19 +46,19 @@ describe.skipIf(!REDIS)(`four processes on one expired token on Redis${withRedis
     return answers.flat()
   }
 
-  test('with 100 callers each: one refresh reaches the platform, and everyone gets the new token', async () => {
+  test('with 100 callers each: the platform receives one refresh, and every caller gets the new token', async () => {
     setup.endpoint.answers(async (res) => {
-      await new Promise((resolve) => setTimeout(resolve, 200))
+      await pause(200)
       res.writeHead(200, { 'content-type': 'application/json' })
       res.end(JSON.stringify((tokens({ access_token: 'next' }) as { json: unknown }).json))
     })
-    const got = await ask(workers)
+    const got = await request(workers)
     expect(got).toHaveLength(400)
     expect(new Set(got)).toEqual(new Set(['next']))
     expect(setup.endpoint.requests).toHaveLength(1)
   })
 
-  test('the holder killed in mid-refresh: everyone else is served after its lease, and no connection is lost', async () => {
+  test('if the holder is killed during the refresh: all others are served once its lock expires, and no connection is lost', async () => {
     const [holder, ...others] = workers as [ChildProcess, ...ChildProcess[]]
     const asked = new Promise<void>((resolve) => {
       setup.endpoint.answers(() => resolve(), tokens({ access_token: 'next' }))
@@ -66,13 +67,13 @@ describe.skipIf(!REDIS)(`four processes on one expired token on Redis${withRedis
     await asked
     holder.kill('SIGKILL')
     const started = performance.now()
-    const got = await ask(others)
+    const got = await request(others)
     expect(new Set(got)).toEqual(new Set(['next']))
     expect(got).toHaveLength(300)
     expect(setup.endpoint.requests).toHaveLength(2)
     // The lease is five seconds; the rest is room for a busy machine.
     expect(performance.now() - started).toBeLessThan(9_000)
-    expect(await setup.vault.find('ann', 'ctx')).toMatchObject({ status: 'active' })
+    expect(await setup.vault.find(REF)).toMatchObject({ status: 'active' })
   })
 })
 
@@ -86,7 +87,7 @@ describe.skipIf(!REDIS)(`a process that is stopped in the middle of a refresh${w
     const store = await ready(openRedis({ urls: [server.url] }))
     const key = newKey()
     setup = await vaultSetup({ store, keys: [key], now: Date.now })
-    await setup.vault.connect('ann', 'ctx', { ...GRANTED, expiresIn: 0 })
+    await setup.vault.connect(REF, { ...GRANTED, expiresIn: 0 })
     worker = forkWorker('vault-worker.ts', {
       REDIS_URL: server.url,
       AUTH_URL: setup.endpoint.authUrl,
@@ -101,8 +102,8 @@ describe.skipIf(!REDIS)(`a process that is stopped in the middle of a refresh${w
     await server.close()
   })
 
-  /** The worker's refresh is answered with `answer` while it is stopped; meanwhile another process refreshes. */
-  async function outlived(answer: Record<string, unknown>, meanwhile: Scripted): Promise<void> {
+  /** Answers the worker's refresh with `answer` while it is stopped and another process refreshes. */
+  async function refreshWhileStopped(answer: Record<string, unknown>, meanwhile: Scripted): Promise<void> {
     const asked = new Promise<void>((resolve) => {
       setup.endpoint.answers(async (res) => {
         worker.kill('SIGSTOP')
@@ -112,23 +113,23 @@ describe.skipIf(!REDIS)(`a process that is stopped in the middle of a refresh${w
     })
     worker.send(1)
     await asked
-    await setup.vault.accessToken('ann', 'ctx').catch(() => {})
+    await setup.vault.accessToken(REF).catch(() => {})
     worker.kill('SIGCONT')
     await once(worker, 'message')
     expect(setup.endpoint.requests).toHaveLength(2)
   }
 
   test('does not overwrite the result of a request that was sent later', async () => {
-    await outlived({ access_token: 'earlier', expires_in: 300 }, tokens({ access_token: 'later' }))
-    expect(await setup.vault.accessToken('ann', 'ctx')).toBe('later')
+    await refreshWhileStopped({ access_token: 'earlier', expires_in: 300 }, tokens({ access_token: 'later' }))
+    expect(await setup.vault.accessToken(REF)).toBe('later')
   })
 
-  test('brings back the connection whose rotated token the other one found used up', async () => {
-    await outlived(
+  test('restores the connection that another process marked as revoked because the rotated token was used up', async () => {
+    await refreshWhileStopped(
       { access_token: 'good', refresh_token: 'refresh-1', expires_in: 300 },
       oauthError('invalid_grant'),
     )
-    expect(await setup.vault.accessToken('ann', 'ctx')).toBe('good')
-    expect(await setup.vault.find('ann', 'ctx')).toMatchObject({ status: 'active' })
+    expect(await setup.vault.accessToken(REF)).toBe('good')
+    expect(await setup.vault.find(REF)).toMatchObject({ status: 'active' })
   })
 })

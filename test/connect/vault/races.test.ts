@@ -1,21 +1,21 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { VaultOptions } from '../../../src/connect/vault/vault.ts'
 import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
-import { GRANTED, newKey, type VaultSetup, vaultSetup } from '../../support/vault.ts'
+import { GRANTED, newKey, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 
 let setup: VaultSetup
 afterEach(() => setup?.close())
 
 const NEWER = { ...GRANTED, accessToken: 'newer', refreshToken: 'refresh-newer' }
 
-/** Starts a refresh that is answered with `answer` only after `meanwhile` has happened. */
+/** Runs `meanwhile` while a refresh is in flight, which is then answered with `answer`. */
 async function refreshWhile(
   answer: Scripted,
   meanwhile: () => Promise<unknown>,
   options: Partial<VaultOptions> = {},
 ): Promise<PromiseSettledResult<string>> {
   setup = await vaultSetup(options)
-  await setup.vault.connect('ann', 'ctx', GRANTED)
+  await setup.vault.connect(REF, GRANTED)
   setup.later(301)
   let arrived = () => {}
   const asked = new Promise<void>((resolve) => {
@@ -31,7 +31,7 @@ async function refreshWhile(
     const { status = 200, json } = answer as { status?: number; json: unknown }
     res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
   })
-  const refreshing = Promise.allSettled([setup.vault.accessToken('ann', 'ctx')])
+  const refreshing = Promise.allSettled([setup.vault.accessToken(REF)])
   await asked
   await meanwhile()
   release()
@@ -40,52 +40,52 @@ async function refreshWhile(
 }
 
 describe('while a refresh of the old grant is in flight', () => {
-  test('a new consent stays, and the refresh gives its token', async () => {
-    const result = await refreshWhile(tokens(), () => setup.anotherVault().connect('ann', 'ctx', NEWER))
+  test('a new consent stays, and the refresh resolves to its token', async () => {
+    const result = await refreshWhile(tokens(), () => setup.anotherVault().connect(REF, NEWER))
     expect(result).toMatchObject({ value: 'newer' })
-    expect(await setup.vault.accessToken('ann', 'ctx')).toBe('newer')
+    expect(await setup.vault.accessToken(REF)).toBe('newer')
   })
 
   test('a new consent stays although the old grant is answered with invalid_grant', async () => {
     const result = await refreshWhile(oauthError('invalid_grant'), () =>
-      setup.anotherVault().connect('ann', 'ctx', NEWER),
+      setup.anotherVault().connect(REF, NEWER),
     )
     expect(result).toMatchObject({ value: 'newer' })
-    expect(await setup.vault.find('ann', 'ctx')).toMatchObject({ status: 'active' })
+    expect(await setup.vault.find(REF)).toMatchObject({ status: 'active' })
   })
 
   test('a disconnect leaves the record gone', async () => {
-    const result = await refreshWhile(tokens(), () => setup.anotherVault().disconnect('ann', 'ctx'))
+    const result = await refreshWhile(tokens(), () => setup.anotherVault().disconnect(REF))
     expect(result).toMatchObject({ reason: { code: 'not_connected' } })
-    expect(await setup.vault.find('ann', 'ctx')).toBeNull()
+    expect(await setup.vault.find(REF)).toBeNull()
   })
 
   test('a disconnect leaves the record gone although the grant is answered with invalid_grant', async () => {
-    await refreshWhile(oauthError('invalid_grant'), () => setup.anotherVault().disconnect('ann', 'ctx'))
-    expect(await setup.vault.find('ann', 'ctx')).toBeNull()
+    await refreshWhile(oauthError('invalid_grant'), () => setup.anotherVault().disconnect(REF))
+    expect(await setup.vault.find(REF)).toBeNull()
   })
 
-  test('encrypting anew by another process loses neither the new token nor the new encryption', async () => {
+  test('a re-encryption by another process keeps both the new token and the new encryption', async () => {
     const keys = [newKey('old'), newKey('new')] as const
     const reencrypting = () => setup.anotherVault({ keys: [keys[1], keys[0]] }).reencrypt()
     const result = await refreshWhile(tokens({ access_token: 'next' }), reencrypting, { keys })
     expect(result).toMatchObject({ value: 'next' })
-    expect(await setup.vault.accessToken('ann', 'ctx')).toBe('next')
+    expect(await setup.vault.accessToken(REF)).toBe('next')
   })
 })
 
-describe('a lease that was outlived by a slow refresh', () => {
-  test('means two refreshes at worst, and the result of the one that was sent later stays', async () => {
+describe('a lock that expires during a slow refresh', () => {
+  test('allows two refreshes at most, and the result of the one sent later stays', async () => {
     const result = await refreshWhile(tokens({ access_token: 'slow' }), async () => {
-      // The holder's lease is lost, as after a long pause of its process, and another process refreshes.
+      // The holder loses its lock, as after a long pause of its process, and another process refreshes.
       await setup.store.delete({ kind: 'lease', owner: 'ann', id: 'ctx' })
       setup.later(1)
       setup.endpoint.answers(tokens({ access_token: 'fast' }))
-      expect(await setup.anotherVault().accessToken('ann', 'ctx')).toBe('fast')
+      expect(await setup.anotherVault().accessToken(REF)).toBe('fast')
       setup.later(1)
     })
     expect(result.status).toBe('fulfilled')
     expect(setup.endpoint.requests).toHaveLength(2)
-    expect(await setup.vault.accessToken('ann', 'ctx')).toBe('fast')
+    expect(await setup.vault.accessToken(REF)).toBe('fast')
   })
 })

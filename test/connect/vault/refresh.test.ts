@@ -1,32 +1,33 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { oauthError, startTokenEndpoint, tokens } from '../../support/token-endpoint.ts'
-import { GRANTED, type VaultSetup, vaultSetup } from '../../support/vault.ts'
+import {
+  connectedSetup,
+  expiredSetup,
+  GRANTED,
+  REF,
+  type VaultSetup,
+  vaultSetup,
+} from '../../support/vault.ts'
 
 let setup: VaultSetup
 afterEach(() => setup?.close())
 
-/** A connection whose access token ended a second ago. */
-async function expired(options: Parameters<typeof vaultSetup>[0] = {}) {
-  setup = await vaultSetup(options)
-  await setup.vault.connect('ann', 'ctx', GRANTED)
-  setup.later(301)
-  return setup
+const expired = async (options?: Parameters<typeof expiredSetup>[0]) => {
+  setup = await expiredSetup(options)
 }
 
-const token = () => setup.vault.accessToken('ann', 'ctx')
-const connection = () => setup.vault.find('ann', 'ctx')
+const token = () => setup.vault.accessToken(REF)
+const connection = () => setup.vault.find(REF)
 
 describe('an access token', () => {
   test('is returned without a request while it is fresh', async () => {
-    setup = await vaultSetup()
-    await setup.vault.connect('ann', 'ctx', GRANTED)
+    setup = await connectedSetup()
     expect(await token()).toBe('access-0')
     expect(setup.endpoint.requests).toHaveLength(0)
   })
 
-  test('is returned and refreshed in the background shortly before it ends', async () => {
-    setup = await vaultSetup()
-    await setup.vault.connect('ann', 'ctx', GRANTED)
+  test('is returned and refreshed in the background shortly before it expires', async () => {
+    setup = await connectedSetup()
     setup.endpoint.answers(tokens({ access_token: 'next' }))
     setup.later(250)
     expect(await token()).toBe('access-0')
@@ -35,13 +36,13 @@ describe('an access token', () => {
     expect(setup.endpoint.requests).toHaveLength(1)
   })
 
-  test('that has ended is refreshed first', async () => {
+  test('that has expired is refreshed first', async () => {
     await expired()
     setup.endpoint.answers(tokens({ access_token: 'next' }))
     expect(await token()).toBe('next')
   })
 
-  test('of nobody is "not connected"', async () => {
+  test('without a connection is an error: not_connected', async () => {
     setup = await vaultSetup()
     await expect(token()).rejects.toMatchObject({ code: 'not_connected', status: 404 })
   })
@@ -73,7 +74,7 @@ describe('a refresh', () => {
     ])
   })
 
-  test('whose answer has a new refresh token uses the new one from then on', async () => {
+  test('whose answer has a new refresh token makes later refreshes use it', async () => {
     await expired()
     setup.endpoint.answers(tokens({ refresh_token: 'refresh-1' }))
     await token()
@@ -90,7 +91,7 @@ describe('a refresh', () => {
     ['expires_in as a string', { expires_in: '300' }],
     ['expires_in absent', { expires_in: undefined }],
     ['null for absent fields', { refresh_token: null, expires_in: null, token_type: null, scope: null }],
-    ['fields that nobody knows', { new_field: { a: 1 } }],
+    ['unknown fields', { new_field: { a: 1 } }],
   ])('accepts an answer with %s, for about five minutes', async (_what, fields) => {
     await expired()
     setup.endpoint.answers(tokens({ access_token: 'next', ...fields }))
@@ -110,14 +111,14 @@ describe('a refresh', () => {
     expect(await connection()).toMatchObject({ scopes: ['leads'] })
   })
 
-  test('of an answer in an unknown shape is rejected by its field, and nothing is stored', async () => {
+  test('whose answer has an unexpected format is rejected with the field, and nothing is stored', async () => {
     await expired()
     setup.endpoint.answers({ json: { accessToken: 'elsewhere' } })
     await expect(token()).rejects.toMatchObject({ code: 'platform_rejected', field: 'access_token' })
     expect(await connection()).toMatchObject({ status: 'active', refreshedAt: null })
   })
 
-  test('of many callers at once is one request', async () => {
+  test('for many callers at once is one request', async () => {
     await expired()
     setup.endpoint.answers(tokens({ access_token: 'next' }))
     const all = await Promise.all(Array.from({ length: 100 }, token))
@@ -125,7 +126,7 @@ describe('a refresh', () => {
     expect(setup.endpoint.requests).toHaveLength(1)
   })
 
-  test('counts expiry from our own clock, whatever the platform thinks the time is', async () => {
+  test('measures expiry by this app’s clock, whatever the platform’s clock says', async () => {
     await expired()
     setup.endpoint.answers({
       ...(tokens({ access_token: 'next' }) as object),
@@ -148,7 +149,7 @@ describe('what a failed refresh means', () => {
       expect(await connection()).toMatchObject({
         status: 'revoked',
         revokedAt: expect.any(Number),
-        revokedBecause: expect.stringContaining('invalid_grant'),
+        revokedReason: expect.stringContaining('invalid_grant'),
       })
       await expect(token()).rejects.toMatchObject({ code: 'connection_revoked' })
       expect(setup.endpoint.requests).toHaveLength(1)
@@ -161,15 +162,20 @@ describe('what a failed refresh means', () => {
     ['invalid_scope', 400],
     ['unsupported_grant_type', 400],
     ['invalid_request', 400],
-  ])('%s: a loud configuration error; the connection is untouched', async (error, status) => {
-    await expired()
-    setup.endpoint.answers(oauthError(error, status), tokens({ access_token: 'next' }))
-    await expect(token()).rejects.toMatchObject({ code: 'misconfigured', status: 500 })
-    expect(await connection()).toMatchObject({ status: 'active', problem: 'misconfigured' })
-    expect(setup.logLines.some((line) => line.includes('"level":"error"') && line.includes(error))).toBe(true)
-    setup.later(31)
-    expect(await token()).toBe('next')
-  })
+  ])(
+    '%s: a configuration error, logged as an error; the connection stays as it was',
+    async (error, status) => {
+      await expired()
+      setup.endpoint.answers(oauthError(error, status), tokens({ access_token: 'next' }))
+      await expect(token()).rejects.toMatchObject({ code: 'misconfigured', status: 500 })
+      expect(await connection()).toMatchObject({ status: 'active', problem: 'misconfigured' })
+      expect(setup.logLines.some((line) => line.includes('"level":"error"') && line.includes(error))).toBe(
+        true,
+      )
+      setup.later(31)
+      expect(await token()).toBe('next')
+    },
+  )
 
   test.each([
     ['500', { status: 500, json: { error: 'server_error' } }],
@@ -180,7 +186,7 @@ describe('what a failed refresh means', () => {
     ['500 that says invalid_grant', { status: 500, json: { error: 'invalid_grant' } }],
     ['200 that is not JSON', { status: 200, text: '<h1>Welcome</h1>' }],
     ['404 that is not JSON', { status: 404, text: 'no such page' }],
-    ['4xx of no known meaning', { status: 418, json: { error: 'teapot' } }],
+    ['a 4xx with an unknown error', { status: 418, json: { error: 'teapot' } }],
   ])('%s: 503, the connection is kept and works again afterwards', async (_what, answer) => {
     await expired()
     setup.endpoint.answers(answer, tokens({ access_token: 'next' }))
@@ -191,7 +197,7 @@ describe('what a failed refresh means', () => {
     expect(await connection()).toMatchObject({ problem: null })
   })
 
-  test('a redirect: 503, and it is not followed with the refresh token in hand', async () => {
+  test('a redirect: 503, and the refresh token is not sent to the other address', async () => {
     await expired()
     const elsewhere = await startTokenEndpoint()
     setup.endpoint.answers({ status: 307, json: {}, headers: { location: elsewhere.authUrl } })
@@ -201,7 +207,7 @@ describe('what a failed refresh means', () => {
   })
 
   test('no answer in time: 503, the connection is kept', async () => {
-    await expired({ answerMs: 100 })
+    await expired({ stepTimeoutMs: 100 })
     setup.endpoint.answers(() => {})
     await expect(token()).rejects.toMatchObject({ code: 'platform_unavailable' })
     expect(await connection()).toMatchObject({ status: 'active' })
@@ -221,7 +227,7 @@ describe('what a failed refresh means', () => {
     expect(await connection()).toMatchObject({ status: 'active' })
   })
 
-  test('a token answer of endless size: rejected, the connection is kept', async () => {
+  test('a token response of endless size: rejected, the connection is kept', async () => {
     await expired()
     setup.endpoint.answers((res) => {
       res.writeHead(200, { 'content-type': 'application/json' })
@@ -235,9 +241,8 @@ describe('what a failed refresh means', () => {
     expect(await connection()).toMatchObject({ status: 'active' })
   })
 
-  test('an outage while the token lives goes unnoticed by its callers', async () => {
-    setup = await vaultSetup()
-    await setup.vault.connect('ann', 'ctx', GRANTED)
+  test('an outage does not affect callers while the token is valid', async () => {
+    setup = await connectedSetup()
     setup.endpoint.answers(oauthError('server_error', 500))
     setup.later(250)
     expect(await token()).toBe('access-0')
@@ -245,7 +250,7 @@ describe('what a failed refresh means', () => {
     expect(await token()).toBe('access-0')
   })
 
-  test('an outage is not hammered: after a failure nobody asks again for a while', async () => {
+  test('after a failure, no process sends another request for a while', async () => {
     await expired()
     setup.endpoint.answers(oauthError('server_error', 500))
     for (let call = 0; call < 20; call++) await token().catch(() => {})
@@ -254,21 +259,21 @@ describe('what a failed refresh means', () => {
     for (let call = 0; call < 20; call++)
       await setup
         .anotherVault()
-        .accessToken('ann', 'ctx')
+        .accessToken(REF)
         .catch(() => {})
     expect(setup.endpoint.requests).toHaveLength(2)
   })
 
-  test('a new consent ends the pause: the next refresh is tried at once', async () => {
+  test('a new consent ends the pause: the next refresh is sent at once', async () => {
     await expired()
     setup.endpoint.answers(oauthError('server_error', 500), tokens({ access_token: 'next' }))
     await token().catch(() => {})
-    await setup.vault.connect('ann', 'ctx', { ...GRANTED, expiresIn: 0 })
+    await setup.vault.connect(REF, { ...GRANTED, expiresIn: 0 })
     expect(await connection()).toMatchObject({ problem: null })
     expect(await token()).toBe('next')
   })
 
-  test('trouble is shown until a refresh works, however long nobody tries', async () => {
+  test('a problem is shown until a refresh succeeds, however long that takes', async () => {
     await expired()
     setup.endpoint.answers(oauthError('invalid_client', 401), tokens())
     await token().catch(() => {})
@@ -278,8 +283,8 @@ describe('what a failed refresh means', () => {
     expect(await connection()).toMatchObject({ problem: null })
   })
 
-  test('one stuck refresh does not block the connection: it ends by its deadline and the next one works', async () => {
-    await expired({ answerMs: 100 })
+  test('a refresh without an answer does not block the connection: it times out, and the next one works', async () => {
+    await expired({ stepTimeoutMs: 100 })
     setup.endpoint.answers(() => {}, tokens({ access_token: 'next' }))
     await token().catch(() => {})
     setup.later(2)
@@ -297,10 +302,10 @@ describe('what a failed refresh means', () => {
     expect(setup.endpoint.requests).toHaveLength(2)
   })
 
-  test('a grant without a refresh token is not ended early, by nobody who asks', async () => {
+  test('a grant without a refresh token does not end early, whoever requests a refresh', async () => {
     setup = await vaultSetup()
-    await setup.vault.connect('ann', 'ctx', { ...GRANTED, refreshToken: undefined })
-    await setup.vault.refresh('ann', 'ctx')
+    await setup.vault.connect(REF, { ...GRANTED, refreshToken: undefined })
+    await setup.vault.refresh(REF)
     setup.later(299)
     expect(await token()).toBe('access-0')
     await setup.vault.idle()
@@ -309,7 +314,7 @@ describe('what a failed refresh means', () => {
 
   test('a grant without a refresh token ends with its access token', async () => {
     setup = await vaultSetup()
-    await setup.vault.connect('ann', 'ctx', { ...GRANTED, refreshToken: undefined })
+    await setup.vault.connect(REF, { ...GRANTED, refreshToken: undefined })
     setup.later(301)
     await expect(token()).rejects.toMatchObject({ code: 'connection_revoked' })
     expect(setup.endpoint.requests).toHaveLength(0)
@@ -317,23 +322,21 @@ describe('what a failed refresh means', () => {
 })
 
 describe('a token that the API rejects', () => {
-  const renew = (rejected: string) => setup.vault.tokenSource('ann', 'ctx').refresh(rejected)
+  const refreshRejected = (rejected: string) => setup.vault.tokenSource(REF).refresh(rejected)
 
-  test('is refreshed once for all who saw it rejected', async () => {
-    setup = await vaultSetup()
-    await setup.vault.connect('ann', 'ctx', GRANTED)
+  test('is refreshed once for all callers', async () => {
+    setup = await connectedSetup()
     setup.endpoint.answers(tokens({ access_token: 'next' }))
-    expect(new Set(await Promise.all(Array.from({ length: 20 }, () => renew('access-0'))))).toEqual(
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, () => refreshRejected('access-0'))))).toEqual(
       new Set(['next']),
     )
-    expect(await renew('access-0')).toBe('next')
+    expect(await refreshRejected('access-0')).toBe('next')
     expect(setup.endpoint.requests).toHaveLength(1)
   })
 
-  test('is revoked when the refresh says so', async () => {
-    setup = await vaultSetup()
-    await setup.vault.connect('ann', 'ctx', GRANTED)
+  test('revokes the connection if the refresh answers invalid_grant', async () => {
+    setup = await connectedSetup()
     setup.endpoint.answers(oauthError('invalid_grant'))
-    await expect(renew('access-0')).rejects.toMatchObject({ code: 'connection_revoked' })
+    await expect(refreshRejected('access-0')).rejects.toMatchObject({ code: 'connection_revoked' })
   })
 })

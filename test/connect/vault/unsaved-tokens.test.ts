@@ -1,0 +1,187 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { connectionKey } from '../../../src/connect/vault/connection-repository.ts'
+import { oauthError, tokens, tokensAfter } from '../../support/token-endpoint.ts'
+import {
+  connectedSetup,
+  expiredSetup,
+  GRANTED,
+  REF,
+  refusingStore,
+  type VaultSetup,
+  vaultSetup,
+} from '../../support/vault.ts'
+
+let setup: VaultSetup
+afterEach(() => setup?.close())
+
+describe('a store that refuses writes temporarily', () => {
+  test('does not leave the connection locked when a refresh fails at that time', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await vaultSetup({ store, leaseMs: 200, now: Date.now })
+    await setup.vault.connect(REF, { ...GRANTED, expiresIn: 0 })
+    setup.endpoint.answers(
+      (res) => {
+        refuses.all = true
+        res.writeHead(500).end()
+      },
+      tokens({ access_token: 'next' }),
+    )
+    await setup.token().catch(() => {})
+    refuses.all = false
+    await vi.waitFor(async () => expect(await setup.token()).toBe('next'), { timeout: 5_000 })
+  })
+
+  test('keeps an unsaved new consent when a refresh of the previous grant ends in the meantime', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await connectedSetup({ store, now: Date.now }, { expiresIn: 0 })
+    let answer = () => {}
+    const asked = new Promise<void>((resolve) => {
+      setup.endpoint.answers(async (res) => {
+        resolve()
+        await new Promise<void>((release) => (answer = release))
+        res.writeHead(200, { 'content-type': 'application/json' })
+        res.end(JSON.stringify({ access_token: 'of-the-old-grant', expires_in: 300 }))
+      })
+    })
+    const refreshing = setup.token()
+    await asked
+    refuses.connections = true
+    const consent = { ...GRANTED, accessToken: 'newer' }
+    expect(await setup.vault.connect(REF, consent)).toBe('pending')
+    refuses.connections = false
+    answer()
+    await refreshing
+    await setup.vault.idle()
+    expect(await setup.token()).toBe('newer')
+    expect(await setup.anotherVault().accessToken(REF)).toBe('newer')
+  })
+
+  test('keeps a new consent although an unsaved refresh of the previous grant was requested later', async () => {
+    const { store, refuses } = refusingStore()
+    let time = Date.now()
+    setup = await vaultSetup({ store, now: () => time })
+    await setup.vault.connect(REF, { ...GRANTED, expiresIn: 0 })
+    const codeSentAt = time + 1_000
+    time += 2_000
+    setup.endpoint.answers(
+      tokensAfter(() => Object.assign(refuses, { connections: true }), { access_token: 'older' }),
+    )
+    expect(await setup.token()).toBe('older')
+    const consent = { ...GRANTED, accessToken: 'newer' }
+    expect(await setup.vault.connect(REF, consent, codeSentAt)).toBe('pending')
+    refuses.connections = false
+    await setup.vault.idle()
+    expect(await setup.anotherVault().accessToken(REF)).toBe('newer')
+  })
+
+  test('repeatedly does not make another process send a used-up refresh token', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await expiredSetup({ store, minIntervalMs: 0, leaseMs: 50 })
+    setup.endpoint.answers(
+      tokensAfter(() => Object.assign(refuses, { all: true }), {
+        access_token: 'next',
+        refresh_token: 'refresh-1',
+      }),
+      oauthError('invalid_grant'),
+    )
+    expect(await setup.token()).toBe('next')
+    const other = setup.anotherVault()
+    // The other process gets the lock and can do nothing with it: writes of connections are still refused.
+    refuses.connections = true
+    refuses.all = false
+    await setup.store.delete({ kind: 'lease', owner: 'ann', id: 'ctx' })
+    const waiting = other.accessToken(REF).catch(() => {})
+    await pause(200)
+    refuses.all = true
+    await waiting
+    refuses.all = false
+    const key = { kind: 'refresh-unfinished', owner: 'ann', id: 'ctx' }
+    expect(await setup.store.get(key)).not.toBeNull()
+    refuses.connections = false
+    await setup.vault.idle()
+    expect(await other.accessToken(REF)).toBe('next')
+    expect(setup.sent()).toEqual(['refresh-0'])
+  }, 30_000)
+
+  test('makes a refresh fail at once while the tokens are not stored', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await vaultSetup({ store })
+    refuses.connections = true
+    await setup.vault.connect(REF, GRANTED)
+    await expect(setup.vault.refresh(REF)).rejects.toMatchObject({ code: 'store_unavailable' })
+    await expect(setup.vault.tokenSource(REF).refresh('access-0')).rejects.toMatchObject({
+      status: 503,
+    })
+    refuses.connections = false
+    await setup.vault.idle()
+  })
+
+  test('does not cause a used-up refresh token to be sent when the unsaved access token expires', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await expiredSetup({ store, minIntervalMs: 0, leaseMs: 100 })
+    setup.endpoint.answers(
+      tokensAfter(() => Object.assign(refuses, { connections: true }), {
+        access_token: 'next',
+        refresh_token: 'refresh-1',
+        expires_in: 10,
+      }),
+      tokens({ access_token: 'later' }),
+    )
+    expect(await setup.token()).toBe('next')
+    setup.later(11)
+    await expect(setup.token()).rejects.toMatchObject({ status: 503 })
+    refuses.connections = false
+    await setup.vault.idle()
+    expect(await setup.token()).toBe('later')
+    expect(setup.sent()).toEqual(['refresh-0', 'refresh-1'])
+  })
+
+  test('does not make another process send a used-up refresh token when the lock is lost', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await expiredSetup({ store, minIntervalMs: 0, leaseMs: 100 })
+    setup.endpoint.answers(
+      tokensAfter(() => Object.assign(refuses, { all: true }), {
+        access_token: 'next',
+        refresh_token: 'refresh-1',
+      }),
+      oauthError('invalid_grant'),
+    )
+    expect(await setup.token()).toBe('next')
+    await pause(300)
+    await setup.store.delete({ kind: 'lease', owner: 'ann', id: 'ctx' }).catch(() => {})
+    refuses.all = false
+    const other = setup.anotherVault()
+    const all = await Promise.all(Array.from({ length: 20 }, () => other.accessToken(REF)))
+    expect(new Set(all)).toEqual(new Set(['next']))
+    expect(setup.sent()).toEqual(['refresh-0'])
+  })
+
+  test('does not restore a connection that is disconnected while its tokens are written', async () => {
+    const { store, refuses } = refusingStore()
+    let release = () => {}
+    const written: boolean[] = []
+    const writing = new Promise<void>((begun) => {
+      const { compareAndSet } = store
+      store.compareAndSet = async (...args) => {
+        if (args[0].kind === 'connection' && !refuses.connections) {
+          begun()
+          await new Promise<void>((resolve) => (release = resolve))
+          const stored = await compareAndSet(...args)
+          written.push(stored)
+          return stored
+        }
+        return compareAndSet(...args)
+      }
+    })
+    setup = await vaultSetup({ store })
+    refuses.connections = true
+    await setup.vault.connect(REF, GRANTED)
+    refuses.connections = false
+    await writing
+    expect(await setup.vault.disconnect(REF)).toBe(true)
+    release()
+    await vi.waitFor(() => expect(written).toEqual([true]))
+    await vi.waitFor(async () => expect(await store.get(connectionKey(REF))).toBeNull())
+  })
+})
