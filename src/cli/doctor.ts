@@ -44,8 +44,7 @@ async function checkAddresses({ platform }: Config): Promise<void> {
     const url = platform[name]
     await http.send({ method: 'GET', url }).then(
       ({ status }) => print({ ok: true, text: `platform ${name}: ${url} answers (${status})` }),
-      (error: { reason?: string }) =>
-        print({ ok: false, text: `platform ${name}: ${url}: ${error.reason}` }),
+      (error: { reason?: string }) => print({ ok: false, text: `platform ${name}: ${url}: ${error.reason}` }),
     )
   }
   await http.close()
@@ -60,7 +59,9 @@ try {
   for (const { name, check } of features)
     for (const finding of (await check?.(context, config.features[name])) ?? []) print(finding)
   await close()
-  console.log(`      redirect urls to register with the platform: ${redirectUrls(config.baseUrl).join(' and ')}`)
+  console.log(
+    `      redirect urls to register with the platform: ${redirectUrls(config.baseUrl).join(' and ')}`,
+  )
 } catch (error) {
   fail(error)
 }

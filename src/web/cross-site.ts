@@ -19,10 +19,6 @@ export function refuseCrossSite(baseUrl: string): RequestHandler {
         ? site === 'same-origin' || site === 'none'
         : origin === undefined || origin === own || URL.parse(origin)?.host === req.get('host')
     if (sameSite) return next()
-    throw new WebError(
-      403,
-      'csrf_rejected',
-      'This request came from another site and was not carried out.',
-    )
+    throw new WebError(403, 'csrf_rejected', 'This request came from another site and was not carried out.')
   }
 }

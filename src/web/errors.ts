@@ -87,7 +87,8 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof AppError) {
     const { status, code, retryAfterMs, field, details, title: own } = error
     const detail = error.expose ? error.message : INTERNAL
-    const title = error instanceof PlatformUnavailableError ? OUTAGE_TITLES[error.kind] : (own ?? TITLES[code])
+    const title =
+      error instanceof PlatformUnavailableError ? OUTAGE_TITLES[error.kind] : (own ?? TITLES[code])
     const more = field === undefined ? details : { field, ...details }
     return { status, code, title: title ?? 'Something went wrong', detail, retryAfterMs, more }
   }
@@ -212,7 +213,12 @@ export async function rejectForm(
   res.page(view, { title, ...data, form })
 }
 
-const NO_FORM = new Set(['unauthenticated', 'not_connected', 'connection_revoked', 'record_decryption_failed'])
+const NO_FORM = new Set([
+  'unauthenticated',
+  'not_connected',
+  'connection_revoked',
+  'record_decryption_failed',
+])
 const CONNECT_AGAIN = new Set([
   'not_connected',
   'connection_revoked',

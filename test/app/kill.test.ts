@@ -49,7 +49,7 @@ describe.each(stores)('kill -9 of the app on $name', ({ redis, skip }) => {
         PORT: String(port),
         DATA_DIR: dir,
         LOG_LEVEL: 'silent',
-        TOKEN_KEYS: `k1:${KEY.toString('base64')}`,
+        TOKEN_ENCRYPTION_KEYS: `k1:${KEY.toString('base64')}`,
       },
       ...{
         PLATFORM_APP_URL: endpoint.authUrl,

@@ -88,7 +88,7 @@ describe('the demo', () => {
     await connect(visitor, app, platform)
     expect(await first.kill('SIGINT')).toBe(0)
     await start()
-    const leads = await visitor.get(`${app}/connections/ridgeline-build/leads`)
+    const leads = await visitor.get(`${app}/connections/ridgeline-build/probe`)
     expect(leads.status).toBe(200)
     expect((await visitor.post(`${app}/connections/ridgeline-build/refresh`)).status).toBe(303)
   })
@@ -98,7 +98,10 @@ describe('the demo', () => {
     await start()
     const file = join(temp.dir, 'secrets.json')
     expect(statSync(file).mode & 0o077).toBe(0)
-    expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')))).toEqual(['SESSION_SECRET', 'TOKEN_KEYS'])
+    expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')))).toEqual([
+      'SESSION_SECRET',
+      'TOKEN_ENCRYPTION_KEYS',
+    ])
   })
 
   test.each([
@@ -118,7 +121,7 @@ describe('the demo', () => {
     for (const [name, value] of [
       ['PORT', 'x'],
       ['SANDBOX_PORT', 'y'],
-      ['TOKEN_KEYS', 'z'],
+      ['TOKEN_ENCRYPTION_KEYS', 'z'],
       ['REDIS_URL', 'http://x'],
     ] as const) {
       const { settings } = await demo({ [name]: value })
@@ -209,7 +212,7 @@ describe('the app', () => {
     expect(await program.exited).toBe(1)
     for (const name of [
       'SESSION_SECRET',
-      'TOKEN_KEYS',
+      'TOKEN_ENCRYPTION_KEYS',
       'PLATFORM_CLIENT_ID',
       'PLATFORM_APP_URL',
       'src/web/sign-in.ts',
@@ -263,7 +266,9 @@ describe('the command', () => {
   test('keys prints secrets that the config accepts, new ones each time', async () => {
     const [one, two] = [started(run('src/cli/keys.ts')), started(run('src/cli/keys.ts'))]
     expect([await one.exited, await two.exited]).toEqual([0, 0])
-    expect(one.output()).toMatch(/^SESSION_SECRET=[\w-]{43}\nTOKEN_KEYS=k\w+:[A-Za-z0-9+/]{43}=\n$/)
+    expect(one.output()).toMatch(
+      /^SESSION_SECRET=[\w-]{43}\nTOKEN_ENCRYPTION_KEYS=k\w+:[A-Za-z0-9+/]{43}=\n$/,
+    )
     expect(one.output()).not.toBe(two.output())
   })
 
@@ -287,7 +292,9 @@ describe('the command', () => {
       const program = started(run('src/cli/doctor.ts', testEnv({ ...platform, REDIS_URL: redis.url })))
       await program.exited
       expect(program.output()).toContain('warn  Redis may evict')
-      expect(program.output()).toMatch(/FAIL {2}a connection needs the key "k\w+", which TOKEN_KEYS lacks/)
+      expect(program.output()).toMatch(
+        /FAIL {2}a connection needs the key "k\w+", which TOKEN_ENCRYPTION_KEYS lacks/,
+      )
       await redis.close()
     },
   )
@@ -301,11 +308,15 @@ describe('the command', () => {
   test.skipIf(!REDIS)(`reencrypt waits for Redis and encrypts with the first key${withRedis}`, async () => {
     const redis = await startRedis()
     const [older, newer] = ['old', 'new'].map((id) => `${id}:${randomBytes(32).toString('base64')}`)
-    const { start, app, platform: sandbox } = await demo({ REDIS_URL: redis.url, TOKEN_KEYS: String(older) })
+    const {
+      start,
+      app,
+      platform: sandbox,
+    } = await demo({ REDIS_URL: redis.url, TOKEN_ENCRYPTION_KEYS: String(older) })
     const demoProgram = await start()
     await connect(createVisitor(), app, sandbox)
     await demoProgram.kill('SIGINT')
-    const env = testEnv({ ...platform, REDIS_URL: redis.url, TOKEN_KEYS: `${newer},${older}` })
+    const env = testEnv({ ...platform, REDIS_URL: redis.url, TOKEN_ENCRYPTION_KEYS: `${newer},${older}` })
     const program = started(run('src/cli/reencrypt.ts', env))
     expect(await program.exited).toBe(0)
     expect(program.output()).toBe('1 connections encrypted with the key "new", 0 were already.\n')
@@ -317,12 +328,12 @@ describe('the command', () => {
       start,
       app,
       platform: sandbox,
-    } = await demo({ TOKEN_KEYS: `old:${randomBytes(32).toString('base64')}` })
+    } = await demo({ TOKEN_ENCRYPTION_KEYS: `old:${randomBytes(32).toString('base64')}` })
     const demoProgram = await start()
     await connect(createVisitor(), app, sandbox)
     await demoProgram.kill('SIGINT')
     const program = started(run('src/cli/reencrypt.ts', testEnv({ ...platform, DATA_DIR: temp.dir })))
     expect(await program.exited).toBe(1)
-    expect(program.output()).toContain('"old", which is not in TOKEN_KEYS')
+    expect(program.output()).toContain('"old", which is not in TOKEN_ENCRYPTION_KEYS')
   })
 })

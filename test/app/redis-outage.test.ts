@@ -8,7 +8,7 @@ import { type RedisServer, ready, startCluster, startRedis } from '../support/re
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
-const PATHS = ['/', '/connections', '/connections/harbour-homes/leads']
+const PATHS = ['/', '/connections', '/connections/harbour-homes/probe']
 
 describe.skipIf(!REDIS)(`the app, when Redis${withRedis}`, () => {
   let redis: RedisServer
@@ -46,7 +46,7 @@ describe.skipIf(!REDIS)(`the app, when Redis${withRedis}`, () => {
   /** All is as before, within 2 s from now. */
   async function recovers(): Promise<void> {
     const answer = async () =>
-      expect((await visitor.get(`${app.url}/connections/harbour-homes/leads`)).status).toBe(200)
+      expect((await visitor.get(`${app.url}/connections/harbour-homes/probe`)).status).toBe(200)
     await vi.waitFor(answer, { timeout: 2000, interval: 50 })
     expect((await visitor.get(`${app.url}/health/ready`)).status).toBe(200)
   }
@@ -139,7 +139,7 @@ describe.skipIf(!REDIS)(`the app on a Redis Cluster${withRedis}`, () => {
     const app = await startAll({ REDIS_URL: cluster.urls.join(',') })
     await ready(app.services.store)
     const visitor = await connected(app)
-    expect((await visitor.get(`${app.url}/connections/harbour-homes/leads`)).status).toBe(200)
+    expect((await visitor.get(`${app.url}/connections/harbour-homes/probe`)).status).toBe(200)
     await app.close()
     await cluster.close()
   })

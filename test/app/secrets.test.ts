@@ -20,11 +20,11 @@ test('after every flow and fault, no secret is in any log line, page, error, or 
     ['client secret', CLIENT.clientSecret],
     ['webhook secret', WEBHOOK_SECRET],
     ['session secret', app.config.sessionSecrets[0] as string],
-    ['token key', app.config.tokenKeys[0]?.secret.toString('base64') as string],
+    ['token key', app.config.tokenEncryptionKeys[0]?.secret.toString('base64') as string],
   ])
   const said: { where: string; text: string }[] = []
   const visitor = listening(await signedIn(app), said)
-  const records = createRecords(app.services.store, createRecordCipher(app.config.tokenKeys))
+  const records = createRecords(app.services.store, createRecordCipher(app.config.tokenEncryptionKeys))
 
   async function collect(): Promise<void> {
     const stored = await records.read('ann', 'harbour-homes')
@@ -50,9 +50,9 @@ test('after every flow and fault, no secret is in any log line, page, error, or 
     for (const path of [
       '/',
       '/connections',
-      '/connections/harbour-homes/leads',
+      '/connections/harbour-homes/probe',
       '/connections/harbour-homes/catalogues',
-      '/connections/harbour-homes/leads/none',
+      '/connections/harbour-homes/probe/none',
       '/connections/harbour-homes/builder-requests',
       '/connections/%00',
       '/nowhere',
@@ -98,7 +98,7 @@ test('after every flow and fault, no secret is in any log line, page, error, or 
     await walkOnce()
   }
   for (const fault of ['500', '429', 'garbage', 'drop', 'expired', 'forbidden']) {
-    await app.fault('leads', fault, 3)
+    await app.fault('probe', fault, 3)
     await walkOnce()
   }
   for (const fault of ['deny', 'server_error', 'missing_scope']) {

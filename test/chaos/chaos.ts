@@ -92,7 +92,7 @@ let running = true
 async function call({ visitor, context }: Connected, port: number): Promise<number | string> {
   const cookie = [...(visitor.cookies.values().next().value ?? [])].map((pair) => pair.join('=')).join('; ')
   try {
-    const answer = await fetch(`http://localhost:${port}/connections/${context}/leads`, {
+    const answer = await fetch(`http://localhost:${port}/connections/${context}/probe`, {
       headers: { accept: 'application/json', cookie },
       signal: AbortSignal.timeout(60_000),
     })

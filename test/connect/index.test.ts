@@ -8,7 +8,7 @@ test('a worker uses a connection of the app by the core alone, and refreshes its
   const app = await startAll()
   await connected(app)
   await app.sandbox('expire')
-  const [key] = app.config.tokenKeys
+  const [key] = app.config.tokenEncryptionKeys
   const worker = run('test/connect/worker.ts', {
     FILE: join(app.config.dataDir, 'store.sqlite'),
     KEY: key?.secret.toString('base64') ?? '',

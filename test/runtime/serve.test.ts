@@ -138,7 +138,7 @@ describe('the log', () => {
     app.get('/connections/:context/leads', (_req, res) => void res.end())
     const options = await on()
     const server = await listen(app, options)
-    await fetch(`http://localhost:${options.port}/connections/private-context/leads?code=secret`)
+    await fetch(`http://localhost:${options.port}/connections/private-context/probe?code=secret`)
     await fetch(`http://localhost:${options.port}/nowhere/private-context`)
     await server.stop(1000)
     expect(lines.join()).toContain('"route":"/connections/:context/leads"')

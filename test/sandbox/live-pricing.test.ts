@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { loadPriceList } from '../../src/features/live-pricing/embedded/load.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import { PRICE_LISTS } from '../../src/services.ts'
-import { type Running, startAll, tempDir } from '../support/app.ts'
 import { SMALL, writeFiles } from '../features/live-pricing/support.ts'
+import { type Running, startAll, tempDir } from '../support/app.ts'
 import { serve } from '../support/ports.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 

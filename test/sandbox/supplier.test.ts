@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createBuilderRequests } from '../../src/features/builder-requests/builder-requests.ts'
 import { createAccessControls } from '../../src/features/catalogues/access-controls.ts'
-import { serve } from '../support/ports.ts'
 import {
   CREDENTIALS,
   openSupplier,
@@ -10,6 +9,7 @@ import {
   type SupplierPlatform,
   startPlatform,
 } from '../features/price-files/support.ts'
+import { serve } from '../support/ports.ts'
 import { createVisitor } from '../support/visitor.ts'
 
 let platform: SupplierPlatform

@@ -75,7 +75,7 @@ export async function startCluster() {
 }
 
 /** Resolves when the store answers; it connects in the background. */
-export async function ready<S extends Store>(store: S): Promise<S> {
+export async function ready<S extends KeyValueStore>(store: S): Promise<S> {
   for (let tried = 1; ; tried++) {
     try {
       await store.ping()

@@ -20,7 +20,7 @@ const at = (path: string) => `${app.url}/connections/summit-supplies${path}`
 describe('a notice', () => {
   test('is shown once, after what was done', async () => {
     const form = { name: 'Nora New' }
-    const page = await visitor.follow(await visitor.post(at('/leads'), { form }))
+    const page = await visitor.follow(await visitor.post(at('/probe'), { form }))
     expect(page.text).toContain('The lead was created.')
     expect((await visitor.get(page.url)).text).not.toContain('The lead was created.')
   })
@@ -44,7 +44,7 @@ describe('a notice', () => {
 describe('a form that is rejected', () => {
   test('comes back with what was typed, and the message beside its field', async () => {
     const form = { name: 'Nora <New>', email: 'not an address', notes: 'long typed' }
-    const page = await visitor.post(at('/leads'), { form })
+    const page = await visitor.post(at('/probe'), { form })
     expect(page.status).toBe(400)
     expect(page.text).toContain('value="Nora &lt;New&gt;"')
     expect(page.text).toContain('long typed</textarea>')
@@ -53,13 +53,13 @@ describe('a form that is rejected', () => {
   })
 
   test('comes back with what was typed when the platform fails, and works when it is sent again', async () => {
-    await app.fault('leads', '500', 1)
+    await app.fault('probe', '500', 1)
     const form = { name: 'Nora', suburb: 'Coogee' }
-    const page = await visitor.post(at('/leads'), { form })
+    const page = await visitor.post(at('/probe'), { form })
     expect(page.status).toBe(503)
     expect(page.text).toContain('value="Coogee"')
     expect(page.text).toMatch(/role="alert"[\s\S]*The platform returned an error/)
-    expect((await visitor.post(at('/leads'), { form })).status).toBe(303)
+    expect((await visitor.post(at('/probe'), { form })).status).toBe(303)
   })
 
   test.each([
@@ -87,7 +87,7 @@ describe('a form that is rejected', () => {
   })
 
   test('is an error for a client that asks for JSON', async () => {
-    const answer = await visitor.post(at('/leads'), { form: { name: '' }, accept: 'application/json' })
+    const answer = await visitor.post(at('/probe'), { form: { name: '' }, accept: 'application/json' })
     expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_input', field: 'name' })
   })
 })
@@ -124,17 +124,17 @@ describe('the id of a request', () => {
     app.logLines.map((line) => JSON.parse(line)).filter((line) => line.requestId === requestId)
 
   test.each([
-    ['/connections/elsewhere/leads', 404],
+    ['/connections/elsewhere/probe', 404],
     ['/nowhere', 404],
-    ['/connections/summit-supplies/leads?top=0', 400],
+    ['/connections/summit-supplies/probe?top=0', 400],
   ])('of %s is in the log at info', async (path, status) => {
     const { requestId } = (await visitor.get(app.url + path, { accept: 'application/json' })).json()
     expect(linesOf(requestId)).toMatchObject([{ level: 'info', status, code: expect.any(String) }])
   })
 
   test('of a 5xx is in the log once at error, with its cause', async () => {
-    await app.fault('leads', '500')
-    const answer = await visitor.get(at('/leads'), { accept: 'application/json' })
+    await app.fault('probe', '500')
+    const answer = await visitor.get(at('/probe'), { accept: 'application/json' })
     expect(answer.status).toBe(503)
     const lines = linesOf(answer.json().requestId)
     expect(lines).toMatchObject([{ level: 'error', status: 503, reason: 'the API answered 500' }])
@@ -143,7 +143,7 @@ describe('the id of a request', () => {
   test('of whoever notices a revocation is in the line that says so', async () => {
     const owner = await connected(app, { name: 'revoked-owner' })
     await app.sandbox('revoke')
-    const path = `${app.url}/connections/harbour-homes/leads`
+    const path = `${app.url}/connections/harbour-homes/probe`
     const { requestId } = (await owner.get(path, { accept: 'application/json' })).json()
     expect(linesOf(requestId).map(({ msg }) => msg)).toContain('connection revoked')
   })
@@ -155,7 +155,7 @@ describe('the id of a request', () => {
   })
 })
 
-test.each(['leads/a%2Fb', 'leads/a%5Cb', 'catalogues/..%2F..%2Faccounts', 'catalogues/a%5C..%5Cb'])(
+test.each(['probe/a%2Fb', 'probe/a%5Cb', 'catalogues/..%2F..%2Faccounts', 'catalogues/a%5C..%5Cb'])(
   'an id with a slash or backslash never travels on (%s)',
   async (path) => {
     const before = (await app.calls()).length
@@ -188,7 +188,7 @@ describe('a session', () => {
     const get = vi.spyOn(app.services.sessionStore, 'get').mockImplementationOnce((_sid, found) => {
       found(new StoreUnavailableError('away'))
     })
-    const page = await visitor.post(at('/leads'), { form: { name: 'Nora', notes: 'long typed' } })
+    const page = await visitor.post(at('/probe'), { form: { name: 'Nora', notes: 'long typed' } })
     get.mockRestore()
     expect(page.status).toBe(503)
     expect(page.text).toContain('name="notes" value="long typed"')
@@ -196,7 +196,7 @@ describe('a session', () => {
 })
 
 test('a page that updates itself leaves the notice to the page that a person opens', async () => {
-  await visitor.post(at('/leads'), { form: { name: 'Nora' } })
+  await visitor.post(at('/probe'), { form: { name: 'Nora' } })
   const list = `${app.url}/connections`
   expect((await visitor.get(list, { headers: { 'x-live-update': '1' } })).text).not.toContain('was created')
   expect((await visitor.get(list)).text).toContain('was created')

@@ -18,8 +18,8 @@ describe('every page', () => {
   test.each([
     ['/', 'Your connections'],
     ['/connections', 'Your connections'],
-    ['/connections/harbour-homes/leads', 'Leads'],
-    ['/connections/harbour-homes/leads/harbour-homes-L1000', 'Omar Walker'],
+    ['/connections/harbour-homes/probe', 'Leads'],
+    ['/connections/harbour-homes/probe/harbour-homes-L1000', 'Omar Walker'],
     ['/connections/harbour-homes/catalogues', 'Catalogues'],
     ['/connections/harbour-homes/catalogues/harbour-homes-C100', 'Framing timber National 2026'],
   ])(
@@ -41,7 +41,7 @@ describe('GET /connections', () => {
     expect(Object.keys(connection).sort()).toEqual(
       [
         ...['connectedAt', 'context', 'expiresAt', 'health', 'missingScopes', 'refreshedAt', 'revokedAt'],
-        ...['revokedBecause', 'scopes', 'status', 'summary'],
+        ...['revokedReason', 'scopes', 'status', 'summary'],
       ].sort(),
     )
     expect(connection).toMatchObject({
@@ -62,7 +62,7 @@ describe('a context of odd characters', () => {
   test('has its own page and its own record, and reaches no other', async () => {
     const user = await signedIn(app, 'odd')
     const tokens = { accessToken: 'a', refreshToken: 'r', expiresIn: 300, scopes: undefined }
-    for (const context of odd) await app.services.vault.connect('odd', context, tokens)
+    for (const context of odd) await app.services.connect.vault.connect('odd', context, tokens)
     const contexts = async () =>
       (await connectionsOf(app, user)).map(({ context }: { context: string }) => context).sort()
     expect(await contexts()).toEqual([...odd].sort())
@@ -77,12 +77,12 @@ describe('a context of odd characters', () => {
 describe('JSON errors', () => {
   test('are given to a client that asks for problem documents', async () => {
     const answer = await createVisitor().get(`${app.url}/connections`, { accept: 'application/problem+json' })
-    expect(answer.json()).toMatchObject({ code: 'not_signed_in' })
+    expect(answer.json()).toMatchObject({ code: 'unauthenticated' })
   })
 
   test.each([
-    ['/connections', 401, 'not_signed_in'],
-    ['/connections/harbour-homes/leads', 401, 'not_signed_in'],
+    ['/connections', 401, 'unauthenticated'],
+    ['/connections/harbour-homes/probe', 401, 'unauthenticated'],
   ])('%s of nobody: %i %s', async (path, status, code) => {
     const answer = await createVisitor().get(app.url + path, JSON_TYPE)
     expect(answer.json()).toMatchObject({ status, code, requestId: answer.headers.get('x-request-id') })
@@ -109,7 +109,7 @@ describe('JSON errors', () => {
     ['skip=-1', 'skip'],
     ['skip=1.5', 'skip'],
   ])('?%s: 400 that names %s', async (query, field) => {
-    const answer = await visitor.get(at(`/leads?${query}`), JSON_TYPE)
+    const answer = await visitor.get(at(`/probe?${query}`), JSON_TYPE)
     expect(answer.json()).toMatchObject({
       status: 400,
       code: 'invalid_input',
@@ -119,7 +119,7 @@ describe('JSON errors', () => {
   })
 
   test('of a missing lead, catalogue or page: 404 not_found', async () => {
-    for (const url of [at('/leads/none'), at('/catalogues/none'), `${app.url}/nowhere`]) {
+    for (const url of [at('/probe/none'), at('/catalogues/none'), `${app.url}/nowhere`]) {
       expect((await visitor.get(url, JSON_TYPE)).json()).toMatchObject({ status: 404, code: 'not_found' })
     }
   })
@@ -127,24 +127,24 @@ describe('JSON errors', () => {
 
 describe('leads', () => {
   test('are paged, with the total', async () => {
-    const first = (await visitor.get(at('/leads?top=10'), JSON_TYPE)).json()
-    const second = (await visitor.get(at('/leads?top=10&skip=10'), JSON_TYPE)).json()
+    const first = (await visitor.get(at('/probe?top=10'), JSON_TYPE)).json()
+    const second = (await visitor.get(at('/probe?top=10&skip=10'), JSON_TYPE)).json()
     expect(first.items).toHaveLength(10)
     expect(second.total).toBe(first.total)
     expect(second.items[0].id).not.toBe(first.items[0].id)
-    const page = (await visitor.get(at('/leads?top=10&skip=10'))).text
+    const page = (await visitor.get(at('/probe?top=10&skip=10'))).text
     expect(page).toContain(`11–20 of ${first.total}`)
     expect(page).toContain('href="?top=10&amp;skip=0"')
     expect(page).toContain('href="?top=10&amp;skip=20"')
   })
 
   test('can be created, by form and by JSON', async () => {
-    const posted = await visitor.post(at('/leads'), {
+    const posted = await visitor.post(at('/probe'), {
       form: { name: 'Nora New', email: '', suburb: 'Coogee' },
     })
     expect(posted.status).toBe(303)
     expect((await visitor.follow(posted)).text).toContain('<h1>Nora New</h1>')
-    const created = await visitor.post(at('/leads'), { form: { name: 'Jay Son' }, ...JSON_TYPE })
+    const created = await visitor.post(at('/probe'), { form: { name: 'Jay Son' }, ...JSON_TYPE })
     expect(created.status).toBe(201)
     expect(created.json()).toMatchObject({ id: expect.any(String), name: 'Jay Son' })
   })
@@ -155,7 +155,7 @@ describe('leads', () => {
     [{ name: 'x'.repeat(201) }, 'name'],
   ])('that are not well-formed (%j) are refused before they are sent, by field', async (form, field) => {
     const before = (await app.calls()).length
-    const answer = await visitor.post(at('/leads'), { form, ...JSON_TYPE })
+    const answer = await visitor.post(at('/probe'), { form, ...JSON_TYPE })
     expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_input', field })
     expect((await app.calls()).length).toBe(before)
   })
@@ -164,7 +164,7 @@ describe('leads', () => {
 describe('a connection', () => {
   test('is refreshed on request, with a new token, at most every 5 s', async () => {
     const eager = await connected(app, { name: 'eager' })
-    const token = () => app.services.vault.accessToken('eager', 'harbour-homes')
+    const token = () => app.services.connect.vault.accessToken('eager', 'harbour-homes')
     const before = await token()
     const result = await eager.post(at('/refresh'), JSON_TYPE)
     expect(result.json()).toMatchObject({ connection: { status: 'active', refreshedAt: expect.any(String) } })
@@ -197,8 +197,8 @@ describe('a connection', () => {
     const page = await partial.get(`${app.url}/connections`)
     expect(page.text).toContain('Grant missing permissions')
     const denied = await partial.get(at('/catalogues'), JSON_TYPE)
-    expect(denied.json()).toMatchObject({ status: 403, code: 'scope_missing', scope: 'catalogues' })
-    expect((await partial.get(at('/leads'))).status).toBe(200)
+    expect(denied.json()).toMatchObject({ status: 403, code: 'insufficient_scope', scope: 'catalogues' })
+    expect((await partial.get(at('/probe'))).status).toBe(200)
     await partial.get(await toCallback(app, partial))
     expect(await connectionsOf(app, partial)).toMatchObject([{ health: 'connected', missingScopes: [] }])
   })
@@ -209,18 +209,18 @@ describe('a connection whose platform has a fault', () => {
     const patient = await connected(app, { name: 'patient' })
     await app.sandbox('expire')
     await app.fault('refresh', '429', 1, 2)
-    const answer = await patient.get(at('/leads'), JSON_TYPE)
+    const answer = await patient.get(at('/probe'), JSON_TYPE)
     expect(answer.json()).toMatchObject({ status: 503, code: 'platform_unavailable' })
     expect(Number(answer.headers.get('retry-after'))).toBe(2)
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'degraded' }])
-    await expect.poll(async () => (await patient.get(at('/leads'))).status, { timeout: 10_000 }).toBe(200)
+    await expect.poll(async () => (await patient.get(at('/probe'))).status, { timeout: 10_000 }).toBe(200)
     expect(await connectionsOf(app, patient)).toMatchObject([{ health: 'connected' }])
   })
 
   test('is shown as degraded when its API does not answer', async () => {
     const patient = await connected(app, { name: 'patient-3' })
-    await app.fault('leads', '500', 3)
-    expect((await patient.get(at('/leads'), JSON_TYPE)).json()).toMatchObject({ status: 503 })
+    await app.fault('probe', '500', 3)
+    expect((await patient.get(at('/probe'), JSON_TYPE)).json()).toMatchObject({ status: 503 })
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'degraded' }])
     expect((await patient.get(`${app.url}/connections`)).text).toContain(
       'returned an error to the last request',
@@ -233,7 +233,7 @@ describe('a connection whose platform has a fault', () => {
     const patient = await connected(app, { name: 'patient-2' })
     await app.sandbox('expire')
     await app.fault('refresh', 'invalid_client', 1)
-    const answer = await patient.get(at('/leads'), JSON_TYPE)
+    const answer = await patient.get(at('/probe'), JSON_TYPE)
     expect(answer.json()).toMatchObject({ status: 500, code: 'misconfigured' })
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'misconfigured' }])
     const page = await patient.get(`${app.url}/connections`)

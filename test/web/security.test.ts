@@ -48,7 +48,7 @@ describe('a cross-site request', () => {
         })
         expect(answer.json(), `${path} ${JSON.stringify(headers)}`).toMatchObject({
           status: 403,
-          code: 'cross_site_request',
+          code: 'csrf_rejected',
         })
       }
     }
@@ -147,7 +147,7 @@ describe('the session', () => {
 describe('returnTo', () => {
   test.each([
     ['/connections', '/connections'],
-    ['/connections/a%2Fb/leads?top=5', '/connections/a%2Fb/leads?top=5'],
+    ['/connections/a%2Fb/probe?top=5', '/connections/a%2Fb/probe?top=5'],
     ['https://evil.example/', '/'],
     ['//evil.example/', '/'],
     ['/\\evil.example', '/'],
@@ -184,9 +184,9 @@ describe('returnTo', () => {
 
   test('of a page that needs sign-in leads back to that page', async () => {
     const visitor = createVisitor()
-    const page = await visitor.get(`${app.url}/connections/x/leads?top=5`)
+    const page = await visitor.get(`${app.url}/connections/x/probe?top=5`)
     expect(page.status).toBe(401)
-    expect(page.text).toContain('name="returnTo" value="/connections/x/leads?top=5"')
+    expect(page.text).toContain('name="returnTo" value="/connections/x/probe?top=5"')
   })
 })
 
@@ -269,7 +269,7 @@ describe('headers', () => {
 
   test('of a page allow what the page uses: it has nothing inline', async () => {
     const visitor = await connected(app, { name: 'inline' })
-    for (const path of ['/', '/connections', '/connections/harbour-homes/leads', '/nowhere']) {
+    for (const path of ['/', '/connections', '/connections/harbour-homes/probe', '/nowhere']) {
       const { text } = await visitor.get(app.url + path)
       expect(text).not.toMatch(/<style|style=|<script(?![^>]*src=)|\son\w+=/i)
     }
@@ -314,7 +314,7 @@ describe('limits', () => {
       'POST /form HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\nname=',
     )
     // Resolves when the other side ends the connection.
-    expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"too_slow"/)
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/)
     // A body that is all here is not too slow, though nobody reads it.
     server.post('/unread', (_req, res) => void setTimeout(() => res.end('late'), 400))
     const whole = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'whole' }
@@ -331,7 +331,7 @@ describe('limits', () => {
       form: { name: 'x'.repeat(100_000) },
       ...JSON_TYPE,
     })
-    expect(large.json()).toMatchObject({ status: 413, code: 'too_large' })
+    expect(large.json()).toMatchObject({ status: 413, code: 'payload_too_large' })
     const headers = { 'content-type': 'application/json', accept: 'application/json' }
     const broken = await fetch(`${app.url}/sign-in`, { method: 'POST', headers, body: '{' })
     expect(await broken.json()).toMatchObject({ status: 400 })
@@ -339,7 +339,7 @@ describe('limits', () => {
 
   test('a url that cannot be decoded is 400, not 500', async () => {
     const visitor = await signedIn(app, 'urls')
-    expect((await visitor.get(`${app.url}/connections/%E0%A4%A/leads`, JSON_TYPE)).json()).toMatchObject({
+    expect((await visitor.get(`${app.url}/connections/%E0%A4%A/probe`, JSON_TYPE)).json()).toMatchObject({
       status: 400,
     })
   })
@@ -356,7 +356,7 @@ describe('text from elsewhere', () => {
     const visitor = await connected(app, { name })
     const form = { name, notes: '<script>alert(1)</script>' }
     const created = await visitor.follow(
-      await visitor.post(`${app.url}/connections/harbour-homes/leads`, { form }),
+      await visitor.post(`${app.url}/connections/harbour-homes/probe`, { form }),
     )
     expect(created.status).toBe(200)
     expect(created.text).toContain('&lt;script&gt;alert(1)')

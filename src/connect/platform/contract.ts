@@ -99,7 +99,8 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'issuer',
     topic: 'The issuer',
-    assumed: '`PLATFORM_AUTH_URL`, with or without a trailing slash; checked when the callback carries `iss`.',
+    assumed:
+      '`PLATFORM_AUTH_URL`, with or without a trailing slash; checked when the callback carries `iss`.',
   },
   {
     id: 'token-request',

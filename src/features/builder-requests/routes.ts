@@ -28,13 +28,14 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   const { pollMs = hasWebhook ? 60_000 : 10_000 } = options
   const route = '/connections/:bxcontext/builder-requests'
 
-  const decide = (decision: 'accept' | 'reject') => async (req: Request<{ bxcontext: string; id: string }>) => {
-    const ref = connectionRef(req)
-    await builderRequests[decision](vault.tokenSource(ref), req.params.id)
-    // So that open pages see it; the decision stands even if this fails.
-    await pending.fetch(ref).catch(() => {})
-    return `/connections/${encodeURIComponent(ref.bxcontext)}/builder-requests`
-  }
+  const decide =
+    (decision: 'accept' | 'reject') => async (req: Request<{ bxcontext: string; id: string }>) => {
+      const ref = connectionRef(req)
+      await builderRequests[decision](vault.tokenSource(ref), req.params.id)
+      // So that open pages see it; the decision stands even if this fails.
+      await pending.fetch(ref).catch(() => {})
+      return `/connections/${encodeURIComponent(ref.bxcontext)}/builder-requests`
+    }
 
   return Router()
     .get(route, async (req, res) => {
@@ -65,11 +66,23 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     .post(`${route}/:id/accept`, async (req, res) => {
       const location = await decide('accept')(req)
       const notice = 'The builder is connected. Managed catalogues stay hidden until you grant them.'
-      await sendResultOrRedirect(req, res, location, { integrationConnectionId: req.params.id, status: 'accepted' }, { notice })
+      await sendResultOrRedirect(
+        req,
+        res,
+        location,
+        { integrationConnectionId: req.params.id, status: 'accepted' },
+        { notice },
+      )
     })
     .post(`${route}/:id/reject`, async (req, res) => {
       const location = await decide('reject')(req)
       const notice = 'The request is rejected.'
-      await sendResultOrRedirect(req, res, location, { integrationConnectionId: req.params.id, status: 'rejected' }, { notice })
+      await sendResultOrRedirect(
+        req,
+        res,
+        location,
+        { integrationConnectionId: req.params.id, status: 'rejected' },
+        { notice },
+      )
     })
 }

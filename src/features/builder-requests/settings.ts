@@ -1,6 +1,6 @@
-import { WEBHOOK_HEADER } from './contract.ts'
 import { isProduction, isSandboxSecret, isWeak, list, pattern } from '../../settings/fields.ts'
 import { type SettingsOf, settingsGroup } from '../../settings/read.ts'
+import { WEBHOOK_HEADER } from './contract.ts'
 
 export type BuilderRequestsSettings = SettingsOf<typeof builderRequestsSettings>
 

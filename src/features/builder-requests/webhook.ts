@@ -21,7 +21,12 @@ export interface WebhookOptions {
 /** A rejected delivery; `code` is returned to the sender. */
 export class WebhookError extends AppError {
   readonly status: number
-  readonly code: 'webhook_disabled' | 'invalid_signature' | 'unsupported_media_type' | 'invalid_event' | 'stale_event'
+  readonly code:
+    | 'webhook_disabled'
+    | 'invalid_signature'
+    | 'unsupported_media_type'
+    | 'invalid_event'
+    | 'stale_event'
   constructor(status: number, code: WebhookError['code'], message: string) {
     super(message, { title: TITLES[code] })
     this.status = status

@@ -1,13 +1,6 @@
 import * as z from 'zod'
 import { type Api, fieldOf } from '../../connect/platform/api.ts'
 import {
-  firstPartyTokensSchema,
-  PATHS,
-  SUBSCRIPTION_HEADER,
-  type Tenant,
-  tenantSchema,
-} from './contract.ts'
-import {
   ConfigurationError,
   InvalidGrantError,
   PlatformRejectedError,
@@ -16,6 +9,7 @@ import {
 import { type Http, outageOf, parseJson } from '../../connect/platform/http.ts'
 import type { Tokens } from '../../connect/platform/oauth.ts'
 import type { TokenSource } from '../../connect/platform/token-source.ts'
+import { firstPartyTokensSchema, PATHS, SUBSCRIPTION_HEADER, type Tenant, tenantSchema } from './contract.ts'
 
 export interface FirstPartyCredentials {
   /** The user's name on the platform. */

@@ -82,7 +82,11 @@ function readArguments(): { subject: Subject; verbose: boolean; json: boolean } 
     'check-supplier',
     'Checks any implementation of the live pricing API over HTTP, before the platform calls it.',
   )
-    .argument('<base-url>', 'the {supplier_base_url}, such as https://supplier.example/live-pricing', parseUrl)
+    .argument(
+      '<base-url>',
+      'the {supplier_base_url}, such as https://supplier.example/live-pricing',
+      parseUrl,
+    )
     .requiredOption('--client-id <id>', 'client id of the platform')
     .requiredOption('--client-secret <secret>', 'its client secret')
     .option('--item <code>', 'an item that has a price; may be repeated', collect, [])
@@ -92,7 +96,9 @@ function readArguments(): { subject: Subject; verbose: boolean; json: boolean } 
     .option('--verbose', 'show the call behind every rule, not only behind those that fail', false)
     .option('--json', 'print the findings as JSON', false)
     // A latitude may start with a minus, which would look like an option.
-    .parse(process.argv.flatMap((arg, at, all) => (all[at - 1] === '--near' ? [] : joinNear(arg, all[at + 1]))))
+    .parse(
+      process.argv.flatMap((arg, at, all) => (all[at - 1] === '--near' ? [] : joinNear(arg, all[at + 1]))),
+    )
   const options = command.opts<Options>()
   const [baseUrl = ''] = command.processedArgs as string[]
   const { clientId, clientSecret, store, member, near, verbose, json } = options
@@ -113,7 +119,8 @@ const joinNear = (arg: string, value = '') => (arg === '--near' ? `--near=${valu
 
 function parseUrl(text: string): string {
   const url = URL.parse(text)
-  if (!url || !/^https?:$/.test(url.protocol)) throw new InvalidArgumentError('It must be an http or https URL.')
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new InvalidArgumentError('It must be an http or https URL.')
   return (url.origin + url.pathname).replace(/\/+$/, '')
 }
 

@@ -1,8 +1,11 @@
 /** `npm run live-pricing`: the live-pricing endpoints alone, for a supplier that needs nothing else of the app. */
 import '../../runtime/env-file.ts'
 import express from 'express'
+import { generalSettings, serverSettings, storeSettings } from '../../config.ts'
+import { withDevelopmentSecrets } from '../../runtime/dev-secrets.ts'
 import { createLog } from '../../runtime/log.ts'
 import { fail, GRACE_MS, listen, onStopSignal } from '../../runtime/serve.ts'
+import { readSettings } from '../../settings/read.ts'
 import { bodyDeadline } from '../../web/body-deadline.ts'
 import { errorHandler, notFound } from '../../web/errors.ts'
 import { healthRoutes } from '../../web/health.ts'
@@ -11,9 +14,6 @@ import { requestLog } from '../../web/request-log.ts'
 import { securityHeaders } from '../../web/security-headers.ts'
 import { type LivePricingBase, openBases } from './bases.ts'
 import { livePricingRoutes } from './routes.ts'
-import { generalSettings, serverSettings, storeSettings } from '../../config.ts'
-import { withDevelopmentSecrets } from '../../runtime/dev-secrets.ts'
-import { readSettings } from '../../settings/read.ts'
 import { requiredLivePricingSettings } from './settings.ts'
 
 try {

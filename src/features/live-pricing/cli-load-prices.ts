@@ -9,7 +9,10 @@ import { FILES } from './csv-price-provider/files.ts'
 import { loadPriceList } from './csv-price-provider/load.ts'
 
 const names = Object.values(FILES).map(({ file }) => file)
-const command = createCommand('load-prices', 'Builds a new price list from CSV files and swaps it in atomically.')
+const command = createCommand(
+  'load-prices',
+  'Builds a new price list from CSV files and swaps it in atomically.',
+)
   .argument('<folder>', `folder with ${names.join(', ')}; all but stores.csv and items.csv are optional`)
   .option('--staging', 'for the staging base instead of production', false)
   .parse()

@@ -18,7 +18,7 @@ export function livePricingDocs(baseUrl: string): Router {
           ...operation,
         })),
       )
-      res.page('live-pricing', {
+      res.page('live-pricing/live-pricing', {
         ...{ title: 'Live pricing', baseUrl, description: document.info.description, operations },
         itemErrors: Object.entries(ITEM_ERRORS),
         schemas: Object.entries(components.schemas).map(([name, schema]) => ({

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { ITEM_ERRORS, type ItemError, LIMITS, type PriceItem, priceRequestSchema } from './contract.ts'
 import { badInput, LivePricingError } from './errors.ts'
 import { moneyOf } from './money.ts'
-import type { NoPrice, Price, PriceProvider, PriceLine } from './price-provider.ts'
+import type { NoPrice, Price, PriceLine, PriceProvider } from './price-provider.ts'
 
 export type PriceRequest = z.infer<typeof priceRequestSchema>
 
@@ -74,7 +74,8 @@ export async function priceItems(request: PriceRequest, options: PricingOptions)
 
 /** An answer of the price provider, which may have been written in a hurry. Throws when it is none. */
 function checked(answer: Price | NoPrice | undefined): Price | NoPrice {
-  if (typeof answer !== 'object' || answer === null) throw new TypeError('the price provider answered no object')
+  if (typeof answer !== 'object' || answer === null)
+    throw new TypeError('the price provider answered no object')
   const { error, message } = answer as Partial<NoPrice>
   if (error === undefined)
     return { unitPrice: (answer as Price).unitPrice, discount: (answer as Price).discount ?? '0' }

@@ -1,7 +1,7 @@
 import express, { type Response, Router } from 'express'
 import type { Logger } from 'pino'
 import { requireToken } from './access.ts'
-import { answerError, faultOf, allowMethods } from './answer-error.ts'
+import { allowMethods, answerError, faultOf } from './answer-error.ts'
 import { type Client, createClients } from './clients.ts'
 import { LIMITS, PATHS } from './contract.ts'
 import { LivePricingError } from './errors.ts'

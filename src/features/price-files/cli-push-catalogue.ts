@@ -38,9 +38,7 @@ const retryOptions = {
   onWait: (reason: string) => reporter.step(`Retrying: ${reason}`),
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () =>
-    interrupted.abort(new Error('Stopped. Run the same command again to resume.')),
-  )
+  process.once(signal, () => interrupted.abort(new Error('Stopped. Run the same command again to resume.')))
 }
 
 try {
@@ -119,7 +117,12 @@ function readArguments(): { file: string; options: Options } {
         CATALOGUE_SCOPES,
       ),
     )
-    .option('--map <field=column>', `column of a field (${FIELDS.join(', ')}), by heading or number`, collect, [])
+    .option(
+      '--map <field=column>',
+      `column of a field (${FIELDS.join(', ')}), by heading or number`,
+      collect,
+      [],
+    )
     .option('--strict', 'send nothing if any row has a problem', false)
     .option('--dry-run', 'check the file and send nothing', false)
     .option('--report <file>', 'write every problem row to this CSV file')
@@ -140,7 +143,8 @@ function parseBatchId(value: string): string {
 
 /** Reads the whole file before anything is sent: which rows can be sent, which have problems, and which file it is. */
 async function checked(file: string, options: Options): Promise<{ digest: string; check: Check }> {
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`The file ${file} does not exist.`)
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
+    throw new Error(`The file ${file} does not exist.`)
   if (options.report !== undefined) emptyReport(options.report, file)
   const columns = options.map.length > 0 ? await mapped(file, options.map) : undefined
   const report = options.report === undefined ? undefined : createReport(options.report)

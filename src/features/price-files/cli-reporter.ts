@@ -41,7 +41,9 @@ export function createReporter(output: NodeJS.WriteStream | WriteStream): Report
       const part = phase === 'processing' ? (processed ?? 0) / validRows : sent / validRows
       if (output.isTTY) {
         const full = Math.round(Math.min(part, 1) * WIDTH)
-        output.write(`\r\u001b[K[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}] ${words(progress, validRows)}`)
+        output.write(
+          `\r\u001b[K[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}] ${words(progress, validRows)}`,
+        )
         bar = true
         return
       }

@@ -82,7 +82,15 @@ export function parseJob(value: string): Job | null {
 function migrate(record: Record<string, unknown>): unknown {
   if (record.format === FORMAT) return record
   const { context, doubts = [], good = 0, bad = 0, first = [], ...rest } = record
-  const absent = { headings: [], columns: {}, sample: [], problems: [], rows: 0, progress: null, failure: null }
+  const absent = {
+    headings: [],
+    columns: {},
+    sample: [],
+    problems: [],
+    rows: 0,
+    progress: null,
+    failure: null,
+  }
   return {
     ...absent,
     ...rest,

@@ -160,7 +160,10 @@ export function createImportService(options: ImportServiceOptions): ImportServic
     const jobs = entries.flatMap(({ key, value }) => {
       const job = parseJob(value)
       if (!job)
-        log.error({ code: 'record_decryption_failed', importId: key.id }, 'the record of an import cannot be read')
+        log.error(
+          { code: 'record_decryption_failed', importId: key.id },
+          'the record of an import cannot be read',
+        )
       return job ?? []
     })
     return jobs.sort((a, b) => b.createdAt - a.createdAt)
@@ -207,12 +210,16 @@ export function createImportService(options: ImportServiceOptions): ImportServic
     async start(userId, id, { strict = false } = {}) {
       await files.need(id)
       const started = ({ state, mappingErrors, validRows, invalidRows }: Job): Partial<Job> => {
-        if (state === 'checking')
-          throw new ImportError(409, 'conflict', 'The file must be checked first.')
+        if (state === 'checking') throw new ImportError(409, 'conflict', 'The file must be checked first.')
         if (mappingErrors.length > 0) throw new ImportError(400, 'invalid_input', mappingErrors.join(' '))
-        if (validRows === 0) throw new ImportError(400, 'invalid_input', 'This file has no row that can be sent.')
+        if (validRows === 0)
+          throw new ImportError(400, 'invalid_input', 'This file has no row that can be sent.')
         if (strict && invalidRows > 0)
-          throw new ImportError(400, 'invalid_input', `${invalidRows} rows have problems, so nothing was sent.`)
+          throw new ImportError(
+            400,
+            'invalid_input',
+            `${invalidRows} rows have problems, so nothing was sent.`,
+          )
         return { state: 'running', startedAt: Date.now(), endedAt: null, failure: null, progress: null }
       }
       await begin(userId, id, ['ready', 'failed'], started, send)

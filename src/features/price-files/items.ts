@@ -1,6 +1,6 @@
-import { ITEM_LIMITS, type Item } from './contract.ts'
 import type { Row } from '../../csv/rows.ts'
 import { type Columns, FIELDS } from './columns.ts'
+import { ITEM_LIMITS, type Item } from './contract.ts'
 import { createSeenCodes } from './seen-codes.ts'
 
 /** A row that cannot go, and why, in words for the user. */

@@ -1,7 +1,7 @@
-import type { Item } from './contract.ts'
 import { UnreadableFileError } from '../../csv/encoding.ts'
 import { readTable } from '../../csv/rows.ts'
 import { type Columns, FIELDS, type Guess, guessColumns, REQUIRED } from './columns.ts'
+import type { Item } from './contract.ts'
 import { createItemReader, isProblem, type Problem } from './items.ts'
 
 /** What a portion of the file came to. */
@@ -123,7 +123,8 @@ function mappingErrorsOf(columns: Columns, { headings, guess }: PriceFile): stri
     (field) => `Choose the column of the ${field}.`,
   )
   const chosen = FIELDS.flatMap((field) => columns[field] ?? [])
-  if (chosen.some((column) => column >= headings.length)) mappingErrors.push('A chosen column is not in the file.')
+  if (chosen.some((column) => column >= headings.length))
+    mappingErrors.push('A chosen column is not in the file.')
   if (new Set(chosen).size < chosen.length) mappingErrors.push('A column is chosen for two fields.')
   return mappingErrors
 }

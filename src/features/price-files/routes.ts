@@ -105,9 +105,7 @@ function uploadRoute({ imports, catalogues, vault, sections }: ImportRoutesOptio
     let catalogue: Catalogue = { id }
     try {
       catalogue = await catalogues.get(vault.tokenSource(ref), id)
-      const job = await uploadOf(req, (file, fileName) =>
-        imports.upload(ref, { catalogue, fileName }, file),
-      )
+      const job = await uploadOf(req, (file, fileName) => imports.upload(ref, { catalogue, fileName }, file))
       await imports.settled(job.id, CHECK_MS)
       const view = importView(await imports.get(ref.userId, job.id))
       await sendResultOrRedirect(req, res, pathOf(job), view, { status: 201 })

@@ -63,7 +63,7 @@ describe('the callback', () => {
     const all = await Promise.all(Array.from({ length: 10 }, () => visitor.get(url)))
     expect(all.map(({ headers }) => headers.get('location'))).toEqual(Array(10).fill('/connections'))
     expect(await exchanges()).toBe(before + 1)
-    const leads = await visitor.get(`${app.url}/connections/harbour-homes/leads`)
+    const leads = await visitor.get(`${app.url}/connections/harbour-homes/probe`)
     expect(leads.status).toBe(200)
   })
 
@@ -155,7 +155,7 @@ describe('the callback', () => {
     const url = await toCallback(app, visitor)
     await visitor.post(`${app.url}/sign-out`)
     const answer = await open(url, 'application/json')
-    expect(answer.json()).toMatchObject({ status: 401, code: 'not_signed_in' })
+    expect(answer.json()).toMatchObject({ status: 401, code: 'unauthenticated' })
   })
 
   test('of a previous user of this browser is rejected', async () => {
@@ -260,7 +260,7 @@ describe('a bxcontext', () => {
 
   test('of a visitor who is not signed in asks to sign in', async () => {
     expect((await createVisitor().get(bxcontextUrl('?bxcontext=a'), JSON_TYPE)).json()).toMatchObject({
-      code: 'not_signed_in',
+      code: 'unauthenticated',
     })
   })
 })
@@ -269,7 +269,7 @@ describe('reconnecting', () => {
   test('after a revocation on the platform restores the connection', async () => {
     const revoked = await connected(app, { name: `revoked-${run}` })
     await app.sandbox('revoke')
-    const leads = await revoked.get(`${app.url}/connections/harbour-homes/leads`, JSON_TYPE)
+    const leads = await revoked.get(`${app.url}/connections/harbour-homes/probe`, JSON_TYPE)
     expect(leads.json()).toMatchObject({
       status: 409,
       code: 'connection_revoked',
@@ -285,6 +285,6 @@ describe('reconnecting', () => {
     ])
     await revoked.get(await toCallback(app, revoked))
     expect(await connectionsOf(app, revoked)).toMatchObject([{ status: 'active', revokedAt: null }])
-    expect((await revoked.get(`${app.url}/connections/harbour-homes/leads`)).status).toBe(200)
+    expect((await revoked.get(`${app.url}/connections/harbour-homes/probe`)).status).toBe(200)
   })
 })

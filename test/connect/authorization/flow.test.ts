@@ -26,7 +26,7 @@ describe('connecting an account', () => {
     const names = connections.map(({ bxcontext }) => bxcontext)
     expect(names.sort()).toEqual(['harbour-homes', 'harbour-renovations'])
     const tokens = await Promise.all(
-      names.map((bxcontext) => app.services.vault.accessToken({ userId: 'two', bxcontext })),
+      names.map((bxcontext) => app.services.connect.vault.accessToken({ userId: 'two', bxcontext })),
     )
     expect(new Set(tokens).size).toBe(2)
   })

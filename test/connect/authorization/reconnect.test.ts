@@ -68,7 +68,7 @@ describe('reconnecting one business when another one comes back', () => {
   test('names the bxcontext on every Reconnect button', async () => {
     const owner = await connected(app, { name: `owner-${run}` })
     await app.sandbox('revoke')
-    const error = await owner.get(`${app.url}/connections/harbour-homes/leads`)
+    const error = await owner.get(`${app.url}/connections/harbour-homes/probe`)
     const list = await owner.get(`${app.url}/connections`)
     for (const page of [error, list])
       expect(page.text).toMatch(/name="bxcontext" value="harbour-homes"[\s\S]{0,60}Reconnect/)
@@ -128,7 +128,7 @@ describe('the platform (sandbox)', () => {
     const first = await connected(app, { name: `first-${run}` })
     await connected(app, { name: `colleague-${run}` })
     await app.sandbox('expire')
-    expect((await first.get(`${app.url}/connections/harbour-homes/leads`)).status).toBe(200)
+    expect((await first.get(`${app.url}/connections/harbour-homes/probe`)).status).toBe(200)
   })
 })
 

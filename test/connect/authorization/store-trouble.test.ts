@@ -40,7 +40,7 @@ describe.skipIf(!REDIS)(`a consent while the store refuses writes${withRedis}`, 
       { bxcontext: 'harbour-homes', status: 'active' },
     ])
     await admin.configSet('maxmemory', '0')
-    await app.services.vault.idle()
+    await app.services.connect.vault.idle()
     expect(
       await app.services.store.get({ kind: 'connection', owner: 'ann', id: 'harbour-homes' }),
     ).not.toBeNull()

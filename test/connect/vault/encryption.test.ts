@@ -44,7 +44,7 @@ describe('an encrypted record', () => {
   test('names the missing key id', () => {
     const encrypted = createRecordCipher([newKey('old')]).encrypt('text', 'place')
     expect(() => createRecordCipher([newKey('new')]).decrypt(encrypted, 'place')).toThrow(
-      /"old", which is not in TOKEN_KEYS/,
+      /"old", which is not in TOKEN_ENCRYPTION_KEYS/,
     )
   })
 })

@@ -39,7 +39,7 @@ const OLD_REVOKED = {
   status: 'revoked',
   connectedAt: 1,
   revokedAt: 2,
-  revokedBecause: 'long ago',
+  revokedReason: 'long ago',
 }
 
 describe.each([

@@ -5,6 +5,7 @@ import { FIRST_PARTY } from '../../../src/features/first-party/access.ts'
 import { listTenants } from '../../../src/features/first-party/first-party.ts'
 import { tempDir } from '../../support/app.ts'
 import { serve } from '../../support/ports.ts'
+import { newKey } from '../../support/vault.ts'
 import {
   CREDENTIALS,
   openSupplier,
@@ -12,7 +13,6 @@ import {
   type SupplierPlatform,
   startPlatform,
 } from '../price-files/support.ts'
-import { newKey } from '../../support/vault.ts'
 
 let platform: SupplierPlatform
 let opened: Supplier[]

@@ -5,8 +5,8 @@ import { loadPriceList } from '../../../src/features/live-pricing/csv-price-prov
 import { PRICE_LISTS } from '../../src/services.ts'
 import { startAll } from '../../support/app.ts'
 import { inspect, openChromium, openPage } from '../../support/chromium.ts'
-import { SAMPLE } from './support.ts'
 import { CHROMIUM, withChromium } from '../../support/programs.ts'
+import { SAMPLE } from './support.ts'
 
 const windows: { name: string; options: BrowserContextOptions }[] = [
   { name: 'a desktop window', options: { viewport: { width: 1200, height: 800 } } },

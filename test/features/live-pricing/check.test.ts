@@ -4,12 +4,15 @@ import { createProbe } from '../../../src/features/live-pricing/check/probe.ts'
 import type { Subject } from '../../../src/features/live-pricing/check/rule.ts'
 import { RULES } from '../../../src/features/live-pricing/check/rules.ts'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
-import { openPriceLists, type PriceLists } from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
+import {
+  openPriceLists,
+  type PriceLists,
+} from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { tempDir } from '../../support/app.ts'
-import { CALLER, SAMPLE, type Supplier, startSupplier } from './support.ts'
 import { serve } from '../../support/ports.ts'
 import { run } from '../../support/process.ts'
+import { CALLER, SAMPLE, type Supplier, startSupplier } from './support.ts'
 import {
   isPrices,
   isSearch,

@@ -5,8 +5,8 @@ import { loadPriceList } from '../../../src/features/live-pricing/csv-price-prov
 import { openPriceLists } from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { tempDir } from '../../support/app.ts'
-import { type Files, line, SAMPLE, SMALL, startSupplier, writeFiles } from './support.ts'
 import { run } from '../../support/process.ts'
+import { type Files, line, SAMPLE, SMALL, startSupplier, writeFiles } from './support.ts'
 
 const { dir, remove } = tempDir()
 afterEach(() => remove())

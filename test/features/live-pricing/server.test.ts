@@ -3,9 +3,9 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
 import { PRICE_LISTS } from '../../src/services.ts'
 import { tempDir } from '../../support/app.ts'
-import { SAMPLE, SMALL, writeFiles } from './support.ts'
 import { freePort } from '../../support/ports.ts'
 import { answering, type Program, run } from '../../support/process.ts'
+import { SAMPLE, SMALL, writeFiles } from './support.ts'
 
 const { dir, remove } = tempDir()
 let program: Program | undefined

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { CALLER } from './support.ts'
 import { serve } from '../../support/ports.ts'
+import { CALLER } from './support.ts'
 
 interface Asked {
   /** The address of the supplier that is right. */

@@ -110,7 +110,14 @@ describe('an uploaded price file', () => {
       const { status, json } = await upload(`${rowsOf(1500)},no code,1\nC1,again,2\n`, { as })
       expect(status).toBe(201)
       expect(json).toMatchObject({
-        ...{ fileName: 'my prices.csv', state: 'ready', rows: 1502, validRows: 1500, invalidRows: 2, mappingErrors: [] },
+        ...{
+          fileName: 'my prices.csv',
+          state: 'ready',
+          rows: 1502,
+          validRows: 1500,
+          invalidRows: 2,
+          mappingErrors: [],
+        },
         ...{ columns: { code: 0, name: 1, price: 2 }, problems: [{ line: 1502 }, { line: 1503 }] },
       })
       expect(JSON.stringify(json)).not.toContain('userId')
@@ -137,7 +144,9 @@ describe('an uploaded price file', () => {
     })
     expect((await act(json.id, 'start')).json()).toMatchObject({ status: 400, code: 'invalid_input' })
     const choose = async (columns: object) => checked((await act(json.id, 'columns', columns)).json())
-    expect((await choose({ code: '0', price: '0' })).mappingErrors).toEqual(['A column is chosen for two fields.'])
+    expect((await choose({ code: '0', price: '0' })).mappingErrors).toEqual([
+      'A column is chosen for two fields.',
+    ])
     expect(await choose({ code: '0', price: '9' })).toMatchObject({
       status: 400,
       field: 'price',

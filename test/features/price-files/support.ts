@@ -8,7 +8,10 @@ import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import type { Store } from '../../../src/connect/store/store.ts'
 import { type Catalogues, createCatalogues } from '../../../src/features/catalogues/catalogues.ts'
 import { createFirstPartyAccess, type FirstPartyAccess } from '../../../src/features/first-party/access.ts'
-import { createFirstParty, type FirstPartyCredentials } from '../../../src/features/first-party/first-party.ts'
+import {
+  createFirstParty,
+  type FirstPartyCredentials,
+} from '../../../src/features/first-party/first-party.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts'
 import { createSandbox } from '../../../src/sandbox/sandbox.ts'

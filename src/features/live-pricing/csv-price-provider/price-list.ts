@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { Store } from '../contract.ts'
 import { bestDiscount, type Reduction } from '../money.ts'
-import type { NearStore, NoPrice, Place, Price, PriceProvider, PriceLine } from '../price-provider.ts'
+import type { NearStore, NoPrice, Place, Price, PriceLine, PriceProvider } from '../price-provider.ts'
 import { boxesAround, distanceKm } from './great-circle.ts'
 import { lruLookup } from './lru-lookup.ts'
 

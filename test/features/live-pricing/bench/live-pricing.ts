@@ -3,11 +3,11 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Agent, request } from 'undici'
+import { compare, type Measured, median } from '../../../bench/measure.ts'
 import { tempDir, testEnv } from '../../../support/app.ts'
 import { freePort } from '../../../support/ports.ts'
-import { itemCode, placeOf, storeId, writePriceFolder } from '../price-folder.ts'
 import { answering, type Program, run } from '../../../support/process.ts'
-import { compare, type Measured, median } from '../../../bench/measure.ts'
+import { itemCode, placeOf, storeId, writePriceFolder } from '../price-folder.ts'
 
 const ITEMS = 1_000_000
 const STORES = 2_000
