@@ -15,102 +15,98 @@ export interface ConsentOptions {
   faults: Faults
 }
 
+type ConsentRequest = NonNullable<Awaited<ReturnType<typeof readRequest>>>
+
 /** The consent page: who asks, for which business, for what; accept all scopes, accept some, or deny. */
 export function consentRoutes({ provider, apps, consents, faults }: ConsentOptions): Router {
-  /** The consent request in this browser; undefined when a page was shown instead. */
-  async function pendingConsent(req: Request, res: Response) {
-    const account = req.account
-    const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
-      if (error instanceof errors.SessionNotFound) return undefined
-      throw error
-    })
-    if (!details) {
-      problem(
-        res,
-        400,
-        'This consent request has already been used or has expired. Start again from the application.',
-        account,
-      )
-      return undefined
-    }
-    if (!account) {
-      res.redirect(303, loginUrl(req))
-      return undefined
-    }
-    const { client_id, scope, bxcontext } = details.params as Record<string, string>
-    const business = connectableBusiness(account, bxcontext)
-    if (!business) {
-      problem(res, 403, `${account.name} has no business with the requested bxcontext.`, account)
-      return undefined
-    }
-    const app = apps.find(({ clientId }) => clientId === client_id)
-    const scopes = (scope ?? '').split(' ').filter((name) => name in SCOPES)
-    return { account, business, app, details, scopes }
-  }
-
   return Router()
     .get('/consent/:uid', async (req, res) => {
-      const consent = await pendingConsent(req, res)
-      if (!consent) return
-      const { account, business, app, scopes, details } = consent
+      const request = await readRequest(provider, req, res)
+      if (!request) return
+      const { account, business, scopes, clientId, uid, prompt } = request
       // A login to the platform is a login to the identity provider: nobody logs in twice.
-      if (details.prompt.name === 'login') {
+      if (prompt === 'login')
         return provider.interactionFinished(req, res, { login: { accountId: account.id } })
-      }
       reachedConsent(res)
       page(res, 'consent', {
         title: 'Allow access?',
         account,
         business,
-        uid: details.uid,
-        app,
+        uid,
+        app: apps.find((app) => app.clientId === clientId),
         scopes: scopes.map((name) => ({ name, description: SCOPES[name] })),
       })
     })
 
     .post('/consent/:uid', async (req, res) => {
-      const consent = await pendingConsent(req, res)
-      if (!consent) return
-      const { account, business, scopes, details } = consent
-      if (req.body?.answer === 'switch') {
+      const request = await readRequest(provider, req, res)
+      if (!request) return
+      const { answer, scope } = req.body ?? {}
+      const finish = (result: Parameters<Provider['interactionFinished']>[2]) =>
+        provider.interactionFinished(req, res, result)
+      const deny = (error_description: string) => finish({ error: 'access_denied', error_description })
+      if (answer === 'switch') {
         // The application asked for this business: the user can only choose another one by starting again.
         logOut(res)
-        return provider.interactionFinished(req, res, {
-          error: 'access_denied',
-          error_description: 'The user wants to use another account.',
-        })
+        return deny('The user wants to use another account.')
       }
       const { fault } = faults.strike('consent') ?? {}
-      const chosen = [req.body?.scope ?? []].flat()
-      const granted = scopes
-        .filter((name) => chosen.includes(name))
-        .filter((_name, index, all) => fault !== 'missing_scope' || index < all.length - 1)
-      if (req.body?.answer !== 'accept' || fault === 'deny' || granted.length === 0) {
-        return provider.interactionFinished(req, res, {
-          error: 'access_denied',
-          error_description: 'The user denied the request.',
-        })
-      }
-      if (fault === 'server_error') return provider.interactionFinished(req, res, { error: fault })
-      const clientId = String(details.params.client_id)
-      const grant = new provider.Grant({ accountId: account.id, clientId })
-      grant.addOIDCScope(granted.join(' '))
-      const refused = scopes.filter((name) => !granted.includes(name))
-      if (refused.length > 0) grant.rejectOIDCScope(refused.join(' '))
-      const grantId = await grant.save()
-      consents.add({
-        grantId,
-        account: account.id,
-        client: clientId,
-        bxcontext: business.bxcontext,
-        scopes: granted,
-        grantedAt: Date.now(),
-      })
-      await provider.interactionFinished(
-        req,
-        res,
-        { consent: { grantId } },
-        { mergeWithLastSubmission: true },
-      )
+      const chosen = request.scopes.filter((name) => [scope ?? []].flat().includes(name))
+      const granted = fault === 'missing_scope' ? chosen.slice(0, -1) : chosen
+      if (answer !== 'accept' || fault === 'deny' || granted.length === 0)
+        return deny('The user denied the request.')
+      if (fault === 'server_error') return finish({ error: fault })
+      const grantId = await saveGrant(provider, consents, request, granted)
+      await finish({ consent: { grantId } })
     })
+}
+
+/** The consent request in this browser; undefined when this answers, with a problem or the login page. */
+async function readRequest(provider: Provider, req: Request, res: Response) {
+  const { account } = req
+  const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
+    if (error instanceof errors.SessionNotFound) return undefined
+    throw error
+  })
+  if (!details) {
+    const message =
+      'This consent request has already been used or has expired. Start again from the application.'
+    problem(res, 400, message, account)
+    return undefined
+  }
+  if (!account) {
+    res.redirect(303, loginUrl(req))
+    return undefined
+  }
+  const { client_id: clientId = '', scope = '', bxcontext } = details.params as Record<string, string>
+  const business = connectableBusiness(account, bxcontext)
+  if (!business) {
+    problem(res, 403, `${account.name} has no business with the requested bxcontext.`, account)
+    return undefined
+  }
+  const scopes = scope.split(' ').filter((name) => name in SCOPES)
+  return { account, business, clientId, scopes, uid: details.uid, prompt: details.prompt.name }
+}
+
+/** Saves what the user granted; returns the grant's id. */
+async function saveGrant(
+  provider: Provider,
+  consents: Consents,
+  { account, business, clientId, scopes }: ConsentRequest,
+  granted: string[],
+): Promise<string> {
+  const grant = new provider.Grant({ accountId: account.id, clientId })
+  grant.addOIDCScope(granted.join(' '))
+  const denied = scopes.filter((name) => !granted.includes(name))
+  if (denied.length > 0) grant.rejectOIDCScope(denied.join(' '))
+  const grantId = await grant.save()
+  consents.add({
+    grantId,
+    account: account.id,
+    client: clientId,
+    bxcontext: business.bxcontext,
+    scopes: granted,
+    grantedAt: Date.now(),
+  })
+  return grantId
 }

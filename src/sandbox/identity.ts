@@ -21,7 +21,7 @@ export interface RegisteredApp {
   redirectUrls: string[]
 }
 
-/** The platform's scopes, as the consent page describes them. */
+/** The platform's scopes, as the consent page describes them; the same whichever features the sandbox has. */
 export const SCOPES: Record<string, string> = {
   leads: 'See your leads and create new ones',
   catalogues: 'See and update your catalogues and their prices',

@@ -52,7 +52,7 @@ export function createSite(options: SiteOptions): Express {
   app.use(startPageRoutes(apps))
   app.use(consentRoutes({ provider, apps, consents, faults }))
   app.use(connectedAppsRoutes(apps, consents))
-  app.use(businessSetupRoutes(core))
+  if (hasBusinessSetup(parts)) app.use(businessSetupRoutes(core))
   for (const { routes } of parts) if (routes) app.use(routes)
   app.use(controlRoutes({ faults, journal, actions: actionsOf(parts, consents) }))
   app.use((req, res) => problem(res, 404, 'There is no page at this address.', req.account))
@@ -60,12 +60,15 @@ export function createSite(options: SiteOptions): Express {
   return app
 }
 
-/** The menu: Business setup is in it when it has any section. */
-function linksOf(parts: SandboxPart[]) {
+/** Business setup exists when a part adds a section to it. */
+function hasBusinessSetup(parts: SandboxPart[]): boolean {
   const places = parts.flatMap(({ sections = [] }) => sections.map(({ place }) => place))
-  const hasSetup = places.includes(ACCOUNT_SETUP.name) || places.includes(BUSINESS_SETUP.name)
+  return places.includes(ACCOUNT_SETUP.name) || places.includes(BUSINESS_SETUP.name)
+}
+
+function linksOf(parts: SandboxPart[]) {
   const links = parts.flatMap((part) => part.links ?? [])
-  return hasSetup ? [...links, { href: '/business-setup', label: 'Business setup' }] : links
+  return hasBusinessSetup(parts) ? [...links, { href: '/business-setup', label: 'Business setup' }] : links
 }
 
 function actionsOf(parts: SandboxPart[], consents: Consents): Record<string, Action> {

@@ -1,16 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { CLIENT, type Running, startAll } from '../support/app.ts'
 import { connected, signedIn, toCallback } from '../support/flow.ts'
 import { createVisitor } from '../support/visitor.ts'
+import { probe } from './probe.ts'
+import { startSandbox } from './support.ts'
 
 let app: Running
 beforeAll(async () => {
-  app = await startAll()
+  app = await startAll({}, { parts: [probe] })
 })
 afterAll(() => app.close())
 beforeEach(() => fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' }))
 
-/** Asks the token endpoint; fields that are given as undefined are left out. */
+/** Calls the token endpoint; leaves out undefined fields. */
 async function token(fields: Record<string, string | undefined>) {
   const given = { client_id: CLIENT.clientId, client_secret: CLIENT.clientSecret, ...fields }
   const body = new URLSearchParams(
@@ -20,21 +22,20 @@ async function token(fields: Record<string, string | undefined>) {
   return { status: answer.status, body: (await answer.json()) as Record<string, string> }
 }
 
-/** A code of the sandbox, with what its exchange needs; the app's own part is left out. */
-async function code(context = 'harbour-homes') {
+/** The fields of an exchange with a new code; the app has no part in it. */
+async function code(bxcontext = 'harbour-homes') {
   const visitor = await signedIn(app)
   await visitor.post(`${app.platform}/login`, {
     form: { email: 'olivia@harbour.example', password: 'sandbox' },
   })
   const redirectUri = `${app.url}/connect/callback`
   const query = new URLSearchParams({
-    ...{
-      response_type: 'code',
-      client_id: CLIENT.clientId,
-      redirect_uri: redirectUri,
-      scope: 'leads catalogues',
-    },
-    ...{ state: 's', bxcontext: context },
+    response_type: 'code',
+    client_id: CLIENT.clientId,
+    redirect_uri: redirectUri,
+    scope: 'leads catalogues',
+    state: 's',
+    bxcontext,
   })
   const consent = await visitor.follow(await visitor.get(`${app.platform}/auth/authorize?${query}`))
   const answered = await visitor.post(consent.url, {
@@ -42,32 +43,34 @@ async function code(context = 'harbour-homes') {
   })
   const callback = await visitor.follow(answered, redirectUri)
   return {
-    ...{ grant_type: 'authorization_code', code: new URL(callback.url).searchParams.get('code') ?? '' },
-    ...{ redirect_uri: redirectUri, bxcontext: context },
+    grant_type: 'authorization_code',
+    code: new URL(callback.url).searchParams.get('code') ?? '',
+    redirect_uri: redirectUri,
+    bxcontext,
   }
 }
 
-const granted = async (context?: string) =>
-  (await token(await code(context))).body as { access_token: string; refresh_token: string }
+const granted = async (bxcontext?: string) =>
+  (await token(await code(bxcontext))).body as { access_token: string; refresh_token: string }
 const refresh = (refresh_token: string, bxcontext?: string) =>
   token({ grant_type: 'refresh_token', refresh_token, bxcontext })
 const api = async (path: string, accessToken = '') =>
   fetch(`${app.platform}/api${path}`, { headers: { authorization: `Bearer ${accessToken}` } })
 
 describe('the sandbox’s tokens', () => {
-  test('come for a code once; the second time ends the grant', async () => {
+  test('are issued for a code once; reusing the code revokes the grant', async () => {
     const exchange = await code()
     const first = await token(exchange)
     expect(first).toMatchObject({ status: 200, body: { expires_in: 300, scope: 'leads catalogues' } })
     expect(await token(exchange)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
-    expect((await api('/leads', first.body.access_token)).status).toBe(401)
+    expect((await api('/probe', first.body.access_token)).status).toBe(401)
     expect(await refresh(first.body.refresh_token ?? '', 'harbour-homes')).toMatchObject({
       body: { error: 'invalid_grant' },
     })
   })
 
   test.each([undefined, 'harbour-renovations', ''])(
-    'are not given for a code with the bxcontext %j',
+    'are not issued for a code with the bxcontext %j',
     async (bxcontext) => {
       expect(await token({ ...(await code()), bxcontext })).toMatchObject({
         status: 400,
@@ -82,7 +85,7 @@ describe('the sandbox’s tokens', () => {
       const { status, body } = await refresh(refresh_token, 'harbour-homes')
       expect(status).toBe(200)
       expect(body.refresh_token ?? refresh_token).toBe(refresh_token)
-      expect((await api('/leads', body.access_token)).status).toBe(200)
+      expect((await api('/probe', body.access_token)).status).toBe(200)
     }
   })
 
@@ -98,7 +101,7 @@ describe('the sandbox’s tokens', () => {
     },
   )
 
-  test('end with a revocation on the connected-apps page, all of that grant and no other', async () => {
+  test('are revoked on the connected-apps page, all of that grant and no others', async () => {
     const [homes, renovations] = [await granted(), await granted('harbour-renovations')]
     const visitor = createVisitor()
     await visitor.post(`${app.platform}/login`, {
@@ -108,20 +111,20 @@ describe('the sandbox’s tokens', () => {
     const cards = page.text.split('<li class="card">').slice(1)
     const [, path] = /action="([^"]+)"/.exec(cards.find((card) => card.includes('Harbour Homes')) ?? '') ?? []
     await visitor.post(`${app.platform}${path}`)
-    expect((await api('/leads', homes.access_token)).status).toBe(401)
+    expect((await api('/probe', homes.access_token)).status).toBe(401)
     expect(await refresh(homes.refresh_token, 'harbour-homes')).toMatchObject({
       body: { error: 'invalid_grant' },
     })
-    expect((await api('/leads', renovations.access_token)).status).toBe(200)
+    expect((await api('/probe', renovations.access_token)).status).toBe(200)
   })
 
-  test('of an earlier consent for the same business live on: two users of an application may share a login', async () => {
+  test('of an earlier consent for the same business stay valid: two users of an application may share a login', async () => {
     const [earlier, later] = [await granted(), await granted()]
-    expect((await api('/leads', earlier.access_token)).status).toBe(200)
-    expect((await api('/leads', later.access_token)).status).toBe(200)
+    expect((await api('/probe', earlier.access_token)).status).toBe(200)
+    expect((await api('/probe', later.access_token)).status).toBe(200)
   })
 
-  test('are not given to a wrong client secret', async () => {
+  test('are not issued to a wrong client secret', async () => {
     const wrong = { ...(await code()), client_secret: 'wrong' }
     expect(await token(wrong)).toMatchObject({ status: 401, body: { error: 'invalid_client' } })
   })
@@ -169,73 +172,50 @@ describe('the sandbox’s start page', () => {
 })
 
 describe('the sandbox’s API', () => {
-  test('wants a bearer token with the scope', async () => {
-    expect((await fetch(`${app.platform}/api/leads`)).status).toBe(401)
-    expect((await api('/leads', 'made-up')).status).toBe(401)
+  test('requires a bearer token with the scope', async () => {
+    expect((await fetch(`${app.platform}/api/probe`)).status).toBe(401)
+    expect((await api('/probe', 'made-up')).status).toBe(401)
     const visitor = await signedIn(app, 'partial')
     const form = { answer: 'accept', scope: 'leads' }
     await visitor.get(await toCallback(app, visitor, { form }))
     const partial = await app.services.vault.accessToken('partial', 'harbour-homes')
-    expect((await api('/leads', partial)).status).toBe(200)
-    const refused = await api('/catalogues', partial)
+    expect((await api('/probe', partial)).status).toBe(200)
+    const refused = await api('/probe/catalogues', partial)
     expect(refused.status).toBe(403)
     expect(refused.headers.get('www-authenticate')).toContain('scope="catalogues"')
-  })
-
-  test('pages and sorts as OData does, and has a few dozen records a business, other ones for each', async () => {
-    const { access_token } = await granted()
-    const list = async (query: string) =>
-      (await api(`/leads${query}`, access_token)).json() as Promise<
-        { id: string; name: string; createdAt: string }[]
-      >
-    const all = await list('')
-    expect(all.length).toBeGreaterThan(30)
-    expect(await list('?$top=3&$skip=2')).toEqual(all.slice(2, 5))
-    const names = (await list('?$orderby=name%20desc')).map(({ name }) => name)
-    expect(names).toEqual(names.toSorted().toReversed())
-    const dates = (await list('?$orderby=createdAt')).map(({ createdAt }) => createdAt)
-    expect(dates).toEqual(dates.toSorted())
-    const counted = await api('/leads?$top=1&$count=true', access_token)
-    expect(counted.headers.get('x-odata-total-count')).toBe(String(all.length))
-    for (const wrong of ['?$top=x', '?$skip=-1', '?$orderby=nothing', '?$orderby=name%20up']) {
-      expect((await api(`/leads${wrong}`, access_token)).status, wrong).toBe(400)
-    }
-    const other = await granted('harbour-renovations')
-    const others = (await (await api('/leads', other.access_token)).json()) as { id: string }[]
-    expect(others.some(({ id }) => all.some((lead) => lead.id === id))).toBe(false)
   })
 })
 
 describe('the sandbox’s faults', () => {
-  test('strike as often as they were set to, or until they are cleared', async () => {
+  test('apply to the given number of calls, or until they are cleared', async () => {
     const { access_token } = await granted()
-    const status = async () => (await api('/leads', access_token)).status
-    await app.fault('leads', '500', 2)
+    const status = async () => (await api('/probe', access_token)).status
+    await app.fault('probe', '500', 2)
     expect([await status(), await status(), await status()]).toEqual([500, 500, 200])
-    await app.fault('leads', '500')
+    await app.fault('probe', '500')
     for (let call = 0; call < 5; call++) expect(await status()).toBe(500)
-    await app.fault('leads', 'none')
+    await app.fault('probe', 'none')
     expect(await status()).toBe(200)
-    await app.fault('leads', 'forbidden')
+    await app.fault('probe', 'forbidden')
     await fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' })
     expect(await status()).toBe(200)
   })
 
-  test('429 tells when to try again; garbage is no JSON; drop and stall give no answer; expired is a 401', async () => {
+  test('429 says when to retry; garbage is not JSON; drop and stall give no response; expired is a 401', async () => {
     const { access_token } = await granted()
-    await app.fault('leads', '429', 1, 7)
-    expect((await api('/leads', access_token)).headers.get('retry-after')).toBe('7')
-    await app.fault('leads', 'garbage', 1)
-    await expect((await api('/leads', access_token)).json()).rejects.toThrow()
-    await app.fault('leads', 'drop', 1)
-    await expect(api('/leads', access_token)).rejects.toThrow()
-    await app.fault('leads', 'stall', 1)
+    await app.fault('probe', '429', 1, 7)
+    expect((await api('/probe', access_token)).headers.get('retry-after')).toBe('7')
+    await app.fault('probe', 'garbage', 1)
+    await expect((await api('/probe', access_token)).json()).rejects.toThrow()
+    await app.fault('probe', 'drop', 1)
+    await expect(api('/probe', access_token)).rejects.toThrow()
+    await app.fault('probe', 'stall', 1)
     const headers = { authorization: `Bearer ${access_token}` }
     await expect(
-      fetch(`${app.platform}/api/leads`, { headers, signal: AbortSignal.timeout(300) }),
+      fetch(`${app.platform}/api/probe`, { headers, signal: AbortSignal.timeout(300) }),
     ).rejects.toThrow(/timeout/)
-    await app.fault('leads', 'expired', 1)
-    expect((await api('/leads', access_token)).headers.get('www-authenticate')).toContain('invalid_token')
+    await app.fault('probe', 'expired', 1)
+    expect((await api('/probe', access_token)).headers.get('www-authenticate')).toContain('invalid_token')
   })
 
   test.each([
@@ -247,7 +227,7 @@ describe('the sandbox’s faults', () => {
     expect(new URL(await toCallback(app, visitor)).searchParams.get('error')).toBe(error)
   })
 
-  test('missing_scope leaves one scope out of the next consent', async () => {
+  test('missing_scope drops one scope from the next consent', async () => {
     await app.fault('consent', 'missing_scope', 1)
     await connected(app, { name: 'scopeless' })
     expect((await app.services.vault.find('scopeless', 'harbour-homes'))?.scopes).toEqual(['catalogues'])
@@ -255,10 +235,10 @@ describe('the sandbox’s faults', () => {
 
   test.each([
     [{ endpoint: 'nowhere', fault: '500' }, 'endpoint'],
-    [{ endpoint: 'leads', fault: 'deny' }, 'must be none or one of 500'],
-    [{ endpoint: 'leads', fault: '500', times: 0 }, 'times'],
+    [{ endpoint: 'probe', fault: 'deny' }, 'must be none or one of 500'],
+    [{ endpoint: 'probe', fault: '500', times: 0 }, 'times'],
     [{}, 'endpoint'],
-  ])('that do not exist (%j) are refused by name', async (body, says) => {
+  ])('that do not exist (%j) are rejected by name', async (body, says) => {
     const headers = { 'content-type': 'application/json' }
     const answer = await fetch(`${app.platform}/sandbox/faults`, {
       method: 'POST',
@@ -269,11 +249,11 @@ describe('the sandbox’s faults', () => {
     expect(((await answer.json()) as { message: string }).message).toContain(says)
   })
 
-  test('can be set on the page, whose list of calls names no token', async () => {
+  test('can be set on the page, whose list of calls contains no token', async () => {
     const visitor = createVisitor()
     await granted()
     await visitor.post(`${app.platform}/sandbox/faults`, {
-      form: { endpoint: 'leads', fault: '500', times: '', retryAfter: '' },
+      form: { endpoint: 'probe', fault: '500', times: '', retryAfter: '' },
     })
     const page = await visitor.get(`${app.platform}/sandbox/faults`)
     expect(page.text).toContain('500, until cleared')
@@ -282,7 +262,33 @@ describe('the sandbox’s faults', () => {
 
   test('cannot be set by another site', async () => {
     const headers = { 'sec-fetch-site': 'cross-site' }
-    const form = { endpoint: 'leads', fault: '500' }
+    const form = { endpoint: 'probe', fault: '500' }
     expect((await createVisitor().post(`${app.platform}/sandbox/faults`, { form, headers })).status).toBe(403)
   })
+})
+
+test('the rate limit accepts its number of calls in any window, and says when to retry', async () => {
+  const { call, close } = await startSandbox({
+    rateLimit: { limit: 5, windowMs: 2_000 },
+    parts: [probe],
+  })
+  const status = async () => (await call('harbour-homes', '/probe')).status
+  for (let time = 0; time < 5; time++) expect(await status()).toBe(200)
+  const rejected = await call('harbour-homes', '/probe')
+  expect(rejected.status).toBe(429)
+  expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+  await vi.waitFor(async () => expect(await status()).toBe(200), { timeout: 5_000 })
+  await close()
+})
+
+test('without features it still has its home page, and the menu shows only pages of the core', async () => {
+  const { url, logIn, close } = await startSandbox({ parts: [] })
+  const visitor = await logIn('olivia@harbour.example')
+  const { status, text } = await visitor.get(`${url}/`)
+  expect(status).toBe(200)
+  expect([...text.matchAll(/<a href="(\/[^"]+)"/g)].map(([, path]) => path)).toEqual([
+    '/sandbox/faults',
+    '/connected-apps',
+  ])
+  await close()
 })

@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
-import { SUPPLIERS } from '../../accounts.ts'
+import { SAMPLE_SUPPLIER } from '../../accounts.ts'
 import { notFound } from '../../api.ts'
 import { BUSINESS_SETUP } from '../../business-setup.ts'
 import type { SandboxCore, SandboxFeature } from '../../feature.ts'
@@ -49,7 +49,7 @@ export const builderRequests: SandboxFeature = {
   demoOptions({ PLATFORM_WEBHOOK_SECRET = '' }, appUrl) {
     // The app also accepts older secrets, after the first one.
     const [secret] = PLATFORM_WEBHOOK_SECRET.split(',').map((secret) => secret.trim())
-    return { webhooks: { [SUPPLIERS[0] ?? '']: { url: `${appUrl}/webhooks/platform`, secret } } }
+    return { webhooks: { [SAMPLE_SUPPLIER]: { url: `${appUrl}/webhooks/platform`, secret } } }
   },
 }
 

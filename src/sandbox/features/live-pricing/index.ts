@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import * as z from 'zod'
-import { SUPPLIERS } from '../../accounts.ts'
+import { SAMPLE_SUPPLIER, SUPPLIERS } from '../../accounts.ts'
 import { BUSINESS_SETUP } from '../../business-setup.ts'
 import type { SandboxFeature } from '../../feature.ts'
 import { section } from '../../sections.ts'
@@ -49,16 +49,13 @@ export const livePricing: SandboxFeature = {
   demoEnv: { LIVE_PRICING_CLIENTS: 'sandbox-platform:sandbox-platform-secret' },
   demoOptions({ LIVE_PRICING_CLIENTS = '' }, appUrl) {
     const [, clientId, clientSecret] = /^\s*([^:,]+):([^,]+)/.exec(LIVE_PRICING_CLIENTS) ?? []
-    const [supplier = ''] = SUPPLIERS
-    const registration = {
-      url: `${appUrl}/live-pricing`,
-      clientId: clientId?.trim(),
-      clientSecret: clientSecret?.trim(),
-    }
+    const url = `${appUrl}/live-pricing`
+    const registration = { url, clientId: clientId?.trim(), clientSecret: clientSecret?.trim() }
+    const sample = { id: 'summit-trade-range', name: 'Summit trade range', items: sampleItems() }
     return {
-      registered: clientId ? { [supplier]: registration } : {},
-      samples: { [supplier]: { id: 'summit-trade-range', name: 'Summit trade range', items: sampleItems() } },
-      connected: [{ builder: 'ridgeline-build', supplier, externalRef: 'CUST1002' }],
+      registered: clientId ? { [SAMPLE_SUPPLIER]: registration } : {},
+      samples: { [SAMPLE_SUPPLIER]: sample },
+      connected: [{ builder: 'ridgeline-build', supplier: SAMPLE_SUPPLIER, externalRef: 'CUST1002' }],
     }
   },
 }

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { startSandbox } from '../../support.ts'
+
+test('the leads API pages and sorts as OData does, and has a few dozen leads for each business, all different', async () => {
+  const { call, close } = await startSandbox()
+  const list = async (query: string, bxcontext = 'harbour-homes') =>
+    (await call(bxcontext, `/leads${query}`)).json() as Promise<
+      { id: string; name: string; createdAt: string }[]
+    >
+  const all = await list('')
+  expect(all.length).toBeGreaterThan(30)
+  expect(await list('?$top=3&$skip=2')).toEqual(all.slice(2, 5))
+  const names = (await list('?$orderby=name%20desc')).map(({ name }) => name)
+  expect(names).toEqual(names.toSorted().toReversed())
+  const dates = (await list('?$orderby=createdAt')).map(({ createdAt }) => createdAt)
+  expect(dates).toEqual(dates.toSorted())
+  const counted = await call('harbour-homes', '/leads?$top=1&$count=true')
+  expect(counted.headers.get('x-odata-total-count')).toBe(String(all.length))
+  for (const query of ['?$top=x', '?$skip=-1', '?$orderby=nothing', '?$orderby=name%20up']) {
+    expect((await call('harbour-homes', `/leads${query}`)).status, query).toBe(400)
+  }
+  const others = await list('', 'harbour-renovations')
+  expect(others.some(({ id }) => all.some((lead) => lead.id === id))).toBe(false)
+  await close()
+})
+
+test('a created lead comes first, and is there by its id', async () => {
+  const { call, close } = await startSandbox()
+  const created = await call('harbour-homes', '/leads', { name: 'Nora New' })
+  expect(created.status).toBe(201)
+  const lead = (await created.json()) as { id: string }
+  expect(lead).toMatchObject({ name: 'Nora New', status: 'New' })
+  expect(await (await call('harbour-homes', '/leads?$top=1')).json()).toEqual([lead])
+  expect(await (await call('harbour-homes', `/leads/${lead.id}`)).json()).toEqual(lead)
+  expect((await call('harbour-renovations', `/leads/${lead.id}`)).status).toBe(404)
+  expect((await call('harbour-homes', '/leads', {})).status).toBe(400)
+  await close()
+})

@@ -1,0 +1,18 @@
+import { Router } from 'express'
+import { API_FAULTS } from '../../src/sandbox/faults.ts'
+import type { SandboxFeature } from '../../src/sandbox/feature.ts'
+
+/** A feature for tests: an API operation for each scope. The token `probe-BXCONTEXT` acts for that business. */
+export const probe: SandboxFeature = {
+  name: 'probe',
+  faults: { probe: API_FAULTS },
+  create: ({ guard }) => ({
+    api: Router()
+      .get('/probe', ...guard('leads', 'probe'), (_req, res) => void res.json({}))
+      .get('/probe/catalogues', ...guard('catalogues', 'probe'), (_req, res) => void res.json({})),
+    authenticate(token) {
+      const [, bxcontext] = /^probe-(.+)$/.exec(token) ?? []
+      return bxcontext ? { bxcontext, credential: token, scopes: null } : undefined
+    },
+  }),
+}

@@ -1,0 +1,59 @@
+import { createApi } from '../../src/connect/platform/api.ts'
+import { createHttp } from '../../src/connect/platform/http.ts'
+import type { TokenSource } from '../../src/connect/platform/token-source.ts'
+import { FEATURES } from '../../src/sandbox/features/index.ts'
+import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import { serve } from '../support/ports.ts'
+import { createVisitor, type Visitor } from '../support/visitor.ts'
+import { probe } from './probe.ts'
+
+export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>
+
+/** The sandbox alone, over HTTP, with the probe; without a rate limit that matters unless `options` sets one. */
+export async function startSandbox(options: Partial<SandboxOptions> = {}) {
+  const { server, port, close } = await serve()
+  const url = `http://127.0.0.1:${port}`
+  const sandbox = createSandbox({
+    baseUrl: url,
+    apps: [],
+    file: ':memory:',
+    rateLimit: { limit: 100_000, windowMs: 1_000 },
+    parts: [...FEATURES, probe],
+    ...options,
+  })
+  server.on('request', sandbox.app)
+  return {
+    url,
+    /** A visitor who is logged in. */
+    async logIn(email: string): Promise<Visitor> {
+      const visitor = createVisitor()
+      await visitor.post(`${url}/login`, { form: { email, password: 'sandbox' } })
+      return visitor
+    },
+    /** Calls the API for a business; a POST when there is a body. */
+    call: (bxcontext: string, path: string, body?: object) =>
+      fetch(`${url}/api${path}`, {
+        method: body ? 'POST' : 'GET',
+        headers: { authorization: `Bearer probe-${bxcontext}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      }),
+    close: async () => {
+      await close()
+      sandbox.close()
+    },
+  }
+}
+
+/** The app's API client, acting for a business. */
+export function openClient(url: string, bxcontext: string) {
+  const http = createHttp()
+  const token = async () => `probe-${bxcontext}`
+  const source: TokenSource = {
+    account: bxcontext,
+    accessToken: token,
+    refresh: token,
+    grantedScopes: async () => null,
+    noteCall: async () => {},
+  }
+  return { api: createApi({ baseUrl: `${url}/api`, http }), source, close: () => http.close() }
+}
