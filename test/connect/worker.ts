@@ -1,4 +1,4 @@
-/** An example: a worker that uses the core alone, without Express, to read a user's leads. */
+/** An example: a worker that uses the core without Express to read a user's leads. */
 import * as z from 'zod'
 import { createConnect } from '../../src/connect/index.ts'
 import { openSqlite } from '../../src/connect/store/sqlite.ts'
