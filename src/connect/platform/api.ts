@@ -241,7 +241,7 @@ function parseResponse<T>(response: HttpResponse, { resource, schema }: Call<T>)
   const parsed = schema.safeParse(body)
   if (!parsed.success)
     throw new PlatformRejectedError("the API's answer has an unexpected format", fieldOf(parsed.error))
-  return body as T
+  return parsed.data
 }
 
 /** The first field that fails validation, as a path such as `0.name`. */
