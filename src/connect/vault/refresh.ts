@@ -116,7 +116,11 @@ async function refreshLocked(
       return newer
     }
     read = assertActive(found)
-    if (read.connection.refreshToken === null) return await revoke(deps, read, EXPIRED)
+    if (read.connection.refreshToken === null) {
+      const newer = await revoke(deps, read, EXPIRED)
+      await settle(handle.release())
+      return newer
+    }
     if (!(await handle.confirm())) return null
   } catch (error) {
     await settle(handle.release())
