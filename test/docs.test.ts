@@ -13,6 +13,7 @@ import { assumptionsPage } from '../src/cli/docs.ts'
 import { coreSettings } from '../src/config.ts'
 import { ACCOUNTS } from '../src/sandbox/accounts.ts'
 import type { SettingsGroup } from '../src/settings/read.ts'
+import { connectionViewSchema } from '../src/web/connection-view.ts'
 import { type Running, startAll } from './support/app.ts'
 import { probe } from './support/probe.ts'
 
@@ -23,7 +24,10 @@ const files = (pattern: string) => globSync(pattern, { cwd: ROOT }).sort()
 /** The changelog is not among them: it names what no longer exists. */
 const DOCS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...files('docs/*.md')]
 
-/** What is right in a text, once each, in order. */
+/** The states of a connection's health. */
+const STATES = connectionViewSchema.shape.health.options
+
+/** What a pattern finds in a text (its group, if it has one), sorted and without duplicates. */
 const all = (text: string, pattern: RegExp) =>
   [...new Set([...text.matchAll(pattern)].map((match) => match[1] ?? match[0]))].sort()
 
@@ -79,7 +83,9 @@ describe('what the documents refer to', () => {
 
   test('every npm script that is named exists, and every script is named', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
-    const named = DOCS.flatMap((doc) => all(read(doc), /\bnpm (?:run ([a-z][\w-]*)|(?:start|test)\b)/g))
+    const named = DOCS.flatMap((doc) =>
+      all(read(doc), /\bnpm (?:run ([a-z][\w-]*(?::\w+)?)|(?:start|test)\b)/g),
+    )
     const called = Object.keys(scripts).filter(
       (name) => !/^(pre|post)(.+)$/.test(name) || !isHook(name, scripts),
     )
@@ -124,7 +130,7 @@ describe('docs/configuration.md', () => {
     const text = read('docs/configuration.md')
     for (const path of files('src/features/*/settings.ts')) {
       const name = basename(dirname(path))
-      expect(text).toMatch(new RegExp(`<!-- feature: ${name} -->\\n[^]+?\\n<!-- end of feature -->`))
+      expect(text).toMatch(new RegExp(`<!-- feature: ${name} -->\\n[\\s\\S]+?\\n<!-- end of feature -->`))
     }
   })
 })
@@ -169,7 +175,7 @@ describe('docs/troubleshooting.md', () => {
       .filter((path) => !path.startsWith('src/sandbox/'))
       .map(read)
       .join('\n')
-    const tables = all(source, /const (?:TITLES|FAILURES|[A-Z]+_ERRORS)\b[^=]*= \{\n([^]*?)\n\}/g)
+    const tables = all(source, /const (?:TITLES|FAILURES|[A-Z]+_ERRORS)\b[^=]*= \{\n([\s\S]*?)\n\}/g)
     const codes = [
       ...all(source, /\breadonly code = '(\w+)'/g),
       ...all(source, /\bnew \w*Error\(\s*\d{3},\s*'(\w+)'/g),
@@ -186,15 +192,9 @@ describe('docs/troubleshooting.md', () => {
 
   test('explains every state of a connection', () => {
     const badges = rows(read('docs/troubleshooting.md'), 'Badge').flatMap(([badge]) => codeIn(badge))
-    expect(badges.map((badge) => badge.replace(' ', '_')).sort()).toEqual(states())
+    expect(badges.map((badge) => badge.replace(' ', '_')).sort()).toEqual([...STATES].sort())
   })
 })
-
-/** The states of a connection's health. */
-function states(): string[] {
-  const [type = ''] = all(read('src/web/connection-view.ts'), /type Health =([^]*?)\n\n/g)
-  return all(type, /'(\w+)'/g)
-}
 
 describe('with the app and the sandbox', () => {
   let app: Running
@@ -214,9 +214,8 @@ describe('with the app and the sandbox', () => {
   test('docs/http-api.md names exactly the fields of a connection', () => {
     const text = read('docs/http-api.md')
     const fields = rows(text, 'Field').flatMap(([field]) => codeIn(field))
-    const [view = ''] = all(read('src/web/connection-view.ts'), /interface ConnectionView \{\n([^]*?)\n\}/g)
-    expect(fields.sort()).toEqual(all(view, /^ {2}(\w+)\??:/gm))
-    for (const state of states()) expect(text).toContain(`\`${state}\``)
+    expect(fields.sort()).toEqual(Object.keys(connectionViewSchema.shape).sort())
+    for (const state of STATES) expect(text).toContain(`\`${state}\``)
   })
 
   test('docs/sandbox.md names exactly the faults and quick actions of the sandbox', async () => {
@@ -283,7 +282,7 @@ function routesOf(layers: Layer[], prefix = ''): string[] {
 describe('docs/architecture.md', () => {
   test('names exactly the members of a feature', () => {
     const members = rows(read('docs/architecture.md'), 'Member').flatMap(([member]) => codeIn(member))
-    const [type = ''] = all(read('src/features/feature.ts'), /interface Feature<[^>]*> \{\n([^]*?)\n\}/g)
+    const [type = ''] = all(read('src/features/feature.ts'), /interface Feature<[^>]*> \{\n([\s\S]*?)\n\}/g)
     expect(members.sort()).toEqual(all(type, /^ {2}(?:readonly )?(\w+)\??[:(]/gm))
   })
 })
