@@ -73,7 +73,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'webhook',
     topic: 'The webhook',
     assumed:
-      'JSON `{id, type, occurredAt?, data?: {bxcontext?}}`; any other JSON object is an event of unknown type, identified by its body. The signature is the hex of HMAC-SHA256 over the raw body, perhaps after `sha256=`. An event that names no bxcontext may concern any connection.',
+      'JSON `{id, type, occurredAt?, data?: {bxcontext?}}`; any other JSON object is an event of unknown type, identified by its body. The signature is the hex of HMAC-SHA256 over the raw body, perhaps after `sha256=`. An event that names no bxcontext may concern any connection. `occurredAt` is within 5 minutes of the delivery.',
     setting: '`PLATFORM_WEBHOOK_HEADER`',
   },
 ]

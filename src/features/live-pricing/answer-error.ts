@@ -63,7 +63,7 @@ function publicFace(error: unknown): Face {
   // What reading the body or the address throws: too large, cut off, of an unknown encoding.
   const { status } = (error ?? {}) as { status?: unknown }
   if (status === 413)
-    return { status: 413, code: 'too_large', message: 'The body is larger than is taken here.' }
+    return { status: 413, code: 'payload_too_large', message: 'The body is larger than is taken here.' }
   if (status === 415)
     return { status, code: 'unknown_encoding', message: 'The body must be as it is, or gzip, deflate or br.' }
   if (typeof status === 'number' && status >= 400 && status < 500)
@@ -72,7 +72,7 @@ function publicFace(error: unknown): Face {
 }
 
 function tokenError(status: number, code: string): string {
-  if (status === 405 || ['too_large', 'invalid_input', 'unknown_encoding'].includes(code))
+  if (status === 405 || ['payload_too_large', 'invalid_input', 'unknown_encoding'].includes(code))
     return 'invalid_request'
   return code
 }

@@ -12,7 +12,7 @@ export function readPriceRequest(body: unknown): PriceRequest {
   if (Array.isArray(items) && items.length > LIMITS.items)
     throw new LivePricingError(
       413,
-      'too_large',
+      'payload_too_large',
       `A price request has at most ${LIMITS.items} items; this one has ${items.length}.`,
     )
   const parsed = priceRequestSchema.safeParse(body)

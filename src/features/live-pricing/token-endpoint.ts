@@ -24,7 +24,7 @@ export function tokenEndpoint(tokens: Tokens, { authenticate, has }: Clients, lo
     if (!warned && req.get('x-forwarded-for') && req.ip === req.socket.remoteAddress) {
       warned = true
       log.warn(
-        'a proxy stands in front, and TRUSTED_PROXIES does not say so: all callers seem to have one address',
+        'a proxy stands in front, and TRUST_PROXY does not say so: all callers seem to have one address',
       )
     }
     const address = addressOf(req)
