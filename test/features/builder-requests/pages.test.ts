@@ -14,6 +14,8 @@ afterAll(() => app.close())
 const at = (path = '') => `${app.url}/connections/summit-supplies/builder-requests${path}`
 
 test('a notice about a builder request cannot be forged by its address', async () => {
+  // Shows the notice of connecting.
+  await supplier.get(`${app.url}/connections`)
   expect((await supplier.get(at('?accepted'))).text).not.toContain('class="notice"')
 })
 
