@@ -36,8 +36,7 @@ describe('the demo', () => {
 
   test('is closed to other machines without DEMO_ALLOW_REMOTE', async () => {
     const headers = { 'x-forwarded-for': '203.0.113.9' }
-    for (const url of [demo.app, demo.platform])
-      expect((await fetch(url, { headers })).status, url).toBe(403)
+    for (const url of [demo.app, demo.platform]) expect((await fetch(url, { headers })).status, url).toBe(403)
   })
 
   test('has a readable log, with the id that an error page shows', async () => {

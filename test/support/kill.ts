@@ -79,7 +79,9 @@ export async function killSetup({ redis, answering }: { redis: boolean; answerin
      * tokens by bxcontext.
      */
     async checkRecords(): Promise<Map<string, string>> {
-      const store = server ? openRedis({ urls: [server.url] }) : openSqlite({ file: join(dir, 'store.sqlite') })
+      const store = server
+        ? openRedis({ urls: [server.url] })
+        : openSqlite({ file: join(dir, 'store.sqlite') })
       await ready(store)
       const cipher = createRecordCipher([{ id: 'k1', secret: key }])
       const listed = await createConnectionRepository(store, cipher).list('ann')

@@ -76,13 +76,10 @@ describe('JSON errors', () => {
     expect(answer.json()).toMatchObject({ status, code, requestId: answer.headers.get('x-request-id') })
   })
 
-  test.each(['probe', 'probe/1'])(
-    '/connections/elsewhere/%s: 404 not_connected',
-    async (path) => {
-      const answer = await visitor.get(`${app.url}/connections/elsewhere/${path}`, JSON_TYPE)
-      expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })
-    },
-  )
+  test.each(['probe', 'probe/1'])('/connections/elsewhere/%s: 404 not_connected', async (path) => {
+    const answer = await visitor.get(`${app.url}/connections/elsewhere/${path}`, JSON_TYPE)
+    expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })
+  })
 
   test.each(['refresh', 'disconnect'])('POST %s of no connection: 404 not_connected', async (action) => {
     const answer = await visitor.post(`${app.url}/connections/elsewhere/${action}`, JSON_TYPE)
@@ -126,7 +123,8 @@ describe('a list of the platform', () => {
 describe('a connection', () => {
   test('is refreshed on request, with a new token, at most every 5 s', async () => {
     const eager = await connected(app, { name: 'eager' })
-    const token = () => app.services.connect.vault.accessToken({ userId: 'eager', bxcontext: 'harbour-homes' })
+    const token = () =>
+      app.services.connect.vault.accessToken({ userId: 'eager', bxcontext: 'harbour-homes' })
     const before = await token()
     const result = await eager.post(at('/refresh'), JSON_TYPE)
     expect(result.json()).toMatchObject({ connection: { status: 'active', refreshedAt: expect.any(String) } })
@@ -175,7 +173,9 @@ describe('a connection whose platform has a fault', () => {
     expect(answer.json()).toMatchObject({ status: 503, code: 'platform_unavailable' })
     expect(Number(answer.headers.get('retry-after'))).toBe(1)
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'degraded' }])
-    await expect.poll(async () => (await patient.get(at('/probe'))).status, { timeout: 10_000, interval: 100 }).toBe(200)
+    await expect
+      .poll(async () => (await patient.get(at('/probe'))).status, { timeout: 10_000, interval: 100 })
+      .toBe(200)
     expect(await connectionsOf(app, patient)).toMatchObject([{ health: 'connected' }])
   })
 

@@ -54,7 +54,9 @@ describe('a cross-site request', () => {
         })
       }
     }
-    expect(await connectionsOf(app, visitor)).toMatchObject([{ bxcontext: 'harbour-homes', status: 'active' }])
+    expect(await connectionsOf(app, visitor)).toMatchObject([
+      { bxcontext: 'harbour-homes', status: 'active' },
+    ])
   })
 
   test('of the same origin, of a user’s own typing, or of a program is carried out', async () => {

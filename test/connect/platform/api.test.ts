@@ -185,7 +185,10 @@ describe('what an API answer means', () => {
     '%s permanently: unavailable, within the deadline',
     async (_what, handler, tries) => {
       handlers = [handler]
-      await expect(records.list(source())).rejects.toMatchObject({ code: 'platform_unavailable', status: 503 })
+      await expect(records.list(source())).rejects.toMatchObject({
+        code: 'platform_unavailable',
+        status: 503,
+      })
       expect(requests.length).toBeLessThanOrEqual(tries)
     },
   )

@@ -76,5 +76,7 @@ describe('a form on a page of catalogues', () => {
 test('a notice about a catalogue cannot be forged by its address', async () => {
   // Shows the notice of connecting.
   await builder.get(`${app.url}/connections`)
-  expect((await builder.get(at('/harbour-homes-C100?granted=X&approved'))).text).not.toContain('class="notice"')
+  expect((await builder.get(at('/harbour-homes-C100?granted=X&approved'))).text).not.toContain(
+    'class="notice"',
+  )
 })
