@@ -8,6 +8,7 @@ import { refuseCrossSite } from './web/cross-site.ts'
 import { errorHandler, notFound } from './web/errors.ts'
 import { healthRoutes } from './web/health.ts'
 import { notices } from './web/notice.ts'
+import { openApiRoute } from './web/openapi.ts'
 import { assets, pages } from './web/pages.ts'
 import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
@@ -15,7 +16,15 @@ import { sessions } from './web/session.ts'
 import { signInRoutes } from './web/sign-in.ts'
 
 /** The whole app, in the order in which a request passes through it. */
-export function createApp({ config, log, store, sessionStore, connect, parts }: Dependencies): Express {
+export function createApp({
+  config,
+  log,
+  store,
+  sessionStore,
+  connect,
+  parts,
+  operations,
+}: Dependencies): Express {
   const { baseUrl, platform, sessionSecrets: secrets } = config
   const { vault, oauth, authorizationRequests } = connect
   const app = express()
@@ -29,7 +38,7 @@ export function createApp({ config, log, store, sessionStore, connect, parts }: 
 
   app.use(securityHeaders({ baseUrl, formTargets: [platform.appUrl, platform.authUrl] }))
   app.use('/assets', assets)
-  app.use(healthRoutes(store))
+  app.use(healthRoutes(store), openApiRoute(baseUrl, operations))
   app.use(refuseCrossSite(baseUrl))
   // Bodies before sessions: if the session cannot be read, the form can still come back with what was typed.
   app.use(express.urlencoded({ extended: false, limit: '64kb' }), express.json({ limit: '64kb' }))

@@ -6,6 +6,7 @@ import { type Connect, createConnect, type KeyValueStore } from './connect/index
 import { createHttpPools, type HttpPools } from './connect/platform/http.ts'
 import type { Feature, FeatureContext, FeatureParts } from './features/feature.ts'
 import { createStore } from './runtime/create-store.ts'
+import type { Operation } from './web/openapi.ts'
 
 /** What the app consists of, created once from the config. */
 export interface Dependencies {
@@ -16,6 +17,8 @@ export interface Dependencies {
   connect: Connect
   /** What each feature adds, in the order of the list of features. */
   parts: FeatureParts[]
+  /** The features' JSON, for `/openapi.json`. */
+  operations: Operation[]
   /** What features get to work with. */
   context: FeatureContext
   /** Aborts the context's `shutdownSignal`, which closes long-lived work such as server-sent events. */
@@ -63,6 +66,7 @@ export async function createDependencies(
     sessionStore,
     connect,
     parts,
+    operations: features.flatMap((feature) => feature.operations ?? []),
     context,
     stop: () => shutdown.abort(),
     async close(graceMs = 0) {

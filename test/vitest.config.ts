@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { defaultExclude, defineConfig } from 'vitest/config'
 import { CHROMIUM, REDIS } from './support/programs.ts'
 
 for (const [name, found] of Object.entries({ 'redis-server': REDIS, Chromium: CHROMIUM })) {
@@ -11,6 +11,8 @@ export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: [...defaultExclude, '**/*.long.test.ts'],
+    coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text-summary'] },
     pool: 'forks',
     env: {
       NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/connect-starter', import.meta.url)),

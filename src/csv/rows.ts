@@ -83,7 +83,9 @@ function delimiterOf(text: string): string {
 
 async function* readRows(chunks: AsyncGenerator<Buffer>, delimiter: string): AsyncGenerator<Row[]> {
   const parser = parse({
-    ...{ bom: true, delimiter, max_record_size: MAX_RECORD },
+    bom: true,
+    delimiter,
+    max_record_size: MAX_RECORD,
     // Inch marks are quotes that quote nothing: 90x45 2" nail.
     relax_quotes: true,
     relax_column_count: true,

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Connect, ConnectionRef, EncryptionKey, KeyValueStore } from '../connect/index.ts'
 import type { HttpPools } from '../connect/platform/http.ts'
 import type { SettingsGroup } from '../settings/read.ts'
+import type { Operation } from '../web/openapi.ts'
 
 /**
  * Something that the app does with a connected account, or for suppliers. Each is a folder of `src/features` that
@@ -16,6 +17,8 @@ export interface Feature<Settings = unknown> {
   readonly needs?: readonly string[]
   /** Its settings; they are read with the core's, so that every problem is reported at once. */
   readonly settings?: SettingsGroup<Settings>
+  /** Its JSON, for `/openapi.json`. */
+  readonly operations?: readonly Operation[]
   /** What it adds to a running app. */
   create?(context: FeatureContext, settings: Settings): FeatureParts
   /** What `npm run doctor` checks. */

@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import type { Response } from 'express'
 import Provider, {
   type AdapterFactory,
+  type ClientMetadata,
   type Configuration,
   errors,
   type KoaContextWithOIDC,
@@ -57,20 +58,36 @@ export interface IdentityOptions {
  * users of an application may share a login on the platform.
  */
 export function createIdentity(options: IdentityOptions): Provider {
-  const { issuer, apps, setting, consents, faults, journal } = options
-  const configuration: Configuration = {
+  const { issuer, consents, faults, journal } = options
+  const provider = new Provider(issuer, configurationOf(options))
+  // An https address means that a proxy terminates TLS.
+  provider.proxy = issuer.startsWith('https:')
+
+  // Reusing a code revokes its grant (RFC 6749 section 4.1.2).
+  provider.on('grant.revoked', (_ctx, grantId) => consents.revoke(grantId))
+
+  provider.use(async (ctx, next) => {
+    await next()
+    const endpoint = ENDPOINT_OF[String(ctx.oidc?.params?.grant_type)]
+    if (ctx.oidc?.route !== 'token' || !endpoint) return
+    // The fault replaces the response only, as in a real outage: the tokens have been issued.
+    const fault = faults.strike(endpoint)
+    if (fault?.fault === 'slow') await new Promise((resolve) => setTimeout(resolve, options.slowMs))
+    else if (fault) {
+      ctx.respond = false
+      sendFault(ctx.res as Response, fault)
+    }
+    const isUnanswered = fault?.fault === 'stall' || fault?.fault === 'drop'
+    journal.add(endpoint, isUnanswered ? 'no answer' : ctx.res.statusCode)
+  })
+  return provider
+}
+
+function configurationOf(options: IdentityOptions): Configuration {
+  const { apps, setting, consents, accessTokenSeconds } = options
+  return {
     adapter: options.adapter,
-    clients: apps.map((app) => ({
-      client_id: app.clientId,
-      client_secret: app.clientSecret,
-      client_name: app.name,
-      redirect_uris: app.redirectUrls,
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'client_secret_post',
-      // No id token is ever issued, but the provider requires an algorithm that its one key supports.
-      id_token_signed_response_alg: 'ES256',
-    })),
+    clients: apps.map(clientOf),
     cookies: {
       names: { session: 'platform_sso', interaction: 'platform_interaction', resume: 'platform_resume' },
       keys: [setting('cookie key', () => randomBytes(32).toString('base64url'))],
@@ -97,11 +114,11 @@ export function createIdentity(options: IdentityOptions): Provider {
     rotateRefreshToken: false,
     expiresWithSession: () => false,
     extraTokenClaims: async (ctx, token) => {
-      checkBxcontext(ctx, token.kind === 'AccessToken' ? token.grantId : undefined)
+      checkBxcontext(ctx, consents, token.kind === 'AccessToken' ? token.grantId : undefined)
       return undefined
     },
     ttl: {
-      AccessToken: options.accessTokenSeconds,
+      AccessToken: accessTokenSeconds,
       AuthorizationCode: 60,
       Grant: 400 * 86_400,
       Interaction: 3600,
@@ -113,38 +130,26 @@ export function createIdentity(options: IdentityOptions): Provider {
       options.renderError(ctx.res as Response, ctx.status || 400, error_description ?? error)
     },
   }
-  const provider = new Provider(issuer, configuration)
-  // An https address means that a proxy terminates TLS.
-  provider.proxy = issuer.startsWith('https:')
+}
 
-  /** Tokens are bound to the business they were granted for (specification 5.3.6). */
-  function checkBxcontext(ctx: KoaContextWithOIDC, grantId: string | undefined): void {
-    const consent = grantId && consents.find(grantId)
-    if (!consent || ctx.oidc.body?.bxcontext !== consent.bxcontext) {
-      throw new errors.InvalidGrant('bxcontext is missing or differs from the granted one')
-    }
+const clientOf = (app: RegisteredApp): ClientMetadata => ({
+  client_id: app.clientId,
+  client_secret: app.clientSecret,
+  client_name: app.name,
+  redirect_uris: app.redirectUrls,
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  token_endpoint_auth_method: 'client_secret_post',
+  // No id token is ever issued, but the provider requires an algorithm that its one key supports.
+  id_token_signed_response_alg: 'ES256',
+})
+
+/** Tokens are bound to the business they were granted for (specification 5.3.6). */
+function checkBxcontext(ctx: KoaContextWithOIDC, consents: Consents, grantId: string | undefined): void {
+  const consent = grantId && consents.find(grantId)
+  if (!consent || ctx.oidc.body?.bxcontext !== consent.bxcontext) {
+    throw new errors.InvalidGrant('bxcontext is missing or differs from the granted one')
   }
-
-  // Reusing a code revokes its grant (RFC 6749 section 4.1.2).
-  provider.on('grant.revoked', (_ctx, grantId) => consents.revoke(grantId))
-
-  provider.use(async (ctx, next) => {
-    await next()
-    const endpoint = ENDPOINT_OF[String(ctx.oidc?.params?.grant_type)]
-    if (ctx.oidc?.route !== 'token' || !endpoint) return
-    // The fault replaces the response only, as in a real outage: the tokens have been issued.
-    const fault = faults.strike(endpoint)
-    if (fault?.fault === 'slow') await new Promise((resolve) => setTimeout(resolve, options.slowMs))
-    else if (fault) {
-      ctx.respond = false
-      sendFault(ctx.res as Response, fault)
-    }
-    journal.add(
-      endpoint,
-      fault && (fault.fault === 'stall' || fault.fault === 'drop') ? 'no answer' : ctx.res.statusCode,
-    )
-  })
-  return provider
 }
 
 function newSigningKey(): string {

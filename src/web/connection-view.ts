@@ -1,28 +1,33 @@
+import * as z from 'zod'
 import type { Problem } from '../connect/vault/health.ts'
 import type { ConnectionSummary, UnreadableConnection } from '../connect/vault/vault.ts'
 
 /** How a connection is doing: one word, one sentence, one thing to do. */
-export type Health = 'connected' | 'degraded' | 'revoked' | 'needs_consent' | 'misconfigured' | 'unreadable'
+const HEALTH = ['connected', 'degraded', 'revoked', 'needs_consent', 'misconfigured', 'unreadable'] as const
+export type Health = (typeof HEALTH)[number]
+
+const time = z.iso.datetime().nullable()
 
 /** A connection as pages and JSON show it; times are ISO 8601, null where there is none. */
-export interface ConnectionView {
-  bxcontext: string
-  status: 'active' | 'revoked' | 'unreadable'
-  health: Health
+export const connectionViewSchema = z.object({
+  bxcontext: z.string(),
+  status: z.enum(['active', 'revoked', 'unreadable']),
+  health: z.enum(HEALTH),
   /** One sentence about `health`. */
-  summary: string
-  scopes: string[] | null
+  summary: z.string(),
+  scopes: z.array(z.string()).nullable(),
   /**
-   * Scopes that this app asks for and the user has not granted, as far as the platform names them, and those for lack
-   * of which the platform refused a call.
+   * Scopes that this app asks for and the user has not granted, as far as the platform names them, and those whose lack
+   * made the platform reject a call.
    */
-  missingScopes: string[]
-  expiresAt: string | null
-  connectedAt: string | null
-  refreshedAt: string | null
-  revokedAt: string | null
-  revokedReason: string | null
-}
+  missingScopes: z.array(z.string()),
+  expiresAt: time,
+  connectedAt: time,
+  refreshedAt: time,
+  revokedAt: time,
+  revokedReason: z.string().nullable(),
+})
+export type ConnectionView = z.infer<typeof connectionViewSchema>
 
 const REVOKED = 'Access was revoked on the platform, or has expired. Reconnect to continue.'
 const CONNECTED = 'Ready to use. The access token is refreshed automatically.'
@@ -94,7 +99,7 @@ function healthOf(connection: ConnectionSummary, missing: string[]): { health: H
   }
   if (forbidden.length > 0) {
     const summary =
-      'The platform refused a request for lack of permission. Grant access again to use everything.'
+      'The platform rejected a request because a permission is missing. Grant access again to use everything.'
     return { health: 'needs_consent', summary }
   }
   return { health: 'connected', summary: CONNECTED }

@@ -40,7 +40,7 @@ async function storeConnection(store: KeyValueStore, key: ReturnType<typeof newK
   await ready(store)
   const vault = createVault({ store, keys: [key], oauth: oauthFor(NOWHERE), log: createLog('silent') })
   await vault.connect(REF, GRANTED)
-  await vault.close()
+  await vault.close(0)
   await store.close()
 }
 

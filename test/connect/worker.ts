@@ -1,4 +1,4 @@
-/** An example: a worker that uses the core alone, without Express, to read what a connected account has at a path of the API. */
+/** An example: a worker that uses the core without Express to read a list of the user's, by default the leads. */
 import * as z from 'zod'
 import { createConnect } from '../../src/connect/index.ts'
 import { openSqlite } from '../../src/connect/store/sqlite.ts'

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { openSync } from 'node:fs'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -24,7 +24,7 @@ export function run(
   env: Record<string, string> = {},
   { stdout = '', args = [] as string[], cwd = ROOT } = {},
 ): Program {
-  const child = spawn(process.execPath, [join(ROOT, script), ...args], {
+  const child = spawn(process.execPath, [resolve(ROOT, script), ...args], {
     cwd,
     env: { PATH: process.env.PATH ?? '', ...COMPILED, ...env },
     stdio: ['ignore', stdout ? openSync(stdout, 'a') : 'pipe', 'pipe'],

@@ -7,7 +7,6 @@ import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { StoreUnavailableError } from '../../src/connect/store/store.ts'
-import type { FeatureParts } from '../../src/features/feature.ts'
 import { bodyDeadline } from '../../src/web/body-deadline.ts'
 import { localPath } from '../../src/web/return-to.ts'
 import { type Running, startAll } from '../support/app.ts'
@@ -34,8 +33,8 @@ describe('a cross-site request', () => {
   test('is refused by every unsafe route there is, and changes nothing', async () => {
     const visitor = await connected(app, { name: 'target' })
     // Server routes do not serve browsers: tokens and signatures protect them.
-    const parts = app.services.parts.map((part) => ({ ...part, serverRoutes: undefined }))
-    const { router } = createApp({ ...app.services, parts: parts as FeatureParts[] })
+    const parts = app.services.parts.map(({ serverRoutes: _, ...part }) => part)
+    const { router } = createApp({ ...app.services, parts })
     const unsafe = unsafeRoutes(router.stack as unknown as Layer[])
     expect(unsafe).toEqual(
       expect.arrayContaining(['/sign-in', '/connect', '/connections/harbour-homes/disconnect']),

@@ -18,7 +18,7 @@ export interface Call<T> {
   /** User-facing resource name for 404 messages, e.g. `lead`. */
   resource?: string
   /**
-   * Validates the response body, which is returned as it came: unknown fields stay and nothing is transformed.
+   * Parses the response body; what it returns is the result. Use loose objects to keep unknown fields.
    * Without a schema, any 2xx response with JSON or an empty body is accepted.
    */
   schema?: z.ZodType<T>
@@ -241,7 +241,7 @@ function parseResponse<T>(response: HttpResponse, { resource, schema }: Call<T>)
   const parsed = schema.safeParse(body)
   if (!parsed.success)
     throw new PlatformRejectedError("the API's answer has an unexpected format", fieldOf(parsed.error))
-  return body as T
+  return parsed.data
 }
 
 /** The first field that fails validation, as a path such as `0.name`. */

@@ -17,12 +17,12 @@ export const PATHS = {
 } as const
 
 /** given 2.5: `integrationConnectionId`; assumed: the rest. */
-export const builderRequestSchema = z.object({
+export const builderRequestSchema = z.looseObject({
   integrationConnectionId: idSchema,
   externalRef: z.string().nullish(),
   requestedAt: z.string().nullish(),
   builder: z
-    .object({
+    .looseObject({
       name: z.string().nullish(),
       contact: z.string().nullish(),
       email: z.string().nullish(),

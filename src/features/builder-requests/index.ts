@@ -1,5 +1,6 @@
 import type { Feature } from '../feature.ts'
 import { createBuilderRequests } from './builder-requests.ts'
+import { operations } from './operations.ts'
 import { createPending } from './pending.ts'
 import { builderRequestsRoutes } from './routes.ts'
 import { type BuilderRequestsSettings, builderRequestsSettings } from './settings.ts'
@@ -9,7 +10,9 @@ import { createEvents } from './webhook-events.ts'
 /** Builders who ask a supplier to connect, and the webhook that reports them. */
 export const builderRequests: Feature<BuilderRequestsSettings> = {
   name: 'builder-requests',
+  needs: ['catalogues'],
   settings: builderRequestsSettings,
+  operations,
   create({ connect, store, log, shutdownSignal }, { webhookSecrets, webhookHeader }) {
     const { vault, pacedSource } = connect
     const requests = createBuilderRequests(connect.api)

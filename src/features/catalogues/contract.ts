@@ -16,7 +16,7 @@ export const PATHS = {
 } as const
 
 /** assumed, apart from `scope` (given 2.5). */
-export const catalogueSchema = z.object({
+export const catalogueSchema = z.looseObject({
   id: idSchema,
   name: z.string().nullish(),
   scope: z.string().nullish(),

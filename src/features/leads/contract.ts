@@ -12,7 +12,7 @@ export const PATHS = {
 } as const
 
 /** assumed. */
-export const leadSchema = z.object({
+export const leadSchema = z.looseObject({
   id: idSchema,
   name: z.string().nullish(),
   email: z.string().nullish(),

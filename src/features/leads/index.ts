@@ -1,10 +1,12 @@
 import type { Feature } from '../feature.ts'
 import { createLeads } from './leads.ts'
+import { operations } from './operations.ts'
 import { leadsRoutes } from './routes.ts'
 
 /** The leads of a connected account: list, read, create. */
 export const leads: Feature = {
   name: 'leads',
+  operations,
   create: ({ connect }) => ({
     routes: leadsRoutes({ leads: createLeads(connect.api), vault: connect.vault }),
     connectionLinks: async () => [{ path: '/leads', label: 'Leads' }],

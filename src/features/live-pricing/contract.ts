@@ -1,11 +1,12 @@
 /**
- * the live pricing API, which a supplier hosts and the platform calls: every path, parameter, field, code and limit, and nothing
- * else. "given" names the section of the supplier integration specification; "assumed" is not shown there and is listed
- * in the README. Whoever has the full documentation corrects this file alone.
+ * The live pricing API, which a supplier hosts and the platform calls: every path, parameter, field, code and limit, and
+ * nothing else. "given" names the section of the supplier integration specification; "assumed" is not shown there, and
+ * `ASSUMPTIONS` lists it. If you have the full documentation, correct this file and nothing else.
  *
  * Schemas of what the platform sends are tolerant: unknown fields pass. Schemas of what we answer are strict.
  */
 import * as z from 'zod'
+import type { Assumption } from '../../connect/platform/contract.ts'
 
 /** given 4.1: paths below `{supplier_base_url}`. */
 export const PATHS = {
@@ -202,3 +203,46 @@ export const problemSchema = z
       .meta({ description: 'every problem of the input, by its place, such as `items[3].storeId`' }),
   })
   .meta({ id: 'Problem', description: 'Why a call failed (RFC 9457).' })
+
+export const ASSUMPTIONS: readonly Assumption[] = [
+  {
+    id: 'live-pricing-token-request',
+    topic: 'The token request',
+    assumed: 'Form-encoded or JSON, or HTTP Basic; errors as in RFC 6749 section 5.2.',
+  },
+  {
+    id: 'live-pricing-token-response',
+    topic: 'The token response',
+    assumed:
+      'Exactly `access_token`, `token_type` (`Bearer`) and `expires_in`; presented as `Authorization: Bearer`.',
+  },
+  {
+    id: 'nearest-stores',
+    topic: 'The search for stores',
+    assumed:
+      '`latitude`, `longitude` (degrees) and `radius` (kilometres, up to 50,000); at most 50 stores, the nearest first, each with its `distance`.',
+  },
+  {
+    id: 'store',
+    topic: 'A store',
+    assumed:
+      '`id`, `name`, `address`, `phone?`, `latitude`, `longitude`, `tradingHours`: `timeZone`, `dailyTradingHours` (Monday to Sunday, each with its `openingHours`), `publicHolidays`.',
+  },
+  {
+    id: 'price-request',
+    topic: 'A price request',
+    assumed:
+      '`{memberNumber?, items: [{itemId, storeId, quantity}]}`, at most 1,000 items and 1 MB; a quantity up to 1,000,000.',
+  },
+  {
+    id: 'price-response',
+    topic: 'The prices',
+    assumed:
+      'In the order of the request, `{itemId, storeId, quantity, unitPrice, discount, totalPrice, errorCode?, errorMessage?}`; the error codes are ours. An unknown member number is an error of each item.',
+  },
+  {
+    id: 'live-pricing-errors',
+    topic: 'Other errors of live pricing',
+    assumed: '`application/problem+json`; `401` without a token, `429` with `Retry-After`.',
+  },
+]

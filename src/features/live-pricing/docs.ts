@@ -19,7 +19,10 @@ export function livePricingDocs(baseUrl: string): Router {
         })),
       )
       res.page('live-pricing/live-pricing', {
-        ...{ title: 'Live pricing', baseUrl, description: document.info.description, operations },
+        title: 'Live pricing',
+        baseUrl,
+        description: document.info.description,
+        operations,
         itemErrors: Object.entries(ITEM_ERRORS),
         schemas: Object.entries(components.schemas).map(([name, schema]) => ({
           name,
@@ -57,7 +60,7 @@ function described({ description, properties = {}, required = [] }: Schema) {
 
 function rowOf(name: string, schema: Schema, required: boolean) {
   const { description = '', examples: [example] = [] } = schema
-  return { ...{ name, required, description, example }, ...typeOf(schema) }
+  return { name, required, description, example, ...typeOf(schema) }
 }
 
 /** A type in words, and the schema that it links to. */

@@ -43,14 +43,23 @@ function schemas(): Json {
   }
   const within = storeSchema.shape.tradingHours
   for (const schema of [
-    ...[tokenAnswerSchema, tokenErrorSchema, storeSchema, within],
-    ...[within.shape.dailyTradingHours.element, within.shape.publicHolidays.element],
-    ...[within.shape.publicHolidays.element.shape.openingHours.element],
-    ...[priceRequestSchema, priceItemRequestSchema, priceItemSchema, problemSchema],
+    tokenAnswerSchema,
+    tokenErrorSchema,
+    storeSchema,
+    within,
+    within.shape.dailyTradingHours.element,
+    within.shape.publicHolidays.element,
+    within.shape.publicHolidays.element.shape.openingHours.element,
+    priceRequestSchema,
+    priceItemRequestSchema,
+    priceItemSchema,
+    problemSchema,
   ])
     add(schema)
   const { schemas } = z.toJSONSchema(registry, {
-    ...{ target: 'draft-2020-12', io: 'input', uri: (id) => `#/components/schemas/${id}` },
+    target: 'draft-2020-12',
+    io: 'input',
+    uri: (id) => `#/components/schemas/${id}`,
   })
   return Object.fromEntries(
     Object.entries(schemas).map(([id, { $schema: _, $id: __, id: ___, ...schema }]) => [id, schema]),
@@ -69,7 +78,10 @@ export function openApi(baseUrl: string) {
     },
   }
   const number = (name: string, description: string, minimum: number, maximum: number) => ({
-    ...{ name, in: 'query', required: true, description },
+    name,
+    in: 'query',
+    required: true,
+    description,
     schema: { type: 'number', minimum, maximum },
   })
   return {
@@ -87,7 +99,9 @@ export function openApi(baseUrl: string) {
     paths: {
       [PATHS.token]: {
         post: {
-          ...{ operationId: 'token', summary: 'Get an access token', security: [{}, { basic: [] }] },
+          operationId: 'token',
+          summary: 'Get an access token',
+          security: [{}, { basic: [] }],
           description:
             'The client credentials grant of RFC 6749 section 4.4: as a form or JSON, or with the credentials in HTTP Basic.',
           requestBody: {
@@ -110,7 +124,8 @@ export function openApi(baseUrl: string) {
       },
       [PATHS.nearest]: {
         get: {
-          ...{ operationId: 'nearestStores', summary: 'Find the nearest stores' },
+          operationId: 'nearestStores',
+          summary: 'Find the nearest stores',
           description: `The nearest first, at most ${LIMITS.stores}; an empty array when none is in range.`,
           parameters: [
             number(NEAREST.latitude, 'degrees; south is negative', -90, 90),
@@ -120,13 +135,16 @@ export function openApi(baseUrl: string) {
           responses: {
             200: { description: 'the stores', content: json({ type: 'array', items: ref('Store') }) },
             400: problem('a parameter is missing or wrong; the answer names it'),
-            ...{ 401: UNAUTHORISED, 429: TOO_MANY, 503: UNAVAILABLE },
+            401: UNAUTHORISED,
+            429: TOO_MANY,
+            503: UNAVAILABLE,
           },
         },
       },
       [PATHS.store]: {
         get: {
-          ...{ operationId: 'store', summary: 'Look up a store' },
+          operationId: 'store',
+          summary: 'Look up a store',
           description: 'One store by its id.',
           parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
           responses: {
@@ -134,13 +152,15 @@ export function openApi(baseUrl: string) {
             400: problem('an address that is not encoded as it should be'),
             401: UNAUTHORISED,
             404: problem('no store of this id'),
-            ...{ 429: TOO_MANY, 503: UNAVAILABLE },
+            429: TOO_MANY,
+            503: UNAVAILABLE,
           },
         },
       },
       [PATHS.prices]: {
         post: {
-          ...{ operationId: 'requestPrices', summary: 'Ask for prices' },
+          operationId: 'requestPrices',
+          summary: 'Ask for prices',
           description: [
             `Prices for at most ${LIMITS.items} items: one answer for each, in the order of the request.`,
             'An item that cannot be priced has an error code and no prices; the call succeeds all the same.',

@@ -108,9 +108,14 @@ function quantityError(quantity: unknown): ItemError | undefined {
 
 function failed(itemId: string, storeId: string, quantity: unknown, { error, message }: NoPrice): PriceItem {
   return {
-    ...{ itemId, storeId, quantity: Number.isFinite(quantity) ? (quantity as number) : null },
-    ...{ unitPrice: null, discount: null, totalPrice: null },
-    ...{ errorCode: error, errorMessage: message ?? ITEM_ERRORS[error] },
+    itemId,
+    storeId,
+    quantity: Number.isFinite(quantity) ? (quantity as number) : null,
+    unitPrice: null,
+    discount: null,
+    totalPrice: null,
+    errorCode: error,
+    errorMessage: message ?? ITEM_ERRORS[error],
   }
 }
 

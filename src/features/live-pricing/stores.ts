@@ -36,8 +36,12 @@ export function placeOf({ query }: Request): Place {
 const { distance: _, ...SHAPE } = storeSchema.shape
 /** A Store's fields, at every depth: what else a price provider has in its objects is told to nobody. */
 const FIELDS = [
-  ...[{ shape: SHAPE }, SHAPE.address, SHAPE.tradingHours],
-  ...[dailyTradingHoursSchema, publicHolidaySchema, openingHoursSchema],
+  { shape: SHAPE },
+  SHAPE.address,
+  SHAPE.tradingHours,
+  dailyTradingHoursSchema,
+  publicHolidaySchema,
+  openingHoursSchema,
 ].flatMap(({ shape }) => Object.keys(shape))
 
 /** Stores are told again and again, and are long: one that is frozen is written as JSON once. */

@@ -69,32 +69,19 @@ function fromForm(body: Buffer): [string, string][] {
 }
 
 function fromJson(body: Buffer): [string, string][] {
-  const text = utf8(body)
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = JSON.parse(utf8(body))
   } catch {
     throw malformed('the body is not JSON')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw malformed('the body is not a JSON object')
-  return namesOf(text).map((name): [string, string] => {
-    const content: unknown = (value as Record<string, unknown>)[name]
+  return Object.entries(value).map(([name, content]): [string, string] => {
     if (typeof content === 'string') return [name, content]
     if (isName(name)) throw malformed(`${name} is not a string`)
     return [name, '']
   })
-}
-
-/** The names of a JSON object as they are in its text, where they may be repeated: JSON.parse keeps the last alone. */
-function namesOf(text: string): string[] {
-  const names: string[] = []
-  let depth = 0
-  for (const [token, name, colon] of text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[[\]{}]/g)) {
-    if (name === undefined) depth += '[{'.includes(token) ? 1 : -1
-    else if (colon && depth === 1) names.push(JSON.parse(name))
-  }
-  return names
 }
 
 function fromBasic(header: string | undefined): TokenRequest | undefined {

@@ -64,8 +64,12 @@ export function createTokens({ keys, audience, lifetime, now }: TokensOptions): 
             return named.key
           },
           {
-            ...{ algorithms: [ALGORITHM], typ: 'at+jwt', audience, issuer: audience },
-            ...{ requiredClaims: ['sub', 'exp', 'iat'], currentDate: new Date(now()) },
+            algorithms: [ALGORITHM],
+            typ: 'at+jwt',
+            audience,
+            issuer: audience,
+            requiredClaims: ['sub', 'exp', 'iat'],
+            currentDate: new Date(now()),
           },
         )
         const client = String(payload.sub)

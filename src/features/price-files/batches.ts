@@ -20,7 +20,9 @@ export async function* batchesOf(portions: AsyncIterable<Portion>): AsyncGenerat
   const batch = (): Batch => {
     const made = {
       body: items.length > 0 ? new TextEncoder().encode(itemsBody(items)) : new Uint8Array(),
-      ...{ items: items.length, rows: items.length + problems.length, problems },
+      items: items.length,
+      rows: items.length + problems.length,
+      problems,
     }
     items = []
     problems = []

@@ -65,7 +65,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'upload-items',
     topic: 'Uploading items',
-    assumed: '`{items: [...]}`; any 2xx is a success, whatever its body.',
+    assumed: '`{items: [...]}`; any 2xx with JSON or nothing is a success.',
   },
   {
     id: 'import-state',

@@ -3,6 +3,7 @@ import { createCatalogues } from '../catalogues/catalogues.ts'
 import type { Feature } from '../feature.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
 import { createImportService } from './import-service.ts'
+import { operations } from './operations.ts'
 import { resumeImports } from './resume.ts'
 import { importRoutes, importSection } from './routes.ts'
 import { type PriceFilesSettings, priceFilesSettings } from './settings.ts'
@@ -12,6 +13,7 @@ export const priceFiles: Feature<PriceFilesSettings> = {
   name: 'price-files',
   needs: ['catalogues', 'first-party'],
   settings: priceFilesSettings,
+  operations,
   create({ connect, store, log, dataDir, shutdownSignal, sections }, settings) {
     const imports = createImportService({
       store,

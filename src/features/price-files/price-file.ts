@@ -33,7 +33,8 @@ export async function openPriceFile(source: AsyncIterable<Uint8Array>, bytes?: n
   const expected = bytes === undefined ? undefined : Math.ceil(bytes / SHORT_ROW)
   const sample: string[][] = []
   return {
-    ...{ headings, sample },
+    headings,
+    sample,
     guess: guessColumns(headings),
     async *read(columns) {
       const reader = createItemReader(table, columns, expected)

@@ -7,7 +7,7 @@ let app: Running
 let visitor: Visitor
 let run = 0
 beforeAll(async () => {
-  app = await startAll()
+  app = await startAll({}, {}, { tokenTimeoutMs: 1_000 })
 })
 afterAll(() => app.close())
 beforeEach(async () => {

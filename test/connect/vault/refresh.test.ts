@@ -302,7 +302,7 @@ describe('what a failed refresh means', () => {
     expect(setup.endpoint.requests).toHaveLength(2)
   })
 
-  test('a grant without a refresh token does not end early, whoever requests a refresh', async () => {
+  test('a grant without a refresh token does not end early, even if a refresh is requested', async () => {
     setup = await vaultSetup()
     await setup.vault.connect(REF, { ...GRANTED, refreshToken: undefined })
     await setup.vault.refresh(REF)

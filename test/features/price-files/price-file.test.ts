@@ -291,7 +291,7 @@ describe('columns', () => {
   })
 
   test('that are chosen twice, or are none of the file, are refused', async () => {
-    const mappingErrors = async (columns: Record<string, number>) =>
+    const doubts = async (columns: Record<string, number>) =>
       (await checkPriceFile(chunks('a,b\nA1,1\n'), { columns, onProblem: () => {} })).doubts
     expect(await doubts({ code: 0, price: 0 })).toEqual(['A column is chosen for two fields.'])
     expect(await doubts({ code: 0, price: 7 })).toEqual(['A chosen column is not in the file.'])

@@ -93,7 +93,9 @@ function answersTo(lines: Line[], exchange: Exchange, when: string): Record<stri
 /** Prices (specification 2.3, 2.4, 4.1, 7). */
 export const PRICE_RULES: Rule[] = [
   {
-    ...{ id: 'prices.array', section: '4.1', basis: 'given' },
+    id: 'prices.array',
+    section: '4.1',
+    basis: 'given',
     says: 'POST /request-prices is answered 200 with a JSON array, and one element for each item.',
     async check(subject) {
       const { exchange, lines } = await mixedRequest(subject)
@@ -102,7 +104,9 @@ export const PRICE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'prices.empty', section: '4.1', basis: 'assumed' },
+    id: 'prices.empty',
+    section: '4.1',
+    basis: 'assumed',
     says: 'A price request without items is answered 200 with an empty array.',
     async check(subject) {
       const exchange = await prices(subject, [])
@@ -111,7 +115,9 @@ export const PRICE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'prices.order', section: '4.1', basis: 'assumed' },
+    id: 'prices.order',
+    section: '4.1',
+    basis: 'assumed',
     says: 'The answers are in the order of the request, repeat its itemId, storeId and quantity, and keep duplicates.',
     async check(subject) {
       const { exchange, lines } = await mixedRequest(subject)
@@ -129,7 +135,9 @@ export const PRICE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'prices.fields', section: '2.4', basis: 'given' },
+    id: 'prices.fields',
+    section: '2.4',
+    basis: 'given',
     says: 'unitPrice, discount and totalPrice are numbers, none below 0, or all null.',
     async check(subject) {
       const { exchange } = await mixedRequest(subject)
@@ -143,7 +151,9 @@ export const PRICE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'prices.error-names', section: '2.4', basis: 'assumed' },
+    id: 'prices.error-names',
+    section: '2.4',
+    basis: 'assumed',
     says: 'An item without prices has an errorCode and an errorMessage, which are text; one with prices has neither.',
     async check(subject) {
       const { exchange } = await mixedRequest(subject)
@@ -162,7 +172,9 @@ export const PRICE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'prices.total', section: '2.4', basis: 'given' },
+    id: 'prices.total',
+    section: '2.4',
+    basis: 'given',
     says: 'totalPrice is unitPrice * quantity - discount, computed in decimals.',
     async check(subject) {
       await mixedRequest(subject)
@@ -188,7 +200,9 @@ export const PRICE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'prices.known', section: '4.1', basis: 'given' },
+    id: 'prices.known',
+    section: '4.1',
+    basis: 'given',
     says: 'An item that has a price is priced, whatever else is in the request.',
     async check(subject) {
       if (subject.items.length === 0) throw new Unchecked('name items that have a price: --item CODE')
@@ -208,7 +222,9 @@ export const PRICE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'prices.item-error', section: '7', basis: 'given' },
+    id: 'prices.item-error',
+    section: '7',
+    basis: 'given',
     says: 'An item that does not exist is an error of that item, and the call succeeds.',
     check: async (subject) =>
       unpriced(
@@ -218,7 +234,9 @@ export const PRICE_RULES: Rule[] = [
       ),
   },
   {
-    ...{ id: 'prices.store-error', section: '7', basis: 'given' },
+    id: 'prices.store-error',
+    section: '7',
+    basis: 'given',
     says: 'A store that does not exist is an error of the item, and the call succeeds.',
     check: async (subject) =>
       unpriced(
@@ -228,7 +246,9 @@ export const PRICE_RULES: Rule[] = [
       ),
   },
   {
-    ...{ id: 'prices.quantity-error', section: '7', basis: 'assumed' },
+    id: 'prices.quantity-error',
+    section: '7',
+    basis: 'assumed',
     says: 'A quantity of zero or below is an error of the item, and the call succeeds.',
     async check(subject) {
       const storeId = await knownStore(subject).catch(() => MADE_UP)
@@ -241,7 +261,9 @@ export const PRICE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'prices.member', section: '2.3', basis: 'given' },
+    id: 'prices.member',
+    section: '2.3',
+    basis: 'given',
     says: 'The member number is optional: with one and without, the call succeeds.',
     async check(subject) {
       const storeId = await knownStore(subject).catch(() => MADE_UP)
@@ -254,7 +276,9 @@ export const PRICE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'prices.input', section: '4.1', basis: 'assumed' },
+    id: 'prices.input',
+    section: '4.1',
+    basis: 'assumed',
     says: 'A body that is no price request is answered 400.',
     async check({ probe }) {
       let last: Exchange | undefined

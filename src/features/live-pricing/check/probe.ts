@@ -98,7 +98,11 @@ export function createProbe({ baseUrl, clientId, clientSecret, timeoutMs = 15_00
     return first
   }
   return {
-    ...{ call, ask, granted, credentials, exchanges },
+    call,
+    ask,
+    granted,
+    credentials,
+    exchanges,
     async withToken(path, body) {
       const { json } = await granted()
       const token = (json as { access_token?: unknown } | null | undefined)?.access_token

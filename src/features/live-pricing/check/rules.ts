@@ -9,7 +9,9 @@ export const RULES: Rule[] = [
   ...STORE_RULES,
   ...PRICE_RULES,
   {
-    ...{ id: 'json', section: '4', basis: 'given' },
+    id: 'json',
+    section: '4',
+    basis: 'given',
     says: 'Every answer 200 is JSON, and its Content-Type says so.',
     async check({ probe }) {
       const good = probe.exchanges.filter(({ status }) => status === 200)
@@ -28,7 +30,9 @@ export const RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'no-faults', section: '7', basis: 'given' },
+    id: 'no-faults',
+    section: '7',
+    basis: 'given',
     says: 'No call of this check was answered 5xx, or not at all.',
     async check({ probe }) {
       const fault = probe.exchanges.find(({ status }) => status === 0 || status >= 500)

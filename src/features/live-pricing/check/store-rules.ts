@@ -18,20 +18,16 @@ import {
 
 /** Where stores are looked for, and how far around, in kilometres. */
 const TRIED = [
-  ...[
-    [-25, 134, 2500],
-    [-33.87, 151.21, 100],
-    [-37.81, 144.96, 100],
-    [-27.47, 153.03, 100],
-    [-31.95, 115.86, 100],
-  ],
-  ...[
-    [-34.93, 138.6, 100],
-    [-41.29, 174.78, 800],
-    [51.51, -0.13, 500],
-    [39.8, -98.6, 2500],
-    [0, 0, 20_000],
-  ],
+  [-25, 134, 2500],
+  [-33.87, 151.21, 100],
+  [-37.81, 144.96, 100],
+  [-27.47, 153.03, 100],
+  [-31.95, 115.86, 100],
+  [-34.93, 138.6, 100],
+  [-41.29, 174.78, 800],
+  [51.51, -0.13, 500],
+  [39.8, -98.6, 2500],
+  [0, 0, 20_000],
 ].map(([latitude = 0, longitude = 0, radius = 0]) => ({ latitude, longitude, radius }))
 
 /** How far around the place that was named. */
@@ -99,7 +95,9 @@ function distanceOf(
 /** Stores (specification 2.2, 4.1, 7). */
 export const STORE_RULES: Rule[] = [
   {
-    ...{ id: 'nearest.array', section: '4.1', basis: 'given' },
+    id: 'nearest.array',
+    section: '4.1',
+    basis: 'given',
     says: 'GET /stores/nearest is answered 200 with a JSON array of stores.',
     async check(subject) {
       const exchange = await withToken(subject.probe, query(NOWHERE))
@@ -111,7 +109,9 @@ export const STORE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'nearest.empty', section: '7', basis: 'given' },
+    id: 'nearest.empty',
+    section: '7',
+    basis: 'given',
     says: 'A search with no store in range is answered 200 with an empty array.',
     async check({ probe }) {
       const exchange = await withToken(probe, query(NOWHERE))
@@ -121,7 +121,9 @@ export const STORE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'nearest.ids', section: '2.2', basis: 'given' },
+    id: 'nearest.ids',
+    section: '2.2',
+    basis: 'given',
     says: 'Each store has an id of its own, which is text.',
     async check(subject) {
       const { exchange, stores } = await search(subject)
@@ -134,7 +136,9 @@ export const STORE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'nearest.range', section: '4.1', basis: 'assumed' },
+    id: 'nearest.range',
+    section: '4.1',
+    basis: 'assumed',
     says: 'The stores are within the radius, which is in kilometres, and the nearest is first.',
     async check(subject) {
       const { exchange, place, stores } = await search(subject)
@@ -157,7 +161,9 @@ export const STORE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'nearest.radius', section: '4.1', basis: 'assumed' },
+    id: 'nearest.radius',
+    section: '4.1',
+    basis: 'assumed',
     says: 'The distance is a radius in kilometres: a narrower search finds the nearer stores, and all of them.',
     async check(subject) {
       const { place, stores } = await search(subject)
@@ -185,7 +191,9 @@ export const STORE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'nearest.input', section: '4.1', basis: 'assumed' },
+    id: 'nearest.input',
+    section: '4.1',
+    basis: 'assumed',
     says: 'A search without latitude, longitude or radius, or with a latitude that is none, is answered 400.',
     async check({ probe }) {
       const { latitude, longitude, radius } = NOWHERE
@@ -208,7 +216,9 @@ export const STORE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'store.one', section: '4.1', basis: 'given' },
+    id: 'store.one',
+    section: '4.1',
+    basis: 'given',
     says: 'GET /stores/{id} is answered 200 with that store.',
     async check(subject) {
       const id = await knownStore(subject)
@@ -219,7 +229,9 @@ export const STORE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'store.unknown', section: '7', basis: 'given' },
+    id: 'store.unknown',
+    section: '7',
+    basis: 'given',
     says: 'GET /stores/{id} with an id that does not exist is answered 404.',
     async check({ probe }) {
       const exchange = await withToken(probe, storePath(MADE_UP))
@@ -228,7 +240,9 @@ export const STORE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'store.form', section: '2.2', basis: 'assumed' },
+    id: 'store.form',
+    section: '2.2',
+    basis: 'assumed',
     says: 'A store has a name, an address, a place and trading hours, of the forms that the OpenAPI document shows.',
     async check(subject) {
       const exchange = await withToken(subject.probe, storePath(await knownStore(subject)))
@@ -237,7 +251,9 @@ export const STORE_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'nearest.form', section: '4.1', basis: 'assumed' },
+    id: 'nearest.form',
+    section: '4.1',
+    basis: 'assumed',
     says: 'The elements that a search answers are Stores, of the same form (store.form).',
     async check(subject) {
       const { exchange, stores } = await search(subject)

@@ -40,7 +40,9 @@ async function refused(
 /** Access (specification 2.1, 4.1, 5.1, 7). */
 export const TOKEN_RULES: Rule[] = [
   {
-    ...{ id: 'token.answer', section: '4.1', basis: 'given' },
+    id: 'token.answer',
+    section: '4.1',
+    basis: 'given',
     says: 'POST /connect/token with the right credentials is answered 200 with a JSON object.',
     async check({ probe }) {
       const exchange = await probe.granted()
@@ -50,7 +52,9 @@ export const TOKEN_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'token.fields', section: '2.1', basis: 'given' },
+    id: 'token.fields',
+    section: '2.1',
+    basis: 'given',
     says: 'The token answer holds exactly three fields.',
     async check(subject) {
       const [exchange, json] = await tokenFields(subject)
@@ -63,7 +67,9 @@ export const TOKEN_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'token.expires_in', section: '2.1', basis: 'given' },
+    id: 'token.expires_in',
+    section: '2.1',
+    basis: 'given',
     says: 'expires_in is a whole number of seconds above 0.',
     async check(subject) {
       const [exchange, { expires_in: seconds }] = await tokenFields(subject)
@@ -72,7 +78,9 @@ export const TOKEN_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'token.names', section: '2.1', basis: 'assumed' },
+    id: 'token.names',
+    section: '2.1',
+    basis: 'assumed',
     says: 'The other two fields are access_token and token_type, which is Bearer.',
     async check(subject) {
       const [exchange, { access_token: token, token_type: type }] = await tokenFields(subject)
@@ -82,7 +90,9 @@ export const TOKEN_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'token.no-store', section: '2.1', basis: 'assumed' },
+    id: 'token.no-store',
+    section: '2.1',
+    basis: 'assumed',
     says: 'The token answer has Cache-Control: no-store (RFC 6749 section 5.1).',
     async check({ probe }) {
       const exchange = await probe.granted()
@@ -91,7 +101,9 @@ export const TOKEN_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'token.missing', section: '7', basis: 'given' },
+    id: 'token.missing',
+    section: '7',
+    basis: 'given',
     says: 'A token request with a parameter missing, or none, is answered 400.',
     async check({ probe }) {
       const { grant_type, client_id, client_secret } = probe.credentials
@@ -110,7 +122,9 @@ export const TOKEN_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'token.grant-type', section: '4.1', basis: 'assumed' },
+    id: 'token.grant-type',
+    section: '4.1',
+    basis: 'assumed',
     says: 'Another grant type than client_credentials is answered 400.',
     async check({ probe }) {
       const exchange = await probe.ask({ ...probe.credentials, grant_type: 'password' })
@@ -119,7 +133,9 @@ export const TOKEN_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'token.secret', section: '7', basis: 'given' },
+    id: 'token.secret',
+    section: '7',
+    basis: 'given',
     says: 'A wrong client_secret is answered 401.',
     async check({ probe }) {
       const exchange = await probe.ask({ ...probe.credentials, client_secret: `wrong-${MADE_UP}` })
@@ -128,7 +144,9 @@ export const TOKEN_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'token.client', section: '7', basis: 'given' },
+    id: 'token.client',
+    section: '7',
+    basis: 'given',
     says: 'A wrong client_id is answered 401.',
     async check({ probe }) {
       const exchange = await probe.ask({ ...probe.credentials, client_id: `nobody-${MADE_UP}` })
@@ -137,12 +155,16 @@ export const TOKEN_RULES: Rule[] = [
     },
   },
   {
-    ...{ id: 'access.required', section: '5.1', basis: 'assumed' },
+    id: 'access.required',
+    section: '5.1',
+    basis: 'assumed',
     says: 'The other three calls are answered 401 without a token.',
     check: (subject) => refused(subject, undefined, 'A call without a token'),
   },
   {
-    ...{ id: 'access.invalid', section: '5.1', basis: 'assumed' },
+    id: 'access.invalid',
+    section: '5.1',
+    basis: 'assumed',
     says: 'The other three calls are answered 401 with a token that was never issued, be it much like one that was.',
     async check(subject) {
       const exchange = await refused(subject, `Bearer ${MADE_UP}`, 'A call with a made-up token')

@@ -19,10 +19,17 @@ export async function readStores(from: string, problems: Problems): Promise<Map<
     if (!isTimeZone(cell('time_zone'))) return wrong('time_zone must be a name such as Australia/Sydney.')
     const phone = cell('phone')
     const store = storeSchema.safeParse({
-      ...{ id, name: cell('name'), latitude, longitude, ...(phone && { phone }) },
+      id,
+      name: cell('name'),
+      latitude,
+      longitude,
+      ...(phone && { phone }),
       address: {
-        ...{ street: cell('street'), suburb: cell('suburb'), state: cell('state') },
-        ...{ postcode: cell('postcode'), country: cell('country') },
+        street: cell('street'),
+        suburb: cell('suburb'),
+        state: cell('state'),
+        postcode: cell('postcode'),
+        country: cell('country'),
       },
       tradingHours: {
         timeZone: cell('time_zone'),

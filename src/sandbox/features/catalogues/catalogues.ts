@@ -1,22 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Sql } from '../../database.ts'
-import {
-  cataloguesOf,
-  generatedCatalogue,
-  type OwnedCatalogue,
-  type SandboxCatalogue,
-  type SandboxItem,
-} from './generated.ts'
+import { cataloguesOf, generatedCatalogue, type OwnedCatalogue, type SandboxCatalogue } from './generated.ts'
 import { createItems } from './items.ts'
-
-/** A catalogue that is published from the start. */
-export interface Sample {
-  id: string
-  name: string
-  items: SandboxItem[]
-}
-
-export type Catalogues = ReturnType<typeof createCatalogues>
 
 /** Created catalogues and sample catalogues. */
 export function createCatalogues(sql: Sql) {
@@ -30,15 +15,6 @@ export function createCatalogues(sql: Sql) {
       updatedAt: String(row.updated_at),
       bxcontext: String(row.bxcontext),
     }))
-  const insert = (bxcontext: string, { id, name, scope, updatedAt }: SandboxCatalogue) =>
-    sql.run(
-      'INSERT INTO catalogues (id, bxcontext, name, scope, updated_at) VALUES (?, ?, ?, ?, ?)',
-      id,
-      bxcontext,
-      name,
-      scope,
-      updatedAt,
-    )
 
   return {
     /** The business's catalogues: created ones, the latest first, then the samples. */
@@ -60,7 +36,7 @@ export function createCatalogues(sql: Sql) {
     create(bxcontext: string, name: string, scope: SandboxCatalogue['scope']): SandboxCatalogue {
       const id = randomUUID()
       const catalogue = { id, name, scope, itemCount: 0, updatedAt: new Date().toISOString() }
-      insert(bxcontext, catalogue)
+      insertCatalogue(sql, bxcontext, catalogue)
       return catalogue
     },
     /** Whether builders may pick items (specification 1.2): an import was completed, or it is a sample without imports. */
@@ -71,22 +47,13 @@ export function createCatalogues(sql: Sql) {
         (row) => !row.failed && row.completes_at !== null && Number(row.completes_at) <= Date.now(),
       )
     },
-    /** Publishes a sample, unless the catalogue exists. */
-    publish(bxcontext: string, sample: Sample): void {
-      const { id, name } = sample
-      if (sql.all('SELECT 1 FROM catalogues WHERE id = ?', id).length > 0) return
-      sql.transaction(() => {
-        const itemCount = sample.items.length
-        insert(bxcontext, { id, name, scope: 'Public', itemCount, updatedAt: new Date().toISOString() })
-        sql.run(
-          `INSERT INTO imports (catalogue, batch_id, received, started_at, completes_at) VALUES (?, 'sample', ?, 0, 0)`,
-          id,
-          itemCount,
-        )
-        for (const item of sample.items) items.put(id, item, 0)
-      })
-    },
   }
 }
 
 const withoutOwner = ({ bxcontext: _, ...catalogue }: OwnedCatalogue): SandboxCatalogue => catalogue
+
+export function insertCatalogue(sql: Sql, bxcontext: string, catalogue: SandboxCatalogue): void {
+  const { id, name, scope, updatedAt } = catalogue
+  const insert = 'INSERT INTO catalogues (id, bxcontext, name, scope, updated_at) VALUES (?, ?, ?, ?, ?)'
+  sql.run(insert, id, bxcontext, name, scope, updatedAt)
+}

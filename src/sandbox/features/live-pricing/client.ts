@@ -60,14 +60,7 @@ export function createLivePricingClient(find: Registrations['find'], journal: Jo
     ): Promise<Shop[]> {
       const { latitude, longitude, radius } = place
       const query = `latitude=${latitude}&longitude=${longitude}&radius=${radius}`
-      const stores = await call(supplier, 'stores', `/stores/nearest?${query}`)
-      if (!Array.isArray(stores))
-        throw new LivePricingCallError('The supplier’s live pricing did not answer with a list of stores.')
-      return stores.slice(0, MAX_STORES).map((store) => {
-        const shop = parseShop(store)
-        if (shop) return shop
-        throw new LivePricingCallError('The supplier’s live pricing answered with a store without an id.')
-      })
+      return shopsOf(await call(supplier, 'stores', `/stores/nearest?${query}`))
     },
 
     /** An answer for each line, in their order. */
@@ -80,6 +73,16 @@ export function createLivePricingClient(find: Registrations['find'], journal: Jo
       return answers.map((answer, index) => parsePrice(answer, items[index]))
     },
   }
+}
+
+function shopsOf(stores: unknown): Shop[] {
+  if (!Array.isArray(stores))
+    throw new LivePricingCallError('The supplier’s live pricing did not answer with a list of stores.')
+  return stores.slice(0, MAX_STORES).map((store) => {
+    const shop = parseShop(store)
+    if (shop) return shop
+    throw new LivePricingCallError('The supplier’s live pricing answered with a store without an id.')
+  })
 }
 
 async function requestToken({ url, clientId, clientSecret }: Registration, journal: Journal) {

@@ -1,0 +1,214 @@
+/**
+ * `npm run remove-feature -- NAME…`: removes features with their code, views, tests, sandbox part, settings, scripts and
+ * docs. Alone, it lists the features with their size.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { features } from '../features/index.ts'
+import { createCommand } from '../runtime/command.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+/** Everything that belongs to a feature by its place. */
+const placesOf = (name: string) => [
+  `src/features/${name}`,
+  `src/sandbox/features/${name}`,
+  `views/${name}`,
+  `views/sandbox/${name}`,
+  `test/features/${name}`,
+  `test/sandbox/features/${name}`,
+  `docs/${name}.md`,
+]
+/** Lists with an import and an entry for each feature. */
+const LISTS = ['src/features/index.ts', 'src/sandbox/features/index.ts']
+/** Folders of shared code that may become unused when features are removed. */
+const SHARED = /^(src\/(csv|web|settings|runtime)|test\/(support|csv|web|settings))\//
+const SKIPPED = new Set(['node_modules', '.git', '.data', 'coverage'])
+
+const done: string[] = []
+
+function filesBelow(folder: string): string[] {
+  const path = join(ROOT, folder)
+  if (!existsSync(path)) return []
+  if (statSync(path).isFile()) return [folder]
+  return readdirSync(path, { withFileTypes: true })
+    .filter(({ name }) => !SKIPPED.has(name))
+    .flatMap((entry) =>
+      entry.isDirectory() ? filesBelow(join(folder, entry.name)) : [join(folder, entry.name)],
+    )
+}
+
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+
+/** Writes a file and notes what was changed, unless nothing was. */
+function change(file: string, next: (text: string) => string, what: string): void {
+  const before = read(file)
+  const after = next(before)
+  if (after === before) return
+  writeFileSync(join(ROOT, file), after)
+  done.push(`${file}: ${what}`)
+}
+
+function listFeatures(): void {
+  if (features.length === 0) console.log('All features are removed.')
+  for (const { name, needs = [] } of features) {
+    const files = placesOf(name).flatMap(filesBelow)
+    const source = files.filter((file) => file.startsWith('src/') && file.endsWith('.ts'))
+    const lines = source.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
+    const size = `${String(files.length).padStart(3)} files, ${String(lines).padStart(5)} lines of source`
+    console.log(`${name.padEnd(18)} ${size}${needs.length > 0 ? `   needs ${needs.join(', ')}` : ''}`)
+  }
+}
+
+/** The features to remove. Throws if one does not exist, or if another one needs it. */
+function selected(names: string[], withDependents: boolean): string[] {
+  const unknown = names.find((name) => !features.some((feature) => feature.name === name))
+  if (unknown) {
+    const known = features.map(({ name }) => name).join(', ')
+    throw new Error(`There is no feature "${unknown}". The features are: ${known || 'none'}.`)
+  }
+  const wanted = new Set(names)
+  for (;;) {
+    const dependent = features.find(
+      ({ name, needs = [] }) => !wanted.has(name) && needs.some((need) => wanted.has(need)),
+    )
+    if (!dependent) return [...wanted]
+    const need = dependent.needs?.find((name) => wanted.has(name))
+    if (!withDependents)
+      throw new Error(
+        `${dependent.name} needs ${need}. Name both, or add --with-dependents to remove both. Nothing was changed.`,
+      )
+    wanted.add(dependent.name)
+  }
+}
+
+function removePlaces(name: string): void {
+  for (const place of placesOf(name)) {
+    const count = filesBelow(place).length
+    if (count === 0) continue
+    rmSync(join(ROOT, place), { recursive: true })
+    done.push(`${place}: deleted${count > 1 ? ` (${count} files)` : ''}`)
+  }
+}
+
+function removeFromLists(name: string): void {
+  for (const list of LISTS) {
+    const [line = '', identifier = ''] =
+      new RegExp(`^import \\{ (\\w+) \\} from '\\./${name}/index\\.ts'\\n`, 'm').exec(read(list)) ?? []
+    if (identifier)
+      change(
+        list,
+        (text) => text.replace(line, '').replace(new RegExp(`(?<=\\[[^\\]]*)\\b${identifier}\\b,?\\s*`), ''),
+        `${identifier} is no longer listed`,
+      )
+  }
+}
+
+/** Cuts out what is between `feature: NAME` and `end of feature`, in comments of any kind. */
+function removeMarkedParts(name: string): void {
+  const start = new RegExp(`^\\s*(?:#|//|/\\*|<!--)\\s*feature: ${name}\\b`)
+  for (const file of filesBelow('.')) {
+    if (!/(\.(md|ts|css|eta|yml|yaml)|\.env\.example)$/.test(file)) continue
+    change(file, (text) => withoutParts(text, start), `the part about ${name} was cut out`)
+  }
+}
+
+function withoutParts(text: string, start: RegExp): string {
+  let inside = false
+  const lines = text.split('\n').filter((line) => {
+    if (start.test(line)) inside = true
+    const isKept = !inside
+    if (inside && line.includes('end of feature')) inside = false
+    return isKept
+  })
+  return lines.join('\n').replaceAll(/\n{3,}/g, '\n\n')
+}
+
+function removeScripts(name: string): void {
+  const manifest = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  const removed = Object.keys(manifest.scripts).filter((script) =>
+    manifest.scripts[script]?.includes(`src/features/${name}/`),
+  )
+  for (const script of removed) delete manifest.scripts[script]
+  const text = `${JSON.stringify(manifest, null, 2)}\n`
+  change('package.json', () => text, `removed npm run ${removed.join(', ')}`)
+}
+
+const codeFiles = () =>
+  [...filesBelow('src'), ...filesBelow('test')].filter((file) => /\.(ts|cjs)$/.test(file))
+const specifiersOf = (file: string) =>
+  [...read(file).matchAll(/(?:from|import|import\(|new URL\()\s*\(?'([^']+)'/g)].map(([, name = '']) => name)
+
+/** Our own files that some file imports or starts. */
+function importedFiles(): Set<string> {
+  const imported = new Set<string>()
+  for (const file of codeFiles())
+    for (const name of specifiersOf(file))
+      if (name.startsWith('.')) imported.add(relative(ROOT, resolve(ROOT, dirname(file), name)))
+  return imported
+}
+
+/** Packages of package.json that some file imports. */
+function importedPackages(): string[] {
+  const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
+  const names = new Set(codeFiles().flatMap(specifiersOf))
+  return Object.keys(dependencies).filter((dependency) =>
+    [...names].some((name) => name === dependency || name.startsWith(`${dependency}/`)),
+  )
+}
+
+/** Deletes shared files that only removed features have imported, and their tests. */
+function removeUnusedFiles(importedBefore: Set<string>): void {
+  for (;;) {
+    const imported = importedFiles()
+    const unused = [...importedBefore].filter(
+      (file) => SHARED.test(file) && existsSync(join(ROOT, file)) && !imported.has(file),
+    )
+    if (unused.length === 0) return
+    for (const file of unused) {
+      rmSync(join(ROOT, file))
+      done.push(`${file}: deleted, nothing else imports it`)
+    }
+  }
+}
+
+/** Runs a program of this project, if it is installed. */
+function run(program: string, args: string[]): void {
+  execFileSync(program, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
+}
+
+function remove(names: string[]): void {
+  const [importedBefore, packagesBefore] = [importedFiles(), importedPackages()]
+  for (const name of names) {
+    removePlaces(name)
+    removeFromLists(name)
+    removeMarkedParts(name)
+    removeScripts(name)
+  }
+  removeUnusedFiles(importedBefore)
+  run(process.execPath, ['src/cli/docs.ts'])
+  run(join(ROOT, 'node_modules/.bin/biome'), ['check', '--write', 'src', 'test'])
+  console.log(`Removed ${names.join(', ')}:\n  ${done.join('\n  ')}`)
+  const packages = new Set(importedPackages())
+  const unused = packagesBefore.filter((name) => !packages.has(name))
+  if (unused.length > 0)
+    console.log(`Packages that nothing imports any more: npm uninstall ${unused.join(' ')}`)
+  console.log('Run npm test to check what is left.')
+}
+
+const command = createCommand(
+  'remove-feature',
+  'Removes features; without a name, lists them with their size.',
+)
+  .argument('[names...]', 'features to remove')
+  .option('--with-dependents', 'also remove the features that need them', false)
+  .parse()
+try {
+  const { withDependents } = command.opts<{ withDependents: boolean }>()
+  if (command.args.length === 0) listFeatures()
+  else remove(selected(command.args, withDependents))
+} catch (error) {
+  console.error((error as Error).message)
+  process.exitCode = 1
+}

@@ -1,0 +1,42 @@
+import * as z from 'zod'
+import { type Operation, pageOfSchema, pageQuery } from '../../web/openapi.ts'
+import { accessControlSchema, catalogueSchema, newCatalogueSchema } from './contract.ts'
+
+const errors = ['not_connected', 'connection_revoked', 'insufficient_scope', 'platform_unavailable']
+const path = '/connections/:bxcontext/catalogues'
+
+export const operations: readonly Operation[] = [
+  {
+    method: 'get',
+    path,
+    summary: 'A page of the catalogues',
+    query: pageQuery,
+    response: pageOfSchema(catalogueSchema),
+    errors,
+  },
+  {
+    method: 'post',
+    path,
+    summary: 'Create a catalogue',
+    body: newCatalogueSchema,
+    status: 201,
+    response: catalogueSchema,
+    errors: [...errors, 'invalid_input', 'platform_rejected'],
+  },
+  {
+    method: 'get',
+    path: `${path}/:id`,
+    summary: 'One catalogue',
+    response: catalogueSchema,
+    errors: [...errors, 'not_found'],
+  },
+  {
+    method: 'post',
+    path: `${path}/:id/access-controls`,
+    summary: 'Let a builder see a Managed catalogue',
+    body: accessControlSchema,
+    status: 201,
+    response: accessControlSchema.extend({ catalogueId: z.string() }),
+    errors: [...errors, 'not_found', 'invalid_input'],
+  },
+]

@@ -1,0 +1,79 @@
+import * as z from 'zod'
+import type { Operation } from '../../web/openapi.ts'
+import { FIELDS } from './columns.ts'
+import { jobSchema } from './import-job.ts'
+
+const time = z.iso.datetime().nullable()
+/** An import as JSON. */
+export const importViewSchema = jobSchema.omit({ userId: true }).extend({
+  createdAt: time,
+  startedAt: time,
+  endedAt: time,
+  interrupted: z.boolean(),
+  itemsPerSecond: z.number().nullable(),
+  secondsLeft: z.number().nullable(),
+})
+
+const path = '/connections/:bxcontext/imports/:id'
+const errors = ['not_found', 'conflict', 'import_unreadable']
+
+export const operations: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/connections/:bxcontext/catalogues/:id/imports',
+    summary: 'Upload a price file (text/csv, or a form with the field `file`) and check it',
+    body: z.string(),
+    bodyType: 'text/csv',
+    status: 201,
+    response: importViewSchema,
+    errors: [
+      'not_connected',
+      'payload_too_large',
+      'upload_quota_exceeded',
+      'unsupported_media_type',
+      'conflict',
+    ],
+  },
+  { method: 'get', path, summary: 'One import', response: importViewSchema, errors },
+  {
+    method: 'get',
+    path: `${path}/live`,
+    summary: 'Server-sent events: `changed` when the import has changed, `done` at its end',
+    response: z.string(),
+    responseType: 'text/event-stream',
+    errors,
+  },
+  {
+    method: 'get',
+    path: `${path}/report.csv`,
+    summary: 'Every row with a problem',
+    response: z.string(),
+    responseType: 'text/csv',
+    errors,
+  },
+  {
+    method: 'post',
+    path: `${path}/columns`,
+    summary: 'Choose the columns, counted from 0, and check the file again',
+    body: z.partialRecord(z.enum(FIELDS), z.number().int().min(0)),
+    response: importViewSchema,
+    errors: [...errors, 'invalid_input'],
+  },
+  {
+    method: 'post',
+    path: `${path}/start`,
+    summary: 'Send the items; `strict` rejects a file with problems',
+    body: z.object({ strict: z.boolean().optional() }),
+    status: 202,
+    response: importViewSchema,
+    errors: [...errors, 'invalid_input'],
+  },
+  { method: 'post', path: `${path}/stop`, summary: 'Stop sending', response: importViewSchema, errors },
+  {
+    method: 'post',
+    path: `${path}/discard`,
+    summary: 'Delete the import, its file and its report',
+    response: z.object({ discarded: z.string() }),
+    errors: ['not_found'],
+  },
+]

@@ -1,0 +1,40 @@
+import * as z from 'zod'
+import type { Sql } from '../../database.ts'
+import { createBuilderConnections } from './builder-connections.ts'
+import { insertCatalogue } from './catalogues.ts'
+import { createItems } from './items.ts'
+
+const sampleSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  items: z.array(z.looseObject({ code: z.string(), price: z.number() })),
+})
+
+/** Catalogues that are published, and builders that are connected, from the start. */
+export const samplesSchema = z.object({
+  /** By the supplier's bxcontext. */
+  samples: z.record(z.string(), sampleSchema).default({}),
+  connected: z
+    .array(z.object({ builder: z.string(), supplier: z.string(), externalRef: z.string() }))
+    .default([]),
+})
+
+/** Adds what is not there yet. */
+export function addSamples(sql: Sql, { samples, connected }: z.output<typeof samplesSchema>): void {
+  for (const [bxcontext, sample] of Object.entries(samples)) publish(sql, bxcontext, sample)
+  const { connect } = createBuilderConnections(sql)
+  for (const { builder, supplier, externalRef } of connected) connect(builder, supplier, externalRef)
+}
+
+function publish(sql: Sql, bxcontext: string, { id, name, items }: z.output<typeof sampleSchema>): void {
+  if (sql.all('SELECT 1 FROM catalogues WHERE id = ?', id).length > 0) return
+  const { put } = createItems(sql)
+  const [itemCount, updatedAt] = [items.length, new Date().toISOString()]
+  sql.transaction(() => {
+    insertCatalogue(sql, bxcontext, { id, name, scope: 'Public', itemCount, updatedAt })
+    const insert =
+      "INSERT INTO imports (catalogue, batch_id, received, started_at, completes_at) VALUES (?, 'sample', ?, 0, 0)"
+    sql.run(insert, id, itemCount)
+    for (const item of items) put(id, item, 0)
+  })
+}

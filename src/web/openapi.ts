@@ -1,0 +1,242 @@
+import { type RequestHandler, Router } from 'express'
+import * as z from 'zod'
+import { connectionViewSchema } from './connection-view.ts'
+
+/** What one address does, for clients that ask for JSON. */
+export interface Operation {
+  method: 'get' | 'post'
+  /** As in the router: `/connections/:bxcontext/leads`. */
+  path: string
+  summary: string
+  query?: z.ZodObject
+  /** The body, as JSON or as a form. */
+  body?: z.ZodType
+  /** The media type of the body, if it is another. */
+  bodyType?: string
+  /** The status of a success; 200 by default, 303 for a redirect. */
+  status?: number
+  /** The JSON of a success; absent for a redirect. */
+  response?: z.ZodType
+  /** The media type of the response, if it is another. */
+  responseType?: string
+  /** Codes of the problem documents that this operation may return, beside those of every operation. */
+  errors?: readonly string[]
+}
+
+/** An error (RFC 9457). */
+const problemSchema = z.object({
+  type: z.literal('about:blank'),
+  title: z.string(),
+  status: z.number().int(),
+  detail: z.string(),
+  code: z.string().meta({ description: 'Stable, for programs; docs/troubleshooting.md explains each.' }),
+  requestId: z.string(),
+})
+
+/** A page of a list. */
+export const pageQuery = z.object({
+  top: z.number().int().min(1).max(100).optional(),
+  skip: z.number().int().min(0).optional(),
+})
+export const pageOfSchema = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), total: z.number().nullable() })
+
+const connectionResult = z.object({ connection: connectionViewSchema.nullable() })
+const connectErrors = [
+  'invalid_state',
+  'missing_authorization_request',
+  'consent_denied',
+  'invalid_bxcontext',
+]
+
+/** The operations of the core. */
+export const coreOperations: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/',
+    summary: "The start page, or the signed-in user's connections",
+    response: z.union([
+      z.object({ signedIn: z.literal(false), scopes: z.array(z.string()) }),
+      z.object({ connections: z.array(connectionViewSchema) }),
+    ]),
+  },
+  {
+    method: 'post',
+    path: '/sign-in',
+    summary: 'Sign in (demo)',
+    body: z.object({ name: z.string(), returnTo: z.string().optional() }),
+    response: z.object({ user: z.object({ name: z.string() }) }),
+  },
+  {
+    method: 'post',
+    path: '/sign-out',
+    summary: 'Sign out',
+    response: z.object({ user: z.null() }),
+  },
+  {
+    method: 'post',
+    path: '/connect',
+    summary: 'Start to connect an account, or to reconnect the one of a bxcontext',
+    body: z.object({ bxcontext: z.string().optional() }),
+    status: 303,
+    errors: ['invalid_bxcontext'],
+  },
+  {
+    method: 'get',
+    path: '/connect/context',
+    summary: 'Receive the bxcontext from the platform and go to the consent page',
+    query: z.object({ bxcontext: z.string() }),
+    status: 303,
+    errors: connectErrors,
+  },
+  {
+    method: 'get',
+    path: '/connect/callback',
+    summary: 'Receive the code from the consent page and exchange it',
+    query: z.object({ state: z.string(), code: z.string().optional(), error: z.string().optional() }),
+    status: 303,
+  },
+  {
+    method: 'get',
+    path: '/connect/confirm/:id',
+    summary: 'The question whether to connect another business than the one to reconnect',
+    response: z.object({ id: z.string(), bxcontext: z.string(), expected: z.string() }),
+    errors: ['invalid_state'],
+  },
+  {
+    method: 'post',
+    path: '/connect/confirm/:id',
+    summary: 'Connect the other business',
+    status: 303,
+    errors: ['invalid_state'],
+  },
+  {
+    method: 'get',
+    path: '/connect/failed',
+    summary: 'How the last connect flow of this browser failed; redirects if none did',
+    status: 303,
+    errors: connectErrors,
+  },
+  {
+    method: 'get',
+    path: '/connections',
+    summary: "The user's connections; never a token",
+    response: z.object({ connections: z.array(connectionViewSchema) }),
+  },
+  {
+    method: 'post',
+    path: '/connections/:bxcontext/refresh',
+    summary: 'Get a new access token',
+    response: connectionResult,
+    errors: [
+      'not_connected',
+      'connection_revoked',
+      'refresh_too_soon',
+      'platform_unavailable',
+      'misconfigured',
+    ],
+  },
+  {
+    method: 'post',
+    path: '/connections/:bxcontext/disconnect',
+    summary: 'Delete the connection and its tokens here',
+    response: connectionResult,
+    errors: ['not_connected'],
+  },
+  {
+    method: 'get',
+    path: '/health/live',
+    summary: 'The process is up',
+    response: z.object({ status: z.literal('live') }),
+  },
+  {
+    method: 'get',
+    path: '/health/ready',
+    summary: 'The store is reachable; otherwise the status is 503',
+    response: z.object({ status: z.enum(['ready', 'unavailable']) }),
+  },
+  {
+    method: 'get',
+    path: '/openapi.json',
+    summary: 'This document',
+    response: z.record(z.string(), z.unknown()),
+  },
+]
+
+const jsonSchema = (schema: z.ZodType, io: 'input' | 'output') => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+  return rest
+}
+
+function parametersOf({ path, query }: Operation) {
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }))
+  const inQuery = Object.entries(query?.shape ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: !schema.safeParse(undefined).success,
+    schema: jsonSchema(schema as z.ZodType, 'input'),
+  }))
+  return [...inPath, ...inQuery]
+}
+
+function responsesOf({ status = 200, response, responseType = 'application/json', errors = [] }: Operation) {
+  const codes = errors.length > 0 ? ` Codes: ${errors.join(', ')}.` : ''
+  const redirect = { description: 'Redirect', headers: { Location: { schema: { type: 'string' } } } }
+  const success = {
+    description: 'Success',
+    ...(response && { content: { [responseType]: { schema: jsonSchema(response, 'output') } } }),
+  }
+  return {
+    [status]: status === 303 ? redirect : success,
+    default: {
+      description: `A problem document (RFC 9457).${codes}`,
+      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    },
+  }
+}
+
+function operationObject(operation: Operation) {
+  const { summary, body, bodyType } = operation
+  const schema = body && jsonSchema(body, 'input')
+  const types = bodyType ? [bodyType] : ['application/json', 'application/x-www-form-urlencoded']
+  return {
+    summary,
+    parameters: parametersOf(operation),
+    ...(schema && { requestBody: { content: Object.fromEntries(types.map((type) => [type, { schema }])) } }),
+    responses: responsesOf(operation),
+  }
+}
+
+/** The OpenAPI 3.1 document of the app's own JSON, generated from the schemas. */
+export function openApiDocument(baseUrl: string, operations: readonly Operation[]) {
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of operations) {
+    const path = operation.path.replaceAll(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [operation.method]: operationObject(operation) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Connect Starter',
+      version: '1',
+      description:
+        'Ask for application/json. The session cookie of a signed-in user authenticates every call.',
+    },
+    servers: [{ url: baseUrl }],
+    paths,
+    components: { schemas: { Problem: jsonSchema(problemSchema, 'output') } },
+  }
+}
+
+/** Serves the document at `/openapi.json`. */
+export function openApiRoute(baseUrl: string, operations: readonly Operation[]): RequestHandler {
+  const document = openApiDocument(baseUrl, [...coreOperations, ...operations])
+  return Router().get('/openapi.json', (_req, res) => {
+    res.json(document)
+  })
+}

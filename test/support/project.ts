@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process'
+import { cpSync, readdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { tempDir } from './app.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const NOT_COPIED = new Set(['node_modules', '.git', '.data', 'coverage'])
+const execute = promisify(execFile)
+
+/** A fresh copy of the project, with the packages of this one. */
+export function copyProject() {
+  const { dir, remove } = tempDir()
+  for (const name of readdirSync(ROOT))
+    if (!NOT_COPIED.has(name)) cpSync(join(ROOT, name), join(dir, name), { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'))
+
+  /** Runs a program in the copy; resolves to its output, and throws an error with it. */
+  async function run(program: string, args: string[]): Promise<string> {
+    // The programs of the copy are not workers of this test run.
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')))
+    try {
+      const { stdout, stderr } = await execute(program, args, { cwd: dir, maxBuffer: 50_000_000, env })
+      return stdout + stderr
+    } catch (error) {
+      const { stdout, stderr } = error as { stdout: string; stderr: string }
+      throw new Error(`${program} ${args.join(' ')}\n${stdout}\n${stderr}`)
+    }
+  }
+  return {
+    dir,
+    remove,
+    /** A program of a package: `tsc`. */
+    bin: (name: string, ...args: string[]) => run(join(ROOT, 'node_modules/.bin', name), args),
+    removeFeatures: (...args: string[]) => run(process.execPath, ['src/cli/remove-feature.ts', ...args]),
+  }
+}

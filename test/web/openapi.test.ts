@@ -1,0 +1,59 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import { connectionViewSchema } from '../../src/web/connection-view.ts'
+import { type Running, startAll } from '../support/app.ts'
+import { connected, connectionsOf } from '../support/flow.ts'
+
+let app: Running
+beforeAll(async () => {
+  app = await startAll()
+})
+afterAll(() => app.close())
+
+interface Layer {
+  /** Mounted at the root. */
+  slash: boolean
+  route?: { path: string | string[]; methods: Record<string, boolean> }
+  handle: { stack?: Layer[] }
+}
+
+/** `get /connections` for every route of the app, without those of servers that are mounted below a path. */
+function routesOf(layers: Layer[]): string[] {
+  return layers.flatMap(({ slash, route, handle }) => {
+    if (!route) return slash ? routesOf(handle.stack ?? []) : []
+    const methods = Object.keys(route.methods).filter((method) => method !== 'head')
+    return methods.flatMap((method) => [route.path].flat().map((path) => `${method} ${path}`))
+  })
+}
+
+async function getDocument() {
+  const response = await fetch(`${app.url}/openapi.json`)
+  return (await response.json()) as { openapi: string; paths: Record<string, Record<string, unknown>> }
+}
+
+test('GET /openapi.json returns a valid OpenAPI 3.1 document', async () => {
+  const document = await getDocument()
+  expect(document.openapi).toMatch(/^3\.1/)
+  expect(await new Validator().validate(document)).toEqual({ valid: true })
+})
+
+test('the document describes every route of the app, and no other', async () => {
+  const { paths } = await getDocument()
+  const described = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method} ${path}`),
+  )
+  const stack = createApp(app.services).router.stack as unknown as Layer[]
+  const routes = routesOf(stack)
+    .filter((route) => !route.includes('/probe'))
+    .map((route) => route.replaceAll(/:(\w+)/g, '{$1}'))
+  expect(described.sort()).toEqual(routes.sort())
+})
+
+test('connections have exactly the fields that the document describes', async () => {
+  const visitor = await connected(app)
+  const connections = await connectionsOf(app, visitor)
+  expect(connections).toHaveLength(1)
+  for (const connection of connections)
+    expect(connectionViewSchema.strict().parse(connection)).toEqual(connection)
+})
