@@ -78,8 +78,17 @@ describe('a demo', () => {
 
 describe('a demo', () => {
   const FORWARDED = [
-    ...['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded', 'x-real-ip', 'x-client-ip'],
-    ...['true-client-ip', 'fly-client-ip', 'x-original-host', 'cf-connecting-ip', 'via'],
+    'forwarded',
+    'x-forwarded-for',
+    'x-forwarded-proto',
+    'x-forwarded',
+    'x-real-ip',
+    'x-client-ip',
+    'true-client-ip',
+    'fly-client-ip',
+    'x-original-host',
+    'cf-connecting-ip',
+    'via',
   ]
 
   test.each(FORWARDED)('is closed to what a proxy or tunnel passes on (%s)', async (header) => {

@@ -27,8 +27,17 @@ describe('GET /connections', () => {
     const [connection] = await connectionsOf(app, visitor)
     expect(Object.keys(connection).sort()).toEqual(
       [
-        ...['bxcontext', 'connectedAt', 'expiresAt', 'health', 'missingScopes', 'refreshedAt', 'revokedAt'],
-        ...['revokedReason', 'scopes', 'status', 'summary'],
+        'bxcontext',
+        'connectedAt',
+        'expiresAt',
+        'health',
+        'missingScopes',
+        'refreshedAt',
+        'revokedAt',
+        'revokedReason',
+        'scopes',
+        'status',
+        'summary',
       ].sort(),
     )
     expect(connection).toMatchObject({
