@@ -20,11 +20,25 @@ export function createLog(level: string, destination?: DestinationStream): Logge
   )
 }
 
-/** Standard output. Errors are ignored: if the disk behind it is full, lines are lost and nothing else. */
+/**
+ * Standard output. If the disk behind it is full, lines are lost and nothing else; pino's own destination would retry its
+ * last lines forever and keep the process from ending. The lines of one turn of the event loop are written together.
+ */
 function standardOutput(): DestinationStream {
-  const destination = pino.destination({ dest: 1, sync: false })
-  destination.on('error', () => {})
-  return destination
+  let lines = ''
+  const flush = () => {
+    const turn = lines
+    lines = ''
+    if (turn) process.stdout.write(turn)
+  }
+  process.stdout.on('error', () => {})
+  process.on('exit', flush)
+  return {
+    write(line) {
+      if (lines === '') setImmediate(flush)
+      lines += line
+    },
+  }
 }
 
 const NAMES = [

@@ -6,8 +6,6 @@ export const HTTP_FAULTS = ['500', '429', 'stall', 'garbage', 'drop'] as const
 /** Faults of API operations behind the guard. */
 export const API_FAULTS = [...HTTP_FAULTS, 'expired', 'forbidden'] as const
 const TOKEN_FAULTS = [...HTTP_FAULTS, 'slow', 'invalid_grant', 'invalid_client'] as const
-/** Response time of a slow token endpoint, in ms. */
-export const SLOW_MS = 6_000
 
 /** The faults that each endpoint can have. */
 export type PossibleFaults = Record<string, readonly string[]>

@@ -8,7 +8,7 @@ import Provider, {
   type KoaContextWithOIDC,
 } from 'oidc-provider'
 import type { Consents } from './consents.ts'
-import { type Faults, SLOW_MS, sendFault } from './faults.ts'
+import { type Faults, sendFault } from './faults.ts'
 import type { Journal } from './journal.ts'
 
 /** An application as platform support registers it. */
@@ -47,6 +47,8 @@ export interface IdentityOptions {
   journal: Journal
   /** Lifetime of an access token in seconds. */
   accessTokenSeconds: number
+  /** Response time of a slow token endpoint, in ms. */
+  slowMs: number
   renderError(res: Response, status: number, message: string): void
 }
 
@@ -70,7 +72,7 @@ export function createIdentity(options: IdentityOptions): Provider {
     if (ctx.oidc?.route !== 'token' || !endpoint) return
     // The fault replaces the response only, as in a real outage: the tokens have been issued.
     const fault = faults.strike(endpoint)
-    if (fault?.fault === 'slow') await new Promise((resolve) => setTimeout(resolve, SLOW_MS))
+    if (fault?.fault === 'slow') await new Promise((resolve) => setTimeout(resolve, options.slowMs))
     else if (fault) {
       ctx.respond = false
       sendFault(ctx.res as Response, fault)

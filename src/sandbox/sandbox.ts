@@ -31,6 +31,8 @@ export interface SandboxOptions {
   file: string
   /** Lifetime of an access token in seconds. */
   accessTokenSeconds?: number
+  /** Response time of a token endpoint with the fault `slow`, in ms. */
+  slowMs?: number
   /** The API's limit for each credential. */
   rateLimit?: RateLimit
   /** Options of the features, by name; each feature documents its own. Those of a feature that is not there are ignored. */
@@ -53,8 +55,8 @@ export function addressesOf(baseUrl: string) {
 }
 
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const { baseUrl, apps, file, openToAll = false, accessTokenSeconds = 300, features = {} } = options
-  const { rateLimit = { limit: 100, windowMs: 30_000 }, parts: simulated = FEATURES } = options
+  const { baseUrl, apps, file, openToAll = false, accessTokenSeconds = 300, slowMs = 6_000 } = options
+  const { rateLimit = { limit: 100, windowMs: 30_000 }, parts: simulated = FEATURES, features = {} } = options
   const addresses = addressesOf(baseUrl)
   const { sql, setting, close } = openDatabase(
     file,
@@ -73,6 +75,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     faults,
     journal,
     accessTokenSeconds,
+    slowMs,
     renderError: problem,
   })
   const parts: SandboxPart[] = []

@@ -1,16 +1,16 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, signedIn } from '../support/flow.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
 import { type RedisServer, ready, startCluster, startRedis } from '../support/redis.ts'
+import { tapProxy } from '../support/tap-proxy.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
 const JSON_TYPE = { accept: 'application/json' }
 const PATHS = ['/', '/connections', '/connections/harbour-homes/probe']
 
-describe.skipIf(!REDIS)(`the app, when Redis${withRedis}`, () => {
+describe.skipIf(!REDIS)(`the app, if Redis${withRedis}`, () => {
   let redis: RedisServer
   let app: Running
   let visitor: Visitor
@@ -28,17 +28,19 @@ describe.skipIf(!REDIS)(`the app, when Redis${withRedis}`, () => {
 
   /** Every page answers 503 with a way on, each within 2 s. */
   async function unavailable(): Promise<void> {
-    for (const path of PATHS) {
+    const open = async (path: string) => {
       const started = performance.now()
       const page = await visitor.get(app.url + path)
       expect(performance.now() - started, path).toBeLessThan(2000)
       expect(page.status, path).toBe(503)
       expect(page.text).toContain('Try again')
       expect(page.headers.get('retry-after')).toBe('1')
+    }
+    const read = async (path: string) =>
       expect((await visitor.get(app.url + path, JSON_TYPE)).json()).toMatchObject({
         code: 'store_unavailable',
       })
-    }
+    await Promise.all(PATHS.flatMap((path) => [open(path), read(path)]))
     expect((await visitor.get(`${app.url}/health/ready`)).status).toBe(503)
     expect((await visitor.get(`${app.url}/health/live`)).status).toBe(200)
   }
@@ -59,15 +61,15 @@ describe.skipIf(!REDIS)(`the app, when Redis${withRedis}`, () => {
     expect(app.logLines.filter((line) => line.includes('not reachable'))).toHaveLength(1)
   })
 
-  test('hangs and goes on, answers 503 meanwhile and recovers by itself within 2 s', async () => {
+  test('hangs and continues, answers 503 meanwhile and recovers by itself within 2 s', async () => {
     redis.signal('SIGSTOP')
     await unavailable()
     redis.signal('SIGCONT')
     await recovers()
   })
 
-  test('vanishes without a word and is back elsewhere under the same address: the app notices and recovers by itself', async () => {
-    const proxy = await silentProxy(redis.port)
+  test('disappears without closing its connections and is back at the same address: the app notices and recovers by itself', async () => {
+    const proxy = await tapProxy(redis.port)
     const proxied = await startAll({ REDIS_URL: `redis://127.0.0.1:${proxy.port}` })
     await ready(proxied.services.store)
     proxy.fallSilent()
@@ -79,7 +81,7 @@ describe.skipIf(!REDIS)(`the app, when Redis${withRedis}`, () => {
     proxy.close()
   })
 
-  test('refuses the password: the log says so', async () => {
+  test('rejects the password, logs that and not the password', async () => {
     const admin = await createClient({ url: redis.url }).connect()
     await admin.configSet('requirepass', 'right-password')
     const locked = await startAll({ REDIS_URL: redis.url.replace('//', '//:wrong-password@') })
@@ -91,7 +93,7 @@ describe.skipIf(!REDIS)(`the app, when Redis${withRedis}`, () => {
     admin.destroy()
   })
 
-  test('is not there at the start, starts all the same and works once Redis is there', async () => {
+  test('is not there at the start, starts nevertheless and works once Redis is there', async () => {
     await redis.kill()
     const early = await startAll({ REDIS_URL: redis.url })
     expect((await createVisitor().get(`${early.url}/health/live`)).status).toBe(200)
@@ -109,32 +111,8 @@ describe.skipIf(!REDIS)(`the app, when Redis${withRedis}`, () => {
   })
 })
 
-/** A way to Redis on which connections that are open at a moment stay open and dead from then on. */
-async function silentProxy(port: number) {
-  const pairs: Socket[] = []
-  const server = createServer((inbound) => {
-    const outbound = connect(port, '127.0.0.1')
-    pairs.push(inbound, outbound)
-    inbound
-      .on('error', () => {})
-      .pipe(outbound.on('error', () => {}))
-      .pipe(inbound)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    port: (server.address() as AddressInfo).port,
-    fallSilent: () => {
-      for (const socket of pairs) socket.unpipe().resume()
-    },
-    close: () => {
-      server.close()
-      for (const socket of pairs) socket.destroy()
-    },
-  }
-}
-
 describe.skipIf(!REDIS)(`the app on a Redis Cluster${withRedis}`, () => {
-  test('connects an account and reads its leads, sessions and all', async () => {
+  test('connects an account and calls the API, with its sessions there as well', async () => {
     const cluster = await startCluster()
     const app = await startAll({ REDIS_URL: cluster.urls.join(',') })
     await ready(app.services.store)
@@ -145,11 +123,11 @@ describe.skipIf(!REDIS)(`the app on a Redis Cluster${withRedis}`, () => {
   })
 })
 
-describe.skipIf(!REDIS)(`a Redis that may forget${withRedis}`, () => {
+describe.skipIf(!REDIS)(`a Redis that may lose data${withRedis}`, () => {
   test.each([
     ['evict', ['--maxmemory-policy', 'allkeys-lru'], 'maxmemory-policy is allkeys-lru'],
-    ['keep nothing on disk', ['--appendonly', 'no', '--save', ''], 'keeps nothing on disk'],
-  ])('is warned about at the start: it may %s', async (_what, settings, warning) => {
+    ['keep nothing on disk', ['--appendonly', 'no', '--save', ''], 'does not persist data'],
+  ])('is reported in the log at the start: it may %s', async (_what, settings, warning) => {
     const redis = await startRedis(...settings)
     const app = await startAll({ REDIS_URL: redis.url })
     await vi.waitFor(() => expect(app.logLines.join()).toContain(warning), { timeout: 5000 })

@@ -41,20 +41,20 @@ const env = testEnv({
   PLATFORM_AUTH_URL: platform.url,
   PLATFORM_API_URL: platform.url,
   PLATFORM_CLIENT_SECRET: clientSecret,
-  PLATFORM_RATE_LIMIT: 'off',
+  PLATFORM_RATE_LIMIT: '0',
   NODE_ENV: 'test',
 })
 
 const ports = await Promise.all(Array.from({ length: PROCESSES }, freePort))
 const startApp = (port: number) =>
-  runApp({ ...env, PORT: String(port), BASE_URL: `http://localhost:${ports[0]}` })
+  runApp({ ...env, PORT: String(port), BASE_URL: `http://localhost:${ports[0]}` }, 'test/chaos/app.ts')
 const apps = await Promise.all(ports.map(startApp))
 const logs: string[] = []
 const leaks = new Set<string>()
 
 interface Connected {
   visitor: Visitor
-  context: string
+  bxcontext: string
   rotating: boolean
 }
 
@@ -67,15 +67,15 @@ function search(where: string, text: string): void {
 async function connect(index: number): Promise<Connected> {
   const url = `http://localhost:${ports[index % PROCESSES]}`
   const visitor = createVisitor()
-  const context = `business-${index}`
+  const bxcontext = `business-${index}`
   const rotating = index % 2 === 0
   await visitor.post(`${url}/sign-in`, { form: { name: `user-${index}` } })
   await visitor.post(`${url}/connect`)
-  const consent = await visitor.get(`${url}/connect/context?bxcontext=${context}`)
+  const consent = await visitor.get(`${url}/connect/context?bxcontext=${bxcontext}`)
   const state = new URL(consent.headers.get('location') ?? '').searchParams.get('state') ?? ''
   const code = platform.consent(rotating)
   await visitor.get(`${url}/connect/callback?${new URLSearchParams({ code, state })}`)
-  return { visitor, context, rotating }
+  return { visitor, bxcontext, rotating }
 }
 
 const connections = await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => connect(index)))
@@ -89,16 +89,16 @@ const doubted = new Set<string>()
 const lost = new Map<string, string>()
 let running = true
 
-async function call({ visitor, context }: Connected, port: number): Promise<number | string> {
+async function call({ visitor, bxcontext }: Connected, port: number): Promise<number | string> {
   const cookie = [...(visitor.cookies.values().next().value ?? [])].map((pair) => pair.join('=')).join('; ')
   try {
-    const answer = await fetch(`http://localhost:${port}/connections/${context}/probe`, {
+    const answer = await fetch(`http://localhost:${port}/connections/${bxcontext}/probe`, {
       headers: { accept: 'application/json', cookie },
       signal: AbortSignal.timeout(60_000),
     })
     const text = await answer.text()
     search(`an answer ${answer.status}`, text)
-    if ([401, 404, 409].includes(answer.status)) doubted.add(context)
+    if ([401, 404, 409].includes(answer.status)) doubted.add(bxcontext)
     return answer.status
   } catch {
     return 'no answer'
@@ -196,7 +196,7 @@ await Promise.all(callers)
 for (const connection of connections) {
   const results = await Promise.all(ports.map((port) => call(connection, port)))
   if (results.some((status) => status !== 200))
-    lost.set(connection.context, `at the end: ${results.join(', ')}`)
+    lost.set(connection.bxcontext, `at the end: ${results.join(', ')}`)
 }
 for (const app of apps) {
   await app.kill('SIGTERM')
@@ -213,7 +213,7 @@ faults:   ${[...happened].map(([name, times]) => `${name} ×${times}`).join('; '
 answers:  ${[...answers].map(([status, times]) => `${status}: ${times}`).join(', ')}
 refreshes: ${apart.length + CONNECTIONS}, of ${platform.tokenRequests()} token requests; sooner than 30 s after the one before, because the lock was lost with its process: ${apart.filter((ms) => ms < 29_500).length}
 connections that were shown as revoked for a while: ${doubted.size}
-lost connections: ${lost.size}${[...lost].map(([context, why]) => `\n  ${context}: ${why}`).join('')}
+lost connections: ${lost.size}${[...lost].map(([bxcontext, why]) => `\n  ${bxcontext}: ${why}`).join('')}
 secrets found in logs and answers: ${leaks.size}${[...leaks].map((where) => `\n  ${where}`).join('')}`)
 await platform.close()
 await redis.close()

@@ -80,7 +80,7 @@ export async function startPlatform(clientSecret: string) {
     const known = grants.some(({ access }) => (access.get(bearer) ?? 0) > Date.now())
     if (!known || (faults.api === '401' && Math.random() < 0.3))
       return send(res, 401, { error: 'invalid_token' })
-    send(res, 200, [{ id: 1, name: 'A lead' }], { 'x-odata-total-count': '1' })
+    send(res, 200, [{ id: '1' }], { 'x-odata-total-count': '1' })
   }
 
   const server = await serve(async (req, res) => {

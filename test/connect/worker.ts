@@ -1,9 +1,10 @@
-/** An example: a worker that uses the core without Express to read a user's leads. */
+/** An example: a worker that uses the core without Express to read a list of the user's, by default the leads. */
 import * as z from 'zod'
 import { createConnect } from '../../src/connect/index.ts'
 import { openSqlite } from '../../src/connect/store/sqlite.ts'
 
 const { FILE = '', KEY = '', PLATFORM = '', SECRET = '', USER = '', BXCONTEXT = '' } = process.env
+const [path = '/leads'] = process.argv.slice(2)
 
 const connect = createConnect({
   store: openSqlite({ file: FILE }),
@@ -23,6 +24,6 @@ const connect = createConnect({
 })
 const source = connect.pacedSource({ userId: USER, bxcontext: BXCONTEXT })
 const schema = z.array(z.looseObject({ id: z.union([z.string(), z.number()]) }))
-const leads = await connect.api.list(source, { path: '/leads', scope: 'leads', schema }, { top: 5 })
-console.log(`${leads.items.length} of ${leads.total} leads`)
+const { items, total } = await connect.api.list(source, { path, scope: 'leads', schema }, { top: 5 })
+console.log(`${items.length} of ${total} at ${path}`)
 await connect.close()

@@ -78,8 +78,17 @@ describe('a demo', () => {
 
 describe('a demo', () => {
   const FORWARDED = [
-    ...['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded', 'x-real-ip', 'x-client-ip'],
-    ...['true-client-ip', 'fly-client-ip', 'x-original-host', 'cf-connecting-ip', 'via'],
+    'forwarded',
+    'x-forwarded-for',
+    'x-forwarded-proto',
+    'x-forwarded',
+    'x-real-ip',
+    'x-client-ip',
+    'true-client-ip',
+    'fly-client-ip',
+    'x-original-host',
+    'cf-connecting-ip',
+    'via',
   ]
 
   test.each(FORWARDED)('is closed to what a proxy or tunnel passes on (%s)', async (header) => {
@@ -135,13 +144,13 @@ describe('the log', () => {
     const lines: string[] = []
     const app = express()
     app.use(requestLog(createLog('info', { write: (line) => void lines.push(line) })))
-    app.get('/connections/:context/leads', (_req, res) => void res.end())
+    app.get('/connections/:bxcontext/probe', (_req, res) => void res.end())
     const options = await on()
     const server = await listen(app, options)
-    await fetch(`http://localhost:${options.port}/connections/private-context/probe?code=secret`)
-    await fetch(`http://localhost:${options.port}/nowhere/private-context`)
+    await fetch(`http://localhost:${options.port}/connections/private-name/probe?code=secret`)
+    await fetch(`http://localhost:${options.port}/nowhere/private-name`)
     await server.stop(1000)
-    expect(lines.join()).toContain('"route":"/connections/:context/leads"')
-    expect(lines.join()).not.toMatch(/private-context|secret/)
+    expect(lines.join()).toContain('"route":"/connections/:bxcontext/probe"')
+    expect(lines.join()).not.toMatch(/private-name|secret/)
   })
 })

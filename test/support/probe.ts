@@ -36,7 +36,11 @@ export const probe: Feature = {
       })
       .post('/connections/:bxcontext/probe', async (req, res) => {
         try {
-          const body = z.object({ name: z.string().min(1, 'must not be empty') }).parse(req.body)
+          const body = z
+            .object({
+              name: z.string().min(1, 'must not be empty').max(20, 'must have at most 20 characters'),
+            })
+            .parse(req.body)
           const call = { path: '/probe', scope: 'leads', schema: recordSchema }
           const record = await api.post(vault.tokenSource(connectionRef(req)), call, body)
           await sendResultOrRedirect(req, res, '/connections', record, {

@@ -40,7 +40,9 @@ export function run(
     child.once('close', (code, signal) => resolve(signal ?? code ?? 0))
   })
   return {
-    ...{ child, exited, output: () => output },
+    child,
+    exited,
+    output: () => output,
     kill: (signal = 'SIGKILL') => {
       child.kill(signal)
       return exited
@@ -48,9 +50,12 @@ export function run(
   }
 }
 
-/** Runs the app (`main.ts`) and resolves when it answers. */
-export async function runApp(env: Record<string, string>): Promise<Program & { url: string }> {
-  const program = run('src/main.ts', env)
+/** Runs the app, by default `main.ts`, and resolves when it answers. */
+export async function runApp(
+  env: Record<string, string>,
+  script = 'src/main.ts',
+): Promise<Program & { url: string }> {
+  const program = run(script, env)
   const url = `http://localhost:${env.PORT}`
   await answering(`${url}/health/live`, program)
   return { ...program, url }

@@ -49,7 +49,10 @@ export async function startRedis(...settings: string[]): Promise<RedisServer> {
     })
   await start()
   return {
-    ...{ url, port, kill, start },
+    url,
+    port,
+    kill,
+    start,
     signal: (signal) => void child.kill(signal),
     close: async () => {
       await kill()

@@ -6,13 +6,14 @@ import { createLog } from '../../src/runtime/log.ts'
 import { ready } from './redis.ts'
 import { oauthFor, REF } from './vault.ts'
 
-const { REDIS_URL = '', AUTH_URL = '', KEY = '', LEASE_MS = '5000' } = process.env
+const { REDIS_URL = '', AUTH_URL = '', KEY = '', LEASE_MS = '5000', INTERRUPTED_MS = '2500' } = process.env
 const store = openRedis({ urls: [REDIS_URL] })
 const vault = createVault({
   store,
   oauth: oauthFor(AUTH_URL),
   log: createLog('silent'),
   leaseMs: Number(LEASE_MS),
+  interruptedMs: Number(INTERRUPTED_MS),
   keys: [{ id: 'k1', secret: Buffer.from(KEY, 'base64') }],
 })
 

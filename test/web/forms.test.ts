@@ -9,23 +9,23 @@ import { createVisitor, type Visitor } from '../support/visitor.ts'
 let app: Running
 let visitor: Visitor
 beforeAll(async () => {
-  app = await startAll()
-  visitor = await connected(app, { name: 'ann', context: 'summit-supplies', email: 'priya@summit.example' })
+  app = await startAll({}, { slowMs: 500 })
+  visitor = await connected(app)
 })
 afterAll(() => app.close())
 beforeEach(() => fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' }))
 
-const at = (path: string) => `${app.url}/connections/summit-supplies${path}`
+const at = (path: string) => `${app.url}/connections/harbour-homes${path}`
 
 describe('a notice', () => {
-  test('is shown once, after what was done', async () => {
+  test('is shown once, on the page after the action', async () => {
     const form = { name: 'Nora New' }
     const page = await visitor.follow(await visitor.post(at('/probe'), { form }))
-    expect(page.text).toContain('The lead was created.')
-    expect((await visitor.get(page.url)).text).not.toContain('The lead was created.')
+    expect(page.text).toContain('The record was created.')
+    expect((await visitor.get(page.url)).text).not.toContain('The record was created.')
   })
 
-  test.each(['connected=summit-supplies', 'refreshed', 'disconnected'])(
+  test.each(['connected=harbour-homes', 'refreshed', 'disconnected'])(
     'cannot be forged by an address (?%s)',
     async (query) => {
       const page = await visitor.get(`${app.url}/connections?${query}`)
@@ -33,48 +33,28 @@ describe('a notice', () => {
     },
   )
 
-  test.each(['builder-requests?accepted', 'catalogues/1?granted=X&approved'])(
-    'cannot be forged by an address of a connection (%s)',
-    async (path) => {
-      expect((await visitor.get(at(`/${path}`))).text).not.toContain('class="notice"')
-    },
-  )
+  test('cannot be forged by an address of a connection', async () => {
+    expect((await visitor.get(at('/probe?created'))).text).not.toContain('class="notice"')
+  })
 })
 
-describe('a form that is rejected', () => {
+describe('a rejected form', () => {
   test('comes back with what was typed, and the message beside its field', async () => {
-    const form = { name: 'Nora <New>', email: 'not an address', notes: 'long typed' }
-    const page = await visitor.post(at('/probe'), { form })
+    const name = `${'x'.repeat(20)} <New>`
+    const page = await visitor.post(at('/probe'), { form: { name } })
     expect(page.status).toBe(400)
-    expect(page.text).toContain('value="Nora &lt;New&gt;"')
-    expect(page.text).toContain('long typed</textarea>')
-    expect(page.text).toMatch(/id="lead-email"[^>]*aria-invalid="true" aria-describedby="lead-email-error"/)
-    expect(page.text).toMatch(/id="lead-email-error" role="alert">Must be an email address/)
+    expect(page.text).toContain(`value="${'x'.repeat(20)} &lt;New&gt;"`)
+    expect(page.text).toMatch(/id="name"[^>]*aria-invalid="true" aria-describedby="name-error"/)
+    expect(page.text).toMatch(/id="name-error" role="alert">Must have at most 20 characters/)
   })
 
-  test('comes back with what was typed when the platform fails, and works when it is sent again', async () => {
+  test('comes back with what was typed if the platform fails, and works when it is sent again', async () => {
     await app.fault('probe', '500', 1)
-    const form = { name: 'Nora', suburb: 'Coogee' }
+    const form = { name: 'Nora' }
     const page = await visitor.post(at('/probe'), { form })
     expect(page.status).toBe(503)
-    expect(page.text).toContain('value="Coogee"')
-    expect(page.text).toMatch(/role="alert"[\s\S]*The platform returned an error/)
+    expect(page.text).toContain('value="Nora"')
     expect((await visitor.post(at('/probe'), { form })).status).toBe(303)
-  })
-
-  test.each([
-    ['/catalogues', { name: '', scope: 'Managed' }, 'catalogue-name-error', 'selected'],
-    [
-      '/catalogues/1/access-controls',
-      { externalRef: 'no-hyphens' },
-      'external-ref-error',
-      'value="no-hyphens"',
-    ],
-  ])('at %s comes back as well', async (path, form, error, typed) => {
-    const page = await visitor.post(at(path), { form: form as Record<string, string> })
-    expect(page.status).toBe(400)
-    expect(page.text).toContain(error)
-    expect(page.text).toContain(typed)
   })
 
   test('to sign in comes back with the message', async () => {
@@ -92,30 +72,14 @@ describe('a form that is rejected', () => {
   })
 })
 
-test('an action that the platform fails can be tried again where it was', async () => {
+test('the error page of an action that failed on the platform can send the action again', async () => {
   const owner = await connected(app, { name: 'owner' })
   await app.fault('refresh', '500', 1)
-  const page = await owner.post(`${app.url}/connections/harbour-homes/refresh`)
+  const page = await owner.post(at('/refresh'))
   expect(page.status).toBe(503)
   expect(page.text).toMatch(
     /<form method="post" action="\/connections\/harbour-homes\/refresh">[\s\S]*Try again/,
   )
-})
-
-describe('an open page', () => {
-  test('ends its stream of events when its user signs out', async () => {
-    const supplier = await connected(app, {
-      name: 'sam',
-      context: 'summit-supplies',
-      email: 'priya@summit.example',
-    })
-    const cookies = [...(supplier.cookies.get(new URL(app.url).host) ?? [])].map((pair) => pair.join('='))
-    const stream = await fetch(at('/builder-requests/live'), { headers: { cookie: cookies.join('; ') } })
-    expect(stream.status).toBe(200)
-    const ended = stream.text()
-    await supplier.post(`${app.url}/sign-out`)
-    expect(await ended).toContain('event: done')
-  })
 })
 
 describe('the id of a request', () => {
@@ -126,7 +90,7 @@ describe('the id of a request', () => {
   test.each([
     ['/connections/elsewhere/probe', 404],
     ['/nowhere', 404],
-    ['/connections/summit-supplies/probe?top=0', 400],
+    ['/connections/harbour-homes/probe?top=0', 400],
   ])('of %s is in the log at info', async (path, status) => {
     const { requestId } = (await visitor.get(app.url + path, { accept: 'application/json' })).json()
     expect(linesOf(requestId)).toMatchObject([{ level: 'info', status, code: expect.any(String) }])
@@ -140,51 +104,53 @@ describe('the id of a request', () => {
     expect(lines).toMatchObject([{ level: 'error', status: 503, reason: 'the API answered 500' }])
   })
 
-  test('of whoever notices a revocation is in the line that says so', async () => {
+  test('that notices a revocation is in the log line about it', async () => {
     const owner = await connected(app, { name: 'revoked-owner' })
     await app.sandbox('revoke')
-    const path = `${app.url}/connections/harbour-homes/probe`
+    const path = at('/probe')
     const { requestId } = (await owner.get(path, { accept: 'application/json' })).json()
     expect(linesOf(requestId).map(({ msg }) => msg)).toContain('connection revoked')
   })
 
-  test('is on the page as the header says it', async () => {
+  test('is the same on an error page and in its header', async () => {
     const user = await signedIn(app, 'reader')
     const page = await user.get(`${app.url}/nowhere`)
     expect(page.text).toContain(page.headers.get('x-request-id'))
   })
 })
 
-test.each(['probe/a%2Fb', 'probe/a%5Cb', 'catalogues/..%2F..%2Faccounts', 'catalogues/a%5C..%5Cb'])(
-  'an id with a slash or backslash never travels on (%s)',
-  async (path) => {
+test.each(['a%2Fb', 'a%5Cb', '..%2F..%2Faccounts', 'a%5C..%5Cb'])(
+  'an id with a slash or backslash is never sent to the platform (%s)',
+  async (id) => {
     const before = (await app.calls()).length
-    expect((await visitor.get(at(`/${path}`))).status).toBe(404)
+    expect((await visitor.get(at(`/probe/${id}`))).status).toBe(404)
     expect((await app.calls()).length).toBe(before)
   },
 )
 
 describe('a session', () => {
-  test('that was ended by signing out is not brought back by a request that started before', async () => {
+  test('that a user ended by signing out is not brought back by a request that started earlier', async () => {
     const owner = await connected(app, { name: 'slow-owner' })
     await app.fault('refresh', 'slow', 1)
-    const pressed = owner.post(`${app.url}/connections/harbour-homes/refresh`)
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    const sent = vi.spyOn(app.services.connect.oauth, 'refresh')
+    const pressed = owner.post(at('/refresh'))
+    await vi.waitFor(() => expect(sent).toHaveBeenCalled(), { interval: 10 })
+    sent.mockRestore()
     const before = createVisitor()
     for (const [host, jar] of owner.cookies) before.cookies.set(host, new Map(jar))
     await owner.post(`${app.url}/sign-out`)
     await pressed
     expect((await before.get(`${app.url}/connections`, { accept: 'application/json' })).status).toBe(401)
-  }, 20_000)
+  })
 
-  test('ends a fixed time after sign-in: what a user does afterwards does not renew it', async () => {
+  test('ends a fixed time after sign-in and is not extended by use', async () => {
     const owner = await connected(app, { name: 'steady' })
-    const answer = await owner.post(`${app.url}/connections/harbour-homes/refresh`)
+    const answer = await owner.post(at('/refresh'))
     expect(answer.status).toBe(303)
     expect(answer.headers.getSetCookie()).toEqual([])
   })
 
-  test('that cannot be read gives a form back to be sent again, with what was typed', async () => {
+  test('that cannot be read does not lose the form: the error page can send it again', async () => {
     const get = vi.spyOn(app.services.sessionStore, 'get').mockImplementationOnce((_sid, found) => {
       found(new StoreUnavailableError('away'))
     })
@@ -195,14 +161,14 @@ describe('a session', () => {
   })
 })
 
-test('a page that updates itself leaves the notice to the page that a person opens', async () => {
+test('a page that updates itself does not consume the notice', async () => {
   await visitor.post(at('/probe'), { form: { name: 'Nora' } })
   const list = `${app.url}/connections`
   expect((await visitor.get(list, { headers: { 'x-live-update': '1' } })).text).not.toContain('was created')
   expect((await visitor.get(list)).text).toContain('was created')
 })
 
-test('the fields of one log line do not stick to the next ones of the same request', () => {
+test('a log line does not repeat the fields of earlier lines of the same request', () => {
   const lines: string[] = []
   const log = createLog('info', { write: (line) => void lines.push(line) })
   requestContext.run({ requestId: 'r1' }, () => {

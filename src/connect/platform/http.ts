@@ -60,13 +60,13 @@ export interface HttpPools {
  * copy of a rotated refresh token (`tokenTimeoutMs`). API calls are quick or retried; an upload waits until the platform
  * has processed a whole batch.
  */
-export function createHttpPools({ tokenTimeoutMs = 32_000 } = {}): HttpPools {
+export function createHttpPools({ tokenTimeoutMs = 32_000, apiTimeoutMs = 5_000 } = {}): HttpPools {
   const tokens = createHttp({
     stepTimeoutMs: tokenTimeoutMs,
     deadlineMs: tokenTimeoutMs + 8_000,
     connections: 512,
   })
-  const api = createHttp({ connections: 1024 })
+  const api = createHttp({ stepTimeoutMs: apiTimeoutMs, connections: 1024 })
   const uploads = createHttp({ stepTimeoutMs: 60_000, deadlineMs: 60_000 })
   return {
     tokens,

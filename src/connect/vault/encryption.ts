@@ -62,7 +62,7 @@ export function createRecordCipher(keys: readonly EncryptionKey[]): RecordCipher
       const secret = secrets.get(id)
       if (!secret)
         throw new DecryptionError(
-          `A stored record was encrypted with the key "${id}", which is not in TOKEN_KEYS.`,
+          `A stored record was encrypted with the key "${id}", which is not in TOKEN_ENCRYPTION_KEYS.`,
           id,
         )
       const bytes = Buffer.from(body, 'base64url')

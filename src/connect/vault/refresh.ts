@@ -20,6 +20,8 @@ export interface RefreshOptions extends WriteDependencies {
   oauth: Pick<OAuth, 'refresh'>
   /** How long a caller waits for a refresh, in ms; the refresh continues without it. */
   waitMs?: number
+  /** How long to wait for the result of an interrupted refresh, in ms: longer than the pauses between its retries. */
+  interruptedMs?: number
 }
 type RefreshDependencies = Required<RefreshOptions>
 
@@ -36,14 +38,13 @@ export interface Refresher {
 }
 
 const POLL_MS = 50
-/** How long to wait for the result of an interrupted refresh, in ms: longer than the pauses between its retries. */
-const INTERRUPTED_MS = 2_500
 const INVALID_GRANT =
   'The platform no longer accepts this grant (invalid_grant): the user revoked it, or it expired.'
 const EXPIRED = 'The access token expired and no refresh token was issued.'
 
 export function createRefresher(options: RefreshOptions): Refresher {
-  const deps: RefreshDependencies = { ...options, waitMs: options.waitMs ?? 20_000 }
+  const { waitMs = 20_000, interruptedMs = 2_500 } = options
+  const deps: RefreshDependencies = { ...options, waitMs, interruptedMs }
   /** Refreshes in flight in this process, by the exact record that they start from. */
   const inFlight = new Map<string, Promise<ActiveConnection>>()
   return {
@@ -55,7 +56,7 @@ export function createRefresher(options: RefreshOptions): Refresher {
         shared = refreshWithLock(deps, current, manual).finally(() => inFlight.delete(key))
         inFlight.set(key, shared)
       }
-      return withTimeout(shared, deps.waitMs)
+      return withTimeout(shared, waitMs)
     },
     idle: async () => {
       await Promise.allSettled(inFlight.values())
@@ -133,9 +134,10 @@ async function refreshLocked(
  * Waits until the record has changed, for a short time. The previous holder of the lock may have received tokens that it
  * could not store yet; on a platform that rotates refresh tokens, its refresh token must not be sent again.
  */
-async function waitForChange({ connections }: RefreshDependencies, latest: StoredConnection | null) {
+async function waitForChange(deps: RefreshDependencies, latest: StoredConnection | null) {
+  const { connections, interruptedMs } = deps
   let found = latest
-  const deadline = performance.now() + INTERRUPTED_MS
+  const deadline = performance.now() + interruptedMs
   while (found && found.encrypted === latest?.encrypted && performance.now() < deadline) {
     await pause(POLL_MS)
     found = await connections.read(found.connection)

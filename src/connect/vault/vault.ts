@@ -77,6 +77,8 @@ export interface VaultOptions extends RefreshLockOptions {
   kind?: string
   /** How long a caller waits for a refresh, in ms; defaults to 20 s. */
   waitMs?: number
+  /** How long to wait for the result of an interrupted refresh, in ms; defaults to 2.5 s. */
+  interruptedMs?: number
 }
 
 interface VaultDependencies extends RefreshOptions {

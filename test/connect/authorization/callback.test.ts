@@ -7,7 +7,7 @@ let app: Running
 let visitor: Visitor
 let run = 0
 beforeAll(async () => {
-  app = await startAll()
+  app = await startAll({}, {}, { tokenTimeoutMs: 1_000 })
 })
 afterAll(() => app.close())
 beforeEach(async () => {
@@ -63,8 +63,7 @@ describe('the callback', () => {
     const all = await Promise.all(Array.from({ length: 10 }, () => visitor.get(url)))
     expect(all.map(({ headers }) => headers.get('location'))).toEqual(Array(10).fill('/connections'))
     expect(await exchanges()).toBe(before + 1)
-    const leads = await visitor.get(`${app.url}/connections/harbour-homes/probe`)
-    expect(leads.status).toBe(200)
+    expect((await visitor.get(`${app.url}/connections/harbour-homes/probe`)).status).toBe(200)
   })
 
   test('responds with a redirect only, so that the code leaves the address bar', async () => {
@@ -269,8 +268,8 @@ describe('reconnecting', () => {
   test('after a revocation on the platform restores the connection', async () => {
     const revoked = await connected(app, { name: `revoked-${run}` })
     await app.sandbox('revoke')
-    const leads = await revoked.get(`${app.url}/connections/harbour-homes/probe`, JSON_TYPE)
-    expect(leads.json()).toMatchObject({
+    const called = await revoked.get(`${app.url}/connections/harbour-homes/probe`, JSON_TYPE)
+    expect(called.json()).toMatchObject({
       status: 409,
       code: 'connection_revoked',
       revokedAt: expect.any(String),

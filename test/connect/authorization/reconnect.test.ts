@@ -170,7 +170,7 @@ describe('the return addresses', () => {
   test('remove code and state from the address even if the store is unavailable, and log the reason', async () => {
     const url = await toCallback(app, visitor)
     const consume = vi
-      .spyOn(app.services.authorizationRequests, 'consume')
+      .spyOn(app.services.connect.authorizationRequests, 'consume')
       .mockRejectedValueOnce(new StoreUnavailableError('away'))
     const page = await visitor.follow(await visitor.get(url))
     consume.mockRestore()

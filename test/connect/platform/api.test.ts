@@ -3,18 +3,36 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createApi } from '../../../src/connect/platform/api.ts'
+import * as z from 'zod'
+import { type Api, createApi, type Page } from '../../../src/connect/platform/api.ts'
 import { createHttp } from '../../../src/connect/platform/http.ts'
-import { createLeads, type Leads } from '../../../src/features/leads/leads.ts'
+import type { TokenSource } from '../../../src/connect/platform/token-source.ts'
 import { serve } from '../../support/ports.ts'
+
+const recordSchema = z.looseObject({
+  id: z.union([z.string(), z.number()]),
+  name: z.string().nullish(),
+})
+
+/** A client of a few lines, as features have. */
+function createRecords(api: Api) {
+  const list = { path: '/records', scope: 'leads', schema: z.array(recordSchema) }
+  const one = { scope: 'leads', resource: 'record', schema: recordSchema }
+  return {
+    list: (source: TokenSource, page: Page = {}) => api.list(source, list, page),
+    get: (source: TokenSource, id: string) =>
+      api.get(source, { ...one, path: `/records/${encodeURIComponent(id)}` }),
+    create: (source: TokenSource, record: object) => api.post(source, { ...one, path: '/records' }, record),
+  }
+}
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void
 
 let server: Awaited<ReturnType<typeof serve>>
 let handlers: Handler[]
 let requests: { url: string; authorization: string | undefined; method: string }[]
-let leads: Leads
-const http = createHttp({ stepTimeoutMs: 300, deadlineMs: 1500, maxBytes: 100_000 })
+let records: ReturnType<typeof createRecords>
+const http = createHttp({ stepTimeoutMs: 300, deadlineMs: 1000, maxBytes: 100_000 })
 
 beforeAll(async () => {
   server = await serve((req, res) => {
@@ -22,7 +40,8 @@ beforeAll(async () => {
     const handler = handlers.length > 1 ? handlers.shift() : handlers[0]
     handler?.(req, res)
   })
-  leads = createLeads(createApi({ baseUrl: `http://127.0.0.1:${server.port}/base/`, http, deadlineMs: 2000 }))
+  const baseUrl = `http://127.0.0.1:${server.port}/base/`
+  records = createRecords(createApi({ baseUrl, http, deadlineMs: 2000 }))
 })
 afterAll(async () => {
   await server.close()
@@ -53,13 +72,13 @@ const json =
 
 describe('an API call', () => {
   test('sends the bearer token and OData paging, and reads the total from its header', async () => {
-    handlers = [json([{ id: 7, name: 'A', extra: true }], 200, { 'x-odata-total-count': '41' })]
-    const page = await leads.list(source(), { top: 5, skip: 10, orderBy: 'createdAt desc' })
-    expect(page).toEqual({ items: [{ id: 7, name: 'A', extra: true }], total: 41 })
+    handlers = [json([{ id: '7', name: 'A', extra: true }], 200, { 'x-odata-total-count': '41' })]
+    const page = await records.list(source(), { top: 5, skip: 10, orderBy: 'createdAt desc' })
+    expect(page).toEqual({ items: [{ id: '7', name: 'A', extra: true }], total: 41 })
     const { url, authorization } = requests[0] as (typeof requests)[0]
     expect(authorization).toBe('Bearer token')
     const { pathname, searchParams } = new URL(url, 'http://x')
-    expect(pathname).toBe('/base/leads')
+    expect(pathname).toBe('/base/records')
     expect(Object.fromEntries(searchParams)).toEqual({
       $top: '5',
       $skip: '10',
@@ -70,19 +89,19 @@ describe('an API call', () => {
 
   test('resolves to a null total if there is none', async () => {
     handlers = [json([])]
-    expect(await leads.list(source())).toEqual({ items: [], total: null })
+    expect(await records.list(source())).toEqual({ items: [], total: null })
   })
 
   test.each(['a?b#c', 'ü', ' ', '%2e%2e'])('with the id %j stays within its path', async (id) => {
     handlers = [json({ id, name: 'A' })]
-    await leads.get(source(), id)
-    expect(requests[0]?.url).toBe(`/base/leads/${encodeURIComponent(id)}`)
+    await records.get(source(), id)
+    expect(requests[0]?.url).toBe(`/base/records/${encodeURIComponent(id)}`)
   })
 
   test.each(['.', '..', 'a/b', 'a\\b', '../catalogues'])(
     'with the id %j, which could lead out of its path, is rejected without a request',
     async (id) => {
-      await expect(leads.get(source(), id)).rejects.toMatchObject({ code: 'not_found' })
+      await expect(records.get(source(), id)).rejects.toMatchObject({ code: 'not_found' })
       expect(requests).toEqual([])
     },
   )
@@ -91,14 +110,14 @@ describe('an API call', () => {
 describe('what an API answer means', () => {
   test('401: refreshes the token once and repeats the call once', async () => {
     handlers = [json({}, 401), json([])]
-    await leads.list(source())
+    await records.list(source())
     expect(requests.map(({ authorization }) => authorization)).toEqual(['Bearer token', 'Bearer refreshed-1'])
   })
 
   test('401 again after a refresh: rejected, without another attempt', async () => {
     handlers = [json({}, 401)]
     const from = source()
-    await expect(leads.list(from)).rejects.toMatchObject({ code: 'platform_rejected', status: 502 })
+    await expect(records.list(from)).rejects.toMatchObject({ code: 'platform_rejected', status: 502 })
     expect(from.refreshes()).toBe(1)
     expect(requests).toHaveLength(2)
   })
@@ -106,42 +125,42 @@ describe('what an API answer means', () => {
   test('401 and a failed refresh: the error of the refresh', async () => {
     handlers = [json({}, 401)]
     const failing = { ...source(), refresh: () => Promise.reject(new Error('error of the vault')) }
-    await expect(leads.list(failing)).rejects.toThrow('error of the vault')
+    await expect(records.list(failing)).rejects.toThrow('error of the vault')
   })
 
   test('403: names the scope in the challenge, or else the needed one if it was not granted; never refreshes', async () => {
     const challenge = 'Bearer error="insufficient_scope", scope="leads.write"'
     handlers = [json({}, 403, { 'www-authenticate': challenge }), json({}, 403)]
     const from = source()
-    await expect(leads.list(from)).rejects.toMatchObject({
+    await expect(records.list(from)).rejects.toMatchObject({
       code: 'insufficient_scope',
       status: 403,
       scope: 'leads.write',
     })
-    await expect(leads.list(source(['catalogues']))).rejects.toMatchObject({
+    await expect(records.list(source(['catalogues']))).rejects.toMatchObject({
       code: 'insufficient_scope',
       scope: 'leads',
     })
-    await expect(leads.list(source(['leads']))).rejects.toMatchObject({
+    await expect(records.list(source(['leads']))).rejects.toMatchObject({
       code: 'insufficient_scope',
       scope: undefined,
     })
-    await expect(leads.list(from)).rejects.toMatchObject({ code: 'insufficient_scope', scope: undefined })
+    await expect(records.list(from)).rejects.toMatchObject({ code: 'insufficient_scope', scope: undefined })
     expect(from.refreshes()).toBe(0)
   })
 
   test('404: not found for one resource; rejected for a list, which always exists', async () => {
     handlers = [json({}, 404)]
-    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_rejected' })
-    await expect(leads.get(source(), 'x')).rejects.toMatchObject({
+    await expect(records.list(source())).rejects.toMatchObject({ code: 'platform_rejected' })
+    await expect(records.get(source(), 'x')).rejects.toMatchObject({
       code: 'not_found',
-      message: expect.stringContaining('lead'),
+      message: expect.stringContaining('record'),
     })
   })
 
   test.each([400, 409, 422])('%i: rejected, and not retried', async (status) => {
     handlers = [json({ secret: 'detail' }, status)]
-    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_rejected', status: 502 })
+    await expect(records.list(source())).rejects.toMatchObject({ code: 'platform_rejected', status: 502 })
     expect(requests).toHaveLength(1)
   })
 
@@ -152,7 +171,7 @@ describe('what an API answer means', () => {
     ['a dropped connection', (_req: unknown, res: ServerResponse) => void res.destroy()],
   ] as [string, Handler][])('%s once: a read is retried and works', async (_what, handler) => {
     handlers = [handler, json([])]
-    expect(await leads.list(source())).toEqual({ items: [], total: null })
+    expect(await records.list(source())).toEqual({ items: [], total: null })
     expect(requests).toHaveLength(2)
   })
 
@@ -166,20 +185,23 @@ describe('what an API answer means', () => {
     '%s permanently: unavailable, within the deadline',
     async (_what, handler, tries) => {
       handlers = [handler]
-      await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_unavailable', status: 503 })
+      await expect(records.list(source())).rejects.toMatchObject({
+        code: 'platform_unavailable',
+        status: 503,
+      })
       expect(requests.length).toBeLessThanOrEqual(tries)
     },
   )
 
   test('429 with a short Retry-After is waited for', async () => {
     handlers = [json({}, 429, { 'retry-after': '1' }), json([])]
-    await leads.list(source())
+    await records.list(source())
     expect(requests).toHaveLength(2)
   })
 
   test('429 with a Retry-After beyond the deadline fails at once', async () => {
     handlers = [json({}, 429, { 'retry-after': '60' })]
-    await expect(leads.list(source())).rejects.toMatchObject({
+    await expect(records.list(source())).rejects.toMatchObject({
       code: 'platform_unavailable',
       retryAfterMs: 60_000,
     })
@@ -189,19 +211,19 @@ describe('what an API answer means', () => {
   test('Retry-After may be a date', async () => {
     const date = new Date(Date.now() + 30_000).toUTCString()
     handlers = [json({}, 503, { 'retry-after': date })]
-    const error = await leads.list(source()).catch((thrown) => thrown)
+    const error = await records.list(source()).catch((thrown) => thrown)
     expect(error.retryAfterMs).toBeGreaterThan(27_000)
     expect(error.retryAfterMs).toBeLessThan(31_000)
   })
 
   test.each([
     ['an object instead of a list', { items: [] }, 'the whole answer'],
-    ['a lead without an id', [{ name: 'A' }], '0.id'],
-    ['a lead whose name is a number', [{ id: '1' }, { id: '2', name: 7 }], '1.name'],
-    ['a lead whose id is an object', [{ id: {}, name: 'A' }], '0.id'],
+    ['a record without an id', [{ name: 'A' }], '0.id'],
+    ['a record whose name is a number', [{ id: '1' }, { id: '2', name: 7 }], '1.name'],
+    ['a record whose id is an object', [{ id: {}, name: 'A' }], '0.id'],
   ])('%s: rejected, naming the field', async (_what, body, field) => {
     handlers = [json(body)]
-    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_rejected', field })
+    await expect(records.list(source())).rejects.toMatchObject({ code: 'platform_rejected', field })
   })
 
   test('a redirect is not followed: the token goes nowhere else', async () => {
@@ -211,14 +233,14 @@ describe('what an API answer means', () => {
       res.end()
     })
     handlers = [json({}, 302, { location: `http://127.0.0.1:${other.port}/` })]
-    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_unavailable' })
+    await expect(records.list(source())).rejects.toMatchObject({ code: 'platform_unavailable' })
     expect(elsewhere).toBe(0)
     await other.close()
   })
 
   test('a response that is too large is rejected before it fills the memory', async () => {
     handlers = [(_req, res) => void res.end('x'.repeat(200_000))]
-    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_rejected' })
+    await expect(records.list(source())).rejects.toMatchObject({ code: 'platform_rejected' })
   })
 
   test('a response that never ends fails at the deadline', async () => {
@@ -228,14 +250,14 @@ describe('what an API answer means', () => {
       },
     ]
     const started = performance.now()
-    await expect(leads.list(source())).rejects.toMatchObject({ code: 'platform_unavailable' })
+    await expect(records.list(source())).rejects.toMatchObject({ code: 'platform_unavailable' })
     expect(performance.now() - started).toBeLessThan(4000)
   })
 })
 
 test('the deadline covers the wait for a free connection', async () => {
   handlers = [() => {}]
-  const slow = createHttp({ stepTimeoutMs: 2000, deadlineMs: 2000 })
+  const slow = createHttp({ stepTimeoutMs: 700, deadlineMs: 700 })
   const url = `http://127.0.0.1:${server.port}/`
   const busy = Array.from({ length: 64 }, () => slow.send({ method: 'GET', url }).catch(() => {}))
   await expect.poll(() => requests.length).toBe(64)
@@ -243,7 +265,7 @@ test('the deadline covers the wait for a free connection', async () => {
   await expect(slow.send({ method: 'GET', url, deadlineMs: 100 })).rejects.toMatchObject({
     code: 'platform_unavailable',
   })
-  expect(performance.now() - started).toBeLessThan(1000)
+  expect(performance.now() - started).toBeLessThan(600)
   await Promise.all(busy)
   await slow.close()
 })
@@ -251,23 +273,17 @@ test('the deadline covers the wait for a free connection', async () => {
 describe('creating', () => {
   test('is sent once, even if the response is lost', async () => {
     handlers = [(_req, res) => void res.destroy()]
-    await expect(leads.create(source(), { name: 'A' })).rejects.toMatchObject({
+    await expect(records.create(source(), { name: 'A' })).rejects.toMatchObject({
       code: 'platform_unavailable',
     })
     expect(requests.map(({ method }) => method)).toEqual(['POST'])
-  })
-
-  test('rejects fields that the contract does not have', async () => {
-    const lead = { name: 'A', admin: true } as { name: string }
-    await expect(leads.create(source(), lead)).rejects.toThrow(/admin/)
-    expect(requests).toEqual([])
   })
 })
 
 describe('one account whose calls hang', () => {
   const quick = createHttp()
   const create = (pool = quick) =>
-    createLeads(createApi({ baseUrl: `http://127.0.0.1:${server.port}`, http: pool, deadlineMs: 1_500 }))
+    createRecords(createApi({ baseUrl: `http://127.0.0.1:${server.port}`, http: pool, deadlineMs: 800 }))
   afterAll(() => quick.close())
 
   /** Requests that are in flight at the server, by account. */
@@ -283,11 +299,12 @@ describe('one account whose calls hang', () => {
     handlers = [hang]
     const shared = create()
     const hanging = Array.from({ length: 200 }, () => shared.list(of('hanging')).catch((error) => error))
-    await pause(300)
+    await expect.poll(() => inFlight.get('Bearer hanging'), { interval: 20 }).toBe(16)
+    await pause(50)
     expect(inFlight.get('Bearer hanging')).toBe(16)
     const started = performance.now()
     await Promise.all(Array.from({ length: 10 }, () => shared.list(of('another'))))
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(performance.now() - started).toBeLessThan(700)
     for (const error of await Promise.all(hanging))
       expect(error).toMatchObject({ code: 'platform_unavailable' })
   })
@@ -310,7 +327,7 @@ describe('an outage', () => {
     handlers = [handler]
     const noted: unknown[] = []
     const from = { ...source(), noteCall: async (outcome: unknown) => void noted.push(outcome) }
-    const error = await leads.list(from).catch((thrown: unknown) => thrown)
+    const error = await records.list(from).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({
       code: 'platform_unavailable',
       kind,
@@ -332,7 +349,7 @@ test('a process that was stopped past its deadline reads the response that has a
   const answer = pool.send({ method: 'GET', url: `http://127.0.0.1:${port}/` })
   await pause(50)
   // As SIGSTOP does: nothing is read, and time goes on.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_700)
   expect(await answer).toMatchObject({ status: 200 })
   await Promise.all([pool.close(), answering.terminate()])
 })
@@ -341,7 +358,7 @@ test('an error about the request itself ends an outage; a token that stays rejec
   const noted: unknown[] = []
   const from = { ...source(), noteCall: async (outcome: unknown) => void noted.push(outcome) }
   handlers = [json({}, 404), json({}, 401)]
-  await leads.get(from, '1').catch(() => {})
-  await leads.get(from, '1').catch(() => {})
+  await records.get(from, '1').catch(() => {})
+  await records.get(from, '1').catch(() => {})
   expect(noted).toMatchObject([{ result: 'ok' }, { result: 'unavailable', kind: 'rejected' }])
 })

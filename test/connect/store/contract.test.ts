@@ -180,8 +180,8 @@ describe.each(subjects)('the store on $name', ({ open, skip }) => {
 test.each([
   ['one Redis', ['redis://127.0.0.1:9']],
   ['a cluster', ['redis://127.0.0.1:9', 'redis://127.0.0.1:10']],
-])('a store on %s that is unreachable can be closed entry any time, more than once', async (_what, urls) => {
-  for (const wait of [0, 5, 300, 700]) {
+])('a store on %s that is unreachable can be closed at any time, more than once', async (_what, urls) => {
+  for (const wait of [0, 5, 100, 400]) {
     const store = openRedis({ urls })
     await pause(wait)
     await store.close()
@@ -189,7 +189,7 @@ test.each([
   }
 })
 
-test('a Redis store that is closed entry once does not connect afterwards', async () => {
+test('a Redis store that is closed at once does not connect afterwards', async () => {
   let connections = 0
   const server = createServer((socket) => {
     connections++

@@ -76,14 +76,15 @@ describe('while a refresh of the old grant is in flight', () => {
 
 describe('a lock that expires during a slow refresh', () => {
   test('allows two refreshes at most, and the result of the one sent later stays', async () => {
-    const result = await refreshWhile(tokens({ access_token: 'slow' }), async () => {
+    const holderStops = async () => {
       // The holder loses its lock, as after a long pause of its process, and another process refreshes.
       await setup.store.delete({ kind: 'lease', owner: 'ann', id: 'ctx' })
       setup.later(1)
       setup.endpoint.answers(tokens({ access_token: 'fast' }))
       expect(await setup.anotherVault().accessToken(REF)).toBe('fast')
       setup.later(1)
-    })
+    }
+    const result = await refreshWhile(tokens({ access_token: 'slow' }), holderStops, { interruptedMs: 200 })
     expect(result.status).toBe('fulfilled')
     expect(setup.endpoint.requests).toHaveLength(2)
     expect(await setup.vault.accessToken(REF)).toBe('fast')

@@ -18,7 +18,7 @@ afterEach(() => setup?.close())
 describe('a store that refuses writes temporarily', () => {
   test('does not leave the connection locked when a refresh fails at that time', async () => {
     const { store, refuses } = refusingStore()
-    setup = await vaultSetup({ store, leaseMs: 200, now: Date.now })
+    setup = await vaultSetup({ store, leaseMs: 200, interruptedMs: 300, now: Date.now })
     await setup.vault.connect(REF, { ...GRANTED, expiresIn: 0 })
     setup.endpoint.answers(
       (res) => {
@@ -86,7 +86,7 @@ describe('a store that refuses writes temporarily', () => {
       oauthError('invalid_grant'),
     )
     expect(await setup.token()).toBe('next')
-    const other = setup.anotherVault()
+    const other = setup.anotherVault({ interruptedMs: 400 })
     // The other process gets the lock and can do nothing with it: writes of connections are still refused.
     refuses.connections = true
     refuses.all = false

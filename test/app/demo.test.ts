@@ -1,0 +1,131 @@
+import { readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { configOf } from '../../src/runtime/run-app.ts'
+import { sandboxSettings } from '../../src/runtime/run-sandbox.ts'
+import { connectDemo, type Demo, openDemo } from '../support/demo.ts'
+import type { Program } from '../support/process.ts'
+import { createVisitor } from '../support/visitor.ts'
+
+describe('the demo', () => {
+  let demo: Demo
+  let program: Program
+  beforeAll(async () => {
+    demo = await openDemo()
+    program = await demo.start()
+  })
+  afterAll(() => demo.close())
+
+  test('needs no settings and prints both addresses and the accounts, without warnings', async () => {
+    await vi.waitFor(() => expect(program.output()).toContain('Ctrl-C'))
+    expect(program.output()).toContain(demo.app)
+    expect(program.output()).toContain(demo.platform)
+    expect(program.output()).toContain('olivia@harbour.example')
+    expect(program.output()).not.toMatch(/warn|"level"/i)
+  })
+
+  test('keeps its generated secrets where only its user can read them', () => {
+    const file = join(demo.dir, 'secrets.json')
+    expect(statSync(file).mode & 0o077).toBe(0)
+    expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')))).toEqual([
+      'SESSION_SECRET',
+      'TOKEN_ENCRYPTION_KEYS',
+    ])
+  })
+
+  test('is closed to other machines without DEMO_ALLOW_REMOTE', async () => {
+    const headers = { 'x-forwarded-for': '203.0.113.9' }
+    for (const url of [demo.app, demo.platform]) expect((await fetch(url, { headers })).status, url).toBe(403)
+  })
+
+  test('has a readable log, with the id that an error page shows', async () => {
+    const answer = await fetch(`${demo.app}/nowhere`, { headers: { accept: 'application/json' } })
+    const { requestId } = (await answer.json()) as { requestId: string }
+    await vi.waitFor(() =>
+      expect(program.output()).toMatch(new RegExp(`INFO: request GET \\(none\\) 404 \\d+ ms · ${requestId}`)),
+    )
+  })
+
+  test('remembers sessions and connections when it is stopped and started', async () => {
+    const visitor = createVisitor()
+    await connectDemo(visitor, demo)
+    expect(await program.kill('SIGINT')).toBe(0)
+    program = await demo.start()
+    const page = await visitor.get(`${demo.app}/connections`)
+    expect(page.text).toContain('ridgeline-build')
+    expect((await visitor.post(`${demo.app}/connections/ridgeline-build/refresh`)).status).toBe(303)
+  })
+})
+
+describe('the demo that is opened to other machines', () => {
+  test('says so on every page, also of the sandbox, and in the log', async () => {
+    const demo = await openDemo({ DEMO_ALLOW_REMOTE: 'true' })
+    const program = await demo.start()
+    const { app, platform } = demo
+    const headers = { 'x-forwarded-for': '203.0.113.9', accept: 'text/html' }
+    for (const url of [app, `${app}/connections`, `${app}/nowhere`, platform, `${platform}/login`]) {
+      const page = await (await fetch(url, { headers })).text()
+      expect(page, url).toContain('DEMO_ALLOW_REMOTE is true')
+    }
+    expect(program.output()).toContain('DEMO_ALLOW_REMOTE is true')
+    await demo.close()
+  })
+})
+
+describe('the demo that cannot start', () => {
+  const server = createServer()
+  let taken: string
+  let demo: Demo | undefined
+  beforeEach(async () => {
+    await new Promise<void>((resolve) => server.listen(0, resolve))
+    taken = String((server.address() as { port: number }).port)
+  })
+  afterEach(async () => {
+    server.close()
+    await demo?.close()
+  })
+
+  test.each(['PORT', 'SANDBOX_PORT'])(
+    'because %s is taken says so in its last line, which names it',
+    async (variable) => {
+      demo = await openDemo({ [variable]: taken })
+      const program = demo.spawn()
+      expect(await program.exited).toBe(1)
+      const last = program.output().trim().split('\n').at(-1)
+      expect(last).toMatch(new RegExp(`^${variable}: port ${taken} is taken`))
+    },
+  )
+
+  test('because of a bad setting prints one line that names it', async () => {
+    demo = await openDemo({ TOKEN_ENCRYPTION_KEYS: 'z' })
+    const program = demo.spawn()
+    expect(await program.exited).toBe(1)
+    expect(program.output().trim().split('\n')).toEqual([expect.stringContaining('TOKEN_ENCRYPTION_KEYS')])
+  })
+
+  // As src/demo.ts reads them; it prints the message of the error.
+  test.each([
+    ['PORT', 'x', sandboxSettings],
+    ['SANDBOX_PORT', 'y', sandboxSettings],
+    ['REDIS_URL', 'http://x', configOf],
+  ])('because of a bad %s has one line to print, which names it', async (name, value, read) => {
+    demo = await openDemo({ [name]: value })
+    const address = 'http://localhost:1'
+    const env = {
+      ...demo.settings,
+      PLATFORM_APP_URL: address,
+      PLATFORM_AUTH_URL: address,
+      PLATFORM_API_URL: address,
+      PLATFORM_CLIENT_ID: 'client',
+      PLATFORM_CLIENT_SECRET: 'secret',
+    }
+    let message = ''
+    try {
+      read(env)
+    } catch (error) {
+      message = (error as Error).message
+    }
+    expect(message.split('\n')).toEqual([expect.stringContaining(name)])
+  })
+})

@@ -1,0 +1,21 @@
+/** The app with the probe in place of features: a process of `npm run chaos`. */
+import { createApp } from '../../src/app.ts'
+import { createDependencies } from '../../src/dependencies.ts'
+import { createLog } from '../../src/runtime/log.ts'
+import { configOf } from '../../src/runtime/run-app.ts'
+import { fail, GRACE_MS, listen, onStopSignal } from '../../src/runtime/serve.ts'
+import { probe } from '../support/probe.ts'
+
+try {
+  const config = configOf(process.env)
+  const dependencies = await createDependencies(config, createLog(config.logLevel), [probe])
+  const server = await listen(createApp(dependencies), { port: config.port, variable: 'PORT' })
+  onStopSignal(async () => {
+    const deadline = performance.now() + GRACE_MS
+    dependencies.stop()
+    await server.stop(GRACE_MS)
+    await dependencies.close(Math.max(0, deadline - performance.now()))
+  })
+} catch (error) {
+  fail(error)
+}

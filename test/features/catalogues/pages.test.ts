@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Running, startAll } from '../../support/app.ts'
+import { connected, signedIn, toCallback } from '../../support/flow.ts'
+import { expectBothFormats } from '../../support/pages.ts'
+import type { Visitor } from '../../support/visitor.ts'
+
+let app: Running
+let builder: Visitor
+let supplier: Visitor
+beforeAll(async () => {
+  app = await startAll()
+  builder = await connected(app)
+  supplier = await connected(app, { name: 'sam', context: 'summit-supplies', email: 'priya@summit.example' })
+})
+afterAll(() => app.close())
+
+const JSON_TYPE = { accept: 'application/json' }
+const at = (path = '', bxcontext = 'harbour-homes') => `${app.url}/connections/${bxcontext}/catalogues${path}`
+
+describe('catalogues', () => {
+  test.each([
+    ['', 'Catalogues'],
+    ['/harbour-homes-C100', 'Framing timber National 2026'],
+  ])('%s: HTML for a browser and JSON for a client that asks for it', (path, heading) =>
+    expectBothFormats(builder, at(path), heading),
+  )
+
+  test('are read with the granted token', async () => {
+    const { items } = (await builder.get(at(), JSON_TYPE)).json()
+    expect(items[0]).toMatchObject({ id: expect.any(String), name: expect.any(String) })
+  })
+
+  test('of a bxcontext that is not connected: 404 not_connected', async () => {
+    const answer = await builder.get(at('', 'elsewhere'), JSON_TYPE)
+    expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })
+  })
+
+  test('that do not exist: 404 not_found', async () => {
+    expect((await builder.get(at('/none'), JSON_TYPE)).json()).toMatchObject({
+      status: 404,
+      code: 'not_found',
+    })
+  })
+
+  test('without the scope: 403 that names it, and one new consent grants it', async () => {
+    const partial = await signedIn(app, 'partial')
+    await partial.get(await toCallback(app, partial, { form: { answer: 'accept', scope: 'leads' } }))
+    const denied = await partial.get(at(), JSON_TYPE)
+    expect(denied.json()).toMatchObject({ status: 403, code: 'insufficient_scope', scope: 'catalogues' })
+    await partial.get(await toCallback(app, partial))
+    expect((await partial.get(at())).status).toBe(200)
+  })
+
+  test.each(['..%2F..%2Faccounts', 'a%5C..%5Cb'])(
+    'with an id like %s are not requested from the platform',
+    async (id) => {
+      const before = (await app.calls()).length
+      expect((await builder.get(at(`/${id}`))).status).toBe(404)
+      expect((await app.calls()).length).toBe(before)
+    },
+  )
+})
+
+describe('a form on a page of catalogues', () => {
+  test.each([
+    ['', { name: '', scope: 'Managed' }, 'catalogue-name-error', 'selected'],
+    ['/1/access-controls', { externalRef: 'no-hyphens' }, 'external-ref-error', 'value="no-hyphens"'],
+  ])('that is rejected at %s comes back as it was typed', async (path, form, error, typed) => {
+    const page = await supplier.post(at(path, 'summit-supplies'), { form: form as Record<string, string> })
+    expect(page.status).toBe(400)
+    expect(page.text).toContain(error)
+    expect(page.text).toContain(typed)
+  })
+})
+
+test('a notice about a catalogue cannot be forged by its address', async () => {
+  // Shows the notice of connecting.
+  await builder.get(`${app.url}/connections`)
+  expect((await builder.get(at('/harbour-homes-C100?granted=X&approved'))).text).not.toContain(
+    'class="notice"',
+  )
+})

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Running, startAll } from '../../support/app.ts'
+import { connected } from '../../support/flow.ts'
+import { expectBothFormats } from '../../support/pages.ts'
+import type { Visitor } from '../../support/visitor.ts'
+
+let app: Running
+let visitor: Visitor
+beforeAll(async () => {
+  app = await startAll()
+  visitor = await connected(app)
+})
+afterAll(() => app.close())
+beforeEach(() => fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' }))
+
+const JSON_TYPE = { accept: 'application/json' }
+const at = (path = '') => `${app.url}/connections/harbour-homes/leads${path}`
+
+describe('leads', () => {
+  test.each([
+    ['', 'Leads'],
+    ['/harbour-homes-L1000', 'Omar Walker'],
+  ])('%s: HTML for a browser and JSON for a client that asks for it', (path, heading) =>
+    expectBothFormats(visitor, at(path), heading),
+  )
+
+  test('are read with the granted token', async () => {
+    const leads = (await visitor.get(at('?top=2&skip=1'), JSON_TYPE)).json()
+    expect(leads.items).toHaveLength(2)
+    expect(leads.total).toBeGreaterThan(30)
+    expect((await visitor.get(at(`/${leads.items[0].id}`), JSON_TYPE)).json()).toEqual(leads.items[0])
+  })
+
+  test('are paged, with the total', async () => {
+    const first = (await visitor.get(at('?top=10'), JSON_TYPE)).json()
+    const second = (await visitor.get(at('?top=10&skip=10'), JSON_TYPE)).json()
+    expect(first.items).toHaveLength(10)
+    expect(second.total).toBe(first.total)
+    expect(second.items[0].id).not.toBe(first.items[0].id)
+    const page = (await visitor.get(at('?top=10&skip=10'))).text
+    expect(page).toContain(`11–20 of ${first.total}`)
+    expect(page).toContain('href="?top=10&amp;skip=0"')
+    expect(page).toContain('href="?top=10&amp;skip=20"')
+  })
+
+  test('of a bxcontext that is not connected: 404 not_connected', async () => {
+    for (const path of ['leads', 'leads/1']) {
+      const answer = await visitor.get(`${app.url}/connections/elsewhere/${path}`, JSON_TYPE)
+      expect(answer.json(), path).toMatchObject({ status: 404, code: 'not_connected' })
+    }
+  })
+
+  test('that do not exist: 404 not_found', async () => {
+    expect((await visitor.get(at('/none'), JSON_TYPE)).json()).toMatchObject({
+      status: 404,
+      code: 'not_found',
+    })
+  })
+
+  test.each(['a%2Fb', 'a%5Cb'])('with an id like %s are not requested from the platform', async (id) => {
+    const before = (await app.calls()).length
+    expect((await visitor.get(at(`/${id}`))).status).toBe(404)
+    expect((await app.calls()).length).toBe(before)
+  })
+})
+
+test('the pages of leads have nothing inline, as their content security policy demands', async () => {
+  for (const path of ['', '/harbour-homes-L1000']) {
+    const { text } = await visitor.get(at(path))
+    expect(text, path).not.toMatch(/<style|style=|<script(?![^>]*src=)|\son\w+=/i)
+  }
+})
+
+describe('a new lead', () => {
+  test('is created by form and by JSON', async () => {
+    const posted = await visitor.post(at(), { form: { name: 'Nora New', email: '', suburb: 'Coogee' } })
+    expect(posted.status).toBe(303)
+    const page = await visitor.follow(posted)
+    expect(page.text).toContain('<h1>Nora New</h1>')
+    expect(page.text).toContain('The lead was created.')
+    const created = await visitor.post(at(), { form: { name: 'Jay Son' }, ...JSON_TYPE })
+    expect(created.status).toBe(201)
+    expect(created.json()).toMatchObject({ id: expect.any(String), name: 'Jay Son' })
+  })
+
+  test.each([
+    [{ name: '' }, 'name'],
+    [{ name: 'A', email: 'not an address' }, 'email'],
+    [{ name: 'x'.repeat(201) }, 'name'],
+  ])('that is not well-formed (%j) is rejected before it is sent, by field', async (form, field) => {
+    const before = (await app.calls()).length
+    const answer = await visitor.post(at(), { form, ...JSON_TYPE })
+    expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_input', field })
+    expect((await app.calls()).length).toBe(before)
+  })
+
+  test('that is rejected comes back as it was typed, with the message beside its field', async () => {
+    const form = { name: 'Nora <New>', email: 'not an address', notes: 'long typed' }
+    const page = await visitor.post(at(), { form })
+    expect(page.status).toBe(400)
+    expect(page.text).toContain('value="Nora &lt;New&gt;"')
+    expect(page.text).toContain('long typed</textarea>')
+    expect(page.text).toMatch(/id="lead-email"[^>]*aria-invalid="true" aria-describedby="lead-email-error"/)
+    expect(page.text).toMatch(/id="lead-email-error" role="alert">Must be an email address/)
+  })
+
+  test('comes back as it was typed if the platform fails, and works when it is sent again', async () => {
+    await app.fault('leads', '500', 1)
+    const form = { name: 'Nora', suburb: 'Coogee' }
+    const page = await visitor.post(at(), { form })
+    expect(page.status).toBe(503)
+    expect(page.text).toContain('value="Coogee"')
+    expect(page.text).toMatch(/role="alert"[\s\S]*The platform returned an error/)
+    expect((await visitor.post(at(), { form })).status).toBe(303)
+  })
+
+  test('is shown with its text escaped', async () => {
+    const form = { name: '<img src=x onerror=alert(1)>', notes: '<script>alert(1)</script>' }
+    const created = await visitor.follow(await visitor.post(at(), { form }))
+    expect(created.status).toBe(200)
+    expect(created.text).toContain('&lt;script&gt;alert(1)')
+    expect(created.text).not.toMatch(/<img src=x|<script>alert/)
+  })
+})

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type Running, startAll } from '../../support/app.ts'
+import { watchSecrets } from '../../support/secrets.ts'
+
+let app: Running
+beforeAll(async () => {
+  app = await startAll({ LOG_LEVEL: 'trace' })
+})
+afterAll(() => app.close())
+
+test('after every import and fault, no secret is in a log line, page, error, or url sent to another origin', async () => {
+  const watch = await watchSecrets(app)
+  const { visitor } = watch
+  const at = `${app.url}/connections/harbour-homes`
+  const accept = 'application/json'
+
+  /** A price file, from its upload to its report. */
+  async function importOnce(): Promise<void> {
+    await visitor.get(`${at}/catalogues`)
+    const form = { name: 'Prices', scope: 'Managed' }
+    const { id } = (await visitor.post(`${at}/catalogues`, { form, accept })).json()
+    await visitor.post(`${at}/catalogues/${id}/access-controls`, { form: { externalRef: 'CUST1' } })
+    const csv = { text: 'code,price\nA1,1\n,2\n', headers: { 'content-type': 'text/csv' }, accept }
+    const job = (await visitor.post(`${at}/catalogues/${id}/imports`, csv)).json()
+    const importUrl = `${at}/imports/${job.id}`
+    for (const path of ['/start', '/stop', '/columns']) await visitor.post(importUrl + path)
+    const state = async () => (await visitor.get(importUrl, { accept })).json().state
+    if (job.id) await vi.waitFor(async () => expect(await state()).not.toMatch(/ing$/), 10_000)
+    for (const path of ['', '/report.csv', '/live']) await visitor.get(importUrl + path)
+    await watch.collect()
+  }
+
+  await watch.connect()
+  await importOnce()
+  for (const fault of ['500', 'garbage', 'expired', 'forbidden']) {
+    for (const endpoint of ['items', 'catalogues']) {
+      await app.fault(endpoint, fault, 1)
+      await importOnce()
+    }
+  }
+  expect(watch.answers.length).toBeGreaterThan(80)
+  watch.expectNoLeaks()
+}, 120_000)

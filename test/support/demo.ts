@@ -1,0 +1,56 @@
+import { expect, vi } from 'vitest'
+import { tempDir } from './app.ts'
+import { freePort } from './ports.ts'
+import { answering, type Program, run } from './process.ts'
+import type { Visitor } from './visitor.ts'
+
+/** `npm run demo` on free ports, with a data folder of its own. */
+export async function openDemo(env: Record<string, string> = {}) {
+  const { dir, remove } = tempDir()
+  const [port, sandboxPort] = [await freePort(), await freePort()]
+  const settings: Record<string, string> = {
+    PORT: String(port),
+    SANDBOX_PORT: String(sandboxPort),
+    DATA_DIR: dir,
+    ...env,
+  }
+  const programs: Program[] = []
+  /** Starts the demo without waiting for it. */
+  const spawn = () => {
+    const program = run('src/demo.ts', settings)
+    programs.push(program)
+    return program
+  }
+  return {
+    app: `http://localhost:${port}`,
+    platform: `http://localhost:${sandboxPort}`,
+    dir,
+    settings,
+    spawn,
+    /** Starts the demo and waits until it is ready: a Redis connects in the background. */
+    async start(): Promise<Program> {
+      const program = spawn()
+      await answering(`http://localhost:${port}/health/live`, program)
+      const ready = () => fetch(`http://localhost:${port}/health/ready`).then(({ ok }) => ok)
+      await vi.waitFor(async () => expect(await ready()).toBe(true), { timeout: 10_000 })
+      return program
+    },
+    async close(): Promise<void> {
+      await Promise.all(programs.map((program) => program.kill()))
+      remove()
+    },
+  }
+}
+export type Demo = Awaited<ReturnType<typeof openDemo>>
+
+/** The connect flow through the demo, as a user goes through it. */
+export async function connectDemo(visitor: Visitor, { app, platform }: Demo): Promise<void> {
+  await visitor.post(`${app}/sign-in`, { form: { name: 'ann' } })
+  await visitor.post(`${platform}/login`, {
+    form: { email: 'marcus@ridgeline.example', password: 'sandbox' },
+  })
+  const consent = await visitor.follow(await visitor.post(`${app}/connect`))
+  const form = { answer: 'accept', scope: ['leads', 'catalogues'] }
+  const page = await visitor.follow(await visitor.post(consent.url, { form }))
+  expect(page.text).toContain('The account is connected.')
+}

@@ -1,0 +1,107 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { openRedis } from '../../src/connect/store/redis.ts'
+import { openSqlite } from '../../src/connect/store/sqlite.ts'
+import { createConnectionRepository } from '../../src/connect/vault/connection-repository.ts'
+import { createRecordCipher } from '../../src/connect/vault/encryption.ts'
+import { tempDir, testEnv } from './app.ts'
+import { freePort } from './ports.ts'
+import { type Program, runApp } from './process.ts'
+import { REDIS, withRedis } from './programs.ts'
+import { ready, startRedis } from './redis.ts'
+import { startTokenEndpoint } from './token-endpoint.ts'
+import { createVisitor, type Visitor } from './visitor.ts'
+
+export const STORES = [
+  { name: 'SQLite', redis: false, skip: false },
+  { name: `Redis${withRedis}`, redis: true, skip: !REDIS },
+]
+
+const digest = (text: string) => createHmac('sha256', 'pair').update(text).digest('base64url')
+
+export type KillSetup = Awaited<ReturnType<typeof killSetup>>
+
+/**
+ * The app as a process of its own (`start`), to be killed, with a platform whose answers show in what is stored: a
+ * refresh token is derived from its access token, so a record made of two halves would be noticed. `answering` runs
+ * before each answer.
+ */
+export async function killSetup({ redis, answering }: { redis: boolean; answering(): Promise<void> }) {
+  const { dir, remove } = tempDir()
+  const issued = new Set<string>()
+  const key = randomBytes(32)
+  const endpoint = await startTokenEndpoint()
+  endpoint.answers(async (res) => {
+    const access = randomBytes(16).toString('hex')
+    issued.add(access)
+    await answering()
+    res.writeHead(200, { 'content-type': 'application/json' })
+    res.end(JSON.stringify({ access_token: access, refresh_token: digest(access), expires_in: 300 }))
+  })
+  const server = redis ? await startRedis() : undefined
+  const port = await freePort()
+  const url = `http://localhost:${port}`
+  const env = testEnv({
+    PORT: String(port),
+    DATA_DIR: dir,
+    LOG_LEVEL: 'silent',
+    TOKEN_ENCRYPTION_KEYS: `k1:${key.toString('base64')}`,
+    PLATFORM_APP_URL: endpoint.authUrl,
+    PLATFORM_AUTH_URL: endpoint.authUrl,
+    PLATFORM_API_URL: endpoint.authUrl,
+    ...(server && { REDIS_URL: server.url }),
+  })
+  const visitor: Visitor = createVisitor()
+  let program: Program | undefined
+
+  return {
+    url,
+    visitor,
+    redisPort: server?.port,
+    requests: endpoint.requests,
+    /** Starts the app; `extra` overrides settings. */
+    async start(extra: Record<string, string> = {}): Promise<Program> {
+      program = await runApp({ ...env, ...extra })
+      if (visitor.cookies.size === 0) await visitor.post(`${url}/sign-in`, { form: { name: 'ann' } })
+      return program
+    },
+    /** The whole connect flow; the platform's pages are skipped. */
+    async connect(bxcontext: string): Promise<void> {
+      await visitor.post(`${url}/connect`)
+      const consent = await visitor.get(`${url}/connect/context?bxcontext=${bxcontext}`)
+      const state = new URL(consent.headers.get('location') ?? '').searchParams.get('state')
+      await visitor.get(`${url}/connect/callback?code=c&state=${state}`)
+    },
+    refresh: (bxcontext: string) => visitor.post(`${url}/connections/${bxcontext}/refresh`),
+    /**
+     * Reads every record as the next start would; each must be one whole answer of the platform. Resolves to the access
+     * tokens by bxcontext.
+     */
+    async checkRecords(): Promise<Map<string, string>> {
+      const store = server
+        ? openRedis({ urls: [server.url] })
+        : openSqlite({ file: join(dir, 'store.sqlite') })
+      await ready(store)
+      const cipher = createRecordCipher([{ id: 'k1', secret: key }])
+      const listed = await createConnectionRepository(store, cipher).list('ann')
+      await store.close()
+      const found = new Map<string, string>()
+      for (const entry of listed) {
+        const connection = 'connection' in entry ? entry.connection : undefined
+        expect(connection).toMatchObject({ status: 'active', bxcontext: entry.bxcontext })
+        if (connection?.status !== 'active') continue
+        expect(issued).toContain(connection.accessToken)
+        expect(connection.refreshToken).toBe(digest(connection.accessToken))
+        found.set(entry.bxcontext, connection.accessToken)
+      }
+      return found
+    },
+    async close(): Promise<void> {
+      await program?.kill()
+      await endpoint.close()
+      await server?.close()
+      remove()
+    },
+  }
+}
