@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CLIENT, type Running, startAll } from '../support/app.ts'
 import { connected, signedIn, toCallback } from '../support/flow.ts'
 import { createVisitor } from '../support/visitor.ts'
 import { probe } from './probe.ts'
-import { startSandbox } from './support.ts'
 
 let app: Running
 beforeAll(async () => {
@@ -144,7 +143,7 @@ describe('the sandbox’s start page', () => {
     ['has a fragment', () => `?redirectUrl=${own()}${encodeURIComponent('#a')}`, 'is not plain'],
     ['is missing', () => '', 'needs one redirectUrl'],
     ['is doubled', () => `?redirectUrl=${own()}&redirectUrl=${own()}`, 'needs one redirectUrl'],
-  ])('refuses a redirect url that %s, and says so', async (_what, query, says) => {
+  ])('rejects a redirect url that %s, and says so', async (_what, query, says) => {
     const answer = await at(query())
     expect(answer.status).toBe(400)
     expect(answer.text).toContain(says)
@@ -180,44 +179,13 @@ describe('the sandbox’s API', () => {
     await visitor.get(await toCallback(app, visitor, { form }))
     const partial = await app.services.vault.accessToken('partial', 'harbour-homes')
     expect((await api('/probe', partial)).status).toBe(200)
-    const refused = await api('/probe/catalogues', partial)
-    expect(refused.status).toBe(403)
-    expect(refused.headers.get('www-authenticate')).toContain('scope="catalogues"')
+    const rejected = await api('/probe/catalogues', partial)
+    expect(rejected.status).toBe(403)
+    expect(rejected.headers.get('www-authenticate')).toContain('scope="catalogues"')
   })
 })
 
-describe('the sandbox’s faults', () => {
-  test('apply to the given number of calls, or until they are cleared', async () => {
-    const { access_token } = await granted()
-    const status = async () => (await api('/probe', access_token)).status
-    await app.fault('probe', '500', 2)
-    expect([await status(), await status(), await status()]).toEqual([500, 500, 200])
-    await app.fault('probe', '500')
-    for (let call = 0; call < 5; call++) expect(await status()).toBe(500)
-    await app.fault('probe', 'none')
-    expect(await status()).toBe(200)
-    await app.fault('probe', 'forbidden')
-    await fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' })
-    expect(await status()).toBe(200)
-  })
-
-  test('429 says when to retry; garbage is not JSON; drop and stall give no response; expired is a 401', async () => {
-    const { access_token } = await granted()
-    await app.fault('probe', '429', 1, 7)
-    expect((await api('/probe', access_token)).headers.get('retry-after')).toBe('7')
-    await app.fault('probe', 'garbage', 1)
-    await expect((await api('/probe', access_token)).json()).rejects.toThrow()
-    await app.fault('probe', 'drop', 1)
-    await expect(api('/probe', access_token)).rejects.toThrow()
-    await app.fault('probe', 'stall', 1)
-    const headers = { authorization: `Bearer ${access_token}` }
-    await expect(
-      fetch(`${app.platform}/api/probe`, { headers, signal: AbortSignal.timeout(300) }),
-    ).rejects.toThrow(/timeout/)
-    await app.fault('probe', 'expired', 1)
-    expect((await api('/probe', access_token)).headers.get('www-authenticate')).toContain('invalid_token')
-  })
-
+describe('the faults of the consent page', () => {
   test.each([
     ['deny', 'access_denied'],
     ['server_error', 'server_error'],
@@ -232,63 +200,4 @@ describe('the sandbox’s faults', () => {
     await connected(app, { name: 'scopeless' })
     expect((await app.services.vault.find('scopeless', 'harbour-homes'))?.scopes).toEqual(['catalogues'])
   })
-
-  test.each([
-    [{ endpoint: 'nowhere', fault: '500' }, 'endpoint'],
-    [{ endpoint: 'probe', fault: 'deny' }, 'must be none or one of 500'],
-    [{ endpoint: 'probe', fault: '500', times: 0 }, 'times'],
-    [{}, 'endpoint'],
-  ])('that do not exist (%j) are rejected by name', async (body, says) => {
-    const headers = { 'content-type': 'application/json' }
-    const answer = await fetch(`${app.platform}/sandbox/faults`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
-    })
-    expect(answer.status).toBe(400)
-    expect(((await answer.json()) as { message: string }).message).toContain(says)
-  })
-
-  test('can be set on the page, whose list of calls contains no token', async () => {
-    const visitor = createVisitor()
-    await granted()
-    await visitor.post(`${app.platform}/sandbox/faults`, {
-      form: { endpoint: 'probe', fault: '500', times: '', retryAfter: '' },
-    })
-    const page = await visitor.get(`${app.platform}/sandbox/faults`)
-    expect(page.text).toContain('500, until cleared')
-    expect(page.text).toContain('exchange')
-  })
-
-  test('cannot be set by another site', async () => {
-    const headers = { 'sec-fetch-site': 'cross-site' }
-    const form = { endpoint: 'probe', fault: '500' }
-    expect((await createVisitor().post(`${app.platform}/sandbox/faults`, { form, headers })).status).toBe(403)
-  })
-})
-
-test('the rate limit accepts its number of calls in any window, and says when to retry', async () => {
-  const { call, close } = await startSandbox({
-    rateLimit: { limit: 5, windowMs: 2_000 },
-    parts: [probe],
-  })
-  const status = async () => (await call('harbour-homes', '/probe')).status
-  for (let time = 0; time < 5; time++) expect(await status()).toBe(200)
-  const rejected = await call('harbour-homes', '/probe')
-  expect(rejected.status).toBe(429)
-  expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
-  await vi.waitFor(async () => expect(await status()).toBe(200), { timeout: 5_000 })
-  await close()
-})
-
-test('without features it still has its home page, and the menu shows only pages of the core', async () => {
-  const { url, logIn, close } = await startSandbox({ parts: [] })
-  const visitor = await logIn('olivia@harbour.example')
-  const { status, text } = await visitor.get(`${url}/`)
-  expect(status).toBe(200)
-  expect([...text.matchAll(/<a href="(\/[^"]+)"/g)].map(([, path]) => path)).toEqual([
-    '/sandbox/faults',
-    '/connected-apps',
-  ])
-  await close()
 })

@@ -39,8 +39,8 @@ export function createImports(sql: Sql, { itemsPerSecond, settleMs }: ImportTimi
       if (!row) return false
       sql.transaction(() => {
         const number = Number(row.number)
-        const added = uploaded.filter((item) => items.put(catalogue, item, number)).length
-        const received = Number(row.received) + added
+        let received = Number(row.received)
+        for (const item of uploaded) if (items.put(catalogue, item, number)) received++
         const now = Date.now()
         const startedAt = row.received === 0 ? now : Number(row.started_at)
         const processedAt = startedAt + Math.ceil((received * 1000) / itemsPerSecond)

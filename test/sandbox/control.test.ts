@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createVisitor } from '../support/visitor.ts'
+import { probe } from './probe.ts'
+import { type RunningSandbox, startSandbox } from './support.ts'
+
+let sandbox: RunningSandbox
+beforeAll(async () => {
+  sandbox = await startSandbox({ parts: [probe] })
+})
+afterAll(() => sandbox.close())
+beforeEach(() => clear())
+
+const clear = () => fetch(`${sandbox.url}/sandbox/faults`, { method: 'DELETE' })
+const call = () => sandbox.call('harbour-homes', '/probe')
+const setFault = (body: object) => {
+  const headers = { 'content-type': 'application/json' }
+  return fetch(`${sandbox.url}/sandbox/faults`, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+const fault = (name: string, times?: number, retryAfter?: number) =>
+  setFault({ endpoint: 'probe', fault: name, times, retryAfter })
+
+describe('faults', () => {
+  test('apply to the given number of calls, or until they are cleared', async () => {
+    const status = async () => (await call()).status
+    await fault('500', 2)
+    expect([await status(), await status(), await status()]).toEqual([500, 500, 200])
+    await fault('500')
+    for (let time = 0; time < 5; time++) expect(await status()).toBe(500)
+    await fault('none')
+    expect(await status()).toBe(200)
+    await fault('forbidden')
+    await clear()
+    expect(await status()).toBe(200)
+  })
+
+  test('429 says when to retry; garbage is not JSON; drop and stall give no response; expired is a 401', async () => {
+    await fault('429', 1, 7)
+    expect((await call()).headers.get('retry-after')).toBe('7')
+    await fault('garbage', 1)
+    await expect((await call()).json()).rejects.toThrow()
+    await fault('drop', 1)
+    await expect(call()).rejects.toThrow()
+    await fault('stall', 1)
+    const headers = { authorization: 'Bearer probe-harbour-homes' }
+    const signal = AbortSignal.timeout(300)
+    await expect(fetch(`${sandbox.url}/api/probe`, { headers, signal })).rejects.toThrow(/timeout/)
+    await fault('expired', 1)
+    expect((await call()).headers.get('www-authenticate')).toContain('invalid_token')
+  })
+
+  test.each([
+    [{ endpoint: 'nowhere', fault: '500' }, 'endpoint'],
+    [{ endpoint: 'probe', fault: 'deny' }, 'must be none or one of 500'],
+    [{ endpoint: 'probe', fault: '500', times: 0 }, 'times'],
+    [{}, 'endpoint'],
+  ])('that do not exist (%j) are rejected by name', async (body, says) => {
+    const answer = await setFault(body)
+    expect(answer.status).toBe(400)
+    expect(((await answer.json()) as { message: string }).message).toContain(says)
+  })
+
+  test('can be set on the page, whose list of calls contains no token', async () => {
+    await call()
+    const visitor = createVisitor()
+    const form = { endpoint: 'probe', fault: '500', times: '', retryAfter: '' }
+    await visitor.post(`${sandbox.url}/sandbox/faults`, { form })
+    const { text } = await visitor.get(`${sandbox.url}/sandbox/faults`)
+    expect(text).toContain('500, until cleared')
+    expect(text).toContain('<td data-label="Endpoint">probe</td>')
+    expect(text).not.toContain('probe-harbour-homes')
+  })
+
+  test('cannot be set by another site', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site' }
+    const form = { endpoint: 'probe', fault: '500' }
+    const { status } = await createVisitor().post(`${sandbox.url}/sandbox/faults`, { form, headers })
+    expect(status).toBe(403)
+  })
+})
+
+test('the rate limit accepts its number of calls in any window, and says when to retry', async () => {
+  const { call, close } = await startSandbox({
+    rateLimit: { limit: 5, windowMs: 2_000 },
+    parts: [probe],
+  })
+  const status = async () => (await call('harbour-homes', '/probe')).status
+  for (let time = 0; time < 5; time++) expect(await status()).toBe(200)
+  const rejected = await call('harbour-homes', '/probe')
+  expect(rejected.status).toBe(429)
+  expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+  await vi.waitFor(async () => expect(await status()).toBe(200), { timeout: 5_000 })
+  await close()
+})
+
+test('without features it still has its home page, and the menu shows only pages of the core', async () => {
+  const { url, logIn, close } = await startSandbox({ parts: [] })
+  const visitor = await logIn('olivia@harbour.example')
+  const { status, text } = await visitor.get(`${url}/`)
+  expect(status).toBe(200)
+  expect([...text.matchAll(/<a href="(\/[^"]+)"/g)].map(([, path]) => path)).toEqual([
+    '/sandbox/faults',
+    '/connected-apps',
+  ])
+  await close()
+})
