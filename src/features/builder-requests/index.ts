@@ -9,6 +9,7 @@ import { createEvents } from './webhook-events.ts'
 /** Builders who ask a supplier to connect, and the webhook that reports them. */
 export const builderRequests: Feature<BuilderRequestsSettings> = {
   name: 'builder-requests',
+  needs: ['catalogues'],
   settings: builderRequestsSettings,
   create({ connect, store, log, shutdownSignal }, { webhookSecrets, webhookHeader }) {
     const { vault, pacedSource } = connect

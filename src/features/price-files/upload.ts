@@ -17,7 +17,11 @@ export async function uploadOf<T>(
     })
   }
   if (!req.is('multipart/form-data')) {
-    throw new WebError(415, 'unsupported_type', 'Send the price file as a form with a file, or as text/csv.')
+    throw new WebError(
+      415,
+      'unsupported_media_type',
+      'Send the price file as a form with a file, or as text/csv.',
+    )
   }
   return new Promise((resolve, reject) => {
     const form = formOf(req)
