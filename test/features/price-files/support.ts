@@ -10,7 +10,6 @@ import {
 import { openPriceFile } from '../../../src/features/price-files/price-file.ts'
 import { type ImportOptions, runImport } from '../../../src/features/price-files/run.ts'
 import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts'
-import { type Program, run } from '../../support/process.ts'
 import {
   type ApiKeyAccess,
   CREDENTIALS,
@@ -91,16 +90,6 @@ export function openSupplier(apiUrl: string, options?: Parameters<typeof openAcc
     newCatalogue: async (name = 'National RRP') =>
       (await catalogues.create(access.source, { name, scope: 'Public' })).id,
   }
-}
-
-/** Runs `push-catalogue`. */
-export function push(platform: SupplierPlatform, args: string[], env: Record<string, string> = {}): Program {
-  // In a folder without an `.env`.
-  return run(
-    'src/features/price-files/cli-push-catalogue.ts',
-    { ...platform.env, ...env },
-    { args, cwd: platform.dir },
-  )
 }
 
 /** The item of a generated price file's row. */
