@@ -45,7 +45,7 @@ describe('push-catalogue', () => {
   })
 
   test.each([
-    ['rejects a token twice', 'items', 'expired', 'Retrying|trying again'],
+    ['rejects a token twice', 'items', 'expired', 'The platform rejected this'],
     ['forbids uploads', 'items', 'forbidden', 'does not permit'],
     ['forbids catalogues', 'catalogues', 'forbidden', 'does not permit'],
     ['fails the import', 'import', 'failed', 'could not complete'],
@@ -54,16 +54,14 @@ describe('push-catalogue', () => {
   ])('prints no key and no token when the platform %s', async (_name, endpoint, fault, words) => {
     await platform.fault(endpoint, fault, ...(fault === 'none' ? [] : [endpoint === 'login' ? 1 : 2]))
     const program = push(platform, args)
-    await printed(program, words)
-    // A token that has just been refreshed is not refreshed again for 30 s: that is not waited for.
-    if (fault === 'expired') program.child.kill('SIGINT')
     await program.exited
+    expect(program.output()).toContain(words)
     expect(program.output()).not.toMatch(/sandbox-(api|subscription)-key|fp_|bearer/i)
   })
 })
 
 describe('push-catalogue that is killed and run again', () => {
-  const rows = 30_000
+  const rows = 20_000
 
   test.each([
     ['checked the file', 'Checked'],
