@@ -115,7 +115,9 @@ function readArguments(): { subject: Subject; verbose: boolean; json: boolean } 
   }
 }
 
-const joinNear = (arg: string, value = '') => (arg === '--near' ? `--near=${value}` : arg)
+function joinNear(arg: string, value = ''): string {
+  return arg === '--near' ? `--near=${value}` : arg
+}
 
 function parseUrl(text: string): string {
   const url = URL.parse(text)
