@@ -1,31 +1,33 @@
-/** `npm run bench`: a table of ratios, each against its yardstick in the same run. Needs redis-server. */
+/**
+ * `npm run bench`: a table of ratios, each against its yardstick in the same run. Needs redis-server. With arguments only
+ * the named ones run: `npm run bench -- start live-pricing`.
+ */
+import { existsSync, readdirSync } from 'node:fs'
 import { createClient } from 'redis'
 import { Agent, request } from 'undici'
+import * as z from 'zod'
 import { createApi } from '../../src/connect/platform/api.ts'
 import { createHttp } from '../../src/connect/platform/http.ts'
+import { rateLimited } from '../../src/connect/platform/rate-limiter.ts'
 import { openRedis } from '../../src/connect/store/redis.ts'
+import { openSqlite } from '../../src/connect/store/sqlite.ts'
 import { keyName } from '../../src/connect/store/store.ts'
-import { connectionKey } from '../../src/connect/vault/records.ts'
-import { createLeads } from '../../src/features/leads/leads.ts'
-import { livePricingBench } from '../features/live-pricing/bench/live-pricing.ts'
-import { writePriceFile } from '../features/price-files/support.ts'
+import { connectionKey } from '../../src/connect/vault/connection-repository.ts'
 import { tempDir, testEnv } from '../support/app.ts'
 import { freePort } from '../support/ports.ts'
-import { answering, type Program, run, runApp } from '../support/process.ts'
-import { ready, startRedis } from '../support/redis.ts'
-import { GRANTED, newKey, vaultSetup } from '../support/vault.ts'
+import { answering, type Program, run } from '../support/process.ts'
+import { type RedisServer, ready, startRedis } from '../support/redis.ts'
+import { GRANTED, newKey, REF, vaultSetup } from '../support/vault.ts'
 import { createVisitor } from '../support/visitor.ts'
-import { compare, type Measured, median } from './measure.ts'
+import { type Add, compare, type Measured, medianOf } from './measure.ts'
+import { BARE_SOURCE, bareList, startServer } from './platform.ts'
+
+const HEAD = ['measure', 'yardstick', 'ours', 'bare', 'ratio', 'reach']
+const FEATURES = new URL('../features/', import.meta.url)
 
 const rows: string[][] = []
-const add = (
-  measure: string,
-  yardstick: string,
-  { subject, yardstick: bare, ratio }: Measured,
-  reach: string,
-  unit = '/s',
-) =>
-  rows.push([
+const add: Add = (measure, yardstick, { subject, yardstick: bare, ratio }, reach, unit = '/s') =>
+  void rows.push([
     measure,
     yardstick,
     `${Math.round(subject)} ${unit}`,
@@ -34,35 +36,47 @@ const add = (
     reach,
   ])
 
-const redis = await startRedis()
-const platformPort = await freePort()
-const apiUrl = `http://127.0.0.1:${platformPort}`
-const platform = run('test/bench/platform-server.ts', { PORT: String(platformPort) })
-await answering(apiUrl, platform)
+const benches = new Map<string, () => Promise<void>>([
+  ['vault', () => withRedis(vaultBench)],
+  ['api', apiBench],
+  ['app', () => withRedis(appBench)],
+  ['start', startBench],
+  ['rate-limiter', rateLimiterBench],
+])
+for (const name of readdirSync(FEATURES)) {
+  const script = new URL(`${name}/bench/index.ts`, FEATURES)
+  if (!existsSync(script)) continue
+  benches.set(name, async () => {
+    const { bench }: { bench(add: Add): Promise<void> } = await import(script.href)
+    await bench(add)
+  })
+}
 
-await vaultBench()
-await clientBench()
-await appBench()
-await startBench()
-await importBench()
-await budgetBench()
-await livePricingBench(add)
-
-const head = ['measure', 'yardstick', 'ours', 'bare', 'ratio', 'reach']
-for (const row of [head, head.map(() => '---'), ...rows]) console.log(`| ${row.join(' | ')} |`)
-await platform.kill()
-await redis.close()
+const chosen = process.argv.slice(2)
+const unknown = chosen.filter((name) => !benches.has(name))
+if (unknown.length > 0) {
+  console.error(`There is no ${unknown.join(', ')}; there are ${[...benches.keys()].join(', ')}.`)
+  process.exit(1)
+}
+for (const [name, bench] of benches) if (chosen.length === 0 || chosen.includes(name)) await bench()
+for (const row of [HEAD, HEAD.map(() => '---'), ...rows]) console.log(`| ${row.join(' | ')} |`)
 process.exit(0)
 
-async function vaultBench(): Promise<void> {
+async function withRedis(bench: (redis: RedisServer) => Promise<void>): Promise<void> {
+  const redis = await startRedis()
+  await bench(redis)
+  await redis.close()
+}
+
+async function vaultBench(redis: RedisServer): Promise<void> {
   const store = await ready(openRedis({ urls: [redis.url] }))
   const bare = await createClient({ url: redis.url }).connect()
   const setup = await vaultSetup({ store, keys: [newKey()] })
-  await setup.vault.connect('ann', 'ctx', GRANTED)
-  const name = keyName(connectionKey('ann', 'ctx'))
+  await setup.vault.connect(REF, GRANTED)
+  const name = keyName(connectionKey(REF))
   const measured = await compare(
     64,
-    () => setup.vault.accessToken('ann', 'ctx'),
+    () => setup.vault.accessToken(REF),
     () => bare.get(name),
   )
   add('`vault.accessToken`, warm, Redis, 64 callers', 'bare `GET` through node-redis', measured, '>= 0.8')
@@ -70,80 +84,71 @@ async function vaultBench(): Promise<void> {
   await setup.close()
 }
 
-async function clientBench(): Promise<void> {
+async function apiBench(): Promise<void> {
+  const platform = await startServer('test/bench/platform-server.ts')
   const http = createHttp()
-  const leads = createLeads(createApi({ baseUrl: apiUrl, http }))
-  const source = {
-    accessToken: async () => 'token',
-    refresh: async () => 'token',
-    grantedScopes: async () => null,
-    account: 'one',
-    noteCall: async () => {},
-  }
-  const dispatcher = new Agent({ connections: 64 })
-  const headers = { authorization: 'Bearer token', accept: 'application/json' }
-  const measured = await compare(
-    32,
-    () => leads.list(source),
-    async () => {
-      const answer = await request(`${apiUrl}/leads?$top=25&$skip=0&$count=true`, { dispatcher, headers })
-      return JSON.parse(await answer.body.text())
-    },
-  )
-  add('`leads.list`, 32 callers', 'bare undici request and JSON.parse', measured, '>= 0.8')
-  await Promise.all([http.close(), dispatcher.close()])
+  const api = createApi({ baseUrl: platform.url, http })
+  const call = { path: '/probe', scope: '', schema: z.array(z.object({ id: z.string() })) }
+  const bare = bareList(`${platform.url}/probe`)
+  const measured = await compare(32, () => api.list(BARE_SOURCE, call, {}), bare.list)
+  add('`api.list`, 32 callers', 'bare undici request and JSON.parse', measured, '>= 0.8')
+  await Promise.all([http.close(), bare.close(), platform.stop()])
 }
 
-async function appBench(): Promise<void> {
+async function appBench(redis: RedisServer): Promise<void> {
   const { dir, remove } = tempDir()
-  const addresses = { PLATFORM_APP_URL: apiUrl, PLATFORM_AUTH_URL: apiUrl, PLATFORM_API_URL: apiUrl }
+  const platform = await startServer('test/bench/platform-server.ts')
   const env = testEnv({
-    ...addresses,
+    ...addressesOf(platform.url),
     PORT: String(await freePort()),
     DATA_DIR: dir,
     REDIS_URL: redis.url,
     LOG_LEVEL: 'info',
   })
-  const ours = await runApp(env)
+  const url = `http://localhost:${env.PORT}`
+  const ours = run('test/bench/probe-app.ts', env)
+  await answering(`${url}/health/live`, ours)
   const store = await ready(openRedis({ urls: [redis.url] }))
-  const [id = '', secret = ''] = (env.TOKEN_KEYS ?? '').split(':')
+  const [id = '', secret = ''] = (env.TOKEN_ENCRYPTION_KEYS ?? '').split(':')
   const setup = await vaultSetup({ store, keys: [{ id, secret: Buffer.from(secret, 'base64') }] })
-  await setup.vault.connect('ann', 'ctx', { ...GRANTED, expiresIn: 3600 })
-  const port = await freePort()
+  await setup.vault.connect(REF, { ...GRANTED, expiresIn: 3600 })
+  const byHandUrl = `http://localhost:${await freePort()}`
   const byHand = run('test/bench/hand-written.ts', {
-    PORT: String(port),
+    PORT: new URL(byHandUrl).port,
     REDIS_URL: redis.url,
-    PLATFORM_API_URL: apiUrl,
+    PLATFORM_API_URL: platform.url,
   })
-  await answering(`http://localhost:${port}/health/live`, byHand)
+  await answering(`${byHandUrl}/health/live`, byHand)
   const dispatcher = new Agent({ connections: 64 })
-  const getLeads = async (url: string) => {
+  const probeAt = async (origin: string) => {
     const visitor = createVisitor()
-    await visitor.post(`${url}/sign-in`, { form: { name: 'ann' } })
-    const cookie = [...(visitor.cookies.get(new URL(url).host) ?? [])]
-      .map((pair) => pair.join('='))
-      .join('; ')
-    const headers = { cookie, accept: 'application/json' }
+    await visitor.post(`${origin}/sign-in`, { form: { name: REF.userId } })
+    const cookies = [...(visitor.cookies.get(new URL(origin).host) ?? [])]
+    const headers = {
+      cookie: cookies.map((pair) => pair.join('=')).join('; '),
+      accept: 'application/json',
+    }
+    const address = `${origin}/connections/${REF.bxcontext}/probe`
     return async () => {
-      const { statusCode, body } = await request(`${url}/connections/ctx/leads`, { dispatcher, headers })
+      const { statusCode, body } = await request(address, { dispatcher, headers })
       const text = await body.text()
-      if (statusCode !== 200) throw new Error(`${url}: ${statusCode} ${text}`)
+      if (statusCode !== 200) throw new Error(`${address}: ${statusCode} ${text}`)
     }
   }
-  const measured = await compare(32, await getLeads(ours.url), await getLeads(`http://localhost:${port}`))
+  const measured = await compare(32, await probeAt(url), await probeAt(byHandUrl))
   add(
-    '`GET /connections/:context/leads`, whole app, Redis, 32 callers',
+    '`GET /connections/:bxcontext/probe`, whole app, Redis, 32 callers',
     'the same route by hand in Express',
     measured,
     '>= 1.0',
   )
-  await Promise.all([ours.kill(), byHand.kill(), dispatcher.destroy(), setup.close()])
+  await Promise.all([ours.kill(), byHand.kill(), platform.stop(), dispatcher.destroy(), setup.close()])
   remove()
 }
 
 async function startBench(): Promise<void> {
   const { dir, remove } = tempDir()
-  const addresses = { PLATFORM_APP_URL: apiUrl, PLATFORM_AUTH_URL: apiUrl, PLATFORM_API_URL: apiUrl }
+  const addresses = addressesOf('http://127.0.0.1:1')
   const env = testEnv({ ...addresses, PORT: String(await freePort()), DATA_DIR: dir, LOG_LEVEL: 'info' })
   const timeOf = async (start: () => Program): Promise<number> => {
     const started = performance.now()
@@ -159,75 +164,42 @@ async function startBench(): Promise<void> {
     const yardstick = await timeOf(() => run('test/bench/empty-app.ts', env))
     rounds.push({ subject, yardstick, ratio: subject / yardstick })
   }
-  const middle = (name: keyof Measured) => median(rounds.map((round) => round[name]))
-  const measured = { subject: middle('subject'), yardstick: middle('yardstick'), ratio: middle('ratio') }
-  add('start of `main.ts` to first answer', "an empty Express app's", measured, '<= 3x', 'ms')
+  add('start of `main.ts` to first answer', "an empty Express app's", medianOf(rounds), '<= 3x', 'ms')
   remove()
 }
 
-/** Starts the server of imports; resolves to its address and its end. */
-async function importServer(settings: Record<string, string> = {}) {
-  const port = String(await freePort())
-  const url = `http://127.0.0.1:${port}`
-  const server = run('test/bench/import-server.ts', { PORT: port, ...settings })
-  await answering(`${url}/times`, server)
-  return { url, stop: () => server.kill() }
-}
-
-async function importBench(): Promise<void> {
+/** At the platform's real limit: how much of it twelve callers use, and whether they ever exceed it. */
+async function rateLimiterBench(): Promise<void> {
   const { dir, remove } = tempDir()
-  const { url, stop } = await importServer()
-  const timeOf = async (script: string, FILE: string): Promise<{ ms: number; peak: number }> => {
-    const program = run(script, { FILE, PLATFORM_API_URL: url })
-    await program.exited
-    return JSON.parse(program.output())
+  const [limit, windowMs] = [100, 30_000]
+  const settings = { LIMIT: String(limit), WINDOW_MS: String(windowMs) }
+  const platform = await startServer('test/bench/limited-server.ts', settings)
+  const store = openSqlite({ file: `${dir}/store.sqlite` })
+  const http = createHttp()
+  const api = createApi({ baseUrl: platform.url, http })
+  const source = rateLimited(store, { limit, windowMs })(BARE_SOURCE, 'bench')
+  let left = 260
+  const caller = async () => {
+    while (left-- > 0) await api.post(source, { path: '/probe', scope: '' }, {})
   }
-  const half = await writePriceFile(dir, 500_000)
-  const rounds: Measured[] = []
-  for (let round = 0; round < 5; round++) {
-    const ours = await timeOf('test/bench/import-by-us.ts', half)
-    const bare = await timeOf('test/bench/import-by-hand.ts', half)
-    rounds.push({ subject: 5e8 / ours.ms, yardstick: 5e8 / bare.ms, ratio: bare.ms / ours.ms })
-  }
-  const middle = (name: keyof Measured) => median(rounds.map((round) => round[name]))
-  add(
-    'import of 500,000 rows, no limit',
-    'csv-parse, map, JSON.stringify, undici POST in a bare loop',
-    { subject: middle('subject'), yardstick: middle('yardstick'), ratio: middle('ratio') },
-    '>= 0.85',
-    'rows/s',
-  )
-  const whole = await writePriceFile(dir, 1_000_000)
-  const ours = (await timeOf('test/bench/import-by-us.ts', whole)).peak / 1024
-  const bare = (await timeOf('test/bench/import-by-hand.ts', whole)).peak / 1024
-  const peak = { subject: ours, yardstick: bare, ratio: ours / bare }
-  add('peak memory, 1,000,000 rows', "the bare loop's", peak, '<= 1.3x', 'MB')
-  await stop()
-  remove()
-}
-
-/** At the platform's real limit: how much of it is used, and whether it is ever hit. */
-async function budgetBench(): Promise<void> {
-  const { dir, remove } = tempDir()
-  const limit = { LIMIT: '100', WINDOW_MS: '30000' }
-  const { url, stop } = await importServer(limit)
-  const FILE = await writePriceFile(dir, 260_000)
-  const program = run('test/bench/import-by-us.ts', { FILE, PLATFORM_API_URL: url, DATA_DIR: dir, ...limit })
-  await program.exited
-  const answer = await fetch(`${url}/times`)
+  await Promise.all(Array.from({ length: 12 }, caller))
+  const answer = await fetch(`${platform.url}/times`)
   const { times, refused } = (await answer.json()) as { times: number[]; refused: number }
   // In use to the full, each request comes one window after the one that had its permit before.
-  const cycles = times.slice(100).map((time, at) => time - (times[at] ?? 0))
-  const used = 30_000 / (cycles.reduce((sum, cycle) => sum + cycle) / cycles.length)
+  const cycles = times.slice(limit).map((time, at) => time - (times[at] ?? 0))
+  const used = windowMs / (cycles.reduce((sum, cycle) => sum + cycle) / cycles.length)
   rows.push([
-    ...[
-      'share of the rate limit that an import uses',
-      '100 per 30 s',
-      `${(100 * used).toFixed(1)} %`,
-      '100 %',
-    ],
-    ...[`${refused} x 429`, '>= 97 %, 0 x 429'],
+    'share of the rate limit that 12 callers use',
+    '100 per 30 s',
+    `${(100 * used).toFixed(1)} %`,
+    '100 %',
+    `${refused} x 429`,
+    '>= 97 %, 0 x 429',
   ])
-  await stop()
+  await Promise.all([http.close(), store.close(), platform.stop()])
   remove()
+}
+
+function addressesOf(url: string): Record<string, string> {
+  return { PLATFORM_APP_URL: url, PLATFORM_AUTH_URL: url, PLATFORM_API_URL: url }
 }

@@ -1,4 +1,4 @@
-/** The leads route as one writes it by hand in Express: a session, one Redis read, a fetch. None of our code. */
+/** The route of the probe as one writes it by hand in Express: a session, one Redis read, a fetch. None of our code. */
 import { RedisStore } from 'connect-redis'
 import express from 'express'
 import session from 'express-session'
@@ -28,12 +28,12 @@ app.post('/sign-in', async (req, res) => {
   res.sendStatus(204)
 })
 
-app.get('/connections/:context/leads', async (req, res) => {
+app.get('/connections/:bxcontext/probe', async (req, res) => {
   const { userId } = req.session
-  const stored = userId && (await redis.get(`token:${userId}:${req.params.context}`))
+  const stored = userId && (await redis.get(`token:${userId}:${req.params.bxcontext}`))
   if (!stored) return void res.sendStatus(401)
   const { accessToken } = JSON.parse(stored)
-  const answer = await fetch(`${PLATFORM_API_URL}/leads?$top=25&$skip=0&$count=true`, {
+  const answer = await fetch(`${PLATFORM_API_URL}/probe?$top=25&$skip=0&$count=true`, {
     headers: { authorization: `Bearer ${accessToken}`, accept: 'application/json' },
   })
   if (!answer.ok) return void res.sendStatus(502)

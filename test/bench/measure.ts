@@ -6,6 +6,15 @@ export interface Measured {
   ratio: number
 }
 
+/** Adds a row to the table: what is measured, against what, how it came out, and the ratio to reach. */
+export type Add = (
+  measure: string,
+  yardstick: string,
+  measured: Measured,
+  reach: string,
+  unit?: string,
+) => void
+
 const ROUNDS = 15
 const ROUND_MS = 500
 
@@ -25,11 +34,13 @@ export async function compare(
     for (const work of order) speeds.set(work, await throughput(work, callers, ROUND_MS))
     rounds.push({ subject: speeds.get(subject) ?? 0, yardstick: speeds.get(yardstick) ?? 0 })
   }
-  return {
-    subject: median(rounds.map((round) => round.subject)),
-    yardstick: median(rounds.map((round) => round.yardstick)),
-    ratio: median(rounds.map((round) => round.subject / round.yardstick)),
-  }
+  return medianOf(rounds.map((round) => ({ ...round, ratio: round.subject / round.yardstick })))
+}
+
+/** The median of each number over several rounds. */
+export function medianOf(rounds: Measured[]): Measured {
+  const middle = (name: keyof Measured) => median(rounds.map((round) => round[name]))
+  return { subject: middle('subject'), yardstick: middle('yardstick'), ratio: middle('ratio') }
 }
 
 async function throughput(work: () => Promise<unknown>, callers: number, ms: number): Promise<number> {

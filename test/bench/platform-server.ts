@@ -1,9 +1,18 @@
-/** The platform's leads, as fast as Node can answer them, in a process of its own. */
+/** A page of 25 records of the platform, as fast as Node can answer it, in a process of its own. */
 import { createServer } from 'node:http'
-import { leadsOf } from '../../src/sandbox/records.ts'
 
-const leads = leadsOf('bench').slice(0, 25)
-const body = JSON.stringify(leads)
+const records = Array.from({ length: 25 }, (_, index) => ({
+  id: `harbour-homes-L${index + 1}`,
+  name: `Nora Example ${index + 1}`,
+  email: `nora.example${index + 1}@example.com`,
+  phone: '0491 570 006',
+  suburb: 'Northcote',
+  projectType: 'Extension',
+  status: 'New',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  notes: 'Would like a quote for a second storey by the end of the month.',
+}))
+const body = JSON.stringify(records)
 const headers = {
   'content-type': 'application/json',
   'x-odata-total-count': '40',

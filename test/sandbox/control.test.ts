@@ -80,7 +80,7 @@ describe('faults', () => {
 
 test('the rate limit accepts its number of calls in any window, and says when to retry', async () => {
   const { call, close } = await startSandbox({
-    rateLimit: { limit: 5, windowMs: 2_000 },
+    rateLimit: { limit: 5, windowMs: 1_000 },
     parts: [probe],
   })
   const status = async () => (await call('harbour-homes', '/probe')).status

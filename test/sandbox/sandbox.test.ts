@@ -177,7 +177,10 @@ describe('the sandbox’s API', () => {
     const visitor = await signedIn(app, 'partial')
     const form = { answer: 'accept', scope: 'leads' }
     await visitor.get(await toCallback(app, visitor, { form }))
-    const partial = await app.services.vault.accessToken('partial', 'harbour-homes')
+    const partial = await app.services.connect.vault.accessToken({
+      userId: 'partial',
+      bxcontext: 'harbour-homes',
+    })
     expect((await api('/probe', partial)).status).toBe(200)
     const rejected = await api('/probe/catalogues', partial)
     expect(rejected.status).toBe(403)
@@ -198,6 +201,8 @@ describe('the faults of the consent page', () => {
   test('missing_scope drops one scope from the next consent', async () => {
     await app.fault('consent', 'missing_scope', 1)
     await connected(app, { name: 'scopeless' })
-    expect((await app.services.vault.find('scopeless', 'harbour-homes'))?.scopes).toEqual(['catalogues'])
+    expect(
+      (await app.services.connect.vault.find({ userId: 'scopeless', bxcontext: 'harbour-homes' }))?.scopes,
+    ).toEqual(['catalogues'])
   })
 })

@@ -1,9 +1,12 @@
 /** `npm run tenants`: the tenants that the API key may act for (specification 5.2.7). */
 import '../../runtime/env-file.ts'
+import { createCommand } from '../../runtime/command.ts'
 import { fail } from '../../runtime/serve.ts'
 import { openByApiKey } from './by-api-key.ts'
 import { explain } from './explain.ts'
 import { listTenants } from './first-party.ts'
+
+createCommand('tenants', 'Lists the tenants that the API key may act for.').parse()
 
 try {
   // Without a tenant: a tenant's token lists that tenant alone.

@@ -2,6 +2,7 @@
 import '../../runtime/env-file.ts'
 import express from 'express'
 import { generalSettings, serverSettings, storeSettings } from '../../config.ts'
+import { createCommand } from '../../runtime/command.ts'
 import { withDevelopmentSecrets } from '../../runtime/dev-secrets.ts'
 import { createLog } from '../../runtime/log.ts'
 import { fail, GRACE_MS, listen, onStopSignal } from '../../runtime/serve.ts'
@@ -15,6 +16,8 @@ import { securityHeaders } from '../../web/security-headers.ts'
 import { type LivePricingBase, openBases } from './bases.ts'
 import { livePricingRoutes } from './routes.ts'
 import { requiredLivePricingSettings } from './settings.ts'
+
+createCommand('live-pricing', 'Serves the live pricing API alone, without the rest of the app.').parse()
 
 try {
   const { general, server, store, settings } = readSettings(withDevelopmentSecrets(process.env), {

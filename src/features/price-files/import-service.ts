@@ -160,10 +160,7 @@ export function createImportService(options: ImportServiceOptions): ImportServic
     const jobs = entries.flatMap(({ key, value }) => {
       const job = parseJob(value)
       if (!job)
-        log.error(
-          { code: 'record_decryption_failed', importId: key.id },
-          'the record of an import cannot be read',
-        )
+        log.error({ code: 'import_unreadable', importId: key.id }, 'the record of an import cannot be read')
       return job ?? []
     })
     return jobs.sort((a, b) => b.createdAt - a.createdAt)

@@ -2,7 +2,10 @@ import { createHmac } from 'node:crypto'
 import express from 'express'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
+import { createBuilderRequests } from '../../../src/features/builder-requests/builder-requests.ts'
+import { createPending } from '../../../src/features/builder-requests/pending.ts'
 import { builderRequestsRoutes } from '../../../src/features/builder-requests/routes.ts'
+import { createEvents } from '../../../src/features/builder-requests/webhook-events.ts'
 import { type Running, startAll, WEBHOOK_SECRET } from '../../support/app.ts'
 import { connected, logIn } from '../../support/flow.ts'
 import { serve } from '../../support/ports.ts'
@@ -19,12 +22,11 @@ beforeEach(() => fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' }))
 
 let number = 0
 const event = (more: object = {}) => ({
-  ...{
-    id: `evt_test_${number++}`,
-    type: 'integration-connection.requested',
-    occurredAt: new Date().toISOString(),
-  },
-  ...{ data: { bxcontext: 'summit-supplies', integrationConnectionId: 'x' }, ...more },
+  id: `evt_test_${number++}`,
+  type: 'integration-connection.requested',
+  occurredAt: new Date().toISOString(),
+  data: { bxcontext: 'summit-supplies', integrationConnectionId: 'x' },
+  ...more,
 })
 const signature = (body: string, secret = WEBHOOK_SECRET) =>
   createHmac('sha256', secret).update(body).digest('hex')
@@ -32,17 +34,26 @@ const signature = (body: string, secret = WEBHOOK_SECRET) =>
 /** Delivers a body, signed as it should be unless `headers` says otherwise. */
 async function deliver(body: string, headers: Record<string, string> = {}) {
   const answer = await fetch(`${app.url}/webhooks/platform`, {
-    ...{ method: 'POST', body },
-    headers: {
-      ...{ 'content-type': 'application/json', 'x-webhook-signature': signature(body) },
-      ...headers,
-    },
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', 'x-webhook-signature': signature(body), ...headers },
   })
   const text = await answer.text()
   return { status: answer.status, text, json: text.startsWith('{') ? JSON.parse(text) : null }
 }
 const stored = async (id: string) =>
-  (await app.services.events.recent('summit-supplies')).some((event) => event.id === id)
+  (await createEvents(app.services.store).recent('summit-supplies')).some((event) => event.id === id)
+/** What the app knows of the pending requests. */
+const pending = () => {
+  const { store, connect } = app.services
+  const { vault, pacedSource } = connect
+  return createPending({
+    store,
+    builderRequests: createBuilderRequests(connect.api),
+    source: vault.tokenSource,
+    pacedSource,
+  })
+}
 const lists = async () => (await app.calls()).filter(({ endpoint }) => endpoint === 'catalogues').length
 
 describe('a delivery', () => {
@@ -76,11 +87,9 @@ describe('a delivery', () => {
   test('without a signature is refused', async () => {
     const body = JSON.stringify(event())
     const answer = await fetch(`${app.url}/webhooks/platform`, {
-      ...{
-        method: 'POST',
-        body,
-        headers: { 'content-type': 'application/json', accept: 'application/json' },
-      },
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
     })
     expect(answer.status).toBe(401)
     expect(await answer.json()).toMatchObject({ code: 'invalid_signature' })
@@ -159,7 +168,7 @@ test('an event of another shape than expected is stored once as unknown, and the
 })
 
 test('a replay is recognised after hundreds of other events', async () => {
-  const { events } = app.services
+  const events = createEvents(app.services.store)
   expect(await events.add({ id: 'bulk_0', type: 'bulk' })).toBe(true)
   for (let at = 1; at < 600; at++) await events.add({ id: `bulk_${at}`, type: 'bulk' })
   expect(await events.add({ id: 'bulk_0', type: 'bulk' })).toBe(false)
@@ -179,7 +188,9 @@ test('a request of the sandbox’s builder arrives as an event and is in the lis
   await logIn(app, builder)
   const form = { externalRef: 'CUST77' }
   await builder.post(`${app.platform}/suppliers/harbour-homes/summit-supplies/ask`, { form })
-  await vi.waitFor(async () => expect(await app.services.pending.count('sam', 'summit-supplies')).toBe(1))
+  await vi.waitFor(async () =>
+    expect(await pending().count({ userId: 'sam', bxcontext: 'summit-supplies' })).toBe(1),
+  )
   const page = await supplier.get(`${app.url}/connections/summit-supplies/builder-requests`, {
     accept: 'application/json',
   })
@@ -195,13 +206,12 @@ test('without a secret there is no webhook, and the open page asks the platform 
   })
   const body = JSON.stringify(event())
   const answer = await fetch(`${polling.url}/webhooks/platform`, {
-    ...{
-      method: 'POST',
-      body,
-      headers: { 'content-type': 'application/json', 'x-webhook-signature': signature(body) },
-    },
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', 'x-webhook-signature': signature(body) },
   })
   expect(answer.status).toBe(404)
+  expect(await answer.json()).toMatchObject({ code: 'webhook_disabled' })
   const page = await visitor.get(`${polling.url}/connections/summit-supplies/builder-requests`)
   expect(page.text).toContain('Checked every few seconds')
   await polling.close()
@@ -209,9 +219,10 @@ test('without a secret there is no webhook, and the open page asks the platform 
 
 describe('many webhooks', () => {
   test('among 5,000 other connections are answered as fast as among none, and fetch only what they are about', async () => {
-    const { vault } = app.services
+    const { vault } = app.services.connect
     const tokens = { accessToken: 'a', refreshToken: 'r', expiresIn: 3600, scopes: undefined }
-    for (let at = 0; at < 5_000; at++) await vault.connect(`user-${at}`, `business-${at}`, tokens)
+    for (let at = 0; at < 5_000; at++)
+      await vault.connect({ userId: `user-${at}`, bxcontext: `business-${at}` }, tokens)
     const listed = await lists()
     const scan = vi.spyOn(app.services.store, 'scan')
     await deliver(JSON.stringify(event()))
@@ -242,15 +253,18 @@ test.each([-301, 301])('a signed time %i s away from ours is refused', async (se
 test('an open page asks the platform now and then even with a webhook: a delivery may be lost', async () => {
   let asked = 0
   const routes = builderRequestsRoutes({
-    ...app.services,
+    builderRequests: createBuilderRequests(app.services.connect.api),
+    events: createEvents(app.services.store),
+    vault: app.services.connect.vault,
+    shutdownSignal: app.services.context.shutdownSignal,
     pending: {
-      ...app.services.pending,
+      ...pending(),
       fetch: async () => {
         asked++
         return []
       },
     },
-    webhook: true,
+    hasWebhook: true,
     pollMs: 100,
   })
   const server = express()

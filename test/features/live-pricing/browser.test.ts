@@ -1,21 +1,15 @@
 import { join } from 'node:path'
-import type { Browser, BrowserContextOptions } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { PRICE_LISTS } from '../../../src/features/live-pricing/bases.ts'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
-import { PRICE_LISTS } from '../../src/services.ts'
-import { startAll } from '../../support/app.ts'
+import { PRICING_CLIENT, type Running, startAll } from '../../support/app.ts'
 import { inspect, openChromium, openPage } from '../../support/chromium.ts'
 import { CHROMIUM, withChromium } from '../../support/programs.ts'
 import { SAMPLE } from './support.ts'
 
-const windows: { name: string; options: BrowserContextOptions }[] = [
-  { name: 'a desktop window', options: { viewport: { width: 1200, height: 800 } } },
-  { name: 'a dark phone of 375 px', options: { viewport: { width: 375, height: 700 }, colorScheme: 'dark' } },
-  {
-    name: 'a browser without JavaScript',
-    options: { viewport: { width: 1200, height: 800 }, javaScriptEnabled: false },
-  },
-]
+const DESKTOP = { viewport: { width: 1200, height: 800 } }
+const DARK_PHONE = { viewport: { width: 375, height: 700 }, colorScheme: 'dark' as const }
 
 const ITEMS = [
   { code: 'DK-1001', name: 'Decking, Merbau, 90 x 19 mm', unit: 'm', price: 7.3 },
@@ -26,23 +20,33 @@ const ITEMS = [
 
 describe.skipIf(!CHROMIUM)(`a builder in Chromium${withChromium}`, () => {
   let browser: Browser
+  let app: Running
   beforeAll(async () => {
-    browser = await openChromium()
-  })
-  afterAll(() => browser?.close())
-
-  test.each(windows)('picks items, finds a store, and sees live prices, in $name', async ({ options }) => {
-    const app = await startAll(
-      {},
-      {
-        samples: { 'summit-supplies': { id: 'range', name: 'Summit trade range', items: ITEMS } },
-        connected: [{ builder: 'ridgeline-build', supplier: 'summit-supplies', externalRef: 'CUST1002' }],
-      },
-    )
+    const catalogues = {
+      samples: { 'summit-supplies': { id: 'range', name: 'Summit trade range', items: ITEMS } },
+      connected: [{ builder: 'ridgeline-build', supplier: 'summit-supplies', externalRef: 'CUST1002' }],
+    }
+    ;[browser, app] = await Promise.all([openChromium(), startAll({}, { features: { catalogues } })])
     await loadPriceList(SAMPLE, join(app.config.dataDir, PRICE_LISTS.production))
-    await vi.waitFor(() => expect(app.services.livePricing[0]?.book.loaded()).toBe(true), 5_000)
-    const { page, complaints, close } = await openPage(browser, options)
-    const look = () => inspect(page, options.javaScriptEnabled !== false)
+    await vi.waitFor(async () => expect(await isLoaded(app.url)).toBe(true), { timeout: 5_000 })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await app?.close()
+  })
+
+  test('picks items, finds a store, and sees live prices; a dark phone and a browser without JavaScript show the same pages', async () => {
+    const { page, complaints, close } = await openPage(browser, DESKTOP)
+    const others = [
+      { scripted: true, ...(await openPage(browser, DARK_PHONE)) },
+      { scripted: false, ...(await openPage(browser, { ...DESKTOP, javaScriptEnabled: false })) },
+    ]
+    const elsewhere = async ({ page: other, scripted }: (typeof others)[number]) => {
+      await other.context().addCookies(await page.context().cookies())
+      await other.goto(page.url())
+      await inspect(other, scripted)
+    }
+    const look = () => Promise.all([inspect(page, true), ...others.map(elsewhere)])
     await page.goto(`${app.platform}/login`)
     await page.getByRole('button', { name: /Marcus Reid/ }).click()
     await page.getByRole('link', { name: 'Suppliers' }).click()
@@ -82,8 +86,34 @@ describe.skipIf(!CHROMIUM)(`a builder in Chromium${withChromium}`, () => {
     await page.goto(`${app.url}/live-pricing`)
     await page.getByRole('link', { name: 'TradingHours' }).first().click()
     await look()
+    expect([complaints, ...others.map((other) => other.complaints)].flat()).toEqual([])
+    await Promise.all([close(), ...others.map((other) => other.close())])
+  })
+
+  test('sees live prices without JavaScript', async () => {
+    const { page, complaints, close } = await openPage(browser, { ...DESKTOP, javaScriptEnabled: false })
+    await page.goto(`${app.platform}/login`)
+    await page.getByRole('button', { name: /Marcus Reid/ }).click()
+    await page.getByRole('link', { name: 'Suppliers' }).click()
+    await page.getByRole('link', { name: 'Summit trade range' }).first().click()
+    await page.getByLabel('Pick DK-1001').check()
+    await page.getByRole('button', { name: /Live prices/ }).click()
+    await page.getByLabel('Near an address').fill('4 Smith Street, Northcote')
+    await page.getByRole('button', { name: 'Find stores and prices' }).click()
+    expect(await page.getByRole('row').filter({ hasText: 'DK-1001' }).innerText()).toMatch(/\$6\.\d/)
+    await inspect(page, false)
     expect(complaints).toEqual([])
     await close()
-    await app.close()
   })
 })
+
+/** Whether the app has found its price list. */
+async function isLoaded(url: string): Promise<boolean> {
+  const { clientId, clientSecret } = PRICING_CLIENT
+  const grant = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
+  const body = new URLSearchParams(grant)
+  const answer = await fetch(`${url}/live-pricing/connect/token`, { method: 'POST', body })
+  const { access_token: token } = (await answer.json()) as { access_token: string }
+  const search = `${url}/live-pricing/stores/nearest?latitude=-37.77&longitude=145&radius=50`
+  return (await fetch(search, { headers: { authorization: `Bearer ${token}` } })).ok
+}

@@ -11,17 +11,9 @@ import {
 import { createLog } from '../../../src/runtime/log.ts'
 import { tempDir } from '../../support/app.ts'
 import { serve } from '../../support/ports.ts'
-import { run } from '../../support/process.ts'
 import { CALLER, SAMPLE, type Supplier, startSupplier } from './support.ts'
-import {
-  isPrices,
-  isSearch,
-  onGood,
-  scaled,
-  startWrongSupplier,
-  type Tamper,
-  WRONG,
-} from './wrong-suppliers.ts'
+import { isPrices, isSearch, onGood, scaled, startWrongSupplier, type Tamper } from './wrong-suppliers.ts'
+import { WRONG } from './wrong-ways.ts'
 
 let supplier: Supplier
 let lists: PriceLists
@@ -148,54 +140,4 @@ describe('a supplier that answers', () => {
       expect(told).not.toMatch(/eyJ[\w-]+\.eyJ/)
     },
   )
-})
-
-describe('npm run check-supplier', () => {
-  const check = async (url: string, ...more: string[]) => {
-    const args = [url, '--client-id', CALLER.id, '--client-secret', CALLER.secret, ...more]
-    const program = run('src/features/live-pricing/cli-check-supplier.ts', {}, { args })
-    return { code: await program.exited, output: program.output() }
-  }
-
-  test('prints every rule with the call that shows it, and exits 0 when none is broken', async () => {
-    const { code, output } = await check(supplier.url, '--item', 'FT-1001', '--verbose')
-    expect(code).toBe(0)
-    for (const { id } of RULES)
-      expect(output).toMatch(new RegExp(`^pass  ${id.replaceAll('.', '\\.')} `, 'm'))
-    expect(output).toContain(`${RULES.length} rules hold, 0 are broken, 0 could not be checked.`)
-    expect(output).toMatch(/> POST \/request-prices\n\s+> \{"items":/)
-    expect(output).not.toContain(CALLER.secret)
-  })
-
-  test('names the rule that is broken, shows request and answer, and exits 1', async () => {
-    const wrong = await wrongSupplier(WRONG['store.unknown']?.[0]?.[1] ?? (() => {}))
-    const { code, output } = await check(wrong.url)
-    expect(code).toBe(1)
-    expect(output).toMatch(
-      /^FAIL {2}store\.unknown .*\n.*must be answered 404, not 200\.\n\s+> GET \/stores\/[\w-]+\n\s+< 200 null/m,
-    )
-    await wrong.close()
-  })
-
-  test('tells programs the same as JSON', async () => {
-    const { code, output } = await check(supplier.url, '--json')
-    expect(code).toBe(0)
-    expect(JSON.parse(output).map(({ rule }: { rule: string }) => rule)).toEqual(RULES.map(({ id }) => id))
-  })
-
-  test('fails for an address where nobody answers, and for arguments that are none', async () => {
-    expect(await check('http://localhost:1/base')).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('bad port'),
-    })
-    expect(await check('nowhere')).toMatchObject({
-      code: 1,
-      output: expect.stringMatching(/^Name one base address[\s\S]*Usage/),
-    })
-    expect(await check(supplier.url, '--near', '-37.81,144.96')).toMatchObject({ code: 0 })
-    expect(await check(supplier.url, '--near', 'Sydney')).toMatchObject({
-      code: 1,
-      output: expect.stringMatching(/^--near must be/),
-    })
-  })
 })

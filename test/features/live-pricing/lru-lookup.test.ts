@@ -11,30 +11,32 @@ function counting() {
   return { values, times: (key: string) => asked.filter((one) => one === key).length }
 }
 
-test('what is asked for again is looked up twice, and never after that', () => {
+test('a value is looked up once, however often it is asked for', () => {
   const { values, times } = counting()
   for (let time = 0; time < 5; time++) expect(values(['a1', 'b', 'a2'])).toEqual(['A1', undefined, 'A2'])
-  expect([times('a1'), times('a2')]).toEqual([2, 2])
+  expect([times('a1'), times('a2')]).toEqual([1, 1])
 })
 
-test('what is asked for several times at once is looked up once', () => {
+test('a key that is asked for several times at once is looked up once', () => {
   const { values, times } = counting()
   expect(values(['a', 'b', 'a', 'b', 'a'])).toEqual(['A', undefined, 'A', undefined, 'A'])
   expect([times('a'), times('b')]).toEqual([1, 1])
 })
 
-test('what there is not, and what is longer than any key of ours, is never kept', () => {
+test('a key that is not found, or that is longer than 250 characters, is never cached', () => {
   const { values, times } = counting()
   const long = `a${'x'.repeat(1_000)}`
   for (let time = 0; time < 5; time++) expect(values([long, 'b'])).toEqual([long.toUpperCase(), undefined])
   expect([times(long), times('b')]).toEqual([5, 5])
 })
 
-test('what nobody asks for again is not kept, however much of it there is', () => {
+test('a value that is asked for now and then stays cached while 200,000 others pass; one that is not goes', () => {
   const { values, times } = counting()
-  values(['a'])
-  values(['a'])
-  for (let at = 0; at < 200_000; at += 500) values(Array.from({ length: 500 }, (_, more) => `a${at + more}`))
-  values(['a'])
-  expect(times('a')).toBe(2)
+  values(['a-often', 'a-once'])
+  for (let at = 0; at < 200_000; at += 500) {
+    values(Array.from({ length: 500 }, (_, more) => `a${at + more}`))
+    if (at % 10_000 === 0) values(['a-often'])
+  }
+  values(['a-often', 'a-once'])
+  expect([times('a-often'), times('a-once')]).toEqual([1, 2])
 })

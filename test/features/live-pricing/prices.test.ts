@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { priceItemSchema } from '../../../src/features/live-pricing/contract.ts'
-import { bestDiscount, moneyOf } from '../../../src/features/live-pricing/money.ts'
-import type { PriceProvider } from '../../../src/features/live-pricing/price-provider.ts'
 import { line, type Supplier, startSupplier } from './support.ts'
 
 let supplier: Supplier
@@ -10,105 +8,6 @@ beforeAll(async () => {
   supplier = await startSupplier()
 })
 afterAll(() => supplier.close())
-
-/** A decimal as a whole number over a power of ten, by BigInt alone. */
-function exact(text: string): { digits: bigint; scale: number } {
-  const [, mantissa = '', exponent = '0'] = /^([-\d.]+)(?:e([+-]?\d+))?$/i.exec(text) ?? []
-  const [whole = '', fraction = ''] = mantissa.split('.')
-  const scale = fraction.length - Number(exponent)
-  const digits = BigInt(whole + fraction)
-  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 }
-}
-
-/** unitPrice * quantity - discount as the text of a decimal. */
-function totalOf(unitPrice: string, quantity: string, discount: string): string {
-  const [unit, count, off] = [exact(unitPrice), exact(quantity), exact(discount)]
-  const scale = Math.max(unit.scale + count.scale, off.scale)
-  const raise = (digits: bigint, from: number) => digits * 10n ** BigInt(scale - from)
-  const total = raise(unit.digits * count.digits, unit.scale + count.scale) - raise(off.digits, off.scale)
-  const text = String(total < 0n ? -total : total).padStart(scale + 1, '0')
-  const point = text.length - scale
-  return `${total < 0n ? '-' : ''}${text.slice(0, point)}${scale > 0 ? `.${text.slice(point)}` : ''}`
-}
-/** A number as a reader of decimals sees it, without zeros that mean nothing. */
-function plain(text: string): string {
-  let { digits, scale } = exact(text)
-  for (; scale > 0 && digits % 10n === 0n; scale--) digits /= 10n
-  return `${digits}e-${scale}`
-}
-
-const cents = fc.integer({ min: 0, max: 10_000_000 }).map((value) => (value / 100).toFixed(2))
-const fine = fc.integer({ min: 0, max: 2_000_000_000 }).map((value) => (value / 10_000).toFixed(4))
-const quantities = fc.oneof(
-  fc.integer({ min: 1, max: 100_000 }).map((value) => value / 10),
-  fc.integer({ min: 1, max: 1_000_000 }),
-  fc.double({ min: 1e-6, max: 1_000_000, noNaN: true }),
-)
-
-describe('money', () => {
-  test('a total is unitPrice * quantity - discount, to the last digit, for any quantity', () => {
-    fc.assert(
-      fc.property(
-        fc.oneof(cents, fine),
-        quantities,
-        fc.integer({ min: 0, max: 100 }),
-        (unitPrice, quantity, percent) => {
-          const discount =
-            bestDiscount(unitPrice, quantity, [{ kind: 'percent', value: String(percent) }]) ?? '0'
-          const json = JSON.stringify(moneyOf(unitPrice, quantity, discount))
-          const [, total = ''] = /"totalPrice":([^}]+)\}/.exec(json) ?? []
-          const right = totalOf(unitPrice, String(quantity), discount)
-          expect(Number(total)).toBe(Number(right))
-          // The digits themselves, and not those of the nearest double.
-          expect(plain(total)).toBe(plain(right))
-        },
-      ),
-      { numRuns: 5000 },
-    )
-  })
-
-  test.each([
-    ['0.1', 3, '0', 0.3],
-    ['1.1', 2.4, '0', 2.64],
-    ['4.35', 100, '0', 435],
-    ['1.005', 1000, '0', 1005],
-    ['12.345', 0.1, '0.12', 1.1145],
-  ])('%s dollars times %d less %s is %d', (unitPrice, quantity, discount, total) => {
-    expect(moneyOf(unitPrice, quantity, discount).totalPrice).toBe(total)
-  })
-
-  test('a total of more digits than a double keeps is told with all of them', () => {
-    expect(JSON.stringify(moneyOf('85143.7771', 913.5443))).toContain('"totalPrice":77782612.25017553}')
-    expect(JSON.stringify(moneyOf('8042274.0004', 9.2024))).toContain('"totalPrice":74008222.26128096}')
-  })
-
-  test('a discount is rounded half up to whole cents, is the best of those that apply, and leaves no price below 0', () => {
-    const percent = (value: string) => ({ kind: 'percent', value }) as const
-    expect(bestDiscount('0.10', 1, [percent('5')])).toBe('0.01')
-    expect(bestDiscount('0.10', 1, [percent('4.9')])).toBeUndefined()
-    expect(
-      bestDiscount('10', 3, [
-        percent('5'),
-        { kind: 'amount', value: '0.6' },
-        { kind: 'price', value: '9.45' },
-      ]),
-    ).toBe('1.8')
-    expect(bestDiscount('0.128', 1, [percent('100')])).toBe('0.12')
-    expect(bestDiscount('5', 1, [{ kind: 'price', value: '7' }])).toBeUndefined()
-  })
-
-  test('a price provider that answers no decimal, a negative price, or more discount than price is found out', () => {
-    for (const [unitPrice, discount] of [
-      ['x', '0'],
-      ['NaN', '0'],
-      ['-1', '0'],
-      ['1', '-0.5'],
-      ['1', '3'],
-      ['', '0'],
-    ] as const)
-      expect(() => moneyOf(unitPrice, 2, discount), unitPrice).toThrow()
-  })
-})
 
 describe('POST /request-prices', () => {
   test('prices each item for the member, in the order of the request, duplicates and all', async () => {
@@ -297,68 +196,6 @@ describe('POST /request-prices', () => {
       }),
       { numRuns: 400 },
     )
-  })
-})
-
-describe('a price provider that fails', () => {
-  const provider = (prices: PriceProvider['prices']): PriceProvider => ({
-    prices,
-    store: async () => null,
-    nearest: async () => [],
-  })
-  const faults: [string, PriceProvider['prices']][] = [
-    [
-      'throws',
-      () => {
-        throw new Error('ERP down: password=hunter2')
-      },
-    ],
-    ['rejects', async () => Promise.reject(new Error('ERP down: password=hunter2'))],
-    ['never answers', () => new Promise(() => {})],
-    ['answers too few lines', async () => []],
-    ['answers too many lines', async () => [{ unitPrice: '1' }, { unitPrice: '2' }]],
-    ['answers nonsense', async (lines) => lines.map(() => ({ unitPrice: 'free' }))],
-    ['answers nothing', async () => undefined as never],
-    ['answers text', async () => 'x' as never],
-    ['answers lines that are text', async (lines) => lines.map(() => '5') as never],
-    ['answers errors that it made up', async (lines) => lines.map(() => ({ error: 'sold_out' })) as never],
-    ['answers neither price nor error', async (lines) => lines.map(() => ({ error: undefined })) as never],
-    ['answers holes', async (lines) => new Array(lines.length)],
-  ]
-  test.each(faults)(
-    'that %s makes its items errors, not the call, and its words stay inside',
-    async (_, prices) => {
-      const failing = await startSupplier(provider(prices), { timeoutMs: 50 })
-      const answers = await failing.prices([line('A'), line('B', 'S1', 0)])
-      expect(answers).toMatchObject([
-        { unitPrice: null, discount: null, totalPrice: null, errorCode: 'price_unavailable' },
-        { errorCode: 'quantity_invalid' },
-      ])
-      expect(JSON.stringify(answers) + failing.logLines.join('')).not.toContain('hunter2')
-      await failing.close()
-    },
-  )
-
-  test('of one item leaves the others their prices', async () => {
-    const mixed = await startSupplier(provider(async () => [{ unitPrice: '-3' }, { unitPrice: '3' }]))
-    expect(await mixed.prices([line('A'), line('B')])).toMatchObject([
-      { errorCode: 'price_unavailable' },
-      { totalPrice: 3 },
-    ])
-    await mixed.close()
-  })
-
-  test('for stores answers 503 with Retry-After', async () => {
-    const broken = await startSupplier({
-      prices: async () => [],
-      store: async () => Promise.reject(new Error('x')),
-      nearest: async () => Promise.reject(new Error('x')),
-    })
-    for (const path of ['/stores/S1', '/stores/nearest?latitude=1&longitude=1&radius=1']) {
-      const answer = await broken.call(path)
-      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '30'])
-    }
-    await broken.close()
   })
 })
 

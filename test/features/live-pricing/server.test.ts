@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { PRICE_LISTS } from '../../../src/features/live-pricing/bases.ts'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
-import { PRICE_LISTS } from '../../src/services.ts'
 import { tempDir } from '../../support/app.ts'
 import { freePort } from '../../support/ports.ts'
 import { answering, type Program, run } from '../../support/process.ts'
@@ -76,16 +76,22 @@ describe('npm run live-pricing', () => {
     expect([await unitPrice(live, stagingToken), await unitPrice(staging, liveToken)]).toEqual([401, 401])
   })
 
+  test('explains itself with --help, without settings', async () => {
+    program = run('src/features/live-pricing/cli-live-pricing.ts', {}, { args: ['--help'] })
+    expect(await program.exited).toBe(0)
+    expect(program.output()).toMatch(/^Usage: npm run live-pricing --/)
+  })
+
   test('does not start without callers, and says which setting is missing', async () => {
     program = run('src/features/live-pricing/cli-live-pricing.ts', { DATA_DIR: dir, PORT: '3999' })
     expect(await program.exited).toBe(1)
     expect(program.output()).toBe(
-      'The settings have a problem: LIVE_PRICING_CLIENTS is not set: id:secret of who may call\n',
+      'The settings have a problem: LIVE_PRICING_CLIENTS is required (id:secret of each client that may call)\n',
     )
   })
 })
 
-test('npm run load-prices killed at any moment leaves the prices as they were, and the next load works', async () => {
+test('npm run load-prices killed at eight moments of a load leaves the prices as they were, and the next load works', async () => {
   const lists = join(dir, 'data', PRICE_LISTS.production)
   await loadPriceList(writeFiles(join(dir, 'csv'), SMALL), lists)
   const url = await start({ LIVE_PRICING_CLIENTS: 'p:secret-of-production' })

@@ -10,9 +10,13 @@ const memory = () => {
   return process.memoryUsage().rss
 }
 let early = 0
-const { catalogues, source } = supplier
+const { catalogueImports, source } = supplier
 const outcome = await runImport({
-  ...{ catalogues, source, catalogueId, batchId: 'b1', batches: readBatches(process.env.FILE ?? '') },
+  catalogueImports,
+  source,
+  catalogueId,
+  batchId: 'b1',
+  batches: readBatches(process.env.FILE ?? ''),
   onProgress: ({ sent }) => {
     if (early === 0 && sent >= 100_000) early = memory()
   },

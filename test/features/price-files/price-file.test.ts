@@ -291,12 +291,12 @@ describe('columns', () => {
   })
 
   test('that are chosen twice, or are none of the file, are refused', async () => {
-    const doubts = async (columns: Record<string, number>) =>
-      (await checkPriceFile(chunks('a,b\nA1,1\n'), { columns, onProblem: () => {} })).doubts
-    expect(await doubts({ code: 0, price: 0 })).toEqual(['A column is chosen for two fields.'])
-    expect(await doubts({ code: 0, price: 7 })).toEqual(['A chosen column is not in the file.'])
-    expect(await doubts({ code: 0 })).toEqual(['Choose the column of the price.'])
-    expect(await doubts({ code: 0, price: 1 })).toEqual([])
+    const mappingErrors = async (columns: Record<string, number>) =>
+      (await checkPriceFile(chunks('a,b\nA1,1\n'), { columns, onProblem: () => {} })).mappingErrors
+    expect(await mappingErrors({ code: 0, price: 0 })).toEqual(['A column is chosen for two fields.'])
+    expect(await mappingErrors({ code: 0, price: 7 })).toEqual(['A chosen column is not in the file.'])
+    expect(await mappingErrors({ code: 0 })).toEqual(['Choose the column of the price.'])
+    expect(await mappingErrors({ code: 0, price: 1 })).toEqual([])
   })
 })
 

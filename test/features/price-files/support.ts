@@ -1,186 +1,95 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
-import { type Api, createApi } from '../../../src/connect/platform/api.ts'
-import { createHttp } from '../../../src/connect/platform/http.ts'
-import { openSqlite } from '../../../src/connect/store/sqlite.ts'
-import type { Store } from '../../../src/connect/store/store.ts'
 import { type Catalogues, createCatalogues } from '../../../src/features/catalogues/catalogues.ts'
-import { createFirstPartyAccess, type FirstPartyAccess } from '../../../src/features/first-party/access.ts'
+import { batchesOf } from '../../../src/features/price-files/batches.ts'
 import {
-  createFirstParty,
-  type FirstPartyCredentials,
-} from '../../../src/features/first-party/first-party.ts'
-import { createLog } from '../../../src/runtime/log.ts'
+  type CatalogueImports,
+  createCatalogueImports,
+} from '../../../src/features/price-files/catalogue-imports.ts'
+import { openPriceFile } from '../../../src/features/price-files/price-file.ts'
+import { type ImportOptions, runImport } from '../../../src/features/price-files/run.ts'
 import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts'
-import { createSandbox } from '../../../src/sandbox/sandbox.ts'
-import { tempDir } from '../../support/app.ts'
-import { freePort, serve } from '../../support/ports.ts'
-import { answering, type Program, run } from '../../support/process.ts'
-import { newKey } from '../../support/vault.ts'
+import {
+  type ApiKeyAccess,
+  CREDENTIALS,
+  openAccess,
+  type Platform,
+  startPlatform as startSandbox,
+} from '../first-party/support.ts'
 
-/** The sandbox's supplier, by API key. */
-export const CREDENTIALS: FirstPartyCredentials = {
-  email: 'priya@summit.example',
-  apiKey: 'sandbox-api-key',
-  subscriptionKey: 'sandbox-subscription-key',
-}
-const SILENT = createLog('silent', { write: () => {} })
-const FAST: Partial<SandboxOptions> = {
-  rateLimit: { limit: 1_000_000, windowMs: 1_000 },
-  features: { 'price-files': { importTiming: { itemsPerSecond: 10_000_000, settleMs: 50 } } },
-}
+/** The sandbox completes imports at once. */
+const FAST = { 'price-files': { importTiming: { itemsPerSecond: 10_000_000, settleMs: 50 } } }
 
-export interface SupplierPlatform {
-  url: string
-  apiUrl: string
-  /** What a command needs to work with it, on a data folder of its own. */
-  env: Record<string, string>
-  dir: string
+export interface SupplierPlatform extends Platform {
   /** Every item of a catalogue, by code. */
   items(catalogueId: string): Promise<Map<string, Record<string, unknown>>>
   /** The ids of the supplier's own catalogues, by name. */
   catalogueIds(): Promise<Map<string, string>>
-  calls(): Promise<{ endpoint: string; status: number | string }[]>
-  /** Sets a fault; `none` clears it. */
-  fault(endpoint: string, fault: string, times?: number, retryAfter?: number): Promise<void>
-  post(path: string): Promise<void>
-  close(): Promise<void>
 }
 
-/** The sandbox over HTTP, here or in a process of its own; without limits unless `options` says otherwise. */
+/** The sandbox over HTTP, here or in a process of its own, without a limit and with fast imports unless `options` says otherwise. */
 export async function startPlatform(
   options: Partial<SandboxOptions> = {},
-  { apart = false } = {},
+  where: { apart?: boolean } = {},
 ): Promise<SupplierPlatform> {
-  const { dir, remove } = tempDir()
-  const { url, close } = apart
-    ? await sandboxApart({ ...FAST, ...options })
-    : await sandboxHere({ ...FAST, ...options })
-  const apiUrl = `${url}/api`
-  const key = randomBytes(32).toString('base64')
-  const post = async (path: string, body: unknown = {}) => {
-    const headers = { 'content-type': 'application/json' }
-    const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-    if (!answer.ok) throw new Error(`${path}: ${answer.status}`)
-  }
+  const platform = await startSandbox({ features: FAST, ...options }, where)
   return {
-    ...{ url, apiUrl, dir },
-    env: {
-      ...{ DATA_DIR: dir, TOKEN_KEYS: `k1:${key}`, SESSION_SECRET: 'x', PLATFORM_API_URL: apiUrl },
-      ...{ PLATFORM_EMAIL: CREDENTIALS.email, PLATFORM_API_KEY: CREDENTIALS.apiKey },
-      ...{ PLATFORM_SUBSCRIPTION_KEY: CREDENTIALS.subscriptionKey, PLATFORM_RATE_LIMIT: 'off' },
-    },
-    async items(catalogueId) {
-      const all = new Map<string, Record<string, unknown>>()
-      for (let after = ''; ; ) {
-        const query = new URLSearchParams({ after, top: '5000' })
-        const answer = await fetch(`${url}/sandbox/catalogues/${catalogueId}/items?${query}`)
-        const { items } = (await answer.json()) as { items: { code: string }[] }
-        for (const item of items) all.set(item.code, item)
-        const last = items.at(-1)
-        if (!last || items.length < 5000) return all
-        after = last.code
-      }
-    },
-    async catalogueIds() {
-      const headers = {
-        'content-type': 'application/json',
-        'ocp-apim-subscription-key': CREDENTIALS.subscriptionKey,
-      }
-      const body = JSON.stringify({ email: CREDENTIALS.email, apiKey: CREDENTIALS.apiKey })
-      const login = await fetch(`${apiUrl}/accounts/auth/login`, { method: 'POST', headers, body })
-      const { accessToken } = (await login.json()) as { accessToken: string }
-      const authorization = `Bearer ${accessToken}`
-      const list = await fetch(`${apiUrl}/catalogues?$top=100`, { headers: { ...headers, authorization } })
-      const catalogues = (await list.json()) as { id: string; name: string }[]
-      return new Map(catalogues.map(({ id, name }) => [name, id]))
-    },
-    async calls() {
-      const answer = await fetch(`${url}/sandbox/faults`, { headers: { accept: 'application/json' } })
-      return ((await answer.json()) as { calls: [] }).calls
-    },
-    fault: (endpoint, fault, times, retryAfter) =>
-      post('/sandbox/faults', { endpoint, fault, times, retryAfter }),
-    post,
-    close: async () => {
-      await close()
-      remove()
-    },
+    ...platform,
+    items: (catalogueId) => itemsOf(platform.url, catalogueId),
+    catalogueIds: () => catalogueIds(platform.apiUrl),
   }
 }
 
-async function sandboxHere(options: Partial<SandboxOptions>) {
-  const server = await serve()
-  const url = `http://127.0.0.1:${server.port}`
-  const sandbox = createSandbox({ baseUrl: url, apps: [], file: ':memory:', ...options })
-  server.server.on('request', sandbox.app)
-  return {
-    url,
-    close: async () => {
-      await server.close()
-      sandbox.close()
-    },
+/** Every item of a catalogue in the sandbox at `url`, by code. */
+export async function itemsOf(
+  url: string,
+  catalogueId: string,
+): Promise<Map<string, Record<string, unknown>>> {
+  const all = new Map<string, Record<string, unknown>>()
+  for (let after = ''; ; ) {
+    const query = new URLSearchParams({ after, top: '5000' })
+    const answer = await fetch(`${url}/sandbox/catalogues/${catalogueId}/items?${query}`)
+    const { items } = (await answer.json()) as { items: { code: string }[] }
+    for (const item of items) all.set(item.code, item)
+    const last = items.at(-1)
+    if (!last || items.length < 5000) return all
+    after = last.code
   }
 }
 
-async function sandboxApart(options: Partial<SandboxOptions>) {
-  const PORT = String(await freePort())
-  const program = run('test/support/sandbox-process.ts', { PORT, OPTIONS: JSON.stringify(options) })
-  const url = `http://127.0.0.1:${PORT}`
-  await answering(url, program)
-  return { url, close: async () => void (await program.kill()) }
+async function catalogueIds(apiUrl: string): Promise<Map<string, string>> {
+  const headers = {
+    'content-type': 'application/json',
+    'ocp-apim-subscription-key': CREDENTIALS.subscriptionKey,
+  }
+  const body = JSON.stringify({ email: CREDENTIALS.email, apiKey: CREDENTIALS.apiKey })
+  const login = await fetch(`${apiUrl}/accounts/auth/login`, { method: 'POST', headers, body })
+  const { accessToken } = (await login.json()) as { accessToken: string }
+  const authorization = `Bearer ${accessToken}`
+  const list = await fetch(`${apiUrl}/catalogues?$top=100`, { headers: { ...headers, authorization } })
+  const catalogues = (await list.json()) as { id: string; name: string }[]
+  return new Map(catalogues.map(({ id, name }) => [name, id]))
 }
 
-export interface Supplier {
-  api: Api
-  source: FirstPartyAccess
+export interface Supplier extends ApiKeyAccess {
   catalogues: Catalogues
-  store: Store
+  catalogueImports: CatalogueImports
   /** A new catalogue's id. */
   newCatalogue(name?: string): Promise<string>
-  close(): Promise<void>
 }
 
 /** The client side, by API key, with a store of its own unless one is given. */
-export function openSupplier(
-  apiUrl: string,
-  {
-    store = openSqlite({ file: ':memory:' }),
-    keys = [newKey()],
-    credentials = CREDENTIALS,
-    uploadMs = 5_000,
-  } = {},
-): Supplier {
-  const http = createHttp()
-  const uploads = createHttp({ answerMs: uploadMs, deadlineMs: uploadMs })
-  const api = createApi({ baseUrl: apiUrl, http, uploads })
-  const firstParty = createFirstParty({ ...credentials, baseUrl: apiUrl, http })
-  const source = createFirstPartyAccess({
-    ...{ store, keys, firstParty, credentials, log: SILENT },
-    minIntervalMs: 0,
-  })
-  const catalogues = createCatalogues(api)
+export function openSupplier(apiUrl: string, options?: Parameters<typeof openAccess>[1]): Supplier {
+  const access = openAccess(apiUrl, options)
+  const catalogues = createCatalogues(access.api)
   return {
-    ...{ api, source, catalogues, store },
-    async newCatalogue(name = 'National RRP') {
-      return String((await catalogues.create(source, { name, scope: 'Public' })).id)
-    },
-    close: async () => {
-      await Promise.all([http.close(), uploads.close(), store.close()])
-    },
+    ...access,
+    catalogues,
+    catalogueImports: createCatalogueImports(access.api),
+    newCatalogue: async (name = 'National RRP') =>
+      (await catalogues.create(access.source, { name, scope: 'Public' })).id,
   }
-}
-
-/** Runs `push-catalogue`. */
-export function push(platform: SupplierPlatform, args: string[], env: Record<string, string> = {}): Program {
-  // In a folder without an `.env`.
-  return run(
-    'src/features/price-files/cli-push-catalogue.ts',
-    { ...platform.env, ...env },
-    { args, cwd: platform.dir },
-  )
 }
 
 /** The item of a generated price file's row. */
@@ -219,4 +128,28 @@ export async function writePriceFile(
   file.end()
   await once(file, 'close')
   return path
+}
+
+/** The items of a generated price file of so many rows, by code. */
+export const itemsOfRows = (rows: number) =>
+  new Map(Array.from({ length: rows }, (_, row) => [itemOf(row).code, itemOf(row)]))
+
+/** Imports so many generated rows with the batch id `b1`. */
+export async function importRows(
+  { catalogueImports, source }: Supplier,
+  catalogueId: string,
+  rows: number,
+  options: Partial<ImportOptions> = {},
+) {
+  const file = await openPriceFile(priceRows(rows))
+  return runImport({
+    catalogueImports,
+    source,
+    catalogueId,
+    batchId: 'b1',
+    batches: batchesOf(file.read(file.guess.columns)),
+    pauseMs: 20,
+    retryTimeoutMs: 10_000,
+    ...options,
+  })
 }

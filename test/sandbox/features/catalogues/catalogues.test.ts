@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createAccessControls } from '../../../../src/features/catalogues/access-controls.ts'
+import { createCatalogues } from '../../../../src/features/catalogues/catalogues.ts'
 import { openClient, type RunningSandbox, startSandbox } from '../../support.ts'
 
 const RANGE = '/suppliers/ridgeline-build/summit-supplies/range'
@@ -58,8 +58,8 @@ test.each(['', 'a b', 'x'.repeat(256), 'ref-1', 'é'])(
       return ((await answer.json()) as { calls: [] }).calls.length
     }
     const before = await calls()
-    const create = createAccessControls(api).create(source, '1', { externalRef, isPreApproved: false })
-    await expect(create).rejects.toThrow('letters and digits')
+    const grant = createCatalogues(api).grantAccess(source, '1', { externalRef, isPreApproved: false })
+    await expect(grant).rejects.toThrow('letters and digits')
     expect(await calls()).toBe(before)
     await close()
   },

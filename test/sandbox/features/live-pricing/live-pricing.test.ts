@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { Router } from 'express'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { PRICE_LISTS } from '../../../../src/features/live-pricing/bases.ts'
 import { loadPriceList } from '../../../../src/features/live-pricing/csv-price-provider/load.ts'
 import type { SandboxFeature } from '../../../../src/sandbox/feature.ts'
 import { createItems } from '../../../../src/sandbox/features/catalogues/items.ts'
 import { FEATURES } from '../../../../src/sandbox/features/index.ts'
-import { PRICE_LISTS } from '../../../../src/services.ts'
-import { type Running, startAll, tempDir } from '../../../support/app.ts'
-import { SMALL, writeFiles } from '../../../support/live-pricing.ts'
+import { SMALL, writeFiles } from '../../../features/live-pricing/support.ts'
+import { PRICING_CLIENT, type Running, startAll, tempDir } from '../../../support/app.ts'
 import { serve } from '../../../support/ports.ts'
 import { createVisitor, type Visitor } from '../../../support/visitor.ts'
 import { probe } from '../../probe.ts'
@@ -154,8 +154,7 @@ describe('a supplier’s live pricing', () => {
     await other?.close()
     await register({
       url: `${app.url}/live-pricing`,
-      clientId: 'platform',
-      clientSecret: app.config.livePricing.clients.production[0]?.secrets[0] ?? '',
+      ...PRICING_CLIENT,
     })
   })
   const register = async (form: Record<string, string>) => {
@@ -167,7 +166,7 @@ describe('a supplier’s live pricing', () => {
     const supplier = await logIn('priya@summit.example')
     const { text } = await supplier.get(`${app.platform}/business-setup`)
     expect(text).toContain(`${app.url}/live-pricing`)
-    expect(text).not.toContain(app.config.livePricing.clients.production[0]?.secrets[0])
+    expect(text).not.toContain(PRICING_CLIENT.clientSecret)
     expect((await register({ url: 'x', clientId: 'a', clientSecret: 'b' })).status).toBe(400)
   })
 

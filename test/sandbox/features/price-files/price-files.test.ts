@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createCatalogues } from '../../../../src/features/catalogues/catalogues.ts'
+import { createCatalogueImports } from '../../../../src/features/price-files/catalogue-imports.ts'
 import { openClient, type RunningSandbox, startSandbox } from '../../support.ts'
 
 const SUPPLIER = 'summit-supplies'
@@ -18,8 +19,9 @@ afterAll(async () => {
 })
 
 const catalogues = () => createCatalogues(client.api)
+const imports = () => createCatalogueImports(client.api)
 const newCatalogue = async (name: string) =>
-  String((await catalogues().create(client.source, { name, scope: 'Public' })).id)
+  (await catalogues().create(client.source, { name, scope: 'Public' })).id
 const itemCount = async (id: string) => {
   const answer = await fetch(`${sandbox.url}/sandbox/catalogues/${id}/items?top=5000`)
   return ((await answer.json()) as { items: [] }).items.length
@@ -27,7 +29,7 @@ const itemCount = async (id: string) => {
 
 test('a batch has at most 1000 items', async () => {
   const id = await newCatalogue('Batches')
-  await catalogues().startImport(client.source, id, 'b')
+  await imports().start(client.source, id, 'b')
   const items = (count: number) => Array.from({ length: count }, (_, at) => ({ code: `C${at}`, price: 1 }))
   const upload = async (count: number) =>
     (await sandbox.call(SUPPLIER, `/catalogues/${id}/import/b/items`, { items: items(count) })).status
@@ -35,12 +37,12 @@ test('a batch has at most 1000 items', async () => {
   expect(await itemCount(id)).toBe(0)
   expect(await upload(1000)).toBe(202)
   expect(await itemCount(id)).toBe(1000)
-  await expect(catalogues().uploadItems(client.source, id, 'b', items(1001))).rejects.toThrow(RangeError)
+  await expect(imports().uploadItems(client.source, id, 'b', items(1001))).rejects.toThrow(RangeError)
 })
 
 test('a batch id that is in use is rejected, and the client finds its import', async () => {
   const id = await newCatalogue('Twice')
-  const start = () => catalogues().startImport(client.source, id, 'same')
+  const start = () => imports().start(client.source, id, 'same')
   expect(await start()).toMatchObject({ batchId: 'same', status: 'Started' })
   expect((await sandbox.call(SUPPLIER, `/catalogues/${id}/import/start`, { batchId: 'same' })).status).toBe(
     409,

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Agent, request } from 'undici'
-import { compare, type Measured, median } from '../../../bench/measure.ts'
+import { type Add, compare, type Measured, medianOf } from '../../../bench/measure.ts'
 import { tempDir, testEnv } from '../../../support/app.ts'
 import { freePort } from '../../../support/ports.ts'
 import { answering, type Program, run } from '../../../support/process.ts'
@@ -13,9 +13,7 @@ const ITEMS = 1_000_000
 const STORES = 2_000
 const CALLERS = 16
 
-type Add = (measure: string, yardstick: string, measured: Measured, reach: string, unit?: string) => void
-
-export async function livePricingBench(add: Add): Promise<void> {
+export async function bench(add: Add): Promise<void> {
   const { dir, remove } = tempDir()
   const folder = tempDir()
   await writePriceFolder(folder.dir, { items: ITEMS, stores: STORES })
@@ -37,14 +35,13 @@ async function loadBench(add: Add, folder: string, dataDir: string): Promise<voi
   const rounds: Measured[] = []
   for (let round = 0; round < 3; round++) {
     const ours = await timeOf('src/features/live-pricing/cli-load-prices.ts', { DATA_DIR: dataDir }, [folder])
-    const bare = await timeOf('test/bench/load-by-hand.ts', {
+    const bare = await timeOf('test/features/live-pricing/bench/load-by-hand.ts', {
       FOLDER: folder,
       FILE: join(dataDir, 'bare.sqlite'),
     })
     rounds.push({ subject: ours / 1000, yardstick: bare / 1000, ratio: ours / bare })
   }
-  const middle = (name: keyof Measured) => median(rounds.map((round) => round[name]))
-  const measured = { subject: middle('subject'), yardstick: middle('yardstick'), ratio: middle('ratio') }
+  const measured = medianOf(rounds)
   add(
     '`npm run load-prices`, 1,000,000 rows',
     'csv-parse and a bare prepared insert',
@@ -66,7 +63,7 @@ async function startSupplier(dataDir: string): Promise<Supplier> {
     PORT: String(port),
     DATA_DIR: dataDir,
     LIVE_PRICING_CLIENTS: 'bench:bench-secret',
-    LIVE_PRICING_RATE_LIMIT: 'off',
+    LIVE_PRICING_RATE_LIMIT: '0',
   })
   const program = run('src/features/live-pricing/cli-live-pricing.ts', env, { stdout: '/dev/null' })
   await answering(`http://localhost:${port}/health/live`, program)
@@ -122,7 +119,7 @@ async function callsBench(add: Add, dataDir: string): Promise<void> {
   writeFileSync(files.PRICES, await sample(prices(supplier.url)))
   writeFileSync(files.STORES, await sample(nearest(supplier.url)))
   const port = await freePort()
-  const prepared = run('test/bench/prepared.ts', { PORT: String(port), ...files })
+  const prepared = run('test/features/live-pricing/bench/prepared.ts', { PORT: String(port), ...files })
   const bare = `http://localhost:${port}`
   await answering(`${bare}/stores/nearest`, prepared)
   const byHand = 'an Express route with a prepared answer'
@@ -170,8 +167,7 @@ async function memoryBench(add: Add, large: string): Promise<void> {
     const [subject, yardstick] = [await memoryOf(large, ITEMS), await memoryOf(small.dir, 10_000)]
     rounds.push({ subject, yardstick, ratio: subject / yardstick })
   }
-  const middle = (name: keyof Measured) => median(rounds.map((round) => round[name]))
-  const measured = { subject: middle('subject'), yardstick: middle('yardstick'), ratio: middle('ratio') }
+  const measured = medianOf(rounds)
   add('memory of the server, 1,000,000 items', 'the same with 10,000 items', measured, '<= 1.2x', 'MB')
   for (const { remove } of [folder, small]) remove()
 }

@@ -1,4 +1,4 @@
-/** The platform's imports, as fast as Node can answer them; with `LIMIT` requests in any `WINDOW_MS`, if that is set. */
+/** A platform that answers every request as fast as Node can; it takes `LIMIT` of them in any `WINDOW_MS`, if that is set. */
 import { createServer } from 'node:http'
 
 const limit = Number(process.env.LIMIT ?? 0)

@@ -1,0 +1,119 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Running, startAll } from '../../support/app.ts'
+import { inspect, openChromium, openPage } from '../../support/chromium.ts'
+import { CHROMIUM, withChromium } from '../../support/programs.ts'
+
+const DESKTOP = { viewport: { width: 1200, height: 800 } }
+const DARK_PHONE = { viewport: { width: 375, height: 700 }, colorScheme: 'dark' as const }
+const press = (page: Page, name: string) => page.getByRole('button', { name }).first().click()
+
+describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
+  let browser: Browser
+  let app: Running
+  beforeAll(async () => {
+    ;[browser, app] = await Promise.all([openChromium(), startAll()])
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await app?.close()
+  })
+
+  test('sees a builder’s request arrive, accepts it, and grants a Managed catalogue; a dark phone shows the same pages', async () => {
+    const supplier = await openPage(browser, DESKTOP)
+    const builder = await openPage(browser, DESKTOP)
+    const phone = await openPage(browser, DARK_PHONE)
+    const onPhone = async (page: Page) => {
+      await phone.page.context().clearCookies()
+      await phone.page.context().addCookies(await page.context().cookies())
+      await phone.page.goto(page.url())
+      await inspect(phone.page, true)
+    }
+    const look = (page: Page) => Promise.all([inspect(page, true), onPhone(page)])
+    await connect(supplier.page, app)
+    for (const scope of ['Public', 'Managed']) {
+      await supplier.page.goto(`${app.url}/connections/summit-supplies/catalogues`)
+      await supplier.page.getByText('New catalogue').click()
+      await supplier.page.getByLabel('Name').fill(`Fresh ${scope}`)
+      await supplier.page.getByLabel('Who sees it').selectOption(scope)
+      await press(supplier.page, 'Create catalogue')
+    }
+    const managed = supplier.page.url()
+
+    // The builder asks; the supplier's open page shows it by itself.
+    await supplier.page.goto(`${app.url}/connections/summit-supplies/builder-requests`)
+    await look(supplier.page)
+    await builder.page.goto(`${app.platform}/suppliers`)
+    await press(builder.page, 'Olivia Hart')
+    await look(builder.page)
+    const card = await ask(builder.page, 'Harbour Homes', 'CUST1001')
+    expect(await card.innerText()).toContain('pending')
+    await supplier.page.getByRole('heading', { name: 'Harbour Homes' }).waitFor({ timeout: 5000 })
+    const shown = await supplier.page.locator('main').innerText()
+    expect(shown).toMatch(/CUST1001[\s\S]*Olivia Hart[\s\S]*olivia@harbour.example/)
+    expect(shown).toContain('integration-connection.requested')
+    await look(supplier.page)
+    await press(supplier.page, 'Accept')
+    expect(await supplier.page.getByRole('status').innerText()).toContain('The builder is connected')
+
+    // Public is visible at once, Managed only after the grant.
+    await builder.page.reload()
+    expect(await card.innerText()).toContain('Fresh Public')
+    expect(await card.innerText()).not.toContain('Fresh Managed')
+    await look(builder.page)
+    await supplier.page.goto(managed)
+    await supplier.page.getByLabel("The builder's account number with you").fill('CUST1001')
+    await press(supplier.page, 'Grant access')
+    expect(await supplier.page.getByRole('status').innerText()).toContain('CUST1001 may now see')
+    await look(supplier.page)
+    await builder.page.reload()
+    expect(await card.innerText()).toContain('Fresh Managed')
+    await card.getByRole('link', { name: 'Fresh Managed' }).click()
+    await look(builder.page)
+
+    await builder.page.goto(`${app.platform}/business-setup`)
+    await look(builder.page)
+    expect([...supplier.complaints, ...builder.complaints, ...phone.complaints]).toEqual([])
+    await Promise.all([supplier.close(), builder.close(), phone.close()])
+  })
+
+  test('sees a builder’s request after a reload, and accepts it, without JavaScript', async () => {
+    const options = { ...DESKTOP, javaScriptEnabled: false }
+    const supplier = await openPage(browser, options)
+    const builder = await openPage(browser, options)
+    await connect(supplier.page, app)
+    await supplier.page.goto(`${app.url}/connections/summit-supplies/builder-requests`)
+    await builder.page.goto(`${app.platform}/suppliers`)
+    await press(builder.page, 'Olivia Hart')
+    const card = await ask(builder.page, 'Harbour Renovations', 'CUST1002')
+    expect(await card.innerText()).toContain('pending')
+    await inspect(builder.page, false)
+    await supplier.page.reload()
+    await supplier.page.getByRole('heading', { name: 'Harbour Renovations' }).waitFor({ timeout: 5000 })
+    await inspect(supplier.page, false)
+    await press(supplier.page, 'Accept')
+    expect(await supplier.page.getByRole('status').innerText()).toContain('The builder is connected')
+    await builder.page.reload()
+    expect(await card.innerText()).toContain('connected')
+    expect([...supplier.complaints, ...builder.complaints]).toEqual([])
+    await Promise.all([supplier.close(), builder.close()])
+  })
+})
+
+/** Asks the supplier to connect, on the builder's page; returns the card of that business. */
+async function ask(page: Page, business: string, accountNumber: string) {
+  const card = page.getByLabel(`Summit Building Supplies for ${business}`)
+  await card.getByLabel('Your account number there').fill(accountNumber)
+  await card.getByRole('button', { name: 'Ask to connect' }).click()
+  return card
+}
+
+/** Signs in and connects the supplier's account. */
+async function connect(page: Page, app: Running): Promise<void> {
+  await page.goto(app.url)
+  await page.getByLabel('Your name').fill('Sam')
+  await press(page, 'Sign in')
+  await press(page, 'Connect an account')
+  await press(page, 'Priya Nair')
+  await press(page, 'Allow access')
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { run } from '../../support/process.ts'
+import { type Platform, startPlatform } from './support.ts'
+
+let platform: Platform
+beforeEach(async () => {
+  platform = await startPlatform()
+})
+afterEach(() => platform.close())
+
+/** Runs a command to its end, in a folder without an `.env`. */
+async function ran(script: string, env: Record<string, string>, args: string[] = []) {
+  const program = run(script, env, { args, cwd: platform.dir })
+  return { code: await program.exited, output: program.output() }
+}
+const tenants = (env: Record<string, string> = platform.env, args?: string[]) =>
+  ran('src/features/first-party/cli-tenants.ts', env, args)
+
+describe('npm run tenants', () => {
+  test('lists the tenants that the API key may act for, whichever tenant is set', async () => {
+    const { code, output } = await tenants({ ...platform.env, PLATFORM_TENANT_ID: 'any' })
+    expect(code).toBe(0)
+    expect(output).toMatch(/^\S+ {2}Summit Building Supplies\n\S+ {2}Summit Coast\n\S+ {2}Summit Ranges\n$/)
+  })
+
+  test('reads its settings from the .env of its folder', async () => {
+    const settings = Object.entries(platform.env).map(([name, value]) => `${name}=${value}\n`)
+    writeFileSync(join(platform.dir, '.env'), settings.join(''))
+    expect(await tenants({})).toMatchObject({ code: 0, output: expect.stringContaining('Summit Coast') })
+  })
+
+  test('without settings names each one that is missing, and no other', async () => {
+    const { code, output } = await tenants({ DATA_DIR: platform.dir })
+    expect(code).toBe(1)
+    for (const name of ['API_URL', 'API_EMAIL', 'API_KEY', 'SUBSCRIPTION_KEY'])
+      expect(output).toContain(`PLATFORM_${name} is required`)
+    expect(output).not.toMatch(/CLIENT_ID|APP_URL|AUTH_URL/)
+  })
+
+  test('with a wrong key says so, and does not repeat the key', async () => {
+    const { code, output } = await tenants({ ...platform.env, PLATFORM_API_KEY: 'wrong-secret' })
+    expect(code).toBe(1)
+    expect(output).toContain('The platform rejects the email, API key or subscription key')
+    expect(output).not.toContain('wrong-secret')
+  })
+
+  test('explains itself with --help, without settings', async () => {
+    const { code, output } = await tenants({}, ['--help'])
+    expect(code).toBe(0)
+    expect(output).toContain('Usage: npm run tenants --')
+  })
+})
+
+test('a key rotation encrypts the stored tokens anew and needs no other login; doctor shows that access works', async () => {
+  await tenants()
+  const added = `k2:${randomBytes(32).toString('base64')}`
+  const app = {
+    ...platform.env,
+    PLATFORM_APP_URL: platform.url,
+    PLATFORM_AUTH_URL: platform.url,
+    PLATFORM_CLIENT_ID: 'x',
+    PLATFORM_CLIENT_SECRET: 'x',
+  }
+  const both = { TOKEN_ENCRYPTION_KEYS: `${added},${platform.env.TOKEN_ENCRYPTION_KEYS}` }
+  const reencrypted = await ran('src/cli/reencrypt.ts', { ...app, ...both })
+  expect(reencrypted).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('1 records encrypted with the key "k2"'),
+  })
+  const rotated = { ...app, TOKEN_ENCRYPTION_KEYS: added }
+  const [healthy, wrong] = await Promise.all([
+    ran('src/cli/doctor.ts', rotated),
+    ran('src/cli/doctor.ts', { ...rotated, PLATFORM_API_KEY: 'x' }),
+  ])
+  expect(healthy.output).toContain('ok    first-party access: priya@summit.example has a token')
+  expect(await platform.statusesOf('login')).toEqual([401, 200])
+  expect(wrong.code).toBe(1)
+  expect(wrong.output).toContain('FAIL  first-party access: The platform rejects the email, API key')
+})

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto'
+import { type Api, createApi } from '../../../src/connect/platform/api.ts'
+import { createHttp } from '../../../src/connect/platform/http.ts'
+import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import type { KeyValueStore } from '../../../src/connect/store/store.ts'
+import { createFirstPartyAccess, type FirstPartyAccess } from '../../../src/features/first-party/access.ts'
+import {
+  createFirstParty,
+  type FirstPartyCredentials,
+} from '../../../src/features/first-party/first-party.ts'
+import { createLog } from '../../../src/runtime/log.ts'
+import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts'
+import { tempDir } from '../../support/app.ts'
+import { freePort, serve } from '../../support/ports.ts'
+import { answering, run } from '../../support/process.ts'
+import { newKey } from '../../support/vault.ts'
+
+/** The sandbox's supplier, by API key. */
+export const CREDENTIALS: FirstPartyCredentials = {
+  email: 'priya@summit.example',
+  apiKey: 'sandbox-api-key',
+  subscriptionKey: 'sandbox-subscription-key',
+}
+const SILENT = createLog('silent', { write: () => {} })
+
+export interface Platform {
+  url: string
+  apiUrl: string
+  /** A folder of the test's own, without an `.env`; `close` removes it. */
+  dir: string
+  /** What a command needs that acts by API key; its files go to `dir`. */
+  env: Record<string, string>
+  /** The latest calls, the latest first. */
+  calls(): Promise<{ endpoint: string; status: number | string }[]>
+  /** The statuses of the calls of one endpoint, the latest first. */
+  statusesOf(endpoint: string): Promise<(number | string)[]>
+  /** Sets a fault; `none` clears it. */
+  fault(endpoint: string, fault: string, times?: number, retryAfter?: number): Promise<void>
+  post(path: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** The sandbox over HTTP, here or in a process of its own; without a limit unless `options` sets one. */
+export async function startPlatform(
+  options: Partial<SandboxOptions> = {},
+  { apart = false } = {},
+): Promise<Platform> {
+  const { dir, remove } = tempDir()
+  const given = { rateLimit: { limit: 1_000_000, windowMs: 1_000 }, ...options }
+  const { url, close } = apart ? await sandboxApart(given) : await sandboxHere(given)
+  const apiUrl = `${url}/api`
+  const post = async (path: string, body: unknown = {}) => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    if (!answer.ok) throw new Error(`${path}: ${answer.status}`)
+  }
+  const calls: Platform['calls'] = async () => {
+    const answer = await fetch(`${url}/sandbox/faults`, { headers: { accept: 'application/json' } })
+    return ((await answer.json()) as { calls: [] }).calls
+  }
+  return {
+    url,
+    apiUrl,
+    dir,
+    env: {
+      DATA_DIR: dir,
+      TOKEN_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+      SESSION_SECRET: 'x',
+      PLATFORM_API_URL: apiUrl,
+      PLATFORM_API_EMAIL: CREDENTIALS.email,
+      PLATFORM_API_KEY: CREDENTIALS.apiKey,
+      PLATFORM_SUBSCRIPTION_KEY: CREDENTIALS.subscriptionKey,
+      PLATFORM_RATE_LIMIT: '0',
+    },
+    calls,
+    statusesOf: async (endpoint) =>
+      (await calls()).filter((call) => call.endpoint === endpoint).map(({ status }) => status),
+    fault: (endpoint, fault, times, retryAfter) =>
+      post('/sandbox/faults', { endpoint, fault, times, retryAfter }),
+    post,
+    close: async () => {
+      await close()
+      remove()
+    },
+  }
+}
+
+async function sandboxHere(options: Partial<SandboxOptions>) {
+  const server = await serve()
+  const url = `http://127.0.0.1:${server.port}`
+  const sandbox = createSandbox({ baseUrl: url, apps: [], file: ':memory:', ...options })
+  server.server.on('request', sandbox.app)
+  return {
+    url,
+    close: async () => {
+      await server.close()
+      sandbox.close()
+    },
+  }
+}
+
+async function sandboxApart(options: Partial<SandboxOptions>) {
+  const PORT = String(await freePort())
+  const program = run('test/support/sandbox-process.ts', { PORT, OPTIONS: JSON.stringify(options) })
+  const url = `http://127.0.0.1:${PORT}`
+  await answering(url, program)
+  return { url, close: async () => void (await program.kill()) }
+}
+
+export interface ApiKeyAccess {
+  api: Api
+  source: FirstPartyAccess
+  store: KeyValueStore
+  close(): Promise<void>
+}
+
+/** The client side, by API key, with a store of its own unless one is given. */
+export function openAccess(
+  apiUrl: string,
+  {
+    store = openSqlite({ file: ':memory:' }),
+    keys = [newKey()],
+    credentials = CREDENTIALS,
+    uploadMs = 5_000,
+    minIntervalMs = 0,
+    now = Date.now,
+  } = {},
+): ApiKeyAccess {
+  const http = createHttp()
+  const uploads = createHttp({ stepTimeoutMs: uploadMs, deadlineMs: uploadMs })
+  const firstParty = createFirstParty({ ...credentials, baseUrl: apiUrl, http })
+  return {
+    api: createApi({ baseUrl: apiUrl, http, uploads }),
+    source: createFirstPartyAccess({ store, keys, firstParty, credentials, log: SILENT, minIntervalMs, now }),
+    store,
+    close: async () => {
+      await Promise.all([http.close(), uploads.close(), store.close()])
+    },
+  }
+}

@@ -1,0 +1,223 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
+import { tempDir } from '../../support/app.ts'
+import { type Files, SMALL, writeFiles } from './support.ts'
+
+const { dir, remove } = tempDir()
+afterEach(() => remove())
+const lists = () => join(dir, 'lists')
+
+describe('a price list with a problem is not loaded, and every problem is told by file and line:', () => {
+  const change = (name: string, ...lines: string[]): Files => ({
+    ...SMALL,
+    [name]: [...(SMALL[name] ?? []), ...lines],
+  })
+  test.each<[string, Files, RegExp[]]>([
+    ['no items.csv', { stores: SMALL.stores ?? [] }, [/^items\.csv: there is no such file/]],
+    ['no stores.csv', { items: SMALL.items ?? [] }, [/^stores\.csv: there is no such file/]],
+    [
+      'a missing column',
+      { ...SMALL, items: ['code,cost', 'A,1'] },
+      [/^items\.csv, line 1: there is no column "price"/],
+    ],
+    [
+      'a misspelt column',
+      { ...SMALL, discounts: ['item,percent,untill', 'A,5,2026-01-01'] },
+      [/^discounts\.csv, line 1: "untill" is no column/],
+    ],
+    [
+      'a column twice',
+      { ...SMALL, items: ['code,price,Price', 'A,1,2'] },
+      [/line 1: the column "price" is there twice/],
+    ],
+    [
+      'another number of cells',
+      change('items', 'E,1'),
+      [/^items\.csv, line 6: it has 2 cells, and there are 4/],
+    ],
+    [
+      'prices that are none',
+      { ...SMALL, items: ['code,price', 'E,abc', 'F,-1', 'G,1.23456', 'H,"$1"', 'I,poa'] },
+      [2, 3, 4, 5, 6].map((at) => new RegExp(`^items\\.csv, line ${at}: price ".+" must be dollars`)),
+    ],
+    [
+      'a code twice',
+      change('items', 'A,Board,Timber,1'),
+      [/^items\.csv, line 6: the item A was there before/],
+    ],
+    ['no code', change('items', ',Board,Timber,1'), [/^items\.csv, line 6: code must have/]],
+    [
+      'codes with what cannot be seen',
+      change('items', 'E\u200b,Board,Timber,1', '"F\nG",Board,Timber,1'),
+      [/line 6: code must have.* invisible/, /line 7: code must have/],
+    ],
+    [
+      'a file whose name is nearly right',
+      { stores: SMALL.stores ?? [], items: SMALL.items ?? [], discount: ['item,percent', 'A,5'], Prices: [] },
+      [/^Prices\.csv, line 1: the name of this file must be prices\.csv/, /^discount\.csv, .*discounts\.csv/],
+    ],
+    [
+      'a needed file whose name is nearly right',
+      { Stores: SMALL.stores ?? [], item: SMALL.items ?? [] },
+      [/^Stores\.csv, .* must be stores\.csv/, /^item\.csv, .* must be items\.csv/],
+    ],
+    [
+      'a holiday without a name',
+      { ...SMALL, holidays: ['date,name', '2026-12-25,'] },
+      [/^holidays\.csv, line 2: name must not be empty/],
+    ],
+    [
+      'a store twice',
+      change('stores', 'S1,x,1,2,UTC,'),
+      [/^stores\.csv, line 4: the store S1 was there before/],
+    ],
+    [
+      'places that are none',
+      change('stores', 'S3,x,91,2,UTC,', 'S4,x,1,abc,UTC,', 'S5,x,,2,UTC,'),
+      [/line 4: latitude/, /line 5: longitude/, /line 6: latitude/],
+    ],
+    [
+      'nothing but headings',
+      { stores: SMALL.stores?.slice(0, 1) ?? [], items: ['code,price'] },
+      [/^stores\.csv, line 1: there is no store/, /^items\.csv, line 1: there is no item/],
+    ],
+    [
+      'ids that cannot be asked for',
+      change('stores', 'nearest,x,1,2,UTC,', '..,x,1,2,UTC,'),
+      [/line 4: id must/, /line 5: id must/],
+    ],
+    [
+      'holidays that contradict',
+      {
+        ...SMALL,
+        holidays: [
+          'date,name,opens,closes',
+          '2026-12-25,x,,',
+          '2026-12-25,x,09:00,10:00',
+          '2026-12-26,x,09:00,10:00',
+          '2026-12-26,x,,',
+        ],
+      },
+      [/line 3: 2026-12-25 was there before/, /line 5: 2026-12-26 was there before/],
+    ],
+    [
+      'problems in several files',
+      {
+        ...change('stores', 'S1,x,1,2,UTC,'),
+        items: ['code,price', 'A,free', 'B,1', 'D,1'],
+        members: ['no'],
+      },
+      [
+        /^stores\.csv, line 4/,
+        /^items\.csv, line 2/,
+        /^members\.csv, line 1: there is no column "number"/,
+        /^members\.csv, line 1: "no" is no column/,
+      ],
+    ],
+    ['a time zone that is none', change('stores', 'S3,x,1,2,Mars/Base,'), [/line 4: time_zone/]],
+    ['a store without a name', change('stores', 'S3,,1,2,UTC,'), [/line 4: name/]],
+    [
+      'prices of nothing',
+      change('prices', 'A,S9,1', 'Z,S1,1', 'A,S2,2'),
+      [
+        /line 5: there is no store S9/,
+        /line 6: there is no item Z/,
+        /line 7: the item A had a price at the store S2 before/,
+      ],
+    ],
+    [
+      'hours that are none',
+      {
+        ...SMALL,
+        hours: [
+          'store,day,opens,closes',
+          'S9,Mon,07:00,17:00',
+          'S1,Someday,07:00,17:00',
+          'S1,Mon,25:00,26:00',
+          'S1,Mon,17:00,07:00',
+          'S1,Mon,07:00,12:00',
+          'S1,Mon,11:00,13:00',
+        ],
+      },
+      [
+        /line 2: there is no store S9/,
+        /line 3: day/,
+        /line 4: opens and closes/,
+        /line 5: closes must be later/,
+        /line 7: Monday has another opening/,
+      ],
+    ],
+    [
+      'holidays that are none',
+      {
+        ...SMALL,
+        holidays: [
+          'date,name,store,state',
+          '2026-02-30,x,,',
+          '25.12.2026,x,,',
+          '2026-12-25,x,S9,',
+          '2026-12-25,x,,XX',
+          '2026-12-25,x,S1,VIC',
+        ],
+      },
+      [
+        /line 2: date/,
+        /line 3: date/,
+        /line 4: there is no store S9/,
+        /line 5: there is no store in XX/,
+        /line 6: it names a store and a state/,
+      ],
+    ],
+    [
+      'a member twice',
+      change('members', 'CUST1,trade'),
+      [/^members\.csv, line 4: the member CUST1 was in that group before/],
+    ],
+    [
+      'discounts that are none',
+      {
+        ...SMALL,
+        discounts: [
+          'item,category,store,percent,amount,min_quantity,from,until',
+          'A,Timber,,5,,,,',
+          ',Nothing,,5,,,,',
+          'Z,,,5,,,,',
+          'A,,S9,5,,,,',
+          'A,,,,,,,',
+          'A,,,5,1,,,',
+          'A,,,101,,,,',
+          'A,,,5,,x,,',
+          'A,,,5,,,2026-02-30,',
+          'A,,,5,,,2026-03-01,2026-02-01',
+        ],
+      },
+      [
+        /line 2: it names an item and a category/,
+        /line 3: there is no item of the category Nothing/,
+        /line 4: there is no item Z/,
+        /line 5: there is no store S9/,
+        /line 6: it must have one of/,
+        /line 7: it must have one of/,
+        /line 8: percent/,
+        /line 9: min_quantity/,
+        /line 10: from and until/,
+        /line 11: until is before from/,
+      ],
+    ],
+    ['a file that is not UTF-8', SMALL, [/^items\.csv, line 1: .*Excel/]],
+  ])('%s', async (name, files, problems) => {
+    const folder = writeFiles(join(dir, 'csv'), files)
+    if (name === 'a file that is not UTF-8')
+      writeFileSync(join(folder, 'items.csv'), Buffer.from([0x50, 0x4b, 0x03, 0x04, 0x0a]))
+    const failure = await loadPriceList(folder, lists()).catch(
+      (error: unknown) => error as Error & { problems: string[] },
+    )
+    expect(failure).toMatchObject({ name: 'PriceListError' })
+    const told = (failure as { problems: string[] }).problems
+    expect(told).toHaveLength(problems.length)
+    for (const [at, problem] of problems.entries()) expect(told[at]).toMatch(problem)
+    expect(readdirSync(lists())).toEqual([])
+  })
+})

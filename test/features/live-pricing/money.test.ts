@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { bestDiscount, moneyOf } from '../../../src/features/live-pricing/money.ts'
+
+/** A decimal as a whole number over a power of ten, by BigInt alone. */
+function exact(text: string): { digits: bigint; scale: number } {
+  const [, mantissa = '', exponent = '0'] = /^([-\d.]+)(?:e([+-]?\d+))?$/i.exec(text) ?? []
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const scale = fraction.length - Number(exponent)
+  const digits = BigInt(whole + fraction)
+  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 }
+}
+
+/** unitPrice * quantity - discount as the text of a decimal. */
+function totalOf(unitPrice: string, quantity: string, discount: string): string {
+  const [unit, count, off] = [exact(unitPrice), exact(quantity), exact(discount)]
+  const scale = Math.max(unit.scale + count.scale, off.scale)
+  const raise = (digits: bigint, from: number) => digits * 10n ** BigInt(scale - from)
+  const total = raise(unit.digits * count.digits, unit.scale + count.scale) - raise(off.digits, off.scale)
+  const text = String(total < 0n ? -total : total).padStart(scale + 1, '0')
+  const point = text.length - scale
+  return `${total < 0n ? '-' : ''}${text.slice(0, point)}${scale > 0 ? `.${text.slice(point)}` : ''}`
+}
+/** A number as a reader of decimals sees it, without zeros that mean nothing. */
+function plain(text: string): string {
+  let { digits, scale } = exact(text)
+  for (; scale > 0 && digits % 10n === 0n; scale--) digits /= 10n
+  return `${digits}e-${scale}`
+}
+
+const cents = fc.integer({ min: 0, max: 10_000_000 }).map((value) => (value / 100).toFixed(2))
+const fine = fc.integer({ min: 0, max: 2_000_000_000 }).map((value) => (value / 10_000).toFixed(4))
+const quantities = fc.oneof(
+  fc.integer({ min: 1, max: 100_000 }).map((value) => value / 10),
+  fc.integer({ min: 1, max: 1_000_000 }),
+  fc.double({ min: 1e-6, max: 1_000_000, noNaN: true }),
+)
+
+describe('money', () => {
+  test('a total is unitPrice * quantity - discount, to the last digit, for any quantity', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(cents, fine),
+        quantities,
+        fc.integer({ min: 0, max: 100 }),
+        (unitPrice, quantity, percent) => {
+          const discount =
+            bestDiscount(unitPrice, quantity, [{ kind: 'percent', value: String(percent) }]) ?? '0'
+          const json = JSON.stringify(moneyOf(unitPrice, quantity, discount))
+          const [, total = ''] = /"totalPrice":([^}]+)\}/.exec(json) ?? []
+          const right = totalOf(unitPrice, String(quantity), discount)
+          expect(Number(total)).toBe(Number(right))
+          // The digits themselves, and not those of the nearest double.
+          expect(plain(total)).toBe(plain(right))
+        },
+      ),
+      { numRuns: 5000 },
+    )
+  })
+
+  test.each([
+    ['0.1', 3, '0', 0.3],
+    ['1.1', 2.4, '0', 2.64],
+    ['4.35', 100, '0', 435],
+    ['1.005', 1000, '0', 1005],
+    ['12.345', 0.1, '0.12', 1.1145],
+  ])('%s dollars times %d less %s is %d', (unitPrice, quantity, discount, total) => {
+    expect(moneyOf(unitPrice, quantity, discount).totalPrice).toBe(total)
+  })
+
+  test('a total of more digits than a double keeps is told with all of them', () => {
+    expect(JSON.stringify(moneyOf('85143.7771', 913.5443))).toContain('"totalPrice":77782612.25017553}')
+    expect(JSON.stringify(moneyOf('8042274.0004', 9.2024))).toContain('"totalPrice":74008222.26128096}')
+  })
+
+  test('a discount is rounded half up to whole cents, is the best of those that apply, and leaves no price below 0', () => {
+    const percent = (value: string) => ({ kind: 'percent', value }) as const
+    expect(bestDiscount('0.10', 1, [percent('5')])).toBe('0.01')
+    expect(bestDiscount('0.10', 1, [percent('4.9')])).toBeUndefined()
+    expect(
+      bestDiscount('10', 3, [
+        percent('5'),
+        { kind: 'amount', value: '0.6' },
+        { kind: 'price', value: '9.45' },
+      ]),
+    ).toBe('1.8')
+    expect(bestDiscount('0.128', 1, [percent('100')])).toBe('0.12')
+    expect(bestDiscount('5', 1, [{ kind: 'price', value: '7' }])).toBeUndefined()
+  })
+
+  test('a price provider that answers no decimal, a negative price, or more discount than price is found out', () => {
+    for (const [unitPrice, discount] of [
+      ['x', '0'],
+      ['NaN', '0'],
+      ['-1', '0'],
+      ['1', '-0.5'],
+      ['1', '3'],
+      ['', '0'],
+    ] as const)
+      expect(() => moneyOf(unitPrice, 2, discount), unitPrice).toThrow()
+  })
+})

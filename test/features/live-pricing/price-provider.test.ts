@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest'
+import type { PriceProvider } from '../../../src/features/live-pricing/price-provider.ts'
+import { line, startSupplier } from './support.ts'
+
+describe('a price provider that fails', () => {
+  const provider = (prices: PriceProvider['prices']): PriceProvider => ({
+    prices,
+    store: async () => null,
+    nearest: async () => [],
+  })
+  const faults: [string, PriceProvider['prices']][] = [
+    [
+      'throws',
+      () => {
+        throw new Error('ERP down: password=hunter2')
+      },
+    ],
+    ['rejects', async () => Promise.reject(new Error('ERP down: password=hunter2'))],
+    ['never answers', () => new Promise(() => {})],
+    ['answers too few lines', async () => []],
+    ['answers too many lines', async () => [{ unitPrice: '1' }, { unitPrice: '2' }]],
+    ['answers nonsense', async (lines) => lines.map(() => ({ unitPrice: 'free' }))],
+    ['answers nothing', async () => undefined as never],
+    ['answers text', async () => 'x' as never],
+    ['answers lines that are text', async (lines) => lines.map(() => '5') as never],
+    ['answers errors that it made up', async (lines) => lines.map(() => ({ error: 'sold_out' })) as never],
+    ['answers neither price nor error', async (lines) => lines.map(() => ({ error: undefined })) as never],
+    ['answers holes', async (lines) => new Array(lines.length)],
+  ]
+  test.each(faults)(
+    'that %s makes its items errors, not the call, and its words stay inside',
+    async (_, prices) => {
+      const failing = await startSupplier(provider(prices), { timeoutMs: 50 })
+      const answers = await failing.prices([line('A'), line('B', 'S1', 0)])
+      expect(answers).toMatchObject([
+        { unitPrice: null, discount: null, totalPrice: null, errorCode: 'price_unavailable' },
+        { errorCode: 'quantity_invalid' },
+      ])
+      expect(JSON.stringify(answers) + failing.logLines.join('')).not.toContain('hunter2')
+      await failing.close()
+    },
+  )
+
+  test('of one item leaves the others their prices', async () => {
+    const mixed = await startSupplier(provider(async () => [{ unitPrice: '-3' }, { unitPrice: '3' }]))
+    expect(await mixed.prices([line('A'), line('B')])).toMatchObject([
+      { errorCode: 'price_unavailable' },
+      { totalPrice: 3 },
+    ])
+    await mixed.close()
+  })
+
+  test('for stores answers 503 with Retry-After', async () => {
+    const broken = await startSupplier({
+      prices: async () => [],
+      store: async () => Promise.reject(new Error('x')),
+      nearest: async () => Promise.reject(new Error('x')),
+    })
+    for (const path of ['/stores/S1', '/stores/nearest?latitude=1&longitude=1&radius=1']) {
+      const answer = await broken.call(path)
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '30'])
+    }
+    await broken.close()
+  })
+})

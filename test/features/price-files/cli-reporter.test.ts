@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { createReporter } from '../../../src/features/price-files/cli-reporter.ts'
+
+const PROGRESS = { rows: 500, sent: 500, batches: 1, rejected: 0, processed: null, waiting: null }
+
+/** What a reporter writes to a terminal, or to a log. */
+function writtenTo(isTTY: boolean, work: (reporter: ReturnType<typeof createReporter>) => void): string {
+  const written: string[] = []
+  work(createReporter({ isTTY, write: (text: string) => written.push(text) > 0 } as NodeJS.WriteStream))
+  return written.join('')
+}
+
+test('a terminal shows a bar', () => {
+  const written = writtenTo(true, (reporter) => {
+    reporter.progress({ ...PROGRESS, phase: 'sending' }, { validRows: 1000 })
+    reporter.step('Completed')
+  })
+  expect(written).toBe(`\r\u001b[K[${'#'.repeat(15)}${'.'.repeat(15)}] Sent 500 of 1,000 items\nCompleted\n`)
+})
+
+test('a log gets a line at each tenth, and when the import begins to wait', () => {
+  const written = writtenTo(false, (reporter) => {
+    for (const sent of [500, 510, 600, 600])
+      reporter.progress({ ...PROGRESS, sent, phase: 'sending' }, { validRows: 1000 })
+    for (const _ of [1, 2])
+      reporter.progress({ ...PROGRESS, sent: 600, waiting: 'busy', phase: 'sending' }, { validRows: 1000 })
+  })
+  expect(written).toBe(
+    'Sent 500 of 1,000 items\nSent 600 of 1,000 items\nSent 600 of 1,000; trying again: busy\n',
+  )
+})

@@ -1,0 +1,71 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createFiles } from '../../../src/features/price-files/files.ts'
+import { checkFile } from '../../../src/features/price-files/reader.ts'
+import { tempDir } from '../../support/app.ts'
+import { connected } from '../../support/flow.ts'
+import { rowsOf, SAM, startPages } from './pages-support.ts'
+
+describe('one user’s hostile files', () => {
+  test('do not keep another user’s waiting, and cost bounded time, rows and report', async () => {
+    const { app, upload, checked, urlOf, cookieOf, visitor, close } = await startPages()
+    const junk = `code,price\n${'A\n'.repeat(499_000)}`
+    const other = await connected(app, { ...SAM, name: 'other' })
+    const attacks = await Promise.all(Array.from({ length: 5 }, () => upload(junk, { atOnce: true })))
+    const started = performance.now()
+    expect((await upload(rowsOf(10), { by: other })).json).toMatchObject({ state: 'ready', validRows: 10 })
+    expect(performance.now() - started).toBeLessThan(5_000)
+    const [first] = attacks
+    const job = await checked(first?.json ?? expect.fail())
+    expect(job).toMatchObject({ state: 'ready', rows: 499_000, invalidRows: 499_000 })
+    const headers = { cookie: cookieOf(visitor) }
+    const report = await (await fetch(`${urlOf(job.id)}/report.csv`, { headers })).text()
+    expect(report.split('\r\n').length).toBeLessThan(10_010)
+    await close()
+  })
+
+  test('are stopped at the quota of their user alone, and discarding one makes room', async () => {
+    const { app, upload, act, close } = await startPages({ MAX_UPLOAD_MB: '1', UPLOAD_QUOTA_MB: '2' })
+    const large = `code,price\n${'A1,1.50,some more text\n'.repeat(38_000)}`
+    const first = await upload(large)
+    expect((await upload(large)).status).toBe(201)
+    expect(await upload(large)).toMatchObject({ status: 413, json: { code: 'upload_quota_exceeded' } })
+    const other = await connected(app, { ...SAM, name: 'other' })
+    expect((await upload(rowsOf(1), { by: other })).status).toBe(201)
+    await act(first.json.id, 'discard')
+    expect((await upload(large)).status).toBe(201)
+    await close()
+  })
+})
+
+describe('files of one user', () => {
+  let dir: ReturnType<typeof tempDir>
+  beforeEach(() => {
+    dir = tempDir()
+  })
+  afterEach(() => dir.remove())
+
+  test('count towards the quota together if they arrive at once', async () => {
+    const files = createFiles({ dir: dir.dir, maxBytes: 1_000_000, quotaBytes: 1_000_000 })
+    async function* slowly(ms: number) {
+      for (let chunk = 0; chunk < 9; chunk++) {
+        await setTimeout(ms)
+        yield Buffer.alloc(100_000)
+      }
+    }
+    const kept = await Promise.allSettled(
+      [1, 5, 10, 15].map((ms, index) => files.keep(`${index}`, 'ann', 0, slowly(ms))),
+    )
+    // Each that is refused frees its share: whether one is left to come in whole depends on their pace.
+    expect(kept.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1)
+  })
+
+  test('that take too long to check are stopped', async () => {
+    const path = join(dir.dir, 'slow.csv')
+    writeFileSync(path, `code,price\n${'A1,1\n'.repeat(400_000)}`)
+    const checking = checkFile(path, { onProblem: () => {}, maxMs: 50 })
+    await expect(checking).rejects.toThrow(/takes too long to check/)
+  })
+})

@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import type { KeyValueStore } from '../../../src/connect/store/store.ts'
+import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
+import { createImportService, type ImportService } from '../../../src/features/price-files/import-service.ts'
+import { createLog } from '../../../src/runtime/log.ts'
+import { tempDir } from '../../support/app.ts'
+import { keyOf, rowsOf } from './pages-support.ts'
+
+const REF = { userId: 'sam', bxcontext: 'summit-supplies' }
+
+/** A platform that takes everything; a test replaces what it is about. */
+const ACCEPTING: CatalogueImports = {
+  start: async (_source, _id, batchId) => ({ batchId, status: 'Started' }),
+  uploadItems: async () => {},
+  get: async () => ({ status: 'Completed' }),
+}
+const token = async () => 'token'
+const SOURCE = {
+  account: 'one',
+  accessToken: token,
+  refresh: token,
+  grantedScopes: async () => null,
+  noteCall: async () => {},
+}
+
+let dir: ReturnType<typeof tempDir>
+let store: KeyValueStore
+let opened: ImportService[]
+beforeEach(() => {
+  dir = tempDir()
+  store = openSqlite({ file: ':memory:' })
+  opened = []
+})
+afterEach(async () => {
+  await Promise.all(opened.map((imports) => imports.close()))
+  await store.close()
+  dir.remove()
+})
+
+function open(platform: Partial<CatalogueImports> = {}): ImportService {
+  const imports = createImportService({
+    store,
+    dir: `${dir.dir}/imports`,
+    maxBytes: 1_000_000,
+    quotaBytes: 5_000_000,
+    catalogueImports: { ...ACCEPTING, ...platform },
+    source: () => SOURCE,
+    log: createLog('silent'),
+  })
+  opened.push(imports)
+  return imports
+}
+/** A checked import of so many rows. */
+async function uploaded(imports: ImportService, rows = 10): Promise<string> {
+  const to = { catalogue: { id: '1', name: 'Fresh' }, fileName: 'prices.csv' }
+  async function* bytes() {
+    yield Buffer.from(rowsOf(rows))
+  }
+  const { id } = await imports.upload(REF, to, bytes())
+  await imports.settled(id, 20_000)
+  return id
+}
+
+test('an import that is stopped just as the platform completes it keeps its file, and can be sent again', async () => {
+  let stopped = false
+  const imports = open({
+    get: async () => {
+      if (!stopped) await imports.stop('sam', id)
+      stopped = true
+      return { status: 'Completed' }
+    },
+  })
+  const id = await uploaded(imports)
+  await imports.start('sam', id)
+  await imports.settled(id, 10_000)
+  expect(await imports.get('sam', id)).toMatchObject({ state: 'failed', failure: 'You stopped this import.' })
+  await imports.start('sam', id)
+  await imports.settled(id, 10_000)
+  expect(await imports.get('sam', id)).toMatchObject({ state: 'completed', failure: null })
+})
+
+describe('a stored import of an earlier version', () => {
+  /** What format 2 had: other names for some fields. */
+  async function asFormat2(id: string): Promise<Record<string, unknown>> {
+    const { bxcontext, mappingErrors, validRows, invalidRows, preview, ...rest } = JSON.parse(
+      (await store.get(keyOf(id))) ?? '',
+    )
+    return {
+      ...rest,
+      format: 2,
+      context: bxcontext,
+      doubts: mappingErrors,
+      good: validRows,
+      bad: invalidRows,
+      first: preview,
+    }
+  }
+
+  test('of format 2 is read, sent, and written in the format of today', async () => {
+    const imports = open()
+    const id = await uploaded(imports, 2)
+    const before = await imports.get('sam', id)
+    const older = await asFormat2(id)
+    expect(older).toMatchObject({
+      good: 2,
+      context: 'summit-supplies',
+      first: [{ code: 'C0' }, { code: 'C1' }],
+    })
+    await store.set(keyOf(id), JSON.stringify(older))
+    expect(await imports.get('sam', id)).toEqual(before)
+    expect(await imports.list(REF)).toEqual([before])
+    await imports.start('sam', id)
+    await imports.settled(id, 10_000)
+    expect(JSON.parse((await store.get(keyOf(id))) ?? '')).toMatchObject({
+      format: 3,
+      state: 'completed',
+      bxcontext: 'summit-supplies',
+      validRows: 2,
+    })
+  })
+
+  test('of format 1, without what came later, is read and resumed', async () => {
+    const imports = open()
+    const id = await uploaded(imports, 2)
+    const {
+      format: _,
+      progress: _progress,
+      failure: _failure,
+      sample: _sample,
+      ...older
+    } = await asFormat2(id)
+    await store.set(keyOf(id), JSON.stringify({ ...older, state: 'running', startedAt: Date.now() }))
+    expect(await imports.get('sam', id)).toMatchObject({
+      ...{ format: 3, state: 'running', interrupted: true, validRows: 2 },
+      ...{ sample: [], progress: null, failure: null },
+    })
+    await imports.resume()
+    await imports.settled(id, 10_000)
+    expect(await imports.get('sam', id)).toMatchObject({ state: 'completed', progress: { sent: 2 } })
+  })
+
+  test.each([
+    ['that is no JSON', '{"format":2,"state":'],
+    ['of a later format', '{"format":4}'],
+    ['that is no object', 'null'],
+  ])('%s is reported as unreadable and can be discarded', async (_name, value) => {
+    const imports = open()
+    await store.set(keyOf('broken'), value)
+    await expect(imports.get('sam', 'broken')).rejects.toMatchObject({
+      status: 500,
+      code: 'import_unreadable',
+    })
+    await imports.resume()
+    await imports.discard('sam', 'broken')
+    await expect(imports.get('sam', 'broken')).rejects.toMatchObject({ status: 404 })
+  })
+})

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
+import { type Pages, rowsOf, startPages } from './pages-support.ts'
+
+let pages: Pages
+beforeAll(async () => {
+  pages = await startPages()
+})
+afterAll(() => pages.close())
+beforeEach(() => fetch(`${pages.app.platform}/sandbox/faults`, { method: 'DELETE' }))
+
+/** An import that waits for the platform, which answers uploads with `fault` until it is cleared. */
+async function waitingImport(to: string, fault = '500') {
+  await pages.app.fault('items', fault, undefined, 1)
+  const { json } = await pages.upload(rowsOf(1), { to })
+  await pages.act(json.id, 'start')
+  return json.id
+}
+
+describe('an import', () => {
+  test('that the platform fails says so, and sending again resumes it', async () => {
+    const { upload, act, ended, visitor, urlOf, app } = pages
+    const { json } = await upload(rowsOf(2500))
+    await app.fault('import', 'failed', 1)
+    await act(json.id, 'start')
+    expect(await ended(json.id)).toMatchObject({
+      state: 'failed',
+      failure: expect.stringContaining('could not complete'),
+    })
+    expect((await visitor.get(urlOf(json.id))).text).toContain('Send again')
+    await act(json.id, 'start')
+    expect(await ended(json.id)).toMatchObject({ state: 'completed', failure: null })
+  })
+
+  test('that waits for the platform says so, can be stopped, and resumes afterwards', async () => {
+    const { upload, act, ended, waiting, app } = pages
+    const { json } = await upload(rowsOf(2500))
+    await app.fault('items', '429', undefined, 1)
+    await act(json.id, 'start')
+    await waiting(json.id, /429/)
+    expect((await act(json.id, 'stop')).json()).toMatchObject({
+      state: 'failed',
+      failure: 'You stopped this import.',
+    })
+    await app.fault('items', 'none')
+    await vi.waitFor(async () => expect((await act(json.id, 'start')).status).toBe(202), {
+      timeout: 10_000,
+      interval: 50,
+    })
+    expect(await ended(json.id)).toMatchObject({ state: 'completed' })
+  })
+
+  test('that waits for the platform can be discarded', async () => {
+    const { act, waiting, jobOf } = pages
+    const id = await waitingImport(pages.fresh, '429')
+    await waiting(id, /429/)
+    expect((await act(id, 'discard')).status).toBe(200)
+    expect(await jobOf(id)).toMatchObject({ status: 404 })
+  })
+
+  test('tells open pages of its progress, and when it is done', async () => {
+    const { upload, act, jobOf, urlOf, cookieOf, visitor, app } = pages
+    const { json } = await upload(rowsOf(5000))
+    await app.fault('items', '500', 2)
+    await act(json.id, 'start')
+    const stream = await fetch(`${urlOf(json.id)}/live`, { headers: { cookie: cookieOf(visitor) } })
+    expect(stream.headers.get('content-type')).toBe('text/event-stream')
+    expect(await stream.text()).toMatch(/event: changed[\s\S]*event: done/)
+    expect((await jobOf(json.id)).state).toBe('completed')
+  })
+
+  test('continues if the store answers a write too late, though it was carried out', async () => {
+    const { upload, act, ended, app } = pages
+    const { store } = app.services
+    const { json } = await upload(rowsOf(8_000))
+    await app.fault('items', '500', 2)
+    await act(json.id, 'start')
+    const real = store.compareAndSet.bind(store)
+    let late = 0
+    const swap = vi.spyOn(store, 'compareAndSet').mockImplementation(async (key, expected, next, ttl) => {
+      const written = await real(key, expected, next, ttl)
+      if (key.kind === 'import' && expected !== next && late++ === 0)
+        throw new StoreUnavailableError('too late')
+      return written
+    })
+    expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 8_000 } })
+    expect(late).toBeGreaterThan(0)
+    swap.mockRestore()
+  })
+
+  test('whose access was revoked fails and says what to do', async () => {
+    const { upload, act, ended, app, close } = await startPages()
+    const { json } = await upload(rowsOf(10))
+    await app.sandbox('revoke')
+    await act(json.id, 'start')
+    expect(await ended(json.id)).toMatchObject({
+      state: 'failed',
+      failure: expect.stringContaining('Reconnect'),
+    })
+    await close()
+  })
+})
+
+describe('several imports of one user', () => {
+  test('are all completed, though fewer threads read at once', async () => {
+    const { upload, act, ended, newCatalogue } = pages
+    const to = await newCatalogue('Threads')
+    const ids: string[] = []
+    for (let count = 0; count < 5; count++) ids.push((await upload(rowsOf(3_000), { to })).json.id)
+    await Promise.all(ids.map((id) => act(id, 'start')))
+    for (const id of ids) expect(await ended(id)).toMatchObject({ state: 'completed' })
+  })
+
+  test('that wait for the platform do not keep another file from its check; a sixth has to wait', async () => {
+    const { upload, act, waiting, newCatalogue } = pages
+    const to = await newCatalogue('Busy')
+    const ids: string[] = []
+    for (let count = 0; count < 4; count++) ids.push(await waitingImport(to))
+    for (const id of ids) await waiting(id)
+    const { json } = await upload(rowsOf(1), { to })
+    expect(json).toMatchObject({ state: 'ready', validRows: 1 })
+    await act(json.id, 'start')
+    expect(await upload(rowsOf(1), { to })).toMatchObject({ status: 409, json: { code: 'conflict' } })
+    for (const id of [...ids, json.id]) await act(id, 'discard')
+    await pages.app.fault('items', 'none')
+    expect((await upload(rowsOf(1), { to })).status).toBe(201)
+  })
+})

@@ -1,0 +1,88 @@
+import { join } from 'node:path'
+import { expect, vi } from 'vitest'
+import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import { leaseKey } from '../../../src/features/price-files/import-job.ts'
+import { createSandbox } from '../../../src/sandbox/sandbox.ts'
+import { CLIENT, type Running, tempDir, testEnv } from '../../support/app.ts'
+import { connected } from '../../support/flow.ts'
+import { freePort, serve } from '../../support/ports.ts'
+import { runApp } from '../../support/process.ts'
+import { SAM } from './pages-support.ts'
+import { itemsOf } from './support.ts'
+
+const ROWS = Array.from({ length: 25_000 }, (_, row) => `C${String(row).padStart(6, '0')},${row + 1}`)
+const JSON_TYPE = { accept: 'application/json' }
+
+/**
+ * Kills the app while it sends an import, starts it again, and expects it to complete the import by itself with exactly
+ * the file's items. `leaseExpired`: as if the app was started again later, when the lease of the killed one has expired.
+ */
+export async function killInMidImport({ leaseExpired }: { leaseExpired: boolean }): Promise<void> {
+  const { dir, remove } = tempDir()
+  const port = await freePort()
+  const url = `http://localhost:${port}`
+  const server = await serve()
+  const platform = `http://127.0.0.1:${server.port}`
+  const sandbox = createSandbox({
+    baseUrl: platform,
+    apps: [
+      {
+        name: 'Test App',
+        ...CLIENT,
+        redirectUrls: [`${url}/connect/context`, `${url}/connect/callback`],
+      },
+    ],
+    file: ':memory:',
+    rateLimit: { limit: 10, windowMs: 1_000 },
+    features: { 'price-files': { importTiming: { itemsPerSecond: 1e6, settleMs: 50 } } },
+  })
+  server.server.on('request', sandbox.app)
+  const { appUrl, authUrl, apiUrl } = sandbox.addresses
+  const env = testEnv({
+    PORT: String(port),
+    BASE_URL: url,
+    DATA_DIR: dir,
+    LOG_LEVEL: 'silent',
+    PLATFORM_RATE_LIMIT: '10',
+    PLATFORM_RATE_WINDOW_SECONDS: '1',
+    PLATFORM_APP_URL: appUrl,
+    PLATFORM_AUTH_URL: authUrl,
+    PLATFORM_API_URL: apiUrl,
+  })
+  let app = await runApp(env)
+  const visitor = await connected({ url, platform } as Running, SAM)
+  const at = `${url}/connections/summit-supplies`
+  const form = { name: 'Killed', scope: 'Public' }
+  const { id } = (await visitor.post(`${at}/catalogues`, { form, ...JSON_TYPE })).json()
+  const cookie = [...(visitor.cookies.get(new URL(url).host) ?? [])].map((pair) => pair.join('=')).join('; ')
+  const uploaded = await fetch(`${at}/catalogues/${id}/imports`, {
+    method: 'POST',
+    body: `code,price\n${ROWS.join('\n')}\n`,
+    headers: { ...JSON_TYPE, cookie, 'content-type': 'text/csv' },
+  })
+  const job = (await uploaded.json()) as { id: string }
+  await visitor.post(`${at}/imports/${job.id}/start`, JSON_TYPE)
+  const progress = async () => (await visitor.get(`${at}/imports/${job.id}`, JSON_TYPE)).json()
+  const sending = async () => expect((await progress()).progress?.sent).toBeGreaterThan(2_000)
+  await vi.waitFor(sending, { timeout: 20_000, interval: 25 })
+  await app.kill()
+
+  const store = openSqlite({ file: join(dir, 'store.sqlite') })
+  const lease = leaseKey('sam', job.id)
+  expect(await store.get(lease)).not.toBeNull()
+  if (leaseExpired) await store.delete(lease)
+  await store.close()
+  app = await runApp(env)
+  const done = async () => {
+    const now = await progress()
+    expect(now.state).toBe('completed')
+    return now
+  }
+  const completed = await vi.waitFor(done, { timeout: 50_000, interval: 100 })
+  expect(completed).toMatchObject({ validRows: 25_000, progress: { sent: 25_000 } })
+  expect([...(await itemsOf(platform, id)).keys()]).toEqual(ROWS.map((row) => row.split(',')[0]))
+  await app.kill()
+  await server.close()
+  sandbox.close()
+  remove()
+}

@@ -1,0 +1,74 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { run } from '../../support/process.ts'
+import { fileIn, GOOD, pushed } from './push-support.ts'
+import { type SupplierPlatform, startPlatform } from './support.ts'
+
+let platform: SupplierPlatform
+let file: string
+beforeAll(async () => {
+  platform = await startPlatform()
+  file = fileIn(platform, GOOD)
+})
+afterAll(() => platform.close())
+
+/** Runs the command without settings. */
+async function withoutSettings(args: string[], env: Record<string, string> = {}) {
+  const script = 'src/features/price-files/cli-push-catalogue.ts'
+  const program = run(script, env, { args, cwd: platform.dir })
+  return { code: await program.exited, output: program.output() }
+}
+
+describe('push-catalogue without settings', () => {
+  test('explains itself with --help', async () => {
+    const { code, output } = await withoutSettings(['--help'])
+    expect(code).toBe(0)
+    expect(output).toMatch(/^Usage: npm run push-catalogue -- [\s\S]*--dry-run/)
+  })
+
+  test.each([
+    ['that there is no file', [], "missing required argument 'file'"],
+    ['that there is no catalogue', ['x.csv'], "'--catalogue <name>' or '--catalogue-id <id>'"],
+    ['which option is unknown', ['x.csv', '--catalog', 'x'], "unknown option '--catalog'"],
+    ['that there are two files', ['x.csv', 'y.csv', '--catalogue', 'C'], 'too many arguments'],
+    [
+      'which scopes there are',
+      ['x.csv', '--catalogue', 'C', '--scope', 'Secret'],
+      'Allowed choices are Public, Managed',
+    ],
+    ['what a batch id is', ['x.csv', '--catalogue', 'C', '--batch-id', 'a b'], 'letters, digits'],
+    ['that the file does not exist', ['/none.csv', '--catalogue', 'C'], 'The file /none.csv does not exist.'],
+  ])('says %s', async (_name, args, words) => {
+    const { code, output } = await withoutSettings(args)
+    expect(code).toBe(1)
+    expect(output).toContain(words)
+  })
+
+  test('names each setting that it needs, and no other', async () => {
+    const { code, output } = await withoutSettings([file, '--catalogue', 'C'], { DATA_DIR: platform.dir })
+    expect(code).toBe(1)
+    for (const name of ['API_URL', 'API_EMAIL', 'API_KEY', 'SUBSCRIPTION_KEY'])
+      expect(output).toContain(`PLATFORM_${name} is required`)
+    expect(output).not.toMatch(/CLIENT_ID|APP_URL|AUTH_URL/)
+  })
+
+  test('reads them from the .env of its folder', async () => {
+    const settings = Object.entries(platform.env).map(([name, value]) => `${name}=${value}\n`)
+    writeFileSync(join(platform.dir, '.env'), settings.join(''))
+    const { code, output } = await withoutSettings([file, '--catalogue', 'Env', '--scope', 'Public'])
+    expect(code, output).toBe(0)
+  })
+})
+
+test.each([
+  ['PLATFORM_API_KEY', 'rejects the email, API key or subscription key'],
+  ['PLATFORM_SUBSCRIPTION_KEY', 'rejects the email, API key or subscription key'],
+  ['PLATFORM_TENANT_ID', 'rejects the email, API key, subscription key or tenant'],
+])('push-catalogue with a wrong %s says so, and does not repeat it', async (name, words) => {
+  const args = [file, '--catalogue', 'C', '--scope', 'Public']
+  const { code, output } = await pushed(platform, args, { [name]: 'wrong-secret' })
+  expect(code).toBe(1)
+  expect(output).toContain(words)
+  expect(output).not.toContain('wrong-secret')
+})

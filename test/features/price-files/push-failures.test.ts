@@ -1,0 +1,86 @@
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { fileIn, GOOD, printed, push, pushed } from './push-support.ts'
+import { itemsOfRows, type SupplierPlatform, startPlatform, writePriceFile } from './support.ts'
+
+const TO_NEW = ['--catalogue', 'C', '--scope', 'Public']
+
+let platform: SupplierPlatform
+let args: string[]
+beforeEach(async () => {
+  platform = await startPlatform()
+  args = [fileIn(platform, GOOD), ...TO_NEW]
+})
+afterEach(() => platform.close())
+
+describe('push-catalogue', () => {
+  test('also waits for a platform that fails before the import', async () => {
+    await platform.fault('catalogues', '500', 4)
+    const { code, output } = await pushed(platform, args)
+    expect(output).toContain('Retrying: the API answered 500')
+    expect(code).toBe(0)
+  })
+
+  test('fails if the platform does not complete the import', async () => {
+    await platform.fault('import', 'failed', 1)
+    const { code, output } = await pushed(platform, args)
+    expect(code).toBe(1)
+    expect(output).toContain('could not complete the import')
+    expect(output).not.toContain('Completed:')
+  })
+
+  test('stopped by Ctrl-C says how to resume, and resumes the same import', async () => {
+    await platform.fault('items', '429', undefined, 1)
+    const program = push(platform, args)
+    await printed(program, 'trying again')
+    program.child.kill('SIGINT')
+    expect(await program.exited).toBe(1)
+    expect(program.output()).toContain('Run the same command again')
+    const [, batch = '?'] = /Starting import (\S+)/.exec(program.output()) ?? []
+    await platform.fault('items', 'none')
+    const again = await pushed(platform, args)
+    expect(again.output).toContain(`Resuming import ${batch}`)
+    expect(again.code).toBe(0)
+    expect((await pushed(platform, args)).output).toContain('Starting import')
+  })
+
+  test.each([
+    ['rejects a token twice', 'items', 'expired', 'The platform rejected this'],
+    ['forbids uploads', 'items', 'forbidden', 'does not permit'],
+    ['forbids catalogues', 'catalogues', 'forbidden', 'does not permit'],
+    ['fails the import', 'import', 'failed', 'could not complete'],
+    ['answers a login with garbage', 'login', 'garbage', 'Completed'],
+    ['completes the import', 'import', 'none', 'Completed'],
+  ])('prints no key and no token when the platform %s', async (_name, endpoint, fault, words) => {
+    await platform.fault(endpoint, fault, ...(fault === 'none' ? [] : [endpoint === 'login' ? 1 : 2]))
+    const program = push(platform, args)
+    await program.exited
+    expect(program.output()).toContain(words)
+    expect(program.output()).not.toMatch(/sandbox-(api|subscription)-key|fp_|bearer/i)
+  })
+})
+
+describe('push-catalogue that is killed and run again', () => {
+  const rows = 20_000
+
+  test.each([
+    ['checked the file', 'Checked'],
+    ['created the catalogue', 'Created the catalogue'],
+    ['noted the import', 'Starting import'],
+    ['sent some of the items', 'Sent [1-9]'],
+    ['sent all of them', 'All sent'],
+  ])('after it has %s: the same items, none twice, none missing', async (_name, words) => {
+    const killed = push(platform, [await writePriceFile(platform.dir, rows), ...TO_NEW])
+    await printed(killed, words)
+    expect(await killed.kill()).toBe('SIGKILL')
+    const again = await pushed(platform, [join(platform.dir, `prices-${rows}.csv`), ...TO_NEW])
+    expect(again.code, again.output).toBe(0)
+    const id = (await platform.catalogueIds()).get('C') ?? ''
+    const found = await platform.items(id)
+    // As text: a comparison of so many objects would take longer than the import.
+    const text = (items: Iterable<object>) =>
+      JSON.stringify([...items], ['code', 'name', 'unit', 'category', 'price'])
+    expect(text(found.values()) === text(itemsOfRows(rows).values()), `${found.size} items`).toBe(true)
+    expect((await platform.calls()).filter(({ endpoint }) => endpoint === 'login').length).toBeLessThan(3)
+  })
+})

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { median } from '../../bench/measure.ts'
+import { serve } from '../../support/ports.ts'
+import { push } from './push-support.ts'
+import { type SupplierPlatform, startPlatform, writePriceFile } from './support.ts'
+
+const LIMIT = 20
+const WINDOW_MS = 2_000
+const WINDOWS = 4
+
+let platform: SupplierPlatform
+beforeAll(async () => {
+  platform = await startPlatform()
+})
+afterAll(() => platform.close())
+
+/** A platform that takes so many requests in any window and counts those that it refuses. */
+async function limitedPlatform() {
+  const times: number[] = []
+  let refused = 0
+  const server = await serve((req, res) => {
+    req.resume()
+    res.setHeader('content-type', 'application/json')
+    if (req.url?.startsWith('/accounts'))
+      return void res.end('{"accessToken":"a","refreshToken":"r","expiresIn":600}')
+    const now = performance.now()
+    if (times.filter((time) => time > now - WINDOW_MS).length >= LIMIT) {
+      refused++
+      return void res.writeHead(429, { 'retry-after': '1' }).end()
+    }
+    times.push(now)
+    req.on('end', () => {
+      if (req.url?.startsWith('/catalogues?')) res.end('[{"id":"1","name":"C","scope":"Public"}]')
+      else res.end('{"status":"Completed","batchId":"b"}')
+    })
+  })
+  return { ...server, times, refused: () => refused }
+}
+
+describe('at the platform’s limit, scaled down', () => {
+  test.concurrent.each([1, 2])(
+    'the whole limit is used and never hit, by %i processes with one credential',
+    async (processes) => {
+      const server = await limitedPlatform()
+      const rows = (LIMIT * WINDOWS * 1000) / processes
+      const path = await writePriceFile(platform.dir, rows, `prices-${processes}.csv`)
+      const env = {
+        DATA_DIR: `${platform.dir}/data-${processes}`,
+        PLATFORM_API_URL: `http://127.0.0.1:${server.port}`,
+        PLATFORM_RATE_LIMIT: String(LIMIT),
+        PLATFORM_RATE_WINDOW_SECONDS: String(WINDOW_MS / 1000),
+      }
+      const programs = Array.from({ length: processes }, () =>
+        push(platform, [path, '--catalogue', 'C'], env),
+      )
+      for (const program of programs) expect(await program.exited, program.output()).toBe(0)
+      expect(server.refused()).toBe(0)
+      // In use to the full, each request comes one window after the one that had its permit before. The middle of
+      // these cycles: a machine that stands still for a moment makes some of them longer.
+      const times = server.times.toSorted((a, b) => a - b)
+      const cycles = times.slice(LIMIT).map((time, at) => time - (times[at] ?? 0))
+      const used = WINDOW_MS / median(cycles)
+      expect(used).toBeGreaterThanOrEqual(0.97)
+      expect(used).toBeLessThanOrEqual(1)
+      await server.close()
+    },
+  )
+})

@@ -1,0 +1,40 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Program, run } from '../../support/process.ts'
+import type { SupplierPlatform } from './support.ts'
+
+/** A price file without a problem. */
+export const GOOD = 'code,name,price\nA1,Nail,1.50\nA2,Board,12\n'
+
+/** Runs `push-catalogue`, in a folder without an `.env`. */
+export function push(platform: SupplierPlatform, args: string[], env: Record<string, string> = {}): Program {
+  const script = 'src/features/price-files/cli-push-catalogue.ts'
+  return run(script, { ...platform.env, ...env }, { args, cwd: platform.dir })
+}
+
+/** Runs `push-catalogue` to its end. */
+export async function pushed(platform: SupplierPlatform, args: string[], env?: Record<string, string>) {
+  const program = push(platform, args, env)
+  return { code: await program.exited, output: program.output() }
+}
+
+/** Writes a file into the platform's folder; returns its path. */
+export function fileIn(platform: SupplierPlatform, content: string | Buffer, name = 'prices.csv'): string {
+  const path = join(platform.dir, name)
+  writeFileSync(path, content)
+  return path
+}
+
+/** Resolves when the program has printed this. Throws if it ends before that. */
+export async function printed(program: Program, words: string | RegExp): Promise<void> {
+  const found = () => new RegExp(words).test(program.output())
+  await new Promise<void>((resolve, reject) => {
+    const check = () => found() && resolve()
+    program.child.stdout?.on('data', check)
+    program.child.stderr?.on('data', check)
+    void program.exited.then(() =>
+      found() ? resolve() : reject(new Error(`ended before it printed ${words}:\n${program.output()}`)),
+    )
+    check()
+  })
+}

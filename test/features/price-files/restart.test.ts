@@ -1,0 +1,60 @@
+import { existsSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createDependencies } from '../../../src/dependencies.ts'
+import { features } from '../../../src/features/index.ts'
+import { priceFiles } from '../../../src/features/price-files/index.ts'
+import { keyOf, type Pages, rowsOf, startPages } from './pages-support.ts'
+
+let pages: Pages
+beforeEach(async () => {
+  pages = await startPages()
+})
+afterEach(() => pages.close())
+
+/** Another process of the app, on the same store and files. */
+async function startAgain() {
+  const { config, log } = pages.app.services
+  const next = await createDependencies(config, log, features)
+  for (const part of next.parts) part.start?.()
+  return next
+}
+
+describe('after a restart of the app', () => {
+  test('an import that was interrupted resumes; it did not keep the app from stopping', async () => {
+    const { upload, act, waiting, jobOf, ended, visitor, urlOf, app } = pages
+    const { json } = await upload(rowsOf(3000))
+    await app.fault('items', '500')
+    await act(json.id, 'start')
+    await waiting(json.id)
+    const started = performance.now()
+    await app.services.parts[features.indexOf(priceFiles)]?.close?.()
+    expect(performance.now() - started).toBeLessThan(3_000)
+    expect(await jobOf(json.id)).toMatchObject({ state: 'running', interrupted: true })
+    expect((await visitor.get(urlOf(json.id))).text).toContain('was interrupted')
+    await app.fault('items', 'none')
+    const next = await startAgain()
+    expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 3000 } })
+    await next.close()
+  })
+
+  test('a check that was interrupted runs again, and files that belong to no import are deleted', async () => {
+    const { upload, jobOf, app } = pages
+    const { store } = app.services
+    const { json } = await upload(rowsOf(200))
+    // As a kill in mid-check leaves it, written by another version: its fields in another order.
+    const { state: _, ...rest } = JSON.parse((await store.get(keyOf(json.id))) ?? '')
+    await store.set(keyOf(json.id), JSON.stringify({ ...rest, validRows: 0, rows: 0, state: 'checking' }))
+    const orphan = join(app.config.dataDir, 'imports', '00000000-0000-0000-0000-000000000000.csv')
+    writeFileSync(orphan, 'x')
+    utimesSync(orphan, 0, 0)
+    await vi.waitFor(async () => expect((await jobOf(json.id)).interrupted).toBe(true), { interval: 10 })
+    const next = await startAgain()
+    await vi.waitFor(
+      async () => expect(await jobOf(json.id)).toMatchObject({ state: 'ready', validRows: 200 }),
+      { timeout: 15_000, interval: 25 },
+    )
+    await vi.waitFor(() => expect(existsSync(orphan)).toBe(false), { interval: 10 })
+    await next.close()
+  })
+})

@@ -1,0 +1,204 @@
+import { copyFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { connected } from '../../support/flow.ts'
+import { JSON_TYPE, keyOf, type Pages, rowsOf, startPages } from './pages-support.ts'
+
+let pages: Pages
+beforeAll(async () => {
+  pages = await startPages({ MAX_UPLOAD_MB: '1' })
+})
+afterAll(() => pages.close())
+
+describe('an uploaded price file', () => {
+  test.each(['form', 'csv'] as const)(
+    'as %s is checked before anything is sent, sent on demand, and reported',
+    async (as) => {
+      const { upload, act, ended, visitor, urlOf, files } = pages
+      const { status, json } = await upload(`${rowsOf(1500)},no code,1\nC1,again,2\n`, { as })
+      expect(status).toBe(201)
+      expect(json).toMatchObject({
+        fileName: 'my prices.csv',
+        state: 'ready',
+        bxcontext: 'summit-supplies',
+        rows: 1502,
+        validRows: 1500,
+        invalidRows: 2,
+        mappingErrors: [],
+        columns: { code: 0, name: 1, price: 2 },
+        problems: [{ line: 1502 }, { line: 1503 }],
+      })
+      expect(json.preview[0]).toEqual({ code: 'C0', name: 'Board 0', price: 1 })
+      expect(JSON.stringify(json)).not.toContain('userId')
+      expect((await pages.app.calls()).some(({ endpoint }) => endpoint === 'items')).toBe(as === 'csv')
+      expect((await act(json.id, 'start')).status).toBe(202)
+      expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 1500, batches: 2 } })
+      const report = await visitor.get(`${urlOf(json.id)}/report.csv`)
+      expect(report.text.trim().split('\r\n')).toHaveLength(3)
+      expect(report.headers.get('content-type')).toContain('text/csv')
+      expect(files()).not.toContain(`${json.id}.csv`)
+      await act(json.id, 'discard')
+      expect(await pages.jobOf(json.id)).toMatchObject({ status: 404, code: 'not_found' })
+      expect(files().filter((name) => name.startsWith(json.id))).toEqual([])
+    },
+  )
+
+  test('with headings that are not known asks for the columns and checks again', async () => {
+    const { upload, act, checked } = pages
+    const { json } = await upload('Artikel;Preis\nA1;1,50\nB1;x\n')
+    expect(json).toMatchObject({
+      state: 'ready',
+      mappingErrors: [expect.stringContaining('code'), expect.stringContaining('price')],
+    })
+    expect((await act(json.id, 'start')).json()).toMatchObject({ status: 400, code: 'invalid_input' })
+    const choose = async (columns: Record<string, string>) =>
+      checked((await act(json.id, 'columns', columns)).json())
+    expect((await choose({ code: '0', price: '0' })).mappingErrors).toEqual([
+      'A column is chosen for two fields.',
+    ])
+    expect(await choose({ code: '0', price: '9' })).toMatchObject({ status: 400, field: 'price' })
+    expect(await choose({ code: '0', price: '1' })).toMatchObject({
+      mappingErrors: [],
+      validRows: 1,
+      invalidRows: 1,
+    })
+  })
+
+  test('that cannot be read says why', async () => {
+    const { upload, act, visitor, urlOf } = pages
+    const { json } = await upload(Buffer.from('PK\u0003\u0004zip', 'latin1'))
+    expect(json).toMatchObject({ state: 'unreadable', failure: expect.stringContaining('Excel workbook') })
+    expect((await visitor.get(urlOf(json.id))).text).toContain('Excel workbook')
+    expect((await act(json.id, 'start')).json()).toMatchObject({ status: 409, code: 'conflict' })
+  })
+
+  test('is another user’s secret', async () => {
+    const { upload, urlOf, visitor, app } = pages
+    const { json } = await upload(rowsOf(3))
+    const other = await connected(app, { name: 'mallory' })
+    for (const path of ['', '/report.csv', '/live'])
+      expect((await other.get(urlOf(json.id) + path, JSON_TYPE)).status, path).toBe(404)
+    for (const path of ['/start', '/discard', '/columns', '/stop'])
+      expect((await other.post(urlOf(json.id) + path, JSON_TYPE)).status, path).toBe(404)
+    expect((await visitor.get(`${app.url}/connections/other/imports/${json.id}`, JSON_TYPE)).status).toBe(404)
+  })
+
+  test('with problem rows is not sent if the user wants all rows or none', async () => {
+    const { upload, act, jobOf } = pages
+    const { json } = await upload(`${rowsOf(3)},x,1\n`)
+    expect((await act(json.id, 'start', { strict: 'on' })).json()).toMatchObject({ status: 400 })
+    expect((await jobOf(json.id)).state).toBe('ready')
+  })
+
+  test('is kept while it is among the last 20 of its user', async () => {
+    const { upload, catalogueJson, newCatalogue, app } = pages
+    const { store } = app.services
+    const to = await newCatalogue('Many')
+    const { json } = await upload(rowsOf(1), { to })
+    const fileOf = (id: string) => join(app.config.dataDir, 'imports', `${id}.csv`)
+    const record = JSON.parse((await store.get(keyOf(json.id))) ?? '')
+    // As 21 later uploads would be.
+    for (let count = 1; count <= 21; count++) {
+      const later = { ...record, id: `later-${count}`, createdAt: record.createdAt + 1 }
+      await store.set(keyOf(later.id), JSON.stringify(later))
+      copyFileSync(fileOf(json.id), fileOf(later.id))
+    }
+    expect(await upload(rowsOf(1), { to })).toMatchObject({ status: 201 })
+    const { imports } = await catalogueJson(to)
+    expect(imports.length).toBeLessThanOrEqual(21)
+    expect(imports.map(({ id }) => id)).not.toContain(json.id)
+    expect(existsSync(fileOf(json.id))).toBe(false)
+    expect(pages.files().filter((name) => /^[\w-]+\.csv$/.test(name)).length).toBeLessThanOrEqual(21)
+  })
+})
+
+describe('an upload is refused', () => {
+  test.each(['form', 'csv'] as const)('as %s if it is too large, and nothing of it is kept', async (as) => {
+    const before = pages.files()
+    const { status, json } = await pages.upload(Buffer.alloc(1_500_000, 'a'), { as })
+    expect({ status, json }).toMatchObject({
+      status: 413,
+      json: { code: 'payload_too_large', detail: expect.stringContaining('1 MB') },
+    })
+    expect(pages.files()).toEqual(before)
+  })
+
+  test('if its type is another one', async () => {
+    const answer = await pages.upload(rowsOf(1), { as: 'text' })
+    expect(answer).toMatchObject({ status: 415, json: { code: 'unsupported_media_type' } })
+  })
+
+  test('if the catalogue does not exist', async () => {
+    const answer = await pages.upload(rowsOf(1), { to: 'none' })
+    expect(answer).toMatchObject({ status: 404, json: { code: 'not_found' } })
+  })
+
+  test.each([
+    ['has no file', 'multipart/form-data; boundary=b', '--b--\r\n'],
+    [
+      'breaks off',
+      'multipart/form-data; boundary=b',
+      '--b\r\ncontent-disposition: form-data; name="file"; filename="x.csv"\r\n\r\ncode,pri',
+    ],
+    ['has no boundary', 'multipart/form-data', 'x'],
+  ])('with 400 if its form %s', async (name, type, body) => {
+    const { cookieOf, importsOf, fresh, visitor } = pages
+    const headers = { cookie: cookieOf(visitor), ...JSON_TYPE, 'content-type': type }
+    const answer = await fetch(importsOf(fresh), { method: 'POST', headers, body })
+    expect(await answer.json()).toMatchObject({
+      status: 400,
+      code: name === 'has no file' ? 'invalid_input' : 'invalid_request',
+    })
+  })
+
+  test('at once if nobody is signed in, before its body has arrived', async () => {
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('--x')) })
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'multipart/form-data; boundary=x', accept: 'application/json' },
+      body,
+      duplex: 'half',
+    }
+    expect((await fetch(pages.importsOf('1'), init as RequestInit)).status).toBe(401)
+  })
+
+  test('with 503 if it cannot be written, and nothing of it is kept', async () => {
+    const full = await startPages()
+    // A file where the folder should be: every disk error gets the same answer.
+    writeFileSync(join(full.app.config.dataDir, 'imports'), '')
+    expect(await full.upload(rowsOf(3))).toMatchObject({ status: 503, json: { code: 'store_unavailable' } })
+    expect((await full.catalogueJson(full.fresh)).imports).toEqual([])
+    await full.close()
+  })
+})
+
+test('an upload that its sender breaks off leaves no file and no open handle', async () => {
+  const { cookieOf, importsOf, fresh, visitor, files, app } = pages
+  const before = files()
+  const handles = () => readdirSync('/proc/self/fd').length
+  const open = handles()
+  for (const type of ['multipart/form-data; boundary=b', 'text/csv']) {
+    for (let count = 0; count < 5; count++) {
+      const broken = new AbortController()
+      const body = new ReadableStream({
+        start(controller) {
+          const head = '--b\r\ncontent-disposition: form-data; name="file"; filename="x.csv"\r\n\r\n'
+          controller.enqueue(Buffer.from(`${type.startsWith('text') ? '' : head}code,price\n`))
+        },
+      })
+      const headers = { cookie: cookieOf(visitor), 'content-type': type }
+      const init = { method: 'POST', headers, body, duplex: 'half', signal: broken.signal } as RequestInit
+      const sent = fetch(importsOf(fresh), init).catch(() => {})
+      // By then the app has begun to write the file.
+      await vi
+        .waitFor(() => expect(files().length).toBeGreaterThan(before.length), { timeout: 500, interval: 5 })
+        .catch(() => setTimeout(0))
+      broken.abort()
+      await sent
+    }
+  }
+  await vi.waitFor(() => expect(files()).toEqual(before), { timeout: 5_000, interval: 10 })
+  await vi.waitFor(() => expect(handles()).toBeLessThanOrEqual(open + 3), { timeout: 5_000, interval: 10 })
+  expect(app.logLines.join()).not.toContain('internal_error')
+})
