@@ -334,13 +334,3 @@ describe('.env.example', () => {
     expect(() => readConfig(env, { demoSignIn: true, features })).not.toThrow()
   })
 })
-
-test('the README names every error code that a client can meet, and no other', () => {
-  const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
-  const codes = (text: string, pattern: RegExp) =>
-    new Set([...text.matchAll(pattern)].map(([, code]) => code))
-  const titles = /const TITLES[^}]+}/.exec(read('../src/web/errors.ts'))?.[0] ?? ''
-  const told = codes(titles, /^ {2}(\w+):/gm)
-  const table = /\| Status[\s\S]+?\n\n/.exec(read('../README.md'))?.[0] ?? ''
-  expect(codes(table, /`([a-z]\w+)`/g)).toEqual(told)
-})

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { openDemo } from '../../support/demo.ts'
 import { run } from '../../support/process.ts'
 
-test('the live pricing of the demo passes the check, by the command in the README', async () => {
+test('the live pricing of the demo passes the check, by the command in the docs', async () => {
   const demo = await openDemo()
   await demo.start()
-  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
-  const [, words = ''] = /npm run check-supplier -- (http:\/\/localhost:3000\S+ [^`]+)/.exec(readme) ?? []
+  const docs = readFileSync(new URL('../../../docs/live-pricing.md', import.meta.url), 'utf8')
+  const [, words = ''] = /npm run check-supplier -- (http:\/\/localhost:3000\S+ [^`]+)/.exec(docs) ?? []
   const args = words.replaceAll('\\\n', ' ').trim().replace('http://localhost:3000', demo.app).split(/\s+/)
   const check = run('src/features/live-pricing/cli-check-supplier.ts', {}, { args })
   expect(await check.exited, check.output()).toBe(0)
