@@ -128,7 +128,12 @@ export async function startSupplier(
     })
   }
   return {
-    ...{ url, logLines, lists, token, call, load },
+    url,
+    logLines,
+    lists,
+    token,
+    call,
+    load,
     async prices(items, memberNumber) {
       const answer = await call('/request-prices', {
         items,

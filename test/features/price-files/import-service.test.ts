@@ -132,8 +132,13 @@ describe('a stored import of an earlier version', () => {
     } = await asFormat2(id)
     await store.set(keyOf(id), JSON.stringify({ ...older, state: 'running', startedAt: Date.now() }))
     expect(await imports.get('sam', id)).toMatchObject({
-      ...{ format: 3, state: 'running', interrupted: true, validRows: 2 },
-      ...{ sample: [], progress: null, failure: null },
+      format: 3,
+      state: 'running',
+      interrupted: true,
+      validRows: 2,
+      sample: [],
+      progress: null,
+      failure: null,
     })
     await imports.resume()
     await imports.settled(id, 10_000)

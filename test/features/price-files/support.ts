@@ -94,8 +94,11 @@ export function openSupplier(apiUrl: string, options?: Parameters<typeof openAcc
 
 /** The item of a generated price file's row. */
 export const itemOf = (row: number) => ({
-  ...{ code: `ITEM-${String(row).padStart(7, '0')}`, name: `Framing timber, 90x45, ${row} mm`, unit: 'each' },
-  ...{ category: `Range ${row % 9}`, price: (((row * 7919) % 99_999) + 100) / 100 },
+  code: `ITEM-${String(row).padStart(7, '0')}`,
+  name: `Framing timber, 90x45, ${row} mm`,
+  unit: 'each',
+  category: `Range ${row % 9}`,
+  price: (((row * 7919) % 99_999) + 100) / 100,
 })
 
 const HEAD = 'code,name,unit,category,price\n'

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { utf8 } from '../../../src/csv/encoding.ts'
+import { guessColumns } from '../../../src/features/price-files/columns.ts'
+import { checkPriceFile } from '../../../src/features/price-files/price-file.ts'
+import { createReport } from '../../../src/features/price-files/report.ts'
+import { createSeenCodes } from '../../../src/features/price-files/seen-codes.ts'
+import { tempDir } from '../../support/app.ts'
+
+import { chunks, read } from './read-support.ts'
+
+describe('columns', () => {
+  test.each([
+    [['SKU', 'Product name', 'UOM', 'RRP (ex GST)'], { code: 0, name: 1, unit: 2, price: 3 }],
+    [['Item Code', 'Description', 'Price'], { code: 0, description: 1, price: 2 }],
+    [['id', 'Title', 'Category', 'Unit price', 'Unit'], { code: 0, name: 1, category: 2, price: 3, unit: 4 }],
+  ])('are guessed from %j', (headings, columns) => {
+    expect(guessColumns(headings)).toEqual({ columns, mappingErrors: [] })
+  })
+
+  test('that cannot be guessed are asked for, and the file is not judged before', async () => {
+    const check = await read('Artikel,Preis\nA1,x\n')
+    expect(check.mappingErrors).toEqual([expect.stringContaining('code'), expect.stringContaining('price')])
+    expect(check).toMatchObject({ rows: 1, validRows: 0, invalidRows: 0, problems: [] })
+  })
+
+  test('with a heading that is there twice are left to the user', () => {
+    expect(guessColumns(['code', 'price', 'price']).mappingErrors).toEqual([
+      'The heading "price" is there twice (columns 2 and 3): choose which is the price.',
+    ])
+  })
+
+  test('that are chosen twice, or are none of the file, are refused', async () => {
+    const mappingErrors = async (columns: Record<string, number>) =>
+      (await checkPriceFile(chunks('a,b\nA1,1\n'), { columns, onProblem: () => {} })).mappingErrors
+    expect(await mappingErrors({ code: 0, price: 0 })).toEqual(['A column is chosen for two fields.'])
+    expect(await mappingErrors({ code: 0, price: 7 })).toEqual(['A chosen column is not in the file.'])
+    expect(await mappingErrors({ code: 0 })).toEqual(['Choose the column of the price.'])
+    expect(await mappingErrors({ code: 0, price: 1 })).toEqual([])
+  })
+})
+
+test('a report never turns a cell into a formula', async () => {
+  const cells = [
+    'multi\n=2+2',
+    'foo;=1+1;bar',
+    '=1+1',
+    '+1',
+    '-1',
+    '@x',
+    '\tx',
+    '\rx',
+    '＝1',
+    'plain',
+    'a,"b"',
+  ]
+  const { dir, remove } = tempDir()
+  const report = createReport(`${dir}/report.csv`)
+  await report.add({ line: 3, reason: 'the price is negative.', cells }, ['Code', '=evil()'])
+  await report.end()
+  const text = readFileSync(`${dir}/report.csv`, 'utf8')
+  remove()
+  expect(text.startsWith('\ufeff"Line","Reason","Code",')).toBe(true)
+  const { parse } = await import('csv-parse/sync')
+  const [head, row] = parse(text, { bom: true, relax_column_count: true })
+  expect(head).toEqual(['Line', 'Reason', 'Code', "'=evil()"])
+  expect(row).toEqual([
+    '3',
+    'the price is negative.',
+    'multi =2+2',
+    'foo;=1+1;bar',
+    ...cells.slice(2, 9).map((cell) => `'${cell.replace(/[\t\r]/, ' ')}`),
+    'plain',
+    'a,"b"',
+  ])
+})
+
+test('codes are known again whatever they are, and however many', () => {
+  const seen = createSeenCodes(10)
+  const codes = Array.from({ length: 200_000 }, (_, row) => `${row % 2 ? 'ITEM-' : ''}${row}`)
+  expect(codes.findIndex((code, row) => seen.add(code, row + 1) !== undefined)).toBe(-1)
+  expect(codes.findIndex((code, row) => seen.add(code, 1) !== row + 1)).toBe(-1)
+})
+
+test('text is passed on between characters only', async () => {
+  const text = 'aë😀–b'.repeat(50)
+  for (let size = 1; size < 9; size++) {
+    const parts: Buffer[] = []
+    for await (const part of utf8(chunks(text, size))) {
+      expect(part.toString('utf8')).not.toContain('\ufffd')
+      parts.push(part)
+    }
+    expect(Buffer.concat(parts).toString()).toBe(text)
+  }
+})

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest'
+import { createReport } from '../../../src/features/price-files/report.ts'
+
+import { failure } from './read-support.ts'
+
+describe('a file that cannot be read', () => {
+  test.each([
+    ['empty', '', /^Line 1: the file is empty/],
+    ['with headings only', 'code,price\n', /^Line 1: the file has headings and no rows/],
+    ['of empty lines', '\n\n\n', /^Line 1: the file has no rows/],
+    [
+      'a workbook',
+      Buffer.from('PK\u0003\u0004rest of it', 'latin1'),
+      /^Line 1: this is an Excel workbook.*CSV UTF-8/,
+    ],
+    ['UTF-16', Buffer.from('\ufeffcode,price\nA,1\n', 'utf16le'), /^Line 1: this is text in UTF-16/],
+    [
+      'binary',
+      Buffer.from('code,price\nA1,1\nB1,\u0000\u0001\n', 'latin1'),
+      /^Line 3: this is a binary file/,
+    ],
+    [
+      'Windows-1252',
+      Buffer.from('code,price\nA1,1\nB1,2\nZo\xeb,3\nD,4\n', 'latin1'),
+      /^Line 4: the text is not in UTF-8/,
+    ],
+    [
+      'cut off in a character',
+      Buffer.from('code,price\nA1,1\nZo\xc3', 'latin1'),
+      /^Line 3: the text is not in UTF-8/,
+    ],
+    [
+      'with a quote that is not closed',
+      'code,price\nA1,1\n"B1,2\nC1,3\n',
+      /^Line 3: a quote is opened here and not closed/,
+    ],
+  ])('%s says so, with the line and what to do', async (_name, content, message) => {
+    expect(await failure(content)).toMatch(message)
+  })
+
+  test('for an unclosed quote in a large file is told without reading all of it into memory', async () => {
+    const content = Buffer.concat([Buffer.from('code,price\n"A1,1\n'), Buffer.alloc(20_000_000, 'B1,2\n')])
+    expect(await failure(content)).toMatch(/^Line 2: a row of more than 8 MB begins here, perhaps by a quote/)
+  })
+
+  test('is told where the fault is far behind the beginning', async () => {
+    const good = Array.from({ length: 50_000 }, (_, row) => `C${row},1\n`).join('')
+    const bytes = Buffer.concat([Buffer.from(`code,price\n${good}`), Buffer.from([0xff, 0x0a])])
+    expect(await failure(bytes)).toMatch(/^Line 50002: the text is not in UTF-8/)
+  })
+})
+
+test.each([
+  [
+    '501 columns',
+    `${Array.from({ length: 501 }, (_, at) => `c${at}`).join(',')}\n`,
+    /^Line 1: it has 501 columns; at most 500/,
+  ],
+  ['a heading of 201 characters', `code,price,${'x'.repeat(201)}\n`, /^Line 1: a heading is longer than 200/],
+])('a file with %s is refused: pages list them', async (_name, content, message) => {
+  expect(await failure(content)).toMatch(message)
+})
+
+test('a report that cannot be written is an error of whoever adds or ends, at whatever row', async () => {
+  const report = createReport('/dev/full')
+  const problem = { line: 1, reason: 'x'.repeat(1000), cells: [] }
+  const adding = (async () => {
+    for (let row = 0; row < 5_000; row++) await report.add(problem, [])
+    await report.end()
+  })()
+  await expect(adding).rejects.toMatchObject({
+    code: 'store_unavailable',
+    reason: expect.stringContaining('ENOSPC'),
+  })
+})
