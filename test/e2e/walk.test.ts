@@ -13,7 +13,7 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
 
   test('connects, denies, is revoked, reconnects and signs out; each page is accessible and fits in every window', async () => {
     const app = await startAll()
-    const { page, complaints, look, inspectElsewhere, close } = await startWalk(browser)
+    const { page, complaints, look, inspectWithoutScripts, close } = await startWalk(browser)
     const press = (name: string) => page.getByRole('button', { name }).first().click()
     const heading = () => page.getByRole('heading', { level: 1 }).innerText()
 
@@ -107,7 +107,7 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
       await page.goto(app.platform + path)
       await look()
     }
-    await inspectElsewhere()
+    await inspectWithoutScripts()
     expect(complaints).toEqual([])
     await close()
     await app.close()

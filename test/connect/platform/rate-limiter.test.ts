@@ -9,7 +9,7 @@ import { REDIS, withRedis } from '../../support/programs.ts'
 import { type RedisServer, ready, startRedis } from '../../support/redis.ts'
 
 const LIMIT = 40
-const WINDOW_MS = 400
+const WINDOW_MS = 600
 
 /** Sends short requests for some windows, and adds to `counted` when each was counted. */
 async function use(store: KeyValueStore, windows: number, counted: number[]): Promise<void> {

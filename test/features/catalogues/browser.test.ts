@@ -17,7 +17,7 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
   })
 
   test('reads catalogues; each page is accessible and fits in every window', async () => {
-    const { page, complaints, look, inspectElsewhere, close } = await startWalk(browser)
+    const { page, complaints, look, inspectWithoutScripts, close } = await startWalk(browser)
     await takeSession(page, app, await connected(app))
     await page.goto(`${app.url}/connections`)
     await page.getByRole('link', { name: 'Catalogues' }).click()
@@ -25,7 +25,7 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     await look()
     await page.locator('tbody a').first().click()
     await look()
-    await inspectElsewhere()
+    await inspectWithoutScripts()
     expect(complaints).toEqual([])
     await close()
   })

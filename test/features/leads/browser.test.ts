@@ -17,7 +17,7 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
   })
 
   test('reads leads and creates one; each page is accessible and fits in every window', async () => {
-    const { page, complaints, look, inspectElsewhere, close } = await startWalk(browser)
+    const { page, complaints, look, inspectWithoutScripts, close } = await startWalk(browser)
     await takeSession(page, app, await connected(app))
     await page.goto(`${app.url}/connections`)
     await page.getByRole('link', { name: 'Leads' }).click()
@@ -34,7 +34,7 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     await page.getByRole('button', { name: 'Create lead' }).click()
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Nora New')
     await look()
-    await inspectElsewhere()
+    await inspectWithoutScripts()
     expect(complaints).toEqual([])
     await close()
   })
