@@ -54,7 +54,6 @@ export const TITLES: Record<string, string> = {
   invalid_input: 'Please check your input',
   csrf_rejected: 'Request from another site',
   not_found: 'Not found',
-  unsupported_media_type: 'Unsupported media type',
   payload_too_large: 'Too large',
   request_timeout: 'Request timeout',
   invalid_request: 'Bad request',

@@ -1,12 +1,22 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A port that nobody listens on just now. */
+/** Below the ports that systems give to outgoing connections, so that nothing takes it before the test does. */
+const [FIRST_PORT, LAST_PORT] = [12_000, 32_000]
+
+/** A free port for a program. */
 export async function freePort(): Promise<number> {
-  const server = createServer()
-  const port = await listenOn(server)
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT))
+    const server = createServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, () => resolve(true))
+    })
+    if (!isFree) continue
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
 }
 
 /** A server whose handler may be set once its address is known. */

@@ -4,6 +4,7 @@ import { PlatformError } from '../../connect/platform/errors.ts'
 const TITLES = {
   not_found: 'Not found',
   payload_too_large: 'Too large',
+  unsupported_media_type: 'Unsupported media type',
   upload_quota_exceeded: 'No room for this file',
   conflict: 'Conflict',
   invalid_input: 'Please check your input',

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
 import type { Request } from 'express'
 import { badInput, WebError } from '../../web/errors.ts'
+import { ImportError } from './errors.ts'
 
 /** The one file of a form, or the body itself when it is a CSV. `take` reads it as a stream, to its end. */
 export async function uploadOf<T>(
@@ -17,7 +18,7 @@ export async function uploadOf<T>(
     })
   }
   if (!req.is('multipart/form-data')) {
-    throw new WebError(
+    throw new ImportError(
       415,
       'unsupported_media_type',
       'Send the price file as a form with a file, or as text/csv.',
