@@ -16,9 +16,8 @@ export function describeError(error: unknown): string {
     return `${capitalize(what)}. Check PLATFORM_API_URL, PLATFORM_API_EMAIL, PLATFORM_API_KEY, PLATFORM_SUBSCRIPTION_KEY and the tenant.`
   }
   if (error instanceof InsufficientScopeError)
-    return 'The API key is not allowed to do this (403). Ask the account's administrator.'
-  if (error instanceof NotFoundError)
-    return 'The platform cannot find the catalogue or the import (404).'
+    return "The API key is not allowed to do this (403). Ask the account's administrator."
+  if (error instanceof NotFoundError) return 'The platform cannot find the catalogue or the import (404).'
   if (error instanceof PlatformUnavailableError)
     return withReason(
       'The platform is unavailable. Nothing is lost: run the same command again later',
