@@ -6,10 +6,10 @@ import type { NearStore, NoPrice, Place, Price, PriceLine, PriceProvider } from 
 import { boxesAround, distanceKm } from './great-circle.ts'
 import { lruLookup } from './lru-lookup.ts'
 
-/** Changes with the schema: a file of another version is not opened. */
+/** Version of the schema: files of other versions are not opened. */
 const VERSION = 1
 
-/** The tables of one price list, as `load.ts` fills them. A price is decimal text, POA, or NONE. */
+/** The tables of a price list, filled by `load.ts`. A price is decimal text, POA or NONE. */
 export const SCHEMA = `
   PRAGMA user_version = ${VERSION};
   CREATE TABLE items (
@@ -26,27 +26,28 @@ export const SCHEMA = `
   CREATE VIRTUAL TABLE places USING rtree(number, min_latitude, max_latitude, min_longitude, max_longitude);
 `
 
-/** A price that the store gives when asked; and none at all: the store does not carry the item. */
+/** Price on application. */
 export const POA = 'POA'
+/** The store does not sell the item. */
 export const NONE = 'NONE'
-/** Flags of an item: it has prices of single stores, or discounts of its own. */
+/** Flags of an item: it has store-specific prices, or discounts of its own. */
 export const HAS_STORE_PRICES = 1
 export const HAS_DISCOUNTS = 2
 
-/** The key of an item's price at a store; neither part has control characters. */
+/** The key of an item's price at a store. Unambiguous, as ids have no control characters. */
 export const lineKey = (item: string, store: string) => `${item}\u001f${store}`
 
-/** A row of an item: its price at every store (null: only where a store has one), its category, and flags. */
-type Row = [line: number, price: string | null, category: number | null, more: number]
+/** A row of an item: index of its key, default price (null: only store-specific prices), category and flags. */
+type Row = [index: number, price: string | null, category: number | null, flags: number]
 
-/** An item as it is priced: with every discount that may apply to it. */
+/** An item with every discount that may apply to it. */
 interface Item {
   price: string | null
   hasStorePrices: boolean
   discounts: readonly Discount[]
 }
 
-/** What a distance may lose to rounding: the same place has two longitudes at the antimeridian. */
+/** Tolerance for rounding errors, in kilometres: at the antimeridian, the same place has two longitudes. */
 const ROUNDING_KM = 1e-6
 
 interface Discount extends Reduction {
@@ -61,61 +62,61 @@ export interface PriceList extends PriceProvider {
   close(): void
 }
 
-/** Opens one price list, which never changes. Throws when it is not a price list of this version. */
+/** Opens a price list file, which never changes. Throws if it is not a price list of this version. */
 export function openPriceList(file: string, now: () => number = Date.now): PriceList {
-  // Immutable: SQLite need not look, before each statement, whether somebody has written to the file.
+  // Immutable: SQLite doesn't need to check for changes before each statement.
   const url = pathToFileURL(file)
   url.searchParams.set('immutable', '1')
   const db = new DatabaseSync(url, { readOnly: true })
   try {
     const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
-    if (version !== VERSION) throw new Error(`is not a price list of version ${VERSION}`)
+    if (version !== VERSION) throw new Error(`not a price list of version ${VERSION}`)
   } catch (error) {
     db.close()
     throw error
   }
-  const one = (sql: string) => {
+  const prepare = (sql: string) => {
     const statement = db.prepare(sql)
     statement.setReturnArrays(true)
     return (value: string) => statement.get(value) as unknown as unknown[] | undefined
   }
-  // One statement for all lines, in and out as JSON: the way between SQLite and JavaScript costs more than the search.
-  const findItems = one(`SELECT json_group_array(json_array(l.key, i.price, i.category, i.more))
+  // One statement for all lines, with JSON input and output: calls into SQLite cost more than the lookup itself.
+  const findItems = prepare(`SELECT json_group_array(json_array(l.key, i.price, i.category, i.more))
     FROM json_each(?) AS l JOIN items AS i ON i.code = l.value`)
-  const findStorePrices = one(`SELECT json_group_array(json_array(l.key, p.price))
+  const findStorePrices = prepare(`SELECT json_group_array(json_array(l.key, p.price))
     FROM json_each(?) AS l JOIN store_prices AS p ON p.line = l.value`)
   const COLUMNS = `'group', discounts.member_group, 'store', discounts.store, 'kind', discounts.kind,
     'value', discounts.value, 'minQuantity', discounts.min_quantity,
     'from', discounts.from_date, 'until', discounts.until_date`
-  const findDiscounts = one(`SELECT json_group_array(json_array(l.key, json_object(${COLUMNS})))
+  const findDiscounts = prepare(`SELECT json_group_array(json_array(l.key, json_object(${COLUMNS})))
     FROM json_each(?) AS l JOIN discounts ON discounts.item = l.value`)
-  const findGroups = one('SELECT json_group_array(name) FROM members WHERE number = ?')
-  const storeById = one('SELECT store FROM stores WHERE id = ?')
+  const findGroups = prepare('SELECT json_group_array(name) FROM members WHERE number = ?')
+  const storeById = prepare('SELECT store FROM stores WHERE id = ?')
   const storeByNumber = db.prepare('SELECT id FROM stores WHERE number = ?')
   const inBox = db.prepare(`SELECT number FROM places
     WHERE max_latitude >= ? AND min_latitude <= ? AND max_longitude >= ? AND min_longitude <= ?`)
   inBox.setReturnArrays(true)
 
-  /** Discounts of a category, or of everything (null): few, and asked for with every line. */
-  const general = new Map<number | null, Discount[]>()
+  /** Discounts by category, or for all items (null). They are few and needed often, so they are kept in memory. */
+  const byCategory = new Map<number | null, Discount[]>()
   for (const row of db
     .prepare(`SELECT category, json_object(${COLUMNS}) AS discount FROM discounts WHERE item IS NULL`)
     .iterate()) {
     const category = row.category as number | null
-    const same = general.get(category)
+    const discounts = byCategory.get(category)
     const discount: Discount = JSON.parse(String(row.discount))
-    if (same) same.push(discount)
-    else general.set(category, [discount])
+    if (discounts) discounts.push(discount)
+    else byCategory.set(category, [discount])
   }
 
   const stores = new Map<string, Store | null>()
   const ids = new Map<number, string>()
-  function storeOf(id: string): Store | null {
+  function findStore(id: string): Store | null {
     let store = stores.get(id)
     if (store === undefined) {
       const row = storeById(id)
       store = row ? Object.freeze(JSON.parse(String(row[0])) as Store) : null
-      // Only what exists is kept: ids that do not are without number.
+      // Don't cache unknown ids, which are unlimited.
       if (store) stores.set(id, store)
     }
     return store
@@ -132,55 +133,57 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
           id = String(storeByNumber.get(number)?.id)
           ids.set(number, id)
         }
-        const store = storeOf(id)
-        const away = store ? distanceKm(place, store) : Number.POSITIVE_INFINITY
-        if (store && away <= place.radiusKm + ROUNDING_KM) found.push({ store, distanceKm: away })
+        const store = findStore(id)
+        const distance = store ? distanceKm(place, store) : Number.POSITIVE_INFINITY
+        if (store && distance <= place.radiusKm + ROUNDING_KM) found.push({ store, distanceKm: distance })
       }
     }
     return found.sort((a, b) => a.distanceKm - b.distanceKm).slice(0, limit)
   }
 
-  /** What a statement finds for keys; each row begins with the number of its key. */
-  function rowsOf<T extends unknown[]>(statement: ReturnType<typeof one>, keys: string[]): T[] {
+  /** Runs a statement for keys. Each row starts with the index of its key. */
+  function query<T extends unknown[]>(statement: ReturnType<typeof prepare>, keys: string[]): T[] {
     return keys.length === 0 ? [] : JSON.parse(String(statement(JSON.stringify(keys))?.[0]))
   }
 
-  /** Discounts of everything and of a category: one array for all items that have no others. */
+  /** Discounts for all items plus those of a category: an array shared by all items without discounts of their own. */
   const shared = new Map<number | null, Discount[]>()
-  function discountsOf(category: number | null): Discount[] {
+  function sharedDiscounts(category: number | null): Discount[] {
     let discounts = shared.get(category)
     if (discounts === undefined) {
-      const ofCategory = category === null ? undefined : general.get(category)
-      discounts = [...(general.get(null) ?? []), ...(ofCategory ?? [])]
+      const ofCategory = category === null ? undefined : byCategory.get(category)
+      discounts = [...(byCategory.get(null) ?? []), ...(ofCategory ?? [])]
       shared.set(category, discounts)
     }
     return discounts
   }
 
-  const itemsAt = lruLookup((codes): Map<string, Item> => {
-    const rows = rowsOf<Row>(findItems, codes)
-    const discounted = rows.flatMap(([at, , , more]) => (more & HAS_DISCOUNTS ? (codes[at] ?? '') : []))
+  const findItemsCached = lruLookup((codes): Map<string, Item> => {
+    const rows = query<Row>(findItems, codes)
+    const discounted = rows.flatMap(([index, , , flags]) =>
+      flags & HAS_DISCOUNTS ? (codes[index] ?? '') : [],
+    )
     const own = new Map<string, Discount[]>(discounted.map((code) => [code, []]))
-    for (const [at, discount] of rowsOf<[number, Discount]>(findDiscounts, discounted))
-      own.get(discounted[at] ?? '')?.push(discount)
+    for (const [index, discount] of query<[number, Discount]>(findDiscounts, discounted))
+      own.get(discounted[index] ?? '')?.push(discount)
     return new Map(
-      rows.map(([at, price, category, more]) => {
-        const code = codes[at] ?? ''
-        const [all, its] = [discountsOf(category), own.get(code)]
-        const hasStorePrices = (more & HAS_STORE_PRICES) !== 0
-        return [code, { price, hasStorePrices, discounts: its ? [...all, ...its] : all }]
+      rows.map(([index, price, category, flags]) => {
+        const code = codes[index] ?? ''
+        const [common, specific] = [sharedDiscounts(category), own.get(code)]
+        const hasStorePrices = (flags & HAS_STORE_PRICES) !== 0
+        return [code, { price, hasStorePrices, discounts: specific ? [...common, ...specific] : common }]
       }),
     )
   })
 
-  const storePricesAt = lruLookup((keys): Map<string, string | null> => {
+  const findStorePricesCached = lruLookup((keys): Map<string, string | null> => {
     const prices = new Map<string, string | null>(keys.map((key) => [key, null]))
-    for (const [at, price] of rowsOf<[number, string]>(findStorePrices, keys))
-      prices.set(keys[at] ?? '', price)
+    for (const [index, price] of query<[number, string]>(findStorePrices, keys))
+      prices.set(keys[index] ?? '', price)
     return prices
   })
 
-  const groupsAt = lruLookup((numbers): Map<string, string[]> => {
+  const findGroupsCached = lruLookup((numbers): Map<string, string[]> => {
     const groups = numbers.map((number): [string, string[]] => [
       number,
       JSON.parse(String(findGroups(number)?.[0])),
@@ -189,29 +192,29 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
   })
 
   function prices(lines: readonly PriceLine[], memberNumber: string | null): (Price | NoPrice)[] {
-    const groups = memberNumber === null ? [] : (groupsAt([memberNumber])[0] ?? [])
+    const groups = memberNumber === null ? [] : (findGroupsCached([memberNumber])[0] ?? [])
     if (memberNumber !== null && groups.length === 0) return lines.map(() => ({ error: 'member_unknown' }))
-    const items = itemsAt(lines.map(({ itemId }) => itemId))
-    const local = lines.flatMap(({ storeId }, at) =>
-      items[at]?.hasStorePrices && storeOf(storeId) ? [at] : [],
+    const items = findItemsCached(lines.map(({ itemId }) => itemId))
+    const withStorePrice = lines.flatMap(({ storeId }, index) =>
+      items[index]?.hasStorePrices && findStore(storeId) ? [index] : [],
     )
-    const theirs = storePricesAt(
-      local.map((at) => lineKey(lines[at]?.itemId ?? '', lines[at]?.storeId ?? '')),
+    const storePrices = findStorePricesCached(
+      withStorePrice.map((index) => lineKey(lines[index]?.itemId ?? '', lines[index]?.storeId ?? '')),
     )
-    const atStore = new Map(local.map((at, number) => [at, theirs[number]]))
+    const storePriceOf = new Map(withStorePrice.map((index, position) => [index, storePrices[position]]))
     const ms = now()
 
-    return lines.map(({ storeId, quantity }, at) => {
-      const item = items[at]
+    return lines.map(({ storeId, quantity }, index) => {
+      const item = items[index]
       if (!item) return { error: 'item_unknown' }
-      const store = storeOf(storeId)
+      const store = findStore(storeId)
       if (!store) return { error: 'store_unknown' }
-      const unitPrice = atStore.get(at) ?? item.price ?? NONE
+      const unitPrice = storePriceOf.get(index) ?? item.price ?? NONE
       if (unitPrice === NONE) return { error: 'item_not_in_range' }
       if (unitPrice === POA) return { error: 'price_on_application' }
       if (item.discounts.length === 0) return { unitPrice }
       const today = dateIn(store.tradingHours.timeZone, ms)
-      const given = item.discounts.filter(
+      const applicable = item.discounts.filter(
         ({ group, store, minQuantity, from, until }) =>
           (group === null || groups.includes(group)) &&
           (store === null || store === storeId) &&
@@ -219,13 +222,13 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
           from <= today &&
           today <= until,
       )
-      const discount = bestDiscount(unitPrice, quantity, given)
+      const discount = bestDiscount(unitPrice, quantity, applicable)
       return discount === undefined ? { unitPrice } : { unitPrice, discount }
     })
   }
 
   return {
-    store: async (id) => storeOf(id),
+    store: async (id) => findStore(id),
     nearest: async (place, limit) => nearest(place, limit),
     prices: async (lines, memberNumber) => prices(lines, memberNumber),
     close: () => db.close(),
@@ -233,17 +236,17 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
 }
 
 const MINUTE_MS = 60_000
-const days = new Map<string, { format: Intl.DateTimeFormat; minute: number; day: string }>()
+const dateCache = new Map<string, { format: Intl.DateTimeFormat; minute: number; day: string }>()
 
-/** The date in a time zone, as 2026-11-21. Days begin with a minute, so it is looked up once a minute. */
+/** The date (YYYY-MM-DD) in a time zone. Computed once a minute, since days start on a full minute. */
 function dateIn(timeZone: string, ms: number): string {
   const minute = Math.floor(ms / MINUTE_MS)
-  const seen = days.get(timeZone)
-  if (seen?.minute === minute) return seen.day
+  const cached = dateCache.get(timeZone)
+  if (cached?.minute === minute) return cached.day
   const format =
-    seen?.format ??
+    cached?.format ??
     new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
   const day = format.format(ms)
-  days.set(timeZone, { format, minute, day })
+  dateCache.set(timeZone, { format, minute, day })
   return day
 }
