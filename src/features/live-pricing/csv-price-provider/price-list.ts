@@ -75,133 +75,24 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
     db.close()
     throw error
   }
-  const prepare = (sql: string) => {
-    const statement = db.prepare(sql)
-    statement.setReturnArrays(true)
-    return (value: string) => statement.get(value) as unknown as unknown[] | undefined
-  }
-  // One statement for all lines, with JSON input and output: calls into SQLite cost more than the lookup itself.
-  const findItems = prepare(`SELECT json_group_array(json_array(l.key, i.price, i.category, i.more))
-    FROM json_each(?) AS l JOIN items AS i ON i.code = l.value`)
-  const findStorePrices = prepare(`SELECT json_group_array(json_array(l.key, p.price))
-    FROM json_each(?) AS l JOIN store_prices AS p ON p.line = l.value`)
-  const COLUMNS = `'group', discounts.member_group, 'store', discounts.store, 'kind', discounts.kind,
-    'value', discounts.value, 'minQuantity', discounts.min_quantity,
-    'from', discounts.from_date, 'until', discounts.until_date`
-  const findDiscounts = prepare(`SELECT json_group_array(json_array(l.key, json_object(${COLUMNS})))
-    FROM json_each(?) AS l JOIN discounts ON discounts.item = l.value`)
-  const findGroups = prepare('SELECT json_group_array(name) FROM members WHERE number = ?')
-  const storeById = prepare('SELECT store FROM stores WHERE id = ?')
-  const storeByNumber = db.prepare('SELECT id FROM stores WHERE number = ?')
-  const inBox = db.prepare(`SELECT number FROM places
-    WHERE max_latitude >= ? AND min_latitude <= ? AND max_longitude >= ? AND min_longitude <= ?`)
-  inBox.setReturnArrays(true)
+  const { findStore, nearest } = openStores(db)
+  const { findItems, findStorePrices, findGroups } = openItems(db)
 
-  /** Discounts by category, or for all items (null). They are few and needed often, so they are kept in memory. */
-  const byCategory = new Map<number | null, Discount[]>()
-  for (const row of db
-    .prepare(`SELECT category, json_object(${COLUMNS}) AS discount FROM discounts WHERE item IS NULL`)
-    .iterate()) {
-    const category = row.category as number | null
-    const discounts = byCategory.get(category)
-    const discount: Discount = JSON.parse(String(row.discount))
-    if (discounts) discounts.push(discount)
-    else byCategory.set(category, [discount])
-  }
-
-  const stores = new Map<string, Store | null>()
-  const ids = new Map<number, string>()
-  function findStore(id: string): Store | null {
-    let store = stores.get(id)
-    if (store === undefined) {
-      const row = storeById(id)
-      store = row ? Object.freeze(JSON.parse(String(row[0])) as Store) : null
-      // Don't cache unknown ids, which are unlimited.
-      if (store) stores.set(id, store)
-    }
-    return store
-  }
-
-  function nearest(place: Place, limit: number): NearStore[] {
-    const found: NearStore[] = []
-    for (const { minLatitude, maxLatitude, minLongitude, maxLongitude } of boxesAround(place)) {
-      for (const [number] of inBox.all(minLatitude, maxLatitude, minLongitude, maxLongitude) as unknown as [
-        number,
-      ][]) {
-        let id = ids.get(number)
-        if (id === undefined) {
-          id = String(storeByNumber.get(number)?.id)
-          ids.set(number, id)
-        }
-        const store = findStore(id)
-        const distance = store ? distanceKm(place, store) : Number.POSITIVE_INFINITY
-        if (store && distance <= place.radiusKm + ROUNDING_KM) found.push({ store, distanceKm: distance })
-      }
-    }
-    return found.sort((a, b) => a.distanceKm - b.distanceKm).slice(0, limit)
-  }
-
-  /** Runs a statement for keys. Each row starts with the index of its key. */
-  function query<T extends unknown[]>(statement: ReturnType<typeof prepare>, keys: string[]): T[] {
-    return keys.length === 0 ? [] : JSON.parse(String(statement(JSON.stringify(keys))?.[0]))
-  }
-
-  /** Discounts for all items plus those of a category: an array shared by all items without discounts of their own. */
-  const shared = new Map<number | null, Discount[]>()
-  function sharedDiscounts(category: number | null): Discount[] {
-    let discounts = shared.get(category)
-    if (discounts === undefined) {
-      const ofCategory = category === null ? undefined : byCategory.get(category)
-      discounts = [...(byCategory.get(null) ?? []), ...(ofCategory ?? [])]
-      shared.set(category, discounts)
-    }
-    return discounts
-  }
-
-  const findItemsCached = lruLookup((codes): Map<string, Item> => {
-    const rows = query<Row>(findItems, codes)
-    const discounted = rows.flatMap(([index, , , flags]) =>
-      flags & HAS_DISCOUNTS ? (codes[index] ?? '') : [],
-    )
-    const own = new Map<string, Discount[]>(discounted.map((code) => [code, []]))
-    for (const [index, discount] of query<[number, Discount]>(findDiscounts, discounted))
-      own.get(discounted[index] ?? '')?.push(discount)
-    return new Map(
-      rows.map(([index, price, category, flags]) => {
-        const code = codes[index] ?? ''
-        const [common, specific] = [sharedDiscounts(category), own.get(code)]
-        const hasStorePrices = (flags & HAS_STORE_PRICES) !== 0
-        return [code, { price, hasStorePrices, discounts: specific ? [...common, ...specific] : common }]
-      }),
-    )
-  })
-
-  const findStorePricesCached = lruLookup((keys): Map<string, string | null> => {
-    const prices = new Map<string, string | null>(keys.map((key) => [key, null]))
-    for (const [index, price] of query<[number, string]>(findStorePrices, keys))
-      prices.set(keys[index] ?? '', price)
-    return prices
-  })
-
-  const findGroupsCached = lruLookup((numbers): Map<string, string[]> => {
-    const groups = numbers.map((number): [string, string[]] => [
-      number,
-      JSON.parse(String(findGroups(number)?.[0])),
-    ])
-    return new Map(groups.filter(([, names]) => names.length > 0))
-  })
-
-  function prices(lines: readonly PriceLine[], memberNumber: string | null): (Price | NoPrice)[] {
-    const groups = memberNumber === null ? [] : (findGroupsCached([memberNumber])[0] ?? [])
-    if (memberNumber !== null && groups.length === 0) return lines.map(() => ({ error: 'member_unknown' }))
-    const items = findItemsCached(lines.map(({ itemId }) => itemId))
-    const withStorePrice = lines.flatMap(({ storeId }, index) =>
+  function storePricesOf(lines: readonly PriceLine[], items: readonly (Item | undefined)[]) {
+    const indexes = lines.flatMap(({ storeId }, index) =>
       items[index]?.hasStorePrices && findStore(storeId) ? [index] : [],
     )
-    const storePrices = findStorePricesCached(
-      withStorePrice.map((index) => lineKey(lines[index]?.itemId ?? '', lines[index]?.storeId ?? '')),
+    const prices = findStorePrices(
+      indexes.map((index) => lineKey(lines[index]?.itemId ?? '', lines[index]?.storeId ?? '')),
     )
-    const storePriceOf = new Map(withStorePrice.map((index, position) => [index, storePrices[position]]))
+    return new Map(indexes.map((index, position) => [index, prices[position]]))
+  }
+
+  function prices(lines: readonly PriceLine[], memberNumber: string | null): (Price | NoPrice)[] {
+    const groups = memberNumber === null ? [] : (findGroups([memberNumber])[0] ?? [])
+    if (memberNumber !== null && groups.length === 0) return lines.map(() => ({ error: 'member_unknown' }))
+    const items = findItems(lines.map(({ itemId }) => itemId))
+    const storePrices = storePricesOf(lines, items)
     const ms = now()
 
     return lines.map(({ storeId, quantity }, index) => {
@@ -209,7 +100,7 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
       if (!item) return { error: 'item_unknown' }
       const store = findStore(storeId)
       if (!store) return { error: 'store_unknown' }
-      const unitPrice = storePriceOf.get(index) ?? item.price ?? NONE
+      const unitPrice = storePrices.get(index) ?? item.price ?? NONE
       if (unitPrice === NONE) return { error: 'item_not_in_range' }
       if (unitPrice === POA) return { error: 'price_on_application' }
       if (item.discounts.length === 0) return { unitPrice }
@@ -232,6 +123,146 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
     nearest: async (place, limit) => nearest(place, limit),
     prices: async (lines, memberNumber) => prices(lines, memberNumber),
     close: () => db.close(),
+  }
+}
+
+/** Prepares a statement with one parameter that returns at most one row. */
+function prepare(db: DatabaseSync, sql: string) {
+  const statement = db.prepare(sql)
+  statement.setReturnArrays(true)
+  return (value: string) => statement.get(value) as unknown as unknown[] | undefined
+}
+
+/** Looks up stores by id and by location. Stores that were looked up stay in memory. */
+function openStores(db: DatabaseSync) {
+  const storeById = prepare(db, 'SELECT store FROM stores WHERE id = ?')
+  const idByNumber = db.prepare('SELECT id FROM stores WHERE number = ?')
+  const inBox = db.prepare(`SELECT number FROM places
+    WHERE max_latitude >= ? AND min_latitude <= ? AND max_longitude >= ? AND min_longitude <= ?`)
+  inBox.setReturnArrays(true)
+  const stores = new Map<string, Store>()
+  const ids = new Map<number, string>()
+
+  function findStore(id: string): Store | null {
+    const cached = stores.get(id)
+    if (cached) return cached
+    const row = storeById(id)
+    // Don't cache unknown ids, which are unlimited.
+    if (!row) return null
+    const store = Object.freeze(JSON.parse(String(row[0])) as Store)
+    stores.set(id, store)
+    return store
+  }
+
+  function findByNumber(number: number): Store | null {
+    const id = ids.get(number) ?? String(idByNumber.get(number)?.id)
+    ids.set(number, id)
+    return findStore(id)
+  }
+
+  function nearest(place: Place, limit: number): NearStore[] {
+    const found: NearStore[] = []
+    for (const { minLatitude, maxLatitude, minLongitude, maxLongitude } of boxesAround(place)) {
+      const rows = inBox.all(minLatitude, maxLatitude, minLongitude, maxLongitude) as unknown as [number][]
+      for (const [number] of rows) {
+        const store = findByNumber(number)
+        const distance = store ? distanceKm(place, store) : Number.POSITIVE_INFINITY
+        if (store && distance <= place.radiusKm + ROUNDING_KM) found.push({ store, distanceKm: distance })
+      }
+    }
+    return found.sort((a, b) => a.distanceKm - b.distanceKm).slice(0, limit)
+  }
+
+  return { findStore, nearest }
+}
+
+const DISCOUNT = `json_object('group', discounts.member_group, 'store', discounts.store, 'kind', discounts.kind,
+  'value', discounts.value, 'minQuantity', discounts.min_quantity,
+  'from', discounts.from_date, 'until', discounts.until_date)`
+
+/** Looks up items with their discounts, store-specific prices and the groups of members; all are cached. */
+function openItems(db: DatabaseSync) {
+  // One statement for all lines, with JSON input and output: calls into SQLite cost more than the lookup itself.
+  const selectItems = prepare(
+    db,
+    `SELECT json_group_array(json_array(l.key, i.price, i.category, i.more))
+    FROM json_each(?) AS l JOIN items AS i ON i.code = l.value`,
+  )
+  const selectStorePrices = prepare(
+    db,
+    `SELECT json_group_array(json_array(l.key, p.price))
+    FROM json_each(?) AS l JOIN store_prices AS p ON p.line = l.value`,
+  )
+  const selectDiscounts = prepare(
+    db,
+    `SELECT json_group_array(json_array(l.key, ${DISCOUNT}))
+    FROM json_each(?) AS l JOIN discounts ON discounts.item = l.value`,
+  )
+  const selectGroups = prepare(db, 'SELECT json_group_array(name) FROM members WHERE number = ?')
+  const sharedDiscounts = loadSharedDiscounts(db)
+
+  /** Runs a statement for keys. Each row starts with the index of its key. */
+  function query<T extends unknown[]>(statement: ReturnType<typeof prepare>, keys: string[]): T[] {
+    return keys.length === 0 ? [] : JSON.parse(String(statement(JSON.stringify(keys))?.[0]))
+  }
+
+  const findItems = lruLookup((codes): Map<string, Item> => {
+    const rows = query<Row>(selectItems, codes)
+    const discounted = rows.flatMap(([index, , , flags]) =>
+      flags & HAS_DISCOUNTS ? (codes[index] ?? '') : [],
+    )
+    const own = new Map<string, Discount[]>(discounted.map((code) => [code, []]))
+    for (const [index, discount] of query<[number, Discount]>(selectDiscounts, discounted))
+      own.get(discounted[index] ?? '')?.push(discount)
+    return new Map(
+      rows.map(([index, price, category, flags]) => {
+        const code = codes[index] ?? ''
+        const [common, specific] = [sharedDiscounts(category), own.get(code)]
+        const hasStorePrices = (flags & HAS_STORE_PRICES) !== 0
+        return [code, { price, hasStorePrices, discounts: specific ? [...common, ...specific] : common }]
+      }),
+    )
+  })
+
+  const findStorePrices = lruLookup((keys): Map<string, string | null> => {
+    const prices = new Map<string, string | null>(keys.map((key) => [key, null]))
+    for (const [index, price] of query<[number, string]>(selectStorePrices, keys))
+      prices.set(keys[index] ?? '', price)
+    return prices
+  })
+
+  const findGroups = lruLookup((numbers): Map<string, string[]> => {
+    const groups = numbers.map((number): [string, string[]] => [
+      number,
+      JSON.parse(String(selectGroups(number)?.[0])),
+    ])
+    return new Map(groups.filter(([, names]) => names.length > 0))
+  })
+
+  return { findItems, findStorePrices, findGroups }
+}
+
+/**
+ * Loads the discounts that apply to all items or to a category, which are few and needed often. Returns a function that
+ * combines them for a category. Items of the same category share the array.
+ */
+function loadSharedDiscounts(db: DatabaseSync): (category: number | null) => readonly Discount[] {
+  const byCategory = new Map<number | null, Discount[]>()
+  const rows = db.prepare(`SELECT category, ${DISCOUNT} AS discount FROM discounts WHERE item IS NULL`)
+  for (const row of rows.iterate()) {
+    const category = row.category as number | null
+    const discounts = byCategory.get(category) ?? []
+    discounts.push(JSON.parse(String(row.discount)))
+    byCategory.set(category, discounts)
+  }
+  const combined = new Map<number | null, readonly Discount[]>()
+  return (category) => {
+    const cached = combined.get(category)
+    if (cached) return cached
+    const ofCategory = category === null ? [] : (byCategory.get(category) ?? [])
+    const discounts = [...(byCategory.get(null) ?? []), ...ofCategory]
+    combined.set(category, discounts)
+    return discounts
   }
 }
 
