@@ -29,7 +29,7 @@ try {
 
 function print({ rule, outcome, reason, exchange }: Finding, verbose: boolean): void {
   const basis = rule.basis === 'given' ? rule.section : `${rule.section}, assumed`
-  console.log(`${MARKS[outcome]}  ${rule.id.padEnd(21)} ${rule.says} (${basis})`)
+  console.log(`${MARKS[outcome]}  ${rule.id.padEnd(21)} ${rule.requirement} (${basis})`)
   if (reason) console.log(`        ${outcome === 'fail' ? reason : `Not checked: ${reason}.`}`)
   if (exchange && (verbose || outcome === 'fail'))
     console.log(formatExchange(exchange).replace(/^/gm, '        '))
@@ -43,12 +43,12 @@ function formatExchange({ request, status, text }: Exchange): string {
 }
 
 function toJson({ rule, outcome, reason, exchange }: Finding) {
-  const { id, section, basis, says } = rule
+  const { id, section, basis, requirement } = rule
   return {
     rule: id,
     section,
     basis,
-    says,
+    requirement,
     outcome,
     reason,
     ...(exchange && {
@@ -119,7 +119,9 @@ function readArguments(): { subject: Subject; verbose: boolean; json: boolean } 
   }
 }
 
-const joinNear = (arg: string, value = '') => (arg === '--near' ? `--near=${value}` : arg)
+function joinNear(arg: string, value = ''): string {
+  return arg === '--near' ? `--near=${value}` : arg
+}
 
 function parseUrl(text: string): string {
   const url = URL.parse(text)

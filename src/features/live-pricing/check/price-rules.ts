@@ -103,7 +103,7 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.array',
     section: '4.1',
     basis: 'given',
-    says: 'POST /request-prices returns 200 with a JSON array that has one element for each item.',
+    requirement: 'POST /request-prices returns 200 with a JSON array that has one element for each item.',
     async check(subject) {
       const { exchange, lines } = await mixedRequest(subject)
       expectOnePerLine(lines, exchange, 'A price request')
@@ -114,7 +114,7 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.empty',
     section: '4.1',
     basis: 'assumed',
-    says: 'A price request without items returns 200 with an empty array.',
+    requirement: 'A price request without items returns 200 with an empty array.',
     async check(subject) {
       const exchange = await requestPrices(subject, [])
       if (arrayOf(exchange, 'A price request without items').length === 0) return exchange
@@ -125,7 +125,8 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.order',
     section: '4.1',
     basis: 'assumed',
-    says: 'The response keeps the order and duplicates of the request and repeats each itemId, storeId and quantity.',
+    requirement:
+      'The response keeps the order and duplicates of the request and repeats each itemId, storeId and quantity.',
     async check(subject) {
       const { exchange, lines } = await mixedRequest(subject)
       const answers = arrayOf(exchange, 'A price request')
@@ -145,7 +146,7 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.fields',
     section: '2.4',
     basis: 'given',
-    says: 'unitPrice, discount and totalPrice are all non-negative numbers or all null.',
+    requirement: 'unitPrice, discount and totalPrice are all non-negative numbers or all null.',
     async check(subject) {
       const { exchange } = await mixedRequest(subject)
       for (const { exchange: source, item } of allPriceItems(subject))
@@ -161,7 +162,8 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.error-names',
     section: '2.4',
     basis: 'assumed',
-    says: 'Items without prices have an errorCode and an errorMessage, both strings; items with prices have neither.',
+    requirement:
+      'Items without prices have an errorCode and an errorMessage, both strings; items with prices have neither.',
     async check(subject) {
       const { exchange } = await mixedRequest(subject)
       for (const { exchange: source, item } of allPriceItems(subject)) {
@@ -182,7 +184,7 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.total',
     section: '2.4',
     basis: 'given',
-    says: 'totalPrice is unitPrice * quantity - discount, in decimal arithmetic.',
+    requirement: 'totalPrice is unitPrice * quantity - discount, in decimal arithmetic.',
     async check(subject) {
       await mixedRequest(subject)
       const priced = allPriceItems(subject).filter(
@@ -211,7 +213,7 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.known',
     section: '4.1',
     basis: 'given',
-    says: 'Items that have a price are priced, even if other items in the request are invalid.',
+    requirement: 'Items that have a price are priced, even if other items in the request are invalid.',
     async check(subject) {
       if (subject.items.length === 0)
         throw new NotCheckedError('specify items that have a price with --item CODE')
@@ -234,7 +236,7 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.item-error',
     section: '7',
     basis: 'given',
-    says: 'An unknown item is an error of that item, and the call succeeds.',
+    requirement: 'An unknown item is an error of that item, and the call succeeds.',
     check: async (subject) =>
       expectUnpriced(
         subject,
@@ -246,7 +248,7 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.store-error',
     section: '7',
     basis: 'given',
-    says: 'An unknown store is an error of the item, and the call succeeds.',
+    requirement: 'An unknown store is an error of the item, and the call succeeds.',
     check: async (subject) =>
       expectUnpriced(
         subject,
@@ -258,7 +260,7 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.quantity-error',
     section: '7',
     basis: 'assumed',
-    says: 'A quantity of zero or less is an error of the item, and the call succeeds.',
+    requirement: 'A quantity of zero or less is an error of the item, and the call succeeds.',
     async check(subject) {
       const storeId = await knownStore(subject).catch(() => UNKNOWN_ID)
       const itemId = subject.items[0] ?? UNKNOWN_ID
@@ -273,7 +275,7 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.member',
     section: '2.3',
     basis: 'given',
-    says: 'The member number is optional: the call succeeds with and without it.',
+    requirement: 'The member number is optional: the call succeeds with and without it.',
     async check(subject) {
       const storeId = await knownStore(subject).catch(() => UNKNOWN_ID)
       const lines = [{ itemId: subject.items[0] ?? UNKNOWN_ID, storeId, quantity: 1 }]
@@ -288,7 +290,7 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.input',
     section: '4.1',
     basis: 'assumed',
-    says: 'An invalid body returns 400.',
+    requirement: 'An invalid body returns 400.',
     async check({ probe }) {
       let last: Exchange | undefined
       for (const body of ['{"items":', '{}', '{"items":7}', '[]']) {

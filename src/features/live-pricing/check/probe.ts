@@ -55,7 +55,7 @@ export function createProbe({ baseUrl, clientId, clientSecret, timeoutMs = 15_00
   addSecret(clientSecret)
   const redact = (text: string) =>
     [...secrets]
-      .reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text)
+      .reduce((redacted, secret) => redacted.replaceAll(secret, '[hidden]'), text)
       .replaceAll(/("access_token"\s*:\s*)"(?:[^"\\]|\\.)*"/g, '$1"[hidden]"')
   const credentials = { grant_type: GRANT_TYPE, client_id: clientId, client_secret: clientSecret }
 

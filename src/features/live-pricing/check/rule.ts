@@ -9,7 +9,7 @@ export interface Rule {
   section: string
   basis: 'given' | 'assumed'
   /** The requirement, as one sentence. */
-  says: string
+  requirement: string
   /** Resolves to an exchange that proves the rule. Throws `RuleViolationError`, or `NotCheckedError` if undecidable. */
   check(subject: Subject): Promise<Exchange>
 }

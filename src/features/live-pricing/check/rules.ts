@@ -12,7 +12,7 @@ export const RULES: Rule[] = [
     id: 'json',
     section: '4',
     basis: 'given',
-    says: 'Every 200 response is JSON with a matching Content-Type.',
+    requirement: 'Every 200 response is JSON with a matching Content-Type.',
     async check({ probe }) {
       const successful = probe.exchanges.filter(({ status }) => status === 200)
       const isJson = (type: string | null) => /^application\/([\w.-]+\+)?json *(;|$)/i.test(type ?? '')
@@ -33,7 +33,7 @@ export const RULES: Rule[] = [
     id: 'no-faults',
     section: '7',
     basis: 'given',
-    says: 'Every call of this check got a response, and none returned 5xx.',
+    requirement: 'Every call of this check got a response, and none returned 5xx.',
     async check({ probe }) {
       const failed = probe.exchanges.find(({ status }) => status === 0 || status >= 500)
       if (failed)

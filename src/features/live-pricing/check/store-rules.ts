@@ -101,7 +101,7 @@ export const STORE_RULES: Rule[] = [
     id: 'nearest.array',
     section: '4.1',
     basis: 'given',
-    says: 'GET /stores/nearest returns 200 with a JSON array of stores.',
+    requirement: 'GET /stores/nearest returns 200 with a JSON array of stores.',
     async check(subject) {
       const exchange = await withToken(subject.probe, query(REMOTE_PLACE))
       arrayOf(exchange, 'A search for stores')
@@ -115,7 +115,7 @@ export const STORE_RULES: Rule[] = [
     id: 'nearest.empty',
     section: '7',
     basis: 'given',
-    says: 'A search with no stores in range returns 200 with an empty array.',
+    requirement: 'A search with no stores in range returns 200 with an empty array.',
     async check({ probe }) {
       const exchange = await withToken(probe, query(REMOTE_PLACE))
       const stores = arrayOf(exchange, 'A search in the middle of an ocean')
@@ -127,7 +127,7 @@ export const STORE_RULES: Rule[] = [
     id: 'nearest.ids',
     section: '2.2',
     basis: 'given',
-    says: 'Each store has a unique id, which is a string.',
+    requirement: 'Each store has a unique id, which is a string.',
     async check(subject) {
       const { exchange, stores } = await search(subject)
       const ids = stores.map(({ id }) => id)
@@ -143,7 +143,7 @@ export const STORE_RULES: Rule[] = [
     id: 'nearest.range',
     section: '4.1',
     basis: 'assumed',
-    says: 'The stores are within the radius, in kilometres, and sorted by distance.',
+    requirement: 'The stores are within the radius, in kilometres, and sorted by distance.',
     async check(subject) {
       const { exchange, place, stores } = await search(subject)
       const parsed = z.object({ latitude: z.number(), longitude: z.number() }).array().safeParse(stores)
@@ -168,7 +168,7 @@ export const STORE_RULES: Rule[] = [
     id: 'nearest.radius',
     section: '4.1',
     basis: 'assumed',
-    says: 'The radius is in kilometres: a smaller radius returns exactly the stores within it.',
+    requirement: 'The radius is in kilometres: a smaller radius returns exactly the stores within it.',
     async check(subject) {
       const { place, stores } = await search(subject)
       const parsed = z
@@ -201,7 +201,7 @@ export const STORE_RULES: Rule[] = [
     id: 'nearest.input',
     section: '4.1',
     basis: 'assumed',
-    says: 'A search with a missing parameter or an invalid latitude returns 400.',
+    requirement: 'A search with a missing parameter or an invalid latitude returns 400.',
     async check({ probe }) {
       const { latitude, longitude, radius } = REMOTE_PLACE
       const invalid = [
@@ -226,7 +226,7 @@ export const STORE_RULES: Rule[] = [
     id: 'store.one',
     section: '4.1',
     basis: 'given',
-    says: 'GET /stores/{id} returns 200 with that store.',
+    requirement: 'GET /stores/{id} returns 200 with that store.',
     async check(subject) {
       const id = await knownStore(subject)
       const exchange = await withToken(subject.probe, storePath(id))
@@ -239,7 +239,7 @@ export const STORE_RULES: Rule[] = [
     id: 'store.unknown',
     section: '7',
     basis: 'given',
-    says: 'GET /stores/{id} with an unknown id returns 404.',
+    requirement: 'GET /stores/{id} with an unknown id returns 404.',
     async check({ probe }) {
       const exchange = await withToken(probe, storePath(UNKNOWN_ID))
       expectStatus(exchange, 404, 'The lookup of a store that does not exist')
@@ -250,7 +250,8 @@ export const STORE_RULES: Rule[] = [
     id: 'store.form',
     section: '2.2',
     basis: 'assumed',
-    says: 'A store has a name, an address, coordinates and trading hours that match the OpenAPI document.',
+    requirement:
+      'A store has a name, an address, coordinates and trading hours that match the OpenAPI document.',
     async check(subject) {
       const exchange = await withToken(subject.probe, storePath(await knownStore(subject)))
       expectStore(exchange.json, 'the store', exchange)
@@ -261,7 +262,7 @@ export const STORE_RULES: Rule[] = [
     id: 'nearest.form',
     section: '4.1',
     basis: 'assumed',
-    says: 'Search results are Stores that match the OpenAPI document (see store.form).',
+    requirement: 'Search results are Stores that match the OpenAPI document (see store.form).',
     async check(subject) {
       const { exchange, stores } = await search(subject)
       for (const [index, store] of stores.entries()) expectStore(store, `store ${index + 1}`, exchange)

@@ -43,7 +43,7 @@ export const TOKEN_RULES: Rule[] = [
     id: 'token.answer',
     section: '4.1',
     basis: 'given',
-    says: 'POST /connect/token with valid credentials returns 200 with a JSON object.',
+    requirement: 'POST /connect/token with valid credentials returns 200 with a JSON object.',
     async check({ probe }) {
       const exchange = await probe.granted()
       expectStatus(exchange, 200, 'A token request with valid credentials')
@@ -56,7 +56,7 @@ export const TOKEN_RULES: Rule[] = [
     id: 'token.fields',
     section: '2.1',
     basis: 'given',
-    says: 'The token response has exactly three fields.',
+    requirement: 'The token response has exactly three fields.',
     async check(subject) {
       const [exchange, json] = await tokenFields(subject)
       const names = Object.keys(json)
@@ -71,7 +71,7 @@ export const TOKEN_RULES: Rule[] = [
     id: 'token.expires_in',
     section: '2.1',
     basis: 'given',
-    says: 'expires_in is a positive integer (seconds).',
+    requirement: 'expires_in is a positive integer (seconds).',
     async check(subject) {
       const [exchange, { expires_in: seconds }] = await tokenFields(subject)
       if (Number.isInteger(seconds) && Number(seconds) > 0) return exchange
@@ -85,7 +85,7 @@ export const TOKEN_RULES: Rule[] = [
     id: 'token.names',
     section: '2.1',
     basis: 'assumed',
-    says: 'The other two fields are access_token and token_type, which is Bearer.',
+    requirement: 'The other two fields are access_token and token_type, which is Bearer.',
     async check(subject) {
       const [exchange, { access_token: token, token_type: type }] = await tokenFields(subject)
       if (typeof token !== 'string' || token === '')
@@ -98,7 +98,7 @@ export const TOKEN_RULES: Rule[] = [
     id: 'token.no-store',
     section: '2.1',
     basis: 'assumed',
-    says: 'The token response has Cache-Control: no-store (RFC 6749 section 5.1).',
+    requirement: 'The token response has Cache-Control: no-store (RFC 6749 section 5.1).',
     async check({ probe }) {
       const exchange = await probe.granted()
       if (/\bno-store\b/i.test(exchange.headers.get('cache-control') ?? '')) return exchange
@@ -112,7 +112,7 @@ export const TOKEN_RULES: Rule[] = [
     id: 'token.missing',
     section: '7',
     basis: 'given',
-    says: 'A token request with missing parameters returns 400.',
+    requirement: 'A token request with missing parameters returns 400.',
     async check({ probe }) {
       const { grant_type, client_id, client_secret } = probe.credentials
       let last = await probe.requestToken({})
@@ -133,7 +133,7 @@ export const TOKEN_RULES: Rule[] = [
     id: 'token.grant-type',
     section: '4.1',
     basis: 'assumed',
-    says: 'A grant type other than client_credentials returns 400.',
+    requirement: 'A grant type other than client_credentials returns 400.',
     async check({ probe }) {
       const exchange = await probe.requestToken({ ...probe.credentials, grant_type: 'password' })
       expectStatus(exchange, 400, 'A token request with grant_type=password')
@@ -144,7 +144,7 @@ export const TOKEN_RULES: Rule[] = [
     id: 'token.secret',
     section: '7',
     basis: 'given',
-    says: 'An incorrect client_secret returns 401.',
+    requirement: 'An incorrect client_secret returns 401.',
     async check({ probe }) {
       const exchange = await probe.requestToken({
         ...probe.credentials,
@@ -158,7 +158,7 @@ export const TOKEN_RULES: Rule[] = [
     id: 'token.client',
     section: '7',
     basis: 'given',
-    says: 'An unknown client_id returns 401.',
+    requirement: 'An unknown client_id returns 401.',
     async check({ probe }) {
       const exchange = await probe.requestToken({ ...probe.credentials, client_id: `nobody-${UNKNOWN_ID}` })
       expectStatus(exchange, 401, 'A token request with an unknown client id')
@@ -169,14 +169,14 @@ export const TOKEN_RULES: Rule[] = [
     id: 'access.required',
     section: '5.1',
     basis: 'assumed',
-    says: 'The other three endpoints return 401 without a token.',
+    requirement: 'The other three endpoints return 401 without a token.',
     check: (subject) => expectUnauthorized(subject, undefined, 'A call without a token'),
   },
   {
     id: 'access.invalid',
     section: '5.1',
     basis: 'assumed',
-    says: 'The other three endpoints return 401 for an invalid token, including a modified valid one.',
+    requirement: 'The other three endpoints return 401 for an invalid token, including a modified valid one.',
     async check(subject) {
       const exchange = await expectUnauthorized(
         subject,
