@@ -23,7 +23,10 @@ export interface Dependencies {
   context: FeatureContext
   /** Aborts `shutdownSignal`, which closes long-lived work such as server-sent events. */
   stop(): void
-  /** Stops background work, waits at most `graceMs` (0 by default) for it and for refreshes, then closes all connections. */
+  /**
+   * Stops background work, waits at most `graceMs` (0 by default) for it and for refreshes, then closes all
+   * connections.
+   */
   close(graceMs?: number): Promise<void>
 }
 
@@ -31,8 +34,8 @@ export interface Dependencies {
 const FINAL_GRACE_MS = 1_000
 
 /**
- * Creates the dependencies of the app. Doesn't wait for Redis, which connects in the background. Throws a one-line error
- * if the SQLite store cannot be opened.
+ * Creates the dependencies of the app. Doesn't wait for Redis, which connects in the background. Throws a one-line
+ * error if the SQLite store cannot be opened.
  */
 export async function createDependencies(
   config: Config,

@@ -23,8 +23,8 @@ const MAX_HEADING_LENGTH = 200
 const DELIMITERS = [',', ';', '\t']
 
 /**
- * Streams a CSV file (RFC 4180). Detects the delimiter (comma, semicolon or tab) from the headings; supports a byte order
- * mark, quotes and all line endings. Memory use doesn't depend on the file size.
+ * Streams a CSV file (RFC 4180). Detects the delimiter (comma, semicolon or tab) from the headings; supports a byte
+ * order mark, quotes and all line endings. Memory use doesn't depend on the file size.
  * Throws `UnreadableFileError`, also while reading the rows.
  */
 export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Table> {
@@ -71,7 +71,9 @@ export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Tabl
   throw new UnreadableFileError(1, 'the file has no rows.')
 }
 
-/** The delimiter in Excel's "sep=" line, or the most frequent one outside quotes in the first line that is not blank. */
+/**
+ * The delimiter in Excel's "sep=" line, or the most frequent one outside quotes in the first line that is not blank.
+ */
 function delimiterOf(text: string): string {
   const unquoted = text.replace(/^\ufeff/, '').replace(/"[^"]*"/g, 'quoted')
   const named = /^\s*sep=(.)\s*[\r\n]/.exec(unquoted)?.[1]

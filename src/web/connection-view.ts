@@ -17,8 +17,8 @@ export const connectionViewSchema = z.object({
   summary: z.string(),
   scopes: z.array(z.string()).nullable(),
   /**
-   * Requested scopes that were not granted, if the platform reports the granted scopes, and scopes whose absence made the
-   * platform reject a call.
+   * Requested scopes that were not granted, if the platform reports the granted scopes, and scopes whose absence made
+   * the platform reject a call.
    */
   missingScopes: z.array(z.string()),
   expiresAt: time,

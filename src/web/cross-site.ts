@@ -4,9 +4,9 @@ import { WebError } from './errors.ts'
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * CSRF protection without tokens, following Go's `http.CrossOriginProtection`. Rejects unsafe cross-origin requests based
- * on `Sec-Fetch-Site`, or `Origin` in browsers that don't send it. Requests with neither header don't come from a browser,
- * so they carry no ambient cookies.
+ * CSRF protection without tokens, following Go's `http.CrossOriginProtection`. Rejects unsafe cross-origin requests
+ * based on `Sec-Fetch-Site`, or `Origin` in browsers that don't send it. Requests with neither header don't come from a
+ * browser, so they carry no ambient cookies.
  */
 export function csrfProtection(baseUrl: string): RequestHandler {
   const ownOrigin = new URL(baseUrl).origin

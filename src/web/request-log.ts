@@ -17,8 +17,8 @@ declare module 'express-serve-static-core' {
 }
 
 /**
- * Logs one line per request. Includes the route but not the URL, whose query may contain an authorization code and whose
- * path may contain a bxcontext. Logs 5xx responses at level error, with the cause.
+ * Logs one line per request. Includes the route but not the URL, whose query may contain an authorization code and
+ * whose path may contain a bxcontext. Logs 5xx responses at level error, with the cause.
  */
 export function requestLog(log: Logger): RequestHandler {
   // These lines contain only the fields below, so skip redaction, which would take most of the time.

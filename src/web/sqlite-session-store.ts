@@ -5,9 +5,9 @@ import type { Key, KeyValueStore } from '../connect/store/store.ts'
 type Callback<T = void> = (error: unknown, value?: T) => void
 
 /**
- * Session store for express-session on top of `KeyValueStore`, used without Redis (otherwise, see connect-redis). Session
- * ids are hashed, so that a leaked database file cannot be used to sign in. There is no `touch`, because sessions expire
- * a fixed time after sign-in.
+ * Session store for express-session on top of `KeyValueStore`, used without Redis (otherwise, see connect-redis).
+ * Session ids are hashed, so that a leaked database file cannot be used to sign in. There is no `touch`, because
+ * sessions expire a fixed time after sign-in.
  */
 export class SqliteSessionStore extends ExpressSessionStore {
   readonly #store: KeyValueStore

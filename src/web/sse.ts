@@ -21,8 +21,8 @@ function isSignedIn(req: Request): Promise<boolean> {
 }
 
 /**
- * Sends server-sent events (HTML standard section 9.2) without content: `changed` if the page should reload its content,
- * `done` if there will be no further updates or the user has signed out.
+ * Sends server-sent events (HTML standard section 9.2) without content: `changed` if the page should reload its
+ * content, `done` if there will be no further updates or the user has signed out.
  */
 export function sendChanges(
   req: Request,

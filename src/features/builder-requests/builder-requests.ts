@@ -4,8 +4,8 @@ import type { TokenSource } from '../../connect/platform/token-source.ts'
 import { BUILDER_REQUESTS_SCOPE, type BuilderRequest, builderRequestSchema, PATHS } from './contract.ts'
 
 /**
- * Requests of builders to connect with this supplier: the platform's "incoming integration connections" (specification 3
- * and 4.4). Requests with the ExternalRef of a pre-approved access control are accepted automatically and not listed.
+ * Requests of builders to connect with this supplier: the platform's "incoming integration connections" (specification
+ * 3 and 4.4). Requests with the ExternalRef of a pre-approved access control are accepted automatically and not listed.
  */
 export interface BuilderRequests {
   /** Lists the pending requests, in the platform's order. */

@@ -37,8 +37,8 @@ export type BuilderRequest = z.infer<typeof builderRequestSchema>
 export const BUILDER_REQUESTED = 'integration-connection.requested'
 
 /**
- * assumed: the body of a webhook. `data.bxcontext` identifies the business. The specification doesn't define the payload,
- * so a body without `id` or `type` is accepted as an event of unknown type.
+ * assumed: the body of a webhook. `data.bxcontext` identifies the business. The specification doesn't define the
+ * payload, so a body without `id` or `type` is accepted as an event of unknown type.
  */
 export const webhookEventSchema = z.looseObject({
   id: z
@@ -54,7 +54,9 @@ export const webhookEventSchema = z.looseObject({
 })
 export type WebhookEvent = z.infer<typeof webhookEventSchema>
 
-/** assumed: the default header of the signature, the hex HMAC-SHA256 of the raw body, optionally prefixed by `sha256=`. */
+/**
+ * assumed: the default header of the signature, the hex HMAC-SHA256 of the raw body, optionally prefixed by `sha256=`.
+ */
 export const WEBHOOK_HEADER = 'X-Webhook-Signature'
 
 export const ASSUMPTIONS: readonly Assumption[] = [

@@ -9,8 +9,8 @@ export interface Pending {
   /** Fetches the pending builder requests of a connection. Throws what `BuilderRequests.list` throws. */
   fetch(ref: ConnectionRef): Promise<BuilderRequest[]>
   /**
-   * Fetches in the background after an event, at most every 500 ms per connection and within the rate limit. Failures are
-   * ignored: the page fetches the list when it is opened.
+   * Fetches in the background after an event, at most every 500 ms per connection and within the rate limit. Failures
+   * are ignored: the page fetches the list when it is opened.
    */
   fetchSoon(ref: ConnectionRef): void
   /** Like `fetchSoon`, for the most recently fetched connections of this process: for events without a bxcontext. */

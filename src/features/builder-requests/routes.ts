@@ -15,7 +15,9 @@ export interface BuilderRequestsOptions {
   /** Whether a webhook is configured; otherwise open pages poll the platform every few seconds. */
   hasWebhook: boolean
   shutdownSignal: AbortSignal
-  /** How often an open page polls the platform, in ms. Default: 10 s, or 60 s with a webhook, as deliveries may be lost. */
+  /**
+   * How often an open page polls the platform, in ms. Default: 10 s, or 60 s with a webhook, as deliveries may be lost.
+   */
   pollMs?: number
 }
 

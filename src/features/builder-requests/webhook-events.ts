@@ -71,8 +71,8 @@ export function createEvents(store: KeyValueStore, now = Date.now): Events {
           receivedAt: new Date(now()).toISOString(),
         })
       } catch (error) {
-        // The platform will retry the failed delivery, which must not count as a replay. The id may have been stored even
-        // if the store returned an error.
+        // The platform will retry the failed delivery, which must not count as a replay. The id may have been stored
+        // even if the store returned an error.
         void forget(id, token)
         throw error
       }

@@ -48,9 +48,9 @@ const MAX_BODY = 256 * 1024
 const MAX_AGE_MS = 300_000
 
 /**
- * `POST /webhooks/platform` (specification 6). Verifies the signature of the raw body in constant time before parsing it,
- * stores each event id once and responds immediately; then fetches the builder requests. Unknown events are only stored
- * and displayed.
+ * `POST /webhooks/platform` (specification 6). Verifies the signature of the raw body in constant time before parsing
+ * it, stores each event id once and responds immediately; then fetches the builder requests. Unknown events are only
+ * stored and displayed.
  */
 export function webhookRoutes(options: WebhookOptions): Router {
   const { secrets, header, events, pending, usersOf, log } = options

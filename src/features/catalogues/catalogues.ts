@@ -21,8 +21,8 @@ export interface Catalogues {
   create(source: TokenSource, catalogue: NewCatalogue): Promise<Catalogue>
   /**
    * Gives the builder with this ExternalRef access to a Managed catalogue (specification 2.5 and 4.4). `isPreApproved`
-   * also accepts a later connection request of that builder. Throws a `ZodError`, before any call, if the ExternalRef is
-   * not 1 to 255 letters and digits.
+   * also accepts a later connection request of that builder. Throws a `ZodError`, before any call, if the ExternalRef
+   * is not 1 to 255 letters and digits.
    */
   grantAccess(source: TokenSource, catalogueId: string, accessControl: AccessControl): Promise<void>
 }

@@ -48,8 +48,9 @@ export const firstPartyRecords = (store: KeyValueStore, keys: readonly Encryptio
 
 /**
  * Creates a token source for first-party access (specification 5.2). The tokens are encrypted in a separate vault and
- * refreshed like users' tokens. If there are no valid tokens, it logs in; concurrent callers and processes share a login.
- * Its methods throw `ConfigurationError` if the platform rejects the credentials, and the errors of `Vault.accessToken`.
+ * refreshed like users' tokens. If there are no valid tokens, it logs in; concurrent callers and processes share a
+ * login. Its methods throw `ConfigurationError` if the platform rejects the credentials, and the errors of
+ * `Vault.accessToken`.
  */
 export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstPartyAccess {
   const { store, keys, firstParty, credentials, log, now = Date.now } = options

@@ -88,7 +88,10 @@ export function createFirstParty({ baseUrl, http, ...credentials }: FirstPartyOp
 
 const tenantsCall = { scope: '', path: PATHS.tenants, schema: z.array(tenantSchema) }
 
-/** Lists the tenants of the API key (specification 5.2.7). The source must have no tenant. Throws what `createApi` throws. */
+/**
+ * Lists the tenants of the API key (specification 5.2.7). The source must have no tenant. Throws what `createApi`
+ * throws.
+ */
 export function listTenants(api: Api, source: TokenSource): Promise<Tenant[]> {
   return api.get(source, tenantsCall)
 }

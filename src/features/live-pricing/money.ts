@@ -30,9 +30,9 @@ const parseNumber = (text: string) =>
   text.length <= MAX_SAFE_DIGITS ? Number(text) : toJsonNumber(new Big(text))
 
 /**
- * Computes `totalPrice = unitPrice * quantity - discount` (specification 2.4) with exact decimal arithmetic, not rounded.
- * Amounts are dollars as decimal text. The quantity is the shortest decimal that parses to the same number, so 0.1 is
- * one tenth. Throws if a price is not a decimal number or is negative, or if the discount exceeds the price.
+ * Computes `totalPrice = unitPrice * quantity - discount` (specification 2.4) with exact decimal arithmetic, not
+ * rounded. Amounts are dollars as decimal text. The quantity is the shortest decimal that parses to the same number, so
+ * 0.1 is one tenth. Throws if a price is not a decimal number or is negative, or if the discount exceeds the price.
  */
 export function moneyOf(unitPrice: string, quantity: number, discount = '0'): Money {
   const fast = fastMoneyOf(unitPrice, quantity, discount)
@@ -57,7 +57,9 @@ function toScaledInteger(value: number): number | undefined {
   return value >= 0 && whole / SCALE === value ? whole : undefined
 }
 
-/** `moneyOf` in integer arithmetic, ten times as fast. Returns undefined for numbers that are too large or too precise. */
+/**
+ * `moneyOf` in integer arithmetic, ten times as fast. Returns undefined for numbers that are too large or too precise.
+ */
 function fastMoneyOf(unitText: string, quantity: number, offText: string): Money | undefined {
   if (unitText.length > MAX_SAFE_DIGITS || offText.length > MAX_SAFE_DIGITS) return undefined
   if (!DECIMAL.test(unitText) || !DECIMAL.test(offText)) return undefined
@@ -80,8 +82,8 @@ export interface Reduction {
 }
 
 /**
- * Applies the best of several reductions. Returns the discount for the quantity in dollars as decimal text, rounded half
- * up to cents and capped at the price. Returns undefined if it is less than a cent.
+ * Applies the best of several reductions. Returns the discount for the quantity in dollars as decimal text, rounded
+ * half up to cents and capped at the price. Returns undefined if it is less than a cent.
  */
 export function bestDiscount(
   unitPrice: string,

@@ -41,8 +41,8 @@ export interface NearStore {
  *
  * Fields that are not part of `Store` are not sent. Frozen stores are serialized only once.
  *
- * If a method throws or takes longer than ten seconds, price requests report `price_unavailable` for each item and store
- * requests return 503. Callers never see the text of the error.
+ * If a method throws or takes longer than ten seconds, price requests report `price_unavailable` for each item and
+ * store requests return 503. Callers never see the text of the error.
  */
 export interface PriceProvider {
   /** Returns the store with this id, or null. */
@@ -50,9 +50,9 @@ export interface PriceProvider {
   /** Returns at most `limit` stores within the radius, nearest first, or `[]`. */
   nearest(place: Place, limit: number): Promise<NearStore[]>
   /**
-   * Returns a price, or the reason why there is none, for each line, in the same order. Lines may repeat. Without a member
-   * number, returns public prices. With an unknown member number, returns `member_unknown` for each line, so that public
-   * prices are not mistaken for the member's own.
+   * Returns a price, or the reason why there is none, for each line, in the same order. Lines may repeat. Without a
+   * member number, returns public prices. With an unknown member number, returns `member_unknown` for each line, so
+   * that public prices are not mistaken for the member's own.
    */
   prices(lines: readonly PriceLine[], memberNumber: string | null): Promise<(Price | NoPrice)[]>
 }

@@ -6,7 +6,10 @@ import type { NoPrice, Price, PriceLine, PriceProvider } from './price-provider.
 
 export type PriceRequest = z.infer<typeof priceRequestSchema>
 
-/** Validates the body of a price request. Throws `LivePricingError`: 413 for too many items, or 400 listing all problems. */
+/**
+ * Validates the body of a price request. Throws `LivePricingError`: 413 for too many items, or 400 listing all
+ * problems.
+ */
 export function readPriceRequest(body: unknown): PriceRequest {
   const items = (body as { items?: unknown } | null | undefined)?.items
   if (Array.isArray(items) && items.length > LIMITS.items)

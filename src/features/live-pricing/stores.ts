@@ -13,7 +13,9 @@ import type { NearStore, Place } from './price-provider.ts'
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i
 
-/** Parses the query of `GET /stores/nearest`. Throws `LivePricingError` (400) listing each invalid or missing parameter. */
+/**
+ * Parses the query of `GET /stores/nearest`. Throws `LivePricingError` (400) listing each invalid or missing parameter.
+ */
 export function parseSearch({ query }: Request): Place {
   const errors: { path: string; message: string }[] = []
   const read = (name: string, min: number, max: number): number => {

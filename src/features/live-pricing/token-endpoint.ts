@@ -38,7 +38,8 @@ export function tokenEndpoint(tokens: Tokens, { authenticate, has }: Clients, lo
       // The limit per address applies only to failures: other clients may share the address or proxy.
       const total = await addressFailures.penalty(address)
       const exceeded = total.consumedPoints > MAX_FAILURES.perAddress
-      // Count every failure of an existing client. Unlimited made-up ids count only until the address is over its limit.
+      // Count every failure of an existing client. Unlimited made-up ids count only until the address is over its
+      // limit.
       if (!exceeded || has(clientId)) await clientFailures.penalty(client)
       if (exceeded) throw tooManyFailures(total)
       throw new TokenRequestError(401, 'invalid_client', 'The client id or client secret is incorrect.')

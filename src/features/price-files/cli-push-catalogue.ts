@@ -1,6 +1,6 @@
 /**
- * `npm run push-catalogue -- prices.csv --catalogue NAME --scope Public`: imports a price file into a catalogue, using an
- * API key. Exits with 0 only if the platform reports the import as completed.
+ * `npm run push-catalogue -- prices.csv --catalogue NAME --scope Public`: imports a price file into a catalogue, using
+ * an API key. Exits with 0 only if the platform reports the import as completed.
  */
 import '../../runtime/env-file.ts'
 import { createHash, randomUUID } from 'node:crypto'

@@ -37,8 +37,8 @@ export const batchIdSchema = z
   .regex(/^[\w-][\w.-]{0,99}$/, 'must be 1 to 100 letters, digits, - _ or dots')
 
 /**
- * assumed: the state of an import job. `Completed` and `Failed` (case-insensitive) are final; the counts are of distinct
- * items and may be absent.
+ * assumed: the state of an import job. `Completed` and `Failed` (case-insensitive) are final; the counts are of
+ * distinct items and may be absent.
  */
 export const importJobSchema = z.object({
   batchId: z.string().nullish(),

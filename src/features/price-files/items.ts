@@ -20,7 +20,9 @@ export interface ItemReader {
 
 /** Maximum length of a cell in a report, in characters. */
 const MAX_CELL_LENGTH = 200
-/** First characters that make a spreadsheet treat text as a formula (OWASP, CSV injection), including full-width forms. */
+/**
+ * First characters that make a spreadsheet treat text as a formula (OWASP, CSV injection), including full-width forms.
+ */
 const FORMULA = /^[=+\-@\t\r＝＋－＠]/
 
 export function isProblem(result: Item | Problem): result is Problem {

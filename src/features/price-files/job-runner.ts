@@ -13,7 +13,10 @@ export type JobTask = (save: (change: Partial<Job>) => void, signal: AbortSignal
 
 /** Runs jobs in the background. A lease ensures that only one process runs a job at a time. */
 export interface JobRunner {
-  /** Acquires the lease of a job, trying every 100 ms (30 times by default). Resolves to null if another process keeps it. */
+  /**
+   * Acquires the lease of a job, trying every 100 ms (30 times by default). Resolves to null if another process keeps
+   * it.
+   */
   acquireLease(userId: string, id: string, attempts?: number): Promise<string | null>
   releaseLease(userId: string, id: string, leaseToken: string): Promise<void>
   /**
@@ -43,8 +46,8 @@ const LEASE_MS = 10_000
 /** How often the record of a running job is saved and its lease renewed, in ms. */
 const HEARTBEAT_MS = 400
 /**
- * Maximum number of concurrent jobs, in total and per user; each uses a thread. Checks have their own limit, as they are
- * short and don't wait for the platform.
+ * Maximum number of concurrent jobs, in total and per user; each uses a thread. Checks have their own limit, as they
+ * are short and don't wait for the platform.
  */
 const CHECKS = { max: 2, maxPerUser: 1 }
 const IMPORTS = { max: 6, maxPerUser: 4 }

@@ -17,9 +17,9 @@ const MAX_REPORT = 10_000_000
 
 /**
  * Writes a CSV report of problems: line number, reason and the row's cells. Cells are quoted and on a single line, and
- * those that a spreadsheet would treat as a formula get a leading apostrophe (OWASP, CSV injection). The file is created
- * with the first problem, and truncated, with a note, at 10 million characters.
- * Both methods throw `StoreUnavailableError` if the report cannot be written.
+ * those that a spreadsheet would treat as a formula get a leading apostrophe (OWASP, CSV injection). The file is
+ * created with the first problem, and truncated, with a note, at 10 million characters. Both methods throw
+ * `StoreUnavailableError` if the report cannot be written.
  */
 export function createReport(path: string): Report {
   const csv = stringify({ bom: true, escape_formulas: true, quoted: true, record_delimiter: 'windows' })

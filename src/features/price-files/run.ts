@@ -26,8 +26,8 @@ export interface ImportOptions {
   source: TokenSource
   catalogueId: string
   /**
-   * The same id resumes the same job: items are upserts, so sending one twice is harmless. If that job has finished, a new
-   * one is started with the id `<id>.2`, and so on.
+   * The same id resumes the same job: items are upserts, so sending one twice is harmless. If that job has finished, a
+   * new one is started with the id `<id>.2`, and so on.
    */
   batchId: string
   batches: AsyncIterable<Batch>
@@ -57,10 +57,10 @@ export interface Outcome {
 const MAX_POLL_MS = 10_000
 
 /**
- * Imports a price file (specification 4.4): starts a job, uploads the batches, several in parallel and with retries, and
- * polls the job with increasing pauses until the platform reports it as completed.
- * Throws `ImportFailedError`, the errors of calls whose retries have timed out, the errors of `batches`, and the signal's
- * reason if aborted. The platform keeps the items that it has accepted; the same batch id resumes the import.
+ * Imports a price file (specification 4.4): starts a job, uploads the batches, several in parallel and with retries,
+ * and polls the job with increasing pauses until the platform reports it as completed.
+ * Throws `ImportFailedError`, the errors of calls whose retries have timed out, the errors of `batches`, and the
+ * signal's reason if aborted. The platform keeps the items that it has accepted; the same batch id resumes the import.
  */
 export async function runImport(options: ImportOptions): Promise<Outcome> {
   const progress: Progress = {

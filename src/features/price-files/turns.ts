@@ -4,9 +4,9 @@ interface Waiting {
 }
 
 /**
- * Limits concurrent tasks to `max` in total and `maxPerUser` per user. The next task belongs to the waiting user with the
- * fewest running tasks; ties go to the user whose last task started longest ago.
- * The returned function throws the error of its task, and the signal's reason if aborted while waiting.
+ * Limits concurrent tasks to `max` in total and `maxPerUser` per user. The next task belongs to the waiting user with
+ * the fewest running tasks; ties go to the user whose last task started longest ago. The returned function throws the
+ * error of its task, and the signal's reason if aborted while waiting.
  */
 export function createTurns({ max, maxPerUser }: { max: number; maxPerUser: number }) {
   const running = new Map<string, number>()

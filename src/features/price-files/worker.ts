@@ -6,8 +6,8 @@ import { type Batch, batchesOf } from './batches.ts'
 import { type Check, checkPriceFile, openPriceFile } from './price-file.ts'
 import type { WorkerMessage, WorkerTask } from './reader.ts'
 
-// csv-parse creates an error for every row with too few cells. Capturing its stack, which is never used here, is most of
-// the cost.
+// csv-parse creates an error for every row with too few cells. Capturing its stack, which is never used here, is most
+// of the cost.
 Error.stackTraceLimit = 0
 
 const task: WorkerTask = workerData

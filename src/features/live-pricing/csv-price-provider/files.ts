@@ -36,7 +36,10 @@ export const FILES = {
   },
 } satisfies Record<string, TableRules>
 
-/** Returns the CSV files that don't belong to a price list. Reports those that look like a misspelt name of a missing file. */
+/**
+ * Returns the CSV files that don't belong to a price list. Reports those that look like a misspelt name of a missing
+ * file.
+ */
 export function findUnknownFiles(from: string, problems: Problems): string[] {
   const names = readdirSync(from).filter((name) => /\.csv$/i.test(name))
   const expected = Object.values(FILES).map(({ file }) => file as string)

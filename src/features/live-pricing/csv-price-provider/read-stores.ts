@@ -6,7 +6,10 @@ import { addOpening, dayOf, openingOf } from './trading-hours.ts'
 /** Ids that `GET /stores/{id}` cannot look up. */
 const RESERVED = new Set(['nearest', '.', '..'])
 
-/** Reads stores.csv. Returns the stores by id, without opening hours. Throws `PriceListError` if the file does not exist. */
+/**
+ * Reads stores.csv. Returns the stores by id, without opening hours. Throws `PriceListError` if the file does not
+ * exist.
+ */
 export async function readStores(from: string, problems: Problems): Promise<Map<string, Store>> {
   const stores = new Map<string, Store>()
   const exists = await readRows(from, FILES.stores, problems, (cell, reject) => {

@@ -50,7 +50,9 @@ export interface TableRules {
   allowOtherColumns?: boolean
 }
 
-/** Handles a row. `cell` returns the trimmed text of a column, or '' if it does not exist; `reject` reports a problem. */
+/**
+ * Handles a row. `cell` returns the trimmed text of a column, or '' if it does not exist; `reject` reports a problem.
+ */
 export type RowHandler = (cell: (column: string) => string, reject: (reason: string) => void) => void
 
 /**
