@@ -57,6 +57,7 @@ export const TITLES: Record<string, string> = {
   not_found: 'Not found',
   payload_too_large: 'Request too large',
   request_timeout: 'Request timeout',
+  unsupported_media_type: 'Unsupported media type',
   invalid_request: 'Bad request',
   invalid_bxcontext: 'The connection could not be started',
   missing_authorization_request: 'No connection in progress',

@@ -45,7 +45,7 @@ export interface ImportOptions {
 }
 
 /** The result of a completed import. */
-export interface Outcome {
+export interface ImportResult {
   rows: number
   sent: number
   batches: number
@@ -62,7 +62,7 @@ const MAX_POLL_MS = 10_000
  * Throws `ImportFailedError`, the errors of calls whose retries have timed out, the errors of `batches`, and the
  * signal's reason if aborted. The platform keeps the items that it has accepted; the same batch id resumes the import.
  */
-export async function runImport(options: ImportOptions): Promise<Outcome> {
+export async function runImport(options: ImportOptions): Promise<ImportResult> {
   const progress: Progress = {
     phase: 'starting',
     rows: 0,
