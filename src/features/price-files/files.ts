@@ -17,7 +17,7 @@ export interface ImportFiles {
    * bytes. Throws `ImportError` (413) if the file is too large or exceeds the user's quota, and `StoreUnavailableError`
    * if it cannot be written; a partial file is deleted.
    */
-  save(id: string, userId: string, stored: number, bytes: AsyncIterable<Uint8Array>): Promise<number>
+  keep(id: string, userId: string, stored: number, bytes: AsyncIterable<Uint8Array>): Promise<number>
   /** How many uploads of a user are in progress. */
   uploadsInProgress(userId: string): number
   has(id: string): boolean
@@ -95,7 +95,7 @@ export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): Import
     file,
     report,
 
-    async save(id, userId, stored, bytes) {
+    async keep(id, userId, stored, bytes) {
       let size = 0
       const userTotal = active.get(userId) ?? { bytes: 0, uploads: 0 }
       active.set(userId, userTotal)

@@ -178,7 +178,7 @@ export function createImportService(options: ImportServiceOptions): ImportServic
         )
       const id = randomUUID()
       const stored = jobs.filter((job) => files.has(job.id)).reduce((sum, job) => sum + job.bytes, 0)
-      const size = await files.save(id, userId, stored, bytes)
+      const size = await files.keep(id, userId, stored, bytes)
       const job = newJob({ id, userId, bxcontext, catalogue, fileName, bytes: size })
       try {
         const leaseToken = await runner.acquireLease(userId, id)
