@@ -4,7 +4,7 @@ import type { ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
 import { connectionsRoutes, connectPages } from './web/connections.ts'
-import { refuseCrossSite } from './web/cross-site.ts'
+import { csrfProtection } from './web/cross-site.ts'
 import { errorHandler, notFound } from './web/errors.ts'
 import { healthRoutes } from './web/health.ts'
 import { notices } from './web/notice.ts'
@@ -15,7 +15,7 @@ import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
 import { signInRoutes } from './web/sign-in.ts'
 
-/** The whole app, in the order in which a request passes through it. */
+/** Creates the Express app: middleware and routes in the order in which requests pass through them. */
 export function createApp({
   config,
   log,
@@ -33,14 +33,14 @@ export function createApp({
   app.set('trust proxy', config.trustProxy)
 
   app.use(requestLog(log), bodyDeadline(), pages(config))
-  // Mounted before the browser middleware: the callers are servers, which authenticate with tokens or signatures.
+  // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
   for (const { serverRoutes } of parts) if (serverRoutes) app.use(serverRoutes)
 
   app.use(securityHeaders({ baseUrl, formTargets: [platform.appUrl, platform.authUrl] }))
   app.use('/assets', assets)
   app.use(healthRoutes(store), openApiRoute(baseUrl, operations))
-  app.use(refuseCrossSite(baseUrl))
-  // Bodies before sessions: if the session cannot be read, the form can still come back with what was typed.
+  app.use(csrfProtection(baseUrl))
+  // Parse bodies before loading sessions: if the session cannot be loaded, the error page can offer to submit again.
   app.use(express.urlencoded({ extended: false, limit: '64kb' }), express.json({ limit: '64kb' }))
   app.use(sessions({ store: sessionStore, secrets, baseUrl }), notices(store))
 

@@ -8,31 +8,34 @@ import type { Feature, FeatureContext, FeatureParts } from './features/feature.t
 import { createStore } from './runtime/create-store.ts'
 import type { Operation } from './web/openapi.ts'
 
-/** What the app consists of, created once from the config. */
+/** The app's long-lived objects, created once from the config. */
 export interface Dependencies {
   config: Config
   log: Logger
   store: KeyValueStore
   sessionStore: SessionStore
   connect: Connect
-  /** What each feature adds, in the order of the list of features. */
+  /** The parts added by each feature, in the order of the list of features. */
   parts: FeatureParts[]
-  /** The features' JSON, for `/openapi.json`. */
+  /** The features' operations, for `/openapi.json`. */
   operations: Operation[]
-  /** What features get to work with. */
+  /** The context passed to features. */
   context: FeatureContext
-  /** Aborts the context's `shutdownSignal`, which closes long-lived work such as server-sent events. */
+  /** Aborts `shutdownSignal`, which closes long-lived work such as server-sent events. */
   stop(): void
-  /** Stops background work, waits for refreshes, at most `graceMs` in all, then closes every connection. */
+  /**
+   * Stops background work, waits at most `graceMs` (0 by default) for it and for refreshes, then closes all
+   * connections.
+   */
   close(graceMs?: number): Promise<void>
 }
 
-/** How long background work may take to notice that its connections are closed, in ms. */
-const LAST_MS = 1_000
+/** Time for background work to fail after its connections are closed, in ms. */
+const FINAL_GRACE_MS = 1_000
 
 /**
- * Throws an error of one line when the embedded store cannot be opened. It does not wait for Redis, which connects in the
- * background.
+ * Creates the dependencies of the app. Doesn't wait for Redis, which connects in the background. Throws a one-line
+ * error if the SQLite store cannot be opened.
  */
 export async function createDependencies(
   config: Config,
@@ -72,13 +75,13 @@ export async function createDependencies(
     async close(graceMs = 0) {
       shutdown.abort()
       const deadline = performance.now() + graceMs
-      // Features first: their work may still refresh a token.
+      // Close features first: their work may still need to refresh a token.
       const closed = Promise.all(parts.map((part) => part.close?.()))
       await Promise.race([closed, setTimeout(graceMs, undefined, { ref: false })])
       await connect.vault.close(Math.max(0, deadline - performance.now()))
       await http.close()
-      // Work that is left ends when it has no connections; it should not find the store closed.
-      await Promise.race([closed, setTimeout(LAST_MS, undefined, { ref: false })])
+      // Remaining work fails now that its connections are closed. Let it finish before closing the store.
+      await Promise.race([closed, setTimeout(FINAL_GRACE_MS, undefined, { ref: false })])
       await store.close()
     },
   }

@@ -1,4 +1,4 @@
-/** `npm run doctor`: checks the settings, the store and the platform's addresses, and says what to do. */
+/** `npm run doctor`: checks the settings, the store and the platform's URLs. Exits with 1 if a check fails. */
 import '../runtime/env-file.ts'
 import type { Config } from '../config.ts'
 import { redirectUrls } from '../connect/authorization/routes.ts'
@@ -28,7 +28,10 @@ async function checkStore(store: KeyValueStore, config: Config): Promise<void> {
       connections++
       const keyId = value.split('.')[1]
       if (!config.tokenEncryptionKeys.some(({ id }) => id === keyId))
-        print({ ok: false, text: `a connection needs the key "${keyId}": add it to TOKEN_ENCRYPTION_KEYS` })
+        print({
+          ok: false,
+          text: `a connection is encrypted with the missing key "${keyId}": add it to TOKEN_ENCRYPTION_KEYS`,
+        })
     }
     print({ ok: true, text: `store: ${connections} connections` })
   } catch (error) {
@@ -37,13 +40,13 @@ async function checkStore(store: KeyValueStore, config: Config): Promise<void> {
   }
 }
 
-/** Any answer will do: only the real flow can tell more. */
+/** Checks that the platform's URLs respond, with any status. */
 async function checkAddresses({ platform }: Config): Promise<void> {
   const http = createHttp({ connectTimeoutMs: 3_000, stepTimeoutMs: 3_000, deadlineMs: 4_000 })
   for (const name of ['appUrl', 'authUrl', 'apiUrl'] as const) {
     const url = platform[name]
     await http.send({ method: 'GET', url }).then(
-      ({ status }) => print({ ok: true, text: `platform ${name}: ${url} answers (${status})` }),
+      ({ status }) => print({ ok: true, text: `platform ${name}: ${url} responds (${status})` }),
       (error: { reason?: string }) => print({ ok: false, text: `platform ${name}: ${url}: ${error.reason}` }),
     )
   }
@@ -60,7 +63,7 @@ try {
     for (const finding of (await check?.(context, config.features[name])) ?? []) print(finding)
   await close()
   console.log(
-    `      redirect urls to register with the platform: ${redirectUrls(config.baseUrl).join(' and ')}`,
+    `      redirect URLs to register with the platform: ${redirectUrls(config.baseUrl).join(' and ')}`,
   )
 } catch (error) {
   fail(error)

@@ -1,4 +1,4 @@
-/** `npm run keys`: prints new secrets, ready for `.env`. */
+/** `npm run keys`: prints new secrets in the format of `.env`. */
 import { newSecrets } from '../runtime/dev-secrets.ts'
 
 for (const [name, value] of Object.entries(newSecrets())) console.log(`${name}=${value}`)

@@ -1,4 +1,4 @@
-/** `npm run reencrypt`: encrypts all records with the first of TOKEN_ENCRYPTION_KEYS, so that older keys can be removed. */
+/** `npm run reencrypt`: re-encrypts all records with the first key, so that older keys can be removed. */
 import '../runtime/env-file.ts'
 import { createDependencies } from '../dependencies.ts'
 import { features } from '../features/index.ts'
@@ -21,9 +21,9 @@ try {
   const current = results.reduce((sum, result) => sum + result.current, 0)
   const unreadable = results.flatMap((result) => result.unreadable)
   const [key] = config.tokenEncryptionKeys
-  console.log(`${reencrypted} records encrypted with the key "${key?.id}"; ${current} had it already.`)
+  console.log(`${reencrypted} records re-encrypted with the key "${key?.id}"; ${current} already used it.`)
   for (const reason of new Set(unreadable)) console.error(reason)
-  if (unreadable.length > 0) fail(`${unreadable.length} records cannot be read and were not changed.`)
+  if (unreadable.length > 0) fail(`${unreadable.length} records cannot be decrypted and were not changed.`)
 } catch (error) {
   fail(error)
 }

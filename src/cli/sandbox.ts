@@ -1,4 +1,4 @@
-/** `npm run sandbox`: the sandbox alone, for an app that is started by `npm start`. */
+/** `npm run sandbox`: starts only the sandbox, for use with `npm start`. */
 import '../runtime/env-file.ts'
 import { openSandbox, sandboxSettings } from '../runtime/run-sandbox.ts'
 import { fail, onStopSignal } from '../runtime/serve.ts'

@@ -2,35 +2,35 @@ import { Readable } from 'node:stream'
 import { type CsvError, type Parser, parse } from 'csv-parse'
 import { UnreadableFileError, utf8 } from './encoding.ts'
 
-/** One record of a file: its cells, and the line that it begins on, counted from 1. */
+/** A record: its cells and the number of its first line, starting at 1. */
 export interface Row {
   line: number
   cells: string[]
 }
 
 export interface Table {
-  /** The first row that is not empty, without spaces around the names. */
+  /** The trimmed cells of the first row that is not blank. */
   headings: string[]
   delimiter: string
-  /** The rows after it, in portions as they are read. */
+  /** The remaining rows that are not blank, in batches. */
   rows: AsyncGenerator<Row[]>
 }
 
-/** The largest record, in bytes. A quote that is never closed makes the rest of a file into one. */
+/** Maximum size of a record, in bytes: an unclosed quote would turn the rest of the file into one record. */
 const MAX_RECORD = 8 * 1024 * 1024
-const MOST_COLUMNS = 500
-const LONGEST_HEADING = 200
+const MAX_COLUMNS = 500
+const MAX_HEADING_LENGTH = 200
 const DELIMITERS = [',', ';', '\t']
 
 /**
- * Reads a CSV file (RFC 4180) as a stream: comma, semicolon or tab, whichever the headings use; a byte order mark,
- * quotes, any line ending. Memory does not grow with the file.
- * Throws `UnreadableFileError`, here or while the rows are read.
+ * Streams a CSV file (RFC 4180). Detects the delimiter (comma, semicolon or tab) from the headings; supports a byte
+ * order mark, quotes and all line endings. Memory use doesn't depend on the file size.
+ * Throws `UnreadableFileError`, also while reading the rows.
  */
 export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Table> {
   const chunks = utf8(source)
   const start: Buffer[] = []
-  // The headings decide the delimiter; they are in the first chunk unless chunks are tiny.
+  // Read until the end of the headings, which determine the delimiter.
   for (let size = 0; size < 65_536; ) {
     const { value } = await chunks.next()
     if (!value) break
@@ -38,32 +38,32 @@ export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Tabl
     size += value.length
     if (value.includes(0x0a)) break
   }
-  const whole = (async function* () {
+  const allChunks = (async function* () {
     yield* start
     yield* chunks
   })()
   const delimiter = delimiterOf(Buffer.concat(start).toString('utf8'))
-  const rows = readRows(whole, delimiter)
-  // Not `for await`, which would end the rows on the way out.
+  const rows = readRows(allChunks, delimiter)
+  // `for await` would close the generator on return.
   for (let next = await rows.next(); !next.done; next = await rows.next()) {
-    const portion = next.value
-    // A line by which a spreadsheet names the delimiter.
-    if (portion[0]?.cells[0] === 'sep=' || /^sep=.$/.test(portion[0]?.cells.join('') ?? '')) portion.shift()
-    const [first, ...more] = portion
+    const batch = next.value
+    // Skip Excel's "sep=;" line.
+    if (batch[0]?.cells[0] === 'sep=' || /^sep=.$/.test(batch[0]?.cells.join('') ?? '')) batch.shift()
+    const [first, ...rest] = batch
     if (!first) continue
     const headings = first.cells.map((cell) => cell.trim())
-    if (headings.length > MOST_COLUMNS)
+    if (headings.length > MAX_COLUMNS)
       throw new UnreadableFileError(
         first.line,
-        `it has ${headings.length} columns; at most ${MOST_COLUMNS} are read.`,
+        `it has ${headings.length} columns; the maximum is ${MAX_COLUMNS}.`,
       )
-    if (headings.some((heading) => heading.length > LONGEST_HEADING))
-      throw new UnreadableFileError(first.line, `a heading is longer than ${LONGEST_HEADING} characters.`)
+    if (headings.some((heading) => heading.length > MAX_HEADING_LENGTH))
+      throw new UnreadableFileError(first.line, `a heading is longer than ${MAX_HEADING_LENGTH} characters.`)
     return {
       headings,
       delimiter,
       rows: (async function* () {
-        if (more.length > 0) yield more
+        if (rest.length > 0) yield rest
         yield* rows
       })(),
     }
@@ -71,7 +71,9 @@ export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Tabl
   throw new UnreadableFileError(1, 'the file has no rows.')
 }
 
-/** The delimiter that occurs most in the first line that is not empty, outside of quotes. */
+/**
+ * The delimiter in Excel's "sep=" line, or the most frequent one outside quotes in the first line that is not blank.
+ */
 function delimiterOf(text: string): string {
   const unquoted = text.replace(/^\ufeff/, '').replace(/"[^"]*"/g, 'quoted')
   const named = /^\s*sep=(.)\s*[\r\n]/.exec(unquoted)?.[1]
@@ -86,10 +88,10 @@ async function* readRows(chunks: AsyncGenerator<Buffer>, delimiter: string): Asy
     bom: true,
     delimiter,
     max_record_size: MAX_RECORD,
-    // Inch marks are quotes that quote nothing: 90x45 2" nail.
+    // Allow inch marks: 90x45 2" nail.
     relax_quotes: true,
     relax_column_count: true,
-    // Named, as files that were put together mix them.
+    // Concatenated files may mix line endings.
     record_delimiter: ['\r\n', '\n', '\r'],
   })
   const input = Readable.from(chunks, { objectMode: false })
@@ -97,24 +99,24 @@ async function* readRows(chunks: AsyncGenerator<Buffer>, delimiter: string): Asy
   input.pipe(parser)
   let line = 1
   try {
-    for await (const records of portions(parser)) {
-      const portion: Row[] = []
+    for await (const records of batches(parser)) {
+      const batch: Row[] = []
       for (const cells of records) {
-        if (!isBlank(cells)) portion.push({ line, cells })
+        if (!isBlank(cells)) batch.push({ line, cells })
         line += 1 + lineBreaks(cells)
       }
-      yield portion
+      yield batch
     }
   } catch (error) {
-    throw explain(error, line)
+    throw toReadableError(error, line)
   } finally {
     input.destroy()
     parser.destroy()
   }
 }
 
-/** The records that are ready, as they come: one wait a portion instead of one a record. */
-async function* portions(parser: Parser): AsyncGenerator<string[][]> {
+/** Yields all available records at once, which is faster than awaiting each record. */
+async function* batches(parser: Parser): AsyncGenerator<string[][]> {
   let failed: unknown
   let wake = () => {}
   parser.on('error', (error) => {
@@ -131,30 +133,31 @@ async function* portions(parser: Parser): AsyncGenerator<string[][]> {
   }
 }
 
-/** An empty line, or a row of a spreadsheet with nothing in it. */
+/** Whether a row has only blank cells. */
 function isBlank(cells: string[]): boolean {
   return cells[0]?.trim() === '' && cells.every((cell) => cell.trim() === '')
 }
 
-/** Line breaks inside of quoted cells. */
+/** The number of line breaks inside quoted cells. */
 function lineBreaks(cells: string[]): number {
   let breaks = 0
   for (const cell of cells) {
-    for (let at = cell.indexOf('\n'); at >= 0; at = cell.indexOf('\n', at + 1)) breaks++
+    for (let index = cell.indexOf('\n'); index >= 0; index = cell.indexOf('\n', index + 1)) breaks++
   }
   return breaks
 }
 
-function explain(error: unknown, line: number): unknown {
+/** Converts errors of csv-parse that users can fix to `UnreadableFileError`. */
+function toReadableError(error: unknown, line: number): unknown {
   const { code } = error as CsvError
   if (code === 'CSV_QUOTE_NOT_CLOSED')
-    return new UnreadableFileError(line, `a quote is opened here and not closed${ENDLESS}`)
+    return new UnreadableFileError(line, `a quote opened here is never closed${UNCLOSED}`)
   if (code === 'CSV_MAX_RECORD_SIZE')
     return new UnreadableFileError(
       line,
-      `a row of more than 8 MB begins here, perhaps by a quote that is not closed${ENDLESS}`,
+      `a row longer than 8 MB starts here, probably because of an unclosed quote${UNCLOSED}`,
     )
   return error
 }
 
-const ENDLESS = ', so that the rest of the file cannot be read. Correct it and try again.'
+const UNCLOSED = ', so the rest of the file cannot be read. Fix it and try again.'

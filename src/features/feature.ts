@@ -6,28 +6,27 @@ import type { SettingsGroup } from '../settings/read.ts'
 import type { Operation } from '../web/openapi.ts'
 
 /**
- * Something that the app does with a connected account, or for suppliers. Each is a folder of `src/features` that
- * `npm run remove-feature` can remove; `index.ts` beside this file lists them. The app, the settings, the doctor and the
- * demo go through that list, and none of them names a feature.
+ * A removable part of the app, in its own folder under `src/features`. `index.ts` lists the features; the app, the
+ * settings, the doctor and the demo only use that list. `npm run remove-feature` removes one.
  */
 export interface Feature<Settings = unknown> {
-  /** The name of its folder, also under `views`, `test/features` and `src/sandbox/features`. */
+  /** The name of its folders: here, and under `views`, `test/features` and `src/sandbox/features`. */
   readonly name: string
-  /** Other features whose code it imports. */
+  /** Other features that it imports. */
   readonly needs?: readonly string[]
-  /** Its settings; they are read with the core's, so that every problem is reported at once. */
+  /** Its settings, read together with those of the core so that all problems are reported at once. */
   readonly settings?: SettingsGroup<Settings>
-  /** Its JSON, for `/openapi.json`. */
+  /** Its operations, for `/openapi.json`. */
   readonly operations?: readonly Operation[]
-  /** What it adds to a running app. */
+  /** Creates what it adds to a running app. */
   create?(context: FeatureContext, settings: Settings): FeatureParts
-  /** What `npm run doctor` checks. */
+  /** Runs its checks for `npm run doctor`. */
   check?(context: FeatureContext, settings: Settings): Promise<Finding[]>
-  /** What `npm run demo` prepares for it in the folder for files. */
+  /** Prepares its files in `DATA_DIR` for `npm run demo`. */
   prepareDemo?(dataDir: string): Promise<void>
 }
 
-/** What a feature has to work with. */
+/** What a feature can use. */
 export interface FeatureContext {
   readonly connect: Connect
   readonly http: HttpPools
@@ -35,58 +34,58 @@ export interface FeatureContext {
   readonly log: Logger
   /** The app's public origin, without a trailing slash. */
   readonly baseUrl: string
-  /** The folder for files. */
+  /** The folder for files (`DATA_DIR`). */
   readonly dataDir: string
-  /** Encrypt what is secret in the store: the first encrypts, all of them decrypt. */
+  /** Keys for secrets in the store: the first encrypts, all of them decrypt. */
   readonly encryptionKeys: readonly EncryptionKey[]
-  /** Address of the platform's API, and what it accepts from one credential. */
+  /** The platform's API base URL, and its rate limit per credential; null: no limit. */
   readonly platform: { apiUrl: string; rateLimit: { limit: number; windowMs: number } | null }
   /** Aborted on shutdown, to close long-lived work such as server-sent events. */
   readonly shutdownSignal: AbortSignal
-  /** The sections that other features add to a page of this one. */
+  /** Returns the sections that features add to a page. */
   sections(page: string): PageSection[]
 }
 
 /** What a feature adds to a running app; all of it is optional. */
 export interface FeatureParts {
-  /** Mounted before the browser middleware: the callers are servers, which authenticate with tokens or signatures. */
+  /** Mounted before the browser middleware, for servers that authenticate with tokens or signatures. */
   serverRoutes?: RequestHandler
-  /** For signed-in users; mounted after sessions and the cross-site check. */
+  /** Routes for signed-in users, mounted after sessions and CSRF protection. */
   routes?: RequestHandler
-  /** Links on the card of an active connection. */
+  /** Returns the links for the card of an active connection. */
   connectionLinks?(ref: ConnectionRef): Promise<ConnectionLink[]>
   sections?: PageSection[]
-  /** Called when the app listens. */
+  /** Called when the app is listening. */
   start?(): void
-  /** Ends background work; the store and the platform can still be reached. */
+  /** Stops background work. The store and the platform are still reachable. */
   close?(): Promise<void>
-  /** Encrypts what it keeps in the store with the first key (`npm run reencrypt`). */
+  /** Re-encrypts its records with the first key (`npm run reencrypt`). */
   reencrypt?(): Promise<Reencrypted>
 }
 
 export interface Reencrypted {
   reencrypted: number
-  /** Records that had the first key already. */
+  /** Number of records that already used the first key. */
   current: number
-  /** Why records could not be read. */
+  /** One reason per record that could not be decrypted. */
   unreadable: string[]
 }
 
 export interface ConnectionLink {
-  /** Below the connection's address: `/leads`. */
+  /** Path relative to the connection, such as `/leads`. */
   path: string
   label: string
-  /** Shown beside the label unless it is 0: something waits there. */
+  /** Number of pending entries, shown next to the label unless it is 0. */
   count?: number
 }
 
-/** A part that a feature adds to a page of another. */
+/** A section that a feature adds to a page of another feature. */
 export interface PageSection {
-  /** Template of the page: `catalogues/catalogue`. */
+  /** Template of the page, such as `catalogues/catalogue`. */
   page: string
-  /** Template of the section, which gets the page's data and what `load` returns. */
+  /** Template of the section; it receives the page's data and the result of `load`. */
   view: string
-  /** What the templates get, and what the page's JSON gets. */
+  /** Loads `data` for the templates and `json` for the JSON response. */
   load(
     req: Request,
     ref: ConnectionRef,
@@ -94,7 +93,7 @@ export interface PageSection {
   ): Promise<{ data: Record<string, unknown>; json: Record<string, unknown> }>
 }
 
-/** One line of `npm run doctor`. */
+/** One result of `npm run doctor`. */
 export interface Finding {
   ok: boolean
   text: string

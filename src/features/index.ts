@@ -6,7 +6,7 @@ import { leads } from './leads/index.ts'
 import { livePricing } from './live-pricing/index.ts'
 import { priceFiles } from './price-files/index.ts'
 
-/** The features of this app, in the order of their links on a connection's card. */
+/** All features, in the order of their links on a connection's card. */
 export const features: readonly Feature[] = [
   leads,
   catalogues,

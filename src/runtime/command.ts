@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 
-/** A command of package.json: `npm run <name> -- …`. It prints its help with `--help` and after wrong arguments. */
+/** Creates a command run by `npm run <name> -- …`. Prints its help with `--help` and after invalid arguments. */
 export function createCommand(name: string, description: string): Command {
   return new Command(`npm run ${name} --`)
     .description(description)

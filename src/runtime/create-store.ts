@@ -5,7 +5,7 @@ import type { StoreConfig } from '../config.ts'
 import type { KeyValueStore } from '../connect/index.ts'
 import { SESSION_MS } from '../web/session.ts'
 
-/** The store of the settings, and sessions in it. Each adapter is loaded only if it is used. */
+/** Creates the configured store and a session store on top of it. Adapters are imported on demand. */
 export async function createStore(
   { redisUrls, dataDir }: Pick<StoreConfig, 'redisUrls' | 'dataDir'>,
   log: Logger,
@@ -33,8 +33,7 @@ async function createRedisStore(urls: string[], log: Logger) {
   const store = openRedis({
     urls,
     onState(state, reason) {
-      if (state === 'lost')
-        log.error({ reason }, `${store.description} is not reachable; trying again until it is`)
+      if (state === 'lost') log.error({ reason }, `${store.description} is unreachable; retrying`)
       else log.info(`${store.description} is connected`)
       if (state === 'connected') void logWarnings()
     },

@@ -1,25 +1,25 @@
 import { chmodSync, type Dirent, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** What this app keeps in `DATA_DIR`. */
+/** Names that this app uses in `DATA_DIR`. */
 const OURS = /^(store|sandbox(-\d+)?)\.sqlite|^secrets\.json|^imports$|^price-lists/
-/** What others may have put there without meaning anything by it. */
+/** Names that say nothing about who uses the folder. */
 const IGNORED = new Set(['lost+found', '.DS_Store', '.gitkeep'])
 
 /**
- * Makes `DATA_DIR` and what this app keeps in it accessible to this user only: folders 0700, files 0600. A folder that
- * also holds other files is left alone if nobody else can open it. Throws an error of one line that names `DATA_DIR`.
+ * Restricts `DATA_DIR` and the app's files in it to this user: folders 0700, files 0600. Does not change a folder that
+ * contains other files; throws if other users can open it. Errors have one line and name `DATA_DIR`.
  */
 export function protectDataDir(dataDir: string): void {
-  // Windows has no such modes.
+  // Windows has no file modes.
   if (process.platform === 'win32') return
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     const entries = readdirSync(dataDir, { withFileTypes: true })
-    const foreign = entries.find(({ name }) => !OURS.test(name) && !IGNORED.has(name))
-    if (foreign && openTo(dataDir) !== 0) {
+    const unknownEntry = entries.find(({ name }) => !OURS.test(name) && !IGNORED.has(name))
+    if (unknownEntry && accessOfOthers(dataDir) !== 0) {
       throw new Error(
-        `other users can read this folder, and it holds files of others (${foreign.name}): give the app a folder of its own, or run chmod 700 ${resolve(dataDir)}`,
+        `other users can access this folder, and it contains other files (${unknownEntry.name}): use a separate folder, or run chmod 700 ${resolve(dataDir)}`,
       )
     }
     protect(dataDir, 0o700)
@@ -37,17 +37,17 @@ function protectEntry(folder: string, entry: Dirent): void {
   for (const inner of readdirSync(path, { withFileTypes: true })) protectEntry(path, inner)
 }
 
-/** Permissions of a path for others than its user; 0 for one that is gone: other processes start and work meanwhile. */
-const openTo = (path: string) => (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077
+/** The mode bits of a path for group and others; 0 if it no longer exists, as other processes may delete files. */
+const accessOfOthers = (path: string) => (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077
 
 function protect(path: string, mode: number): void {
-  if (openTo(path) === 0) return
+  if (accessOfOthers(path) === 0) return
   try {
     chmodSync(path, mode)
   } catch {
-    // A volume may belong to a group that the app is in; it is closed to everybody else.
-    if ((openTo(path) & 0o007) === 0) return
+    // Accept group access: a volume may belong to a group of the app's user.
+    if ((accessOfOthers(path) & 0o007) === 0) return
     const command = `chmod ${mode.toString(8)} ${resolve(path)}`
-    throw new Error(`other users can open ${path}, and this user may not change that: run ${command}`)
+    throw new Error(`other users can access ${path}, and this user cannot change its mode: run ${command}`)
   }
 }

@@ -1,4 +1,4 @@
-/** Loads `.env` if there is one, and says nothing if not: a nightly job's output is mail. Import it first. */
+/** Loads `.env` if it exists. Import this module first. Prints nothing, since cron mails any output. */
 import { existsSync } from 'node:fs'
 
 if (existsSync('.env')) process.loadEnvFile('.env')

@@ -2,8 +2,8 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 import { requestContext } from '../connect/request-context.ts'
 
 /**
- * The log: JSON lines on standard output. We log chosen fields only; the secrets listed here are cut out as well, in
- * case somebody logs a whole object.
+ * Creates the logger, which writes JSON lines to standard output. The app logs selected fields only; redaction is a
+ * safeguard in case a whole object is logged.
  */
 export function createLog(level: string, destination?: DestinationStream): Logger {
   return pino(
@@ -11,7 +11,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      // A copy: pino adds the fields of the line to it.
+      // Copy the context, because pino adds fields to the object.
       mixin: () => ({ ...requestContext.getStore() }),
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACTED, censor: '[redacted]' },
@@ -41,7 +41,7 @@ function standardOutput(): DestinationStream {
   }
 }
 
-const NAMES = [
+const SECRET_FIELDS = [
   'accessToken',
   'refreshToken',
   'access_token',
@@ -54,4 +54,4 @@ const NAMES = [
   'code_verifier',
   'sessionID',
 ]
-const REDACTED = NAMES.flatMap((name) => [name, `*.${name}`])
+const REDACTED = SECRET_FIELDS.flatMap((name) => [name, `*.${name}`])

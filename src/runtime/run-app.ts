@@ -10,7 +10,7 @@ import { withDevelopmentSecrets } from './dev-secrets.ts'
 import { createLog } from './log.ts'
 import { GRACE_MS, listen } from './serve.ts'
 
-/** The config of the whole app. Outside production, missing secrets are made and kept. Throws `ConfigError`. */
+/** Reads the config of the app and its features. In development, generates missing secrets. Throws `ConfigError`. */
 export function configOf(env: NodeJS.ProcessEnv): Config {
   const groups: Record<string, SettingsGroup<unknown>> = {}
   for (const { name, settings } of features) if (settings) groups[name] = settings
@@ -18,8 +18,8 @@ export function configOf(env: NodeJS.ProcessEnv): Config {
 }
 
 /**
- * Starts the app; resolves when it listens. With the demo's sign-in it accepts connections from this machine only, unless
- * `DEMO_ALLOW_REMOTE` is true. Throws an error of one line that names the setting to change.
+ * Starts the app; resolves when it is listening. With the demo sign-in, it accepts only local connections unless
+ * `DEMO_ALLOW_REMOTE` is true. Throws a one-line error that names the setting to change.
  */
 export async function start(
   config: Config,

@@ -10,22 +10,22 @@ export interface SandboxSettings {
   port: number
   /** The address to listen on; undefined: all addresses. */
   host: string | undefined
-  /** Whether other machines may use it. */
+  /** Whether to accept connections from other machines. */
   allowRemote: boolean
-  /** The sandbox's address for browsers and the app. */
+  /** The sandbox's public URL, for browsers and the app. */
   url: string
-  /** The address and credentials of the app that is registered with the sandbox. */
+  /** The URL and credentials of the app registered with the sandbox. */
   appUrl: string
   clientId: string
   clientSecret: string
-  /** Environment variables that the app must have in common with the sandbox's features. */
+  /** Environment variables that the app and the sandbox's features must share. */
   shared: Record<string, string>
   /** Options of the sandbox's features, by name. */
   features: Record<string, unknown>
   dataDir: string
 }
 
-/** The sandbox's settings from the environment; each has a default. Throws an error that names an invalid one. */
+/** Reads the sandbox's settings, which all have defaults. Throws an error that names an invalid setting. */
 export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
   const port = env.SANDBOX_PORT || '4400'
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535 || Number(port) === 0) {
@@ -33,10 +33,9 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
   }
   const url = (env.SANDBOX_URL?.trim() || `http://localhost:${port}`).replace(/\/+$/, '')
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '') || new URL(url).pathname !== '/')
-    throw new Error('SANDBOX_URL must be an http or https address without a path')
+    throw new Error('SANDBOX_URL must be an http or https URL without a path')
   const appUrl = (env.BASE_URL || `http://localhost:${env.PORT || '3000'}`).replace(/\/+$/, '')
-  if (!URL.canParse(appUrl))
-    throw new Error(`${env.BASE_URL ? 'BASE_URL' : 'PORT'} does not give a valid address`)
+  if (!URL.canParse(appUrl)) throw new Error(`${env.BASE_URL ? 'BASE_URL' : 'PORT'} is not valid`)
   const defaults: Record<string, string> = Object.assign({}, ...FEATURES.map(({ demoEnv }) => demoEnv))
   const shared = Object.fromEntries(
     Object.entries(defaults).map(([name, value]) => [name, env[name]?.trim() || value]),
@@ -59,7 +58,7 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
   }
 }
 
-/** Starts the sandbox; `summary` gives its address and the accounts. */
+/** Starts the sandbox. `summary` lists its URL and accounts. */
 export async function openSandbox(settings: SandboxSettings) {
   const { port, host, url, appUrl, clientId, clientSecret, features, dataDir } = settings
   protectDataDir(dataDir)
@@ -75,7 +74,7 @@ export async function openSandbox(settings: SandboxSettings) {
         redirectUrls: [...redirectUrls(appUrl)],
       },
     ],
-    // The number changes with the tables; a file of an older version stays as it is.
+    // The number is the schema version; files of older versions are left unchanged.
     file: join(dataDir, 'sandbox-2.sqlite'),
     features,
   })

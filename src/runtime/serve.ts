@@ -4,35 +4,34 @@ import { Server as NetServer, type Socket } from 'node:net'
 /** How long requests in flight may take to finish after a stop signal, in ms. */
 export const GRACE_MS = 10_000
 
-/** The longest time that a request's body may take, in ms: a large file over a slow line. */
+/** Time allowed for a request, in ms: large files may be uploaded over slow connections. */
 const UPLOAD_MS = 900_000
 
 export interface ListenOptions {
   port: number
-  /** The address to listen on; undefined: all. */
+  /** The address to listen on; undefined: all addresses. */
   host?: string | undefined
-  /** The variable that sets the port, to be named when it cannot be had. */
+  /** The environment variable of the port, for error messages. */
   variable: string
   /**
-   * Answers this machine only, and only under the name localhost or one of these hosts: for a demo, whose sign-in
-   * anyone could use, from the network, through a proxy or a tunnel, or by a name that is made to point here (DNS
-   * rebinding).
+   * If set, accepts only local connections to localhost or one of these host names. Protects a demo, which anyone can
+   * sign in to, against access from the network, through a proxy or tunnel, and by DNS rebinding.
    */
   localOnly?: string[] | undefined
 }
 
 export interface Listening {
-  /** Stops listening at once, lets requests in flight finish, and cuts off what is left after `graceMs`. */
+  /** Stops accepting connections, lets requests finish, and closes remaining connections after `graceMs`. */
   stop(graceMs: number): Promise<void>
 }
 
 const REMOTE =
-  'This demo accepts connections from this machine only. In a container, a Codespace or behind a tunnel set DEMO_ALLOW_REMOTE=true: everyone who can reach this address can then sign in.\n'
-/** Headers by which a proxy or a tunnel passes on a request from elsewhere. */
+  'This demo accepts connections from this machine only. In a container, in a Codespace or behind a tunnel, set DEMO_ALLOW_REMOTE=true. Anyone who can reach this address can then sign in.\n'
+/** Headers added by proxies and tunnels. */
 const FORWARDED =
   /^(x-)?forwarded|client-?ip$|user-ip$|^x-real-ip$|^ngrok-|^x-ms-proxy$|^x-original-|^x-envoy-external|^cf-connecting|^(via|cdn-loop)$/
 
-/** Listens. Throws an error of one line that names `variable` when the port cannot be had. */
+/** Starts an HTTP server. Throws a one-line error that names the setting to change if the port cannot be opened. */
 export function listen(
   handler: RequestListener,
   { port, host, variable, localOnly }: ListenOptions,
@@ -52,19 +51,19 @@ export function listen(
   })
 
   async function stop(graceMs: number): Promise<void> {
-    // Not http's own close, which cuts off answers that are written but not yet sent.
+    // `http.Server.close` would drop responses that are written but not yet sent.
     const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
-    const endIdle = () => {
+    const closeIdleSockets = () => {
       const busy = new Set([...open].map(({ socket }) => socket))
       for (const socket of sockets) if (!busy.has(socket)) socket.end()
     }
-    endIdle()
-    // A keep-alive connection becomes idle when its last answer is sent; nobody else would close it then.
-    const idle = setInterval(endIdle, 50)
-    const late = setTimeout(() => server.closeAllConnections(), graceMs)
+    closeIdleSockets()
+    // Keep-alive connections become idle when their last response has been sent.
+    const idle = setInterval(closeIdleSockets, 50)
+    const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
     await closed
     clearInterval(idle)
-    clearTimeout(late)
+    clearTimeout(deadline)
   }
 
   return new Promise((resolve, reject) => {
@@ -92,17 +91,17 @@ function listenProblem(
   variable: string,
 ): string {
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `HOST: ${host} is not an address of this machine; use 0.0.0.0 for all, 127.0.0.1 for this machine only`
+    return `HOST: ${host} is not an address of this machine; use 0.0.0.0 for all addresses or 127.0.0.1 for local connections only`
   if (code === 'EADDRINUSE') {
-    return `${variable}: port ${port} is taken by another program; stop it or set ${variable} to a free port`
+    return `${variable}: port ${port} is already in use; stop the other program or set ${variable} to a free port`
   }
   if (code === 'EACCES') {
-    return `${variable}: port ${port} needs more rights than this user has; set ${variable} to 1024 or above`
+    return `${variable}: port ${port} requires more privileges than this user has; set ${variable} to 1024 or above`
   }
   return `${variable}: port ${port} cannot be opened (${code})`
 }
 
-/** Runs `work` once at the first SIGINT or SIGTERM, then ends the process; a second signal ends it at once. */
+/** Runs `work` on the first SIGINT or SIGTERM, then exits. A second signal exits immediately. */
 export function onStopSignal(work: () => Promise<void>): void {
   let stopping = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -114,7 +113,7 @@ export function onStopSignal(work: () => Promise<void>): void {
   }
 }
 
-/** Ends the process with one clear message instead of a stack trace. */
+/** Prints the message of an error, without a stack trace, and exits with 1. */
 export function fail(error: unknown): never {
   console.error(error instanceof Error ? error.message : String(error))
   process.exit(1)

@@ -1,16 +1,16 @@
 import { setTimeout } from 'node:timers/promises'
 import type { KeyValueStore } from '../connect/index.ts'
 
-const TRIES = 20
+const MAX_ATTEMPTS = 20
 const PAUSE_MS = 100
 
-/** Resolves when the store answers: Redis connects in the background. Throws its error after two seconds. */
+/** Waits for the store, since Redis connects in the background. Throws its error after 20 attempts (2 seconds). */
 export async function ready(store: KeyValueStore): Promise<void> {
-  for (let tried = 1; ; tried++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await store.ping()
     } catch (error) {
-      if (tried === TRIES) throw error
+      if (attempt === MAX_ATTEMPTS) throw error
       await setTimeout(PAUSE_MS)
     }
   }

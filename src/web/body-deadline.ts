@@ -3,17 +3,17 @@ import { TITLES } from './errors.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Gives the body of this request more time, in ms from now: for an upload by a signed-in user. */
+    /** Extends the time allowed for this request's body, in ms from now. */
     extendBodyDeadline(ms: number): void
   }
 }
 
-/** How long a body may take to arrive, in ms. */
+/** Time allowed for a request body, in ms. */
 const BODY_MS = 30_000
-/** How long an uploaded file may take, in ms: a large one over a slow line. */
+/** Time allowed for an uploaded file, in ms. */
 export const UPLOAD_MS = 900_000
 
-/** Answers 408 when a body arrives too slowly. Only a route for files of signed-in users allows more time. */
+/** Returns 408 if a body takes too long to arrive. Upload routes for signed-in users extend the deadline. */
 export function bodyDeadline({ ms = BODY_MS } = {}): RequestHandler {
   return (req, res, next) => {
     let timer: NodeJS.Timeout | undefined
@@ -34,9 +34,9 @@ export function bodyDeadline({ ms = BODY_MS } = {}): RequestHandler {
   }
 }
 
-/** Responds directly: downstream middleware is still waiting for the body. Then nothing more is read. */
+/** Responds directly, since downstream middleware is still waiting for the body, and closes the connection. */
 function timeOut(req: Request, res: Response): void {
-  // All of it may be here, and nobody has read it.
+  // The body may have arrived but not been consumed.
   if (req.complete) return
   if (res.headersSent) return void req.destroy()
   const problem = {
@@ -49,5 +49,5 @@ function timeOut(req: Request, res: Response): void {
   res.locals.failure = { code: problem.code }
   res.writeHead(408, { 'Content-Type': 'application/problem+json; charset=utf-8', Connection: 'close' })
   res.once('finish', () => req.destroy())
-  res.end(JSON.stringify({ ...problem, detail: 'The body took too long to arrive.' }))
+  res.end(JSON.stringify({ ...problem, detail: 'The request body took too long to arrive.' }))
 }

@@ -2,23 +2,23 @@ import * as z from 'zod'
 import type { Problem } from '../connect/vault/health.ts'
 import type { ConnectionSummary, UnreadableConnection } from '../connect/vault/vault.ts'
 
-/** How a connection is doing: one word, one sentence, one thing to do. */
+/** The health of a connection. */
 const HEALTH = ['connected', 'degraded', 'revoked', 'needs_consent', 'misconfigured', 'unreadable'] as const
 export type Health = (typeof HEALTH)[number]
 
 const time = z.iso.datetime().nullable()
 
-/** A connection as pages and JSON show it; times are ISO 8601, null where there is none. */
+/** A connection as shown by pages and JSON. Times are ISO 8601, or null. */
 export const connectionViewSchema = z.object({
   bxcontext: z.string(),
   status: z.enum(['active', 'revoked', 'unreadable']),
   health: z.enum(HEALTH),
-  /** One sentence about `health`. */
+  /** Describes `health` in a sentence or two. */
   summary: z.string(),
   scopes: z.array(z.string()).nullable(),
   /**
-   * Scopes that this app asks for and the user has not granted, as far as the platform names them, and those whose lack
-   * made the platform reject a call.
+   * Requested scopes that were not granted, if the platform reports the granted scopes, and scopes whose absence made
+   * the platform reject a call.
    */
   missingScopes: z.array(z.string()),
   expiresAt: time,
@@ -31,25 +31,26 @@ export type ConnectionView = z.infer<typeof connectionViewSchema>
 
 const REVOKED = 'Access was revoked on the platform, or has expired. Reconnect to continue.'
 const CONNECTED = 'Ready to use. The access token is refreshed automatically.'
-const SAFE = 'Your connection is safe, and the next use tries again.'
+const SAFE = 'Your connection is safe, and the app will try again on next use.'
 const PROBLEMS: Record<Problem, string> = {
   no_answer: `The platform did not respond to the last request. ${SAFE}`,
-  error: `The platform returned an error to the last request. ${SAFE}`,
+  error: `The platform returned an error for the last request. ${SAFE}`,
   busy: `The platform was too busy for the last request. ${SAFE}`,
-  unreadable: `The platform answered the last request with something we could not read. ${SAFE}`,
-  paused: `The platform was not available a moment ago. ${SAFE}`,
+  unreadable: `The platform sent an unexpected response to the last request. ${SAFE}`,
+  paused: `The platform was unavailable a moment ago. ${SAFE}`,
   rejected:
-    'The platform rejected the access token a moment ago: access may have been revoked. Use “Refresh token now” to find out.',
+    'The platform rejected the access token a moment ago. Access may have been revoked: use “Refresh token now” to check.',
   misconfigured:
     "The platform rejects this app's own credentials. Its developers must correct them; you don't need to do anything.",
 }
 
+/** Converts a stored connection for pages and JSON. `requestedScopes`: the scopes that this app requests. */
 export function connectionView(
   connection: ConnectionSummary | UnreadableConnection,
   requestedScopes: readonly string[],
 ): ConnectionView {
   const { bxcontext, status } = connection
-  const nothing = {
+  const defaults = {
     expiresAt: null,
     connectedAt: null,
     refreshedAt: null,
@@ -58,13 +59,13 @@ export function connectionView(
   }
   if (connection.status === 'unreadable') {
     const summary = connection.reason
-    return { ...nothing, bxcontext, status, health: 'unreadable', summary, scopes: null, missingScopes: [] }
+    return { ...defaults, bxcontext, status, health: 'unreadable', summary, scopes: null, missingScopes: [] }
   }
   const { scopes, connectedAt, refreshedAt } = connection
-  const missingScopes = missingOf(connection, requestedScopes)
-  const { health, summary } = healthOf(connection, missingScopes)
+  const missingScopes = findMissingScopes(connection, requestedScopes)
+  const { health, summary } = determineHealth(connection, missingScopes)
   return {
-    ...nothing,
+    ...defaults,
     bxcontext,
     status,
     health,
@@ -79,14 +80,17 @@ export function connectionView(
   }
 }
 
-function missingOf(connection: ConnectionSummary, requestedScopes: readonly string[]): string[] {
+function findMissingScopes(connection: ConnectionSummary, requestedScopes: readonly string[]): string[] {
   const { scopes } = connection
   const ungranted = scopes === null ? [] : requestedScopes.filter((scope) => !scopes.includes(scope))
-  const refused = connection.status === 'active' ? connection.forbidden : []
-  return [...new Set([...ungranted, ...refused.filter((scope) => scope !== null)])]
+  const rejectedScopes = connection.status === 'active' ? connection.forbidden : []
+  return [...new Set([...ungranted, ...rejectedScopes.filter((scope) => scope !== null)])]
 }
 
-function healthOf(connection: ConnectionSummary, missing: string[]): { health: Health; summary: string } {
+function determineHealth(
+  connection: ConnectionSummary,
+  missing: string[],
+): { health: Health; summary: string } {
   if (connection.status === 'revoked') return { health: 'revoked', summary: REVOKED }
   const { problem, forbidden } = connection
   if (problem !== null) {

@@ -10,30 +10,30 @@ import { currentUser, requireUser } from './sign-in.ts'
 
 export interface ConnectionsOptions {
   vault: Vault
-  /** The scopes that every consent asks for. */
+  /** The scopes requested by every authorization request. */
   requestedScopes: readonly string[]
-  /** The links on the card of an active connection. */
+  /** Returns the links for the card of an active connection. */
   linksOf(ref: ConnectionRef): Promise<{ path: string; label: string; count?: number }[]>
 }
 
 const SIGNED_OUT =
-  'You are no longer signed in here, so the account was not connected. Sign in, then connect it again.'
+  'You are no longer signed in, so the account was not connected. Sign in and connect it again.'
 const REFRESHED = 'A new access token was issued.'
 const NO_REFRESH_TOKEN =
-  'The platform issued no refresh token for this account, so its access token is used until it expires.'
+  'The platform issued no refresh token for this account. The access token can be used until it expires.'
 
-/** The connection of the signed-in user that an address names. Throws `unauthenticated` (401). */
+/** The signed-in user's connection in the URL. Throws `unauthenticated` (401). */
 export function connectionRef(req: Request<{ bxcontext: string }>): ConnectionRef {
   return { userId: requireUser(req), bxcontext: req.params.bxcontext }
 }
 
-/** The start page, the user's connections, and the actions on one. */
+/** Routes for the start page, the list of connections, and refreshing or disconnecting one. */
 export function connectionsRoutes({ vault, requestedScopes, linksOf }: ConnectionsOptions): Router {
   const list: RequestHandler = async (req, res) => {
     const userId = requireUser(req)
     const stored = await vault.list(userId)
     const connections = stored.map((connection) => connectionView(connection, requestedScopes))
-    /** How long until each access token can be refreshed by hand, in seconds. */
+    /** Time until each access token can be refreshed manually, in seconds. */
     const refreshableIn = stored.map((connection) =>
       connection.status === 'active' ? Math.ceil(connection.refreshableInMs / 1000) : 0,
     )
@@ -48,7 +48,7 @@ export function connectionsRoutes({ vault, requestedScopes, linksOf }: Connectio
     })
   }
 
-  /** Sends the connection as it is now. */
+  /** Sends the current state of a connection, or redirects to the list with a notice. */
   async function sendConnection(
     req: Request,
     res: Response,
@@ -78,7 +78,7 @@ export function connectionsRoutes({ vault, requestedScopes, linksOf }: Connectio
         const refreshed = await vault.refresh(ref)
         await sendConnection(req, res, ref, refreshed ? REFRESHED : NO_REFRESH_TOKEN)
       } catch (error) {
-        // For a person, pressing the button again within seconds is not an error: the page says when it works again.
+        // In a browser, refreshing too soon is not an error: the page says when to try again.
         if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
         await sendConnection(req, res, ref, error.message, 'wait')
       }
@@ -86,12 +86,12 @@ export function connectionsRoutes({ vault, requestedScopes, linksOf }: Connectio
     .post('/connections/:bxcontext/disconnect', async (req, res) => {
       const ref = connectionRef(req)
       if (!(await vault.disconnect(ref))) throw new NotConnectedError()
-      const notice = 'The account is disconnected, and its tokens are deleted here.'
+      const notice = 'The account was disconnected and its tokens were deleted here.'
       await sendConnection(req, res, ref, notice)
     })
 }
 
-/** What the connect flow needs of the pages. */
+/** The pages and sign-in functions used by the connect flow. */
 export const connectPages: ConnectPages = {
   requireUser,
   isSignedIn: (req) => currentUser(req) !== null,

@@ -10,11 +10,11 @@ import {
 import { wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
 
-/** Errors of the pages themselves; the others come from the parts they belong to. */
+/** Errors of the web layer; other layers have their own error classes. */
 export class WebError extends AppError {
   readonly code: string
   readonly status: number
-  /** `field`: the field of the input that is wrong. */
+  /** `field`: the invalid input field, if any. */
   constructor(status: number, code: string, message: string, field?: string) {
     super(message, { field })
     this.status = status
@@ -22,11 +22,11 @@ export class WebError extends AppError {
   }
 }
 
-/** Nobody is signed in. */
+/** 401: no user is signed in. */
 export const notSignedIn = (message = 'Please sign in to continue.') =>
   new WebError(401, 'unauthenticated', message)
 
-/** Input of ours is wrong; the message names the field and what it takes. */
+/** 400: invalid input. The message names the field and the rule. */
 export const badInput = (field: string, rule: string) =>
   new WebError(400, 'invalid_input', `${field}: ${rule}.`, field)
 
@@ -36,10 +36,11 @@ interface Problem {
   title: string
   detail: string
   retryAfterMs?: number | undefined
-  /** Further members of the problem document: the field, the scope. */
-  more?: Record<string, unknown>
+  /** Additional members of the problem document, such as `field`. */
+  extensions?: Record<string, unknown>
 }
 
+/** Titles of problem documents, by code. Errors of other layers may have their own. */
 export const TITLES: Record<string, string> = {
   unauthenticated: 'Please sign in',
   not_connected: 'Not connected',
@@ -54,11 +55,11 @@ export const TITLES: Record<string, string> = {
   invalid_input: 'Please check your input',
   csrf_rejected: 'Request from another site',
   not_found: 'Not found',
-  payload_too_large: 'Too large',
+  payload_too_large: 'Request too large',
   request_timeout: 'Request timeout',
   invalid_request: 'Bad request',
   invalid_bxcontext: 'The connection could not be started',
-  missing_authorization_request: 'No connection was started here',
+  missing_authorization_request: 'No connection in progress',
   invalid_callback: 'The connection could not be finished',
   invalid_state: 'The connection could not be finished',
   consent_denied: 'Access was not granted',
@@ -66,7 +67,7 @@ export const TITLES: Record<string, string> = {
   not_saved_yet: 'Not saved yet',
   code_rejected: 'The connection could not be finished',
   exchange_incomplete: 'The connection was interrupted',
-  consent_unavailable: 'The platform reported a fault',
+  consent_unavailable: 'The platform reported an error',
   consent_misconfigured: 'The platform rejected this app',
   internal_error: 'Something went wrong',
 }
@@ -77,27 +78,27 @@ const OUTAGE_TITLES: Record<OutageKind, string> = {
   no_answer: "The platform isn't responding",
   error: 'The platform returned an error',
   busy: 'The platform is busy',
-  unreadable: 'The platform sent something we could not read',
-  paused: 'The platform is not available right now',
+  unreadable: 'The platform sent an unexpected response',
+  paused: 'The platform is unavailable',
   rejected: 'The platform rejected the access token',
 }
 
 /** Maps an error to a problem document; unknown errors become `internal_error` without detail. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof AppError) {
-    const { status, code, retryAfterMs, field, details, title: own } = error
+    const { status, code, retryAfterMs, field, details, title: errorTitle } = error
     const detail = error.expose ? error.message : INTERNAL
     const title =
-      error instanceof PlatformUnavailableError ? OUTAGE_TITLES[error.kind] : (own ?? TITLES[code])
-    const more = field === undefined ? details : { field, ...details }
-    return { status, code, title: title ?? 'Something went wrong', detail, retryAfterMs, more }
+      error instanceof PlatformUnavailableError ? OUTAGE_TITLES[error.kind] : (errorTitle ?? TITLES[code])
+    const extensions = field === undefined ? details : { field, ...details }
+    return { status, code, title: title ?? 'Something went wrong', detail, retryAfterMs, extensions }
   }
   if (error instanceof ZodError) {
     const [issue] = error.issues
     const field = (issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path.join('.')) || 'input'
     return problemOf(badInput(field, issue?.message ?? 'is not valid'))
   }
-  // What Express and its body parsers throw: a malformed url or body, or one that is too large.
+  // Errors of Express and its body parsers: a malformed URL or body, or a body that is too large.
   const { status, expose } = (error ?? {}) as { status?: unknown; expose?: unknown }
   if (
     typeof status === 'number' &&
@@ -106,7 +107,7 @@ export function problemOf(error: unknown): Problem {
     (expose === true || error instanceof URIError)
   ) {
     const code = status === 413 ? 'payload_too_large' : 'invalid_request'
-    const detail = status === 413 ? 'This is larger than we accept.' : 'The request could not be read.'
+    const detail = status === 413 ? 'The request is too large.' : 'The request could not be read.'
     return { status, code, title: TITLES[code] ?? '', detail }
   }
   return {
@@ -117,23 +118,24 @@ export function problemOf(error: unknown): Problem {
   }
 }
 
+/** Throws 404 for every request. */
 export const notFound: RequestHandler = () => {
-  throw new WebError(404, 'not_found', 'There is no page at this address.')
+  throw new WebError(404, 'not_found', 'This page does not exist.')
 }
 
-/** Answers an error as a page, or as `application/problem+json` (RFC 9457) with `code` and `requestId`. */
+/** Sends an error as a page, or as `application/problem+json` (RFC 9457) with `code` and `requestId`. */
 export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
   const problem = problemOf(error)
-  const { status, code, title, detail, more } = problem
-  noteFailure(res, error, problem)
+  const { status, code, title, detail, extensions } = problem
+  recordFailure(res, error, problem)
   if (res.headersSent) {
-    // Too late for an answer; what is half-sent must not look whole.
+    // The response has started: abort it, so that a partial response doesn't look complete.
     if (!res.writableEnded) res.destroy()
     return
   }
-  answerStatus(res, problem)
-  if (req.method === 'GET' && error instanceof PlatformUnavailableError && WAITING.has(error.kind)) {
-    // The page says that it is tried again: the browser does so.
+  setStatus(res, problem)
+  if (req.method === 'GET' && error instanceof PlatformUnavailableError && AUTO_RETRY.has(error.kind)) {
+    // Have the browser retry automatically, as the page announces.
     res.set('Refresh', String(Math.max(1, Math.ceil((error.retryAfterMs ?? 0) / 1000))))
   }
   res.vary('Accept')
@@ -141,49 +143,49 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
   if (wantsJson(req)) {
     res
       .type('application/problem+json')
-      .json({ type: 'about:blank', title, status, detail, code, requestId, ...more })
+      .json({ type: 'about:blank', title, status, detail, code, requestId, ...extensions })
   } else {
     res.page('app/error', { ...problem, ...recovery(req, error, code), requestId })
   }
 }
 
-function answerStatus(res: Response, { status, retryAfterMs }: Problem): void {
+function setStatus(res: Response, { status, retryAfterMs }: Problem): void {
   res.status(status)
   if (retryAfterMs !== undefined) res.set('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
 }
 
-/** For the request's log line. */
-function noteFailure(res: Response, error: unknown, { status, code }: Problem): void {
+/** Adds the failure to the request's log line. */
+function recordFailure(res: Response, error: unknown, { status, code }: Problem): void {
   res.locals.failure = { code }
   if (status < 500) return
   if (error instanceof AppError) res.locals.failure.reason = error.reason
-  // An unknown error's message may hold anything, so only its type and place are logged.
+  // Log only the type and location: the message of an unknown error may contain secrets.
   if (code === 'internal_error') {
     res.locals.failure.type = error instanceof Error ? error.name : typeof error
-    res.locals.failure.at = placeOf(error)
+    res.locals.failure.at = stackFrames(error)
   }
 }
 
-/** Outages that end after a time that we know. */
-const WAITING = new Set<OutageKind>(['paused', 'rejected'])
+/** Outages with a known duration. */
+const AUTO_RETRY = new Set<OutageKind>(['paused', 'rejected'])
 
-/** What a form shows when it comes back. */
+/** The state of a form that is shown again after an error. */
 export interface RejectedForm {
-  /** What was typed. */
+  /** The submitted values. */
   values: Record<string, unknown>
   message: string
-  /** The field that the message is about, when it is about one. */
+  /** The field that the message is about, if any. */
   field: string | null
-  /** False when the platform may have carried it out all the same. */
+  /** False if the platform may have carried out the request despite the error. */
   unchanged: boolean
-  /** Whether connecting again, with the missing permission, would help. */
+  /** Whether granting a missing permission would help. */
   needsConsent: boolean
   requestId: string
 }
 
 /**
- * Answers a form that could not be carried out: a browser gets its page again, with what was typed and the message; a
- * client that asks for JSON gets the error. Without a user or a connection there is no form to come back to.
+ * Responds to a failed form submission. A browser gets the page again, with the submitted values and the message.
+ * Rethrows the error for clients that request JSON, and if there is no user or connection to show the form for.
  */
 export async function rejectForm(
   req: Request,
@@ -193,15 +195,15 @@ export async function rejectForm(
 ): Promise<void> {
   const problem = problemOf(error)
   if (wantsJson(req) || NO_FORM.has(problem.code)) throw error
-  noteFailure(res, error, problem)
+  recordFailure(res, error, problem)
   const { view, title, data } = await page()
-  answerStatus(res, problem)
+  setStatus(res, problem)
   res.vary('Accept')
-  const field = typeof problem.more?.field === 'string' ? problem.more.field : null
-  // Beside its field, a message need not name it.
-  const words =
+  const field = typeof problem.extensions?.field === 'string' ? problem.extensions.field : null
+  // The message is shown next to its field, so omit the name.
+  const detail =
     field && problem.detail.startsWith(`${field}: `) ? problem.detail.slice(field.length + 2) : problem.detail
-  const message = words.charAt(0).toUpperCase() + words.slice(1)
+  const message = detail.charAt(0).toUpperCase() + detail.slice(1)
   const form: RejectedForm = {
     values: req.body ?? {},
     message,
@@ -228,27 +230,27 @@ const CONNECT_AGAIN = new Set([
 const TRY_AGAIN = new Set(['platform_unavailable', 'store_unavailable', 'internal_error', 'refresh_too_soon'])
 
 /**
- * What an error page offers: to connect, the same page again, or the same form again. A url of the connect flow is never
- * offered: it is used up.
+ * The next steps on an error page: connect, reload or submit the form again. URLs of the connect flow are not offered
+ * again, because they can be used only once.
  */
 function recovery(req: Request, error: unknown, code: string) {
   const reload = req.method === 'GET' && !req.path.toLowerCase().startsWith('/connect/')
-  const here = (reload && localPath(req.originalUrl)) || '/connections'
-  const action =
-    error instanceof ConnectError || CONNECT_AGAIN.has(code)
-      ? 'connect'
-      : TRY_AGAIN.has(code)
-        ? 'retry'
-        : null
+  const currentPath = (reload && localPath(req.originalUrl)) || '/connections'
+  const action = recoveryAction(error, code)
   return {
     recovery: action,
-    retry: here,
+    retry: currentPath,
     resubmit: action === 'retry' ? resubmitOf(req) : null,
     refresh: error instanceof RefreshedRecentlyError ? refreshAction(req) : null,
-    returnTo: here,
-    // Connecting again should reconnect the same business.
+    returnTo: currentPath,
+    // Reconnect the same business.
     bxcontext: bxcontextToReconnect(req, error, code),
   }
+}
+
+function recoveryAction(error: unknown, code: string): 'connect' | 'retry' | null {
+  if (error instanceof ConnectError || CONNECT_AGAIN.has(code)) return 'connect'
+  return TRY_AGAIN.has(code) ? 'retry' : null
 }
 
 function bxcontextToReconnect(req: Request, error: unknown, code: string): string | null {
@@ -257,16 +259,16 @@ function bxcontextToReconnect(req: Request, error: unknown, code: string): strin
   return segment === undefined ? null : decodeURIComponent(segment)
 }
 
-/** Where a user can refresh the token at once, which shows whether access was revoked. */
+/** The URL that refreshes the token, which shows whether access was revoked. */
 function refreshAction(req: Request): string | null {
   const segment = bxcontextSegment(req)
   return segment === undefined ? null : `/connections/${segment}/refresh`
 }
 
-/** The bxcontext of the address, encoded: the error handler does not get the parameters of the route. */
+/** The bxcontext in the URL, still encoded. Error handlers have no access to route parameters. */
 const bxcontextSegment = (req: Request) => /^\/connections\/([^/]+)/.exec(req.path)?.[1]
 
-/** A form that can be sent once more as it was. An uploaded file cannot: the browser does not hand it out again. */
+/** A form to submit again. Null for file uploads, since browsers don't keep the file. */
 function resubmitOf(req: Request): { action: string; fields: [string, string][] } | null {
   const action = req.method === 'POST' ? localPath(req.originalUrl) : null
   if (!action || req.is('multipart/form-data')) return null
@@ -274,8 +276,8 @@ function resubmitOf(req: Request): { action: string; fields: [string, string][] 
   return { action, fields: fields.filter((field): field is [string, string] => typeof field[1] === 'string') }
 }
 
-/** Where an error was thrown, as stack frames without its message. */
-function placeOf(error: unknown): string[] {
+/** The first stack frames of an error, without its message. */
+function stackFrames(error: unknown): string[] {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   return stack
     .split('\n')

@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import type { KeyValueStore } from '../connect/store/store.ts'
 
-/** For the machine that runs the app: `live` says the process is up, `ready` that the store answers too. */
+/** Health checks: `live` if the process is running, `ready` if the store is reachable as well. */
 export function healthRoutes(store: Pick<KeyValueStore, 'ping'>): Router {
   return Router()
     .get('/health/live', (_req, res) => {

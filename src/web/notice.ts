@@ -4,14 +4,14 @@ import type { Key, KeyValueStore } from '../connect/store/store.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Leaves a notice for the next page that this browser opens. Only what a request did says so, never an address. */
+    /** Stores a notice for the next page of this session. Notices never come from a URL, which could be forged. */
     leaveNotice(text: string, tone?: NoticeTone): Promise<void>
-    /** The notice of the last action, if there is one; it is shown once. */
+    /** Returns and deletes the notice of the last action, if any. */
     takeNotice(): Promise<Notice | null>
   }
 }
 
-/** `good`: it is done. `wait`: it is not, and will be possible later. */
+/** `good`: the action succeeded. `wait`: try again later. */
 export type NoticeTone = 'good' | 'wait'
 
 export interface Notice {
@@ -19,12 +19,12 @@ export interface Notice {
   tone: NoticeTone
 }
 
-/** How long a notice waits for its page, in ms. */
+/** Lifetime of a notice, in ms. */
 const NOTICE_MS = 60_000
 
 /**
- * Notices of a session, in the store beside it: to write the session itself would renew its life, and bring it back after
- * a sign-out. A store that is away costs a notice and nothing else.
+ * Stores notices separately from sessions: writing the session would extend its lifetime, and could restore it after a
+ * sign-out. If the store is unreachable, the notice is lost.
  */
 export function notices(store: KeyValueStore): RequestHandler {
   const keyOf = (req: Request): Key => ({

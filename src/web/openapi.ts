@@ -2,42 +2,43 @@ import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { connectionViewSchema } from './connection-view.ts'
 
-/** What one address does, for clients that ask for JSON. */
+/** An operation of the JSON API. */
 export interface Operation {
   method: 'get' | 'post'
-  /** As in the router: `/connections/:bxcontext/leads`. */
+  /** Express syntax, such as `/connections/:bxcontext/leads`. */
   path: string
   summary: string
   query?: z.ZodObject
-  /** The body, as JSON or as a form. */
+  /** The schema of the body, which may be JSON or a form. */
   body?: z.ZodType
-  /** The media type of the body, if it is another. */
+  /** The media type of the body, if neither JSON nor a form. */
   bodyType?: string
-  /** The status of a success; 200 by default, 303 for a redirect. */
+  /** The success status: 200 by default, 303 for a redirect. */
   status?: number
-  /** The JSON of a success; absent for a redirect. */
+  /** The schema of a successful response; omitted for a redirect. */
   response?: z.ZodType
-  /** The media type of the response, if it is another. */
+  /** The media type of the response, if not JSON. */
   responseType?: string
-  /** Codes of the problem documents that this operation may return, beside those of every operation. */
+  /** Problem codes specific to this operation. */
   errors?: readonly string[]
 }
 
-/** An error (RFC 9457). */
+/** A problem document (RFC 9457). */
 const problemSchema = z.object({
   type: z.literal('about:blank'),
   title: z.string(),
   status: z.number().int(),
   detail: z.string(),
-  code: z.string().meta({ description: 'Stable, for programs; docs/troubleshooting.md explains each.' }),
+  code: z.string().meta({ description: 'Stable code for programs; see docs/troubleshooting.md.' }),
   requestId: z.string(),
 })
 
-/** A page of a list. */
+/** Query parameters of a list. */
 export const pageQuery = z.object({
   top: z.number().int().min(1).max(100).optional(),
   skip: z.number().int().min(0).optional(),
 })
+/** The schema of a page of a list. */
 export const pageOfSchema = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), total: z.number().nullable() })
 
@@ -76,7 +77,7 @@ export const coreOperations: readonly Operation[] = [
   {
     method: 'post',
     path: '/connect',
-    summary: 'Start to connect an account, or to reconnect the one of a bxcontext',
+    summary: 'Start connecting an account, or reconnect the account of a bxcontext',
     body: z.object({ bxcontext: z.string().optional() }),
     status: 303,
     errors: ['invalid_bxcontext'],
@@ -99,7 +100,7 @@ export const coreOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/connect/confirm/:id',
-    summary: 'The question whether to connect another business than the one to reconnect',
+    summary: 'Confirmation that the user wants to connect a different business',
     response: z.object({ id: z.string(), bxcontext: z.string(), expected: z.string() }),
     errors: ['invalid_state'],
   },
@@ -113,14 +114,14 @@ export const coreOperations: readonly Operation[] = [
   {
     method: 'get',
     path: '/connect/failed',
-    summary: 'How the last connect flow of this browser failed; redirects if none did',
+    summary: "The error of this browser's last failed connect flow; redirects if there is none",
     status: 303,
     errors: connectErrors,
   },
   {
     method: 'get',
     path: '/connections',
-    summary: "The user's connections; never a token",
+    summary: "List the user's connections, without tokens",
     response: z.object({ connections: z.array(connectionViewSchema) }),
   },
   {
@@ -139,20 +140,20 @@ export const coreOperations: readonly Operation[] = [
   {
     method: 'post',
     path: '/connections/:bxcontext/disconnect',
-    summary: 'Delete the connection and its tokens here',
+    summary: 'Delete the connection and its tokens from this app',
     response: connectionResult,
     errors: ['not_connected'],
   },
   {
     method: 'get',
     path: '/health/live',
-    summary: 'The process is up',
+    summary: 'Check that the process is running',
     response: z.object({ status: z.literal('live') }),
   },
   {
     method: 'get',
     path: '/health/ready',
-    summary: 'The store is reachable; otherwise the status is 503',
+    summary: 'Check that the store is reachable; returns 503 otherwise',
     response: z.object({ status: z.enum(['ready', 'unavailable']) }),
   },
   {
@@ -169,19 +170,19 @@ const jsonSchema = (schema: z.ZodType, io: 'input' | 'output') => {
 }
 
 function parametersOf({ path, query }: Operation) {
-  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+  const pathParameters = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
     schema: { type: 'string' },
   }))
-  const inQuery = Object.entries(query?.shape ?? {}).map(([name, schema]) => ({
+  const queryParameters = Object.entries(query?.shape ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
     required: !schema.safeParse(undefined).success,
     schema: jsonSchema(schema as z.ZodType, 'input'),
   }))
-  return [...inPath, ...inQuery]
+  return [...pathParameters, ...queryParameters]
 }
 
 function responsesOf({ status = 200, response, responseType = 'application/json', errors = [] }: Operation) {
@@ -212,7 +213,7 @@ function operationObject(operation: Operation) {
   }
 }
 
-/** The OpenAPI 3.1 document of the app's own JSON, generated from the schemas. */
+/** Generates the OpenAPI 3.1 document of the app's JSON API from the schemas. */
 export function openApiDocument(baseUrl: string, operations: readonly Operation[]) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
@@ -225,7 +226,7 @@ export function openApiDocument(baseUrl: string, operations: readonly Operation[
       title: 'Connect Starter',
       version: '1',
       description:
-        'Ask for application/json. The session cookie of a signed-in user authenticates every call.',
+        'Send Accept: application/json. Calls are authenticated by the session cookie of a signed-in user.',
     },
     servers: [{ url: baseUrl }],
     paths,

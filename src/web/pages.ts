@@ -6,7 +6,7 @@ import { currentUser, DEMO, OPEN_DEMO } from './sign-in.ts'
 
 declare module 'express-serve-static-core' {
   interface Response {
-    /** Renders a template of `views`, such as `app/home`, inside the layout. */
+    /** Renders a template in `views`, such as `app/home`. */
     page(view: string, data: { title: string } & Record<string, unknown>): void
   }
 }
@@ -15,11 +15,11 @@ const views = fileURLToPath(new URL('../../views', import.meta.url))
 
 export interface PagesOptions {
   production: boolean
-  /** Whether the demo's sign-in is open to other machines: then every page says so. */
+  /** Whether other machines can use the demo sign-in, in which case every page shows a warning. */
   demoAllowRemote: boolean
 }
 
-/** Gives every response `page()`. Templates escape what they print. */
+/** Adds `res.page()`. Templates escape their output. */
 export function pages({ production, demoAllowRemote }: PagesOptions): RequestHandler {
   const eta = new Eta({ views, cache: production })
   const warning = DEMO && demoAllowRemote ? OPEN_DEMO : null
@@ -29,7 +29,7 @@ export function pages({ production, demoAllowRemote }: PagesOptions): RequestHan
       res.type('html').send(html)
     }
     res.page = (view, data) => {
-      // A notice is for the page that an action leads to, not for an error or for a page that updates itself.
+      // Keep the notice for the page after an action: skip error pages and live updates.
       const showsNotice = currentUser(req) && res.statusCode < 400 && req.get('x-live-update') === undefined
       if (!showsNotice) return render(view, data, null)
       req
@@ -43,13 +43,13 @@ export function pages({ production, demoAllowRemote }: PagesOptions): RequestHan
 
 const assetsFolder = fileURLToPath(new URL('../../views/public', import.meta.url))
 
-/** Styles, scripts and images of `views/public`. */
+/** Serves the styles, scripts and images in `views/public`. */
 export const assets: RequestHandler = express.static(assetsFolder, {
   setHeaders: (res) => res.setHeader('Cache-Control', 'public, max-age=300'),
 })
 
 const format = {
-  /** A time for people, such as "21 Nov 2026, 7:15 am UTC"; invalid dates are returned unchanged. */
+  /** Formats an ISO 8601 time such as "21 Nov 2026, 7:15 am UTC"; invalid dates are returned unchanged. */
   time: (value: string) => formatDate(value, { dateStyle: 'medium', timeStyle: 'short' }, ' UTC'),
   date: (value: string) => formatDate(value, { dateStyle: 'medium' }),
   segment: encodeURIComponent,
@@ -65,13 +65,11 @@ const format = {
       minimumFractionDigits: 2,
       maximumFractionDigits: 6,
     }),
-  /** Seconds for people: `75 seconds`, `2 minutes`. */
-  duration: (seconds: number) =>
-    seconds < 90
-      ? `${seconds} seconds`
-      : seconds < 5400
-        ? `${Math.round(seconds / 60)} minutes`
-        : `${Math.round(seconds / 3600)} hours`,
+  /** Formats seconds: `75 seconds`, `2 minutes`. */
+  duration(seconds: number): string {
+    if (seconds < 90) return `${seconds} seconds`
+    return seconds < 5400 ? `${Math.round(seconds / 60)} minutes` : `${Math.round(seconds / 3600)} hours`
+  },
   capital: (text: string) => text.charAt(0).toUpperCase() + text.slice(1),
 }
 

@@ -4,22 +4,25 @@ import { MAX_PAGE } from '../connect/platform/contract.ts'
 import { badInput } from './errors.ts'
 
 const PAGE_SIZE = 25
-const FURTHEST = 1_000_000
+const MAX_SKIP = 1_000_000
 
-/** `?top=&skip=` of a list page. Throws `invalid_input` (400) that names the parameter. */
+/** Parses `?top=&skip=`. Throws `invalid_input` (400) naming the invalid parameter. */
 export function pageOf(req: Request): Required<Pick<Page, 'top' | 'skip'>> {
-  return { top: whole(req, 'top', PAGE_SIZE, 1, MAX_PAGE), skip: whole(req, 'skip', 0, 0, FURTHEST) }
+  return {
+    top: readInteger(req, 'top', PAGE_SIZE, 1, MAX_PAGE),
+    skip: readInteger(req, 'skip', 0, 0, MAX_SKIP),
+  }
 }
 
-function whole(req: Request, name: string, fallback: number, min: number, max: number): number {
+function readInteger(req: Request, name: string, fallback: number, min: number, max: number): number {
   const value = req.query[name]
   if (value === undefined || value === '') return fallback
   const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
   if (number >= min && number <= max) return number
-  throw badInput(name, `enter one whole number from ${min} to ${max}`)
+  throw badInput(name, `enter a whole number from ${min} to ${max}`)
 }
 
-/** Which records a page shows, and the links to the ones before and after. */
+/** The range of records on a page, and links to the previous and next pages. */
 export function pager({ items, total }: PageOf<unknown>, { top, skip }: { top: number; skip: number }) {
   const hasMore = total === null ? items.length === top : skip + items.length < total
   return {

@@ -5,23 +5,23 @@ import { requestContext } from '../connect/request-context.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Names this request in the log, on error pages and in the `X-Request-Id` header. */
+    /** Identifies this request in the log, on error pages and in the `X-Request-Id` header. */
     id: string
-    /** The log of the app. Its lines carry the request's id. */
+    /** The app's logger, which adds the request id to each line. */
     log: Logger
   }
   interface Locals {
-    /** Why the request failed, for its log line: chosen fields, never a whole error. */
+    /** Why the request failed, for its log line: selected fields, never a whole error. */
     failure?: { code: string; reason?: string | undefined; type?: string; at?: string[] }
   }
 }
 
 /**
- * One log line for each request, with its route, never its url: queries hold codes, and paths hold contexts. Of a 5xx
- * it is at level error, with the cause.
+ * Logs one line per request. Includes the route but not the URL, whose query may contain an authorization code and
+ * whose path may contain a bxcontext. Logs 5xx responses at level error, with the cause.
  */
 export function requestLog(log: Logger): RequestHandler {
-  // To look for secrets in a line whose fields are all chosen here takes longer than everything else about it.
+  // These lines contain only the fields below, so skip redaction, which would take most of the time.
   const lines = log.child({}, { redact: [] })
   return (req, res, next) => {
     const started = performance.now()
@@ -49,7 +49,7 @@ export function requestLog(log: Logger): RequestHandler {
   }
 }
 
-/** A live page ends when its reader leaves. */
+/** Event streams finish when the client disconnects. */
 const isFinished = (res: Response) =>
   res.writableFinished || res.getHeader('content-type') === 'text/event-stream'
 

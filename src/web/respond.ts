@@ -1,16 +1,16 @@
 import type { Request, Response } from 'express'
 import type { NoticeTone } from './notice.ts'
 
-/** True for a client that asks for JSON; a browser, or a client without a preference, gets HTML. */
+/** Whether the client prefers JSON. Browsers and clients without a preference get HTML. */
 export function wantsJson(req: Request): boolean {
   return req.accepts(['html', 'json', 'application/problem+json']) !== 'html'
 }
 
-/** Sends a page to a browser, and the same as JSON to a client that asks for it. */
+/** Sends a page to browsers, or JSON to clients that request it. */
 export function sendPageOrJson(
   req: Request,
   res: Response,
-  answer: {
+  content: {
     view: string
     title: string
     data: Record<string, unknown>
@@ -18,13 +18,13 @@ export function sendPageOrJson(
   },
 ): void {
   res.vary('Accept')
-  if (wantsJson(req)) return void res.json(answer.json)
-  res.page(answer.view, { title: answer.title, ...answer.data })
+  if (wantsJson(req)) return void res.json(content.json)
+  res.page(content.view, { title: content.title, ...content.data })
 }
 
 /**
- * After an action: redirects a browser to a page, which shows the notice once; a client that asks for JSON gets the
- * result.
+ * Responds to an action: redirects browsers to a page, which shows the notice once, or sends the result to clients that
+ * request JSON.
  */
 export async function sendResultOrRedirect(
   req: Request,

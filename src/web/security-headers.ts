@@ -2,8 +2,8 @@ import type { RequestHandler } from 'express'
 import helmet from 'helmet'
 
 /**
- * Strict headers: nothing inline, nothing from elsewhere, no framing, no referrer. `form-action` names the
- * platform's origins, as Chrome applies it to the redirects that follow a form post.
+ * Security headers: no inline code, no third-party resources, no framing, no referrer. `formTargets` are URLs whose
+ * origins are added to `form-action`, which Chrome also applies to redirects after a form post.
  */
 export function securityHeaders({
   baseUrl,

@@ -1,17 +1,17 @@
 import type { RequestHandler } from 'express'
 import session, { type Store } from 'express-session'
 
-/** A session ends this long after sign-in, in ms. */
+/** Lifetime of a session after sign-in, in ms. */
 export const SESSION_MS = 24 * 3_600_000
 
 export interface SessionOptions {
   store: Store
-  /** The first signs cookies, all of them verify. */
+  /** Secrets for cookies: the first signs, all of them verify. */
   secrets: string[]
   baseUrl: string
 }
 
-/** The session cookie: HttpOnly, SameSite=Lax (it must come along when the platform sends the browser back), Secure on https. */
+/** Sessions with an HttpOnly cookie: SameSite=Lax, since the platform redirects back here; Secure with https. */
 export function sessions({ store, secrets, baseUrl }: SessionOptions): RequestHandler[] {
   const secure = baseUrl.startsWith('https:')
   return [
@@ -23,7 +23,7 @@ export function sessions({ store, secrets, baseUrl }: SessionOptions): RequestHa
     session({
       store,
       secret: secrets,
-      // The prefix makes browsers insist on Secure, this host and the whole path.
+      // Browsers accept the __Host- prefix only with Secure, Path=/ and no Domain.
       name: secure ? '__Host-connect' : 'connect',
       cookie: { httpOnly: true, sameSite: 'lax', secure, path: '/', maxAge: SESSION_MS },
       resave: false,

@@ -1,22 +1,23 @@
 /**
- * Sign-in: the seam where this starter meets your product. Whoever types a name is signed in as that name, which
- * is right for a demo and wrong for anything else, so the app refuses to start in production while `DEMO` is true.
+ * Demo sign-in, to be replaced by your product's own. It signs in anyone under any name, so the app refuses to start in
+ * production while `DEMO` is true.
  *
- * Replace this file with yours: keep `currentUser`, `requireUser` and `signInRoutes`, set `DEMO` to false, and
- * renew the session id whenever a user signs in or out and save the session before you answer, as below.
+ * To replace it, keep `currentUser`, `requireUser` and `signInRoutes`, and set `DEMO` to false. As below, regenerate
+ * the session id whenever a user signs in or out, and save the session before responding.
  */
 import { type Request, Router } from 'express'
 import { badInput, notSignedIn, rejectForm } from './errors.ts'
 import { sendResultOrRedirect } from './respond.ts'
 import { localPath } from './return-to.ts'
 
+/** Whether this is the demo sign-in. */
 export const DEMO = true
 
-/** The warning on every page and in the log while `DEMO_ALLOW_REMOTE` is true. */
+/** The warning on every page and in the log if `DEMO_ALLOW_REMOTE` is true. */
 export const OPEN_DEMO =
-  'DEMO_ALLOW_REMOTE is true: everyone who can reach this address can sign in with any name and see what that name has connected.'
+  'DEMO_ALLOW_REMOTE is true: anyone who can reach this address can sign in under any name and use its connections.'
 
-/** The user of this app. `id` owns connections: it must never change and never be given to somebody else. */
+/** A user of this app. `id` identifies the owner of connections: it must never change or be reused. */
 export interface User {
   id: string
   name: string
@@ -28,19 +29,19 @@ declare module 'express-session' {
   }
 }
 
-/** Who is signed in, or null. */
+/** Returns the signed-in user, or null. */
 export function currentUser(req: Request): User | null {
   return req.session?.user ?? null
 }
 
-/** The id of the signed-in user. Throws `unauthenticated` (401). */
+/** Returns the id of the signed-in user. Throws `unauthenticated` (401). */
 export function requireUser(req: Request): string {
   const user = currentUser(req)
   if (!user) throw notSignedIn()
   return user.id
 }
 
-/** `requestedScopes`: the scopes that the start page names. */
+/** Routes that sign users in and out. `requestedScopes`: shown on the start page after an invalid name. */
 export function signInRoutes({ requestedScopes }: { requestedScopes: readonly string[] }): Router {
   return Router()
     .post('/sign-in', async (req, res) => {
@@ -53,26 +54,26 @@ export function signInRoutes({ requestedScopes }: { requestedScopes: readonly st
           data: { requestedScopes, returnTo: localPath(req.body?.returnTo) },
         }))
       }
-      await renew(req)
+      await regenerateSession(req)
       req.session.user = { id: name, name }
-      await save(req)
+      await saveSession(req)
       await sendResultOrRedirect(req, res, localPath(req.body.returnTo) ?? '/', { user: { name } })
     })
     .post('/sign-out', async (req, res) => {
-      await renew(req)
+      await regenerateSession(req)
       await sendResultOrRedirect(req, res, '/', { user: null })
     })
 }
 
-/** Stores the session before the answer: the next request may be faster, and a failure must not look like success. */
-function save(req: Request): Promise<void> {
+/** Saves the session before responding: the next request may arrive first, and a failure must not look like success. */
+function saveSession(req: Request): Promise<void> {
   return new Promise((resolve, reject) => {
     req.session.save((error: unknown) => (error ? reject(error) : resolve()))
   })
 }
 
-/** A new session with a new id; the old one is gone, and with it every authorization request that it had started. */
-function renew(req: Request): Promise<void> {
+/** Replaces the session, and its id, by a new one. Pending authorization requests of the old session become invalid. */
+function regenerateSession(req: Request): Promise<void> {
   return new Promise((resolve, reject) => {
     req.session.regenerate((error: unknown) => (error ? reject(error) : resolve()))
   })

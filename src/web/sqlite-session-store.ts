@@ -5,9 +5,9 @@ import type { Key, KeyValueStore } from '../connect/store/store.ts'
 type Callback<T = void> = (error: unknown, value?: T) => void
 
 /**
- * Sessions of express-session in our own store, used when there is no Redis (with Redis, connect-redis does
- * this). The session id is hashed, so that a copy of the file signs nobody in. Sessions end a fixed time after
- * sign-in, so there is nothing to touch. A class, because express-session asks for one.
+ * Session store for express-session on top of `KeyValueStore`, used without Redis (otherwise, see connect-redis).
+ * Session ids are hashed, so that a leaked database file cannot be used to sign in. There is no `touch`, because
+ * sessions expire a fixed time after sign-in.
  */
 export class SqliteSessionStore extends ExpressSessionStore {
   readonly #store: KeyValueStore
@@ -25,7 +25,7 @@ export class SqliteSessionStore extends ExpressSessionStore {
   }
 
   override set(sid: string, session: SessionData, callback: Callback = () => {}): void {
-    settle(this.#store.set(keyOf(sid), JSON.stringify(session), lifeOf(session)), callback)
+    settle(this.#store.set(keyOf(sid), JSON.stringify(session), remainingMs(session)), callback)
   }
 
   override destroy(sid: string, callback: Callback<boolean> = () => {}): void {
@@ -41,12 +41,13 @@ function parse(value: string): SessionData {
   return JSON.parse(value) as SessionData
 }
 
-/** How long the session still lives, in ms. */
-function lifeOf({ cookie }: SessionData): number {
+/** The remaining lifetime of a session, in ms. */
+function remainingMs({ cookie }: SessionData): number {
   const expires = cookie.expires ?? new Date(Date.now() + (cookie.originalMaxAge ?? 0))
   return Math.max(1, new Date(expires).getTime() - Date.now())
 }
 
+/** Passes the outcome of a promise to a Node-style callback. */
 function settle<T>(work: Promise<T>, callback: Callback<T>): void {
   work.then((value) => callback(null, value), callback)
 }

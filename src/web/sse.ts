@@ -1,16 +1,17 @@
 import type { Request, Response } from 'express'
 
 export interface ChangesOptions {
-  /** What the page shows, as text to compare; null: there will be no further changes. */
+  /** Returns the content of the page as text to compare, or null if there will be no further changes. */
   getSnapshot(): Promise<string | null>
+  /** How often to call `getSnapshot`, in ms. */
   everyMs: number
-  /** Aborted when the app stops; ends every stream. */
+  /** Aborted on shutdown, which closes every stream. */
   shutdownSignal: AbortSignal
 }
 
 const KEEP_ALIVE_MS = 15_000
 
-/** Whether the session of this request still exists: signing out deletes it. */
+/** Whether the session of this request still exists, since signing out deletes it. */
 function isSignedIn(req: Request): Promise<boolean> {
   return new Promise((resolve, reject) => {
     req.sessionStore.get(req.sessionID, (error: unknown, session) =>
@@ -20,8 +21,8 @@ function isSignedIn(req: Request): Promise<boolean> {
 }
 
 /**
- * Server-sent events (HTML section 9.2). `changed`: the page refetches itself; `done`: no further updates, or the user
- * has signed out. The content itself is not sent.
+ * Sends server-sent events (HTML standard section 9.2) without content: `changed` if the page should reload its
+ * content, `done` if there will be no further updates or the user has signed out.
  */
 export function sendChanges(
   req: Request,
@@ -54,8 +55,8 @@ export function sendChanges(
         return end()
       }
     } catch (error) {
-      // The page stays as it is, and the browser reconnects.
-      req.log.warn({ requestId: req.id, code: (error as { code?: unknown }).code }, 'live page')
+      // Close the stream; the browser reconnects.
+      req.log.warn({ requestId: req.id, code: (error as { code?: unknown }).code }, 'live update failed')
       return end()
     }
     timer = setTimeout(poll, everyMs)

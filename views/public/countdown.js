@@ -1,4 +1,4 @@
-// Adds the time left to every <time data-countdown>; without it the page shows the time itself.
+// Shows the remaining time in every <time data-countdown>. Without this script, pages show the time itself.
 const SECOND = 1000
 const elements = [...document.querySelectorAll('time[data-countdown]')]
 for (const element of elements) element.title = element.textContent
@@ -6,11 +6,11 @@ for (const element of elements) element.title = element.textContent
 function show() {
   for (const element of elements) {
     const left = Math.round((Date.parse(element.dateTime) - Date.now()) / SECOND)
-    element.textContent = left > 0 ? `in ${words(left)}` : 'ended; renewed at the next use'
+    element.textContent = left > 0 ? `in ${formatSeconds(left)}` : 'expired; refreshed automatically on next use'
   }
 }
 
-function words(seconds) {
+function formatSeconds(seconds) {
   const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
   return h > 0 ? `${h} h ${m} min` : m > 0 ? `${m} min ${s} s` : `${s} s`
 }

@@ -1,35 +1,34 @@
-// Keeps #live up to date: when the server says that the page has changed, its new version takes the place of the old
-// one. Without this script the page reloads itself, or is reloaded by its reader.
-const place = () => document.querySelector('#live[data-live]')
+// Refetches #live when a server-sent event reports a change. Without this script, pages use a meta refresh.
+const liveElement = () => document.querySelector('#live[data-live]')
 
-async function renew() {
-  const answer = await fetch(location.href, { headers: { accept: 'text/html', 'x-live-update': '1' } })
-  if (!answer.ok) return
-  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+async function refresh() {
+  const response = await fetch(location.href, { headers: { accept: 'text/html', 'x-live-update': '1' } })
+  if (!response.ok) return
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   const next = page.querySelector('#live')
-  const now = document.querySelector('#live')
-  if (!next || !now || next.isEqualNode(now)) return
-  // Whoever is about to press a button keeps it under the keyboard.
-  const focused = now.contains(document.activeElement) ? document.activeElement.textContent : null
-  now.replaceWith(next)
-  if (focused) [...next.querySelectorAll('a, button')].find((one) => one.textContent === focused)?.focus()
+  const current = document.querySelector('#live')
+  if (!next || !current || next.isEqualNode(current)) return
+  // Restore keyboard focus by the text of the focused element.
+  const focused = current.contains(document.activeElement) ? document.activeElement.textContent : null
+  current.replaceWith(next)
+  if (focused) [...next.querySelectorAll('a, button')].find((element) => element.textContent === focused)?.focus()
 }
 
 function follow() {
-  const from = place()?.dataset.live
-  if (!from) return
-  const events = new EventSource(from)
-  let renewing = Promise.resolve()
+  const url = liveElement()?.dataset.live
+  if (!url) return
+  const events = new EventSource(url)
+  let refreshing = Promise.resolve()
   const changed = () => {
-    renewing = renewing.then(renew, renew)
+    refreshing = refreshing.then(refresh, refresh)
   }
   events.addEventListener('changed', changed)
   events.addEventListener('done', () => {
     events.close()
     changed()
-    renewing.then(follow)
+    refreshing.then(follow)
   })
-  // The browser comes back by itself, and may have missed something.
+  // The browser reconnects automatically, but events may have been missed.
   events.addEventListener('error', () => setTimeout(changed, 2500))
 }
 

@@ -4,22 +4,22 @@ import type { TokenSource } from '../../connect/platform/token-source.ts'
 import { BUILDER_REQUESTS_SCOPE, type BuilderRequest, builderRequestSchema, PATHS } from './contract.ts'
 
 /**
- * Builders who ask this supplier to connect: the platform's "incoming integration connections" (specification 3
- * and 4.4). The platform accepts a request with the ExternalRef of a pre-approved access control without listing it.
+ * Requests of builders to connect with this supplier: the platform's "incoming integration connections" (specification
+ * 3 and 4.4). Requests with the ExternalRef of a pre-approved access control are accepted automatically and not listed.
  */
 export interface BuilderRequests {
-  /** The pending requests, as the platform orders them. */
+  /** Lists the pending requests, in the platform's order. */
   list(source: TokenSource): Promise<BuilderRequest[]>
-  /** Throws `NotFoundError` for a request that is no longer pending. */
+  /** Throws `NotFoundError` if the request is no longer pending. */
   accept(source: TokenSource, integrationConnectionId: string): Promise<void>
-  /** Throws `NotFoundError` for a request that is no longer pending. */
+  /** Throws `NotFoundError` if the request is no longer pending. */
   reject(source: TokenSource, integrationConnectionId: string): Promise<void>
 }
 
 const listCall = { scope: BUILDER_REQUESTS_SCOPE, path: PATHS.list, schema: z.array(builderRequestSchema) }
 const requestCall = { scope: BUILDER_REQUESTS_SCOPE, resource: 'builder request' }
 
-/** The builder requests API. Every method throws what `createApi` says. */
+/** The builder requests API. Every method also throws the errors documented on `createApi`. */
 export function createBuilderRequests(api: Api): BuilderRequests {
   return {
     list: (source) => api.get(source, listCall),

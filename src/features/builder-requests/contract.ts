@@ -1,14 +1,14 @@
-/** The platform's builder requests and its webhook: given and assumed, as in `connect/platform/contract.ts`. */
+/** The platform's builder requests API and webhook: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
 import { type Assumption, bxcontextSchema, idSchema } from '../../connect/platform/contract.ts'
 
-/** assumed: builder requests belong to the scope of catalogues. */
+/** assumed: the scope `catalogues` covers builder requests. */
 export const BUILDER_REQUESTS_SCOPE = 'catalogues'
 
 const REQUESTS = '/catalogues/incomingIntegrationConnections'
 const query = (id: string) => `?integrationConnectionId=${encodeURIComponent(id)}`
 
-/** Paths below `{base_url}`: given 4.4, apart from the one marked. */
+/** Paths below `{base_url}`: given 4.4, unless marked. */
 export const PATHS = {
   list: REQUESTS,
   accept: (id: string) => `${REQUESTS}/accept${query(id)}`,
@@ -33,17 +33,17 @@ export const builderRequestSchema = z.looseObject({
 })
 export type BuilderRequest = z.infer<typeof builderRequestSchema>
 
-/** given 6: the one event that is named. */
+/** given 6: the only event type that is defined. */
 export const BUILDER_REQUESTED = 'integration-connection.requested'
 
 /**
- * assumed: the body of a webhook. `data.bxcontext` says whose event it is. The payload is not shown, so a body without
- * `id` or `type` is an event as well, of unknown type.
+ * assumed: the body of a webhook. `data.bxcontext` identifies the business. The specification doesn't define the
+ * payload, so a body without `id` or `type` is accepted as an event of unknown type.
  */
 export const webhookEventSchema = z.looseObject({
   id: z
     .union([z.string().min(1).max(200), z.number().transform(String)])
-    .refine((value) => value.isWellFormed(), 'has characters that are not text')
+    .refine((value) => value.isWellFormed(), 'has invalid characters')
     .nullish(),
   type: z.string().min(1).max(200).nullish().catch(null),
   occurredAt: z
@@ -54,7 +54,9 @@ export const webhookEventSchema = z.looseObject({
 })
 export type WebhookEvent = z.infer<typeof webhookEventSchema>
 
-/** assumed: hex of HMAC-SHA256 over the raw body, perhaps after `sha256=`, in this header unless set otherwise. */
+/**
+ * assumed: the default header of the signature, the hex HMAC-SHA256 of the raw body, optionally prefixed by `sha256=`.
+ */
 export const WEBHOOK_HEADER = 'X-Webhook-Signature'
 
 export const ASSUMPTIONS: readonly Assumption[] = [
@@ -73,7 +75,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'webhook',
     topic: 'The webhook',
     assumed:
-      'JSON `{id, type, occurredAt?, data?: {bxcontext?}}`; any other JSON object is an event of unknown type, identified by its body. The signature is the hex of HMAC-SHA256 over the raw body, perhaps after `sha256=`. An event that names no bxcontext may concern any connection. `occurredAt` is within 5 minutes of the delivery.',
+      'JSON `{id, type, occurredAt?, data?: {bxcontext?}}`; any other JSON object is an event of unknown type, identified by its body. The signature is the hex HMAC-SHA256 of the raw body, optionally prefixed by `sha256=`. An event without a bxcontext may concern any connection. `occurredAt` is within 5 minutes of the delivery.',
     setting: '`PLATFORM_WEBHOOK_HEADER`',
   },
 ]

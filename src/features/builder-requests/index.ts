@@ -7,7 +7,7 @@ import { type BuilderRequestsSettings, builderRequestsSettings } from './setting
 import { webhookRoutes } from './webhook.ts'
 import { createEvents } from './webhook-events.ts'
 
-/** Builders who ask a supplier to connect, and the webhook that reports them. */
+/** Lists, accepts and rejects builders' connection requests, and receives the webhook that announces them. */
 export const builderRequests: Feature<BuilderRequestsSettings> = {
   name: 'builder-requests',
   needs: ['catalogues'],

@@ -11,14 +11,14 @@ export const operations: readonly Operation[] = [
   {
     method: 'get',
     path,
-    summary: 'The builders who ask to connect',
+    summary: 'List the pending builder requests',
     response: z.object({ items: z.array(builderRequestSchema) }),
     errors,
   },
   {
     method: 'get',
     path: `${path}/live`,
-    summary: 'Server-sent events: `changed` when the list has changed',
+    summary: 'Server-sent events: `changed` when the list changes',
     response: z.string(),
     responseType: 'text/event-stream',
     errors,
@@ -40,7 +40,7 @@ export const operations: readonly Operation[] = [
   {
     method: 'post',
     path: '/webhooks/platform',
-    summary: "The platform's webhook; the signature authenticates it",
+    summary: 'Receive an event from the platform, authenticated by its signature',
     body: webhookEventSchema,
     bodyType: 'application/json',
     status: 202,

@@ -6,18 +6,18 @@ import type { BuilderRequests } from './builder-requests.ts'
 import type { BuilderRequest } from './contract.ts'
 
 export interface Pending {
-  /** The pending builder requests of a connection, from the platform. Throws what the call throws. */
+  /** Fetches the pending builder requests of a connection. Throws what `BuilderRequests.list` throws. */
   fetch(ref: ConnectionRef): Promise<BuilderRequest[]>
   /**
-   * Fetches in the background, because an event arrived: at most once in half a second for a connection, however many
-   * events arrive, and within the rate limit. Failures are left to the page, which fetches itself when it is opened.
+   * Fetches in the background after an event, at most every 500 ms per connection and within the rate limit. Failures
+   * are ignored: the page fetches the list when it is opened.
    */
   fetchSoon(ref: ConnectionRef): void
-  /** The same for the connections whose requests this process fetched last: an event does not say whose it is. */
+  /** Like `fetchSoon`, for the most recently fetched connections of this process: for events without a bxcontext. */
   fetchRecentSoon(): void
-  /** The ids that the latest fetch found, as a text to compare; null before the first. */
-  noted(ref: ConnectionRef): Promise<string | null>
-  /** How many the latest fetch found. */
+  /** The ids found by the latest fetch, as text to compare; null before the first fetch. */
+  snapshot(ref: ConnectionRef): Promise<string | null>
+  /** The number of requests found by the latest fetch. */
   count(ref: ConnectionRef): Promise<number>
 }
 
@@ -25,13 +25,13 @@ export interface PendingOptions {
   store: KeyValueStore
   builderRequests: Pick<BuilderRequests, 'list'>
   source(ref: ConnectionRef): TokenSource
-  /** The same, which waits for the rate limit. */
+  /** Like `source`, but rate limited. */
   pacedSource(ref: ConnectionRef): TokenSource
 }
 
-/** The shortest time between two fetches in the background for one connection, in ms. */
+/** Minimum interval between background fetches for a connection, in ms. */
 const MIN_INTERVAL_MS = 500
-/** How many connections are fetched for an event that does not say whose it is. */
+/** Number of connections to fetch for an event without a bxcontext. */
 const MAX_RECENT = 50
 
 const key = ({ userId, bxcontext }: ConnectionRef): Key => ({
@@ -39,20 +39,20 @@ const key = ({ userId, bxcontext }: ConnectionRef): Key => ({
   owner: userId,
   id: bxcontext,
 })
-const nameOf = ({ userId, bxcontext }: ConnectionRef) => JSON.stringify([userId, bxcontext])
+const connectionName = ({ userId, bxcontext }: ConnectionRef) => JSON.stringify([userId, bxcontext])
 
-/** The pending builder requests of connections, and a note of their ids, so that open pages see new ones. */
+/** Fetches pending builder requests and stores a snapshot of their ids, so that open pages detect changes. */
 export function createPending(options: PendingOptions): Pending {
   const { store, builderRequests } = options
-  const noted: Pending['noted'] = (ref) => store.get(key(ref))
-  /** Connections with a fetch in the background; true: events arrived since it started. */
+  const snapshot: Pending['snapshot'] = (ref) => store.get(key(ref))
+  /** Connections with a background fetch; true: another event has arrived since it started. */
   const background = new Map<string, boolean>()
   const recent = new Map<string, ConnectionRef>()
 
   async function fetchBy(source: TokenSource, ref: ConnectionRef): Promise<BuilderRequest[]> {
     const requests = await builderRequests.list(source)
-    const note = JSON.stringify(requests.map((request) => request.integrationConnectionId))
-    if (note !== (await noted(ref))) await store.set(key(ref), note)
+    const ids = JSON.stringify(requests.map((request) => request.integrationConnectionId))
+    if (ids !== (await snapshot(ref))) await store.set(key(ref), ids)
     return requests
   }
 
@@ -66,17 +66,17 @@ export function createPending(options: PendingOptions): Pending {
   }
 
   function fetchSoon(ref: ConnectionRef): void {
-    const name = nameOf(ref)
+    const name = connectionName(ref)
     if (background.has(name)) background.set(name, true)
     else void fetchUntilQuiet(name, ref)
   }
 
   return {
-    noted,
+    snapshot,
     fetchSoon,
 
     async fetch(ref) {
-      const name = nameOf(ref)
+      const name = connectionName(ref)
       recent.delete(name)
       recent.set(name, ref)
       const [oldest] = recent.keys()
@@ -89,9 +89,9 @@ export function createPending(options: PendingOptions): Pending {
     },
 
     async count(ref) {
-      const note = await noted(ref)
+      const latest = await snapshot(ref)
       try {
-        const ids: unknown = JSON.parse(note ?? '[]')
+        const ids: unknown = JSON.parse(latest ?? '[]')
         return Array.isArray(ids) ? ids.length : 0
       } catch {
         return 0

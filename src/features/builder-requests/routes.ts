@@ -12,17 +12,19 @@ export interface BuilderRequestsOptions {
   pending: Pending
   events: Events
   vault: Vault
-  /** Whether events arrive by webhook; without, an open page asks the platform every few seconds. */
+  /** Whether a webhook is configured; otherwise open pages poll the platform every few seconds. */
   hasWebhook: boolean
   shutdownSignal: AbortSignal
-  /** How often an open page asks the platform, in ms: by default 10 s, with a webhook 60 s, as a delivery may be lost. */
+  /**
+   * How often an open page polls the platform, in ms. Default: 10 s, or 60 s with a webhook, as deliveries may be lost.
+   */
   pollMs?: number
 }
 
-/** How often an open page compares what it shows with the latest fetch, in ms. */
+/** How often an open page compares its content with the latest fetch, in ms. */
 const COMPARE_MS = 500
 
-/** Builders who ask to connect: the list as it grows, accept, reject. */
+/** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   const { builderRequests, pending, events, vault, hasWebhook, shutdownSignal } = options
   const { pollMs = hasWebhook ? 60_000 : 10_000 } = options
@@ -32,7 +34,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     (decision: 'accept' | 'reject') => async (req: Request<{ bxcontext: string; id: string }>) => {
       const ref = connectionRef(req)
       await builderRequests[decision](vault.tokenSource(ref), req.params.id)
-      // So that open pages see it; the decision stands even if this fails.
+      // Updates open pages. The decision is made even if this fails.
       await pending.fetch(ref).catch(() => {})
       return `/connections/${encodeURIComponent(ref.bxcontext)}/builder-requests`
     }
@@ -51,7 +53,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     })
     .get(`${route}/live`, async (req, res) => {
       const ref = connectionRef(req)
-      // Fails here, with a status, rather than in the stream.
+      // Fail with an HTTP status before the stream starts.
       await vault.accessToken(ref)
       let fetchedAt = performance.now()
       const getSnapshot = async () => {
@@ -59,13 +61,14 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
           fetchedAt = performance.now()
           await pending.fetch(ref)
         }
-        return (await pending.noted(ref)) ?? ''
+        return (await pending.snapshot(ref)) ?? ''
       }
       sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS, shutdownSignal })
     })
     .post(`${route}/:id/accept`, async (req, res) => {
       const location = await decide('accept')(req)
-      const notice = 'The builder is connected. Managed catalogues stay hidden until you grant them.'
+      const notice =
+        'The builder is connected. Grant access to Managed catalogues before the builder can see them.'
       await sendResultOrRedirect(
         req,
         res,
@@ -76,7 +79,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     })
     .post(`${route}/:id/reject`, async (req, res) => {
       const location = await decide('reject')(req)
-      const notice = 'The request is rejected.'
+      const notice = 'The request was rejected.'
       await sendResultOrRedirect(
         req,
         res,

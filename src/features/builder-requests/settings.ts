@@ -11,12 +11,10 @@ export const builderRequestsSettings = settingsGroup({
         !isProduction(env) || !secrets.some((secret) => isWeak(secret, 16) || isSandboxSecret(secret)),
       "is too weak (use 16 characters or more, and not the sandbox's secret)",
     ),
-    PLATFORM_WEBHOOK_HEADER: pattern(/^[\w-]{1,100}$/, 'must be the name of a header').default(
-      WEBHOOK_HEADER,
-    ),
+    PLATFORM_WEBHOOK_HEADER: pattern(/^[\w-]{1,100}$/, 'must be a header name').default(WEBHOOK_HEADER),
   }),
   build: (values) => ({
-    /** Each of them verifies; without any, webhooks are disabled. */
+    /** A signature may match any of them; if empty, the webhook is disabled. */
     webhookSecrets: values.PLATFORM_WEBHOOK_SECRET,
     webhookHeader: values.PLATFORM_WEBHOOK_HEADER,
   }),

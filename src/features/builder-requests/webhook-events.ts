@@ -7,29 +7,30 @@ import { BUILDER_REQUESTED, type WebhookEvent } from './contract.ts'
 const receivedSchema = z.object({
   id: z.string(),
   type: z.string(),
-  /** False: a type that this app does not know. */
+  /** Whether this app supports the event type. */
   known: z.boolean(),
-  /** Whose event it is, if it says so. */
+  /** The business that the event is about, if given. */
   bxcontext: z.string().nullable(),
   occurredAt: z.string().nullable(),
   /** ISO 8601. */
   receivedAt: z.string(),
 })
-/** An event as it was received; its data stays with the platform, which is asked for what it is about. */
+/** A received event, without its data: the app fetches current data from the platform instead. */
 export type ReceivedEvent = z.infer<typeof receivedSchema>
 
 export interface Events {
-  /** Notes an event once, by its id, for 24 hours. Resolves to false for one that was received already. */
+  /** Stores an event, unless its id was received in the last 24 hours; then resolves to false. */
   add(event: WebhookEvent & { id: string; type: string }): Promise<boolean>
-  /** The latest events of a bxcontext and those that do not say whose they are, the latest first. */
+  /** Returns the latest events of a bxcontext and those without a bxcontext, newest first. */
   recent(bxcontext: string): Promise<ReceivedEvent[]>
 }
 
 const OWNER = 'platform'
+/** How long event ids are kept to detect replays, in ms. */
 const REPLAY_MS = 24 * 3_600_000
 const MAX_RECENT = 10
 
-/** The events that the webhook has received. */
+/** Stores the events received by the webhook. */
 export function createEvents(store: KeyValueStore, now = Date.now): Events {
   const seenKey = (id: string): Key => ({ kind: 'webhook-seen', owner: id, id: '' })
   const recentKey = (bxcontext: string | null): Key => ({
@@ -39,6 +40,7 @@ export function createEvents(store: KeyValueStore, now = Date.now): Events {
   })
 
   async function forget(id: string, token: string): Promise<void> {
+    // Retry: the store may be unreachable for a moment.
     for (const pause of [0, 1_000, 5_000]) {
       await setTimeout(pause, undefined, { ref: false })
       const removed = await store.compareAndSet(seenKey(id), token, null).catch(() => false)
@@ -69,8 +71,8 @@ export function createEvents(store: KeyValueStore, now = Date.now): Events {
           receivedAt: new Date(now()).toISOString(),
         })
       } catch (error) {
-        // The delivery is answered with an error and comes again: it must not look like a replay then. A store that
-        // did not answer may have noted it all the same.
+        // The platform will retry the failed delivery, which must not count as a replay. The id may have been stored
+        // even if the store returned an error.
         void forget(id, token)
         throw error
       }
@@ -85,7 +87,7 @@ export function createEvents(store: KeyValueStore, now = Date.now): Events {
   }
 }
 
-/** A list that cannot be read counts as empty: it is only shown. */
+/** Parses a stored list; an invalid one counts as empty, since the list is only displayed. */
 function parse(value: string | null): ReceivedEvent[] {
   if (value === null) return []
   try {

@@ -7,13 +7,13 @@ import type { Pending } from './pending.ts'
 import type { Events } from './webhook-events.ts'
 
 export interface WebhookOptions {
-  /** Each verifies; without any, no webhook is received. */
+  /** A signature may match any of them; if empty, the webhook is disabled. */
   secrets: readonly string[]
   /** The header that carries the signature. */
   header: string
   events: Events
   pending: Pick<Pending, 'fetchSoon' | 'fetchRecentSoon'>
-  /** The users who have a connection in a bxcontext. */
+  /** Returns the ids of the users with a connection to a bxcontext. */
   usersOf(bxcontext: string): Promise<string[]>
   log: Logger
 }
@@ -42,14 +42,15 @@ const TITLES: Record<WebhookError['code'], string> = {
   stale_event: 'Event too old',
 }
 
+/** Maximum size of an event, in bytes. */
 const MAX_BODY = 256 * 1024
-/** How far a signed time may be from ours, in ms: a recorded delivery is not accepted later. */
+/** Maximum difference between `occurredAt` and the current time, in ms, to prevent replays. */
 const MAX_AGE_MS = 300_000
 
 /**
- * `POST /webhooks/platform` (specification 6): the signature is checked over the raw body, in constant time, before
- * anything is parsed; an event is stored once by its id; 2xx at once, and then the list of builder requests is
- * fetched. Unknown events are stored and shown as such.
+ * `POST /webhooks/platform` (specification 6). Verifies the signature of the raw body in constant time before parsing
+ * it, stores each event id once and responds immediately; then fetches the builder requests. Unknown events are only
+ * stored and displayed.
  */
 export function webhookRoutes(options: WebhookOptions): Router {
   const { secrets, header, events, pending, usersOf, log } = options
@@ -58,23 +59,23 @@ export function webhookRoutes(options: WebhookOptions): Router {
   return Router().post(
     '/webhooks/platform',
     (req, _res, next) => {
-      // The platform is not a browser: errors are JSON.
+      // The caller is a server: always return errors as JSON.
       req.headers.accept = 'application/problem+json'
       if (secrets.length === 0) {
         throw new WebhookError(
           404,
           'webhook_disabled',
-          'PLATFORM_WEBHOOK_SECRET is not set, so no webhook is received.',
+          'The webhook is disabled: PLATFORM_WEBHOOK_SECRET is not set.',
         )
       }
       if (!req.is('application/json'))
-        throw new WebhookError(415, 'unsupported_media_type', 'The webhook accepts application/json.')
+        throw new WebhookError(415, 'unsupported_media_type', 'The webhook accepts only application/json.')
       next()
     },
     raw,
     async (req, res) => {
       const body: Buffer = Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)
-      if (!signed(req, body)) {
+      if (!isSigned(req, body)) {
         const message = `The signature in ${header} is missing or does not match the body.`
         throw new WebhookError(401, 'invalid_signature', message)
       }
@@ -86,7 +87,7 @@ export function webhookRoutes(options: WebhookOptions): Router {
       }
       const { data, occurredAt } = event.data
       if (Math.abs(Date.now() - timeOf(occurredAt)) > MAX_AGE_MS) {
-        const message = 'occurredAt is more than 5 minutes away from the time of this server.'
+        const message = 'occurredAt differs from the server time by more than 5 minutes.'
         throw new WebhookError(400, 'stale_event', message)
       }
       // An event without an id is identified by its body.
@@ -99,9 +100,9 @@ export function webhookRoutes(options: WebhookOptions): Router {
     },
   )
 
-  function signed(req: Request, body: Buffer): boolean {
+  function isSigned(req: Request, body: Buffer): boolean {
     const given = Buffer.from(/^(?:sha256=)?([\da-f]{64})$/i.exec(req.get(header) ?? '')?.[1] ?? '', 'hex')
-    // Every secret is tried, so that the time taken does not reveal which one matches.
+    // Try every secret, so that the timing doesn't reveal which one matches.
     const matches = secrets.map((secret) => {
       const expected = createHmac('sha256', secret).update(body).digest()
       return given.length === expected.length && timingSafeEqual(given, expected)
@@ -109,19 +110,20 @@ export function webhookRoutes(options: WebhookOptions): Router {
     return matches.includes(true)
   }
 
-  /** Fetches the builder requests of the connections that the event may be about, so that open pages see them. */
+  /** Fetches the builder requests of the affected connections, so that open pages are updated. */
   async function fetchFor(bxcontext: string | null): Promise<void> {
     if (bxcontext === null) return pending.fetchRecentSoon()
-    // The event has been answered; if the store is unreachable, the page fetches the list.
+    // The response has been sent; if the store is unreachable, the page fetches the list when it is opened.
     const users = await usersOf(bxcontext).catch(() => [])
     for (const userId of users) pending.fetchSoon({ userId, bxcontext })
   }
 }
 
-/** ms since 1970 of an ISO 8601 time, or of seconds or milliseconds since 1970; NaN when it is neither. */
+/** Parses an ISO 8601 time, or seconds or milliseconds since 1970, to ms since 1970; NaN if invalid. */
 function timeOf(value: string | number | null | undefined): number {
   const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
   if (typeof number !== 'number') return Date.parse(number ?? '')
+  // Smaller numbers are seconds: as milliseconds, they would be before 1973.
   return number < 100_000_000_000 ? number * 1000 : number
 }
 

@@ -13,16 +13,16 @@ import {
 } from './contract.ts'
 
 export interface Catalogues {
-  /** A page of the account's catalogues. */
+  /** Returns a page of the account's catalogues. */
   list(source: TokenSource, page?: Page): Promise<PageOf<Catalogue>>
-  /** One catalogue by its id. Throws `NotFoundError`. */
+  /** Returns a catalogue. Throws `NotFoundError`. */
   get(source: TokenSource, id: string): Promise<Catalogue>
-  /** Creates a catalogue (specification 4.4). Throws a `ZodError` for a bad one, before any call. */
+  /** Creates a catalogue (specification 4.4). Throws a `ZodError`, before any call, if it is invalid. */
   create(source: TokenSource, catalogue: NewCatalogue): Promise<Catalogue>
   /**
-   * Lets the builder of this ExternalRef see a Managed catalogue (specification 2.5 and 4.4). `isPreApproved` also
-   * accepts that builder's later connection request.
-   * Throws a `ZodError` for an ExternalRef that is not 1 to 255 letters and digits, before any call.
+   * Gives the builder with this ExternalRef access to a Managed catalogue (specification 2.5 and 4.4). `isPreApproved`
+   * also accepts a later connection request of that builder. Throws a `ZodError`, before any call, if the ExternalRef
+   * is not 1 to 255 letters and digits.
    */
   grantAccess(source: TokenSource, catalogueId: string, accessControl: AccessControl): Promise<void>
 }
@@ -30,7 +30,7 @@ export interface Catalogues {
 const catalogueCall = { scope: CATALOGUES_SCOPE, resource: 'catalogue', schema: catalogueSchema }
 const listCall = { scope: CATALOGUES_SCOPE, path: PATHS.catalogues, schema: z.array(catalogueSchema) }
 
-/** The catalogues API. Every method throws what `createApi` says. */
+/** The catalogues API. Every method also throws the errors documented on `createApi`. */
 export function createCatalogues(api: Api): Catalogues {
   return {
     list: (source, page = {}) => api.list(source, listCall, page),

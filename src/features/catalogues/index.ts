@@ -3,7 +3,7 @@ import { createCatalogues } from './catalogues.ts'
 import { operations } from './operations.ts'
 import { cataloguesRoutes } from './routes.ts'
 
-/** The catalogues of a connected account: list, create, show, and who may see one. */
+/** Lists, shows and creates the catalogues of a connected account, and grants builders access to them. */
 export const catalogues: Feature = {
   name: 'catalogues',
   operations,

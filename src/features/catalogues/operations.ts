@@ -9,7 +9,7 @@ export const operations: readonly Operation[] = [
   {
     method: 'get',
     path,
-    summary: 'A page of the catalogues',
+    summary: 'List the catalogues',
     query: pageQuery,
     response: pageOfSchema(catalogueSchema),
     errors,
@@ -26,14 +26,14 @@ export const operations: readonly Operation[] = [
   {
     method: 'get',
     path: `${path}/:id`,
-    summary: 'One catalogue',
+    summary: 'Get a catalogue',
     response: catalogueSchema,
     errors: [...errors, 'not_found'],
   },
   {
     method: 'post',
     path: `${path}/:id/access-controls`,
-    summary: 'Let a builder see a Managed catalogue',
+    summary: 'Give a builder access to a Managed catalogue',
     body: accessControlSchema,
     status: 201,
     response: accessControlSchema.extend({ catalogueId: z.string() }),

@@ -5,7 +5,7 @@ import type { Catalogue } from './contract.ts'
 
 const PAGE = 'catalogues/catalogue'
 
-/** The page of one catalogue, with the sections that other features add to it. */
+/** Builds the page of a catalogue, including the sections that other features add to it. */
 export async function cataloguePage(
   req: Request,
   ref: ConnectionRef,

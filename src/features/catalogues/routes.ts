@@ -15,7 +15,7 @@ export interface CataloguesOptions {
   sections: FeatureContext['sections']
 }
 
-/** The catalogues of a connected account: list, create, one, who may see it. */
+/** Routes that list, show and create catalogues, and grant builders access. */
 export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOptions): Router {
   const pathOf = (bxcontext: string, id: string) =>
     `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(id)}`
@@ -36,8 +36,8 @@ export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOpti
       const ref = connectionRef(req)
       const { name, scope } = req.body ?? {}
       try {
-        const wanted = newCatalogueSchema.parse({ name, scope })
-        const catalogue = await catalogues.create(vault.tokenSource(ref), wanted)
+        const newCatalogue = newCatalogueSchema.parse({ name, scope })
+        const catalogue = await catalogues.create(vault.tokenSource(ref), newCatalogue)
         await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, catalogue.id), catalogue, {
           status: 201,
           notice: 'The catalogue was created.',
@@ -69,7 +69,7 @@ export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOpti
         })
       } catch (error) {
         await rejectForm(req, res, error, async () => {
-          // Without the platform's answer, the page shows the form and not much else.
+          // If the catalogue cannot be loaded, show the form without its details.
           const catalogue = await catalogues.get(source, id).catch(() => ({ id }))
           return cataloguePage(req, ref, catalogue, sections)
         })
@@ -77,7 +77,7 @@ export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOpti
     })
 }
 
-/** Throws a `ZodError`. A checkbox is "on" or absent. */
+/** Reads a form, whose checkbox is "on" or absent, or JSON. Throws a `ZodError`. */
 function readAccessControl({ externalRef, isPreApproved = false }: Record<string, unknown>): AccessControl {
   return accessControlSchema.parse({
     externalRef: typeof externalRef === 'string' ? externalRef.trim() : externalRef,
@@ -86,6 +86,6 @@ function readAccessControl({ externalRef, isPreApproved = false }: Record<string
 }
 
 function grantedNotice({ externalRef, isPreApproved }: AccessControl): string {
-  const approved = isPreApproved ? ', and is connected without asking you' : ''
-  return `The builder with the account number ${externalRef} may now see this catalogue${approved}.`
+  const approved = isPreApproved ? '; their connection request will be accepted automatically' : ''
+  return `The builder with account number ${externalRef} can now see this catalogue${approved}.`
 }

@@ -20,34 +20,37 @@ import type { FirstParty, FirstPartyCredentials } from './first-party.ts'
 
 export interface FirstPartyAccessOptions {
   store: KeyValueStore
-  /** Encrypt the tokens: the first encrypts, all of them decrypt. */
+  /** Keys for the tokens: the first encrypts, all of them decrypt. */
   keys: readonly EncryptionKey[]
   firstParty: FirstParty
   credentials: FirstPartyCredentials
   log: Logger
   now?: () => number
-  /** The shortest time between two refreshes, in ms; 30 s by default. */
+  /** Minimum interval between two refreshes, in ms; 30 s by default. */
   minIntervalMs?: number
 }
 
-/** The kind of the records of first-party tokens, which are apart from users' connections. */
+/** Record kind of first-party tokens, which keeps them separate from users' connections. */
 export const FIRST_PARTY = 'first-party'
+/** How often to check whether another process has logged in, in ms. */
 const POLL_MS = 50
-/** How long a caller waits for another process's login, in ms. */
-const LOGIN_MS = 20_000
+/** How long to wait for another process to log in, in ms. */
+const LOGIN_TIMEOUT_MS = 20_000
 
 export interface FirstPartyAccess extends TokenSource {
-  /** Identifies the credential, equally in every process, without revealing it. */
+  /** Identifies the credentials without revealing them; the same in every process. */
   readonly id: string
 }
 
+/** The stored first-party tokens. */
 export const firstPartyRecords = (store: KeyValueStore, keys: readonly EncryptionKey[]) =>
   createConnectionRepository(store, createRecordCipher(keys), FIRST_PARTY)
 
 /**
- * First-party access as a source of tokens (specification 5.2). The tokens are kept in a vault of their own, encrypted, and
- * refreshed as users' tokens are; without tokens that work, it logs in, once among all callers and processes.
- * Throws `ConfigurationError` when the platform rejects the credentials, otherwise the errors of `Vault.accessToken`.
+ * Creates a token source for first-party access (specification 5.2). The tokens are encrypted in a separate vault and
+ * refreshed like users' tokens. If there are no valid tokens, it logs in; concurrent callers and processes share a
+ * login. Its methods throw `ConfigurationError` if the platform rejects the credentials, and the errors of
+ * `Vault.accessToken`.
  */
 export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstPartyAccess {
   const { store, keys, firstParty, credentials, log, now = Date.now } = options
@@ -72,7 +75,7 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
   let login: Promise<void> | undefined
 
   async function logIn(): Promise<void> {
-    for (const deadline = performance.now() + LOGIN_MS; ; ) {
+    for (const deadline = performance.now() + LOGIN_TIMEOUT_MS; ; ) {
       const acquired = await lock.acquire(ref)
       if (isHandle(acquired)) return logInLocked(acquired)
       if (acquired !== 'busy') throw backoffError(acquired, false)
@@ -88,25 +91,25 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
         if (error instanceof DecryptionError) return null
         throw error
       })
-      // Another process has logged in.
+      // Another process has already logged in.
       if (stored?.connection.status === 'active') return
       const sentAt = now()
       await vault.connect(ref, await firstParty.login(), sentAt)
     } catch (error) {
-      const pausing = error instanceof AppError && error.status >= 500
-      if (pausing)
+      const mustBackOff = error instanceof AppError && error.status >= 500
+      if (mustBackOff)
         await handle.releaseWithBackoff(
           error instanceof ConfigurationError ? 'misconfigured' : 'unavailable',
           error.retryAfterMs,
         )
       throw error
     } finally {
-      // Does nothing after a pause: the lock is then not held any more.
+      // Does nothing after `releaseWithBackoff`, which has released the lock.
       await handle.release()
     }
   }
 
-  /** Gets a token; logs in first if there are no tokens, or none that work. */
+  /** Gets a token. Logs in first if there are no valid tokens. */
   async function withLogin(getToken: () => Promise<string>): Promise<string> {
     try {
       return await getToken()

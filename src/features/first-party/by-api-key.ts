@@ -16,16 +16,16 @@ import { requiredFirstPartySettings } from './settings.ts'
 export interface ByApiKey {
   store: KeyValueStore
   api: Api
-  /** Waits for the platform's rate limit. */
+  /** Rate limited. */
   source: TokenSource
-  /** Identifies the credential without revealing it. */
+  /** Identifies the credentials without revealing them. */
   credential: string
   close(): Promise<void>
 }
 
 /**
- * What a command needs that acts by API key: the store, the API and a source of tokens. `tenantId` replaces
- * `PLATFORM_TENANT_ID`; an empty one means no tenant. Throws `ConfigError`, `StoreUnavailableError`.
+ * Opens what a command with an API key needs: the store, the API client and a token source. `tenantId` overrides
+ * `PLATFORM_TENANT_ID`; an empty string means no tenant. Throws `ConfigError` and `StoreUnavailableError`.
  */
 export async function openByApiKey(env: NodeJS.ProcessEnv, tenantId?: string): Promise<ByApiKey> {
   const settings = readSettings(withDevelopmentSecrets(env), {

@@ -13,8 +13,8 @@ export const PATHS = {
 export const SUBSCRIPTION_HEADER = 'Ocp-Apim-Subscription-Key'
 
 /**
- * given 4.2: the response to login. assumed: `expiresIn` may be a string or absent, and the response to refresh-token
- * is the same. `isSuccessful: false` is a rejection, whatever the status.
+ * given 4.2: the response to login. assumed: `expiresIn` may be a string or absent, and refresh-token has the same
+ * response. `isSuccessful: false` is a rejection, whatever the status.
  */
 export const firstPartyTokensSchema = z.looseObject({
   accessToken: tokenSchema,
@@ -23,7 +23,7 @@ export const firstPartyTokensSchema = z.looseObject({
   isSuccessful: z.boolean().nullish(),
 })
 
-/** assumed: `GET /accounts/tenants` answers an array of these. */
+/** assumed: `GET /accounts/tenants` returns an array of these. */
 export const tenantSchema = z.object({ tenantId: z.string().min(1), name: z.string().nullish() })
 export type Tenant = z.infer<typeof tenantSchema>
 
@@ -32,7 +32,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'first-party-refresh',
     topic: 'The response to refresh-token',
     assumed:
-      'The same as to login; `expiresIn` may be a string or absent. 400, 401, 403 or `isSuccessful: false` is a rejection.',
+      'The same as for login; `expiresIn` may be a string or absent. 400, 401, 403 or `isSuccessful: false` is a rejection.',
   },
   { id: 'tenants', topic: 'The tenants', assumed: 'An array of `{tenantId, name?}`.' },
 ]

@@ -12,34 +12,34 @@ import type { TokenSource } from '../../connect/platform/token-source.ts'
 import { firstPartyTokensSchema, PATHS, SUBSCRIPTION_HEADER, type Tenant, tenantSchema } from './contract.ts'
 
 export interface FirstPartyCredentials {
-  /** The user's name on the platform. */
+  /** The user's login on the platform. */
   email: string
   /** From the account's API keys page. */
   apiKey: string
   subscriptionKey: string
-  /** Act for this tenant (specification 5.2.7); absent: the account's own. */
+  /** The tenant to act for (specification 5.2.7); by default, the account's own. */
   tenantId?: string | undefined
 }
 
 export interface FirstParty {
-  /** What every first-party call carries (specification 5.2.4). */
+  /** Headers of every first-party call (specification 5.2.4). */
   readonly headers: Readonly<Record<string, string>>
   /**
-   * A new access token and refresh token by API key (specification 5.2.2).
-   * Throws `ConfigurationError` when a key, the email or the tenant is refused, `PlatformUnavailableError`, `PlatformRejectedError`.
+   * Exchanges the API key for an access token and a refresh token (specification 5.2.2). Throws `ConfigurationError` if
+   * the credentials or the tenant are rejected, `PlatformUnavailableError` and `PlatformRejectedError`.
    */
   login(): Promise<Tokens>
-  /** New ones in place of an old refresh token (specification 5.2.5). Throws `InvalidGrantError` for one that has ended. */
+  /** Refreshes the tokens (specification 5.2.5). Throws `InvalidGrantError` if the refresh token is no longer valid. */
   refresh(refreshToken: string): Promise<Tokens>
 }
 
 export interface FirstPartyOptions extends FirstPartyCredentials {
-  /** `{base_url}`, may carry a path. */
+  /** `{base_url}`, optionally with a path. */
   baseUrl: string
   http: Http
 }
 
-/** The requests of first-party access: a customer's API key in exchange for tokens. */
+/** Creates a client for the first-party token endpoints. */
 export function createFirstParty({ baseUrl, http, ...credentials }: FirstPartyOptions): FirstParty {
   const base = baseUrl.replace(/\/+$/, '')
   const { email, apiKey, tenantId, subscriptionKey } = credentials
@@ -47,24 +47,23 @@ export function createFirstParty({ baseUrl, http, ...credentials }: FirstPartyOp
 
   async function request(path: string, fields: Record<string, string>, rejected: (status: number) => Error) {
     const body = JSON.stringify({ email, apiKey, ...fields, ...(tenantId && { tenantId }) })
-    const answer = await http.send({ method: 'POST', url: base + path, headers, body })
-    const { status } = answer
+    const response = await http.send({ method: 'POST', url: base + path, headers, body })
+    const { status } = response
     if ([400, 401, 403].includes(status)) throw rejected(status)
-    if (status === 404)
-      throw new ConfigurationError(`there is no ${path} at the platform's API address (404)`)
+    if (status === 404) throw new ConfigurationError(`the platform's API has no ${path} (404); check its URL`)
     if (status < 200 || status > 299)
       throw new PlatformUnavailableError(
         outageOf(status, {}),
-        `${path} answered ${status}`,
-        answer.retryAfterMs,
+        `${path} returned ${status}`,
+        response.retryAfterMs,
       )
-    const json = parseJson(answer.text)
+    const json = parseJson(response.text)
     if (json === undefined)
-      throw new PlatformUnavailableError('unreadable', `${path} answered something that is not JSON`)
+      throw new PlatformUnavailableError('unreadable', `${path} returned a body that is not JSON`)
     if ((json as { isSuccessful?: unknown } | null)?.isSuccessful === false) throw rejected(status)
     const parsed = firstPartyTokensSchema.safeParse(json)
     if (!parsed.success)
-      throw new PlatformRejectedError(`${path} answered in an unknown shape`, fieldOf(parsed.error))
+      throw new PlatformRejectedError(`${path} returned an unexpected response`, fieldOf(parsed.error))
     const { accessToken, refreshToken, expiresIn } = parsed.data
     return {
       accessToken,
@@ -78,18 +77,21 @@ export function createFirstParty({ baseUrl, http, ...credentials }: FirstPartyOp
     headers,
     login: () =>
       request(PATHS.login, {}, (status) => {
-        const names = tenantId
+        const settings = tenantId
           ? 'email, API key, subscription key or tenant'
           : 'email, API key or subscription key'
-        return new ConfigurationError(`the platform rejects the ${names} (${status} at login)`)
+        return new ConfigurationError(`the platform rejected the ${settings} (${status} at login)`)
       }),
     refresh: (refreshToken) => request(PATHS.refreshToken, { refreshToken }, () => new InvalidGrantError()),
   }
 }
 
-const tenants = { scope: '', path: PATHS.tenants, schema: z.array(tenantSchema) }
+const tenantsCall = { scope: '', path: PATHS.tenants, schema: z.array(tenantSchema) }
 
-/** The tenants that the key may act for (specification 5.2.7): to be asked without a tenantId. Throws as `createApi`. */
+/**
+ * Lists the tenants of the API key (specification 5.2.7). The source must have no tenant. Throws what `createApi`
+ * throws.
+ */
 export function listTenants(api: Api, source: TokenSource): Promise<Tenant[]> {
-  return api.get(source, tenants)
+  return api.get(source, tenantsCall)
 }

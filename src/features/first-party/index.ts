@@ -1,6 +1,6 @@
 import type { Feature } from '../feature.ts'
 import { createFirstPartyAccess, firstPartyRecords } from './access.ts'
-import { explain } from './explain.ts'
+import { describeError } from './describe-error.ts'
 import { createFirstParty } from './first-party.ts'
 import { type FirstPartySettings, firstPartySettings } from './settings.ts'
 
@@ -16,8 +16,8 @@ export const firstParty: Feature<FirstPartySettings> = {
     const api = createFirstParty({ ...credentials, baseUrl: platform.apiUrl, http: http.tokens })
     const access = createFirstPartyAccess({ store, keys: encryptionKeys, firstParty: api, credentials, log })
     return access.accessToken().then(
-      () => [{ ok: true, text: `first-party access: ${credentials.email} has a token` }],
-      (error: unknown) => [{ ok: false, text: `first-party access: ${explain(error)}` }],
+      () => [{ ok: true, text: `first-party access: logged in as ${credentials.email}` }],
+      (error: unknown) => [{ ok: false, text: `first-party access: ${describeError(error)}` }],
     )
   },
 }

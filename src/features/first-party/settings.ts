@@ -3,17 +3,17 @@ import { required } from '../../settings/fields.ts'
 import { type SettingsGroup, settingsGroup } from '../../settings/read.ts'
 import type { FirstPartyCredentials } from './first-party.ts'
 
-const credential = required('access by API key needs an email address, an API key and a subscription key')
+const credential = required('first-party access needs an email address, an API key and a subscription key')
 
 const credentials = {
   PLATFORM_API_EMAIL: credential,
   PLATFORM_API_KEY: credential,
-  PLATFORM_SUBSCRIPTION_KEY: credential.regex(/^[\x21-\x7e]+$/, 'has characters that no key has'),
+  PLATFORM_SUBSCRIPTION_KEY: credential.regex(/^[\x21-\x7e]+$/, 'has invalid characters'),
 }
 
 const tenant = { PLATFORM_TENANT_ID: z.string().optional() }
 
-/** For a command that acts by API key. */
+/** For commands that use an API key, which is required. */
 export const requiredFirstPartySettings = settingsGroup({
   variables: () => ({ ...credentials, ...tenant }),
   build: (values): FirstPartyCredentials => ({
@@ -25,7 +25,7 @@ export const requiredFirstPartySettings = settingsGroup({
   renamed: { PLATFORM_EMAIL: 'PLATFORM_API_EMAIL' },
 })
 
-/** For the app, which works without them: all the credentials are set, or none and the settings are null. */
+/** For the app, where the credentials are optional: either all of them are set, or the settings are null. */
 export const firstPartySettings: SettingsGroup<FirstPartyCredentials | null> = {
   ...requiredFirstPartySettings,
   variables(env) {

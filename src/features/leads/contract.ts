@@ -1,4 +1,4 @@
-/** The platform's leads: given and assumed, as in `connect/platform/contract.ts`. */
+/** The platform's leads API: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
 import { type Assumption, idSchema, textField } from '../../connect/platform/contract.ts'
 
@@ -25,10 +25,10 @@ export const leadSchema = z.looseObject({
 })
 export type Lead = z.infer<typeof leadSchema>
 
-/** assumed: what creates a lead. */
+/** assumed: the body that creates a lead. */
 export const newLeadSchema = z.strictObject({
-  name: textField(200).min(1, 'must not be empty'),
-  email: z.email('must be an email address').max(254).optional(),
+  name: textField(200).min(1, 'enter a name'),
+  email: z.email('enter a valid email address').max(254).optional(),
   phone: textField(40).optional(),
   suburb: textField(100).optional(),
   projectType: textField(100).optional(),
@@ -44,8 +44,8 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     id: 'lead',
-    topic: 'The fields of a lead',
+    topic: 'A lead',
     assumed:
-      '`id`, and if present `name`, `email`, `phone`, `suburb`, `projectType`, `status`, `notes`, `createdAt`.',
+      '`id`, and optionally `name`, `email`, `phone`, `suburb`, `projectType`, `status`, `notes`, `createdAt`.',
   },
 ]

@@ -3,7 +3,7 @@ import { createLeads } from './leads.ts'
 import { operations } from './operations.ts'
 import { leadsRoutes } from './routes.ts'
 
-/** The leads of a connected account: list, read, create. */
+/** Lists, shows and creates the leads of a connected account. */
 export const leads: Feature = {
   name: 'leads',
   operations,

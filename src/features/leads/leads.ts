@@ -4,18 +4,18 @@ import type { TokenSource } from '../../connect/platform/token-source.ts'
 import { LEADS_SCOPE, type Lead, leadSchema, type NewLead, newLeadSchema, PATHS } from './contract.ts'
 
 export interface Leads {
-  /** A page of the account's leads. */
+  /** Returns a page of the account's leads. */
   list(source: TokenSource, page?: Page): Promise<PageOf<Lead>>
-  /** One lead by its id. Throws `NotFoundError`. */
+  /** Returns a lead. Throws `NotFoundError`. */
   get(source: TokenSource, id: string): Promise<Lead>
-  /** Creates a lead and resolves to it as the platform keeps it. Throws a `ZodError` for a bad lead, before any call. */
+  /** Creates a lead and resolves to the platform's copy. Throws a `ZodError`, before any call, if it is invalid. */
   create(source: TokenSource, lead: NewLead): Promise<Lead>
 }
 
 const leadCall = { scope: LEADS_SCOPE, resource: 'lead', schema: leadSchema }
 const listCall = { scope: LEADS_SCOPE, path: PATHS.leads, schema: z.array(leadSchema) }
 
-/** The leads API. Every method throws what `createApi` says. */
+/** The leads API. Every method also throws the errors documented on `createApi`. */
 export function createLeads(api: Api): Leads {
   return {
     list: (source, page = {}) => api.list(source, listCall, page),

@@ -8,7 +8,7 @@ export const operations: readonly Operation[] = [
   {
     method: 'get',
     path,
-    summary: 'A page of the leads',
+    summary: 'List the leads',
     query: pageQuery,
     response: pageOfSchema(leadSchema),
     errors,
@@ -25,7 +25,7 @@ export const operations: readonly Operation[] = [
   {
     method: 'get',
     path: `${path}/:id`,
-    summary: 'One lead',
+    summary: 'Get a lead',
     response: leadSchema,
     errors: [...errors, 'not_found'],
   },

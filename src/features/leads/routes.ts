@@ -7,7 +7,7 @@ import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import { newLeadSchema } from './contract.ts'
 import type { Leads } from './leads.ts'
 
-/** The leads of a connected account: list, one, create. */
+/** Routes that list, show and create leads. */
 export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): Router {
   return Router()
     .get('/connections/:bxcontext/leads', async (req, res) => {
@@ -24,11 +24,11 @@ export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): R
     .post('/connections/:bxcontext/leads', async (req, res) => {
       const ref = connectionRef(req)
       try {
-        // An empty form field means "not given".
-        const given = Object.entries(req.body ?? {}).filter(([, value]) => value !== '')
+        // Omit empty form fields.
+        const fields = Object.entries(req.body ?? {}).filter(([, value]) => value !== '')
         const lead = await leads.create(
           vault.tokenSource(ref),
-          newLeadSchema.parse(Object.fromEntries(given)),
+          newLeadSchema.parse(Object.fromEntries(fields)),
         )
         const location = `/connections/${encodeURIComponent(ref.bxcontext)}/leads/${encodeURIComponent(lead.id)}`
         await sendResultOrRedirect(req, res, location, lead, {

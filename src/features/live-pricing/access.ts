@@ -4,13 +4,13 @@ import type { Clients } from './clients.ts'
 import { LivePricingError } from './errors.ts'
 import type { Tokens } from './tokens.ts'
 
-/** Whose call it is, by a bearer token (RFC 6750) in the header, and not more of their calls than the limit. */
+/** Authenticates a call by its bearer token (RFC 6750) and enforces the client's rate limit; null: no limit. */
 export function requireToken(
   tokens: Tokens,
   clients: Clients,
   rateLimit: { limit: number; windowMs: number } | null,
 ): RequestHandler {
-  const calls =
+  const limiter =
     rateLimit && new RateLimiterMemory({ points: rateLimit.limit, duration: rateLimit.windowMs / 1000 })
   return async (req, _res, next) => {
     const header = req.get('authorization')
@@ -19,19 +19,19 @@ export function requireToken(
       throw new LivePricingError(
         401,
         'no_token',
-        'This call needs an access token: Authorization: Bearer, from POST /connect/token.',
+        'Authorization: Bearer with an access token is required. Get one from POST /connect/token.',
       )
     const client = await tokens.verify(token)
     if (client === undefined || !clients.has(client))
       throw new LivePricingError(
         401,
         'invalid_token',
-        'The access token is not valid, or not any more. Ask for a new one.',
+        'The access token is invalid or has expired. Request a new one.',
       )
-    if (calls) {
-      await calls.consume(client).catch((over: RateLimiterRes) => {
+    if (limiter) {
+      await limiter.consume(client).catch((exceeded: RateLimiterRes) => {
         throw new LivePricingError(429, 'too_many_requests', 'Too many requests. Try again later.', {
-          retryAfterMs: over.msBeforeNext,
+          retryAfterMs: exceeded.msBeforeNext,
         })
       })
     }

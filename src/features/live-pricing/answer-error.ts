@@ -8,25 +8,25 @@ const TITLES: Record<number, string> = {
   401: 'Not authorised',
   404: 'Not found',
   405: 'Method not allowed',
-  413: 'Too large',
+  413: 'Payload too large',
   415: 'Unsupported media type',
   429: 'Too many requests',
-  503: 'Not available',
+  503: 'Service unavailable',
 }
 
-/** Every error as its caller sees it: the token endpoint's by RFC 6749, the others as problem documents. */
-export function answerError(log: Logger): ErrorRequestHandler {
+/** Sends errors of the token endpoint as RFC 6749 section 5.2 requires, all others as problem documents (RFC 9457). */
+export function livePricingErrorHandler(log: Logger): ErrorRequestHandler {
   return (error, req, res, next) => {
     if (res.headersSent) return next(error)
     const isToken = req.path === PATHS.token
-    const { status, code, message, retryAfterMs, errors } = publicFace(error)
-    if (status === 500) log.error({ code, reason: faultOf(error) }, 'request failed')
+    const { status, code, message, retryAfterMs, errors } = toErrorResponse(error)
+    if (status === 500) log.error({ code, reason: describeUnexpected(error) }, 'request failed')
     if (retryAfterMs !== undefined)
       res.set('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
     res.status(status)
     if (isToken) {
       if (status === 401) res.set('WWW-Authenticate', 'Basic realm="live-pricing", charset="UTF-8"')
-      return res.json({ error: tokenError(status, code), error_description: message })
+      return res.json({ error: tokenErrorCode(status, code), error_description: message })
     }
     if (status === 401)
       res.set(
@@ -43,14 +43,14 @@ function sendProblem(
   problem: { status: number; detail: string; code: string },
 ): void {
   const { status } = problem
-  const head = { type: 'about:blank', title: TITLES[status] ?? 'Error' }
+  const members = { type: 'about:blank', title: TITLES[status] ?? 'Error' }
   res
     .status(status)
     .type('application/problem+json')
-    .json({ ...head, ...problem, ...(req.id && { requestId: req.id }) })
+    .json({ ...members, ...problem, ...(req.id && { requestId: req.id }) })
 }
 
-interface Face {
+interface ErrorResponse {
   status: number
   code: string
   message: string
@@ -58,41 +58,44 @@ interface Face {
   errors?: { path: string; message: string }[] | undefined
 }
 
-function publicFace(error: unknown): Face {
+function toErrorResponse(error: unknown): ErrorResponse {
   if (error instanceof LivePricingError || error instanceof TokenRequestError) return error
-  // What reading the body or the address throws: too large, cut off, of an unknown encoding.
+  // Errors of Express and its body parser: the body is too large, truncated or in an unknown encoding.
   const { status } = (error ?? {}) as { status?: unknown }
-  if (status === 413)
-    return { status: 413, code: 'payload_too_large', message: 'The body is larger than is taken here.' }
+  if (status === 413) return { status: 413, code: 'payload_too_large', message: 'The body is too large.' }
   if (status === 415)
-    return { status, code: 'unknown_encoding', message: 'The body must be as it is, or gzip, deflate or br.' }
+    return {
+      status,
+      code: 'unknown_encoding',
+      message: 'Unsupported Content-Encoding. Use gzip, deflate, br or none.',
+    }
   if (typeof status === 'number' && status >= 400 && status < 500)
     return { status: 400, code: 'invalid_input', message: 'The request could not be read.' }
-  return { status: 500, code: 'server_error', message: 'The fault is ours. Please try again.' }
+  return { status: 500, code: 'server_error', message: 'Something went wrong on our side. Please try again.' }
 }
 
-function tokenError(status: number, code: string): string {
+function tokenErrorCode(status: number, code: string): string {
   if (status === 405 || ['payload_too_large', 'invalid_input', 'unknown_encoding'].includes(code))
     return 'invalid_request'
   return code
 }
 
-/** An error's words may hold anything: only what it is, and where it was thrown. */
-export function faultOf(error: unknown): string {
+/** The name of an error and where it was thrown. Its message is not logged, as it may contain secrets. */
+export function describeUnexpected(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
-  const [place = ''] = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
-  return `${error.name} ${place.trim()}`
+  const [frame = ''] = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+  return `${error.name} ${frame.trim()}`
 }
 
-/** Ends a base: what is at none of its addresses is answered as its callers expect. */
+/** Mounted last below a base URL: returns 404 as a problem document for unknown paths. */
 export const noSuchEndpoint: RequestHandler = (req, res) => {
-  sendProblem(req, res, { status: 404, detail: 'There is nothing at this address.', code: 'not_found' })
+  sendProblem(req, res, { status: 404, detail: 'There is no endpoint at this path.', code: 'not_found' })
 }
 
-/** Answers another method than those that an address takes (405). */
+/** Rejects unsupported methods (405). `methods`: the value of the `Allow` header. */
 export function allowMethods(methods: string): RequestHandler {
   return (_req, res) => {
     res.set('Allow', methods)
-    throw new LivePricingError(405, 'method_not_allowed', `This address takes ${methods}.`)
+    throw new LivePricingError(405, 'method_not_allowed', `This endpoint supports only ${methods}.`)
   }
 }

@@ -4,7 +4,7 @@ import type { Client } from './clients.ts'
 import { openPriceLists, type PriceLists } from './csv-price-provider/price-lists.ts'
 import type { LivePricingSettings } from './settings.ts'
 
-/** One `{supplier_base_url}`: staging and production have their own clients and their own prices. */
+/** A `{supplier_base_url}`. Production and staging each have their own clients and prices. */
 export interface LivePricingBase {
   path: string
   baseUrl: string
@@ -12,7 +12,7 @@ export interface LivePricingBase {
   priceLists: PriceLists
 }
 
-/** Folders in `DATA_DIR` where `load-prices` puts price lists, and the app looks for them. */
+/** Folders in `DATA_DIR` to which `load-prices` writes price lists and from which the app reads them. */
 export const PRICE_LISTS = { production: 'price-lists', staging: 'price-lists-staging' } as const
 const PATHS = { production: '/live-pricing', staging: '/live-pricing-staging' } as const
 
@@ -23,7 +23,7 @@ export interface BasesOptions {
   log: Logger
 }
 
-/** The bases that have clients. Replace `openPriceLists` to put your own `PriceProvider` behind them. */
+/** Opens the bases that have clients. To use your own `PriceProvider`, replace `openPriceLists`. */
 export function openBases({ baseUrl, dataDir, settings, log }: BasesOptions): LivePricingBase[] {
   const environments = ['production', 'staging'] as const
   return environments
@@ -33,7 +33,7 @@ export function openBases({ baseUrl, dataDir, settings, log }: BasesOptions): Li
       const folder = join(dataDir, PRICE_LISTS[environment])
       const priceLists = openPriceLists(folder, log)
       if (!priceLists.loaded())
-        log.warn({ folder }, `${path} has no price list yet: npm run load-prices -- FOLDER makes one`)
+        log.warn({ folder }, `${path} has no price list yet: run npm run load-prices -- FOLDER`)
       return { path, baseUrl: baseUrl + path, clients: settings.clients[environment], priceLists }
     })
 }

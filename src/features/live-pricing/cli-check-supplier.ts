@@ -1,4 +1,4 @@
-/** `npm run check-supplier`: checks any implementation of the live pricing API over HTTP, before the platform calls it. */
+/** `npm run check-supplier`: tests any implementation of the live pricing API over HTTP. */
 import { InvalidArgumentError } from 'commander'
 import { createCommand } from '../../runtime/command.ts'
 import { fail } from '../../runtime/serve.ts'
@@ -8,20 +8,20 @@ import type { Subject } from './check/rule.ts'
 
 const MARKS = { pass: 'pass', fail: 'FAIL', unchecked: ' -- ' } as const
 
-// The reader of the report, such as `head`, may stop before its end.
+// The output may be piped to a program that exits early, such as `head`.
 process.stdout.on('error', () => process.exit(1))
 
 try {
   const { subject, verbose, json } = readArguments()
   const { status, text } = await subject.probe.granted()
-  if (status === 0) throw new Error(`Nothing can be checked: POST /connect/token has ${text}.`)
+  if (status === 0) throw new Error(`Nothing can be checked: POST /connect/token returned ${text}.`)
   const findings: Finding[] = []
   for await (const finding of checkSupplier(subject)) {
     findings.push(finding)
     if (!json) print(finding, verbose)
   }
-  if (json) console.log(JSON.stringify(findings.map(described), null, 2))
-  else summarise(findings)
+  if (json) console.log(JSON.stringify(findings.map(toJson), null, 2))
+  else printSummary(findings)
   process.exitCode = findings.some(({ outcome }) => outcome === 'fail') ? 1 : 0
 } catch (error) {
   fail(error)
@@ -29,25 +29,26 @@ try {
 
 function print({ rule, outcome, reason, exchange }: Finding, verbose: boolean): void {
   const basis = rule.basis === 'given' ? rule.section : `${rule.section}, assumed`
-  console.log(`${MARKS[outcome]}  ${rule.id.padEnd(21)} ${rule.says} (${basis})`)
+  console.log(`${MARKS[outcome]}  ${rule.id.padEnd(21)} ${rule.requirement} (${basis})`)
   if (reason) console.log(`        ${outcome === 'fail' ? reason : `Not checked: ${reason}.`}`)
-  if (exchange && (verbose || outcome === 'fail')) console.log(shown(exchange).replace(/^/gm, '        '))
+  if (exchange && (verbose || outcome === 'fail'))
+    console.log(formatExchange(exchange).replace(/^/gm, '        '))
   else if (exchange) console.log(`        ${exchange.request.split('\n')[0]}  ->  ${exchange.status}`)
 }
 
-/** A call and its answer, cut to what can be read. */
-function shown({ request, status, text }: Exchange): string {
-  const cut = (value: string, most: number) => (value.length > most ? `${value.slice(0, most)} ...` : value)
-  return `> ${cut(request, 600).replaceAll('\n', '\n> ')}\n< ${status || ''} ${cut(text, 1000).replaceAll('\n', '\n< ')}`
+/** Formats a request and its response, truncated to a readable length. */
+function formatExchange({ request, status, text }: Exchange): string {
+  const truncate = (value: string, max: number) => (value.length > max ? `${value.slice(0, max)} ...` : value)
+  return `> ${truncate(request, 600).replaceAll('\n', '\n> ')}\n< ${status || ''} ${truncate(text, 1000).replaceAll('\n', '\n< ')}`
 }
 
-function described({ rule, outcome, reason, exchange }: Finding) {
-  const { id, section, basis, says } = rule
+function toJson({ rule, outcome, reason, exchange }: Finding) {
+  const { id, section, basis, requirement } = rule
   return {
     rule: id,
     section,
     basis,
-    says,
+    requirement,
     outcome,
     reason,
     ...(exchange && {
@@ -58,10 +59,11 @@ function described({ rule, outcome, reason, exchange }: Finding) {
   }
 }
 
-function summarise(findings: Finding[]): void {
-  const count = (wanted: Finding['outcome']) => findings.filter(({ outcome }) => outcome === wanted).length
+function printSummary(findings: Finding[]): void {
+  const count = (expected: Finding['outcome']) =>
+    findings.filter(({ outcome }) => outcome === expected).length
   console.log(
-    `\n${count('pass')} rules hold, ${count('fail')} are broken, ${count('unchecked')} could not be checked.`,
+    `\n${count('pass')} rules passed, ${count('fail')} failed, ${count('unchecked')} could not be checked.`,
   )
 }
 
@@ -80,7 +82,7 @@ function readArguments(): { subject: Subject; verbose: boolean; json: boolean } 
   const collect = (value: string, before: string[]) => [...before, value]
   const command = createCommand(
     'check-supplier',
-    'Checks any implementation of the live pricing API over HTTP, before the platform calls it.',
+    'Tests any implementation of the live pricing API over HTTP, before the platform calls it.',
   )
     .argument(
       '<base-url>',
@@ -88,16 +90,18 @@ function readArguments(): { subject: Subject; verbose: boolean; json: boolean } 
       parseUrl,
     )
     .requiredOption('--client-id <id>', 'client id of the platform')
-    .requiredOption('--client-secret <secret>', 'its client secret')
-    .option('--item <code>', 'an item that has a price; may be repeated', collect, [])
-    .option('--store <id>', 'a store that carries it; by default one that the search finds')
-    .option('--near <lat,lon>', 'a place with stores around it; by default several cities', placeOf)
+    .requiredOption('--client-secret <secret>', 'client secret of the platform')
+    .option('--item <code>', 'code of an item that has a price; repeatable', collect, [])
+    .option('--store <id>', 'a store that sells the items; by default, one found by the search')
+    .option('--near <lat,lon>', 'a location with stores nearby; by default, several cities', parseCoordinates)
     .option('--member <number>', 'a member number')
-    .option('--verbose', 'show the call behind every rule, not only behind those that fail', false)
-    .option('--json', 'print the findings as JSON', false)
-    // A latitude may start with a minus, which would look like an option.
+    .option('--verbose', 'show the call of every rule, not only of failed ones', false)
+    .option('--json', 'print the results as JSON', false)
+    // Join --near and its value: a latitude that starts with a minus sign would look like an option.
     .parse(
-      process.argv.flatMap((arg, at, all) => (all[at - 1] === '--near' ? [] : joinNear(arg, all[at + 1]))),
+      process.argv.flatMap((arg, index, all) =>
+        all[index - 1] === '--near' ? [] : joinNear(arg, all[index + 1]),
+      ),
     )
   const options = command.opts<Options>()
   const [baseUrl = ''] = command.processedArgs as string[]
@@ -126,7 +130,7 @@ function parseUrl(text: string): string {
   return (url.origin + url.pathname).replace(/\/+$/, '')
 }
 
-function placeOf(text: string) {
+function parseCoordinates(text: string) {
   const [, latitude, longitude] = /^(-?\d+(?:\.\d+)?),(-?\d+(?:\.\d+)?)$/.exec(text) ?? []
   if (latitude === undefined)
     throw new InvalidArgumentError('It must be LATITUDE,LONGITUDE, such as -37.81,144.96.')

@@ -1,4 +1,4 @@
-/** `npm run live-pricing`: the live-pricing endpoints alone, for a supplier that needs nothing else of the app. */
+/** `npm run live-pricing`: serves only the live pricing API, for suppliers that don't need the rest of the app. */
 import '../../runtime/env-file.ts'
 import express from 'express'
 import { generalSettings, serverSettings, storeSettings } from '../../config.ts'
@@ -51,7 +51,7 @@ try {
   fail(error)
 }
 
-/** Ready means that every base has prices. */
+/** Readiness check: throws unless every base has a price list. */
 async function pricesLoaded(bases: LivePricingBase[]): Promise<void> {
   if (!bases.every(({ priceLists }) => priceLists.loaded())) throw new Error('a base has no price list')
 }

@@ -1,4 +1,4 @@
-/** `npm run load-prices`: turns the CSV files of a folder into the price list that live pricing answers from. */
+/** `npm run load-prices`: builds the live price list from the CSV files in a folder. */
 import '../../runtime/env-file.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,8 +13,8 @@ const command = createCommand(
   'load-prices',
   'Builds a new price list from CSV files and swaps it in atomically.',
 )
-  .argument('<folder>', `folder with ${names.join(', ')}; all but stores.csv and items.csv are optional`)
-  .option('--staging', 'for the staging base instead of production', false)
+  .argument('<folder>', `folder with ${names.join(', ')}; only stores.csv and items.csv are required`)
+  .option('--staging', 'load target staging instead of production', false)
   .parse()
 
 try {
@@ -22,10 +22,10 @@ try {
   const { staging } = command.opts<{ staging: boolean }>()
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new Error(`The folder ${folder} does not exist.`)
-  const into = join(process.env.DATA_DIR || '.data', PRICE_LISTS[staging ? 'staging' : 'production'])
-  const { counts, notes } = await loadPriceList(folder, into)
-  const parts = Object.entries(counts).map(([what, count]) => `${count.toLocaleString('en-AU')} ${what}`)
-  console.log(`Loaded ${parts.join(', ')}${staging ? ' for staging' : ''}. They are live now.`)
+  const target = join(process.env.DATA_DIR || '.data', PRICE_LISTS[staging ? 'staging' : 'production'])
+  const { counts, notes } = await loadPriceList(folder, target)
+  const summary = Object.entries(counts).map(([name, count]) => `${count.toLocaleString('en-AU')} ${name}`)
+  console.log(`Loaded ${summary.join(', ')}${staging ? ' for staging' : ''}. The price list is live.`)
   for (const note of notes) console.log(`Note: ${note}`)
 } catch (error) {
   fail(error)

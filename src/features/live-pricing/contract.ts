@@ -1,9 +1,9 @@
 /**
- * The live pricing API, which a supplier hosts and the platform calls: every path, parameter, field, code and limit, and
- * nothing else. "given" names the section of the supplier integration specification; "assumed" is not shown there, and
- * `ASSUMPTIONS` lists it. If you have the full documentation, correct this file and nothing else.
+ * The contract of the live pricing API, which a supplier hosts and the platform calls: every path, parameter, field,
+ * code and limit. "given" cites a section of the supplier integration specification; "assumed" marks what it doesn't
+ * define, which `ASSUMPTIONS` also lists. If you have the full documentation, this is the only file to correct.
  *
- * Schemas of what the platform sends are tolerant: unknown fields pass. Schemas of what we answer are strict.
+ * Request schemas ignore unknown fields; response schemas are strict.
  */
 import * as z from 'zod'
 import type { Assumption } from '../../connect/platform/contract.ts'
@@ -19,12 +19,12 @@ export const PATHS = {
 /** given 4.1. */
 export const GRANT_TYPE = 'client_credentials'
 
-/** assumed: the names of the search's parameters; the distance is a radius, in kilometres. */
+/** assumed: the names of the search parameters; the radius is in kilometres. */
 export const NEAREST = { latitude: 'latitude', longitude: 'longitude', radius: 'radius' } as const
 
-/** assumed: section 8 shows no bound of the search, of the list of stores, or of a price request. */
+/** assumed: section 8 defines no limits for the search, the list of stores or a price request. */
 export const LIMITS = {
-  /** More than half way around the Earth is everywhere. */
+  /** More than half of the Earth's circumference, so every store is in range. */
   radiusKm: 50_000,
   stores: 50,
   items: 1000,
@@ -34,18 +34,18 @@ export const LIMITS = {
 } as const
 
 /**
- * given 2.1: exactly three fields, one of which is `expires_in` (seconds). assumed: the other two have the names of
- * RFC 6749 section 5.1.
+ * given 2.1: exactly three fields, including `expires_in` (seconds). assumed: the other two are named as in RFC 6749
+ * section 5.1.
  */
-export const tokenAnswerSchema = z
+export const tokenResponseSchema = z
   .strictObject({
-    access_token: z.string().min(1).meta({ description: 'presented as `Authorization: Bearer`' }),
+    access_token: z.string().min(1).meta({ description: 'sent as `Authorization: Bearer`' }),
     token_type: z.literal('Bearer'),
-    expires_in: z.number().int().positive().meta({ description: 'seconds that the token is valid' }),
+    expires_in: z.number().int().positive().meta({ description: 'lifetime in seconds' }),
   })
   .meta({ id: 'TokenResponse', description: 'A bearer token. Exactly three fields.' })
 
-/** assumed: the error body of the token endpoint is that of RFC 6749 section 5.2. */
+/** assumed: the token endpoint returns errors as defined in RFC 6749 section 5.2. */
 export const tokenErrorSchema = z
   .strictObject({
     error: z.enum([
@@ -62,7 +62,7 @@ export const tokenErrorSchema = z
 const HOUR = /^([01]\d|2[0-3]):[0-5]\d$/
 export const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const
 
-/** given 2.2: the names of the schemas, and which holds which. assumed: all of their fields. */
+/** given 2.2: the names of the schemas and how they are nested. assumed: all of their fields. */
 export const openingHoursSchema = z
   .strictObject({
     opens: z
@@ -74,27 +74,30 @@ export const openingHoursSchema = z
       .regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/)
       .meta({ examples: ['17:30'], description: 'later than `opens`; 24:00 is the end of the day' }),
   })
-  .meta({ id: 'OpeningHours', description: 'One opening, in the time zone of the store.' })
+  .meta({ id: 'OpeningHours', description: 'One opening period, in the time zone of the store.' })
 
 const openings = z
   .array(openingHoursSchema)
-  .meta({ description: 'in the order of time, apart from each other; empty on a day without opening' })
+  .meta({ description: 'sorted by time, without overlaps; empty if the store is closed' })
 
 export const dailyTradingHoursSchema = z
   .strictObject({ day: z.enum(DAYS), openingHours: openings })
-  .meta({ id: 'DailyTradingHours', description: 'The openings of one day of the week.' })
+  .meta({ id: 'DailyTradingHours', description: 'The opening hours of a day of the week.' })
 
 export const publicHolidaySchema = z
   .strictObject({ date: z.iso.date(), name: z.string(), openingHours: openings })
-  .meta({ id: 'PublicHoliday', description: 'A day whose openings replace those of its day of the week.' })
+  .meta({
+    id: 'PublicHoliday',
+    description: 'A date whose opening hours replace those of its day of the week.',
+  })
 
 export const tradingHoursSchema = z
   .strictObject({
     timeZone: z
       .string()
-      .meta({ description: 'a name of the IANA time zone database', examples: ['Australia/Sydney'] }),
+      .meta({ description: 'a name from the IANA time zone database', examples: ['Australia/Sydney'] }),
     dailyTradingHours: z.array(dailyTradingHoursSchema).length(7).meta({ description: 'Monday to Sunday' }),
-    publicHolidays: z.array(publicHolidaySchema).meta({ description: 'in the order of their dates' }),
+    publicHolidays: z.array(publicHolidaySchema).meta({ description: 'sorted by date' }),
   })
   .meta({ id: 'TradingHours', description: 'When a store is open.' })
 
@@ -117,26 +120,26 @@ export const storeSchema = z
       .number()
       .nonnegative()
       .optional()
-      .meta({ description: 'kilometres from the place that was asked for; in the answer of a search only' }),
+      .meta({ description: 'kilometres from the search location; only in search results' }),
   })
   .meta({ id: 'Store', description: 'A shop of the supplier.' })
 export type Store = z.infer<typeof storeSchema>
 export type OpeningHours = z.infer<typeof openingHoursSchema>
 
-/** given 2.3: an item identifier, a store id and a quantity. assumed: their names and types. */
+/** given 2.3: an item id, a store id and a quantity. assumed: their names and types. */
 export const priceItemRequestSchema = z
   .object({
     itemId: z.string().meta({ description: 'the code of the item in the published catalogue' }),
     storeId: z.string(),
-    // Any JSON value: what cannot be a quantity is an error of the item, not of the call (7).
+    // Any JSON value: an invalid quantity is an error of the item, not of the whole call (section 7).
     quantity: z
       .unknown()
       .refine((value) => value !== undefined, 'is missing')
       .meta({ type: 'number', description: `more than 0, at most ${LIMITS.quantity}`, examples: [2.4] }),
   })
-  .meta({ id: 'PriceItemRequest', description: 'What is asked for: one item at one store.' })
+  .meta({ id: 'PriceItemRequest', description: 'A quantity of an item at a store.' })
 
-/** given 2.3: an optional member number and a list. assumed: the names. */
+/** given 2.3: an optional member number and a list of items. assumed: the names. */
 export const priceRequestSchema = z
   .object({
     memberNumber: z
@@ -147,15 +150,15 @@ export const priceRequestSchema = z
   })
   .meta({ id: 'PriceRequest' })
 
-/** assumed (section 7 shows no list): the codes of an item that cannot be priced, and what they say. */
+/** assumed (section 7 defines none): error codes of items that cannot be priced, with their messages. */
 export const ITEM_ERRORS = {
-  item_unknown: 'There is no such item.',
-  item_not_in_range: 'The store does not carry this item.',
-  store_unknown: 'There is no such store.',
-  member_unknown: 'There is no such member number.',
+  item_unknown: 'This item does not exist.',
+  item_not_in_range: 'The store does not sell this item.',
+  store_unknown: 'This store does not exist.',
+  member_unknown: 'This member number does not exist.',
   quantity_invalid: 'The quantity must be a number greater than 0.',
-  quantity_too_large: `The quantity is larger than ${LIMITS.quantity.toLocaleString('en-AU')}.`,
-  price_on_application: 'The price of this item is given on application. Please ask the store.',
+  quantity_too_large: `The quantity exceeds ${LIMITS.quantity.toLocaleString('en-AU')}.`,
+  price_on_application: 'The price of this item is available on application. Contact the store.',
   price_unavailable: 'The price is temporarily unavailable. Please try again later.',
 } as const
 export type ItemError = keyof typeof ITEM_ERRORS
@@ -163,17 +166,17 @@ const itemErrors = Object.keys(ITEM_ERRORS) as [ItemError, ...ItemError[]]
 
 /**
  * given 2.4: `unitPrice`, `discount` and `totalPrice`, null on error; an error code and a message. assumed: the other
- * names. `quantity` is what was asked for, or null if that was no number.
+ * names. `quantity` is the requested quantity, or null if that is not a number.
  */
 export const priceItemSchema = z
   .strictObject({
     itemId: z.string(),
     storeId: z.string(),
     quantity: z.number().nullable(),
-    unitPrice: z.number().nullable().meta({ description: 'dollars before tax, for one unit; null on error' }),
+    unitPrice: z.number().nullable().meta({ description: 'dollars before tax, per unit; null on error' }),
     discount: z.number().nullable().meta({
       description:
-        'dollars, for the whole quantity, rounded half up to whole cents, never more than the price of the quantity; null on error',
+        'dollars, for the whole quantity, rounded half up to cents; at most unitPrice * quantity; null on error',
     }),
     totalPrice: z
       .number()
@@ -182,13 +185,13 @@ export const priceItemSchema = z
     errorCode: z
       .enum(itemErrors)
       .optional()
-      .meta({ description: 'why there is no price; only in an answer without one' }),
-    errorMessage: z.string().optional().meta({ description: 'the same in words, for the builder' }),
+      .meta({ description: 'why there is no price; only present on error' }),
+    errorMessage: z.string().optional().meta({ description: 'the same as a message for the builder' }),
   })
-  .meta({ id: 'PriceItem', description: 'The price of one item, or why there is none.' })
+  .meta({ id: 'PriceItem', description: 'The price of one item, or the reason why it has none.' })
 export type PriceItem = z.infer<typeof priceItemSchema>
 
-/** assumed: errors are problem documents (RFC 9457), but for those of the token endpoint. */
+/** assumed: errors are problem documents (RFC 9457), except those of the token endpoint. */
 export const problemSchema = z
   .strictObject({
     type: z.string(),
@@ -200,7 +203,7 @@ export const problemSchema = z
     errors: z
       .array(z.strictObject({ path: z.string(), message: z.string() }))
       .optional()
-      .meta({ description: 'every problem of the input, by its place, such as `items[3].storeId`' }),
+      .meta({ description: 'all problems with the input, each with its path, such as `items[3].storeId`' }),
   })
   .meta({ id: 'Problem', description: 'Why a call failed (RFC 9457).' })
 
@@ -214,13 +217,13 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'live-pricing-token-response',
     topic: 'The token response',
     assumed:
-      'Exactly `access_token`, `token_type` (`Bearer`) and `expires_in`; presented as `Authorization: Bearer`.',
+      'Exactly `access_token`, `token_type` (`Bearer`) and `expires_in`; sent as `Authorization: Bearer`.',
   },
   {
     id: 'nearest-stores',
-    topic: 'The search for stores',
+    topic: 'The store search',
     assumed:
-      '`latitude`, `longitude` (degrees) and `radius` (kilometres, up to 50,000); at most 50 stores, the nearest first, each with its `distance`.',
+      '`latitude`, `longitude` (degrees) and `radius` (kilometres, up to 50,000); at most 50 stores, nearest first, each with its `distance`.',
   },
   {
     id: 'store',
@@ -238,7 +241,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'price-response',
     topic: 'The prices',
     assumed:
-      'In the order of the request, `{itemId, storeId, quantity, unitPrice, discount, totalPrice, errorCode?, errorMessage?}`; the error codes are ours. An unknown member number is an error of each item.',
+      'In the order of the request, `{itemId, storeId, quantity, unitPrice, discount, totalPrice, errorCode?, errorMessage?}`; the error codes are defined by us. With an unknown member number, every item has an error.',
   },
   {
     id: 'live-pricing-errors',

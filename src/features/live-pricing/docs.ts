@@ -2,7 +2,7 @@ import { Router } from 'express'
 import { ITEM_ERRORS } from './contract.ts'
 import { openApi } from './openapi.ts'
 
-/** the live pricing API described: an OpenAPI document at `openapi.json`, and a page of it at the base address itself. */
+/** Serves the OpenAPI document at `openapi.json` and the same as an HTML page at the base URL. */
 export function livePricingDocs(baseUrl: string): Router {
   const document = openApi(baseUrl)
   return Router()
@@ -26,7 +26,7 @@ export function livePricingDocs(baseUrl: string): Router {
         itemErrors: Object.entries(ITEM_ERRORS),
         schemas: Object.entries(components.schemas).map(([name, schema]) => ({
           name,
-          ...described(schema as Schema),
+          ...toTable(schema as Schema),
         })),
       })
     })
@@ -46,11 +46,11 @@ interface Schema {
   format?: string
 }
 
-/** A schema as the rows of a table. */
-function described({ description, properties = {}, required = [] }: Schema) {
+/** Converts a schema to the rows of a table. */
+function toTable({ description, properties = {}, required = [] }: Schema) {
   const fields = Object.entries(properties).flatMap(([name, field]) => [
     rowOf(name, field, required.includes(name)),
-    // One level of what is written in place.
+    // Inline objects, one level deep.
     ...Object.entries(field.properties ?? {}).map(([inner, schema]) =>
       rowOf(`${name}.${inner}`, schema, field.required?.includes(inner) ?? false),
     ),
@@ -63,7 +63,7 @@ function rowOf(name: string, schema: Schema, required: boolean) {
   return { name, required, description, example, ...typeOf(schema) }
 }
 
-/** A type in words, and the schema that it links to. */
+/** A readable type name, and the schema that it links to. */
 function typeOf(schema: Schema): { type: string; link?: string | undefined } {
   const { $ref, items, anyOf, type } = schema
   if ($ref) {
@@ -74,7 +74,7 @@ function typeOf(schema: Schema): { type: string; link?: string | undefined } {
     const inner = typeOf(items)
     return { type: `array of ${inner.type}`, link: inner.link }
   }
-  if (anyOf) return { type: anyOf.map((one) => typeOf(one).type).join(' or ') }
+  if (anyOf) return { type: anyOf.map((option) => typeOf(option).type).join(' or ') }
   if (schema.enum) return { type: schema.enum.map(String).join(', ') }
   if (schema.const !== undefined) return { type: String(schema.const) }
   return { type: [type ?? 'any'].flat().join(' or ') + (schema.format ? ` (${schema.format})` : '') }

@@ -1,6 +1,6 @@
 import { AppError } from '../../connect/app-error.ts'
 
-/** A call of the live pricing API that fails as a whole; answered as a problem document (RFC 9457). */
+/** A failed call of the live pricing API, sent as a problem document (RFC 9457). */
 export class LivePricingError extends AppError {
   readonly status: number
   readonly code: string
@@ -18,17 +18,17 @@ export class LivePricingError extends AppError {
   }
 }
 
-/** A rejection that names each problem by its place. */
+/** A 400 error that lists every problem with its path. */
 export function badInput(errors: { path: string; message: string }[]): LivePricingError {
   const [first] = errors
-  const more = errors.length > 1 ? ` All ${errors.length} problems are in errors.` : ''
-  return new LivePricingError(400, 'invalid_input', `${first?.path}: ${first?.message}.${more}`, { errors })
+  const hint = errors.length > 1 ? ` See errors for all ${errors.length} problems.` : ''
+  return new LivePricingError(400, 'invalid_input', `${first?.path}: ${first?.message}.${hint}`, { errors })
 }
 
-/** A token request that is rejected; answered as RFC 6749 section 5.2 requires. */
+/** A rejected token request, sent as RFC 6749 section 5.2 requires. */
 export class TokenRequestError extends AppError {
   readonly status: number
-  /** The `error` of RFC 6749 section 5.2. */
+  /** The `error` code of RFC 6749 section 5.2. */
   readonly code: string
   constructor(status: number, code: string, message: string, retryAfterMs?: number) {
     super(message, { retryAfterMs })

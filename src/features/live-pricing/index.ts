@@ -9,7 +9,7 @@ import { type LivePricingSettings, livePricingSettings } from './settings.ts'
 
 const SAMPLE = fileURLToPath(new URL('./sample', import.meta.url))
 
-/** The four live-pricing endpoints that a supplier hosts (specification 4.1). */
+/** The live pricing API, which a supplier hosts (specification 4.1). */
 export const livePricing: Feature<LivePricingSettings> = {
   name: 'live-pricing',
   needs: ['catalogues'],

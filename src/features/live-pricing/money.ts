@@ -2,76 +2,88 @@ import { Big } from 'big.js'
 
 declare global {
   interface JSON {
-    /** Text that JSON.stringify prints as it is (ECMAScript, source text access). */
+    /** Text that `JSON.stringify` outputs unchanged (TC39 proposal JSON.parse source text access). */
     rawJSON(text: string): unknown
   }
 }
 
+/** Amounts in dollars. */
 export interface Money {
   unitPrice: number
   discount: number
   totalPrice: number
 }
 
-/** Digits that every double keeps. */
-const DIGITS = 15
-/** Below this power of ten, doubles keep fewer. */
-const SMALLEST = 300
+/** Decimal digits that a double always preserves. */
+const MAX_SAFE_DIGITS = 15
+/** Doubles lose precision below 10 to the power of minus this. */
+const MAX_NEGATIVE_EXPONENT = 300
 
-/** A decimal as a JSON number: all of its digits, also those that a double would lose. */
-function json(value: Big): number {
-  if (value.c.length <= DIGITS && value.e > -SMALLEST) return value.toNumber()
-  // Printed as it is by JSON.stringify, which knows no decimals.
+/** A decimal as a JSON number with all of its digits, even those that a double would lose. */
+function toJsonNumber(value: Big): number {
+  if (value.c.length <= MAX_SAFE_DIGITS && value.e > -MAX_NEGATIVE_EXPONENT) return value.toNumber()
   return JSON.rawJSON(value.toFixed()) as unknown as number
 }
 
-/** Decimal text of that length is a number without a loss. */
-const numberOf = (text: string) => (text.length <= DIGITS ? Number(text) : json(new Big(text)))
+/** Parses decimal text without loss of precision. */
+const parseNumber = (text: string) =>
+  text.length <= MAX_SAFE_DIGITS ? Number(text) : toJsonNumber(new Big(text))
 
 /**
- * What a quantity costs (specification 2.4): `totalPrice = unitPrice * quantity - discount`, exactly, in decimals, and
- * not rounded. The quantity is taken as the shortest decimal that reads as the same number: 0.1 is one tenth.
- * Throws on a price that is no decimal number, or negative, or on a discount above the price of the quantity.
+ * Computes `totalPrice = unitPrice * quantity - discount` (specification 2.4) with exact decimal arithmetic, not
+ * rounded. Amounts are dollars as decimal text. The quantity is the shortest decimal that parses to the same number, so
+ * 0.1 is one tenth. Throws if a price is not a decimal number or is negative, or if the discount exceeds the price.
  */
 export function moneyOf(unitPrice: string, quantity: number, discount = '0'): Money {
-  const short = inTenThousandths(unitPrice, quantity, discount)
-  if (short) return short
-  const [unit, off] = [new Big(unitPrice), new Big(discount)]
-  const whole = unit.times(quantity)
-  if (unit.lt(0) || off.lt(0) || off.gt(whole)) throw new RangeError('a price or a discount is out of range')
-  return { unitPrice: numberOf(unitPrice), discount: numberOf(discount), totalPrice: json(whole.minus(off)) }
+  const fast = fastMoneyOf(unitPrice, quantity, discount)
+  if (fast) return fast
+  const [unit, reduction] = [new Big(unitPrice), new Big(discount)]
+  const gross = unit.times(quantity)
+  if (unit.lt(0) || reduction.lt(0) || reduction.gt(gross))
+    throw new RangeError('a price or a discount is out of range')
+  return {
+    unitPrice: parseNumber(unitPrice),
+    discount: parseNumber(discount),
+    totalPrice: toJsonNumber(gross.minus(reduction)),
+  }
 }
 
 const SCALE = 10_000
 const DECIMAL = /^\d+(\.\d+)?$/
 
-/** A number of at most four decimals as a whole number of ten-thousandths, which doubles compute with exactly. */
-function wholeOf(value: number): number | undefined {
+/** Converts a number with up to four decimals to integer ten-thousandths, which doubles handle exactly. */
+function toScaledInteger(value: number): number | undefined {
   const whole = Math.round(value * SCALE)
   return value >= 0 && whole / SCALE === value ? whole : undefined
 }
 
-/** The same for the usual prices and quantities, in whole numbers: a tenth of the time. Undefined for any others. */
-function inTenThousandths(unitText: string, quantity: number, offText: string): Money | undefined {
-  if (unitText.length > DIGITS || offText.length > DIGITS) return undefined
+/**
+ * `moneyOf` in integer arithmetic, ten times as fast. Returns undefined for numbers that are too large or too precise.
+ */
+function fastMoneyOf(unitText: string, quantity: number, offText: string): Money | undefined {
+  if (unitText.length > MAX_SAFE_DIGITS || offText.length > MAX_SAFE_DIGITS) return undefined
   if (!DECIMAL.test(unitText) || !DECIMAL.test(offText)) return undefined
   const [unitPrice, discount] = [Number(unitText), Number(offText)]
-  const [unit, count, off] = [wholeOf(unitPrice), wholeOf(quantity), wholeOf(discount)]
+  const [unit, count, off] = [
+    toScaledInteger(unitPrice),
+    toScaledInteger(quantity),
+    toScaledInteger(discount),
+  ]
   if (unit === undefined || count === undefined || off === undefined) return undefined
   const [whole, less] = [unit * count, off * SCALE]
-  if (whole >= 10 ** DIGITS || less > whole) return undefined
+  if (whole >= 10 ** MAX_SAFE_DIGITS || less > whole) return undefined
   return { unitPrice, discount, totalPrice: (whole - less) / (SCALE * SCALE) }
 }
 
-/** What lowers a price: a percentage of it, dollars off each unit, or another price of the unit, as decimal text. */
+/** A price reduction, as decimal text: a percentage, an amount off each unit, or a lower unit price (dollars). */
 export interface Reduction {
   kind: 'percent' | 'amount' | 'price'
   value: string
 }
 
 /**
- * The discount of the best of several reductions for a quantity, in dollars as decimal text: rounded half up to whole
- * cents, and never more than the price of the quantity. Undefined when none lowers it by a cent.
+ * Applies the best of several reductions. Returns the discount for the quantity in dollars as decimal text, rounded
+ * half up to cents and capped at the price. Returns undefined if it is less than a cent.
  */
 export function bestDiscount(
   unitPrice: string,
@@ -80,16 +92,14 @@ export function bestDiscount(
 ): string | undefined {
   if (reductions.length === 0) return undefined
   const unit = new Big(unitPrice)
-  const whole = unit.times(quantity)
+  const gross = unit.times(quantity)
   let best = new Big(0)
   for (const { kind, value } of reductions) {
-    const off =
-      kind === 'percent'
-        ? whole.times(value).times('0.01')
-        : (kind === 'amount' ? new Big(value) : unit.minus(value)).times(quantity)
-    if (off.gt(best)) best = off
+    const offUnit = kind === 'price' ? unit.minus(value) : new Big(value)
+    const discount = kind === 'percent' ? gross.times(value).times('0.01') : offUnit.times(quantity)
+    if (discount.gt(best)) best = discount
   }
   const rounded = best.round(2, Big.roundHalfUp)
-  const discount = rounded.gt(whole) ? whole.round(2, Big.roundDown) : rounded
+  const discount = rounded.gt(gross) ? gross.round(2, Big.roundDown) : rounded
   return discount.gt(0) ? discount.toFixed() : undefined
 }

@@ -1,21 +1,21 @@
 import type { ItemError, Store } from './contract.ts'
 
-/** One item to be priced: the quantity is a finite number above 0. */
+/** An item to price. The quantity is a finite number above 0. */
 export interface PriceLine {
   itemId: string
   storeId: string
   quantity: number
 }
 
-/** What an item costs a member at a store. Both are dollars as decimal text, such as `12.50` or `0.0835`. */
+/** The price of an item for a member at a store, in dollars as decimal text, such as `12.50` or `0.0835`. */
 export interface Price {
-  /** Before tax, for one unit: 0 or more. */
+  /** Per unit, before tax: 0 or more. */
   unitPrice: string
-  /** For the whole quantity, at most the price of it; left out when there is none. */
+  /** For the whole quantity, at most its price; omit if there is no discount. */
   discount?: string
 }
 
-/** Why a line has no price. `message` replaces the usual words of the code. */
+/** Why a line has no price. `message` overrides the default message of the error code. */
 export interface NoPrice {
   error: ItemError
   message?: string
@@ -30,30 +30,29 @@ export interface Place {
 
 export interface NearStore {
   store: Store
-  /** Along the surface of the Earth. */
+  /** Great-circle distance. */
   distanceKm: number
 }
 
 /**
- * A supplier's prices and stores: what stands behind the four endpoints. This is all that you implement to put them over
- * an ERP; the endpoints check the input, keep the order, compute totals exactly, and turn what fails into the answers
- * that the specification asks for. `csv-price-provider/price-list.ts` is one implementation.
+ * A supplier's stores and prices. Implement this interface to connect the live pricing API to your ERP. The endpoints
+ * validate the input, keep the order of the items, compute totals and convert failures to the responses required by the
+ * specification. `csv-price-provider/price-list.ts` is an implementation.
  *
- * A Store may be an object that you keep and change; one that you freeze is written as JSON only once. What it has beside
- * the fields of a Store is not answered.
+ * Fields that are not part of `Store` are not sent. Frozen stores are serialized only once.
  *
- * A method may throw, or take longer than ten seconds: the lines of a price request then become `price_unavailable`, and
- * a search for stores answers 503. Nothing of an error's text is told to the caller.
+ * If a method throws or takes longer than ten seconds, price requests report `price_unavailable` for each item and
+ * store requests return 503. Callers never see the text of the error.
  */
 export interface PriceProvider {
-  /** The store of this id, or null. */
+  /** Returns the store with this id, or null. */
   store(id: string): Promise<Store | null>
-  /** At most `limit` stores within the radius, the nearest first; `[]` when there is none. */
+  /** Returns at most `limit` stores within the radius, nearest first, or `[]`. */
   nearest(place: Place, limit: number): Promise<NearStore[]>
   /**
-   * A price, or the reason for none, for each line: as many as there are lines, and in their order. The same line may
-   * occur twice. Without a member number, the prices that anybody gets; an unknown one makes each line
-   * `member_unknown`, so that nobody takes public prices for their own.
+   * Returns a price, or the reason why there is none, for each line, in the same order. Lines may repeat. Without a
+   * member number, returns public prices. With an unknown member number, returns `member_unknown` for each line, so
+   * that public prices are not mistaken for the member's own.
    */
   prices(lines: readonly PriceLine[], memberNumber: string | null): Promise<(Price | NoPrice)[]>
 }

@@ -6,97 +6,97 @@ import type { NoPrice, Price, PriceLine, PriceProvider } from './price-provider.
 
 export type PriceRequest = z.infer<typeof priceRequestSchema>
 
-/** Reads the body of a price request. Throws `LivePricingError`: 413 for too many items, 400 that names every problem. */
+/**
+ * Validates the body of a price request. Throws `LivePricingError`: 413 for too many items, or 400 listing all
+ * problems.
+ */
 export function readPriceRequest(body: unknown): PriceRequest {
   const items = (body as { items?: unknown } | null | undefined)?.items
   if (Array.isArray(items) && items.length > LIMITS.items)
     throw new LivePricingError(
       413,
       'payload_too_large',
-      `A price request has at most ${LIMITS.items} items; this one has ${items.length}.`,
+      `A price request is limited to ${LIMITS.items} items; this one has ${items.length}.`,
     )
   const parsed = priceRequestSchema.safeParse(body)
   if (parsed.success) return parsed.data
   throw badInput(
-    parsed.error.issues.map(({ path, message }) => ({ path: placeOf(path), message: inWords(message) })),
+    parsed.error.issues.map(({ path, message }) => ({ path: formatPath(path), message: rephrase(message) })),
   )
 }
 
-/** What a schema says about a type, in the words of the other problems. */
-const inWords = (message: string) =>
+/** Rephrases Zod's messages about types in the style of our own messages. */
+const rephrase = (message: string) =>
   message
-    .replace(/^Invalid input: expected (\w+), received undefined$/, 'is missing: it must be of the type $1')
-    .replace(/^Invalid input: expected (\w+), received (\w+)$/, 'must be of the type $1, not $2')
+    .replace(/^Invalid input: expected (\w+), received undefined$/, 'is missing: it must be of type $1')
+    .replace(/^Invalid input: expected (\w+), received (\w+)$/, 'must be of type $1, not $2')
 
-/** A path as one writes it: items[3].storeId; the body itself is "body". */
-function placeOf(path: readonly PropertyKey[]): string {
+/** Formats a path such as `items[3].storeId`; the empty path is `body`. */
+function formatPath(path: readonly PropertyKey[]): string {
   const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
   return text.replace(/^\./, '') || 'body'
 }
 
 export interface PricingOptions {
   provider: Pick<PriceProvider, 'prices'>
-  /** How long the price provider may take, in ms. */
+  /** Timeout of the price provider, in ms. */
   timeoutMs: number
-  /** Told of a price provider that fails; what its callers see does not say why. */
-  onFault(error: unknown): void
+  /** Called with each error of the price provider, which callers don't see. */
+  onError(error: unknown): void
 }
 
 /**
- * The answers to a price request, in its order and one for each of its items (specification 4.1, 7): what cannot be
- * priced is an error of that item, and no failure of the price provider fails the call.
+ * Prices each item of a request, in order (specification 4.1, 7). Items that cannot be priced have an error; a failing
+ * price provider does not fail the call.
  */
 export async function priceItems(request: PriceRequest, options: PricingOptions): Promise<PriceItem[]> {
   const { items, memberNumber } = request
-  const bad = items.map(({ quantity }) => quantityError(quantity))
-  const lines = items.filter((_, at) => !bad[at]) as PriceLine[]
-  const found = await pricesOf(lines, memberNumber || null, options)
+  const errors = items.map(({ quantity }) => quantityError(quantity))
+  const lines = items.filter((_, index) => !errors[index]) as PriceLine[]
+  const prices = await requestPrices(lines, memberNumber || null, options)
   let next = 0
-  return items.map(({ itemId, storeId, quantity }, at) => {
-    const error = bad[at]
+  return items.map(({ itemId, storeId, quantity }, index) => {
+    const error = errors[index]
     if (error) return failed(itemId, storeId, quantity, { error })
-    if (!found) return failed(itemId, storeId, quantity, { error: 'price_unavailable' })
+    if (!prices) return failed(itemId, storeId, quantity, { error: 'price_unavailable' })
     try {
-      const answer = checked(found[next++])
-      if ('error' in answer) return failed(itemId, storeId, quantity, answer)
-      const { unitPrice, discount, totalPrice } = moneyOf(
-        answer.unitPrice,
-        quantity as number,
-        answer.discount,
-      )
+      const price = validate(prices[next++])
+      if ('error' in price) return failed(itemId, storeId, quantity, price)
+      const { unitPrice, discount, totalPrice } = moneyOf(price.unitPrice, quantity as number, price.discount)
       return { itemId, storeId, quantity: quantity as number, unitPrice, discount, totalPrice }
     } catch (error) {
-      options.onFault(error)
+      options.onError(error)
       return failed(itemId, storeId, quantity, { error: 'price_unavailable' })
     }
   })
 }
 
-/** An answer of the price provider, which may have been written in a hurry. Throws when it is none. */
-function checked(answer: Price | NoPrice | undefined): Price | NoPrice {
-  if (typeof answer !== 'object' || answer === null)
-    throw new TypeError('the price provider answered no object')
-  const { error, message } = answer as Partial<NoPrice>
+/** Validates a result of the price provider, which may not be type-checked. Throws a `TypeError` if it is invalid. */
+function validate(result: Price | NoPrice | undefined): Price | NoPrice {
+  if (typeof result !== 'object' || result === null)
+    throw new TypeError('the price provider returned a value that is not an object')
+  const { error, message } = result as Partial<NoPrice>
   if (error === undefined)
-    return { unitPrice: (answer as Price).unitPrice, discount: (answer as Price).discount ?? '0' }
-  if (!Object.hasOwn(ITEM_ERRORS, error)) throw new TypeError('the price provider answered an unknown error')
+    return { unitPrice: (result as Price).unitPrice, discount: (result as Price).discount ?? '0' }
+  if (!Object.hasOwn(ITEM_ERRORS, error))
+    throw new TypeError('the price provider returned an unknown error code')
   return { error, ...(typeof message === 'string' && message !== '' && { message }) }
 }
 
-/** The price provider's answers; undefined when it fails, takes too long, or answers another number of lines. */
-async function pricesOf(
+/** Calls the price provider. Resolves to undefined if it fails, times out or returns the wrong number of results. */
+async function requestPrices(
   lines: PriceLine[],
   memberNumber: string | null,
-  { provider, timeoutMs, onFault }: PricingOptions,
+  { provider, timeoutMs, onError }: PricingOptions,
 ): Promise<(Price | NoPrice)[] | undefined> {
   if (lines.length === 0) return []
   try {
-    const answers = await within(timeoutMs, provider.prices(lines, memberNumber))
-    if (!Array.isArray(answers) || answers.length !== lines.length)
-      throw new Error(`the price provider answered ${answers?.length} of ${lines.length} lines`)
-    return answers
+    const results = await withTimeout(timeoutMs, provider.prices(lines, memberNumber))
+    if (!Array.isArray(results) || results.length !== lines.length)
+      throw new Error(`the price provider returned ${results?.length} results for ${lines.length} lines`)
+    return results
   } catch (error) {
-    onFault(error)
+    onError(error)
     return undefined
   }
 }
@@ -106,6 +106,7 @@ function quantityError(quantity: unknown): ItemError | undefined {
   return quantity > LIMITS.quantity ? 'quantity_too_large' : undefined
 }
 
+/** An item without a price. */
 function failed(itemId: string, storeId: string, quantity: unknown, { error, message }: NoPrice): PriceItem {
   return {
     itemId,
@@ -119,21 +120,21 @@ function failed(itemId: string, storeId: string, quantity: unknown, { error, mes
   }
 }
 
-const NOT_YET = Symbol('not yet')
-const notYet = Promise.resolve(NOT_YET)
+const PENDING = Symbol('pending')
+const pending = Promise.resolve(PENDING)
 
-/** What `work` comes to. Throws when it takes longer than `ms`. */
-export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  // A price provider in this process has answered already: of two that have, the first wins, and no timer is needed.
-  const already = await Promise.race([work, notYet])
-  if (already !== NOT_YET) return already as T
-  let late: NodeJS.Timeout | undefined
-  const over = new Promise<never>((_, reject) => {
-    late = setTimeout(() => reject(new Error(`the price provider took longer than ${ms} ms`)), ms)
+/** Resolves to the result of `work`. Throws if it takes longer than `ms`. */
+export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
+  // Avoid a timer if the promise is already resolved, as it is for price lists in this process: the first one wins.
+  const result = await Promise.race([work, pending])
+  if (result !== PENDING) return result as T
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`the price provider took longer than ${ms} ms`)), ms)
   })
   try {
-    return await Promise.race([work, over])
+    return await Promise.race([work, timeout])
   } finally {
-    clearTimeout(late)
+    clearTimeout(timer)
   }
 }

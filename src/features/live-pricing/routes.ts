@@ -16,7 +16,7 @@ export interface LivePricingRoutesOptions {
   log: Logger
 }
 
-/** Each base: its four endpoints, a page that describes them, and 404 for everything else below it. */
+/** Mounts the API of each base with its documentation, and returns 404 for all other paths below it. */
 export function livePricingRoutes(options: LivePricingRoutesOptions): Router {
   const { bases, baseUrl, keys, rateLimit, log } = options
   const router = Router()

@@ -12,10 +12,10 @@ import type { Client } from './clients.ts'
 
 export type LivePricingSettings = SettingsOf<typeof livePricingSettings>
 
-/** For the app, which serves live pricing only to the clients that are set. */
+/** For the app, where live pricing is optional. */
 export const livePricingSettings = livePricingGroup({ clientsRequired: false })
 
-/** For a program that serves live pricing alone. */
+/** For `npm run live-pricing`, which needs at least one client. */
 export const requiredLivePricingSettings = livePricingGroup({ clientsRequired: true })
 
 function livePricingGroup({ clientsRequired }: { clientsRequired: boolean }) {
@@ -23,25 +23,25 @@ function livePricingGroup({ clientsRequired }: { clientsRequired: boolean }) {
     variables: (env) => ({
       LIVE_PRICING_CLIENTS: clients(env).refine(
         (live) => !clientsRequired || live.length > 0 || env.LIVE_PRICING_STAGING_CLIENTS,
-        'is required (id:secret of each client that may call)',
+        'is required (id:secret for each client)',
       ),
       LIVE_PRICING_STAGING_CLIENTS: clients(env).refine(
         (staging) => !shareSecret(staging, clients(env).safeParse(env.LIVE_PRICING_CLIENTS).data ?? []),
-        'must not have a secret of LIVE_PRICING_CLIENTS',
+        'must not share a secret with LIVE_PRICING_CLIENTS',
       ),
       LIVE_PRICING_RATE_LIMIT: requests('LIVE_PRICING_RATE_WINDOW_SECONDS', 3000),
       LIVE_PRICING_RATE_WINDOW_SECONDS: windowSeconds(10),
     }),
     build: (values) => ({
-      /** Which clients may call each base; a base without clients is not served. */
+      /** The clients of each base; a base without clients is not served. */
       clients: { production: values.LIVE_PRICING_CLIENTS, staging: values.LIVE_PRICING_STAGING_CLIENTS },
-      /** How much each process accepts from one client; null: no limit. */
+      /** Rate limit per client and process; null: no limit. */
       rateLimit: rateLimit(values.LIVE_PRICING_RATE_LIMIT, values.LIVE_PRICING_RATE_WINDOW_SECONDS),
     }),
   })
 }
 
-/** Clients as id:secret. An id that is listed twice has two secrets, for rotation. */
+/** Parses a list of `id:secret`. An id may occur several times, with different secrets, for rotation. */
 function clients(env: Environment) {
   return list().transform((entries, ctx): Client[] => {
     const secrets = new Map<string, string[]>()
@@ -56,13 +56,13 @@ function clients(env: Environment) {
 }
 
 function clientProblem(env: Environment, id: string, secret: string): string | undefined {
-  if (!id) return 'must be an id, a colon and a secret'
+  if (!id) return 'must have the form id:secret'
   if (isProduction(env) && (isWeak(secret, 16, 8) || isSandboxSecret(secret)))
     return "has a weak secret (use 16 random characters or more, and not the sandbox's)"
   return undefined
 }
 
-function shareSecret(some: readonly Client[], others: readonly Client[]): boolean {
+function shareSecret(clients: readonly Client[], others: readonly Client[]): boolean {
   const secrets = new Set(others.flatMap((client) => client.secrets))
-  return some.some((client) => client.secrets.some((secret) => secrets.has(secret)))
+  return clients.some((client) => client.secrets.some((secret) => secrets.has(secret)))
 }

@@ -13,15 +13,17 @@ import type { NearStore, Place } from './price-provider.ts'
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i
 
-/** The search of `GET /stores/nearest`. Throws `LivePricingError` (400) that names each bad or missing parameter. */
-export function placeOf({ query }: Request): Place {
+/**
+ * Parses the query of `GET /stores/nearest`. Throws `LivePricingError` (400) listing each invalid or missing parameter.
+ */
+export function parseSearch({ query }: Request): Place {
   const errors: { path: string; message: string }[] = []
-  const read = (name: string, least: number, most: number): number => {
+  const read = (name: string, min: number, max: number): number => {
     const text = query[name]
     const value = typeof text === 'string' && NUMBER.test(text) ? Number(text) : Number.NaN
-    if (value >= least && value <= most) return value
-    const message = `${text === undefined ? 'is missing: it' : ''} must be one number from ${least} to ${most}`
-    errors.push({ path: name, message: message.trim() })
+    if (value >= min && value <= max) return value
+    const rule = `must be a number from ${min} to ${max}`
+    errors.push({ path: name, message: text === undefined ? `is missing: it ${rule}` : rule })
     return Number.NaN
   }
   const place = {
@@ -34,7 +36,7 @@ export function placeOf({ query }: Request): Place {
 }
 
 const { distance: _, ...SHAPE } = storeSchema.shape
-/** A Store's fields, at every depth: what else a price provider has in its objects is told to nobody. */
+/** The names of all fields of a Store, at every level. Other fields of a provider's objects are not sent. */
 const FIELDS = [
   { shape: SHAPE },
   SHAPE.address,
@@ -44,19 +46,20 @@ const FIELDS = [
   openingHoursSchema,
 ].flatMap(({ shape }) => Object.keys(shape))
 
-/** Stores are told again and again, and are long: one that is frozen is written as JSON once. */
-const written = new WeakMap<Store, string>()
+/** The JSON of frozen stores, which are requested often. */
+const cache = new WeakMap<Store, string>()
+/** Serializes a store. */
 export function storeJson(store: Store): string {
   if (!Object.isFrozen(store)) return JSON.stringify(store, FIELDS)
-  let json = written.get(store)
+  let json = cache.get(store)
   if (json === undefined) {
     json = JSON.stringify(store, FIELDS)
-    written.set(store, json)
+    cache.set(store, json)
   }
   return json
 }
 
-/** A store of a search, with its distance in kilometres, to the metre. */
+/** Serializes a search result with its distance in kilometres, rounded to metres. */
 export function nearStoreJson({ store, distanceKm }: NearStore): string {
   const distance = Math.round(distanceKm * 1000) / 1000
   if (!Object.isFrozen(store)) return JSON.stringify({ ...store, distance }, [...FIELDS, 'distance'])

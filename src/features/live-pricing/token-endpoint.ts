@@ -7,57 +7,58 @@ import { bodyOf } from './request-body.ts'
 import { readTokenRequest } from './token-request.ts'
 import type { Tokens } from './tokens.ts'
 
-/** How many wrong credentials a minute are looked at: of one client from one address, and from one address at all. */
-const GUESSES = { ofClient: 10, ofAddress: 30, windowMs: 60_000 }
+/** Failed attempts allowed per window: per client and IP address, and per IP address. */
+const MAX_FAILURES = { perClient: 10, perAddress: 30, windowMs: 60_000 }
 
-/** `POST /connect/token` (specification 4.1): the client credentials grant, slow to let secrets be guessed. */
+/** `POST /connect/token` (specification 4.1): the client credentials grant, with rate limiting of failed attempts. */
 export function tokenEndpoint(tokens: Tokens, { authenticate, has }: Clients, log: Logger): RequestHandler {
-  const duration = GUESSES.windowMs / 1000
-  const ofClient = new RateLimiterMemory({ points: GUESSES.ofClient, duration })
-  const ofAddress = new RateLimiterMemory({ points: GUESSES.ofAddress, duration })
+  const duration = MAX_FAILURES.windowMs / 1000
+  const clientFailures = new RateLimiterMemory({ points: MAX_FAILURES.perClient, duration })
+  const addressFailures = new RateLimiterMemory({ points: MAX_FAILURES.perAddress, duration })
   let warned = false
 
   return async (req, res) => {
     // RFC 6749 section 5.1
     res.set('Pragma', 'no-cache')
-    const { clientId, clientSecret, asSent } = readTokenRequest(req.headers, bodyOf(req))
+    const { clientId, clientSecret, undecoded } = readTokenRequest(req.headers, bodyOf(req))
     if (!warned && req.get('x-forwarded-for') && req.ip === req.socket.remoteAddress) {
       warned = true
       log.warn(
-        'a proxy stands in front, and TRUST_PROXY does not say so: all callers seem to have one address',
+        'requests arrive through a proxy, but TRUST_PROXY is not set: all callers appear to have the same IP address',
       )
     }
     const address = addressOf(req)
     const client = `${address} ${clientId.slice(0, 100)}`
-    const held = await ofClient.get(client)
-    if (held && held.consumedPoints >= GUESSES.ofClient) throw tooManyGuesses(held)
-    const right = [{ clientId, clientSecret }, ...(asSent ? [asSent] : [])].find((pair) =>
+    const failures = await clientFailures.get(client)
+    if (failures && failures.consumedPoints >= MAX_FAILURES.perClient) throw tooManyFailures(failures)
+    const valid = [{ clientId, clientSecret }, ...(undecoded ? [undecoded] : [])].find((pair) =>
       authenticate(pair.clientId, pair.clientSecret),
     )
-    if (!right) {
-      // Who is right is let in all the same: others at the address, or behind the same proxy, may be guessing.
-      const all = await ofAddress.penalty(address)
-      const over = all.consumedPoints > GUESSES.ofAddress
-      // Guesses at a client always count; made-up ids, without number, only as long as the address is not over.
-      if (!over || has(clientId)) await ofClient.penalty(client)
-      if (over) throw tooManyGuesses(all)
-      throw new TokenRequestError(401, 'invalid_client', 'The client id or the client secret is wrong.')
+    if (!valid) {
+      // The limit per address applies only to failures: other clients may share the address or proxy.
+      const total = await addressFailures.penalty(address)
+      const exceeded = total.consumedPoints > MAX_FAILURES.perAddress
+      // Count every failure of an existing client. Unlimited made-up ids count only until the address is over its
+      // limit.
+      if (!exceeded || has(clientId)) await clientFailures.penalty(client)
+      if (exceeded) throw tooManyFailures(total)
+      throw new TokenRequestError(401, 'invalid_client', 'The client id or client secret is incorrect.')
     }
-    const token = await tokens.issue(right.clientId)
+    const token = await tokens.issue(valid.clientId)
     res.json({ access_token: token, token_type: 'Bearer', expires_in: tokens.lifetime })
   }
 }
 
-function tooManyGuesses({ msBeforeNext }: RateLimiterRes): TokenRequestError {
+function tooManyFailures({ msBeforeNext }: RateLimiterRes): TokenRequestError {
   return new TokenRequestError(
     429,
     'temporarily_unavailable',
-    'Too many wrong credentials. Try again later.',
+    'Too many failed attempts. Try again later.',
     msBeforeNext,
   )
 }
 
-/** An address; of IPv6 the network of 64 bits, as one host has as many addresses as it likes. */
+/** The IPv4 address, or the /64 network of an IPv6 address, as a host can use any address in its network. */
 function addressOf({ ip = '' }: Request): string {
   if (!ip.includes(':') || ip.startsWith('::ffff:')) return ip
   const [head = '', tail] = ip.split('::')

@@ -8,36 +8,36 @@ export interface Credentials {
 }
 
 export interface TokenRequest extends Credentials {
-  /** Of HTTP Basic: the same without decoding, as many clients send it. */
-  asSent?: Credentials
+  /** With HTTP Basic: the credentials without percent-decoding, since many clients don't encode them. */
+  undecoded?: Credentials
 }
 
 const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
-const NAMES: readonly string[] = ['grant_type', 'client_id', 'client_secret']
-const isName = (name: string) => NAMES.includes(name)
+const PARAMETERS: readonly string[] = ['grant_type', 'client_id', 'client_secret']
+const isParameter = (name: string) => PARAMETERS.includes(name)
 
 /**
- * Reads a client credentials request (RFC 6749 section 4.4.2): a form or JSON; the client's credentials in it or, in
- * their place, in HTTP Basic (section 2.3.1).
- * Throws `TokenRequestError` (400) for what is malformed, missing or repeated, and for another grant type.
+ * Parses a client credentials request (RFC 6749 section 4.4.2) as a form or JSON, with the client's credentials in the
+ * body or in HTTP Basic (section 2.3.1).
+ * Throws `TokenRequestError` (400) for malformed, missing or repeated parameters, and for other grant types.
  */
 export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): TokenRequest {
   const type = (headers['content-type'] ?? FORM).replace(/;.*/s, '').trim().toLowerCase()
   const isJson = type === JSON_TYPE
   if (!isJson && type !== FORM && body.length > 0)
-    throw malformed(`the body must be a form (${FORM}) or JSON (${JSON_TYPE}), and its Content-Type say so`)
-  const given = isJson ? fromJson(body) : fromForm(body)
+    throw malformed(`the Content-Type must be ${FORM} or ${JSON_TYPE}`)
+  const entries = isJson ? parseJson(body) : parseForm(body)
   const seen = new Set<string>()
-  const [repeated] = given.find(([name]) => seen.size === seen.add(name).size) ?? []
+  const [repeated] = entries.find(([name]) => seen.size === seen.add(name).size) ?? []
   if (repeated !== undefined)
-    throw malformed(`${isName(repeated) ? repeated : 'a parameter'} is there more than once`)
-  const empty = given.find(([name, value]) => isName(name) && value === '')
+    throw malformed(`${isParameter(repeated) ? repeated : 'a parameter'} occurs more than once`)
+  const empty = entries.find(([name, value]) => isParameter(name) && value === '')
   if (empty) throw malformed(`${empty[0]} is empty`)
-  const { grant_type, client_id, client_secret } = Object.fromEntries(given)
-  const basic = fromBasic(headers.authorization)
+  const { grant_type, client_id, client_secret } = Object.fromEntries(entries)
+  const basic = parseBasic(headers.authorization)
   if (basic && (client_secret !== undefined || (client_id !== undefined && client_id !== basic.clientId)))
-    throw malformed('the client authenticates in the header and in the body; one of them is enough')
+    throw malformed('send the credentials in either the header or the body, not both')
   if (grant_type === undefined)
     throw malformed(
       !isJson && body.includes('{')
@@ -50,25 +50,25 @@ export function readTokenRequest(headers: IncomingHttpHeaders, body: Buffer): To
   const clientSecret = basic?.clientSecret ?? client_secret
   if (clientId === undefined) throw malformed('client_id is missing')
   if (clientSecret === undefined) throw malformed('client_secret is missing')
-  return { clientId, clientSecret, ...(basic?.asSent && { asSent: basic.asSent }) }
+  return { clientId, clientSecret, ...(basic?.undecoded && { undecoded: basic.undecoded }) }
 }
 
-function malformed(what: string): TokenRequestError {
-  return new TokenRequestError(400, 'invalid_request', `The request is malformed: ${what}.`)
+function malformed(problem: string): TokenRequestError {
+  return new TokenRequestError(400, 'invalid_request', `The request is malformed: ${problem}.`)
 }
 
-function fromForm(body: Buffer): [string, string][] {
+function parseForm(body: Buffer): [string, string][] {
   const text = utf8(body)
   try {
-    // URLSearchParams lets broken escapes and bytes pass.
+    // URLSearchParams accepts invalid percent-encoding.
     decodeURIComponent(text)
   } catch {
-    throw malformed('the form is not encoded as it should be')
+    throw malformed('the form is not encoded correctly')
   }
   return [...new URLSearchParams(text)]
 }
 
-function fromJson(body: Buffer): [string, string][] {
+function parseJson(body: Buffer): [string, string][] {
   let value: unknown
   try {
     value = JSON.parse(utf8(body))
@@ -79,24 +79,24 @@ function fromJson(body: Buffer): [string, string][] {
     throw malformed('the body is not a JSON object')
   return Object.entries(value).map(([name, content]): [string, string] => {
     if (typeof content === 'string') return [name, content]
-    if (isName(name)) throw malformed(`${name} is not a string`)
+    if (isParameter(name)) throw malformed(`${name} is not a string`)
     return [name, '']
   })
 }
 
-function fromBasic(header: string | undefined): TokenRequest | undefined {
+function parseBasic(header: string | undefined): TokenRequest | undefined {
   if (header === undefined) return undefined
   const [, encoded = ''] = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header) ?? []
   const pair = Buffer.from(encoded, 'base64').toString('utf8')
   const colon = pair.indexOf(':')
   if (colon < 1) throw malformed('the Authorization header is not HTTP Basic')
-  const asSent = { clientId: pair.slice(0, colon), clientSecret: pair.slice(colon + 1) }
+  const undecoded = { clientId: pair.slice(0, colon), clientSecret: pair.slice(colon + 1) }
   try {
-    // Each part is encoded like a form's (RFC 6749 section 2.3.1).
+    // Both parts are form-encoded (RFC 6749 section 2.3.1).
     const decode = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))
-    return { clientId: decode(asSent.clientId), clientSecret: decode(asSent.clientSecret), asSent }
+    return { clientId: decode(undecoded.clientId), clientSecret: decode(undecoded.clientSecret), undecoded }
   } catch {
-    return asSent
+    return undecoded
   }
 }
 

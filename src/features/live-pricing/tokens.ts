@@ -2,34 +2,35 @@ import { hkdfSync } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 
 export interface TokensOptions {
-  /** The first signs, all verify; what is used is derived from them. */
+  /** Keys from which the signing keys are derived: the first signs, all of them verify. */
   keys: readonly { id: string; secret: Uint8Array }[]
-  /** The base address that the tokens are for; one of another base is refused. */
+  /** The base URL that the tokens are valid for. */
   audience: string
-  /** How long a token is valid, in seconds. */
+  /** Lifetime of a token, in seconds. */
   lifetime: number
   /** The clock, in ms since 1970. */
   now: () => number
 }
 
 export interface Tokens {
+  /** Lifetime of a token, in seconds. */
   lifetime: number
   issue(clientId: string): Promise<string>
-  /** The client that the token was issued to; undefined for one that is not ours, or has ended. */
+  /** Resolves to the client that the token was issued to, or undefined if it is invalid or has expired. */
   verify(token: string): Promise<string | undefined>
 }
 
 const ALGORITHM = 'HS256'
-const MOST_KNOWN = 1000
+const MAX_CACHED = 1000
 
-/** Access tokens as signed JWTs (RFC 7519), so that every process of the app knows those of the others. */
+/** Issues and verifies access tokens as signed JWTs (RFC 7519), which are valid in every process of the app. */
 export function createTokens({ keys, audience, lifetime, now }: TokensOptions): Tokens {
   const signing = keys.map(({ id, secret }) => ({
     id,
     key: new Uint8Array(hkdfSync('sha256', secret, '', 'connect-starter live pricing access token', 32)),
   }))
-  /** Tokens that were verified: a caller uses one until it ends. */
-  const known = new Map<string, { client: string; endsAt: number }>()
+  /** Verified tokens: callers reuse a token until it expires. */
+  const cache = new Map<string, { client: string; expiresAt: number }>()
 
   return {
     lifetime,
@@ -49,19 +50,19 @@ export function createTokens({ keys, audience, lifetime, now }: TokensOptions): 
     },
 
     async verify(token) {
-      const seen = known.get(token)
-      if (seen) {
-        if (seen.endsAt > now()) return seen.client
-        known.delete(token)
+      const cached = cache.get(token)
+      if (cached) {
+        if (cached.expiresAt > now()) return cached.client
+        cache.delete(token)
         return undefined
       }
       try {
         const { payload } = await jwtVerify(
           token,
           async ({ kid }) => {
-            const named = signing.find(({ id }) => id === kid)
-            if (!named) throw new Error('unknown key')
-            return named.key
+            const match = signing.find(({ id }) => id === kid)
+            if (!match) throw new Error('unknown key')
+            return match.key
           },
           {
             algorithms: [ALGORITHM],
@@ -73,8 +74,8 @@ export function createTokens({ keys, audience, lifetime, now }: TokensOptions): 
           },
         )
         const client = String(payload.sub)
-        if (known.size >= MOST_KNOWN) known.clear()
-        known.set(token, { client, endsAt: Number(payload.exp) * 1000 })
+        if (cache.size >= MAX_CACHED) cache.clear()
+        cache.set(token, { client, expiresAt: Number(payload.exp) * 1000 })
         return client
       } catch {
         return undefined

@@ -1,24 +1,24 @@
 import { type Item, itemsBody, MAX_BATCH } from './contract.ts'
 import type { Problem } from './items.ts'
-import type { Portion } from './price-file.ts'
+import type { ParsedChunk } from './price-file.ts'
 
-/** What is sent at once, ready to be sent; and what of the file it took. */
+/** One upload request, already serialized, with statistics on the rows it was built from. */
 export interface Batch {
-  /** The request's body; empty when only problems were found. */
+  /** The request body; empty if every row had a problem. */
   body: Uint8Array
-  /** How many items are in it: at most 1000. */
+  /** Number of items: at most 1,000. */
   items: number
-  /** Rows that were read for it. */
+  /** Number of rows read, including rejected ones. */
   rows: number
   problems: Problem[]
 }
 
-/** Portions of any size as batches. */
-export async function* batchesOf(portions: AsyncIterable<Portion>): AsyncGenerator<Batch> {
+/** Regroups chunks of any size into batches of at most 1,000 items. */
+export async function* batchesOf(chunks: AsyncIterable<ParsedChunk>): AsyncGenerator<Batch> {
   let items: Item[] = []
   let problems: Problem[] = []
-  const batch = (): Batch => {
-    const made = {
+  const takeBatch = (): Batch => {
+    const batch = {
       body: items.length > 0 ? new TextEncoder().encode(itemsBody(items)) : new Uint8Array(),
       items: items.length,
       rows: items.length + problems.length,
@@ -26,16 +26,16 @@ export async function* batchesOf(portions: AsyncIterable<Portion>): AsyncGenerat
     }
     items = []
     problems = []
-    return made
+    return batch
   }
-  for await (const portion of portions) {
-    problems.push(...portion.problems)
-    for (const item of portion.items) {
+  for await (const chunk of chunks) {
+    problems.push(...chunk.problems)
+    for (const item of chunk.items) {
       items.push(item)
-      if (items.length === MAX_BATCH) yield batch()
+      if (items.length === MAX_BATCH) yield takeBatch()
     }
-    // A file of problems only must not gather them all.
-    if (problems.length >= MAX_BATCH) yield batch()
+    // Bounds memory for a file with nothing but problems.
+    if (problems.length >= MAX_BATCH) yield takeBatch()
   }
-  if (items.length + problems.length > 0) yield batch()
+  if (items.length + problems.length > 0) yield takeBatch()
 }

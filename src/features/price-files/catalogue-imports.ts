@@ -14,13 +14,13 @@ import {
 
 export interface CatalogueImports {
   /**
-   * Starts the import job of this batch id, or finds it when the platform knows the id already, and resolves to its
-   * state. Safe to repeat. Throws `NotFoundError` for the catalogue, a `ZodError` for a bad id, before any call.
+   * Starts an import job, or finds the existing one with this batch id, and resolves to its state. Safe to repeat.
+   * Throws `NotFoundError` if the catalogue does not exist, and a `ZodError`, before any call, if the id is invalid.
    */
   start(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
   /**
-   * Uploads or updates at most 1,000 items: themselves, or the body that `itemsBody` makes of them. Items are upserts, so
-   * a repeat changes nothing.
+   * Creates or updates at most 1,000 items, given as items or as a body serialized by `itemsBody`. Idempotent. Throws a
+   * `RangeError` for more than 1,000 items.
    */
   uploadItems(
     source: TokenSource,
@@ -28,13 +28,13 @@ export interface CatalogueImports {
     batchId: string,
     items: readonly Item[] | Uint8Array,
   ): Promise<void>
-  /** The state of an import job. Throws `NotFoundError`. */
+  /** Returns the state of an import job. Throws `NotFoundError`. */
   get(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
 }
 
 const importCall = { scope: CATALOGUES_SCOPE, resource: 'import' }
 
-/** The catalogue imports API (specification 4.4). Every method throws what `createApi` says. */
+/** The catalogue imports API (specification 4.4). Every method also throws the errors documented on `createApi`. */
 export function createCatalogueImports(api: Api): CatalogueImports {
   const get: CatalogueImports['get'] = (source, catalogueId, batchId) =>
     api.get(source, { ...importCall, schema: importJobSchema, path: PATHS.import(catalogueId, batchId) })
@@ -48,7 +48,7 @@ export function createCatalogueImports(api: Api): CatalogueImports {
       try {
         await api.post(source, call, { batchId })
       } catch (error) {
-        // The specification does not show how the platform rejects an id that it knows; polling the job tells.
+        // The specification doesn't define the error for an existing batch id, so check whether the job exists.
         if (!(error instanceof PlatformRejectedError)) throw error
         return await get(source, catalogueId, batchId).catch(() => {
           throw error

@@ -1,6 +1,6 @@
 /**
- * `npm run push-catalogue -- prices.csv --catalogue NAME --scope Public`: a price file into a catalogue, by API key.
- * Exits 0 only when the platform reports that the import is completed.
+ * `npm run push-catalogue -- prices.csv --catalogue NAME --scope Public`: imports a price file into a catalogue, using
+ * an API key. Exits with 0 only if the platform reports the import as completed.
  */
 import '../../runtime/env-file.ts'
 import { createHash, randomUUID } from 'node:crypto'
@@ -19,7 +19,7 @@ import {
   newCatalogueSchema,
 } from '../catalogues/contract.ts'
 import { openByApiKey } from '../first-party/by-api-key.ts'
-import { explain } from '../first-party/explain.ts'
+import { describeError } from '../first-party/describe-error.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
 import { createReporter } from './cli-reporter.ts'
 import { type Columns, FIELDS, type Field } from './columns.ts'
@@ -45,16 +45,16 @@ try {
   await main()
 } catch (error) {
   reporter.end()
-  console.error(error instanceof z.ZodError ? z.prettifyError(error) : explain(error))
+  console.error(error instanceof z.ZodError ? z.prettifyError(error) : describeError(error))
   process.exitCode = 1
 }
 
 async function main(): Promise<void> {
   const { file, options } = readArguments()
-  const { digest, check } = await checked(file, options)
-  if (check.validRows === 0) throw new Error('This file has no row that can be sent.')
+  const { digest, check } = await checkBeforeSending(file, options)
+  if (check.validRows === 0) throw new Error('This file has no valid rows.')
   if (options.strict && check.invalidRows > 0)
-    throw new Error(`${count(check.invalidRows)} rows have problems, so nothing was sent (--strict).`)
+    throw new Error(`${formatCount(check.invalidRows)} rows have problems, so nothing was sent (--strict).`)
   if (options.dryRun) return reporter.step('Nothing was sent (--dry-run).')
 
   const { signal } = interrupted
@@ -62,11 +62,11 @@ async function main(): Promise<void> {
   try {
     const catalogues = createCatalogues(api)
     const catalogue = await findOrCreate({ catalogues, source, store, credential }, options)
-    // Until the platform has completed it, the store knows the import of this file, so that it can be resumed.
+    // Remember the import until the platform completes it, so that running the command again resumes it.
     const key: Key = { kind: 'push', owner: credential, id: catalogue.id }
-    const [earlier, from] = (await store.get(key))?.split(' ') ?? []
-    const resumed = options.batchId === undefined && from === digest
-    const batchId = options.batchId ?? ((resumed && earlier) || randomUUID())
+    const [earlierBatchId, earlierDigest] = (await store.get(key))?.split(' ') ?? []
+    const resumed = options.batchId === undefined && earlierDigest === digest
+    const batchId = options.batchId ?? ((resumed && earlierBatchId) || randomUUID())
     await store.set(key, `${batchId} ${digest}`)
     reporter.step(`${resumed ? 'Resuming' : 'Starting'} import ${batchId} into "${catalogue.name}".`)
 
@@ -81,14 +81,16 @@ async function main(): Promise<void> {
     })
     if (outcome.sent !== check.validRows)
       throw new Error(
-        `The file has changed since it was checked: ${count(outcome.sent)} items were sent. Run it again.`,
+        `The file has changed since it was checked: ${formatCount(outcome.sent)} items were sent. Run it again.`,
       )
     await store.compareAndSet(key, `${batchId} ${digest}`, null)
     reporter.end()
     const skipped =
-      outcome.rejected > 0 ? ` ${count(outcome.rejected)} rows had problems and were skipped.` : ''
-    reporter.step(`Completed: ${count(outcome.sent)} items in ${count(outcome.batches)} batches.${skipped}`)
-    if (outcome.job.message) reporter.step(`The platform's message: ${outcome.job.message.slice(0, 500)}`)
+      outcome.rejected > 0 ? ` ${formatCount(outcome.rejected)} rows had problems and were skipped.` : ''
+    reporter.step(
+      `Completed: ${formatCount(outcome.sent)} items in ${formatCount(outcome.batches)} batches.${skipped}`,
+    )
+    if (outcome.job.message) reporter.step(`Message from the platform: ${outcome.job.message.slice(0, 500)}`)
   } finally {
     await close()
   }
@@ -108,25 +110,26 @@ interface Options {
 
 function readArguments(): { file: string; options: Options } {
   const collect = (value: string, before: string[]) => [...before, value]
-  const command = createCommand('push-catalogue', 'Imports a price file into a catalogue, with an API key.')
+  const command = createCommand('push-catalogue', 'Imports a price file into a catalogue, using an API key.')
     .argument('<file>', 'the price file (CSV)')
-    .option('--catalogue <name>', 'name of the catalogue; it is created if it does not exist')
-    .option('--catalogue-id <id>', 'or the id of an existing catalogue')
+    .option('--catalogue <name>', 'name of the catalogue; created if it does not exist')
+    .option('--catalogue-id <id>', 'id of an existing catalogue, instead of a name')
     .addOption(
-      new Option('--scope <scope>', 'visibility of a new catalogue; checked if it exists').choices(
-        CATALOGUE_SCOPES,
-      ),
+      new Option(
+        '--scope <scope>',
+        'visibility of a new catalogue; must match that of an existing one',
+      ).choices(CATALOGUE_SCOPES),
     )
     .option(
       '--map <field=column>',
-      `column of a field (${FIELDS.join(', ')}), by heading or number`,
+      `column for a field (${FIELDS.join(', ')}), by heading or number`,
       collect,
       [],
     )
     .option('--strict', 'send nothing if any row has a problem', false)
     .option('--dry-run', 'check the file and send nothing', false)
     .option('--report <file>', 'write every problem row to this CSV file')
-    .option('--batch-id <id>', 'batch id of the import; the same id again resumes it', parseBatchId)
+    .option('--batch-id <id>', 'batch id of the import; use the same id to resume it', parseBatchId)
     .option('--tenant <id>', 'act for this tenant; `npm run tenants` lists them')
     .parse()
   const options = command.opts<Options>()
@@ -141,12 +144,12 @@ function parseBatchId(value: string): string {
   return value
 }
 
-/** Reads the whole file before anything is sent: which rows can be sent, which have problems, and which file it is. */
-async function checked(file: string, options: Options): Promise<{ digest: string; check: Check }> {
+/** Checks the whole file before anything is sent. Resolves to the result and a digest that identifies the file. */
+async function checkBeforeSending(file: string, options: Options): Promise<{ digest: string; check: Check }> {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
     throw new Error(`The file ${file} does not exist.`)
-  if (options.report !== undefined) emptyReport(options.report, file)
-  const columns = options.map.length > 0 ? await mapped(file, options.map) : undefined
+  if (options.report !== undefined) truncateReport(options.report, file)
+  const columns = options.map.length > 0 ? await applyMappings(file, options.map) : undefined
   const report = options.report === undefined ? undefined : createReport(options.report)
   let shown = 0
   const onProblem = async (problem: Problem, headings: string[]) => {
@@ -157,27 +160,29 @@ async function checked(file: string, options: Options): Promise<{ digest: string
   const check = await checkFile(file, { ...(columns && { columns }), onProblem, signal })
   await report?.end()
   if (check.mappingErrors.length > 0) {
-    const headings = check.headings.map((heading, at) => `  ${at + 1}  ${heading}`).join('\n')
+    const headings = check.headings.map((heading, index) => `  ${index + 1}  ${heading}`).join('\n')
     throw new Error(
-      `${check.mappingErrors.join('\n')}\nThe file's columns are\n${headings}\nChoose with --map, for example --map price=4.`,
+      `${check.mappingErrors.join('\n')}\nThe file's columns are:\n${headings}\nUse --map to choose, for example --map price=4.`,
     )
   }
   if (check.invalidRows > 20) {
-    const hint = options.report ? '' : `; --report FILE writes the first ${count(MAX_PROBLEMS)}`
-    console.error(`... and ${count(check.invalidRows - 20)} more${hint}.`)
+    const hint = options.report ? '' : `; --report FILE writes the first ${formatCount(MAX_PROBLEMS)}`
+    console.error(`... and ${formatCount(check.invalidRows - 20)} more${hint}.`)
   }
-  const names = Object.entries(check.columns).map(([field, at]) => `${field} from "${check.headings[at]}"`)
-  reporter.step(
-    `Checked ${count(check.rows)} rows: ${count(check.validRows)} ready, ${count(check.invalidRows)} with problems.`,
+  const mappings = Object.entries(check.columns).map(
+    ([field, index]) => `${field} from "${check.headings[index]}"`,
   )
-  reporter.step(`Columns: ${names.join(', ')}.`)
+  reporter.step(
+    `Checked ${formatCount(check.rows)} rows: ${formatCount(check.validRows)} ready, ${formatCount(check.invalidRows)} with problems.`,
+  )
+  reporter.step(`Columns: ${mappings.join(', ')}.`)
   return { digest: await digestOf(file, check.columns), check }
 }
 
-/** Empties an earlier report, which would otherwise stay if this file has no problem. */
-function emptyReport(report: string, file: string): void {
+/** Truncates the report of an earlier run, which would otherwise remain if this file has no problems. */
+function truncateReport(report: string, file: string): void {
   if (existsSync(report) && realpathSync(report) === realpathSync(file))
-    throw new Error('--report names the price file itself, and would replace it.')
+    throw new Error('--report points to the price file itself and would overwrite it.')
   try {
     writeFileSync(report, '')
   } catch (error) {
@@ -185,15 +190,15 @@ function emptyReport(report: string, file: string): void {
   }
 }
 
-/** Identifies the file and how it is read. */
+/** SHA-256 (hex) of the file and its column mapping. */
 async function digestOf(file: string, columns: Columns): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(columns))
   for await (const chunk of createReadStream(file)) hash.update(chunk)
   return hash.digest('hex')
 }
 
-/** The columns that the headings suggest, changed by `--map`. */
-async function mapped(file: string, choices: string[]): Promise<Columns> {
+/** The guessed columns, overridden by `--map`. */
+async function applyMappings(file: string, choices: string[]): Promise<Columns> {
   const input = createReadStream(file)
   const { headings, guess } = await openPriceFile(input)
   input.destroy()
@@ -201,60 +206,62 @@ async function mapped(file: string, choices: string[]): Promise<Columns> {
   for (const choice of choices) {
     const [, field = '', column = ''] = /^(\w+)=(.+)$/.exec(choice) ?? []
     if (!FIELDS.includes(field as Field))
-      throw new Error(`--map ${choice}: the fields are ${FIELDS.join(', ')}.`)
-    const at = headings.includes(column) ? headings.indexOf(column) : Number(column) - 1
-    if (!(at >= 0 && at < headings.length)) throw new Error(`--map ${choice}: the file has no such column.`)
-    for (const other of FIELDS) if (columns[other] === at) delete columns[other]
-    columns[field as Field] = at
+      throw new Error(`--map ${choice}: unknown field; use one of ${FIELDS.join(', ')}.`)
+    const index = headings.includes(column) ? headings.indexOf(column) : Number(column) - 1
+    if (!(index >= 0 && index < headings.length))
+      throw new Error(`--map ${choice}: the file has no such column.`)
+    for (const other of FIELDS) if (columns[other] === index) delete columns[other]
+    columns[field as Field] = index
   }
   return columns
 }
 
-interface Supplier {
+interface Session {
   catalogues: Catalogues
   source: TokenSource
   store: KeyValueStore
   credential: string
 }
 
-async function findOrCreate(supplier: Supplier, options: Options): Promise<Catalogue> {
-  const { catalogues, source } = supplier
+/** Finds the catalogue by id, or finds or creates it by name. Throws if its scope is not the requested one. */
+async function findOrCreate(session: Session, options: Options): Promise<Catalogue> {
+  const { catalogues, source } = session
   const { catalogueId: id, scope } = options
   const name = (options.catalogue ?? '').trim()
   const found =
     id === undefined
-      ? await byName(supplier, name, scope)
+      ? await findOrCreateByName(session, name, scope)
       : await retry(() => catalogues.get(source, id), retryOptions)
-  // A price list for some builders must not go where all of them can see it.
+  // Prices for selected builders must not end up in a catalogue that every builder can see.
   if (scope && found.scope && found.scope.toLowerCase() !== scope.toLowerCase())
     throw new Error(`The catalogue "${found.name}" is ${found.scope}, not ${scope}. Nothing was sent.`)
   return found
 }
 
-/** Finds the catalogue of a name, or creates it, in one process at a time. */
-async function byName(
-  { catalogues, source, store, credential }: Supplier,
+/** Finds or creates the catalogue with this name. A lock keeps concurrent runs from creating it twice. */
+async function findOrCreateByName(
+  { catalogues, source, store, credential }: Session,
   name: string,
   scope: string | undefined,
 ) {
   const lock: Key = { kind: 'push-lock', owner: credential, id: name }
   const token = randomUUID()
-  // Long enough for two calls, and short enough that a killed process does not delay the next one for long.
+  // Long enough for two calls; short enough that a killed process doesn't block the next one for long.
   while (!(await store.compareAndSet(lock, null, token, 2_000))) {
     interrupted.signal.throwIfAborted()
     await setTimeout(200)
   }
   try {
-    // A creation whose answer was lost may have worked: look for the catalogue before repeating it.
+    // If the response to a create call is lost, the catalogue may exist: look it up before trying again.
     return await retry(async () => {
-      const existing = await find(catalogues, source, name)
+      const existing = await findByName(catalogues, source, name)
       if (existing) return existing
       if (!scope)
         throw new Error(
-          `There is no catalogue "${name}". To create it, add --scope Public or --scope Managed.`,
+          `No catalogue is named "${name}". To create it, add --scope Public or --scope Managed.`,
         )
       const created = await catalogues.create(source, newCatalogueSchema.parse({ name, scope }))
-      reporter.step(`Created the catalogue "${name}" (${scope}).`)
+      reporter.step(`Created catalogue "${name}" (${scope}).`)
       return created
     }, retryOptions)
   } finally {
@@ -262,7 +269,8 @@ async function byName(
   }
 }
 
-async function find(
+/** Finds the catalogue with this name. Throws if there are several. */
+async function findByName(
   catalogues: Catalogues,
   source: TokenSource,
   name: string,
@@ -271,19 +279,19 @@ async function find(
   for (let skip = 0; ; skip += 100) {
     interrupted.signal.throwIfAborted()
     const { items } = await catalogues.list(source, { top: 100, skip })
-    const before = seen.size
+    const sizeBefore = seen.size
     for (const catalogue of items) seen.set(catalogue.id, catalogue)
-    // A platform that ignores $skip would send the same page forever.
-    if (items.length < 100 || seen.size === before) break
+    // Stop if the platform ignores $skip and returns the same page again.
+    if (items.length < 100 || seen.size === sizeBefore) break
   }
   const found = [...seen.values()].filter((catalogue) => catalogue.name === name)
   if (found.length > 1) {
     const ids = found.map(({ id }) => id).join(', ')
-    throw new Error(`There are ${found.length} catalogues "${name}". Choose one with --catalogue-id: ${ids}.`)
+    throw new Error(`${found.length} catalogues are named "${name}". Choose one with --catalogue-id: ${ids}.`)
   }
   return found[0]
 }
 
-function count(number: number): string {
+function formatCount(number: number): string {
   return number.toLocaleString('en-AU')
 }

@@ -2,35 +2,36 @@ import type { WriteStream } from 'node:tty'
 import type { Progress } from './run.ts'
 
 export interface Reporter {
-  /** One line about a step. */
+  /** Prints one line about a step. */
   step(line: string): void
-  /** How far the import is: a bar on a terminal, otherwise a line at each tenth. */
+  /** Shows progress: a bar on a terminal, otherwise one line per 10%. */
   progress(progress: Readonly<Progress>, total: { validRows: number }): void
-  /** Ends the bar. */
+  /** Finishes the bar's line. */
   end(): void
 }
 
-const WIDTH = 30
+/** Width of the bar, in characters. */
+const BAR_WIDTH = 30
 
-/** Tells of an import on a terminal or in a log. */
+/** Reports an import's progress on a terminal or in a log. */
 export function createReporter(output: NodeJS.WriteStream | WriteStream): Reporter {
-  let bar = false
-  let told = -1
-  let waiting: string | null = null
+  let barShown = false
+  let lastTenth = -1
+  let lastWaiting: string | null = null
   const end = () => {
-    if (bar) output.write('\n')
-    bar = false
+    if (barShown) output.write('\n')
+    barShown = false
   }
   const step = (line: string) => {
     end()
     output.write(`${line}\n`)
   }
 
-  function words({ phase, sent, processed, waiting }: Readonly<Progress>, validRows: number): string {
-    const counted = (count: number) => count.toLocaleString('en-AU')
-    if (waiting) return `Sent ${counted(sent)} of ${counted(validRows)}; trying again: ${waiting}`
-    if (phase !== 'processing') return `Sent ${counted(sent)} of ${counted(validRows)} items`
-    return `All sent; the platform has processed ${processed === null ? 'an unknown number' : counted(processed)} of ${counted(validRows)}`
+  function describe({ phase, sent, processed, waiting }: Readonly<Progress>, validRows: number): string {
+    const format = (count: number) => count.toLocaleString('en-AU')
+    if (waiting) return `Sent ${format(sent)} of ${format(validRows)}; retrying: ${waiting}`
+    if (phase !== 'processing') return `Sent ${format(sent)} of ${format(validRows)} items`
+    return `All sent; the platform has processed ${processed === null ? 'an unknown number' : format(processed)} of ${format(validRows)}`
   }
 
   return {
@@ -38,20 +39,20 @@ export function createReporter(output: NodeJS.WriteStream | WriteStream): Report
     end,
     progress(progress, { validRows }) {
       const { phase, sent, processed } = progress
-      const part = phase === 'processing' ? (processed ?? 0) / validRows : sent / validRows
+      const fraction = phase === 'processing' ? (processed ?? 0) / validRows : sent / validRows
       if (output.isTTY) {
-        const full = Math.round(Math.min(part, 1) * WIDTH)
+        const filled = Math.round(Math.min(fraction, 1) * BAR_WIDTH)
         output.write(
-          `\r\u001b[K[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}] ${words(progress, validRows)}`,
+          `\r\u001b[K[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${describe(progress, validRows)}`,
         )
-        bar = true
+        barShown = true
         return
       }
-      const tenth = (phase === 'processing' ? 100 : 0) + Math.floor(part * 10)
-      if (phase === 'starting' || (tenth === told && progress.waiting === waiting)) return
-      told = tenth
-      waiting = progress.waiting
-      step(words(progress, validRows))
+      const tenth = (phase === 'processing' ? 100 : 0) + Math.floor(fraction * 10)
+      if (phase === 'starting' || (tenth === lastTenth && progress.waiting === lastWaiting)) return
+      lastTenth = tenth
+      lastWaiting = progress.waiting
+      step(describe(progress, validRows))
     },
   }
 }

@@ -1,19 +1,19 @@
 /** The fields of an item that a column can be mapped to. */
 export const FIELDS = ['code', 'name', 'description', 'unit', 'category', 'price'] as const
 export type Field = (typeof FIELDS)[number]
-/** What an item cannot be without. */
+/** Fields that every item must have. */
 export const REQUIRED: readonly Field[] = ['code', 'price']
 
-/** Which column, counted from 0, holds which field. */
+/** Maps each field to a zero-based column index. */
 export type Columns = Partial<Record<Field, number>>
 
-export interface Guess {
+export interface ColumnGuess {
   columns: Columns
-  /** What is wrong with the headings, in words for the user; empty when every field found its one column. */
+  /** User-facing problems with the headings; empty if every required field has exactly one column. */
   mappingErrors: string[]
 }
 
-/** Headings that people give their columns, best first; compared without case, spaces and signs. */
+/** Common headings for each field, best first; compared ignoring case, spaces and punctuation. */
 const HEADINGS: Record<Field, string[]> = {
   code: [
     'code',
@@ -57,33 +57,33 @@ const HEADINGS: Record<Field, string[]> = {
   ],
 }
 
-const plain = (heading: string) => heading.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+const normalize = (heading: string) => heading.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
-/** Finds each field's column by its heading. A heading that occurs twice is left for the user to choose. */
-export function guessColumns(headings: readonly string[]): Guess {
-  const known = headings.map(plain)
+/** Guesses each field's column from the headings. If a heading occurs more than once, the user must choose. */
+export function guessColumns(headings: readonly string[]): ColumnGuess {
+  const names = headings.map(normalize)
   const columns: Columns = {}
   const mappingErrors: string[] = []
-  const taken = new Set<number>()
+  const used = new Set<number>()
   for (const field of FIELDS) {
     const heading = HEADINGS[field].find((candidate) =>
-      known.some((name, at) => name === candidate && !taken.has(at)),
+      names.some((name, index) => name === candidate && !used.has(index)),
     )
     if (heading === undefined) continue
-    const places = known.flatMap((name, at) => (name === heading ? [at] : []))
-    const [first = 0, ...others] = places
-    for (const place of places) taken.add(place)
+    const matches = names.flatMap((name, index) => (name === heading ? [index] : []))
+    const [first = 0, ...others] = matches
+    for (const match of matches) used.add(match)
     if (others.length === 0) columns[field] = first
     else {
-      const where = places.map((place) => place + 1).join(' and ')
+      const where = matches.map((match) => match + 1).join(' and ')
       mappingErrors.push(
-        `The heading "${headings[first]}" is there twice (columns ${where}): choose which is the ${field}.`,
+        `The heading "${headings[first]}" occurs more than once (columns ${where}): choose which one is the ${field}.`,
       )
     }
   }
   for (const field of REQUIRED) {
     if (columns[field] === undefined && !mappingErrors.some((error) => error.endsWith(`the ${field}.`)))
-      mappingErrors.push(`No column looks like the ${field}: choose it.`)
+      mappingErrors.push(`No column was recognised as the ${field}: choose one.`)
   }
   return { columns, mappingErrors }
 }

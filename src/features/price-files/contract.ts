@@ -1,4 +1,4 @@
-/** The platform's catalogue imports: given and assumed, as in `connect/platform/contract.ts`. */
+/** The platform's catalogue imports API: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
 import type { Assumption } from '../../connect/platform/contract.ts'
 import { PATHS as CATALOGUE_PATHS } from '../catalogues/contract.ts'
@@ -13,10 +13,10 @@ export const PATHS = {
   items: (catalogueId: string, batchId: string) => `${importOf(catalogueId, batchId)}/items`,
 } as const
 
-/** given 8: the most items in one upload. */
+/** given 8: maximum number of items per upload. */
 export const MAX_BATCH = 1000
 
-/** assumed: the fields of an item and their limits; the platform keeps one item per code and catalogue. */
+/** assumed: limits of an item's fields, in characters and dollars; codes are unique within a catalogue. */
 export const ITEM_LIMITS = { code: 100, text: 2000, price: 1e9 } as const
 export interface Item {
   code: string
@@ -24,20 +24,20 @@ export interface Item {
   description?: string
   unit?: string
   category?: string
-  /** Recommended retail price of one unit before tax, in dollars. */
+  /** Recommended retail price per unit, in dollars before tax. */
   price: number
 }
 
 /** assumed: the body of an upload. */
 export const itemsBody = (items: readonly Item[]) => JSON.stringify({ items })
 
-/** given 2.5: the caller chooses it, unique per catalogue; assumed: up to 100 letters, digits, `-`, `_` and dots. */
+/** given 2.5: chosen by the caller, unique per catalogue; assumed: up to 100 letters, digits, `-`, `_` and dots. */
 export const batchIdSchema = z
   .string()
   .regex(/^[\w-][\w.-]{0,99}$/, 'must be 1 to 100 letters, digits, - _ or dots')
 
 /**
- * assumed: the state of an import job. `Completed` and `Failed`, in any letter case, are final; the counts are of
+ * assumed: the state of an import job. `Completed` and `Failed` (case-insensitive) are final; the counts are of
  * distinct items and may be absent.
  */
 export const importJobSchema = z.object({
@@ -54,23 +54,23 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'item',
     topic: 'An item',
     assumed:
-      '`{code, name?, description?, unit?, category?, price}`, one per code and catalogue; the price in dollars before tax; at most 100 characters of code, 2,000 of other text.',
+      '`{code, name?, description?, unit?, category?, price}`, codes are unique within a catalogue; the price is in dollars before tax; at most 100 characters for the code, 2,000 for other text.',
   },
   {
     id: 'start-import',
     topic: 'Starting an import',
     assumed:
-      '`{batchId}`, 1 to 100 letters, digits, `-`, `_`, dots. However the platform answers a batch id that it knows already, polling finds the job.',
+      '`{batchId}`, 1 to 100 letters, digits, `-`, `_`, dots. Whatever the response to an existing batch id, polling finds the job.',
   },
   {
     id: 'upload-items',
     topic: 'Uploading items',
-    assumed: '`{items: [...]}`; any 2xx with JSON or nothing is a success.',
+    assumed: '`{items: [...]}`; any 2xx with JSON or an empty body is a success.',
   },
   {
     id: 'import-state',
     topic: 'The state of an import',
     assumed:
-      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; `Completed` and `Failed` are final, in any letter case. We treat a completed import that received or processed fewer items than were sent as failed. A finished import accepts no more items.',
+      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; `Completed` and `Failed` (case-insensitive) are final. We treat a completed import that received or processed fewer items than were sent as failed. A finished import accepts no more items.',
   },
 ]

@@ -3,15 +3,15 @@ import { PlatformError } from '../../connect/platform/errors.ts'
 
 const TITLES = {
   not_found: 'Not found',
-  payload_too_large: 'Too large',
+  payload_too_large: 'File too large',
   unsupported_media_type: 'Unsupported media type',
-  upload_quota_exceeded: 'No room for this file',
+  upload_quota_exceeded: 'Storage limit reached',
   conflict: 'Conflict',
   invalid_input: 'Please check your input',
   import_unreadable: 'This import cannot be read',
 } as const
 
-/** An import that is not possible; pages answer with `status` and `code`. */
+/** An import request that cannot be carried out. */
 export class ImportError extends AppError {
   readonly code: keyof typeof TITLES
   readonly status: number
@@ -22,16 +22,17 @@ export class ImportError extends AppError {
   }
 }
 
-/** The platform did not complete the import, or not with all items. */
+/** The platform did not complete the import, or did not accept every item. */
 export class ImportFailedError extends PlatformError {
   readonly code = 'import_failed'
   readonly status = 502
 }
 
-export const noSuchImport = () =>
-  new ImportError(404, 'not_found', 'There is no such import, or it has been discarded.')
+/** 404: no import with this id. */
+export const importNotFound = () =>
+  new ImportError(404, 'not_found', 'This import does not exist or has been discarded.')
 
-/** The stored job is of a format that this version of the app does not know. */
+/** 500: the stored job has a format that this version of the app does not support. */
 export const unreadableImport = () =>
   new ImportError(
     500,

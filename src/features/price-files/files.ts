@@ -6,84 +6,88 @@ import { pipeline } from 'node:stream/promises'
 import { StoreUnavailableError } from '../../connect/store/store.ts'
 import { ImportError } from './errors.ts'
 
-/** The price files and reports of the jobs, in one folder on this machine, under the jobs' ids. */
+/** Price files and problem reports, stored in one folder on this machine and named by job id. */
 export interface ImportFiles {
   /** The path of a job's price file. */
   file(id: string): string
-  /** The path of the report of its problem rows. */
+  /** The path of a job's problem report. */
   report(id: string): string
   /**
-   * Keeps an uploaded price file of a user who has `stored` bytes already; gives its size in bytes. Of a file that is
-   * too large, larger than what is left of the user's quota (`ImportError`, 413) or cannot be written
-   * (`StoreUnavailableError`) nothing is kept.
+   * Saves an uploaded price file and resolves to its size in bytes. `stored` is what the user's other files use, in
+   * bytes. Throws `ImportError` (413) if the file is too large or exceeds the user's quota, and `StoreUnavailableError`
+   * if it cannot be written; a partial file is deleted.
    */
   keep(id: string, userId: string, stored: number, bytes: AsyncIterable<Uint8Array>): Promise<number>
-  /** How many files of a user are on their way in. */
-  arriving(userId: string): number
+  /** How many uploads of a user are in progress. */
+  uploadsInProgress(userId: string): number
   has(id: string): boolean
-  /** Throws `ImportError` (409) when the price file is not on this machine. */
-  need(id: string): Promise<void>
-  /** Throws `ImportError` (404) when the report is not on this machine. */
-  needReport(id: string): Promise<void>
-  /** Removes the price file of a job that no longer needs it. */
-  drop(id: string): Promise<void>
-  /** Removes all of a job's files. */
-  forget(id: string): Promise<void>
-  /** Removes what a killed process left without a job. */
-  sweep(known: ReadonlySet<string>): Promise<void>
+  /** Throws `ImportError` (409) if the price file is not on this machine. */
+  requireFile(id: string): Promise<void>
+  /** Throws `ImportError` (404) if the report is not on this machine. */
+  requireReport(id: string): Promise<void>
+  /** Deletes the price file of a completed job and keeps its report. */
+  deleteFile(id: string): Promise<void>
+  /** Deletes a job's price file and report. */
+  deleteAll(id: string): Promise<void>
+  /** Deletes old files that belong to none of these jobs, such as those of a killed process. */
+  deleteOrphans(jobIds: ReadonlySet<string>): Promise<void>
 }
 
-/** A file without a job is taken for left behind after this long, in ms; a younger one may be on its way in. */
+/** Minimum age of an orphaned file before it is deleted, in ms; a newer one may still be uploading. */
 const ORPHAN_MS = 3_600_000
 
-/** Uploads leave so much of the disk free, in bytes: the store may be on it. */
-const RESERVE_BYTES = 64_000_000
-const ROOM_EVERY_BYTES = 8_000_000
+/** Disk space that uploads must leave free, in bytes: the store may be on the same disk. */
+const MIN_FREE_BYTES = 64_000_000
+/** How often an upload checks the free space, in bytes received. */
+const FREE_SPACE_CHECK_BYTES = 8_000_000
 
 export interface FilesOptions {
   dir: string
+  /** Maximum size of one price file. */
   maxBytes: number
+  /** Maximum total size of one user's price files. */
   quotaBytes: number
 }
 
+/** Stores the files in `dir`, which is created if it does not exist. */
 export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): ImportFiles {
   const file = (id: string) => join(dir, `${id}.csv`)
   const report = (id: string) => join(dir, `${id}.problems.csv`)
   /**
-   * Bytes of each user's files that came in since the user's first running upload began, and how many uploads run: what
-   * was stored before is counted by each upload when it begins.
+   * Per user, the number of uploads in progress and the bytes they have written so far. Each upload adds the bytes that
+   * were stored before it started.
    */
-  const arriving = new Map<string, { bytes: number; uploads: number }>()
+  const active = new Map<string, { bytes: number; uploads: number }>()
 
   const megabytes = (bytes: number) => `${Math.floor(bytes / 1_000_000)} MB`
   const quotaExceeded = () =>
     new ImportError(
       413,
       'upload_quota_exceeded',
-      `Your price files may take ${megabytes(quotaBytes)} together. Discard imports that you no longer need.`,
+      `Your price files may use up to ${megabytes(quotaBytes)} in total. Discard imports that you no longer need.`,
     )
 
   async function* limited(bytes: AsyncIterable<Uint8Array>, count: (added: number) => number) {
     let size = 0
-    let roomAt = 0
+    let nextCheckAt = 0
     for await (const chunk of bytes) {
       size += chunk.length
-      if (size >= roomAt) {
-        await leaveRoom()
-        roomAt = size + ROOM_EVERY_BYTES
+      if (size >= nextCheckAt) {
+        await requireFreeSpace()
+        nextCheckAt = size + FREE_SPACE_CHECK_BYTES
       }
       if (size > maxBytes) {
-        const words = `The price file is larger than ${megabytes(maxBytes)}, the largest that is accepted here.`
-        throw new ImportError(413, 'payload_too_large', words)
+        const message = `The price file is larger than the limit of ${megabytes(maxBytes)}.`
+        throw new ImportError(413, 'payload_too_large', message)
       }
       if (count(chunk.length) > quotaBytes) throw quotaExceeded()
       yield chunk
     }
   }
 
-  async function leaveRoom(): Promise<void> {
+  async function requireFreeSpace(): Promise<void> {
     const { bavail, bsize } = await statfs(dir)
-    if (bavail * bsize < RESERVE_BYTES)
+    if (bavail * bsize < MIN_FREE_BYTES)
       throw new StoreUnavailableError('the disk for price files is almost full')
   }
 
@@ -93,13 +97,13 @@ export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): Import
 
     async keep(id, userId, stored, bytes) {
       let size = 0
-      const own = arriving.get(userId) ?? { bytes: 0, uploads: 0 }
-      arriving.set(userId, own)
-      own.uploads++
+      const userTotal = active.get(userId) ?? { bytes: 0, uploads: 0 }
+      active.set(userId, userTotal)
+      userTotal.uploads++
       const count = (added: number) => {
         size += added
-        own.bytes += added
-        return stored + own.bytes
+        userTotal.bytes += added
+        return stored + userTotal.bytes
       }
       try {
         await mkdir(dir, { recursive: true, mode: 0o700 })
@@ -107,49 +111,49 @@ export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): Import
         await pipeline(Readable.from(limited(bytes, count), { objectMode: false }), disk)
         return size
       } catch (error) {
-        own.bytes -= size
-        await removed(file(id))
+        userTotal.bytes -= size
+        await remove(file(id))
         const { code } = error as NodeJS.ErrnoException
         if (typeof code === 'string' && /^E[A-Z]+$/.test(code) && code !== 'ECONNRESET')
           throw new StoreUnavailableError(`the price file cannot be written (${code})`)
         throw error
       } finally {
-        if (--own.uploads === 0) arriving.delete(userId)
+        if (--userTotal.uploads === 0) active.delete(userId)
       }
     },
 
-    arriving: (userId) => arriving.get(userId)?.uploads ?? 0,
+    uploadsInProgress: (userId) => active.get(userId)?.uploads ?? 0,
 
     has: (id) => existsSync(file(id)),
 
-    async need(id) {
-      const words = 'The price file of this import is not on this machine any more. Upload it again.'
+    async requireFile(id) {
+      const message = 'The price file of this import is no longer on this server. Upload it again.'
       await access(file(id)).catch(() => {
-        throw new ImportError(409, 'conflict', words)
+        throw new ImportError(409, 'conflict', message)
       })
     },
 
-    async needReport(id) {
+    async requireReport(id) {
       await access(report(id)).catch(() => {
-        throw new ImportError(404, 'not_found', 'The report of this import is not on this machine.')
+        throw new ImportError(404, 'not_found', 'The report of this import is not on this server.')
       })
     },
 
-    drop: (id) => removed(file(id)),
+    deleteFile: (id) => remove(file(id)),
 
-    async forget(id) {
-      await Promise.all([file(id), report(id)].map(removed))
+    async deleteAll(id) {
+      await Promise.all([file(id), report(id)].map(remove))
     },
 
-    async sweep(known) {
+    async deleteOrphans(jobIds) {
       for (const name of await readdir(dir).catch(() => [])) {
         const [id = ''] = name.split('.')
         const { mtimeMs } = (await stat(join(dir, name)).catch(() => null)) ?? { mtimeMs: Date.now() }
-        if (!known.has(id) && Date.now() - mtimeMs > ORPHAN_MS) await removed(join(dir, name))
+        if (!jobIds.has(id) && Date.now() - mtimeMs > ORPHAN_MS) await remove(join(dir, name))
       }
     },
   }
 }
 
-/** Removes a file if it is there; one that cannot be removed hinders nothing. */
-const removed = (path: string) => rm(path, { force: true }).catch(() => {})
+/** Deletes a file if it exists. Failures are ignored: `deleteOrphans` tries again. */
+const remove = (path: string) => rm(path, { force: true }).catch(() => {})

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Key } from '../../connect/store/store.ts'
 import { FIELDS } from './columns.ts'
 
-/** The format that this version of the app writes. */
+/** The record format that this version of the app writes. */
 export const FORMAT = 3
 
 const count = z.number().int().nonnegative()
@@ -11,8 +11,8 @@ const problemSchema = z.object({ line: count, reason: z.string(), cells: z.array
 const columnsSchema = z.partialRecord(z.enum(FIELDS), count)
 
 /**
- * A price file on its way into a catalogue, as the store keeps it: uploaded and checked, looked at by its user, sent,
- * reported. The file and the report of its problem rows are in the imports folder, under the job's id.
+ * The stored record of an import. A job is uploaded, checked, reviewed by its user and sent. Its price file and problem
+ * report are in the imports folder, named by the job's id.
  */
 export const jobSchema = z.object({
   format: z.literal(FORMAT),
@@ -23,7 +23,7 @@ export const jobSchema = z.object({
   catalogueName: z.string(),
   fileName: z.string(),
   bytes: count,
-  /** The platform's name for this import; the same for every run of the job, so that a run resumes the one before. */
+  /** The platform's id of this import; the same for every run, so that a run resumes the previous one. */
   batchId: z.string(),
   state: z.enum(['checking', 'ready', 'unreadable', 'running', 'completed', 'failed']),
   /** Times are in ms since 1970. */
@@ -32,15 +32,15 @@ export const jobSchema = z.object({
   endedAt: z.number().nullable(),
   headings: z.array(z.string()),
   columns: columnsSchema,
-  /** Why the file cannot be sent with the chosen columns. */
+  /** User-facing reasons why the file cannot be sent with the chosen columns. */
   mappingErrors: z.array(z.string()),
-  /** What the check found. */
+  /** Row counts of the check. */
   rows: count,
   validRows: count,
   invalidRows: count,
-  /** The first rows as they are in the file. */
+  /** The first rows, unparsed. */
   sample: z.array(z.array(z.string())),
-  /** The first items as they will be sent, and the first problems. */
+  /** The first items, as they will be sent. */
   preview: z.array(
     z.object({
       code: z.string(),
@@ -51,6 +51,7 @@ export const jobSchema = z.object({
       category: text,
     }),
   ),
+  /** The first problem rows. */
   problems: z.array(problemSchema),
   progress: z
     .object({
@@ -63,12 +64,12 @@ export const jobSchema = z.object({
       waiting: z.string().nullable(),
     })
     .nullable(),
-  /** Why it failed or cannot be read, for the user. */
+  /** User-facing reason why the import failed or the file is unreadable. */
   failure: z.string().nullable(),
 })
 export type Job = z.infer<typeof jobSchema>
 
-/** Reads a stored job of this or an earlier format; null if it is neither. */
+/** Parses a stored job of this or an earlier format; returns null if the format is unknown. */
 export function parseJob(value: string): Job | null {
   try {
     const parsed = jobSchema.safeParse(migrate(JSON.parse(value)))
@@ -78,11 +79,11 @@ export function parseJob(value: string): Job | null {
   }
 }
 
-/** Format 1 had no `format`, and at first not all fields; format 2 had other names for some. */
+/** Format 1 had no `format` and lacked some fields; format 2 used other names for some fields. */
 function migrate(record: Record<string, unknown>): unknown {
   if (record.format === FORMAT) return record
   const { context, doubts = [], good = 0, bad = 0, first = [], ...rest } = record
-  const absent = {
+  const defaults = {
     headings: [],
     columns: {},
     sample: [],
@@ -92,7 +93,7 @@ function migrate(record: Record<string, unknown>): unknown {
     failure: null,
   }
   return {
-    ...absent,
+    ...defaults,
     ...rest,
     bxcontext: context,
     mappingErrors: doubts,
@@ -105,5 +106,5 @@ function migrate(record: Record<string, unknown>): unknown {
 
 export const JOB = 'import'
 export const jobKey = (userId: string, id: string): Key => ({ kind: JOB, owner: userId, id })
-/** Held and renewed by the process that works on the job. */
+/** The lease held by the process that runs the job. */
 export const leaseKey = (userId: string, id: string): Key => ({ kind: 'import-lease', owner: userId, id })

@@ -1,26 +1,27 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ConnectionRef, KeyValueStore } from '../../connect/index.ts'
 import type { TokenSource } from '../../connect/platform/token-source.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import type { Columns } from './columns.ts'
-import { ImportError, noSuchImport, unreadableImport } from './errors.ts'
+import { ImportError, importNotFound, unreadableImport } from './errors.ts'
 import { createFiles } from './files.ts'
 import { FORMAT, JOB, type Job, jobKey, leaseKey, parseJob } from './import-job.ts'
 import type { Problem } from './items.ts'
-import { createJobRunner, type Task } from './job-runner.ts'
+import { createJobRunner, type JobTask } from './job-runner.ts'
 import { checkFile, readBatches } from './reader.ts'
 import { createReport } from './report.ts'
 import { runImport } from './run.ts'
 
-/** A job, and whether it was interrupted: it should be running, and no process runs it. */
+/** A job. `interrupted`: it should be running, but no process is working on it. */
 export type JobView = Job & { interrupted: boolean }
 
 export interface ImportService {
   /**
-   * Stores an uploaded file and starts to check it. Throws `ImportError` (413), and stores nothing, if the file is too
-   * large, or exceeds what is left of the user's quota.
+   * Stores an uploaded file and starts checking it. Throws `ImportError` (413) if the file is too large or exceeds the
+   * user's quota, and `ImportError` (409) if too many imports are in progress.
    */
   upload(
     ref: ConnectionRef,
@@ -29,23 +30,23 @@ export interface ImportService {
   ): Promise<Job>
   /** Throws `ImportError` (404). */
   get(userId: string, id: string): Promise<JobView>
-  /** The jobs of a connection, the latest first. */
+  /** Lists the jobs of a connection, newest first. */
   list(ref: ConnectionRef): Promise<JobView[]>
-  /** Chooses the columns, or goes by the headings, and checks the file again. */
+  /** Sets the columns, or guesses them from the headings if omitted, and checks the file again. */
   choose(userId: string, id: string, columns?: Columns): Promise<void>
-  /** Starts sending, or resumes a job that was interrupted or has failed. `strict` rejects a file with problems. */
+  /** Starts sending, or resumes an interrupted or failed job. With `strict`, throws if any row has a problem. */
   start(userId: string, id: string, options?: { strict?: boolean }): Promise<void>
-  /** Stops sending; items already sent are kept, and the job can be started again. */
+  /** Stops sending. Items already sent are kept, and the job can be started again. */
   stop(userId: string, id: string): Promise<void>
   /** Deletes the job, its file and its report. */
   discard(userId: string, id: string): Promise<void>
-  /** The path of the CSV report of all problem rows. Throws `ImportError` (404) when it is not on this machine. */
+  /** Resolves to the path of the CSV problem report. Throws `ImportError` (404) if it is not on this machine. */
   report(userId: string, id: string): Promise<string>
-  /** Resolves when the job is not running in this process, or after `ms`. */
+  /** Resolves when this process is not running the job, or after `ms` at the latest. */
   settled(id: string, ms: number): Promise<void>
-  /** Resumes every interrupted job whose file is on this machine: for the start of the app. */
+  /** Resumes every interrupted job whose file is on this machine. Called at startup. */
   resume(): Promise<void>
-  /** Stops the work of this process; the jobs are kept and can be resumed. */
+  /** Stops the jobs of this process; they can be resumed later. */
   close(): Promise<void>
 }
 
@@ -53,28 +54,32 @@ export interface ImportServiceOptions {
   store: KeyValueStore
   /** The folder for files and reports. */
   dir: string
-  /** The largest price file, and the most that the files of one user may take together, in bytes. */
+  /** Maximum size of one price file, in bytes. */
   maxBytes: number
+  /** Maximum total size of one user's price files, in bytes. */
   quotaBytes: number
   catalogueImports: CatalogueImports
-  /** A source of tokens for a connection, which waits for the platform's rate limit. */
+  /** Returns a rate-limited token source for a connection. */
   source(ref: ConnectionRef): TokenSource
   log: Logger
 }
 
-const KEPT_PROBLEMS = 100
-const KEPT_JOBS = 20
-/** How many jobs of one user may run at a time. */
+/** Problem rows stored in the job; the report has more. */
+const MAX_STORED_PROBLEMS = 100
+/** Finished jobs kept per user. */
+const MAX_FINISHED_JOBS = 20
+/** Jobs that one user may have in progress. */
 const MAX_RUNNING = 5
 
+/** Imports price files into catalogues: stores, checks and sends them in background jobs. */
 export function createImportService(options: ImportServiceOptions): ImportService {
   const { store, catalogueImports, source, log } = options
   const files = createFiles(options)
-  const runner = createJobRunner({ store, log, onCompleted: files.drop })
+  const runner = createJobRunner({ store, log, onCompleted: files.deleteFile })
 
   async function read(userId: string, id: string): Promise<{ job: Job; value: string }> {
     const value = await store.get(jobKey(userId, id))
-    if (value === null) throw noSuchImport()
+    if (value === null) throw importNotFound()
     const job = parseJob(value)
     if (!job) throw unreadableImport()
     return { job, value }
@@ -85,27 +90,27 @@ export function createImportService(options: ImportServiceOptions): ImportServic
   }
 
   /**
-   * Changes a job that is not running, and runs it.
-   * Throws `ImportError` (409) if its state is none of `from`.
+   * Moves an idle job from one of the states `from` to the state that `change` returns, and runs `task`.
+   * Throws `ImportError` (409) if the job is in another state or is running.
    */
-  async function begin(
+  async function startTask(
     userId: string,
     id: string,
     from: Job['state'][],
-    to: (job: Job) => Partial<Job>,
-    task: (job: Job) => Task,
+    change: (job: Job) => Partial<Job>,
+    task: (job: Job) => JobTask,
   ): Promise<void> {
-    const { job: seen } = await read(userId, id)
-    const { interrupted } = await view(seen)
-    if (!interrupted && !from.includes(seen.state)) throw notNow(seen)
+    const { job: initial } = await read(userId, id)
+    const { interrupted } = await view(initial)
+    if (!interrupted && !from.includes(initial.state)) throw invalidState(initial)
     const leaseToken = await runner.acquireLease(userId, id)
-    if (!leaseToken) throw notNow(seen)
+    if (!leaseToken) throw invalidState(initial)
     try {
       const { job, value } = await read(userId, id)
-      if (!from.includes(job.state) && !shouldRun(job)) throw notNow(job)
-      const next = { ...job, ...to(job) }
+      if (!from.includes(job.state) && !shouldRun(job)) throw invalidState(job)
+      const next = { ...job, ...change(job) }
       const record = JSON.stringify(next)
-      if (!(await store.compareAndSet(jobKey(userId, id), value, record))) throw notNow(job)
+      if (!(await store.compareAndSet(jobKey(userId, id), value, record))) throw invalidState(job)
       runner.run(next, record, leaseToken, task(next))
     } catch (error) {
       await runner.releaseLease(userId, id, leaseToken)
@@ -113,24 +118,24 @@ export function createImportService(options: ImportServiceOptions): ImportServic
     }
   }
 
-  const check =
-    (job: Job, columns?: Columns): Task =>
+  const checkTask =
+    (job: Job, columns?: Columns): JobTask =>
     async (_save, signal) => {
       const report = createReport(files.report(job.id))
       const problems: Job['problems'] = []
-      const found = await checkFile(files.file(job.id), {
+      const result = await checkFile(files.file(job.id), {
         ...(columns && { columns }),
         signal,
         onProblem: (problem, headings) => {
-          if (problems.length < KEPT_PROBLEMS) problems.push(brief(problem))
+          if (problems.length < MAX_STORED_PROBLEMS) problems.push(truncateProblem(problem))
           return report.add(problem, headings)
         },
       }).finally(() => report.end())
-      return { ...found, problems, state: 'ready', failure: null }
+      return { ...result, problems, state: 'ready', failure: null }
     }
 
-  const send =
-    (job: Job): Task =>
+  const sendTask =
+    (job: Job): JobTask =>
     async (save, signal) => {
       const outcome = await runImport({
         catalogueImports,
@@ -142,25 +147,21 @@ export function createImportService(options: ImportServiceOptions): ImportServic
         onProgress: (progress) => save({ progress: { ...progress } }),
       })
       if (outcome.sent !== job.validRows)
-        throw new ImportError(
-          409,
-          'conflict',
-          'The file on disk is not the one that was checked. Upload it again.',
-        )
+        throw new ImportError(409, 'conflict', 'The file has changed since it was checked. Upload it again.')
       return { state: 'completed', failure: null }
     }
 
-  async function forget(userId: string, id: string): Promise<void> {
+  async function deleteJob(userId: string, id: string): Promise<void> {
     await store.delete(jobKey(userId, id))
-    await files.forget(id)
+    await files.deleteAll(id)
   }
 
-  async function list(userId: string): Promise<Job[]> {
+  async function listAll(userId: string): Promise<Job[]> {
     const entries = await store.list(JOB, userId)
     const jobs = entries.flatMap(({ key, value }) => {
       const job = parseJob(value)
       if (!job)
-        log.error({ code: 'import_unreadable', importId: key.id }, 'the record of an import cannot be read')
+        log.error({ code: 'import_unreadable', importId: key.id }, 'an import record cannot be read')
       return job ?? []
     })
     return jobs.sort((a, b) => b.createdAt - a.createdAt)
@@ -168,8 +169,8 @@ export function createImportService(options: ImportServiceOptions): ImportServic
 
   return {
     async upload({ userId, bxcontext }, { catalogue, fileName }, bytes) {
-      const jobs = await list(userId)
-      if (jobs.filter(shouldRun).length + files.arriving(userId) >= MAX_RUNNING)
+      const jobs = await listAll(userId)
+      if (jobs.filter(shouldRun).length + files.uploadsInProgress(userId) >= MAX_RUNNING)
         throw new ImportError(
           409,
           'conflict',
@@ -183,34 +184,33 @@ export function createImportService(options: ImportServiceOptions): ImportServic
         const leaseToken = await runner.acquireLease(userId, id)
         const record = JSON.stringify(job)
         await store.set(jobKey(userId, id), record)
-        if (leaseToken) runner.run(job, record, leaseToken, check(job))
+        if (leaseToken) runner.run(job, record, leaseToken, checkTask(job))
       } catch (error) {
-        await forget(userId, id).catch(() => {})
+        await deleteJob(userId, id).catch(() => {})
         throw error
       }
-      const old = (await list(userId)).filter((known) => !shouldRun(known)).slice(KEPT_JOBS)
-      for (const { id: oldId } of old) await forget(userId, oldId)
+      const expired = (await listAll(userId)).filter((job) => !shouldRun(job)).slice(MAX_FINISHED_JOBS)
+      for (const { id: oldId } of expired) await deleteJob(userId, oldId)
       return job
     },
 
     get: async (userId, id) => view((await read(userId, id)).job),
 
     list: async ({ userId, bxcontext }) =>
-      Promise.all((await list(userId)).filter((job) => job.bxcontext === bxcontext).map(view)),
+      Promise.all((await listAll(userId)).filter((job) => job.bxcontext === bxcontext).map(view)),
 
     async choose(userId, id, columns) {
-      await files.need(id)
-      const chosen = (): Partial<Job> => ({ state: 'checking', columns: columns ?? {} })
-      await begin(userId, id, ['ready', 'unreadable'], chosen, (job) => check(job, columns))
+      await files.requireFile(id)
+      const toChecking = (): Partial<Job> => ({ state: 'checking', columns: columns ?? {} })
+      await startTask(userId, id, ['ready', 'unreadable'], toChecking, (job) => checkTask(job, columns))
     },
 
     async start(userId, id, { strict = false } = {}) {
-      await files.need(id)
-      const started = ({ state, mappingErrors, validRows, invalidRows }: Job): Partial<Job> => {
+      await files.requireFile(id)
+      const toRunning = ({ state, mappingErrors, validRows, invalidRows }: Job): Partial<Job> => {
         if (state === 'checking') throw new ImportError(409, 'conflict', 'The file must be checked first.')
         if (mappingErrors.length > 0) throw new ImportError(400, 'invalid_input', mappingErrors.join(' '))
-        if (validRows === 0)
-          throw new ImportError(400, 'invalid_input', 'This file has no row that can be sent.')
+        if (validRows === 0) throw new ImportError(400, 'invalid_input', 'This file has no valid rows.')
         if (strict && invalidRows > 0)
           throw new ImportError(
             400,
@@ -219,43 +219,43 @@ export function createImportService(options: ImportServiceOptions): ImportServic
           )
         return { state: 'running', startedAt: Date.now(), endedAt: null, failure: null, progress: null }
       }
-      await begin(userId, id, ['ready', 'failed'], started, send)
+      await startTask(userId, id, ['ready', 'failed'], toRunning, sendTask)
     },
 
     async stop(userId, id) {
       const { job, value } = await read(userId, id)
-      if (job.state !== 'running') throw notNow(job)
+      if (job.state !== 'running') throw invalidState(job)
       const next: Job = { ...job, state: 'failed', endedAt: Date.now(), failure: 'You stopped this import.' }
-      // The runner writes often: try once more after one of its writes.
+      // The runner updates the record frequently, so retry once after a conflict.
       if (await store.compareAndSet(jobKey(userId, id), value, JSON.stringify(next))) return
-      const again = await read(userId, id)
-      const stopped = JSON.stringify({ ...next, progress: again.job.progress })
+      const latest = await read(userId, id)
+      const stopped = JSON.stringify({ ...next, progress: latest.job.progress })
       if (
-        again.job.state !== 'running' ||
-        !(await store.compareAndSet(jobKey(userId, id), again.value, stopped))
+        latest.job.state !== 'running' ||
+        !(await store.compareAndSet(jobKey(userId, id), latest.value, stopped))
       )
         throw new ImportError(409, 'conflict', 'This import has just changed. Reload the page.')
     },
 
     async discard(userId, id) {
-      if ((await store.get(jobKey(userId, id))) === null) throw noSuchImport()
-      await forget(userId, id)
+      if ((await store.get(jobKey(userId, id))) === null) throw importNotFound()
+      await deleteJob(userId, id)
     },
 
     async report(userId, id) {
       await read(userId, id)
-      await files.needReport(id)
+      await files.requireReport(id)
       return files.report(id)
     },
 
     async resume() {
-      const known = new Set<string>()
+      const jobIds = new Set<string>()
       for await (const { key } of store.scan(JOB)) {
-        known.add(key.id)
+        jobIds.add(key.id)
         if (runner.isRunning(key.id) || !files.has(key.id)) continue
         const leaseToken = await runner.acquireLease(key.owner, key.id, 1)
         if (!leaseToken) continue
-        // Read when it is held: the scan may be older.
+        // Read again now that the lease is held: the scan may be out of date.
         const value = await store.get(key)
         const job = value && parseJob(value)
         if (!job || !shouldRun(job)) {
@@ -264,18 +264,16 @@ export function createImportService(options: ImportServiceOptions): ImportServic
         }
         log.info({ importId: job.id }, 'import resumed')
         const columns = Object.keys(job.columns).length > 0 ? job.columns : undefined
-        runner.run(job, value, leaseToken, job.state === 'running' ? send(job) : check(job, columns))
+        runner.run(job, value, leaseToken, job.state === 'running' ? sendTask(job) : checkTask(job, columns))
       }
-      await files.sweep(known)
+      await files.deleteOrphans(jobIds)
     },
 
     async settled(id, ms) {
-      let timer: NodeJS.Timeout | undefined
-      const after = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, ms)
-      })
-      await Promise.race([runner.settled(id), after])
-      clearTimeout(timer)
+      const timer = new AbortController()
+      const timeout = setTimeout(ms, undefined, { signal: timer.signal }).catch(() => {})
+      await Promise.race([runner.settled(id), timeout])
+      timer.abort()
     },
 
     close: runner.close,
@@ -310,10 +308,10 @@ function newJob({
   }
 }
 
-const notNow = ({ state }: Job) =>
-  new ImportError(409, 'conflict', `This import is ${state}, so that is not possible now.`)
+const invalidState = ({ state }: Job) =>
+  new ImportError(409, 'conflict', `This is not possible while the import is ${state}.`)
 
-/** A problem as a page shows it. */
-function brief({ line, reason, cells }: Problem): Problem {
+/** Truncates a problem for display on a page. */
+function truncateProblem({ line, reason, cells }: Problem): Problem {
   return { line, reason, cells: cells.slice(0, 8).map((cell) => cell.slice(0, 60)) }
 }

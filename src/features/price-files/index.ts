@@ -8,7 +8,7 @@ import { resumeImports } from './resume.ts'
 import { importRoutes, importSection } from './routes.ts'
 import { type PriceFilesSettings, priceFilesSettings } from './settings.ts'
 
-/** Price files on their way into a catalogue: on pages for users, and by `npm run push-catalogue` with an API key. */
+/** Imports price files into a catalogue: on web pages, and from the command line (`npm run push-catalogue`). */
 export const priceFiles: Feature<PriceFilesSettings> = {
   name: 'price-files',
   needs: ['catalogues', 'first-party'],

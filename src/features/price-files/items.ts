@@ -3,40 +3,43 @@ import { type Columns, FIELDS } from './columns.ts'
 import { ITEM_LIMITS, type Item } from './contract.ts'
 import { createSeenCodes } from './seen-codes.ts'
 
-/** A row that cannot go, and why, in words for the user. */
+/** A rejected row. */
 export interface Problem {
-  /** Counted from 1. */
+  /** Line number, starting at 1. */
   line: number
+  /** User-facing reason. */
   reason: string
-  /** The row's cells, each cut to what a report can show. */
+  /** The row's cells, truncated for display. */
   cells: string[]
 }
 
 export interface ItemReader {
-  /** The row as an item, or what is wrong with it. */
+  /** Converts a row to an item, or returns the problem that prevents it. */
   read(row: Row): Item | Problem
 }
 
-/** Characters of a cell that a report shows. */
-const SHOWN = 200
-/** What makes a spreadsheet take text for a formula (OWASP, CSV injection), full-width forms included. */
+/** Maximum length of a cell in a report, in characters. */
+const MAX_CELL_LENGTH = 200
+/**
+ * First characters that make a spreadsheet treat text as a formula (OWASP, CSV injection), including full-width forms.
+ */
 const FORMULA = /^[=+\-@\t\r＝＋－＠]/
 
-export function isProblem(read: Item | Problem): read is Problem {
-  return 'reason' in read
+export function isProblem(result: Item | Problem): result is Problem {
+  return 'reason' in result
 }
 
 /**
- * Turns rows into items. Checks each cell and, over the whole file, that no code comes twice (the first one counts).
- * `expected` is how many rows there may be: a hint that spares memory.
+ * Converts rows to items. Validates each cell and rejects duplicate codes (the first row with a code wins).
+ * `expected` is the estimated number of rows, which sizes the table of codes.
  */
 export function createItemReader(
   { headings, delimiter }: { headings: readonly string[]; delimiter: string },
   columns: Columns,
   expected?: number,
 ): ItemReader {
-  // Semicolons separate where the comma is the decimal sign.
-  const priceOf = delimiter === ';' ? priceWithComma : priceWithPoint
+  // Locales that use a decimal comma separate CSV cells with semicolons.
+  const parsePrice = delimiter === ';' ? parsePriceWithComma : parsePriceWithPoint
   const seen = createSeenCodes(expected)
   const mapped = FIELDS.flatMap((field) => {
     const column = columns[field]
@@ -44,133 +47,138 @@ export function createItemReader(
   })
 
   /**
-   * Rows that an open quote made into one cell: with the first line of that cell the row would be whole, its price
-   * included. Taken for text the others would be lost, and the last one's price would go to the first one's item.
+   * Detects an unclosed quote, which merges several rows into one cell: the row is complete if only the first line of
+   * that cell is used. Without this check, the merged rows would be lost and the first item would get the last row's
+   * price.
    */
-  function swallowed(cells: string[]): string | undefined {
-    // Looked at for every cell of a file, so that nothing is made for those without a line break.
-    for (let at = 0; at < cells.length; at++) {
-      const cell = cells[at] ?? ''
+  function unclosedQuote(cells: string[]): string | undefined {
+    // Runs for every cell: avoid allocations for cells without a line break.
+    for (let index = 0; index < cells.length; index++) {
+      const cell = cells[index] ?? ''
       if (!cell.includes('\n') && !cell.includes('\r')) continue
       const lines = cell.split(/\r\n|\n|\r/)
-      const row = [...cells.slice(0, at), ...(lines[0] ?? '').split(delimiter)]
+      const row = [...cells.slice(0, index), ...(lines[0] ?? '').split(delimiter)]
       const price = row[columns.price ?? -1]?.trim() ?? ''
-      if (row.length === headings.length && typeof priceOf(price) === 'number')
-        return `a quote is opened and not closed where it should be: a cell holds ${lines.length} lines that look like rows.`
+      if (row.length === headings.length && typeof parsePrice(price) === 'number')
+        return `a quote is not closed: one cell contains ${lines.length} lines that look like rows.`
     }
     return undefined
   }
 
   return {
     read({ line, cells }) {
-      const problem = (reason: string): Problem => ({ line, reason, cells: cells.slice(0, 50).map(shown) })
-      const wrong = misshapen(cells, headings) ?? swallowed(cells)
-      if (wrong) return problem(wrong)
+      const problem = (reason: string): Problem => ({ line, reason, cells: cells.slice(0, 50).map(truncate) })
+      const rowProblem = shapeProblem(cells, headings) ?? unclosedQuote(cells)
+      if (rowProblem) return problem(rowProblem)
       const item: Item = { code: '', price: 0 }
       for (const { field, column } of mapped) {
         const cell = (cells[column] ?? '').trim()
         if (field === 'price') {
-          const price = priceOf(cell)
+          const price = parsePrice(cell)
           if (typeof price === 'string') return problem(price)
           item.price = price
           continue
         }
         if (cell === '') continue
-        const reason = textFault(field, cell)
+        const reason = textProblem(field, cell)
         if (reason) return problem(reason)
         item[field] = cell
       }
       if (item.code === '') return problem('the code is missing.')
       const earlier = seen.add(item.code, line)
       if (earlier !== undefined)
-        return problem(`the code "${shown(item.code)}" is on line ${earlier} already; that one is used.`)
+        return problem(`the code "${truncate(item.code)}" already occurs on line ${earlier}, which is used.`)
       return item
     },
   }
 }
 
-/** What is wrong with a row as a whole. */
-function misshapen(cells: string[], headings: readonly string[]): string | undefined {
+/** Checks that a row has the right number of cells and does not repeat the headings. */
+function shapeProblem(cells: string[], headings: readonly string[]): string | undefined {
   const { length } = headings
-  if (cells.length < length) return `it has ${cells.length} cells where the headings have ${length}.`
+  if (cells.length < length) return `it has ${cells.length} cells instead of ${length}.`
   if (cells.length > length && cells.slice(length).some((cell) => cell.trim() !== ''))
-    return `it has ${cells.length} cells where the headings have ${length}; is a quote missing around a cell?`
-  // One cell is compared before all of them are.
-  if (cells[0]?.trim() === headings[0] && headings.every((heading, at) => cells[at]?.trim() === heading))
-    return 'these are the headings again.'
+    return `it has ${cells.length} cells instead of ${length}; a cell may need quotes.`
+  // Compare one cell first: it rules out nearly every row.
+  if (
+    cells[0]?.trim() === headings[0] &&
+    headings.every((heading, index) => cells[index]?.trim() === heading)
+  )
+    return 'this row repeats the headings.'
   return undefined
 }
 
-function textFault(field: string, cell: string): string | undefined {
-  const most = field === 'code' ? ITEM_LIMITS.code : ITEM_LIMITS.text
-  if (cell.length > most) return `the ${field} has ${cell.length} characters; at most ${most} are allowed.`
+function textProblem(field: string, cell: string): string | undefined {
+  const max = field === 'code' ? ITEM_LIMITS.code : ITEM_LIMITS.text
+  if (cell.length > max) return `the ${field} has ${cell.length} characters; the maximum is ${max}.`
   const first = cell.charCodeAt(0)
-  // Letters and digits begin nearly every cell, and to see that is quicker than the expression.
+  // Nearly every cell starts with a letter or digit, and checking for that is faster than the regular expression.
   if (first < 0x30 || first > 0x7a || first === 0x3d || first === 0x40) {
     if (FORMULA.test(cell))
-      return `the ${field} begins with "${cell[0]}", which a spreadsheet takes for a formula; begin it with a letter or digit.`
+      return `the ${field} starts with "${cell[0]}", which spreadsheets treat as a formula; start it with a letter or digit.`
   }
   if (field === 'code' ? /[\p{Cc}\p{Cf}]/u.test(cell) : UNPRINTABLE.test(cell))
-    return `the ${field} has a line break or another character that cannot be seen.`
+    return `the ${field} contains a line break or an invisible character.`
   return undefined
 }
 
-/** Control characters that no text has, other than tabs and line breaks; and those that turn its direction. */
+/** Control characters other than tabs and line breaks, and characters that change the text direction. */
 const UNPRINTABLE = /[^\P{Cc}\t\n\r]|\p{Bidi_Control}/u
 
 const POINT = /^\d{0,10}\.?\d{1,10}$/
 const POINT_THOUSANDS = /^[1-9]\d{0,2}(,\d{3})+(\.\d{1,10})?$/
 const COMMA = /^\d{1,10},\d{1,10}$/
 const COMMA_THOUSANDS = /^[1-9]\d{0,2}(\.\d{3})+(,\d{1,10})?$/
-const fromComma = (text: string) => Number(text.replaceAll('.', '').replace(',', '.'))
+const fromCommaFormat = (text: string) => Number(text.replaceAll('.', '').replace(',', '.'))
 
-/** The digits of a price, or what is wrong with it. */
-function digitsOf(cell: string): { digits: string } | string {
+/** Returns a price without its currency sign, or the problem with it. */
+function parseDigits(cell: string): { digits: string } | string {
   if (cell === '') return 'the price is missing.'
   if (/^\$?\s*[-−(]|-$/.test(cell)) return 'the price is negative.'
   return { digits: cell.replace(/^\$\s*/, '') }
 }
 
 /**
- * A price in dollars: `1234.5`, `$1,234.50`. A comma before exactly three digits separates thousands; before one or
- * two, or after a zero, it is the decimal sign.
+ * Parses a price in dollars: `1234.5`, `$1,234.50`. A comma before exactly three digits separates thousands; before one
+ * or two digits, or after a zero, it is the decimal separator. Returns the problem if the price is invalid.
  */
-function priceWithPoint(cell: string): number | string {
-  if (POINT.test(cell)) return inRange(Number(cell))
-  const read = digitsOf(cell)
-  if (typeof read === 'string') return read
-  const { digits } = read
-  if (POINT.test(digits)) return inRange(Number(digits))
-  if (POINT_THOUSANDS.test(digits)) return inRange(Number(digits.replaceAll(',', '')))
+function parsePriceWithPoint(cell: string): number | string {
+  if (POINT.test(cell)) return checkRange(Number(cell))
+  const parsed = parseDigits(cell)
+  if (typeof parsed === 'string') return parsed
+  const { digits } = parsed
+  if (POINT.test(digits)) return checkRange(Number(digits))
+  if (POINT_THOUSANDS.test(digits)) return checkRange(Number(digits.replaceAll(',', '')))
   if (/^\d+,\d{1,2}$|^0,\d{1,10}$/.test(digits) || (COMMA_THOUSANDS.test(digits) && digits.includes(',')))
-    return inRange(fromComma(digits))
-  return unreadable(cell, '1234.50')
+    return checkRange(fromCommaFormat(digits))
+  return unknownFormat(cell, '1234.50')
 }
 
-/** A price where the comma is the decimal sign: `1234,5`, `1.234,50`. What could be read in two ways is not read. */
-function priceWithComma(cell: string): number | string {
-  const read = digitsOf(cell)
-  if (typeof read === 'string') return read
-  const { digits } = read
+/** Parses a price with a decimal comma: `1234,5`, `1.234,50`. Returns the problem if it is invalid or ambiguous. */
+function parsePriceWithComma(cell: string): number | string {
+  const parsed = parseDigits(cell)
+  if (typeof parsed === 'string') return parsed
+  const { digits } = parsed
   if (/^[1-9]\d{0,2}\.\d{3}$/.test(digits))
-    return `the price "${shown(cell)}" may be ${digits.replace('.', '')} or ${digits.replace('.', ',')}; write it with two decimals.`
-  if (COMMA.test(digits) || COMMA_THOUSANDS.test(digits)) return inRange(fromComma(digits))
-  if (POINT.test(digits)) return inRange(Number(digits))
-  if (POINT_THOUSANDS.test(digits) && digits.includes('.')) return inRange(Number(digits.replaceAll(',', '')))
-  return unreadable(cell, '1234,50')
+    return `the price "${truncate(cell)}" could mean ${digits.replace('.', '')} or ${digits.replace('.', ',')}; write it with two decimals.`
+  if (COMMA.test(digits) || COMMA_THOUSANDS.test(digits)) return checkRange(fromCommaFormat(digits))
+  if (POINT.test(digits)) return checkRange(Number(digits))
+  if (POINT_THOUSANDS.test(digits) && digits.includes('.'))
+    return checkRange(Number(digits.replaceAll(',', '')))
+  return unknownFormat(cell, '1234,50')
 }
 
-function unreadable(cell: string, example: string): string {
-  return `the price "${shown(cell)}" cannot be read; write it as ${example}.`
+function unknownFormat(cell: string, example: string): string {
+  return `the price "${truncate(cell)}" is invalid; write it as ${example}.`
 }
 
-function inRange(price: number): number | string {
-  return price <= ITEM_LIMITS.price ? price : 'the price is above a billion dollars.'
+function checkRange(price: number): number | string {
+  return price <= ITEM_LIMITS.price ? price : 'the price exceeds one billion dollars.'
 }
 
-/** A cell as a report or a page shows it. */
-function shown(cell: string): string {
-  if (cell.length <= SHOWN) return cell
-  // Copied, as a slice would keep the whole cell in memory.
-  return `${Buffer.from(cell.slice(0, SHOWN)).toString()}… (${cell.length} characters)`
+/** Truncates a cell for a report or page. */
+function truncate(cell: string): string {
+  if (cell.length <= MAX_CELL_LENGTH) return cell
+  // Copy the text: a slice would keep the whole cell in memory.
+  return `${Buffer.from(cell.slice(0, MAX_CELL_LENGTH)).toString()}… (${cell.length} characters)`
 }

@@ -8,56 +8,60 @@ import { ImportError } from './errors.ts'
 import { type Job, jobKey, leaseKey } from './import-job.ts'
 import { createTurns } from './turns.ts'
 
-/** The work on a job: it saves its progress, and resolves to how the job ended. Throws the signal's reason when aborted. */
-export type Task = (save: (change: Partial<Job>) => void, signal: AbortSignal) => Promise<Partial<Job>>
+/** The work of a job. Saves its progress and resolves to the final changes. Throws the signal's reason if aborted. */
+export type JobTask = (save: (change: Partial<Job>) => void, signal: AbortSignal) => Promise<Partial<Job>>
 
-/** Runs jobs in the background, each in one process at a time. */
+/** Runs jobs in the background. A lease ensures that only one process runs a job at a time. */
 export interface JobRunner {
-  /** Takes the lease of a job for this process, waiting up to 3 s for another one's; null if that one keeps it. */
-  acquireLease(userId: string, id: string, tries?: number): Promise<string | null>
+  /**
+   * Acquires the lease of a job, trying every 100 ms (30 times by default). Resolves to null if another process keeps
+   * it.
+   */
+  acquireLease(userId: string, id: string, attempts?: number): Promise<string | null>
   releaseLease(userId: string, id: string, leaseToken: string): Promise<void>
   /**
-   * Runs a job whose lease is held, as long as nobody else changes its record. `stored` is the exact text of the record
-   * in the store, which compare-and-set compares.
+   * Runs a job whose lease is held. Stops if its record is changed elsewhere, for example because the user stops the
+   * job. `stored` is the exact text of the stored record, needed for compare-and-set.
    */
-  run(job: Job, stored: string, leaseToken: string, task: Task): void
+  run(job: Job, stored: string, leaseToken: string, task: JobTask): void
   isRunning(id: string): boolean
-  /** Resolves when the job is not running in this process. */
+  /** Resolves when the job finishes in this process; undefined if it is not running here. */
   settled(id: string): Promise<void> | undefined
-  /** Stops the work of this process; the jobs are kept and can be resumed. */
+  /** Stops the jobs of this process; they can be resumed later. */
   close(): Promise<void>
 }
 
 export interface JobRunnerOptions {
   store: KeyValueStore
   log: Logger
-  /** Called when all items of a job are in the catalogue. */
+  /** Called when a job has completed. */
   onCompleted(id: string): Promise<void>
 }
 
-/** This process is shutting down, or the job was changed by somebody else. */
+/** This process is shutting down, or the job was changed elsewhere. */
 class InterruptedError extends Error {}
 
-/** How long the lease of a killed process lasts, in ms. */
+/** How long a lease lasts unless renewed, in ms. */
 const LEASE_MS = 10_000
-/** How often the record of a running job is written, in ms. */
-const WRITE_MS = 400
+/** How often the record of a running job is saved and its lease renewed, in ms. */
+const HEARTBEAT_MS = 400
 /**
- * How many jobs run at once, of all users and of one; each uses a thread. Checks are short and do not wait for the
- * platform.
+ * Maximum number of concurrent jobs, in total and per user; each uses a thread. Checks have their own limit, as they
+ * are short and don't wait for the platform.
  */
 const CHECKS = { max: 2, maxPerUser: 1 }
 const IMPORTS = { max: 6, maxPerUser: 4 }
 
+/** Creates a runner whose jobs are stored, and locked by leases, in `store`. */
 export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): JobRunner {
   const closing = new AbortController()
   const running = new Map<string, Promise<void>>()
-  const [checks, imports] = [createTurns(CHECKS), createTurns(IMPORTS)]
+  const [runCheck, runImport] = [createTurns(CHECKS), createTurns(IMPORTS)]
 
-  async function acquireLease(userId: string, id: string, tries = 30): Promise<string | null> {
+  async function acquireLease(userId: string, id: string, attempts = 30): Promise<string | null> {
     const leaseToken = randomUUID()
     while (!(await store.compareAndSet(leaseKey(userId, id), null, leaseToken, LEASE_MS))) {
-      if (--tries <= 0) return null
+      if (--attempts <= 0) return null
       await setTimeout(100)
     }
     return leaseToken
@@ -66,37 +70,37 @@ export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): 
     await store.compareAndSet(leaseKey(userId, id), leaseToken, null).catch(() => {})
   }
 
-  function run(job: Job, stored: string, leaseToken: string, task: Task): void {
+  function run(job: Job, stored: string, leaseToken: string, task: JobTask): void {
     const { userId, id } = job
     const [key, lease] = [jobKey(userId, id), leaseKey(userId, id)]
-    const lost = new AbortController()
-    const signal = AbortSignal.any([closing.signal, lost.signal])
+    const changedElsewhere = new AbortController()
+    const signal = AbortSignal.any([closing.signal, changedElsewhere.signal])
     let current = job
-    /** A write without an answer, which the store may have carried out. */
-    let inDoubt: string | null = null
+    /** A value whose write failed, but which the store may have saved. */
+    let unconfirmed: string | null = null
     const save = (change: Partial<Job>) => {
       current = { ...current, ...change }
     }
     async function write(): Promise<void> {
       const value = JSON.stringify(current)
       try {
-        // Written even if nothing has changed: it tells whether the user has stopped or discarded the job.
-        let ours = await store.compareAndSet(key, stored, value)
-        if (!ours && inDoubt !== null) {
-          stored = inDoubt
-          ours = await store.compareAndSet(key, stored, value)
+        // Write even if nothing has changed, to detect that the user has stopped or discarded the job.
+        let saved = await store.compareAndSet(key, stored, value)
+        if (!saved && unconfirmed !== null) {
+          stored = unconfirmed
+          saved = await store.compareAndSet(key, stored, value)
         }
-        if (!ours) return lost.abort(new InterruptedError())
+        if (!saved) return changedElsewhere.abort(new InterruptedError())
         stored = value
-        inDoubt = null
+        unconfirmed = null
       } catch (error) {
-        inDoubt = value
+        unconfirmed = value
         throw error
       }
     }
     async function renew(): Promise<void> {
       const renewed = await store.compareAndSet(lease, leaseToken, leaseToken, LEASE_MS)
-      // It may have expired while the store was unreachable.
+      // The lease may have expired while the store was unreachable.
       if (!renewed) await store.compareAndSet(lease, null, leaseToken, LEASE_MS)
     }
 
@@ -106,10 +110,10 @@ export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): 
         writing = writing.then(write).then(renew, () => {
           // If the store is unreachable, the next heartbeat tries again.
         })
-      }, WRITE_MS)
-      const inTurn = job.state === 'checking' ? checks : imports
-      const result = await inTurn(userId, () => task(save, signal), signal)
-        .catch((error: unknown) => (signal.aborted ? null : failure(job, error)))
+      }, HEARTBEAT_MS)
+      const runInTurn = job.state === 'checking' ? runCheck : runImport
+      const result = await runInTurn(userId, () => task(save, signal), signal)
+        .catch((error: unknown) => (signal.aborted ? null : failedState(job, error)))
         .finally(() => clearInterval(heartbeat))
       await writing.catch(() => {})
       if (signal.aborted || !result) return
@@ -128,24 +132,29 @@ export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): 
     running.set(id, finished)
   }
 
-  /** How a job that failed is shown. */
-  function failure({ id: importId, state }: Job, error: unknown): Partial<Job> {
+  /** The state and user-facing message of a job that failed; logs unexpected errors without their message. */
+  function failedState({ id: importId, state }: Job, error: unknown): Partial<Job> {
     if (error instanceof UnreadableFileError) return { state: 'unreadable', failure: error.message }
-    const known =
+    const expected =
       error instanceof PlatformError || error instanceof StoreUnavailableError || error instanceof ImportError
     const { code, name } = error as { code?: unknown; name?: string }
-    log.error({ importId, code, reason: known && 'reason' in error ? error.reason : name }, 'import failed')
-    const words = known ? error.message : 'The import stopped because of a fault in this app.'
-    return { state: state === 'checking' ? 'unreadable' : 'failed', failure: words }
+    log.error(
+      { importId, code, reason: expected && 'reason' in error ? error.reason : name },
+      'import failed',
+    )
+    const message = expected
+      ? error.message
+      : 'The import stopped because of an error in this app. It has been logged.'
+    return { state: state === 'checking' ? 'unreadable' : 'failed', failure: message }
   }
 
-  /** Writes how a job ended, also if the store is unreachable for up to a minute. */
+  /** Saves the final state of a job. Retries for up to a minute if the store is unreachable. */
   async function persist(write: () => Promise<void>): Promise<void> {
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         return await write()
       } catch (error) {
-        if (!(error instanceof StoreUnavailableError) || tries === 60 || closing.signal.aborted) throw error
+        if (!(error instanceof StoreUnavailableError) || attempt === 60 || closing.signal.aborted) throw error
         await setTimeout(1000)
       }
     }

@@ -34,11 +34,11 @@ export const operations: readonly Operation[] = [
       'conflict',
     ],
   },
-  { method: 'get', path, summary: 'One import', response: importViewSchema, errors },
+  { method: 'get', path, summary: 'Get an import', response: importViewSchema, errors },
   {
     method: 'get',
     path: `${path}/live`,
-    summary: 'Server-sent events: `changed` when the import has changed, `done` at its end',
+    summary: 'Server-sent events: `changed` when the import changes, `done` when it finishes',
     response: z.string(),
     responseType: 'text/event-stream',
     errors,
@@ -46,7 +46,7 @@ export const operations: readonly Operation[] = [
   {
     method: 'get',
     path: `${path}/report.csv`,
-    summary: 'Every row with a problem',
+    summary: 'Download the problem rows as CSV',
     response: z.string(),
     responseType: 'text/csv',
     errors,
@@ -54,7 +54,7 @@ export const operations: readonly Operation[] = [
   {
     method: 'post',
     path: `${path}/columns`,
-    summary: 'Choose the columns, counted from 0, and check the file again',
+    summary: 'Set the columns (zero-based) and check the file again',
     body: z.partialRecord(z.enum(FIELDS), z.number().int().min(0)),
     response: importViewSchema,
     errors: [...errors, 'invalid_input'],
@@ -62,7 +62,7 @@ export const operations: readonly Operation[] = [
   {
     method: 'post',
     path: `${path}/start`,
-    summary: 'Send the items; `strict` rejects a file with problems',
+    summary: 'Start sending the items; with `strict`, fails if any row has a problem',
     body: z.object({ strict: z.boolean().optional() }),
     status: 202,
     response: importViewSchema,

@@ -1,36 +1,36 @@
 import { UnreadableFileError } from '../../csv/encoding.ts'
 import { readTable } from '../../csv/rows.ts'
-import { type Columns, FIELDS, type Guess, guessColumns, REQUIRED } from './columns.ts'
+import { type ColumnGuess, type Columns, FIELDS, guessColumns, REQUIRED } from './columns.ts'
 import type { Item } from './contract.ts'
 import { createItemReader, isProblem, type Problem } from './items.ts'
 
-/** What a portion of the file came to. */
-export interface Portion {
+/** The items and problems of some consecutive rows. */
+export interface ParsedChunk {
   items: Item[]
   problems: Problem[]
 }
 
 export interface PriceFile {
   headings: string[]
-  /** The first rows that were read, as they are. */
+  /** The first rows, unparsed; filled while reading. */
   sample: readonly string[][]
-  /** What the headings suggest. */
-  guess: Guess
-  /** The file's rows, each an item or a problem. Can be read once. */
-  read(columns: Columns): AsyncGenerator<Portion>
+  /** Columns guessed from the headings. */
+  guess: ColumnGuess
+  /** Converts each row to an item or a problem. Can be called only once. */
+  read(columns: Columns): AsyncGenerator<ParsedChunk>
 }
 
-/** Bytes of a short row: a file has fewer rows than its size divided by this. */
-const SHORT_ROW = 32
+/** Length of a short row, in bytes: used to estimate the number of rows from the file size. */
+const MIN_ROW_BYTES = 32
 
 /**
- * Opens a price file for reading as a stream. `bytes` is its size, if known: a hint that spares memory.
- * Throws `UnreadableFileError`, here or while it is read.
+ * Opens a price file for streaming. `bytes` is its size, if known; it helps to allocate memory.
+ * Throws `UnreadableFileError`, also while reading.
  */
 export async function openPriceFile(source: AsyncIterable<Uint8Array>, bytes?: number): Promise<PriceFile> {
   const table = await readTable(source)
   const { headings, rows } = table
-  const expected = bytes === undefined ? undefined : Math.ceil(bytes / SHORT_ROW)
+  const expected = bytes === undefined ? undefined : Math.ceil(bytes / MIN_ROW_BYTES)
   const sample: string[][] = []
   return {
     headings,
@@ -38,14 +38,15 @@ export async function openPriceFile(source: AsyncIterable<Uint8Array>, bytes?: n
     guess: guessColumns(headings),
     async *read(columns) {
       const reader = createItemReader(table, columns, expected)
-      for await (const portion of rows) {
+      for await (const chunk of rows) {
         const items: Item[] = []
         const problems: Problem[] = []
-        for (const row of portion) {
-          if (sample.length < SAMPLE) sample.push(row.cells.slice(0, 50).map((cell) => cell.slice(0, 60)))
-          const read = reader.read(row)
-          if (isProblem(read)) problems.push(read)
-          else items.push(read)
+        for (const row of chunk) {
+          if (sample.length < SAMPLE_ROWS)
+            sample.push(row.cells.slice(0, 50).map((cell) => cell.slice(0, 60)))
+          const result = reader.read(row)
+          if (isProblem(result)) problems.push(result)
+          else items.push(result)
         }
         yield { items, problems }
       }
@@ -56,26 +57,26 @@ export async function openPriceFile(source: AsyncIterable<Uint8Array>, bytes?: n
 export interface Check {
   headings: string[]
   columns: Columns
-  /** Reasons why the file cannot go as it is mapped; empty when it can. */
+  /** User-facing reasons why the file cannot be sent with these columns; empty if it can. */
   mappingErrors: string[]
-  /** Rows after the headings. */
+  /** Number of rows, without the headings. */
   rows: number
   validRows: number
   invalidRows: number
-  /** The first rows, as they are in the file. */
+  /** The first rows, unparsed. */
   sample: string[][]
-  /** The first items, as they would be sent. */
+  /** The first items, as they will be sent. */
   preview: Item[]
 }
 
-/** Problem rows that are reported; all of them are counted. */
+/** Maximum number of problems passed to `onProblem`; the rest are only counted. */
 export const MAX_PROBLEMS = 10_000
-const FIRST = 10
-const SAMPLE = 3
+const PREVIEW_ITEMS = 10
+const SAMPLE_ROWS = 3
 
 /**
- * Reads the whole file and sends nothing: what would go, what would not. The first 10,000 problems go to
- * `onProblem`, which may return a promise, to be waited for. Throws `UnreadableFileError`, also for a file that has headings only.
+ * Checks every row of a price file. Passes the first 10,000 problems to `onProblem` and awaits what it returns.
+ * Throws `UnreadableFileError`, also if the file has no rows after the headings.
  */
 export async function checkPriceFile(
   source: AsyncIterable<Uint8Array>,
@@ -98,34 +99,35 @@ export async function checkPriceFile(
     sample: [],
     preview: [],
   }
-  let told = 0
+  let reported = 0
   for await (const { items, problems } of file.read(chosen)) {
     check.validRows += items.length
     check.invalidRows += problems.length
-    if (check.preview.length < FIRST) check.preview.push(...items.slice(0, FIRST - check.preview.length))
-    // Until the columns are chosen, every row would be a problem of the same kind.
+    if (check.preview.length < PREVIEW_ITEMS)
+      check.preview.push(...items.slice(0, PREVIEW_ITEMS - check.preview.length))
+    // Until the columns are chosen, every row would have the same problem.
     if (mappingErrors.length > 0) continue
     for (const problem of problems) {
-      if (told === MAX_PROBLEMS) break
-      told++
+      if (reported === MAX_PROBLEMS) break
+      reported++
       await onProblem(problem, file.headings)
     }
   }
   check.rows = check.validRows + check.invalidRows
   check.sample = [...file.sample]
-  if (check.rows === 0) throw new UnreadableFileError(1, 'the file has headings and no rows.')
+  if (check.rows === 0) throw new UnreadableFileError(1, 'the file has headings but no rows.')
   return mappingErrors.length === 0 ? check : { ...check, validRows: 0, invalidRows: 0, preview: [] }
 }
 
-/** What keeps these columns from being used: a guess's own mappingErrors, or a choice that is none. */
+/** Returns the problems with a choice of columns, or those of the guess. */
 function mappingErrorsOf(columns: Columns, { headings, guess }: PriceFile): string[] {
   if (columns === guess.columns) return guess.mappingErrors
   const mappingErrors = REQUIRED.filter((field) => columns[field] === undefined).map(
-    (field) => `Choose the column of the ${field}.`,
+    (field) => `Choose the column for the ${field}.`,
   )
   const chosen = FIELDS.flatMap((field) => columns[field] ?? [])
   if (chosen.some((column) => column >= headings.length))
     mappingErrors.push('A chosen column is not in the file.')
-  if (new Set(chosen).size < chosen.length) mappingErrors.push('A column is chosen for two fields.')
+  if (new Set(chosen).size < chosen.length) mappingErrors.push('Two fields use the same column.')
   return mappingErrors
 }

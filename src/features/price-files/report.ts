@@ -6,32 +6,31 @@ import { StoreUnavailableError } from '../../connect/store/store.ts'
 import type { Problem } from './items.ts'
 
 export interface Report {
-  /** Writes a problem, after the headings of its file; waits for a slow disk. */
+  /** Appends a problem; the first call also writes the headings. Waits if the disk is slow. */
   add(problem: Problem, headings: readonly string[]): Promise<void>
   /** Resolves when everything is on disk. */
   end(): Promise<void>
 }
 
-/** The largest report, in characters: rows can be long. */
+/** Maximum size of a report, in characters. */
 const MAX_REPORT = 10_000_000
 
 /**
- * A CSV file of problems: line, reason and the row's own cells. A cell that a spreadsheet would run as a formula gets
- * an apostrophe in front (OWASP, CSV injection), and every cell is on one line and in quotes, so that no reader finds
- * another beginning in it. Without a problem there is no file; a report of 10 million characters ends with a line that says
- * so.
- * Both methods throw `StoreUnavailableError` when it cannot be written.
+ * Writes a CSV report of problems: line number, reason and the row's cells. Cells are quoted and on a single line, and
+ * those that a spreadsheet would treat as a formula get a leading apostrophe (OWASP, CSV injection). The file is
+ * created with the first problem, and truncated, with a note, at 10 million characters. Both methods throw
+ * `StoreUnavailableError` if the report cannot be written.
  */
 export function createReport(path: string): Report {
   const csv = stringify({ bom: true, escape_formulas: true, quoted: true, record_delimiter: 'windows' })
   let written: Promise<void> | undefined
   let size = 0
 
-  function begin(headings: readonly string[]): Promise<void> {
+  function open(headings: readonly string[]): Promise<void> {
     const done = pipeline(csv, createWriteStream(path, { mode: 0o600 })).catch((error: unknown) => {
       throw new StoreUnavailableError(`a report cannot be written (${(error as NodeJS.ErrnoException).code})`)
     })
-    // Told to whoever adds or ends, not to the process.
+    // `add` and `end` report the error; prevent an unhandled rejection.
     done.catch(() => {})
     csv.write(['Line', 'Reason', ...headings].map(oneLine))
     return done
@@ -39,11 +38,12 @@ export function createReport(path: string): Report {
 
   return {
     async add({ line, reason, cells }, headings) {
-      written ??= begin(headings)
+      written ??= open(headings)
       if (size > MAX_REPORT) return
       const row = [String(line), reason, ...cells].map(oneLine)
       size += row.reduce((sum, cell) => sum + cell.length, 0)
-      if (size > MAX_REPORT) row.splice(0, row.length, String(line), 'The report ends here: it is too long.')
+      if (size > MAX_REPORT)
+        row.splice(0, row.length, String(line), 'The report was truncated because it is too long.')
       if (csv.write(row)) return
       await Promise.race([once(csv, 'drain').catch(() => written), written])
     },
@@ -54,8 +54,8 @@ export function createReport(path: string): Report {
   }
 }
 
-/** Line breaks and other control characters as spaces; a tab or line break in front still counts as a formula's. */
+/** Replaces control characters with spaces; escapes a leading tab or line break, which may start a formula. */
 function oneLine(cell: string): string {
-  const first = /^[\t\r]/.test(cell) ? "'" : ''
-  return first + cell.replace(/\p{Cc}+/gu, ' ')
+  const prefix = /^[\t\r]/.test(cell) ? "'" : ''
+  return prefix + cell.replace(/\p{Cc}+/gu, ' ')
 }

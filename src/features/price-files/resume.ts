@@ -2,13 +2,13 @@ import type { Logger } from 'pino'
 import type { KeyValueStore } from '../../connect/store/store.ts'
 import type { ImportService } from './import-service.ts'
 
-/** The leases of a killed process have expired by now, in ms. */
+/** Delay after which the leases of a killed process have expired, in ms. */
 const LEASES_EXPIRED_MS = 12_000
 const RETRY_MS = 5_000
 
 /**
- * Resumes the imports that an earlier process left: those of a clean stop at once, those of a killed process when its
- * leases have expired.
+ * Resumes the imports of an earlier process: immediately after a clean shutdown, or once the leases have expired if the
+ * process was killed. Retries in the background until the store is reachable.
  */
 export function resumeImports(
   imports: ImportService,
@@ -22,7 +22,7 @@ export function resumeImports(
       await imports.resume()
     } catch (error) {
       if (shutdownSignal.aborted) return
-      log.warn({ code: (error as { code?: unknown }).code }, 'imports could not be resumed yet')
+      log.warn({ code: (error as { code?: unknown }).code }, 'imports could not be resumed; retrying')
       setTimeout(resume, RETRY_MS).unref()
     }
   }

@@ -2,27 +2,28 @@ import { setTimeout } from 'node:timers/promises'
 import { PlatformUnavailableError } from '../../connect/platform/errors.ts'
 
 export interface RetryOptions {
-  /** How long the platform may be unavailable, in ms. */
+  /** How long to keep retrying, in ms; 5 minutes by default. */
   timeoutMs?: number
-  /** The first pause, in ms; it doubles. */
+  /** The first pause, in ms; doubles each time, up to 30 s. 500 by default. */
   pauseMs?: number
   signal?: AbortSignal
-  /** Called with the reason, for people, before each pause. */
+  /** Called before each pause with a human-readable reason. */
   onWait?(reason: string): void
 }
 
-const LONGEST_PAUSE_MS = 30_000
+const MAX_PAUSE_MS = 30_000
 
 /**
- * Repeats work that is safe to repeat while the platform is unavailable, honouring `Retry-After`.
- * Throws `PlatformUnavailableError` when it has timed out, everything else that the work throws, and the signal's reason.
+ * Retries idempotent work while the platform is unavailable, with exponential backoff and jitter, honouring
+ * `Retry-After`. Throws `PlatformUnavailableError` on timeout, any other error of `work`, and the signal's reason if
+ * aborted.
  */
 export async function retry<T>(
   work: () => Promise<T>,
   { timeoutMs = 300_000, pauseMs = 500, signal, onWait }: RetryOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs
-  for (let pause = pauseMs; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+  for (let pause = pauseMs; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
     signal?.throwIfAborted()
     try {
       return await work()
@@ -36,7 +37,7 @@ export async function retry<T>(
   }
 }
 
-/** Throws the signal's reason, where `setTimeout` throws an `AbortError` that has it as its cause. */
+/** Waits. If aborted, throws the signal's reason, whereas `setTimeout` throws an `AbortError` caused by it. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => signal?.throwIfAborted())
 }

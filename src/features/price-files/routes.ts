@@ -12,9 +12,9 @@ import type { Catalogue } from '../catalogues/contract.ts'
 import { cataloguePage } from '../catalogues/page.ts'
 import type { FeatureContext, PageSection } from '../feature.ts'
 import { type Columns, FIELDS, REQUIRED } from './columns.ts'
-import { noSuchImport } from './errors.ts'
+import { importNotFound } from './errors.ts'
 import type { ImportService, JobView } from './import-service.ts'
-import { uploadOf } from './upload.ts'
+import { receiveUpload } from './upload.ts'
 
 export interface ImportRoutesOptions {
   imports: ImportService
@@ -24,16 +24,16 @@ export interface ImportRoutesOptions {
   sections: FeatureContext['sections']
 }
 
-/** How long an upload waits for its check, in ms: most files are checked by then, and the next page shows the result. */
+/** How long a request waits for the check, in ms. Most files are checked by then, so the next page shows the result. */
 const CHECK_MS = 1_500
-/** How often an open page compares what it shows with the job, in ms. */
-const COMPARE_MS = 500
+/** How often an open page polls the job, in ms. */
+const POLL_MS = 500
 const JOB_PATH = '/connections/:bxcontext/imports/:id'
 
 const pathOf = ({ bxcontext, id }: { bxcontext: string; id: string }) =>
   `/connections/${encodeURIComponent(bxcontext)}/imports/${id}`
 
-/** The imports of a catalogue and the upload form, on the catalogue's page. */
+/** The section of the catalogue page with its imports and the upload form. */
 export const importSection = (imports: ImportService): PageSection => ({
   page: 'catalogues/catalogue',
   view: 'price-files/section',
@@ -44,7 +44,7 @@ export const importSection = (imports: ImportService): PageSection => ({
   },
 })
 
-/** Price files on their way into a catalogue: upload, columns and problems, the running import, the report. */
+/** Routes that upload a price file, choose its columns, start, stop and discard the import, and show its progress. */
 export function importRoutes(options: ImportRoutesOptions): Router {
   const { imports } = options
   const jobOf = jobFinder(imports)
@@ -53,7 +53,7 @@ export function importRoutes(options: ImportRoutesOptions): Router {
     .use(jobPages(options))
     .post(`${JOB_PATH}/columns`, async (req, res) => {
       const { userId, job } = await jobOf(req)
-      await imports.choose(userId, job.id, columnsOf(req.body, job.headings.length))
+      await imports.choose(userId, job.id, readColumns(req.body, job.headings.length))
       await imports.settled(job.id, CHECK_MS)
       await sendResultOrRedirect(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
     })
@@ -72,9 +72,9 @@ export function importRoutes(options: ImportRoutesOptions): Router {
     .post(`${JOB_PATH}/discard`, async (req, res) => {
       const { userId, bxcontext } = connectionRef(req)
       const { id } = req.params
-      // A job whose record cannot be read can still be discarded.
+      // Allow discarding a job whose record cannot be read.
       const job = await jobOf(req).then(
-        (found) => found.job,
+        ({ job }) => job,
         (error: unknown) => {
           if ((error as { code?: unknown }).code === 'import_unreadable') return null
           throw error
@@ -87,12 +87,12 @@ export function importRoutes(options: ImportRoutesOptions): Router {
     })
 }
 
-/** Finds the import of an address, among those of the signed-in user. */
+/** Returns a function that finds the import in the URL among those of the signed-in user. */
 function jobFinder(imports: ImportService) {
   return async (req: Request<{ bxcontext: string; id: string }>) => {
     const { userId, bxcontext } = connectionRef(req)
     const job = await imports.get(userId, req.params.id)
-    if (job.bxcontext !== bxcontext) throw noSuchImport()
+    if (job.bxcontext !== bxcontext) throw importNotFound()
     return { userId, job }
   }
 }
@@ -105,7 +105,9 @@ function uploadRoute({ imports, catalogues, vault, sections }: ImportRoutesOptio
     let catalogue: Catalogue = { id }
     try {
       catalogue = await catalogues.get(vault.tokenSource(ref), id)
-      const job = await uploadOf(req, (file, fileName) => imports.upload(ref, { catalogue, fileName }, file))
+      const job = await receiveUpload(req, (file, fileName) =>
+        imports.upload(ref, { catalogue, fileName }, file),
+      )
       await imports.settled(job.id, CHECK_MS)
       const view = importView(await imports.get(ref.userId, job.id))
       await sendResultOrRedirect(req, res, pathOf(job), view, { status: 201 })
@@ -141,10 +143,10 @@ function jobPages({ imports, shutdownSignal }: ImportRoutesOptions): Router {
     .get(`${JOB_PATH}/live`, async (req, res) => {
       const { userId, job } = await jobOf(req)
       const getSnapshot = async () => {
-        const now = await imports.get(userId, job.id)
-        return isWorking(now) ? JSON.stringify(importView(now)) : null
+        const current = await imports.get(userId, job.id)
+        return isWorking(current) ? JSON.stringify(importView(current)) : null
       }
-      sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS, shutdownSignal })
+      sendChanges(req, res, { getSnapshot, everyMs: POLL_MS, shutdownSignal })
     })
     .get(`${JOB_PATH}/report.csv`, async (req, res) => {
       const { userId, job } = await jobOf(req)
@@ -154,7 +156,7 @@ function jobPages({ imports, shutdownSignal }: ImportRoutesOptions): Router {
     })
 }
 
-/** The state of a job in a word, and how its badge is coloured. */
+/** The label and CSS class of a job's badge. */
 export function badgeOf({ state, interrupted, mappingErrors }: JobView): { label: string; tone: string } {
   if (interrupted) return { label: 'interrupted', tone: 'degraded' }
   if (state === 'ready')
@@ -171,7 +173,7 @@ function isWorking({ state, interrupted }: JobView): boolean {
   return (state === 'checking' || state === 'running') && !interrupted
 }
 
-/** An import as pages and JSON show it: times are ISO 8601, `secondsLeft` an estimate or null. */
+/** Converts an import for pages and JSON: times are ISO 8601; `secondsLeft` is an estimate, or null. */
 export function importView({ userId: _, createdAt, startedAt, endedAt, ...job }: JobView) {
   const iso = (time: number | null) => (time === null ? null : new Date(time).toISOString())
   return {
@@ -179,12 +181,12 @@ export function importView({ userId: _, createdAt, startedAt, endedAt, ...job }:
     createdAt: iso(createdAt),
     startedAt: iso(startedAt),
     endedAt: iso(endedAt),
-    ...paceOf(job, startedAt, endedAt ?? Date.now()),
+    ...estimateRate(job, startedAt, endedAt ?? Date.now()),
   }
 }
 
-/** How fast items are sent, and how long the rest will take. */
-function paceOf(
+/** Estimates the upload rate and the remaining time. */
+function estimateRate(
   { progress, validRows, state }: Omit<JobView, 'createdAt' | 'startedAt' | 'endedAt' | 'userId'>,
   startedAt: number | null,
   until: number,
@@ -196,8 +198,8 @@ function paceOf(
   return { itemsPerSecond, secondsLeft: sending ? Math.ceil((validRows - sent) / itemsPerSecond) : null }
 }
 
-/** The columns of a form, counted from 0; an empty one means "none". Throws `invalid_input`. */
-function columnsOf(body: unknown, width: number): Columns | undefined {
+/** Reads zero-based columns from a form or JSON; an empty value means no column. Throws `invalid_input` (400). */
+function readColumns(body: unknown, width: number): Columns | undefined {
   const given = (body ?? {}) as Record<string, unknown>
   const columns: Columns = {}
   let any = false

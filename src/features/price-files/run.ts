@@ -9,14 +9,15 @@ export interface Progress {
   phase: 'starting' | 'sending' | 'processing'
   /** Rows read so far. */
   rows: number
-  /** Items that the platform has accepted. */
+  /** Items accepted by the platform. */
   sent: number
-  /** Uploads that the platform has accepted. */
+  /** Uploads accepted by the platform. */
   batches: number
+  /** Rows rejected by the check. */
   rejected: number
-  /** The platform's own count of processed items, if it reports one. */
+  /** The platform's count of processed items; null if not reported. */
   processed: number | null
-  /** Why the import is waiting, for people; null while it is not. */
+  /** User-facing reason why the import is waiting; null if it is not. */
   waiting: string | null
 }
 
@@ -25,25 +26,26 @@ export interface ImportOptions {
   source: TokenSource
   catalogueId: string
   /**
-   * The same id again resumes the same job: items are upserts, so sending one twice is harmless. If that job has
-   * finished, the file goes into a new one, `<id>.2` and so on.
+   * The same id resumes the same job: items are upserts, so sending one twice is harmless. If that job has finished, a
+   * new one is started with the id `<id>.2`, and so on.
    */
   batchId: string
   batches: AsyncIterable<Batch>
   onProgress?(progress: Readonly<Progress>): void
-  /** Ends the import between two requests; it can be resumed. */
+  /** Stops the import between two requests; it can be resumed. */
   signal?: AbortSignal
-  /** How many uploads are in flight at once. */
+  /** Maximum number of concurrent uploads; 12 by default. */
   inFlight?: number
-  /** How long one request is retried, in ms. */
+  /** How long to retry a request, in ms; 5 minutes by default. */
   retryTimeoutMs?: number
-  /** How long the platform may process after the last upload, in ms. */
+  /** How long to wait for completion after the last upload, in ms; 1 hour by default. */
   completionMs?: number
-  /** The first pause before a repeat, and between polls, in ms; both grow. */
+  /** Initial pause between retries and between polls, in ms; both increase. 500 by default. */
   pauseMs?: number
 }
 
-export interface Outcome {
+/** The result of a completed import. */
+export interface ImportResult {
   rows: number
   sent: number
   batches: number
@@ -52,21 +54,15 @@ export interface Outcome {
   job: ImportJob
 }
 
-const LONGEST_POLL_MS = 10_000
+const MAX_POLL_MS = 10_000
 
 /**
- * One import from start to the platform's own "completed" (specification 4.4): batches of at most 1000, several in
- * flight, each repeated while the platform fails; then the job is polled, more and more slowly.
- * Throws `ImportFailedError`, what the calls throw when retrying has timed out, what reading throws, and the signal's
- * reason. The platform keeps the items that it has accepted, and the same batch id resumes from there.
+ * Imports a price file (specification 4.4): starts a job, uploads the batches, several in parallel and with retries,
+ * and polls the job with increasing pauses until the platform reports it as completed.
+ * Throws `ImportFailedError`, the errors of calls whose retries have timed out, the errors of `batches`, and the
+ * signal's reason if aborted. The platform keeps the items that it has accepted; the same batch id resumes the import.
  */
-export async function runImport(options: ImportOptions): Promise<Outcome> {
-  const { catalogueImports, catalogueId, signal } = options
-  // If one uploader fails, the others stop, and its error is the one reported.
-  const failed = new AbortController()
-  const stopSignal = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
-  const source = abortable(options.source, stopSignal)
-  const { inFlight = 12, retryTimeoutMs = 300_000, completionMs = 3_600_000, pauseMs = 500 } = options
+export async function runImport(options: ImportOptions): Promise<ImportResult> {
   const progress: Progress = {
     phase: 'starting',
     rows: 0,
@@ -76,87 +72,129 @@ export async function runImport(options: ImportOptions): Promise<Outcome> {
     processed: null,
     waiting: null,
   }
-  const report = (change: Partial<Progress>) => {
-    Object.assign(progress, change)
-    options.onProgress?.(progress)
+  const run: Run = {
+    ...options,
+    progress,
+    report(change) {
+      Object.assign(progress, change)
+      options.onProgress?.(progress)
+    },
   }
-
-  /** Repeats what is safe to repeat while the platform does not answer, or asks to wait. */
-  async function persist<T>(work: () => Promise<T>): Promise<T> {
-    const onWait = (waiting: string) => report({ waiting })
-    const result = await retry(work, { timeoutMs: retryTimeoutMs, pauseMs, onWait, signal: stopSignal })
-    if (progress.waiting) report({ waiting: null })
-    return result
-  }
-
-  report({})
-  // A finished job accepts no more items; the file goes into a new one, whose id follows from the first.
-  let batchId = options.batchId
-  for (let again = 2; ; again++) {
-    const { status } = await persist(() => catalogueImports.start(source, catalogueId, batchId))
-    if (!isFinal(status)) break
-    batchId = `${options.batchId.slice(0, 90)}.${again}`
-  }
-  report({ phase: 'sending' })
-
-  const batches = options.batches[Symbol.asyncIterator]()
-  async function upload(): Promise<void> {
-    // The batches come one after the other, whichever uploader asks.
-    for (let next = await batches.next(); !next.done; next = await batches.next()) {
-      if (failed.signal.aborted) return
-      const { body, items, rows, problems } = next.value
-      progress.rows += rows
-      progress.rejected += problems.length
-      if (items === 0) continue
-      await persist(() => catalogueImports.uploadItems(source, catalogueId, batchId, body))
-      report({ sent: progress.sent + items, batches: progress.batches + 1 })
-    }
-  }
-  const uploaders = Array.from({ length: inFlight }, () =>
-    upload().catch((error: unknown) => failed.abort(error)),
-  )
-  await Promise.all(uploaders)
-  if (failed.signal.aborted) {
-    await batches.return?.().catch(() => {})
-    throw failed.signal.reason
-  }
-
-  report({ phase: 'processing' })
-  const job = await completed()
-  const { rows, sent, rejected } = progress
+  run.report({})
+  const batchId = await startJob(run)
+  run.report({ phase: 'sending' })
+  await uploadBatches(run, batchId)
+  run.report({ phase: 'processing' })
+  const job = await pollUntilCompleted(run, batchId)
+  const { rows, sent, batches, rejected } = progress
   const accepted = Math.min(job.itemsReceived ?? sent, job.itemsProcessed ?? sent)
   if (accepted < sent) {
     throw new ImportFailedError(
       `The platform completed the import with ${accepted} of the ${sent} items that were sent${messageOf(job)}`,
     )
   }
-  return { rows, sent, batches: progress.batches, rejected, job }
+  return { rows, sent, batches, rejected, job }
+}
 
-  async function completed(): Promise<ImportJob> {
-    const deadline = performance.now() + completionMs
-    for (let pause = pauseMs; ; pause = Math.min(pause * 1.5, LONGEST_POLL_MS)) {
-      const job = await persist(() => catalogueImports.get(source, catalogueId, batchId))
-      const status = job.status.toLowerCase()
-      if (job.itemsProcessed != null) report({ processed: job.itemsProcessed })
-      if (status === 'completed') return job
-      if (status === 'failed')
-        throw new ImportFailedError(`The platform could not complete the import${messageOf(job)}`)
-      if (performance.now() + pause > deadline) {
-        throw new ImportFailedError(
-          `All items were sent, and the platform is still processing them (state: "${job.status.slice(0, 50)}"). Run the import again later.`,
-        )
-      }
-      await sleep(pause, signal)
+/** The options of an import with its progress. */
+interface Run extends ImportOptions {
+  progress: Progress
+  /** Updates the progress and reports it. */
+  report(change: Partial<Progress>): void
+}
+
+/** Makes an idempotent call, with retries while the platform is unavailable or its rate limit is exceeded. */
+async function callWithRetry<T>(
+  { source, signal, progress, report, retryTimeoutMs = 300_000, pauseMs = 500 }: Run,
+  call: (source: TokenSource) => Promise<T>,
+  abortSignal = signal,
+): Promise<T> {
+  const onWait = (waiting: string) => report({ waiting })
+  const callSource = abortSignal ? abortable(source, abortSignal) : source
+  const retryOptions = {
+    timeoutMs: retryTimeoutMs,
+    pauseMs,
+    onWait,
+    ...(abortSignal && { signal: abortSignal }),
+  }
+  const result = await retry(() => call(callSource), retryOptions)
+  if (progress.waiting) report({ waiting: null })
+  return result
+}
+
+/** Starts the job and returns its batch id. A finished job accepts no more items, so `<id>.2` and so on follow. */
+async function startJob(run: Run): Promise<string> {
+  const { catalogueImports, catalogueId } = run
+  let batchId = run.batchId
+  for (let attempt = 2; ; attempt++) {
+    const { status } = await callWithRetry(run, (source) =>
+      catalogueImports.start(source, catalogueId, batchId),
+    )
+    if (!isFinal(status)) return batchId
+    batchId = `${run.batchId.slice(0, 90)}.${attempt}`
+  }
+}
+
+/** Uploads all batches in parallel. If one upload fails, the others stop, and its error is thrown. */
+async function uploadBatches(run: Run, batchId: string): Promise<void> {
+  const { catalogueImports, catalogueId, signal, progress, report, inFlight = 12 } = run
+  const failed = new AbortController()
+  const stopSignal = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
+  const batches = run.batches[Symbol.asyncIterator]()
+
+  async function uploadNext(): Promise<void> {
+    // Async generators queue concurrent calls of `next`, so each batch goes to one uploader.
+    for (let next = await batches.next(); !next.done; next = await batches.next()) {
+      if (failed.signal.aborted) return
+      const { body, items, rows, problems } = next.value
+      progress.rows += rows
+      progress.rejected += problems.length
+      if (items === 0) continue
+      await callWithRetry(
+        run,
+        (source) => catalogueImports.uploadItems(source, catalogueId, batchId, body),
+        stopSignal,
+      )
+      report({ sent: progress.sent + items, batches: progress.batches + 1 })
     }
+  }
+
+  const uploaders = Array.from({ length: inFlight }, () =>
+    uploadNext().catch((error: unknown) => failed.abort(error)),
+  )
+  await Promise.all(uploaders)
+  if (failed.signal.aborted) {
+    await batches.return?.().catch(() => {})
+    throw failed.signal.reason
+  }
+}
+
+/** Polls the job until it is completed. Throws `ImportFailedError` if it fails or does not complete in time. */
+async function pollUntilCompleted(run: Run, batchId: string): Promise<ImportJob> {
+  const { catalogueImports, catalogueId, signal, report, completionMs = 3_600_000, pauseMs = 500 } = run
+  const deadline = performance.now() + completionMs
+  for (let pause = pauseMs; ; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {
+    const job = await callWithRetry(run, (source) => catalogueImports.get(source, catalogueId, batchId))
+    const status = job.status.toLowerCase()
+    if (job.itemsProcessed != null) report({ processed: job.itemsProcessed })
+    if (status === 'completed') return job
+    if (status === 'failed')
+      throw new ImportFailedError(`The platform could not complete the import${messageOf(job)}`)
+    if (performance.now() + pause > deadline) {
+      throw new ImportFailedError(
+        `All items were sent, but the platform is still processing them (state: "${job.status.slice(0, 50)}"). Run the import again later.`,
+      )
+    }
+    await sleep(pause, signal)
   }
 }
 
 const isFinal = (status: string) => ['completed', 'failed'].includes(status.toLowerCase())
 
-/** The platform's message about a job. */
+/** The platform's message about a job, as the end of a sentence. */
 const messageOf = ({ message }: ImportJob) => (message ? `: ${message.slice(0, 500)}` : '.')
 
-/** The source, whose wait for a permit ends with the signal; a permit that comes later is given back. */
+/** A token source that stops waiting for a permit when aborted. A permit that arrives later is released. */
 function abortable(source: TokenSource, signal: AbortSignal): TokenSource {
   const { acquirePermit } = source
   if (!acquirePermit) return source

@@ -6,9 +6,9 @@ export type PriceFilesSettings = SettingsOf<typeof priceFilesSettings>
 export const priceFilesSettings = settingsGroup({
   variables: () => ({ MAX_UPLOAD_MB: megabytes(200), UPLOAD_QUOTA_MB: megabytes(1000) }),
   build: (values) => ({
-    /** The largest price file that may be uploaded, in bytes. */
+    /** Maximum size of one price file, in bytes. */
     maxUploadBytes: values.MAX_UPLOAD_MB,
-    /** How much the price files of one user may use together, in bytes. */
+    /** Maximum total size of one user's price files, in bytes. */
     uploadQuotaBytes: values.UPLOAD_QUOTA_MB,
   }),
   renamed: { PRICE_FILE_MAX_MB: 'MAX_UPLOAD_MB' },

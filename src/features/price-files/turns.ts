@@ -4,12 +4,13 @@ interface Waiting {
 }
 
 /**
- * Lets at most `max` tasks run at once, and at most `maxPerUser` of one user. Of those who wait, the user with the fewest
- * running tasks is next, then the one whose last task started longest ago, so that users take turns. Throws the signal's reason.
+ * Limits concurrent tasks to `max` in total and `maxPerUser` per user. The next task belongs to the waiting user with
+ * the fewest running tasks; ties go to the user whose last task started longest ago. The returned function throws the
+ * error of its task, and the signal's reason if aborted while waiting.
  */
 export function createTurns({ max, maxPerUser }: { max: number; maxPerUser: number }) {
   const running = new Map<string, number>()
-  /** When a user's latest task started, counted in tasks; forgotten when nothing of theirs is left. */
+  /** Sequence number of each user's latest start; deleted when the user has no tasks left. */
   const lastStart = new Map<string, number>()
   let starts = 0
   const waiting: Waiting[] = []
@@ -18,10 +19,10 @@ export function createTurns({ max, maxPerUser }: { max: number; maxPerUser: numb
 
   function startNext(): void {
     while (total() < max) {
-      const able = waiting.filter(({ user }) => runningOf(user) < maxPerUser)
-      // Of users with as many running, the one who has waited longest; of one user's tasks, the first.
+      const eligible = waiting.filter(({ user }) => runningOf(user) < maxPerUser)
+      // The sort is stable, so the tasks of one user start in order.
       const order = (user: string) => runningOf(user) * Number.MAX_SAFE_INTEGER + (lastStart.get(user) ?? 0)
-      const [next] = able.toSorted((a, b) => order(a.user) - order(b.user))
+      const [next] = eligible.toSorted((a, b) => order(a.user) - order(b.user))
       if (!next) return
       lastStart.set(next.user, ++starts)
       waiting.splice(waiting.indexOf(next), 1)
@@ -30,15 +31,15 @@ export function createTurns({ max, maxPerUser }: { max: number; maxPerUser: numb
     }
   }
 
-  function end(user: string): void {
-    const left = runningOf(user) - 1
-    if (left > 0) running.set(user, left)
+  function release(user: string): void {
+    const remaining = runningOf(user) - 1
+    if (remaining > 0) running.set(user, remaining)
     else running.delete(user)
-    if (left === 0 && !waiting.some((entry) => entry.user === user)) lastStart.delete(user)
+    if (remaining === 0 && !waiting.some((entry) => entry.user === user)) lastStart.delete(user)
     startNext()
   }
 
-  function turn(user: string, signal: AbortSignal): Promise<void> {
+  function acquire(user: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const abort = () => {
         const index = waiting.indexOf(entry)
@@ -60,11 +61,11 @@ export function createTurns({ max, maxPerUser }: { max: number; maxPerUser: numb
   }
 
   return async <T>(user: string, task: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-    await turn(user, signal)
+    await acquire(user, signal)
     try {
       return await task()
     } finally {
-      end(user)
+      release(user)
     }
   }
 }

@@ -4,74 +4,78 @@ import type { Request } from 'express'
 import { badInput, WebError } from '../../web/errors.ts'
 import { ImportError } from './errors.ts'
 
-/** The one file of a form, or the body itself when it is a CSV. `take` reads it as a stream, to its end. */
-export async function uploadOf<T>(
+/**
+ * Streams an uploaded file, which is the only file of a form or a `text/csv` body, to `consume` and resolves to its
+ * result. Throws `WebError` (400, 415), and the errors of `consume`.
+ */
+export async function receiveUpload<T>(
   req: Request,
-  take: (file: AsyncIterable<Uint8Array>, name: string) => Promise<T>,
+  consume: (file: AsyncIterable<Uint8Array>, name: string) => Promise<T>,
 ): Promise<T> {
   if (req.is('text/csv')) {
     const name = typeof req.query.name === 'string' ? req.query.name : 'prices.csv'
-    return take(req.iterator({ destroyOnReturn: false }), cleaned(name)).catch((error: unknown) => {
-      // What is left of the body is read and dropped, so that the client gets to read the answer.
+    return consume(req.iterator({ destroyOnReturn: false }), sanitizeName(name)).catch((error: unknown) => {
+      // Drain the body so that the client reads the response.
       req.resume()
-      throw req.destroyed && !req.complete ? brokenOff() : error
+      throw req.destroyed && !req.complete ? uploadAborted() : error
     })
   }
   if (!req.is('multipart/form-data')) {
     throw new ImportError(
       415,
       'unsupported_media_type',
-      'Send the price file as a form with a file, or as text/csv.',
+      'Upload the price file as multipart/form-data or text/csv.',
     )
   }
   return new Promise((resolve, reject) => {
-    const form = formOf(req)
+    const form = createParser(req)
     let part: Readable | undefined
-    let taken: Promise<T> | undefined
+    let result: Promise<T> | undefined
     const fail = (error: unknown) => {
       req.unpipe(form)
-      // What is left of the body is read and dropped, so that the browser gets to read the answer.
+      // Drain the body so that the browser reads the response.
       req.resume()
       reject(error)
     }
     form.on('file', (_field: string, file: Readable, name: string | undefined) => {
-      // A part that is cut off must not look like a whole file to whoever reads it, now or later.
+      // A truncated part must fail, not end like a complete file.
       file.on('error', (error) => file.destroy(error))
       if (!name) return void file.resume()
       part = file
-      taken = take(file, cleaned(name))
-      taken.catch(fail)
+      result = consume(file, sanitizeName(name))
+      result.catch(fail)
     })
     form.on('finish', () => {
-      if (taken) taken.then(resolve, fail)
+      if (result) result.then(resolve, fail)
       else fail(badInput('file', 'choose a price file'))
     })
-    form.on('error', () => fail(brokenOff()))
-    // The user has left: whoever reads the file must not wait for the rest of it.
+    form.on('error', () => fail(uploadAborted()))
+    // The client disconnected: fail instead of waiting for the rest of the file.
     req.once('close', () => {
       if (req.complete) return
-      part?.destroy(brokenOff())
-      form.destroy(brokenOff())
+      part?.destroy(uploadAborted())
+      form.destroy(uploadAborted())
     })
     req.pipe(form)
   })
 }
 
-const brokenOff = () => new WebError(400, 'invalid_request', 'The upload was broken off, or is not a form.')
+const uploadAborted = () =>
+  new WebError(400, 'invalid_request', 'The upload was interrupted or is not a valid form.')
 
-function formOf(req: Request): BusboyInstance {
+function createParser(req: Request): BusboyInstance {
   try {
     return new Busboy({
       headers: req.headers as BusboyHeaders,
       limits: { files: 1, fields: 10, parts: 12, fieldSize: 1000, headerPairs: 50 },
     })
   } catch {
-    throw brokenOff()
+    throw uploadAborted()
   }
 }
 
-/** Strips folders and control characters from a file name. */
-function cleaned(name: string): string {
+/** Strips directories and control characters from a file name, and truncates it. */
+function sanitizeName(name: string): string {
   const base = name
     .normalize('NFC')
     .replace(/^.*[/\\]/, '')

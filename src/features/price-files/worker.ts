@@ -1,28 +1,29 @@
-/** Reads a price file in a thread of its own; `reader.ts` starts it and tells it when to go on. */
+/** Worker thread that reads a price file. `reader.ts` starts it and grants it credit to send messages. */
 import { createReadStream } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { UnreadableFileError } from '../../csv/encoding.ts'
 import { type Batch, batchesOf } from './batches.ts'
 import { type Check, checkPriceFile, openPriceFile } from './price-file.ts'
-import type { Answer, Task } from './reader.ts'
+import type { WorkerMessage, WorkerTask } from './reader.ts'
 
-// csv-parse makes an error for every row with too few cells; nine tenths of their cost is the stack, which nobody reads:
-// only messages leave this thread.
+// csv-parse creates an error for every row with too few cells. Capturing its stack, which is never used here, is most
+// of the cost.
 Error.stackTraceLimit = 0
 
-const task: Task = workerData
+const task: WorkerTask = workerData
 const port = parentPort
-if (!port) throw new Error('this file is for a worker')
+if (!port) throw new Error('this file must run in a worker thread')
 
-/** How many answers the reader is ready to take. */
+const PROBLEMS_PER_MESSAGE = 500
+/** How many messages the reader is ready to receive. */
 let credit = 0
-let granted = () => {}
+let onCredit = () => {}
 port.on('message', (more: number) => {
   credit += more
-  granted()
+  onCredit()
 })
-async function answer(message: Answer, transfer: ArrayBuffer[] = []): Promise<void> {
-  while (credit === 0) await new Promise<void>((resolve) => (granted = resolve))
+async function send(message: WorkerMessage, transfer: ArrayBuffer[] = []): Promise<void> {
+  while (credit === 0) await new Promise<void>((resolve) => (onCredit = resolve))
   credit--
   port?.postMessage(message, transfer)
 }
@@ -31,7 +32,7 @@ try {
   if (task.kind === 'check') await check(task)
   else await batches(task)
 } catch (error) {
-  await answer(
+  await send(
     error instanceof UnreadableFileError
       ? { unreadable: { line: error.line, reason: error.problem } }
       : { failed: (error as Error).message },
@@ -39,27 +40,27 @@ try {
 }
 port.close()
 
-async function batches({ path, bytes, columns }: Task): Promise<void> {
+async function batches({ path, bytes, columns }: WorkerTask): Promise<void> {
   const file = await openPriceFile(createReadStream(path), bytes)
   for await (const batch of batchesOf(file.read(columns ?? file.guess.columns)))
-    await answer({ batch }, [batch.body.buffer as ArrayBuffer])
-  await answer({ end: null })
+    await send({ batch }, [batch.body.buffer as ArrayBuffer])
+  await send({ end: null })
 }
 
-async function check({ path, bytes, columns }: Task): Promise<void> {
-  let gathered: Batch['problems'] = []
+async function check({ path, bytes, columns }: WorkerTask): Promise<void> {
+  let pending: Batch['problems'] = []
   let headings: string[] = []
-  const found: Check = await checkPriceFile(createReadStream(path), {
+  const result: Check = await checkPriceFile(createReadStream(path), {
     ...(columns && { columns }),
     bytes,
     onProblem: async (problem, names) => {
       headings = names
-      if (gathered.push(problem) < 500) return
-      const problems = gathered
-      gathered = []
-      await answer({ problems, headings })
+      if (pending.push(problem) < PROBLEMS_PER_MESSAGE) return
+      const problems = pending
+      pending = []
+      await send({ problems, headings })
     },
   })
-  if (gathered.length > 0) await answer({ problems: gathered, headings })
-  await answer({ end: found })
+  if (pending.length > 0) await send({ problems: pending, headings })
+  await send({ end: result })
 }

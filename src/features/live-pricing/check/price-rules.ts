@@ -3,13 +3,13 @@ import { PATHS } from '../contract.ts'
 import type { Exchange, Probe } from './probe.ts'
 import {
   arrayOf,
-  Broken,
   expectStatus,
   isRecord,
-  MADE_UP,
+  NotCheckedError,
   type Rule,
+  RuleViolationError,
   type Subject,
-  Unchecked,
+  UNKNOWN_ID,
   withToken,
 } from './rule.ts'
 import { knownStore } from './store-rules.ts'
@@ -20,8 +20,8 @@ interface Line {
   quantity: unknown
 }
 
-/** Requests prices for lines, among them such that cannot be priced. */
-async function prices(
+/** Requests prices for lines, which may be invalid. */
+async function requestPrices(
   subject: Subject,
   items: Line[],
   memberNumber = subject.memberNumber,
@@ -32,35 +32,35 @@ async function prices(
   })
 }
 
-const mixed = new WeakMap<Probe, Promise<{ exchange: Exchange; lines: Line[] }>>()
-/** One request with everything in it: items that should have prices, made-up ones, duplicates, fractions. */
+const mixedRequests = new WeakMap<Probe, Promise<{ exchange: Exchange; lines: Line[] }>>()
+/** Sends one request, once per probe, that combines priced items, unknown items, duplicates and fractions. */
 function mixedRequest(subject: Subject) {
-  const known = mixed.get(subject.probe)
-  if (known) return known
-  const made = (async () => {
-    const storeId = await knownStore(subject).catch(() => MADE_UP)
-    const good = subject.items.flatMap((itemId) =>
+  const cached = mixedRequests.get(subject.probe)
+  if (cached) return cached
+  const request = (async () => {
+    const storeId = await knownStore(subject).catch(() => UNKNOWN_ID)
+    const valid = subject.items.flatMap((itemId) =>
       [2.4, 0.1, 3, 1.1].map((quantity) => ({ itemId, storeId, quantity })),
     )
     const lines: Line[] = [
-      { itemId: `first-${MADE_UP}`, storeId, quantity: 1 },
-      ...good,
-      { itemId: `second-${MADE_UP}`, storeId, quantity: 7 },
-      ...good.slice(0, 2),
-      { itemId: `first-${MADE_UP}`, storeId, quantity: 1 },
-      { itemId: `last-${MADE_UP}`, storeId, quantity: 2 },
+      { itemId: `first-${UNKNOWN_ID}`, storeId, quantity: 1 },
+      ...valid,
+      { itemId: `second-${UNKNOWN_ID}`, storeId, quantity: 7 },
+      ...valid.slice(0, 2),
+      { itemId: `first-${UNKNOWN_ID}`, storeId, quantity: 1 },
+      { itemId: `last-${UNKNOWN_ID}`, storeId, quantity: 2 },
     ]
-    const exchange = await prices(subject, lines)
-    // What anybody pays is looked at as well, by every rule about answers.
+    const exchange = await requestPrices(subject, lines)
+    // Request public prices too: the rules about responses check both.
     if (subject.memberNumber !== undefined) await withToken(subject.probe, PATHS.prices, { items: lines })
     return { exchange, lines }
   })()
-  mixed.set(subject.probe, made)
-  return made
+  mixedRequests.set(subject.probe, request)
+  return request
 }
 
-/** Every price item that any answer so far has held. */
-function allAnswers({ probe }: Subject): { exchange: Exchange; item: Record<string, unknown> }[] {
+/** Returns every price item in any response so far. */
+function allPriceItems({ probe }: Subject): { exchange: Exchange; item: Record<string, unknown> }[] {
   return probe.exchanges
     .filter(({ request, status }) => request.startsWith(`POST ${PATHS.prices}\n`) && status === 200)
     .flatMap((exchange) =>
@@ -73,21 +73,28 @@ const isPriced = (item: Record<string, unknown>) =>
   AMOUNTS.every((name) => Number.isFinite(item[name]) && Number(item[name]) >= 0)
 const hasNoPrice = (item: Record<string, unknown>) => AMOUNTS.every((name) => item[name] === null)
 
-/** The answer to lines that cannot be priced: the call must succeed, and answer each of them without a price. */
-async function unpriced(subject: Subject, lines: Line[], what: string): Promise<Exchange> {
-  const exchange = await prices(subject, lines)
-  const answers = answersTo(lines, exchange, `A price request with ${what}`)
-  if (answers.every(hasNoPrice)) return exchange
-  throw new Broken(`${what} must have no price: unitPrice, discount and totalPrice are null.`, exchange)
+/** Requests prices for invalid lines. The call must succeed without a price for any line. */
+async function expectUnpriced(subject: Subject, lines: Line[], description: string): Promise<Exchange> {
+  const exchange = await requestPrices(subject, lines)
+  const items = expectOnePerLine(lines, exchange, `A price request with ${description}`)
+  if (items.every(hasNoPrice)) return exchange
+  throw new RuleViolationError(
+    `${description} must have no price: unitPrice, discount and totalPrice are null.`,
+    exchange,
+  )
 }
 
-/** One answer for each line. */
-function answersTo(lines: Line[], exchange: Exchange, when: string): Record<string, unknown>[] {
+/** Returns the price items, one for each line. Throws `RuleViolationError` if there are more or fewer. */
+function expectOnePerLine(lines: Line[], exchange: Exchange, when: string): Record<string, unknown>[] {
   const answers = arrayOf(exchange, when)
   if (answers.length === lines.length && answers.every(isRecord)) return answers
-  const odd = answers.findIndex((answer) => !isRecord(answer))
-  if (answers.length === lines.length) throw new Broken(`Answer ${odd + 1} is no object.`, exchange)
-  throw new Broken(`${when} asks for ${lines.length} items, and ${answers.length} are answered.`, exchange)
+  const invalid = answers.findIndex((answer) => !isRecord(answer))
+  if (answers.length === lines.length)
+    throw new RuleViolationError(`Element ${invalid + 1} is not an object.`, exchange)
+  throw new RuleViolationError(
+    `${when} for ${lines.length} items returned ${answers.length} items.`,
+    exchange,
+  )
 }
 
 /** Prices (specification 2.3, 2.4, 4.1, 7). */
@@ -96,10 +103,10 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.array',
     section: '4.1',
     basis: 'given',
-    says: 'POST /request-prices is answered 200 with a JSON array, and one element for each item.',
+    requirement: 'POST /request-prices returns 200 with a JSON array that has one element for each item.',
     async check(subject) {
       const { exchange, lines } = await mixedRequest(subject)
-      answersTo(lines, exchange, 'A price request')
+      expectOnePerLine(lines, exchange, 'A price request')
       return exchange
     },
   },
@@ -107,27 +114,28 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.empty',
     section: '4.1',
     basis: 'assumed',
-    says: 'A price request without items is answered 200 with an empty array.',
+    requirement: 'A price request without items returns 200 with an empty array.',
     async check(subject) {
-      const exchange = await prices(subject, [])
+      const exchange = await requestPrices(subject, [])
       if (arrayOf(exchange, 'A price request without items').length === 0) return exchange
-      throw new Broken('Nothing was asked for, and something is answered.', exchange)
+      throw new RuleViolationError('The response to a request without items is not empty.', exchange)
     },
   },
   {
     id: 'prices.order',
     section: '4.1',
     basis: 'assumed',
-    says: 'The answers are in the order of the request, repeat its itemId, storeId and quantity, and keep duplicates.',
+    requirement:
+      'The response keeps the order and duplicates of the request and repeats each itemId, storeId and quantity.',
     async check(subject) {
       const { exchange, lines } = await mixedRequest(subject)
       const answers = arrayOf(exchange, 'A price request')
-      for (const [at, line] of lines.entries()) {
-        const answer = answers[at]
+      for (const [index, line] of lines.entries()) {
+        const answer = answers[index]
         for (const name of ['itemId', 'storeId', 'quantity'] as const)
           if (!isRecord(answer) || answer[name] !== line[name])
-            throw new Broken(
-              `Answer ${at + 1} is not that to item ${at + 1}: ${name} is not ${JSON.stringify(line[name])}.`,
+            throw new RuleViolationError(
+              `Element ${index + 1} does not belong to item ${index + 1}: ${name} is not ${JSON.stringify(line[name])}.`,
               exchange,
             )
       }
@@ -138,14 +146,14 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.fields',
     section: '2.4',
     basis: 'given',
-    says: 'unitPrice, discount and totalPrice are numbers, none below 0, or all null.',
+    requirement: 'unitPrice, discount and totalPrice are all non-negative numbers or all null.',
     async check(subject) {
       const { exchange } = await mixedRequest(subject)
-      for (const { exchange: at, item } of allAnswers(subject))
+      for (const { exchange: source, item } of allPriceItems(subject))
         if (!isPriced(item) && !hasNoPrice(item))
-          throw new Broken(
-            `The prices of ${JSON.stringify(item.itemId)} are neither such numbers nor all null.`,
-            at,
+          throw new RuleViolationError(
+            `The prices of ${JSON.stringify(item.itemId)} are neither all non-negative numbers nor all null.`,
+            source,
           )
       return exchange
     },
@@ -154,17 +162,18 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.error-names',
     section: '2.4',
     basis: 'assumed',
-    says: 'An item without prices has an errorCode and an errorMessage, which are text; one with prices has neither.',
+    requirement:
+      'Items without prices have an errorCode and an errorMessage, both strings; items with prices have neither.',
     async check(subject) {
       const { exchange } = await mixedRequest(subject)
-      for (const { exchange: at, item } of allAnswers(subject)) {
+      for (const { exchange: source, item } of allPriceItems(subject)) {
         for (const name of ['errorCode', 'errorMessage'] as const) {
           const value = item[name]
-          const right = hasNoPrice(item) ? typeof value === 'string' && value !== '' : value == null
-          if (!right)
-            throw new Broken(
-              `The answer for ${JSON.stringify(item.itemId)} has ${value == null ? 'no' : 'an'} ${name}.`,
-              at,
+          const valid = hasNoPrice(item) ? typeof value === 'string' && value !== '' : value == null
+          if (!valid)
+            throw new RuleViolationError(
+              `The response for ${JSON.stringify(item.itemId)} has ${value == null ? 'no' : 'an'} ${name}.`,
+              source,
             )
         }
       }
@@ -175,48 +184,50 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.total',
     section: '2.4',
     basis: 'given',
-    says: 'totalPrice is unitPrice * quantity - discount, computed in decimals.',
+    requirement: 'totalPrice is unitPrice * quantity - discount, in decimal arithmetic.',
     async check(subject) {
       await mixedRequest(subject)
-      const priced = allAnswers(subject).filter(
+      const priced = allPriceItems(subject).filter(
         ({ item }) => isPriced(item) && typeof item.quantity === 'number',
       )
       for (const { exchange, item } of priced) {
-        const [unit, quantity, off] = [item.unitPrice, item.quantity, item.discount] as [
+        const [unit, quantity, discount] = [item.unitPrice, item.quantity, item.discount] as [
           number,
           number,
           number,
         ]
-        const total = new Big(unit).times(quantity).minus(off)
+        const total = new Big(unit).times(quantity).minus(discount)
         if (total.toNumber() !== item.totalPrice)
-          throw new Broken(
-            `${unit} * ${quantity} - ${off} is ${total.toFixed()}, not ${item.totalPrice}.`,
+          throw new RuleViolationError(
+            `${unit} * ${quantity} - ${discount} is ${total.toFixed()}, not ${item.totalPrice}.`,
             exchange,
           )
       }
-      const [shown] = priced
-      if (!shown) throw new Unchecked('nothing was priced; name items that have a price: --item CODE')
-      return shown.exchange
+      const [example] = priced
+      if (!example)
+        throw new NotCheckedError('no item was priced; specify items that have a price with --item CODE')
+      return example.exchange
     },
   },
   {
     id: 'prices.known',
     section: '4.1',
     basis: 'given',
-    says: 'An item that has a price is priced, whatever else is in the request.',
+    requirement: 'Items that have a price are priced, even if other items in the request are invalid.',
     async check(subject) {
-      if (subject.items.length === 0) throw new Unchecked('name items that have a price: --item CODE')
+      if (subject.items.length === 0)
+        throw new NotCheckedError('specify items that have a price with --item CODE')
       const { exchange } = await mixedRequest(subject)
       const answers = arrayOf(exchange, 'A price request').filter(isRecord)
       for (const code of subject.items) {
-        const unpricedOne = answers.find((answer) => answer.itemId === code && !isPriced(answer))
-        if (unpricedOne)
-          throw new Broken(
-            `The item ${code} has no price: ${String(unpricedOne.errorMessage ?? 'no reason is given')}`,
+        const unpriced = answers.find((answer) => answer.itemId === code && !isPriced(answer))
+        if (unpriced)
+          throw new RuleViolationError(
+            `Item ${code} has no price: ${String(unpriced.errorMessage ?? 'no reason given')}`,
             exchange,
           )
         if (!answers.some((answer) => answer.itemId === code))
-          throw new Broken(`The item ${code} is not answered.`, exchange)
+          throw new RuleViolationError(`Item ${code} is missing from the response.`, exchange)
       }
       return exchange
     },
@@ -225,11 +236,11 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.item-error',
     section: '7',
     basis: 'given',
-    says: 'An item that does not exist is an error of that item, and the call succeeds.',
+    requirement: 'An unknown item is an error of that item, and the call succeeds.',
     check: async (subject) =>
-      unpriced(
+      expectUnpriced(
         subject,
-        [{ itemId: MADE_UP, storeId: await knownStore(subject).catch(() => MADE_UP), quantity: 1 }],
+        [{ itemId: UNKNOWN_ID, storeId: await knownStore(subject).catch(() => UNKNOWN_ID), quantity: 1 }],
         'an item that does not exist',
       ),
   },
@@ -237,11 +248,11 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.store-error',
     section: '7',
     basis: 'given',
-    says: 'A store that does not exist is an error of the item, and the call succeeds.',
+    requirement: 'An unknown store is an error of the item, and the call succeeds.',
     check: async (subject) =>
-      unpriced(
+      expectUnpriced(
         subject,
-        [{ itemId: subject.items[0] ?? MADE_UP, storeId: MADE_UP, quantity: 1 }],
+        [{ itemId: subject.items[0] ?? UNKNOWN_ID, storeId: UNKNOWN_ID, quantity: 1 }],
         'a store that does not exist',
       ),
   },
@@ -249,14 +260,14 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.quantity-error',
     section: '7',
     basis: 'assumed',
-    says: 'A quantity of zero or below is an error of the item, and the call succeeds.',
+    requirement: 'A quantity of zero or less is an error of the item, and the call succeeds.',
     async check(subject) {
-      const storeId = await knownStore(subject).catch(() => MADE_UP)
-      const itemId = subject.items[0] ?? MADE_UP
-      return unpriced(
+      const storeId = await knownStore(subject).catch(() => UNKNOWN_ID)
+      const itemId = subject.items[0] ?? UNKNOWN_ID
+      return expectUnpriced(
         subject,
         [0, -1].map((quantity) => ({ itemId, storeId, quantity })),
-        'a quantity of zero or below',
+        'a quantity of zero or less',
       )
     },
   },
@@ -264,14 +275,14 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.member',
     section: '2.3',
     basis: 'given',
-    says: 'The member number is optional: with one and without, the call succeeds.',
+    requirement: 'The member number is optional: the call succeeds with and without it.',
     async check(subject) {
-      const storeId = await knownStore(subject).catch(() => MADE_UP)
-      const lines = [{ itemId: subject.items[0] ?? MADE_UP, storeId, quantity: 1 }]
+      const storeId = await knownStore(subject).catch(() => UNKNOWN_ID)
+      const lines = [{ itemId: subject.items[0] ?? UNKNOWN_ID, storeId, quantity: 1 }]
       const without = await withToken(subject.probe, PATHS.prices, { items: lines })
-      answersTo(lines, without, 'A price request without a member number')
-      const exchange = await prices(subject, lines, subject.memberNumber ?? MADE_UP)
-      answersTo(lines, exchange, 'A price request with a member number')
+      expectOnePerLine(lines, without, 'A price request without a member number')
+      const exchange = await requestPrices(subject, lines, subject.memberNumber ?? UNKNOWN_ID)
+      expectOnePerLine(lines, exchange, 'A price request with a member number')
       return exchange
     },
   },
@@ -279,7 +290,7 @@ export const PRICE_RULES: Rule[] = [
     id: 'prices.input',
     section: '4.1',
     basis: 'assumed',
-    says: 'A body that is no price request is answered 400.',
+    requirement: 'An invalid body returns 400.',
     async check({ probe }) {
       let last: Exchange | undefined
       for (const body of ['{"items":', '{}', '{"items":7}', '[]']) {

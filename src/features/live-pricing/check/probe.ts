@@ -1,13 +1,13 @@
 import { GRANT_TYPE, PATHS } from '../contract.ts'
 
-/** One call and what came of it, as a report may show it: without the secret and without a token. */
+/** A request and its response, with the secret and tokens redacted. */
 export interface Exchange {
   request: string
-  /** 0 when there was no answer. */
+  /** 0 if there was no response. */
   status: number
   headers: Headers
   text: string
-  /** The body as JSON; undefined when it is none. */
+  /** The parsed body; undefined if it is not JSON. */
   json: unknown
 }
 
@@ -17,14 +17,15 @@ export interface Call {
   headers?: Record<string, string>
 }
 
+/** Calls the API under test and records every exchange. */
 export interface Probe {
-  /** Calls an address below the base. Never throws: no answer is an exchange with status 0. */
+  /** Calls a path below the base URL. Never throws: without a response, the status of the exchange is 0. */
   call(path: string, call?: Call): Promise<Exchange>
-  /** Asks for a token: a form with these fields. */
-  ask(fields: Record<string, string>): Promise<Exchange>
-  /** The same with the right credentials; asked once. */
+  /** Sends a token request with these form fields. */
+  requestToken(fields: Record<string, string>): Promise<Exchange>
+  /** Requests a token with the valid credentials. Later calls return the first exchange. */
   granted(): Promise<Exchange>
-  /** Calls with the token; undefined without one. */
+  /** Calls a path with the token; resolves to undefined if there is no token. */
   withToken(path: string, body?: unknown): Promise<Exchange | undefined>
   credentials: { grant_type: string; client_id: string; client_secret: string }
   /** Every exchange so far. */
@@ -35,71 +36,78 @@ export interface ProbeOptions {
   baseUrl: string
   clientId: string
   clientSecret: string
-  /** How long an answer may take, in ms. */
+  /** Timeout of each call, in ms; 15,000 by default. */
   timeoutMs?: number
 }
 
-const MOST_BYTES = 5_000_000
+const MAX_BODY_BYTES = 5_000_000
 
+/** Creates a probe for the API at `baseUrl`. */
 export function createProbe({ baseUrl, clientId, clientSecret, timeoutMs = 15_000 }: ProbeOptions): Probe {
   const exchanges: Exchange[] = []
-  const hidden = new Set<string>()
-  /** Keeps a secret out of the report, however it is written: plain, in a form, in JSON, in an address. */
-  const keepSecret = (secret: string) => {
-    const inForm = new URLSearchParams({ secret }).toString().slice('secret='.length)
-    for (const form of [secret, inForm, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
-      hidden.add(form)
+  const secrets = new Set<string>()
+  /** Redacts a secret from all exchanges, whether plain, form-encoded, in JSON or percent-encoded. */
+  const addSecret = (secret: string) => {
+    const formEncoded = new URLSearchParams({ secret }).toString().slice('secret='.length)
+    for (const form of [secret, formEncoded, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
+      secrets.add(form)
   }
-  keepSecret(clientSecret)
-  const hide = (text: string) =>
-    [...hidden]
-      .reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text)
+  addSecret(clientSecret)
+  const redact = (text: string) =>
+    [...secrets]
+      .reduce((redacted, secret) => redacted.replaceAll(secret, '[hidden]'), text)
       .replaceAll(/("access_token"\s*:\s*)"(?:[^"\\]|\\.)*"/g, '$1"[hidden]"')
   const credentials = { grant_type: GRANT_TYPE, client_id: clientId, client_secret: clientSecret }
 
   async function call(path: string, { method = 'GET', body, headers = {} }: Call = {}): Promise<Exchange> {
     const signal = AbortSignal.timeout(timeoutMs)
-    const request = () => hide(`${method} ${path}${body ? `\n${body}` : ''}`)
+    const request = () => redact(`${method} ${path}${body ? `\n${body}` : ''}`)
     let exchange: Exchange
     try {
-      const answer = await fetch(baseUrl + path, {
+      const response = await fetch(baseUrl + path, {
         method,
         headers,
         signal,
         redirect: 'manual',
         ...(body !== undefined && { body }),
       })
-      const raw = await read(answer)
+      const raw = await read(response)
       const json = parse(raw)
       const token = (json as { access_token?: unknown } | null | undefined)?.access_token
-      if (typeof token === 'string' && token.isWellFormed() && token !== '') keepSecret(token)
-      exchange = { request: request(), status: answer.status, headers: answer.headers, text: hide(raw), json }
+      if (typeof token === 'string' && token.isWellFormed() && token !== '') addSecret(token)
+      exchange = {
+        request: request(),
+        status: response.status,
+        headers: response.headers,
+        text: redact(raw),
+        json,
+      }
     } catch (error) {
       const { name, cause } = error as { name?: string; cause?: { code?: string; message?: string } }
       const text =
         name === 'TimeoutError'
-          ? `no answer within ${timeoutMs / 1000} s`
-          : `no answer (${cause?.code ?? cause?.message ?? name})`
+          ? `no response within ${timeoutMs / 1000} s`
+          : `no response (${cause?.code ?? cause?.message ?? name})`
       exchange = { request: request(), status: 0, headers: new Headers(), text, json: undefined }
     }
     exchanges.push(exchange)
     return exchange
   }
 
-  const ask = (fields: Record<string, string>) =>
+  const requestToken = (fields: Record<string, string>) =>
     call(PATHS.token, {
       method: 'POST',
       body: new URLSearchParams(fields).toString(),
       headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
     })
-  let first: Promise<Exchange> | undefined
+  let validToken: Promise<Exchange> | undefined
   const granted = () => {
-    first ??= ask(credentials)
-    return first
+    validToken ??= requestToken(credentials)
+    return validToken
   }
   return {
     call,
-    ask,
+    requestToken,
     granted,
     credentials,
     exchanges,
@@ -119,14 +127,14 @@ export function createProbe({ baseUrl, clientId, clientSecret, timeoutMs = 15_00
   }
 }
 
-/** A body as text, as far as it is not endless. */
-async function read(answer: Response): Promise<string> {
+/** Reads a body as text, up to `MAX_BODY_BYTES`. */
+async function read(response: Response): Promise<string> {
   const parts: Uint8Array[] = []
   let size = 0
-  for await (const part of answer.body ?? []) {
+  for await (const part of response.body ?? []) {
     parts.push(part)
     size += part.length
-    if (size > MOST_BYTES) break
+    if (size > MAX_BODY_BYTES) break
   }
   return Buffer.concat(parts).toString('utf8')
 }

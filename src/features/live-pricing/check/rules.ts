@@ -1,9 +1,9 @@
 import { PRICE_RULES } from './price-rules.ts'
-import { Broken, type Rule, Unchecked } from './rule.ts'
+import { NotCheckedError, type Rule, RuleViolationError } from './rule.ts'
 import { STORE_RULES } from './store-rules.ts'
 import { TOKEN_RULES } from './token-rules.ts'
 
-/** The rules of the live pricing API, in the order in which they are checked. */
+/** All rules, in the order in which they are checked. */
 export const RULES: Rule[] = [
   ...TOKEN_RULES,
   ...STORE_RULES,
@@ -12,20 +12,20 @@ export const RULES: Rule[] = [
     id: 'json',
     section: '4',
     basis: 'given',
-    says: 'Every answer 200 is JSON, and its Content-Type says so.',
+    requirement: 'Every 200 response is JSON with a matching Content-Type.',
     async check({ probe }) {
-      const good = probe.exchanges.filter(({ status }) => status === 200)
+      const successful = probe.exchanges.filter(({ status }) => status === 200)
       const isJson = (type: string | null) => /^application\/([\w.-]+\+)?json *(;|$)/i.test(type ?? '')
-      const wrong = good.find(
+      const invalid = successful.find(
         ({ headers, json }) => json === undefined || !isJson(headers.get('content-type')),
       )
-      if (wrong) {
-        const type = wrong.headers.get('content-type')
-        const what = wrong.json === undefined ? 'The body is not JSON' : 'The body is JSON'
-        throw new Broken(`${what}, and its Content-Type is ${type ?? 'missing'}.`, wrong)
+      if (invalid) {
+        const type = invalid.headers.get('content-type')
+        const finding = invalid.json === undefined ? 'The body is not JSON' : 'The body is JSON'
+        throw new RuleViolationError(`${finding}, and its Content-Type is ${type ?? 'missing'}.`, invalid)
       }
-      const last = good.at(-1)
-      if (!last) throw new Unchecked('no call was answered 200')
+      const last = successful.at(-1)
+      if (!last) throw new NotCheckedError('no call returned 200')
       return last
     },
   },
@@ -33,12 +33,16 @@ export const RULES: Rule[] = [
     id: 'no-faults',
     section: '7',
     basis: 'given',
-    says: 'No call of this check was answered 5xx, or not at all.',
+    requirement: 'Every call of this check got a response, and none returned 5xx.',
     async check({ probe }) {
-      const fault = probe.exchanges.find(({ status }) => status === 0 || status >= 500)
-      if (fault) throw new Broken(`A call was answered ${fault.status || 'not at all'}.`, fault)
+      const failed = probe.exchanges.find(({ status }) => status === 0 || status >= 500)
+      if (failed)
+        throw new RuleViolationError(
+          failed.status ? `A call returned ${failed.status}.` : 'A call got no response.',
+          failed,
+        )
       const last = probe.exchanges.at(-1)
-      if (!last) throw new Unchecked('nothing was called')
+      if (!last) throw new NotCheckedError('no calls were made')
       return last
     },
   },

@@ -1,29 +1,29 @@
 import { PATHS } from '../contract.ts'
 import type { Exchange } from './probe.ts'
 import {
-  Broken,
   expectStatus,
   isRecord,
-  MADE_UP,
-  NOWHERE,
+  NotCheckedError,
   query,
+  REMOTE_PLACE,
   type Rule,
+  RuleViolationError,
   type Subject,
   storePath,
-  Unchecked,
+  UNKNOWN_ID,
 } from './rule.ts'
 
 const tokenFields = async ({ probe }: Subject): Promise<[Exchange, Record<string, unknown>]> => {
   const exchange = await probe.granted()
   if (exchange.status !== 200 || !isRecord(exchange.json))
-    throw new Unchecked('no token was given (token.answer)')
+    throw new NotCheckedError('no token was issued (see token.answer)')
   return [exchange, exchange.json]
 }
 
-const protectedCalls = [query(NOWHERE), storePath(MADE_UP), PATHS.prices]
+const protectedCalls = [query(REMOTE_PLACE), storePath(UNKNOWN_ID), PATHS.prices]
 const bodyOf = (path: string) => path === PATHS.prices && { method: 'POST', body: '{"items":[]}' }
 
-async function refused(
+async function expectUnauthorized(
   { probe }: Subject,
   authorization: string | undefined,
   when: string,
@@ -43,11 +43,12 @@ export const TOKEN_RULES: Rule[] = [
     id: 'token.answer',
     section: '4.1',
     basis: 'given',
-    says: 'POST /connect/token with the right credentials is answered 200 with a JSON object.',
+    requirement: 'POST /connect/token with valid credentials returns 200 with a JSON object.',
     async check({ probe }) {
       const exchange = await probe.granted()
-      expectStatus(exchange, 200, 'A token request with the right credentials')
-      if (!isRecord(exchange.json)) throw new Broken('The token answer must be a JSON object.', exchange)
+      expectStatus(exchange, 200, 'A token request with valid credentials')
+      if (!isRecord(exchange.json))
+        throw new RuleViolationError('The token response must be a JSON object.', exchange)
       return exchange
     },
   },
@@ -55,13 +56,13 @@ export const TOKEN_RULES: Rule[] = [
     id: 'token.fields',
     section: '2.1',
     basis: 'given',
-    says: 'The token answer holds exactly three fields.',
+    requirement: 'The token response has exactly three fields.',
     async check(subject) {
       const [exchange, json] = await tokenFields(subject)
       const names = Object.keys(json)
       if (names.length === 3) return exchange
-      throw new Broken(
-        `The token answer holds ${names.length} fields (${names.join(', ')}), not three.`,
+      throw new RuleViolationError(
+        `The token response has ${names.length} fields (${names.join(', ')}), not three.`,
         exchange,
       )
     },
@@ -70,44 +71,51 @@ export const TOKEN_RULES: Rule[] = [
     id: 'token.expires_in',
     section: '2.1',
     basis: 'given',
-    says: 'expires_in is a whole number of seconds above 0.',
+    requirement: 'expires_in is a positive integer (seconds).',
     async check(subject) {
       const [exchange, { expires_in: seconds }] = await tokenFields(subject)
       if (Number.isInteger(seconds) && Number(seconds) > 0) return exchange
-      throw new Broken(`expires_in is ${JSON.stringify(seconds)}, not a whole number above 0.`, exchange)
+      throw new RuleViolationError(
+        `expires_in is ${JSON.stringify(seconds)}, not a positive integer.`,
+        exchange,
+      )
     },
   },
   {
     id: 'token.names',
     section: '2.1',
     basis: 'assumed',
-    says: 'The other two fields are access_token and token_type, which is Bearer.',
+    requirement: 'The other two fields are access_token and token_type, which is Bearer.',
     async check(subject) {
       const [exchange, { access_token: token, token_type: type }] = await tokenFields(subject)
-      if (typeof token !== 'string' || token === '') throw new Broken('access_token must be text.', exchange)
+      if (typeof token !== 'string' || token === '')
+        throw new RuleViolationError('access_token must be a non-empty string.', exchange)
       if (typeof type === 'string' && type.toLowerCase() === 'bearer') return exchange
-      throw new Broken('token_type must be Bearer.', exchange)
+      throw new RuleViolationError('token_type must be Bearer.', exchange)
     },
   },
   {
     id: 'token.no-store',
     section: '2.1',
     basis: 'assumed',
-    says: 'The token answer has Cache-Control: no-store (RFC 6749 section 5.1).',
+    requirement: 'The token response has Cache-Control: no-store (RFC 6749 section 5.1).',
     async check({ probe }) {
       const exchange = await probe.granted()
       if (/\bno-store\b/i.test(exchange.headers.get('cache-control') ?? '')) return exchange
-      throw new Broken('The token answer must not be stored by what stands between.', exchange)
+      throw new RuleViolationError(
+        'The token response must not be cached: Cache-Control: no-store is missing.',
+        exchange,
+      )
     },
   },
   {
     id: 'token.missing',
     section: '7',
     basis: 'given',
-    says: 'A token request with a parameter missing, or none, is answered 400.',
+    requirement: 'A token request with missing parameters returns 400.',
     async check({ probe }) {
       const { grant_type, client_id, client_secret } = probe.credentials
-      let last = await probe.ask({})
+      let last = await probe.requestToken({})
       expectStatus(last, 400, 'A token request without parameters')
       const partly = {
         grant_type: { client_id, client_secret },
@@ -115,7 +123,7 @@ export const TOKEN_RULES: Rule[] = [
         client_secret: { grant_type, client_id },
       }
       for (const [name, fields] of Object.entries(partly)) {
-        last = await probe.ask(fields)
+        last = await probe.requestToken(fields)
         expectStatus(last, 400, `A token request without ${name}`)
       }
       return last
@@ -125,9 +133,9 @@ export const TOKEN_RULES: Rule[] = [
     id: 'token.grant-type',
     section: '4.1',
     basis: 'assumed',
-    says: 'Another grant type than client_credentials is answered 400.',
+    requirement: 'A grant type other than client_credentials returns 400.',
     async check({ probe }) {
-      const exchange = await probe.ask({ ...probe.credentials, grant_type: 'password' })
+      const exchange = await probe.requestToken({ ...probe.credentials, grant_type: 'password' })
       expectStatus(exchange, 400, 'A token request with grant_type=password')
       return exchange
     },
@@ -136,10 +144,13 @@ export const TOKEN_RULES: Rule[] = [
     id: 'token.secret',
     section: '7',
     basis: 'given',
-    says: 'A wrong client_secret is answered 401.',
+    requirement: 'An incorrect client_secret returns 401.',
     async check({ probe }) {
-      const exchange = await probe.ask({ ...probe.credentials, client_secret: `wrong-${MADE_UP}` })
-      expectStatus(exchange, 401, 'A token request with a wrong secret')
+      const exchange = await probe.requestToken({
+        ...probe.credentials,
+        client_secret: `wrong-${UNKNOWN_ID}`,
+      })
+      expectStatus(exchange, 401, 'A token request with an incorrect secret')
       return exchange
     },
   },
@@ -147,9 +158,9 @@ export const TOKEN_RULES: Rule[] = [
     id: 'token.client',
     section: '7',
     basis: 'given',
-    says: 'A wrong client_id is answered 401.',
+    requirement: 'An unknown client_id returns 401.',
     async check({ probe }) {
-      const exchange = await probe.ask({ ...probe.credentials, client_id: `nobody-${MADE_UP}` })
+      const exchange = await probe.requestToken({ ...probe.credentials, client_id: `nobody-${UNKNOWN_ID}` })
       expectStatus(exchange, 401, 'A token request with an unknown client id')
       return exchange
     },
@@ -158,21 +169,25 @@ export const TOKEN_RULES: Rule[] = [
     id: 'access.required',
     section: '5.1',
     basis: 'assumed',
-    says: 'The other three calls are answered 401 without a token.',
-    check: (subject) => refused(subject, undefined, 'A call without a token'),
+    requirement: 'The other three endpoints return 401 without a token.',
+    check: (subject) => expectUnauthorized(subject, undefined, 'A call without a token'),
   },
   {
     id: 'access.invalid',
     section: '5.1',
     basis: 'assumed',
-    says: 'The other three calls are answered 401 with a token that was never issued, be it much like one that was.',
+    requirement: 'The other three endpoints return 401 for an invalid token, including a modified valid one.',
     async check(subject) {
-      const exchange = await refused(subject, `Bearer ${MADE_UP}`, 'A call with a made-up token')
+      const exchange = await expectUnauthorized(
+        subject,
+        `Bearer ${UNKNOWN_ID}`,
+        'A call with a made-up token',
+      )
       const { json } = await subject.probe.granted()
       const token = isRecord(json) ? json.access_token : undefined
       if (typeof token !== 'string' || token.length < 8) return exchange
       const changed = `${token.slice(0, -6)}${[...token.slice(-6)].reverse().join('')}x`
-      return refused(subject, `Bearer ${changed}`, 'A call with a token whose end was changed')
+      return expectUnauthorized(subject, `Bearer ${changed}`, 'A call with a modified token')
     },
   },
 ]

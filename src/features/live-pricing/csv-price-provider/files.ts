@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { PriceListError, type Problems, type TableRules } from './table.ts'
 
-/** The files of a price list: comma separated, UTF-8, with headings. */
+/** The CSV files of a price list, in UTF-8 and with headings. */
 export const FILES = {
   stores: {
     file: 'stores.csv',
@@ -14,7 +14,7 @@ export const FILES = {
     required: ['date', 'name'],
     optional: ['store', 'state', 'opens', 'closes'],
   },
-  items: { file: 'items.csv', required: ['code', 'price'], optional: ['category'], others: true },
+  items: { file: 'items.csv', required: ['code', 'price'], optional: ['category'], allowOtherColumns: true },
   prices: { file: 'prices.csv', required: ['item', 'store', 'price'], optional: [] },
   members: { file: 'members.csv', required: ['number'], optional: ['group'] },
   discounts: {
@@ -36,33 +36,36 @@ export const FILES = {
   },
 } satisfies Record<string, TableRules>
 
-/** CSV files that are none of a price list. One that is almost called like one that is missing is a problem. */
-export function otherFiles(from: string, problems: Problems): string[] {
+/**
+ * Returns the CSV files that don't belong to a price list. Reports those that look like a misspelt name of a missing
+ * file.
+ */
+export function findUnknownFiles(from: string, problems: Problems): string[] {
   const names = readdirSync(from).filter((name) => /\.csv$/i.test(name))
-  const ours = Object.values(FILES).map(({ file }) => file as string)
-  const others = names.filter((name) => !ours.includes(name))
-  const plain = (name: string) => name.toLowerCase().replace(/s?\.csv$/, '')
-  for (const name of others) {
-    const meant = ours.find((file) => plain(file) === plain(name))
-    if (meant && !names.includes(meant)) problems.add(name, 1, `the name of this file must be ${meant}.`)
+  const expected = Object.values(FILES).map(({ file }) => file as string)
+  const unknown = names.filter((name) => !expected.includes(name))
+  const normalize = (name: string) => name.toLowerCase().replace(/s?\.csv$/, '')
+  for (const name of unknown) {
+    const intended = expected.find((file) => normalize(file) === normalize(name))
+    if (intended && !names.includes(intended)) problems.add(name, 1, `rename this file to ${intended}.`)
   }
-  return others
+  return unknown
 }
 
-/** A file that a price list cannot be without. */
-export function missing(file: string): PriceListError {
-  return new PriceListError([`${file}: there is no such file in the folder.`], 0)
+/** The error for a required file that does not exist. */
+export function missingFile(file: string): PriceListError {
+  return new PriceListError([`${file}: the folder has no file with this name.`], 0)
 }
 
-// Neither a line break nor what cannot be seen: it would never be found again.
+// Without line breaks or invisible characters, which would make an id impossible to look up.
 const ID = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,100}$/u
-/** Most are plain, which is quicker to see. */
+/** Whether text is a valid id. Most ids are ASCII, which is faster to test. */
 export const isId = (text: string) => /^[ -~]{1,100}$/.test(text) || ID.test(text)
-export const ID_RULE = 'must have 1 to 100 characters, none of them a line break or invisible'
+export const ID_RULE = 'must have 1 to 100 characters, without line breaks or invisible characters'
 
 const DATE = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
 
-/** A day that exists: not the 30th of February. */
+/** Whether text is an existing date in the form YYYY-MM-DD. */
 export function isDate(text: string): boolean {
   return DATE.test(text) && new Date(`${text}T00:00:00Z`).toISOString().startsWith(text)
 }

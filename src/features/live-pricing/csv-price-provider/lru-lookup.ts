@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 
-/** How many values are cached, and the longest key of one, in characters: callers choose the keys. */
+/** Limits of the cache, since callers choose the keys: number of values, and length of a key in characters. */
 const MAX_VALUES = 30_000
 const MAX_KEY_LENGTH = 250
 
-/** Caches what `find` finds. A key that it does not find is undefined, and looked up again each time. */
+/** Caches the results of `find`. Keys that are not found are undefined and not cached. */
 export function lruLookup<T>(
   find: (keys: string[]) => Map<string, T>,
 ): (keys: string[]) => (T | undefined)[] {

@@ -6,10 +6,10 @@ import type { NearStore, NoPrice, Place, Price, PriceLine, PriceProvider } from 
 import { boxesAround, distanceKm } from './great-circle.ts'
 import { lruLookup } from './lru-lookup.ts'
 
-/** Changes with the schema: a file of another version is not opened. */
+/** Version of the schema: files of other versions are not opened. */
 const VERSION = 1
 
-/** The tables of one price list, as `load.ts` fills them. A price is decimal text, POA, or NONE. */
+/** The tables of a price list, filled by `load.ts`. A price is decimal text, POA or NONE. */
 export const SCHEMA = `
   PRAGMA user_version = ${VERSION};
   CREATE TABLE items (
@@ -26,27 +26,28 @@ export const SCHEMA = `
   CREATE VIRTUAL TABLE places USING rtree(number, min_latitude, max_latitude, min_longitude, max_longitude);
 `
 
-/** A price that the store gives when asked; and none at all: the store does not carry the item. */
+/** Price on application. */
 export const POA = 'POA'
+/** The store does not sell the item. */
 export const NONE = 'NONE'
-/** Flags of an item: it has prices of single stores, or discounts of its own. */
+/** Flags of an item: it has store-specific prices, or discounts of its own. */
 export const HAS_STORE_PRICES = 1
 export const HAS_DISCOUNTS = 2
 
-/** The key of an item's price at a store; neither part has control characters. */
+/** The key of an item's price at a store. Unambiguous, as ids have no control characters. */
 export const lineKey = (item: string, store: string) => `${item}\u001f${store}`
 
-/** A row of an item: its price at every store (null: only where a store has one), its category, and flags. */
-type Row = [line: number, price: string | null, category: number | null, more: number]
+/** A row of an item: index of its key, default price (null: only store-specific prices), category and flags. */
+type Row = [index: number, price: string | null, category: number | null, flags: number]
 
-/** An item as it is priced: with every discount that may apply to it. */
+/** An item with every discount that may apply to it. */
 interface Item {
   price: string | null
   hasStorePrices: boolean
   discounts: readonly Discount[]
 }
 
-/** What a distance may lose to rounding: the same place has two longitudes at the antimeridian. */
+/** Tolerance for rounding errors, in kilometres: at the antimeridian, the same place has two longitudes. */
 const ROUNDING_KM = 1e-6
 
 interface Discount extends Reduction {
@@ -61,157 +62,50 @@ export interface PriceList extends PriceProvider {
   close(): void
 }
 
-/** Opens one price list, which never changes. Throws when it is not a price list of this version. */
+/** Opens a price list file, which never changes. Throws if it is not a price list of this version. */
 export function openPriceList(file: string, now: () => number = Date.now): PriceList {
-  // Immutable: SQLite need not look, before each statement, whether somebody has written to the file.
+  // Immutable: SQLite doesn't need to check for changes before each statement.
   const url = pathToFileURL(file)
   url.searchParams.set('immutable', '1')
   const db = new DatabaseSync(url, { readOnly: true })
   try {
     const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
-    if (version !== VERSION) throw new Error(`is not a price list of version ${VERSION}`)
+    if (version !== VERSION) throw new Error(`not a price list of version ${VERSION}`)
   } catch (error) {
     db.close()
     throw error
   }
-  const one = (sql: string) => {
-    const statement = db.prepare(sql)
-    statement.setReturnArrays(true)
-    return (value: string) => statement.get(value) as unknown as unknown[] | undefined
-  }
-  // One statement for all lines, in and out as JSON: the way between SQLite and JavaScript costs more than the search.
-  const findItems = one(`SELECT json_group_array(json_array(l.key, i.price, i.category, i.more))
-    FROM json_each(?) AS l JOIN items AS i ON i.code = l.value`)
-  const findStorePrices = one(`SELECT json_group_array(json_array(l.key, p.price))
-    FROM json_each(?) AS l JOIN store_prices AS p ON p.line = l.value`)
-  const COLUMNS = `'group', discounts.member_group, 'store', discounts.store, 'kind', discounts.kind,
-    'value', discounts.value, 'minQuantity', discounts.min_quantity,
-    'from', discounts.from_date, 'until', discounts.until_date`
-  const findDiscounts = one(`SELECT json_group_array(json_array(l.key, json_object(${COLUMNS})))
-    FROM json_each(?) AS l JOIN discounts ON discounts.item = l.value`)
-  const findGroups = one('SELECT json_group_array(name) FROM members WHERE number = ?')
-  const storeById = one('SELECT store FROM stores WHERE id = ?')
-  const storeByNumber = db.prepare('SELECT id FROM stores WHERE number = ?')
-  const inBox = db.prepare(`SELECT number FROM places
-    WHERE max_latitude >= ? AND min_latitude <= ? AND max_longitude >= ? AND min_longitude <= ?`)
-  inBox.setReturnArrays(true)
+  const { findStore, nearest } = openStores(db)
+  const { findItems, findStorePrices, findGroups } = openItems(db)
 
-  /** Discounts of a category, or of everything (null): few, and asked for with every line. */
-  const general = new Map<number | null, Discount[]>()
-  for (const row of db
-    .prepare(`SELECT category, json_object(${COLUMNS}) AS discount FROM discounts WHERE item IS NULL`)
-    .iterate()) {
-    const category = row.category as number | null
-    const same = general.get(category)
-    const discount: Discount = JSON.parse(String(row.discount))
-    if (same) same.push(discount)
-    else general.set(category, [discount])
-  }
-
-  const stores = new Map<string, Store | null>()
-  const ids = new Map<number, string>()
-  function storeOf(id: string): Store | null {
-    let store = stores.get(id)
-    if (store === undefined) {
-      const row = storeById(id)
-      store = row ? Object.freeze(JSON.parse(String(row[0])) as Store) : null
-      // Only what exists is kept: ids that do not are without number.
-      if (store) stores.set(id, store)
-    }
-    return store
-  }
-
-  function nearest(place: Place, limit: number): NearStore[] {
-    const found: NearStore[] = []
-    for (const { minLatitude, maxLatitude, minLongitude, maxLongitude } of boxesAround(place)) {
-      for (const [number] of inBox.all(minLatitude, maxLatitude, minLongitude, maxLongitude) as unknown as [
-        number,
-      ][]) {
-        let id = ids.get(number)
-        if (id === undefined) {
-          id = String(storeByNumber.get(number)?.id)
-          ids.set(number, id)
-        }
-        const store = storeOf(id)
-        const away = store ? distanceKm(place, store) : Number.POSITIVE_INFINITY
-        if (store && away <= place.radiusKm + ROUNDING_KM) found.push({ store, distanceKm: away })
-      }
-    }
-    return found.sort((a, b) => a.distanceKm - b.distanceKm).slice(0, limit)
-  }
-
-  /** What a statement finds for keys; each row begins with the number of its key. */
-  function rowsOf<T extends unknown[]>(statement: ReturnType<typeof one>, keys: string[]): T[] {
-    return keys.length === 0 ? [] : JSON.parse(String(statement(JSON.stringify(keys))?.[0]))
-  }
-
-  /** Discounts of everything and of a category: one array for all items that have no others. */
-  const shared = new Map<number | null, Discount[]>()
-  function discountsOf(category: number | null): Discount[] {
-    let discounts = shared.get(category)
-    if (discounts === undefined) {
-      const ofCategory = category === null ? undefined : general.get(category)
-      discounts = [...(general.get(null) ?? []), ...(ofCategory ?? [])]
-      shared.set(category, discounts)
-    }
-    return discounts
-  }
-
-  const itemsAt = lruLookup((codes): Map<string, Item> => {
-    const rows = rowsOf<Row>(findItems, codes)
-    const discounted = rows.flatMap(([at, , , more]) => (more & HAS_DISCOUNTS ? (codes[at] ?? '') : []))
-    const own = new Map<string, Discount[]>(discounted.map((code) => [code, []]))
-    for (const [at, discount] of rowsOf<[number, Discount]>(findDiscounts, discounted))
-      own.get(discounted[at] ?? '')?.push(discount)
-    return new Map(
-      rows.map(([at, price, category, more]) => {
-        const code = codes[at] ?? ''
-        const [all, its] = [discountsOf(category), own.get(code)]
-        const hasStorePrices = (more & HAS_STORE_PRICES) !== 0
-        return [code, { price, hasStorePrices, discounts: its ? [...all, ...its] : all }]
-      }),
+  function storePricesOf(lines: readonly PriceLine[], items: readonly (Item | undefined)[]) {
+    const indexes = lines.flatMap(({ storeId }, index) =>
+      items[index]?.hasStorePrices && findStore(storeId) ? [index] : [],
     )
-  })
-
-  const storePricesAt = lruLookup((keys): Map<string, string | null> => {
-    const prices = new Map<string, string | null>(keys.map((key) => [key, null]))
-    for (const [at, price] of rowsOf<[number, string]>(findStorePrices, keys))
-      prices.set(keys[at] ?? '', price)
-    return prices
-  })
-
-  const groupsAt = lruLookup((numbers): Map<string, string[]> => {
-    const groups = numbers.map((number): [string, string[]] => [
-      number,
-      JSON.parse(String(findGroups(number)?.[0])),
-    ])
-    return new Map(groups.filter(([, names]) => names.length > 0))
-  })
+    const prices = findStorePrices(
+      indexes.map((index) => lineKey(lines[index]?.itemId ?? '', lines[index]?.storeId ?? '')),
+    )
+    return new Map(indexes.map((index, position) => [index, prices[position]]))
+  }
 
   function prices(lines: readonly PriceLine[], memberNumber: string | null): (Price | NoPrice)[] {
-    const groups = memberNumber === null ? [] : (groupsAt([memberNumber])[0] ?? [])
+    const groups = memberNumber === null ? [] : (findGroups([memberNumber])[0] ?? [])
     if (memberNumber !== null && groups.length === 0) return lines.map(() => ({ error: 'member_unknown' }))
-    const items = itemsAt(lines.map(({ itemId }) => itemId))
-    const local = lines.flatMap(({ storeId }, at) =>
-      items[at]?.hasStorePrices && storeOf(storeId) ? [at] : [],
-    )
-    const theirs = storePricesAt(
-      local.map((at) => lineKey(lines[at]?.itemId ?? '', lines[at]?.storeId ?? '')),
-    )
-    const atStore = new Map(local.map((at, number) => [at, theirs[number]]))
+    const items = findItems(lines.map(({ itemId }) => itemId))
+    const storePrices = storePricesOf(lines, items)
     const ms = now()
 
-    return lines.map(({ storeId, quantity }, at) => {
-      const item = items[at]
+    return lines.map(({ storeId, quantity }, index) => {
+      const item = items[index]
       if (!item) return { error: 'item_unknown' }
-      const store = storeOf(storeId)
+      const store = findStore(storeId)
       if (!store) return { error: 'store_unknown' }
-      const unitPrice = atStore.get(at) ?? item.price ?? NONE
+      const unitPrice = storePrices.get(index) ?? item.price ?? NONE
       if (unitPrice === NONE) return { error: 'item_not_in_range' }
       if (unitPrice === POA) return { error: 'price_on_application' }
       if (item.discounts.length === 0) return { unitPrice }
       const today = dateIn(store.tradingHours.timeZone, ms)
-      const given = item.discounts.filter(
+      const applicable = item.discounts.filter(
         ({ group, store, minQuantity, from, until }) =>
           (group === null || groups.includes(group)) &&
           (store === null || store === storeId) &&
@@ -219,31 +113,171 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
           from <= today &&
           today <= until,
       )
-      const discount = bestDiscount(unitPrice, quantity, given)
+      const discount = bestDiscount(unitPrice, quantity, applicable)
       return discount === undefined ? { unitPrice } : { unitPrice, discount }
     })
   }
 
   return {
-    store: async (id) => storeOf(id),
+    store: async (id) => findStore(id),
     nearest: async (place, limit) => nearest(place, limit),
     prices: async (lines, memberNumber) => prices(lines, memberNumber),
     close: () => db.close(),
   }
 }
 
-const MINUTE_MS = 60_000
-const days = new Map<string, { format: Intl.DateTimeFormat; minute: number; day: string }>()
+/** Prepares a statement with one parameter that returns at most one row. */
+function prepare(db: DatabaseSync, sql: string) {
+  const statement = db.prepare(sql)
+  statement.setReturnArrays(true)
+  return (value: string) => statement.get(value) as unknown as unknown[] | undefined
+}
 
-/** The date in a time zone, as 2026-11-21. Days begin with a minute, so it is looked up once a minute. */
+/** Looks up stores by id and by location. Stores that were looked up stay in memory. */
+function openStores(db: DatabaseSync) {
+  const storeById = prepare(db, 'SELECT store FROM stores WHERE id = ?')
+  const idByNumber = db.prepare('SELECT id FROM stores WHERE number = ?')
+  const inBox = db.prepare(`SELECT number FROM places
+    WHERE max_latitude >= ? AND min_latitude <= ? AND max_longitude >= ? AND min_longitude <= ?`)
+  inBox.setReturnArrays(true)
+  const stores = new Map<string, Store>()
+  const ids = new Map<number, string>()
+
+  function findStore(id: string): Store | null {
+    const cached = stores.get(id)
+    if (cached) return cached
+    const row = storeById(id)
+    // Don't cache unknown ids, which are unlimited.
+    if (!row) return null
+    const store = Object.freeze(JSON.parse(String(row[0])) as Store)
+    stores.set(id, store)
+    return store
+  }
+
+  function findByNumber(number: number): Store | null {
+    const id = ids.get(number) ?? String(idByNumber.get(number)?.id)
+    ids.set(number, id)
+    return findStore(id)
+  }
+
+  function nearest(place: Place, limit: number): NearStore[] {
+    const found: NearStore[] = []
+    for (const { minLatitude, maxLatitude, minLongitude, maxLongitude } of boxesAround(place)) {
+      const rows = inBox.all(minLatitude, maxLatitude, minLongitude, maxLongitude) as unknown as [number][]
+      for (const [number] of rows) {
+        const store = findByNumber(number)
+        const distance = store ? distanceKm(place, store) : Number.POSITIVE_INFINITY
+        if (store && distance <= place.radiusKm + ROUNDING_KM) found.push({ store, distanceKm: distance })
+      }
+    }
+    return found.sort((a, b) => a.distanceKm - b.distanceKm).slice(0, limit)
+  }
+
+  return { findStore, nearest }
+}
+
+const DISCOUNT = `json_object('group', discounts.member_group, 'store', discounts.store, 'kind', discounts.kind,
+  'value', discounts.value, 'minQuantity', discounts.min_quantity,
+  'from', discounts.from_date, 'until', discounts.until_date)`
+
+/** Looks up items with their discounts, store-specific prices and the groups of members; all are cached. */
+function openItems(db: DatabaseSync) {
+  // One statement for all lines, with JSON input and output: calls into SQLite cost more than the lookup itself.
+  const selectItems = prepare(
+    db,
+    `SELECT json_group_array(json_array(l.key, i.price, i.category, i.more))
+    FROM json_each(?) AS l JOIN items AS i ON i.code = l.value`,
+  )
+  const selectStorePrices = prepare(
+    db,
+    `SELECT json_group_array(json_array(l.key, p.price))
+    FROM json_each(?) AS l JOIN store_prices AS p ON p.line = l.value`,
+  )
+  const selectDiscounts = prepare(
+    db,
+    `SELECT json_group_array(json_array(l.key, ${DISCOUNT}))
+    FROM json_each(?) AS l JOIN discounts ON discounts.item = l.value`,
+  )
+  const selectGroups = prepare(db, 'SELECT json_group_array(name) FROM members WHERE number = ?')
+  const sharedDiscounts = loadSharedDiscounts(db)
+
+  /** Runs a statement for keys. Each row starts with the index of its key. */
+  function query<T extends unknown[]>(statement: ReturnType<typeof prepare>, keys: string[]): T[] {
+    return keys.length === 0 ? [] : JSON.parse(String(statement(JSON.stringify(keys))?.[0]))
+  }
+
+  const findItems = lruLookup((codes): Map<string, Item> => {
+    const rows = query<Row>(selectItems, codes)
+    const discounted = rows.flatMap(([index, , , flags]) =>
+      flags & HAS_DISCOUNTS ? (codes[index] ?? '') : [],
+    )
+    const own = new Map<string, Discount[]>(discounted.map((code) => [code, []]))
+    for (const [index, discount] of query<[number, Discount]>(selectDiscounts, discounted))
+      own.get(discounted[index] ?? '')?.push(discount)
+    return new Map(
+      rows.map(([index, price, category, flags]) => {
+        const code = codes[index] ?? ''
+        const [common, specific] = [sharedDiscounts(category), own.get(code)]
+        const hasStorePrices = (flags & HAS_STORE_PRICES) !== 0
+        return [code, { price, hasStorePrices, discounts: specific ? [...common, ...specific] : common }]
+      }),
+    )
+  })
+
+  const findStorePrices = lruLookup((keys): Map<string, string | null> => {
+    const prices = new Map<string, string | null>(keys.map((key) => [key, null]))
+    for (const [index, price] of query<[number, string]>(selectStorePrices, keys))
+      prices.set(keys[index] ?? '', price)
+    return prices
+  })
+
+  const findGroups = lruLookup((numbers): Map<string, string[]> => {
+    const groups = numbers.map((number): [string, string[]] => [
+      number,
+      JSON.parse(String(selectGroups(number)?.[0])),
+    ])
+    return new Map(groups.filter(([, names]) => names.length > 0))
+  })
+
+  return { findItems, findStorePrices, findGroups }
+}
+
+/**
+ * Loads the discounts that apply to all items or to a category, which are few and needed often. Returns a function that
+ * combines them for a category. Items of the same category share the array.
+ */
+function loadSharedDiscounts(db: DatabaseSync): (category: number | null) => readonly Discount[] {
+  const byCategory = new Map<number | null, Discount[]>()
+  const rows = db.prepare(`SELECT category, ${DISCOUNT} AS discount FROM discounts WHERE item IS NULL`)
+  for (const row of rows.iterate()) {
+    const category = row.category as number | null
+    const discounts = byCategory.get(category) ?? []
+    discounts.push(JSON.parse(String(row.discount)))
+    byCategory.set(category, discounts)
+  }
+  const combined = new Map<number | null, readonly Discount[]>()
+  return (category) => {
+    const cached = combined.get(category)
+    if (cached) return cached
+    const ofCategory = category === null ? [] : (byCategory.get(category) ?? [])
+    const discounts = [...(byCategory.get(null) ?? []), ...ofCategory]
+    combined.set(category, discounts)
+    return discounts
+  }
+}
+
+const MINUTE_MS = 60_000
+const dateCache = new Map<string, { format: Intl.DateTimeFormat; minute: number; day: string }>()
+
+/** The date (YYYY-MM-DD) in a time zone. Computed once a minute, since days start on a full minute. */
 function dateIn(timeZone: string, ms: number): string {
   const minute = Math.floor(ms / MINUTE_MS)
-  const seen = days.get(timeZone)
-  if (seen?.minute === minute) return seen.day
+  const cached = dateCache.get(timeZone)
+  if (cached?.minute === minute) return cached.day
   const format =
-    seen?.format ??
+    cached?.format ??
     new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
   const day = format.format(ms)
-  days.set(timeZone, { format, minute, day })
+  dateCache.set(timeZone, { format, minute, day })
   return day
 }

@@ -5,113 +5,113 @@ import type { Logger } from 'pino'
 import type { PriceProvider } from '../price-provider.ts'
 import { openPriceList, type PriceList } from './price-list.ts'
 
-/** How often the folder is looked at, in ms: how long a new price list waits at most. */
-const LOOK_MS = 200
-/** When a price list that could not be read is tried again, in ms. */
-const AGAIN_MS = 10_000
-/** Price lists that stay: the live one, and the one before it, to go back to. */
-const KEPT = 2
-/** A draft that is older than this was left behind, in ms. */
-const LEFT_MS = 86_400_000
-const NAME = /^\d{4}-\d{2}-\d{2}T[\d-]+Z-[\da-f]{8}\.sqlite$/
+/** How often to check for a new price list, in ms. */
+const CHECK_INTERVAL_MS = 200
+/** How long to wait before retrying an unreadable price list, in ms. */
+const RETRY_MS = 10_000
+/** Price lists to keep: the live one and its predecessor, for rollback. */
+const MAX_FILES = 2
+/** Minimum age of an abandoned draft, in ms. */
+const STALE_DRAFT_MS = 86_400_000
+const FILE_NAME = /^\d{4}-\d{2}-\d{2}T[\d-]+Z-[\da-f]{8}\.sqlite$/
 
-/** The price lists of a folder, the latest last: their names begin with the time of their loading. */
-function names(folder: string): string[] {
+/** The price list files in a folder, oldest first: the names start with the time of loading. */
+function fileNames(folder: string): string[] {
   try {
     return readdirSync(folder)
-      .filter((name) => NAME.test(name))
+      .filter((name) => FILE_NAME.test(name))
       .sort()
   } catch {
     return []
   }
 }
 
-/** Whether the folder has a price list. */
-export const hasPriceList = (folder: string) => names(folder).length > 0
+/** Whether the folder contains a price list. */
+export const hasPriceList = (folder: string) => fileNames(folder).length > 0
 
-/** The name that makes a price list the live one: later than all others, also if the clock went back. */
-export function nextName(folder: string): string {
+/** Returns a file name that sorts after all others, even if the clock was set back, and so makes a price list live. */
+export function nextFileName(folder: string): string {
   const stamp = (ms: number) => new Date(ms).toISOString().replaceAll(/[:.]/g, '-')
-  const last = names(folder).at(-1) ?? ''
+  const last = fileNames(folder).at(-1) ?? ''
   let ms = Date.now()
   const [, day = '', hour, minute, second, milli] = /^(.{10})T(\d+)-(\d+)-(\d+)-(\d+)Z/.exec(last) ?? []
   if (day) ms = Math.max(ms, Date.parse(`${day}T${hour}:${minute}:${second}.${milli}Z`) + 1)
   return `${stamp(ms)}-${randomBytes(4).toString('hex')}.sqlite`
 }
 
-/** Removes what is no longer needed; what cannot be removed is left to the next load. */
-export function tidy(folder: string): void {
-  const old = names(folder).slice(0, -KEPT)
-  const left = readdirSync(folder).filter(
-    (name) => name.includes('.loading') && Date.now() - modified(join(folder, name)) > LEFT_MS,
+/** Removes old price lists and abandoned drafts. Files that cannot be removed are left for the next load. */
+export function removeOldFiles(folder: string): void {
+  const old = fileNames(folder).slice(0, -MAX_FILES)
+  const staleDrafts = readdirSync(folder).filter(
+    (name) => name.includes('.loading') && Date.now() - modifiedAt(join(folder, name)) > STALE_DRAFT_MS,
   )
-  for (const name of [...old, ...left]) {
+  for (const name of [...old, ...staleDrafts]) {
     try {
       rmSync(join(folder, name), { force: true })
     } catch {
-      // It is open in a process that has not seen the newer one yet.
+      // Still open in a process that has not switched to the new price list.
     }
   }
 }
 
-function modified(path: string): number {
+/** Modification time, in ms since 1970. */
+function modifiedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
 }
 
-/** No price list was loaded; the callers are told that prices are not available. */
+/** The folder has no price list. Callers get the error that prices or stores are unavailable. */
 export class NoPriceListError extends Error {
   constructor(folder: string) {
-    super(`there is no price list in ${folder}: npm run load-prices -- FOLDER makes one`)
+    super(`no price list in ${folder}: run npm run load-prices -- FOLDER`)
     this.name = 'NoPriceListError'
   }
 }
 
 export interface PriceLists extends PriceProvider {
-  /** Whether there is a price list. */
+  /** Whether a price list is available. */
   loaded(): boolean
   close(): void
 }
 
 /**
- * The live price list of a folder, as `load-prices` leaves them there: a call sees one price list, from its first line
- * to its last, and a newer one is taken up between two calls.
+ * Provides prices from the newest price list that `load-prices` has written to a folder, and switches to a new one
+ * between calls. Each call uses a single price list. Methods throw `NoPriceListError` if there is none.
  */
 export function openPriceLists(folder: string, log: Logger, now: () => number = Date.now): PriceLists {
   let live: { name: string; list: PriceList } | undefined
-  /** When each was last found so. */
+  /** Unreadable files, with the time of the last attempt (`performance.now()`). */
   const unreadable = new Map<string, number>()
-  let lookedAt = Number.NEGATIVE_INFINITY
+  let checkedAt = Number.NEGATIVE_INFINITY
 
-  function look(): void {
-    if (performance.now() - lookedAt < LOOK_MS) return
-    lookedAt = performance.now()
-    // Of those that can be read, the newest.
-    for (const name of names(folder).reverse()) {
+  function switchToNewest(): void {
+    if (performance.now() - checkedAt < CHECK_INTERVAL_MS) return
+    checkedAt = performance.now()
+    for (const name of fileNames(folder).reverse()) {
       if (name === live?.name) return
-      if (performance.now() - (unreadable.get(name) ?? Number.NEGATIVE_INFINITY) < AGAIN_MS) continue
+      if (performance.now() - (unreadable.get(name) ?? Number.NEGATIVE_INFINITY) < RETRY_MS) continue
       try {
         const list = openPriceList(join(folder, name), now)
-        // No call is under way: each is answered without a pause.
+        // No call is using the old list: all methods of a price list run synchronously.
         live?.list.close()
         live = { name, list }
-        log.info({ priceList: name }, 'price list')
+        log.info({ priceList: name }, 'price list loaded')
         return
       } catch (error) {
         unreadable.set(name, performance.now())
-        log.error({ priceList: name, reason: (error as Error).message }, 'a price list cannot be read')
+        log.error({ priceList: name, reason: (error as Error).message }, 'price list cannot be read')
       }
     }
   }
 
   function current(): PriceList {
-    look()
+    switchToNewest()
     if (!live) throw new NoPriceListError(folder)
     return live.list
   }
 
   return {
     loaded() {
-      look()
+      switchToNewest()
       return live !== undefined
     },
     store: (id) => current().store(id),

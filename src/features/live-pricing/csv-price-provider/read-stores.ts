@@ -1,22 +1,26 @@
 import { DAYS, type OpeningHours, type Store, storeSchema } from '../contract.ts'
-import { FILES, ID_RULE, isDate, isId, missing } from './files.ts'
+import { FILES, ID_RULE, isDate, isId, missingFile } from './files.ts'
 import { type Problems, readRows } from './table.ts'
 import { addOpening, dayOf, openingOf } from './trading-hours.ts'
 
-/** Ids that the lookup of a store could not be asked for. */
+/** Ids that `GET /stores/{id}` cannot look up. */
 const RESERVED = new Set(['nearest', '.', '..'])
 
-/** The stores by their ids, closed on every day yet. */
+/**
+ * Reads stores.csv. Returns the stores by id, without opening hours. Throws `PriceListError` if the file does not
+ * exist.
+ */
 export async function readStores(from: string, problems: Problems): Promise<Map<string, Store>> {
   const stores = new Map<string, Store>()
-  const there = await readRows(from, FILES.stores, problems, (cell, wrong) => {
+  const exists = await readRows(from, FILES.stores, problems, (cell, reject) => {
     const id = cell('id')
-    if (!isId(id) || RESERVED.has(id)) return wrong(`id ${ID_RULE}, and not be nearest or dots alone.`)
-    if (stores.has(id)) return wrong(`the store ${id} was there before.`)
+    if (!isId(id) || RESERVED.has(id)) return reject(`id ${ID_RULE}, and must not be "nearest", "." or "..".`)
+    if (stores.has(id)) return reject(`the store ${id} occurs more than once.`)
     const [latitude, longitude] = [coordinate(cell('latitude'), 90), coordinate(cell('longitude'), 180)]
-    if (latitude === undefined) return wrong('latitude must be degrees from -90 to 90.')
-    if (longitude === undefined) return wrong('longitude must be degrees from -180 to 180.')
-    if (!isTimeZone(cell('time_zone'))) return wrong('time_zone must be a name such as Australia/Sydney.')
+    if (latitude === undefined) return reject('latitude must be degrees from -90 to 90.')
+    if (longitude === undefined) return reject('longitude must be degrees from -180 to 180.')
+    if (!isTimeZone(cell('time_zone')))
+      return reject('time_zone must be an IANA name such as Australia/Sydney.')
     const phone = cell('phone')
     const store = storeSchema.safeParse({
       id,
@@ -37,33 +41,38 @@ export async function readStores(from: string, problems: Problems): Promise<Map<
         publicHolidays: [],
       },
     })
-    if (!store.success) return wrong('name must not be empty.')
+    if (!store.success) return reject('name must not be empty.')
     stores.set(id, store.data)
   })
-  if (!there) throw missing(FILES.stores.file)
+  if (!exists) throw missingFile(FILES.stores.file)
   return stores
 }
 
-/** Adds the openings of each day; resolves to how many there are. */
+/** Reads hours.csv, if it exists, and adds the opening hours to the stores. Returns the number of rows added. */
 export async function readHours(
   from: string,
   problems: Problems,
   stores: Map<string, Store>,
 ): Promise<number> {
   let count = 0
-  await readRows(from, FILES.hours, problems, (cell, wrong) => {
+  await readRows(from, FILES.hours, problems, (cell, reject) => {
     const store = stores.get(cell('store'))
-    if (!store) return wrong(`there is no store ${cell('store').slice(0, 100)}.`)
+    if (!store) return reject(`unknown store ${cell('store').slice(0, 100)}.`)
     const day = dayOf(cell('day'))
-    if (!day) return wrong('day must be a day of the week, such as Monday or Mon.')
+    if (!day) return reject('day must be a day of the week, such as Monday or Mon.')
     const opening = openingOf(cell('opens'), cell('closes'))
-    if (typeof opening === 'string') return wrong(`${opening}.`)
+    if (typeof opening === 'string') return reject(`${opening}.`)
     const { openingHours = [] } =
       store.tradingHours.dailyTradingHours.find((daily) => daily.day === day) ?? {}
-    if (!addOpening(openingHours, opening)) return wrong(`${day} has another opening at that time.`)
+    if (!addOpening(openingHours, opening)) return reject(`${day} has overlapping opening hours.`)
     count++
   })
   return count
+}
+
+/** Identifies the holiday of a store, of a state, or, if neither is given, of all stores. */
+function keyOf({ store = '', state = '', date }: { store?: string; state?: string; date: string }): string {
+  return JSON.stringify([store, state, date])
 }
 
 interface Holiday {
@@ -73,51 +82,49 @@ interface Holiday {
 }
 
 /**
- * For a given date, store-level entries override state-level entries, which override global ones.
- * Resolves to how many holidays there are.
+ * Reads holidays.csv, if it exists, and adds the holidays to the stores. For a given date, store-level entries override
+ * state-level entries, which override global ones. Returns the number of holidays.
  */
 export async function readHolidays(from: string, problems: Problems, stores: Store[]): Promise<number> {
   const ids = new Set(stores.map(({ id }) => id))
   const states = new Set(stores.map(({ address }) => address.state))
   const holidays = new Map<string, Holiday>()
-  const key = (level: string, of: string, date: string) => JSON.stringify([level, of, date])
   const dates = new Set<string>()
-  await readRows(from, FILES.holidays, problems, (cell, wrong) => {
+  await readRows(from, FILES.holidays, problems, (cell, reject) => {
     const [date, name, store, state] = [cell('date'), cell('name'), cell('store'), cell('state')]
-    if (!isDate(date)) return wrong('date must be a day such as 2026-12-25.')
-    if (!name) return wrong('name must not be empty.')
-    if (store && state) return wrong('it names a store and a state; one of them is enough.')
-    if (store && !ids.has(store)) return wrong(`there is no store ${store.slice(0, 100)}.`)
-    if (state && !states.has(state)) return wrong(`there is no store in ${state.slice(0, 100)}.`)
-    const level = store ? 'store' : state ? 'state' : 'all'
-    const at = key(level, store || state, date)
+    if (!isDate(date)) return reject('date must be a date such as 2026-12-25.')
+    if (!name) return reject('name must not be empty.')
+    if (store && state) return reject('specify either a store or a state, not both.')
+    if (store && !ids.has(store)) return reject(`unknown store ${store.slice(0, 100)}.`)
+    if (state && !states.has(state)) return reject(`no store is in ${state.slice(0, 100)}.`)
+    const holidayKey = keyOf({ store, state, date })
     const closed = !cell('opens') && !cell('closes')
-    const before = holidays.get(at)
-    if (before && (closed || before.openingHours.length === 0))
-      return wrong(`${date} was there before, and one of the two is closed.`)
-    const holiday = before ?? { date, name, openingHours: [] }
-    holidays.set(at, holiday)
+    const existing = holidays.get(holidayKey)
+    if (existing && (closed || existing.openingHours.length === 0))
+      return reject(`${date} occurs twice, once without opening hours.`)
+    const holiday = existing ?? { date, name, openingHours: [] }
+    holidays.set(holidayKey, holiday)
     dates.add(date)
     if (closed) return
     const opening = openingOf(cell('opens'), cell('closes'))
-    if (typeof opening === 'string') return wrong(`${opening}.`)
-    if (!addOpening(holiday.openingHours, opening)) wrong(`${date} has another opening at that time.`)
+    if (typeof opening === 'string') return reject(`${opening}.`)
+    if (!addOpening(holiday.openingHours, opening)) reject(`${date} has overlapping opening hours.`)
   })
-  const inOrder = [...dates].sort()
+  const sortedDates = [...dates].sort()
   for (const { id, address, tradingHours } of stores) {
-    for (const date of inOrder) {
-      const levels = [key('store', id, date), key('state', address.state, date), key('all', '', date)]
-      const at = levels.find((level) => holidays.has(level))
-      const holiday = at && holidays.get(at)
+    for (const date of sortedDates) {
+      const keys = [keyOf({ store: id, date }), keyOf({ state: address.state, date }), keyOf({ date })]
+      const key = keys.find((candidate) => holidays.has(candidate))
+      const holiday = key && holidays.get(key)
       if (holiday) tradingHours.publicHolidays.push(holiday)
     }
   }
   return holidays.size
 }
 
-function coordinate(text: string, most: number): number | undefined {
+function coordinate(text: string, max: number): number | undefined {
   const value = /^[+-]?\d{1,3}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN
-  return Math.abs(value) <= most ? value : undefined
+  return Math.abs(value) <= max ? value : undefined
 }
 
 function isTimeZone(timeZone: string): boolean {

@@ -3,16 +3,17 @@ import { join } from 'node:path'
 import { UnreadableFileError } from '../../../csv/encoding.ts'
 import { readTable } from '../../../csv/rows.ts'
 
-/** What is wrong with the files of a price list; `problems` has one line for each, with its file and line. */
+/** A price list that cannot be loaded. Each problem names its file and line; `omitted` more are only counted. */
 export class PriceListError extends Error {
   readonly problems: string[]
-  constructor(problems: string[], more: number, then?: string) {
+  constructor(problems: string[], omitted: number, hint?: string) {
+    const total = problems.length + omitted
     super(
       [
-        `The price list has ${problems.length + more} ${problems.length + more === 1 ? 'problem' : 'problems'}; nothing was loaded.`,
+        `The price list has ${total} ${total === 1 ? 'problem' : 'problems'}; nothing was loaded.`,
         ...problems,
-        ...(more > 0 ? [`... and ${more} more.`] : []),
-        ...(then ? [then] : []),
+        ...(omitted > 0 ? [`... and ${omitted} more.`] : []),
+        ...(hint ? [hint] : []),
       ].join('\n'),
     )
     this.name = 'PriceListError'
@@ -20,19 +21,22 @@ export class PriceListError extends Error {
   }
 }
 
-/** Collects problems, and ends the reading when there are too many to be worth it. */
+const MAX_LISTED = 20
+const MAX_PROBLEMS = 10_000
+
+/** Collects problems. `add` throws `PriceListError` if there are too many to continue. */
 export function createProblems() {
   const problems: string[] = []
-  let more = 0
+  let omitted = 0
   return {
     add(file: string, line: number, reason: string): void {
-      if (problems.length < 20) problems.push(`${file}, line ${line}: ${reason}`)
-      else more++
-      if (more >= 10_000) throw new PriceListError(problems, more)
+      if (problems.length < MAX_LISTED) problems.push(`${file}, line ${line}: ${reason}`)
+      else omitted++
+      if (omitted >= MAX_PROBLEMS) throw new PriceListError(problems, omitted)
     },
-    /** Throws when there are any. `then` says what was not looked at for that reason. */
-    check(then?: string): void {
-      if (problems.length > 0) throw new PriceListError(problems, more, then)
+    /** Throws `PriceListError` if there are problems. `hint` is appended to the message. */
+    check(hint?: string): void {
+      if (problems.length > 0) throw new PriceListError(problems, omitted, hint)
     },
   }
 }
@@ -42,22 +46,24 @@ export interface TableRules {
   file: string
   required: readonly string[]
   optional: readonly string[]
-  /** Whether columns of other names are passed over; otherwise they are a problem, as one may be misspelt. */
-  others?: boolean
+  /** Whether to ignore unknown columns. Otherwise they are a problem, since a name may be misspelt. */
+  allowOtherColumns?: boolean
 }
 
-/** The cells of a row by column, without spaces around them; '' where there is none. `wrong` reports the row. */
-export type Take = (cell: (column: string) => string, wrong: (reason: string) => void) => void
+/**
+ * Handles a row. `cell` returns the trimmed text of a column, or '' if it does not exist; `reject` reports a problem.
+ */
+export type RowHandler = (cell: (column: string) => string, reject: (reason: string) => void) => void
 
 /**
- * Reads a CSV file of the folder by the names of its columns, in any order; false when there is no such file.
- * What is wrong with a row is reported; with the file, thrown as `PriceListError`.
+ * Reads a CSV file by column name, in any order. Resolves to false if the file does not exist.
+ * Reports problems with rows or columns to `problems`; throws `PriceListError` if the file is not valid CSV.
  */
 export async function readRows(
   folder: string,
-  { file, required, optional, others = false }: TableRules,
+  { file, required, optional, allowOtherColumns = false }: TableRules,
   problems: Problems,
-  take: Take,
+  handleRow: RowHandler,
 ): Promise<boolean> {
   const path = join(folder, file)
   if (!existsSync(path)) return false
@@ -72,26 +78,26 @@ export async function readRows(
       readable = false
     }
     for (const column of required)
-      if (!headings.includes(column)) unreadable(`there is no column "${column}".`)
-    for (const [at, heading] of headings.entries()) {
-      if (!others && !known.includes(heading))
-        unreadable(`"${heading.slice(0, 50)}" is no column of this file. It may have ${known.join(', ')}.`)
-      if (known.includes(heading) && headings.indexOf(heading) < at)
-        unreadable(`the column "${heading}" is there twice.`)
+      if (!headings.includes(column)) unreadable(`the column "${column}" is missing.`)
+    for (const [index, heading] of headings.entries()) {
+      if (!allowOtherColumns && !known.includes(heading))
+        unreadable(`"${heading.slice(0, 50)}" is an unknown column. Use ${known.join(', ')}.`)
+      if (known.includes(heading) && headings.indexOf(heading) < index)
+        unreadable(`the column "${heading}" occurs more than once.`)
     }
     if (!readable) return true
-    const at = new Map(headings.map((heading, index) => [heading, index]))
+    const indexes = new Map(headings.map((heading, index) => [heading, index]))
     let cells: string[] = []
     let line = 0
-    const cell = (column: string) => cells[at.get(column) ?? -1]?.trim() ?? ''
-    const wrong = (reason: string) => problems.add(file, line, reason)
-    for await (const portion of table.rows) {
-      for (const row of portion) {
+    const cell = (column: string) => cells[indexes.get(column) ?? -1]?.trim() ?? ''
+    const reject = (reason: string) => problems.add(file, line, reason)
+    for await (const chunk of table.rows) {
+      for (const row of chunk) {
         ;({ cells, line } = row)
-        if (cells.length === headings.length) take(cell, wrong)
+        if (cells.length === headings.length) handleRow(cell, reject)
         else
-          wrong(
-            `it has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, and there are ${headings.length} columns.`,
+          reject(
+            `it has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'} instead of ${headings.length}.`,
           )
       }
     }
