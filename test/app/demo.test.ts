@@ -87,13 +87,13 @@ describe('the demo that cannot start', () => {
   })
 
   test.each(['PORT', 'SANDBOX_PORT'])(
-    'because %s is taken says so in its last line, which names it',
+    'because %s is already in use says so in its last line, which names it',
     async (variable) => {
       demo = await openDemo({ [variable]: taken })
       const program = demo.spawn()
       expect(await program.exited).toBe(1)
       const last = program.output().trim().split('\n').at(-1)
-      expect(last).toMatch(new RegExp(`^${variable}: port ${taken} is taken`))
+      expect(last).toMatch(new RegExp(`^${variable}: port ${taken} is already in use`))
     },
   )
 

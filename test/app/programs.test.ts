@@ -156,7 +156,7 @@ describe('the command', () => {
       expect(await program.exited).toBe(1)
       expect(program.output()).toContain('warn  Redis may evict')
       expect(program.output()).toContain(
-        'FAIL  a connection needs the key "lost": add it to TOKEN_ENCRYPTION_KEYS',
+        'FAIL  a connection is encrypted with the missing key "lost": add it to TOKEN_ENCRYPTION_KEYS',
       )
       await redis.close()
     },
@@ -179,7 +179,7 @@ describe('the command', () => {
     const env = testEnv({ ...PLATFORM, REDIS_URL: redis.url, TOKEN_ENCRYPTION_KEYS: keys })
     const program = started(run('src/cli/reencrypt.ts', env))
     expect(await program.exited, program.output()).toBe(0)
-    expect(program.output()).toBe('1 records encrypted with the key "new"; 0 had it already.\n')
+    expect(program.output()).toBe('1 records re-encrypted with the key "new"; 0 already used it.\n')
     await redis.close()
   })
 

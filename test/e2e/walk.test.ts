@@ -148,7 +148,7 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
     await page.waitForLoadState('load')
     await page.goBack()
     await press('Harbour Renovations')
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('No connection was started here')
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('No connection in progress')
     await press('Connect an account')
     await press('Harbour Renovations')
     await press('Allow access')
@@ -210,7 +210,7 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
     const states = {
       connected: ['Ready to use', 'Probe'],
       partial: ['without permission for catalogues', 'Grant missing permissions'],
-      degraded: ['returned an error to the last request', 'Probe'],
+      degraded: ['returned an error for the last request', 'Probe'],
       misconfigured: ['Its developers must correct them', 'Probe'],
       revoked: ['Reconnect to continue', 'Reconnect'],
       unreadable: ['the key "lost", which is not in TOKEN_ENCRYPTION_KEYS', 'Reconnect'],

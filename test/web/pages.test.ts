@@ -144,7 +144,7 @@ describe('a connection', () => {
     expect(Number(again.headers.get('retry-after'))).toBeLessThanOrEqual(5)
     const page = await eager.follow(await eager.post(at('/refresh')))
     expect(page.text).toMatch(/You can refresh the token again in [1-5] s/)
-    expect(page.text).toMatch(/The token can be refreshed again in [1-5] s/)
+    expect(page.text).toMatch(/You can refresh the token again in [1-5] s/)
     expect(await token()).toBe(after)
   })
 
@@ -194,7 +194,7 @@ describe('a connection whose platform has a fault', () => {
     expect((await patient.get(at('/probe'), JSON_TYPE)).json()).toMatchObject({ status: 503 })
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'degraded' }])
     expect((await patient.get(`${app.url}/connections`)).text).toContain(
-      'returned an error to the last request',
+      'returned an error for the last request',
     )
     expect((await patient.post(at('/refresh'))).status).toBe(303)
     expect(await connectionsOf(app, patient)).toMatchObject([{ health: 'connected' }])

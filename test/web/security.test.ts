@@ -107,7 +107,7 @@ describe('the session', () => {
     }
   })
 
-  test('that somebody else planted is not taken over at sign-in', async () => {
+  test('that another account planted is not taken over at sign-in', async () => {
     const attacker = await signedIn(app, 'attacker')
     const planted = idOf(attacker) as string
     const victim = createVisitor()

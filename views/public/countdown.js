@@ -6,7 +6,8 @@ for (const element of elements) element.title = element.textContent
 function show() {
   for (const element of elements) {
     const left = Math.round((Date.parse(element.dateTime) - Date.now()) / SECOND)
-    element.textContent = left > 0 ? `in ${formatSeconds(left)}` : 'expired; refreshed automatically on next use'
+    element.textContent =
+      left > 0 ? `in ${formatSeconds(left)}` : 'expired; refreshed automatically on next use'
   }
 }
 

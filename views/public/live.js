@@ -11,7 +11,8 @@ async function refresh() {
   // Restore keyboard focus by the text of the focused element.
   const focused = current.contains(document.activeElement) ? document.activeElement.textContent : null
   current.replaceWith(next)
-  if (focused) [...next.querySelectorAll('a, button')].find((element) => element.textContent === focused)?.focus()
+  if (focused)
+    [...next.querySelectorAll('a, button')].find((element) => element.textContent === focused)?.focus()
 }
 
 function follow() {

@@ -160,8 +160,7 @@ export function createImportService(options: ImportServiceOptions): ImportServic
     const entries = await store.list(JOB, userId)
     const jobs = entries.flatMap(({ key, value }) => {
       const job = parseJob(value)
-      if (!job)
-        log.error({ code: 'import_unreadable', importId: key.id }, 'an import record cannot be read')
+      if (!job) log.error({ code: 'import_unreadable', importId: key.id }, 'an import record cannot be read')
       return job ?? []
     })
     return jobs.sort((a, b) => b.createdAt - a.createdAt)

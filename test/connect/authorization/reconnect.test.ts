@@ -50,7 +50,7 @@ describe('reconnecting one business when another one comes back', () => {
 
   test('accepts one answer: it cannot be repeated, nor given by another user', async () => {
     const url = await question()
-    const other = await signedIn(app, 'somebody else')
+    const other = await signedIn(app, 'another account')
     expect((await other.post(url, { accept: 'application/json' })).json()).toMatchObject({ status: 400 })
     expect((await visitor.post(url)).status).toBe(303)
     expect((await visitor.post(url, { accept: 'application/json' })).json()).toMatchObject({
@@ -121,7 +121,7 @@ describe('the platform (sandbox)', () => {
       `${app.url}/connect/context`,
     )
     expect(second.url).toContain(`${app.platform}/oauth2.html`)
-    expect(second.text).toContain('Log in as somebody else')
+    expect(second.text).toContain('Log in with another account')
   })
 
   test('keeps your consent when a colleague with the same login connects too', async () => {

@@ -35,7 +35,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
       await supplier.page.goto(`${app.url}/connections/summit-supplies/catalogues`)
       await supplier.page.getByText('New catalogue').click()
       await supplier.page.getByLabel('Name').fill(`Fresh ${scope}`)
-      await supplier.page.getByLabel('Who sees it').selectOption(scope)
+      await supplier.page.getByLabel('Visibility').selectOption(scope)
       await press(supplier.page, 'Create catalogue')
     }
     const managed = supplier.page.url()
@@ -103,8 +103,8 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
 /** Asks the supplier to connect, on the builder's page; returns the card of that business. */
 async function ask(page: Page, business: string, accountNumber: string) {
   const card = page.getByLabel(`Summit Building Supplies for ${business}`)
-  await card.getByLabel('Your account number there').fill(accountNumber)
-  await card.getByRole('button', { name: 'Ask to connect' }).click()
+  await card.getByLabel('Your account number with this supplier').fill(accountNumber)
+  await card.getByRole('button', { name: 'Request connection' }).click()
   return card
 }
 

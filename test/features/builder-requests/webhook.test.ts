@@ -105,7 +105,7 @@ describe('a delivery', () => {
     expect(await stored(sent.id)).toBe(false)
   })
 
-  test('with sha256= before its signature, in capitals, or of an older secret is taken', async () => {
+  test('with sha256= before its signature, in capitals, or of an older secret is already in use', async () => {
     for (const sign of [
       (body: string) => `sha256=${signature(body)}`,
       (body: string) => signature(body).toUpperCase(),

@@ -68,7 +68,7 @@ test('a key rotation encrypts the stored tokens anew and needs no other login; d
   const reencrypted = await ran('src/cli/reencrypt.ts', { ...app, ...both })
   expect(reencrypted).toMatchObject({
     code: 0,
-    output: expect.stringContaining('1 records encrypted with the key "k2"'),
+    output: expect.stringContaining('1 records re-encrypted with the key "k2"'),
   })
   const rotated = { ...app, TOKEN_ENCRYPTION_KEYS: added }
   const [healthy, wrong] = await Promise.all([

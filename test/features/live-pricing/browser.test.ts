@@ -59,13 +59,13 @@ describe.skipIf(!CHROMIUM)(`a builder in Chromium${withChromium}`, () => {
 
     // The member number is the builder's own with the supplier.
     expect(await page.getByLabel('Your member number').inputValue()).toBe('CUST1002')
-    await page.getByLabel('Near an address').fill('4 Smith Street, Northcote')
+    await page.getByLabel('Near this address').fill('4 Smith Street, Northcote')
     await page.getByLabel('Quantity of DK-1001').fill('12.4')
     await page.getByRole('button', { name: 'Find stores and prices' }).click()
     expect(await page.getByLabel(/Summit Northcote/).isChecked()).toBe(true)
     const row = (code: string) => page.getByRole('row').filter({ hasText: code })
     expect(await row('DK-1001').innerText()).toMatch(/\$6\.862/)
-    expect(await row('FT-1003').innerText()).toMatch(/There is no such item/)
+    expect(await row('FT-1003').innerText()).toMatch(/This item does not exist/)
     expect(await row('LV-1021').innerText()).toMatch(/on application/)
     await look()
 
@@ -78,7 +78,7 @@ describe.skipIf(!CHROMIUM)(`a builder in Chromium${withChromium}`, () => {
     expect(await page.getByLabel(/Summit Epping/).isChecked()).toBe(true)
     expect(await total()).toBeGreaterThan(asMember)
 
-    await page.getByLabel('Near an address').fill('Atlantis')
+    await page.getByLabel('Near this address').fill('Atlantis')
     await page.getByRole('button', { name: 'Get live prices' }).click()
     expect(await page.getByRole('alert').innerText()).toContain('does not know where that is')
     await look()
@@ -98,7 +98,7 @@ describe.skipIf(!CHROMIUM)(`a builder in Chromium${withChromium}`, () => {
     await page.getByRole('link', { name: 'Summit trade range' }).first().click()
     await page.getByLabel('Pick DK-1001').check()
     await page.getByRole('button', { name: /Live prices/ }).click()
-    await page.getByLabel('Near an address').fill('4 Smith Street, Northcote')
+    await page.getByLabel('Near this address').fill('4 Smith Street, Northcote')
     await page.getByRole('button', { name: 'Find stores and prices' }).click()
     expect(await page.getByRole('row').filter({ hasText: 'DK-1001' }).innerText()).toMatch(/\$6\.\d/)
     await inspect(page, false)

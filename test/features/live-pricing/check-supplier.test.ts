@@ -24,7 +24,7 @@ describe('npm run check-supplier', () => {
     expect(code, output).toBe(0)
     for (const { id } of RULES)
       expect(output).toMatch(new RegExp(`^pass  ${id.replaceAll('.', '\\.')} `, 'm'))
-    expect(output).toContain(`${RULES.length} rules hold, 0 are broken, 0 could not be checked.`)
+    expect(output).toContain(`${RULES.length} rules passed, 0 failed, 0 could not be checked.`)
     expect(output).toMatch(/> POST \/request-prices\n\s+> \{"items":/)
     expect(output).not.toContain(CALLER.secret)
   })
@@ -34,7 +34,7 @@ describe('npm run check-supplier', () => {
     const { code, output } = await check(wrong.url)
     expect(code).toBe(1)
     expect(output).toMatch(
-      /^FAIL {2}store\.unknown .*\n.*must be answered 404, not 200\.\n\s+> GET \/stores\/[\w-]+\n\s+< 200 null/m,
+      /^FAIL {2}store\.unknown .*\n.*must return 404, not 200\.\n\s+> GET \/stores\/[\w-]+\n\s+< 200 null/m,
     )
     await wrong.close()
   })

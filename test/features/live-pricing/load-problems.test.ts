@@ -20,7 +20,7 @@ describe('a price list with a problem is not loaded, and every problem is told b
     [
       'a missing column',
       { ...SMALL, items: ['code,cost', 'A,1'] },
-      [/^items\.csv, line 1: there is no column "price"/],
+      [/^items\.csv, line 1: the column "price"/],
     ],
     [
       'a misspelt column',
@@ -56,7 +56,7 @@ describe('a price list with a problem is not loaded, and every problem is told b
     [
       'a file whose name is nearly right',
       { stores: SMALL.stores ?? [], items: SMALL.items ?? [], discount: ['item,percent', 'A,5'], Prices: [] },
-      [/^Prices\.csv, line 1: the name of this file must be prices\.csv/, /^discount\.csv, .*discounts\.csv/],
+      [/^Prices\.csv, line 1: rename this file to prices\.csv/, /^discount\.csv, .*discounts\.csv/],
     ],
     [
       'a needed file whose name is nearly right',
@@ -112,7 +112,7 @@ describe('a price list with a problem is not loaded, and every problem is told b
       [
         /^stores\.csv, line 4/,
         /^items\.csv, line 2/,
-        /^members\.csv, line 1: there is no column "number"/,
+        /^members\.csv, line 1: the column "number"/,
         /^members\.csv, line 1: "no" is no column/,
       ],
     ],
@@ -122,9 +122,9 @@ describe('a price list with a problem is not loaded, and every problem is told b
       'prices of nothing',
       change('prices', 'A,S9,1', 'Z,S1,1', 'A,S2,2'),
       [
-        /line 5: there is no store S9/,
-        /line 6: there is no item Z/,
-        /line 7: the item A had a price at the store S2 before/,
+        /line 5: unknown store S9/,
+        /line 6: unknown item Z/,
+        /line 7: the item A has two prices at the store S2 before/,
       ],
     ],
     [
@@ -142,7 +142,7 @@ describe('a price list with a problem is not loaded, and every problem is told b
         ],
       },
       [
-        /line 2: there is no store S9/,
+        /line 2: unknown store S9/,
         /line 3: day/,
         /line 4: opens and closes/,
         /line 5: closes must be later/,
@@ -165,8 +165,8 @@ describe('a price list with a problem is not loaded, and every problem is told b
       [
         /line 2: date/,
         /line 3: date/,
-        /line 4: there is no store S9/,
-        /line 5: there is no store in XX/,
+        /line 4: unknown store S9/,
+        /line 5: no store is in XX/,
         /line 6: it names a store and a state/,
       ],
     ],
@@ -195,9 +195,9 @@ describe('a price list with a problem is not loaded, and every problem is told b
       },
       [
         /line 2: it names an item and a category/,
-        /line 3: there is no item of the category Nothing/,
-        /line 4: there is no item Z/,
-        /line 5: there is no store S9/,
+        /line 3: no item has the category Nothing/,
+        /line 4: unknown item Z/,
+        /line 5: unknown store S9/,
         /line 6: it must have one of/,
         /line 7: it must have one of/,
         /line 8: percent/,

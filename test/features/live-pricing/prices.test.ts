@@ -143,7 +143,7 @@ describe('POST /request-prices', () => {
       Array.from({ length: 1000 }, (_, at) => `items[${at}]`),
     )
     expect(problem.detail).toBe(
-      'items[0]: must be of the type object, not null. All 1000 problems are in errors.',
+      'items[0]: must be of type object, not null. All 1000 problems.',
     )
   })
 

@@ -11,6 +11,6 @@ test('the live pricing of the demo passes the check, by the command in the docs'
   const args = words.replaceAll('\\\n', ' ').trim().replace('http://localhost:3000', demo.app).split(/\s+/)
   const check = run('src/features/live-pricing/cli-check-supplier.ts', {}, { args })
   expect(await check.exited, check.output()).toBe(0)
-  expect(check.output()).toContain(' 0 are broken, 0 could not be checked.')
+  expect(check.output()).toContain(' 0 failed, 0 could not be checked.')
   await demo.close()
 })

@@ -86,7 +86,7 @@ describe('npm run live-pricing', () => {
     program = run('src/features/live-pricing/cli-live-pricing.ts', { DATA_DIR: dir, PORT: '3999' })
     expect(await program.exited).toBe(1)
     expect(program.output()).toBe(
-      'The settings have a problem: LIVE_PRICING_CLIENTS is required (id:secret of each client that may call)\n',
+      'The settings have a problem: LIVE_PRICING_CLIENTS is required (id:secret for each client)\n',
     )
   })
 })

@@ -72,7 +72,7 @@ test.each(['a:short', `a:${'x'.repeat(40)}`, 'a:sandbox-platform-secret'])(
 test('staging needs secrets of its own', () => {
   const same = { LIVE_PRICING_CLIENTS: 'a:short', LIVE_PRICING_STAGING_CLIENTS: 'b:short' }
   expect(problems(same)).toEqual([
-    'LIVE_PRICING_STAGING_CLIENTS must not have a secret of LIVE_PRICING_CLIENTS',
+    'LIVE_PRICING_STAGING_CLIENTS must not share a secret with LIVE_PRICING_CLIENTS',
   ])
 })
 

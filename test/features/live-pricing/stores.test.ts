@@ -160,7 +160,7 @@ describe('GET /stores/nearest', () => {
     const answer = await small.call('/stores/nearest?latitude=1&latitude=2&longitude=1&radius=1')
     expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([
       400,
-      'latitude: must be one number from -90 to 90.',
+      'latitude: must be a number from -90 to 90.',
     ])
   })
 })

@@ -211,7 +211,7 @@ describe('POST /connect/token', () => {
     expect(performance.now() - started).toBeLessThan(2_000)
   })
 
-  test('answers 413 to a body of more than 16 kB', async () => {
+  test('answers 413 to body larger than 16 kB', async () => {
     supplier = await startSupplier()
     expect((await ask(form({ ...FULL, more: 'x'.repeat(17_000) }))).status).toBe(413)
   })

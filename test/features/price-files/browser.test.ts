@@ -135,5 +135,5 @@ async function chooseColumns(page: Page): Promise<void> {
   await page.getByLabel('Code').selectOption('Artikel')
   await page.getByLabel('Name').selectOption('Bezeichnung')
   await page.getByLabel('Price').selectOption('Our list price')
-  await page.getByRole('button', { name: 'Check with these columns' }).click()
+  await page.getByRole('button', { name: 'Check again' }).click()
 }

@@ -26,6 +26,6 @@ test('a log gets a line at each tenth, and when the import begins to wait', () =
       reporter.progress({ ...PROGRESS, sent: 600, waiting: 'busy', phase: 'sending' }, { validRows: 1000 })
   })
   expect(written).toBe(
-    'Sent 500 of 1,000 items\nSent 600 of 1,000 items\nSent 600 of 1,000; trying again: busy\n',
+    'Sent 500 of 1,000 items\nSent 600 of 1,000 items\nSent 600 of 1,000; retrying: busy\n',
   )
 })

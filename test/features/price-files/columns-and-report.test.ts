@@ -26,16 +26,16 @@ describe('columns', () => {
 
   test('with a heading that is there twice are left to the user', () => {
     expect(guessColumns(['code', 'price', 'price']).mappingErrors).toEqual([
-      'The heading "price" is there twice (columns 2 and 3): choose which is the price.',
+      'The heading "price" occurs more than once (columns 2 and 3): choose which one is the price.',
     ])
   })
 
   test('that are chosen twice, or are none of the file, are refused', async () => {
     const mappingErrors = async (columns: Record<string, number>) =>
       (await checkPriceFile(chunks('a,b\nA1,1\n'), { columns, onProblem: () => {} })).mappingErrors
-    expect(await mappingErrors({ code: 0, price: 0 })).toEqual(['A column is chosen for two fields.'])
+    expect(await mappingErrors({ code: 0, price: 0 })).toEqual(['Two fields use the same column.'])
     expect(await mappingErrors({ code: 0, price: 7 })).toEqual(['A chosen column is not in the file.'])
-    expect(await mappingErrors({ code: 0 })).toEqual(['Choose the column of the price.'])
+    expect(await mappingErrors({ code: 0 })).toEqual(['Choose the column for the price.'])
     expect(await mappingErrors({ code: 0, price: 1 })).toEqual([])
   })
 })

@@ -20,7 +20,7 @@ describe('push-catalogue', () => {
     const { code, output } = await push([file(GOOD), ...TO_NEW])
     expect(code).toBe(0)
     expect(output).toMatch(
-      /Checked 2 rows: 2 ready, 0 with problems[\s\S]*Created the catalogue "National RRP" \(Public\)[\s\S]*Starting import[\s\S]*Completed: 2 items/,
+      /Checked 2 rows: 2 ready, 0 with problems[\s\S]*Created catalogue "National RRP" \(Public\)[\s\S]*Starting import[\s\S]*Completed: 2 items/,
     )
     expect(output).not.toContain('\r')
     const id = (await platform.catalogueIds()).get('National RRP') ?? ''
@@ -39,7 +39,7 @@ describe('push-catalogue', () => {
     const both = ['Twice', ' Twice '].map((name) => push([path, '--catalogue', name, '--scope', 'Public']))
     expect((await Promise.all(both)).map(({ code }) => code)).toEqual([0, 0])
     const created = (await platform.calls()).filter(({ status }) => status === 201)
-    // One catalogue, as the name finds below, and one import, which both resume, or two if one came late.
+    // Get a catalogue, as the name finds below, and one import, which both resume, or two if one came late.
     expect([2, 3]).toContain(created.length)
     expect((await push([path, '--catalogue', 'Twice'])).code).toBe(0)
   })
@@ -99,7 +99,7 @@ describe('push-catalogue of a file with problem rows', () => {
       push([path, '--dry-run', '--report', '/none/report.csv']),
       push([path, '--dry-run', '--report', '/dev/full']),
     ])
-    expect(itself).toMatchObject({ code: 1, output: expect.stringContaining('would replace it') })
+    expect(itself).toMatchObject({ code: 1, output: expect.stringContaining('would overwrite it') })
     expect(readFileSync(path, 'utf8')).toContain('A3,x,bad')
     expect(nowhere).toMatchObject({ code: 1, output: expect.stringContaining('cannot be written (ENOENT)') })
     expect(full).toMatchObject({ code: 1, output: expect.stringContaining('ENOSPC') })
@@ -118,7 +118,7 @@ test('push-catalogue asks for columns that it cannot guess, and takes them by he
   const [unmapped, field, column] = await Promise.all([map(), map('colour=1'), map('code=9')])
   expect(unmapped).toMatchObject({
     code: 1,
-    output: expect.stringMatching(/No column looks like the code[\s\S]*1 {2}Artikel[\s\S]*--map/),
+    output: expect.stringMatching(/No column was recognised as the code[\s\S]*1 {2}Artikel[\s\S]*--map/),
   })
   expect(field).toMatchObject({ code: 1, output: expect.stringContaining('the fields are code') })
   expect(column).toMatchObject({ code: 1, output: expect.stringContaining('no such column') })

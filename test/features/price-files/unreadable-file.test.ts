@@ -32,7 +32,7 @@ describe('a file that cannot be read', () => {
     [
       'with a quote that is not closed',
       'code,price\nA1,1\n"B1,2\nC1,3\n',
-      /^Line 3: a quote is opened here and not closed/,
+      /^Line 3: a quote opened here is never closed/,
     ],
   ])('%s says so, with the line and what to do', async (_name, content, message) => {
     expect(await failure(content)).toMatch(message)

@@ -55,7 +55,7 @@ describe('an uploaded price file', () => {
     const choose = async (columns: Record<string, string>) =>
       checked((await act(json.id, 'columns', columns)).json())
     expect((await choose({ code: '0', price: '0' })).mappingErrors).toEqual([
-      'A column is chosen for two fields.',
+      'Two fields use the same column.',
     ])
     expect(await choose({ code: '0', price: '9' })).toMatchObject({ status: 400, field: 'price' })
     expect(await choose({ code: '0', price: '1' })).toMatchObject({

@@ -84,7 +84,7 @@ describe('a builder’s live prices', () => {
     expect(rows.find((row) => row.includes('Beam'))).toMatch(
       /\$90\.00 The price of this item is given on application.* price_on_application/,
     )
-    expect(rows.find((row) => row.includes('Discontinued'))).toMatch(/There is no such item\. item_unknown/)
+    expect(rows.find((row) => row.includes('Discontinued'))).toMatch(/This item does not exist\. item_unknown/)
     expect(text).toContain('1 of 3 items priced')
   })
 
@@ -119,7 +119,7 @@ describe('a builder’s live prices', () => {
 
   test('reports when no store is in range', async () => {
     const { text } = await prices({ ...NEAR, latitude: '10', item: 'A' })
-    expect(text).toContain('There is no store within 20 km')
+    expect(text).toContain('No stores within 20 km')
   })
 
   test('are never requested for items that are not in the catalogue, not visible, or not published', async () => {
