@@ -40,7 +40,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     }
     const managed = supplier.page.url()
 
-    // The builder asks; the supplier's open page shows it by itself.
+    // The builder asks; the supplier's open page shows it without a reload.
     await supplier.page.goto(`${app.url}/connections/summit-supplies/builder-requests`)
     await look(supplier.page)
     await builder.page.goto(`${app.platform}/suppliers`)
@@ -64,7 +64,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await supplier.page.goto(managed)
     await supplier.page.getByLabel("The builder's account number with you").fill('CUST1001')
     await press(supplier.page, 'Grant access')
-    expect(await supplier.page.getByRole('status').innerText()).toContain('CUST1001 may now see')
+    expect(await supplier.page.getByRole('status').innerText()).toContain('CUST1001 can now see')
     await look(supplier.page)
     await builder.page.reload()
     expect(await card.innerText()).toContain('Fresh Managed')

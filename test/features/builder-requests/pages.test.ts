@@ -7,7 +7,11 @@ let app: Running
 let supplier: Visitor
 beforeAll(async () => {
   app = await startAll()
-  supplier = await connected(app, { name: 'sam', context: 'summit-supplies', email: 'priya@summit.example' })
+  supplier = await connected(app, {
+    name: 'sam',
+    bxcontext: 'summit-supplies',
+    email: 'priya@summit.example',
+  })
 })
 afterAll(() => app.close())
 

@@ -12,14 +12,14 @@ test('webhooks are disabled without a secret; several secrets are separated by c
   })
 })
 
-test('a header that is none is refused by name', () => {
+test('an invalid header name is rejected by name', () => {
   expect(() => read({ PLATFORM_WEBHOOK_HEADER: 'X Sign:' })).toThrow(
     'problem: PLATFORM_WEBHOOK_HEADER must be',
   )
 })
 
 test.each(['short', 'sandbox-webhook-secret', `${'good-secret'.repeat(3)},short`])(
-  'production refuses the secret %s, and does not repeat it',
+  'production rejects the secret %s, and does not repeat it',
   (secret) => {
     const env = { PLATFORM_WEBHOOK_SECRET: secret, NODE_ENV: 'production' }
     expect(() => read(env)).toThrow(/problem: PLATFORM_WEBHOOK_SECRET is too weak/)

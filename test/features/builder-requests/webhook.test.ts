@@ -15,7 +15,11 @@ let app: Running
 let supplier: Visitor
 beforeAll(async () => {
   app = await startAll({ PLATFORM_WEBHOOK_SECRET: `${WEBHOOK_SECRET},an-older-secret-of-ours` })
-  supplier = await connected(app, { name: 'sam', context: 'summit-supplies', email: 'priya@summit.example' })
+  supplier = await connected(app, {
+    name: 'sam',
+    bxcontext: 'summit-supplies',
+    email: 'priya@summit.example',
+  })
 })
 afterAll(() => app.close())
 beforeEach(() => fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' }))
@@ -65,7 +69,7 @@ describe('a delivery', () => {
     await vi.waitFor(async () => expect(await lists()).toBe(listed + 1))
   })
 
-  test('is answered before the list is fetched, however long that takes', async () => {
+  test('gets its response before the list is fetched, however long that takes', async () => {
     await app.fault('catalogues', 'stall', 1)
     const started = performance.now()
     expect((await deliver(JSON.stringify(event()))).status).toBe(202)
@@ -74,8 +78,8 @@ describe('a delivery', () => {
 
   test.each([
     ['with the signature of another secret', (body: string) => signature(body, 'other')],
-    ['with a signature that is cut off', (body: string) => signature(body).slice(0, 62)],
-    ['with a signature that is no hex', () => 'z'.repeat(64)],
+    ['with a truncated signature', (body: string) => signature(body).slice(0, 62)],
+    ['with a signature that is not hex', () => 'z'.repeat(64)],
     ['with an empty signature', () => ''],
   ])('%s is refused and not stored', async (_name, sign) => {
     const sent = event()
@@ -84,7 +88,7 @@ describe('a delivery', () => {
     expect(await stored(sent.id)).toBe(false)
   })
 
-  test('without a signature is refused', async () => {
+  test('without a signature is rejected', async () => {
     const body = JSON.stringify(event())
     const answer = await fetch(`${app.url}/webhooks/platform`, {
       method: 'POST',
@@ -95,7 +99,7 @@ describe('a delivery', () => {
     expect(await answer.json()).toMatchObject({ code: 'invalid_signature' })
   })
 
-  test('of a body that was changed by one byte is refused, whichever byte', async () => {
+  test('with any byte of its body changed is rejected', async () => {
     const sent = event()
     const body = JSON.stringify(sent)
     for (let at = 0; at < body.length; at += 7) {
@@ -105,7 +109,7 @@ describe('a delivery', () => {
     expect(await stored(sent.id)).toBe(false)
   })
 
-  test('with sha256= before its signature, in capitals, or of an older secret is already in use', async () => {
+  test('with a signature in upper case, prefixed by sha256= or made with an older secret is accepted', async () => {
     for (const sign of [
       (body: string) => `sha256=${signature(body)}`,
       (body: string) => signature(body).toUpperCase(),
@@ -116,7 +120,7 @@ describe('a delivery', () => {
     }
   })
 
-  test('100 times, at once and again, stores one', async () => {
+  test('repeated 100 times, concurrently and again, is stored once', async () => {
     const listed = await lists()
     const body = JSON.stringify(event())
     const answers = await Promise.all(Array.from({ length: 50 }, () => deliver(body)))
@@ -142,7 +146,7 @@ describe('a delivery', () => {
     expect((await deliver(body)).status).toBe(400)
   })
 
-  test('over 256 kB is 413, and one of another type is 415', async () => {
+  test('over 256 kB returns 413, and one of another type 415', async () => {
     const large = JSON.stringify(event({ data: { text: 'x'.repeat(256 * 1024) } }))
     expect((await deliver(large)).status).toBe(413)
     const body = JSON.stringify(event())
@@ -159,7 +163,7 @@ describe('a delivery', () => {
   })
 })
 
-test('an event of another shape than expected is stored once as unknown, and the list is fetched', async () => {
+test('an event of an unexpected shape is stored once as unknown, and the list is fetched', async () => {
   const listed = await lists()
   const body = JSON.stringify({ eventId: number++, event: 'integration-connection.requested' })
   expect((await deliver(body)).status).toBe(202)
@@ -175,7 +179,7 @@ test('a replay is recognised after hundreds of other events', async () => {
   expect(await events.recent('summit-supplies')).toHaveLength(10)
 })
 
-test('an event of one business leaves the connections of others alone', async () => {
+test('an event of one business does not affect the connections of others', async () => {
   await connected(app, { name: 'olive' })
   const listed = await lists()
   await deliver(JSON.stringify(event()))
@@ -201,7 +205,7 @@ test('without a secret there is no webhook, and the open page asks the platform 
   const polling = await startAll({ PLATFORM_WEBHOOK_SECRET: '' })
   const visitor = await connected(polling, {
     name: 'sam',
-    context: 'summit-supplies',
+    bxcontext: 'summit-supplies',
     email: 'priya@summit.example',
   })
   const body = JSON.stringify(event())
@@ -218,7 +222,7 @@ test('without a secret there is no webhook, and the open page asks the platform 
 })
 
 describe('many webhooks', () => {
-  test('among 5,000 other connections are answered as fast as among none, and fetch only what they are about', async () => {
+  test('with 5,000 other connections are as fast as with none, and fetch only the lists they concern', async () => {
     const { vault } = app.services.connect
     const tokens = { accessToken: 'a', refreshToken: 'r', expiresIn: 3600, scopes: undefined }
     for (let at = 0; at < 5_000; at++)
@@ -231,7 +235,7 @@ describe('many webhooks', () => {
     scan.mockRestore()
   })
 
-  test('for one connection at once lead to few fetches', async () => {
+  test('for one connection at the same time cause few fetches', async () => {
     const listed = await lists()
     const answers = await Promise.all(Array.from({ length: 300 }, () => deliver(JSON.stringify(event()))))
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(300)
@@ -242,7 +246,7 @@ describe('many webhooks', () => {
   })
 })
 
-test.each([-301, 301])('a signed time %i s away from ours is refused', async (seconds) => {
+test.each([-301, 301])('a signed time %i s from ours is rejected', async (seconds) => {
   const occurredAt = new Date(Date.now() + seconds * 1000).toISOString()
   expect(await deliver(JSON.stringify(event({ occurredAt })))).toMatchObject({
     status: 400,
@@ -250,7 +254,7 @@ test.each([-301, 301])('a signed time %i s away from ours is refused', async (se
   })
 })
 
-test('an open page asks the platform now and then even with a webhook: a delivery may be lost', async () => {
+test('an open page polls the platform even with a webhook, because a delivery may be lost', async () => {
   let asked = 0
   const routes = builderRequestsRoutes({
     builderRequests: createBuilderRequests(app.services.connect.api),
@@ -285,7 +289,7 @@ test('an open page asks the platform now and then even with a webhook: a deliver
   await close()
 })
 
-test('an event whose storing failed is new when it is delivered again', async () => {
+test('an event that could not be stored is new when it is delivered again', async () => {
   const { store } = app.services
   const { compareAndSet } = store
   const failing = vi.spyOn(store, 'compareAndSet').mockImplementation(async (key, ...rest) => {

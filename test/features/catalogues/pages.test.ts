@@ -10,7 +10,11 @@ let supplier: Visitor
 beforeAll(async () => {
   app = await startAll()
   builder = await connected(app)
-  supplier = await connected(app, { name: 'sam', context: 'summit-supplies', email: 'priya@summit.example' })
+  supplier = await connected(app, {
+    name: 'sam',
+    bxcontext: 'summit-supplies',
+    email: 'priya@summit.example',
+  })
 })
 afterAll(() => app.close())
 

@@ -42,7 +42,7 @@ function openWithClock(options: Parameters<typeof openAccess>[1] = {}) {
 }
 
 describe('a token', () => {
-  test('comes from one login for 1000 calls at the same time, and is used again', async () => {
+  test('comes from one login for 1000 concurrent calls, and is reused', async () => {
     const access = open()
     await Promise.all(Array.from({ length: 1000 }, () => access.source.accessToken()))
     await call(access)
@@ -69,7 +69,7 @@ describe('a token', () => {
     expect(await platform.statusesOf('login')).toEqual([200])
   })
 
-  test('comes from one more login when the refresh token has ended', async () => {
+  test('comes from one more login when the refresh token has expired', async () => {
     const access = open()
     await call(access)
     await platform.post('/sandbox/expire')
@@ -106,7 +106,7 @@ describe('a token', () => {
     expect(stored.join()).not.toContain(token)
   })
 
-  test('that cannot be decrypted any more is replaced by a login', async () => {
+  test('that can no longer be decrypted is replaced by a login', async () => {
     const store = openSqlite({ file: ':memory:' })
     await open({ store }).source.accessToken()
     await openAccess(platform.apiUrl, { store, keys: [newKey()] }).source.accessToken()
@@ -151,7 +151,7 @@ describe('several processes', () => {
     await stop()
   })
 
-  test('log in once together when the refresh token has ended', async () => {
+  test('log in once together when the refresh token has expired', async () => {
     const file = `${platform.dir}/store`
     const keys = [newKey()]
     const both = [open({ store: openSqlite({ file }), keys }), open({ store: openSqlite({ file }), keys })]
@@ -210,7 +210,7 @@ describe('a login', () => {
     expect(await platform.statusesOf('login')).toEqual([200, 500, 500])
   })
 
-  test('that is answered with 429 waits as long as the platform asks', async () => {
+  test('that returns 429 waits as long as the platform requests', async () => {
     await platform.fault('login', '429', 1, 7)
     const { source, later } = openWithClock()
     await expect(source.accessToken()).rejects.toMatchObject({ kind: 'busy', retryAfterMs: 7_000 })
@@ -220,7 +220,7 @@ describe('a login', () => {
     expect(await source.accessToken()).toMatch(/^fp_/)
   })
 
-  test('that works ends the count of failures', async () => {
+  test('that succeeds resets the count of failures', async () => {
     const access = openWithClock()
     for (const round of ['first', 'second']) {
       await platform.fault('login', '500', 1)
@@ -233,7 +233,7 @@ describe('a login', () => {
   })
 })
 
-test('the subscription key goes with every call, login and refresh included', async () => {
+test('the subscription key is sent with every call, including login and refresh', async () => {
   const seen: [string, unknown, unknown][] = []
   const { port, close } = await serve((req, res) => {
     const { 'ocp-apim-subscription-key': key, 'content-type': type } = req.headers

@@ -43,7 +43,7 @@ describe('npm run tenants', () => {
   test('with a wrong key says so, and does not repeat the key', async () => {
     const { code, output } = await tenants({ ...platform.env, PLATFORM_API_KEY: 'wrong-secret' })
     expect(code).toBe(1)
-    expect(output).toContain('The platform rejects the email, API key or subscription key')
+    expect(output).toContain('The platform rejected the email, API key or subscription key')
     expect(output).not.toContain('wrong-secret')
   })
 
@@ -54,7 +54,7 @@ describe('npm run tenants', () => {
   })
 })
 
-test('a key rotation encrypts the stored tokens anew and needs no other login; doctor shows that access works', async () => {
+test('a key rotation re-encrypts the stored tokens without another login, and doctor shows that access works', async () => {
   await tenants()
   const added = `k2:${randomBytes(32).toString('base64')}`
   const app = {
@@ -75,8 +75,8 @@ test('a key rotation encrypts the stored tokens anew and needs no other login; d
     ran('src/cli/doctor.ts', rotated),
     ran('src/cli/doctor.ts', { ...rotated, PLATFORM_API_KEY: 'x' }),
   ])
-  expect(healthy.output).toContain('ok    first-party access: priya@summit.example has a token')
+  expect(healthy.output).toContain('ok    first-party access: logged in as priya@summit.example')
   expect(await platform.statusesOf('login')).toEqual([401, 200])
   expect(wrong.code).toBe(1)
-  expect(wrong.output).toContain('FAIL  first-party access: The platform rejects the email, API key')
+  expect(wrong.output).toContain('FAIL  first-party access: The platform rejected the email, API key')
 })

@@ -40,7 +40,7 @@ test.each(Object.entries(CREDENTIALS))('%s alone is not enough', (name, value) =
   expect(refused(read, { ...CREDENTIALS, [name]: ' ' })).toEqual([name])
 })
 
-test('a subscription key that no header can carry is refused', () => {
+test('a subscription key that is not a valid header value is rejected', () => {
   expect(refused(read, { ...CREDENTIALS, PLATFORM_SUBSCRIPTION_KEY: 'a b' })).toEqual([
     'PLATFORM_SUBSCRIPTION_KEY',
   ])

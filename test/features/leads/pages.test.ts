@@ -101,7 +101,7 @@ describe('a new lead', () => {
     expect(page.text).toContain('value="Nora &lt;New&gt;"')
     expect(page.text).toContain('long typed</textarea>')
     expect(page.text).toMatch(/id="lead-email"[^>]*aria-invalid="true" aria-describedby="lead-email-error"/)
-    expect(page.text).toMatch(/id="lead-email-error" role="alert">Must be an email address/)
+    expect(page.text).toMatch(/id="lead-email-error" role="alert">Enter a valid email address/)
   })
 
   test('comes back as it was typed if the platform fails, and works when it is sent again', async () => {

@@ -22,7 +22,7 @@ describe('the access token', () => {
       ...(path.startsWith('/request-prices') && { method: 'POST', body: '{"items":[]}' }),
     })
 
-  test.each(paths)('opens %s, and nothing else does: 401 with a challenge', async (path) => {
+  test.each(paths)('is required for %s: anything else returns 401 with a challenge', async (path) => {
     supplier = await startSupplier()
     const token = await supplier.token()
     expect((await call(path, `Bearer ${token}`)).status).toBe(200)
@@ -38,7 +38,7 @@ describe('the access token', () => {
     expect((await call(`${path}${path.includes('?') ? '&' : '?'}access_token=${token}`)).status).toBe(401)
   })
 
-  test('ends after its seconds, also when it was used before', async () => {
+  test('expires on time, even if it was used before', async () => {
     let ms = Date.now()
     supplier = await startSupplier(undefined, { now: () => ms, tokenSeconds: 60 })
     const token = await supplier.token()
@@ -50,7 +50,7 @@ describe('the access token', () => {
     expect((await call(paths[1], `Bearer ${unused}`)).status).toBe(401)
   })
 
-  test('outlives a rotation of the signing key, and is refused by another base and for a client that is gone', async () => {
+  test('survives a rotation of the signing key, and is rejected by staging and for a removed client', async () => {
     supplier = await startSupplier()
     const token = await supplier.token()
     const [k1, k2] = [
@@ -74,7 +74,7 @@ describe('the access token', () => {
     expect(statuses).toEqual({ rotated: 200, otherKey: 401, otherBase: 401, gone: 401 })
   })
 
-  test('is a JWT that says no more than whose it is, and neither it nor the secret is ever logged', async () => {
+  test('is a JWT that only identifies its client, and neither it nor the secret is ever logged', async () => {
     supplier = await startSupplier()
     const token = await supplier.token()
     await call(paths[1], `Bearer ${token}x`)
@@ -86,7 +86,7 @@ describe('the access token', () => {
   })
 })
 
-test('a client of others, openid-client, gets a token and calls the three endpoints', async () => {
+test('an independent client, openid-client, gets a token and calls the three endpoints', async () => {
   supplier = await startSupplier()
   const server = { issuer: supplier.url, token_endpoint: `${supplier.url}/connect/token` }
   for (const authentication of [oauth.ClientSecretPost, oauth.ClientSecretBasic]) {

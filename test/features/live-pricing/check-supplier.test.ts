@@ -19,7 +19,7 @@ const check = (url: string, ...more: string[]) =>
   ran(url, '--client-id', CALLER.id, '--client-secret', CALLER.secret, ...more)
 
 describe('npm run check-supplier', () => {
-  test('prints every rule with the call that shows it, and exits 0 if none is broken', async () => {
+  test('prints every rule with its call, and exits 0 if all rules pass', async () => {
     const { code, output } = await check(supplier.url, '--item', 'FT-1001', '--verbose')
     expect(code, output).toBe(0)
     for (const { id } of RULES)
@@ -29,7 +29,7 @@ describe('npm run check-supplier', () => {
     expect(output).not.toContain(CALLER.secret)
   })
 
-  test('names the rule that is broken, shows request and answer, and exits 1', async () => {
+  test('names the failed rule, shows its request and response, and exits 1', async () => {
     const wrong = await startWrongSupplier(supplier.url, WRONG['store.unknown']?.[0]?.[1] ?? (() => {}))
     const { code, output } = await check(wrong.url)
     expect(code).toBe(1)
@@ -39,13 +39,13 @@ describe('npm run check-supplier', () => {
     await wrong.close()
   })
 
-  test('prints the findings as JSON for programs', async () => {
+  test('prints the results as JSON', async () => {
     const { code, output } = await check(supplier.url, '--json')
     expect(code).toBe(0)
     expect(JSON.parse(output).map(({ rule }: { rule: string }) => rule)).toEqual(RULES.map(({ id }) => id))
   })
 
-  test('takes a place whose latitude begins with a minus', async () => {
+  test('accepts a location with a negative latitude', async () => {
     expect(await check(supplier.url, '--near', '-37.81,144.96')).toMatchObject({ code: 0 })
   })
 
@@ -57,8 +57,8 @@ describe('npm run check-supplier', () => {
 
   test.each([
     ['where nobody answers', ['http://localhost:1/base'], /bad port/],
-    ['that is none', ['nowhere'], /'nowhere' is invalid[\s\S]*http or https URL[\s\S]*Usage/],
-    ['with a place that is none', ['http://localhost:1', '--near', 'Sydney'], /LATITUDE,LONGITUDE/],
+    ['that is not a URL', ['nowhere'], /'nowhere' is invalid[\s\S]*http or https URL[\s\S]*Usage/],
+    ['with an invalid location', ['http://localhost:1', '--near', 'Sydney'], /LATITUDE,LONGITUDE/],
   ])('fails for an address %s', async (_name, [url = '', ...more], words) => {
     expect(await check(url, ...more)).toMatchObject({ code: 1, output: expect.stringMatching(words) })
   })

@@ -9,59 +9,66 @@ const { dir, remove } = tempDir()
 afterEach(() => remove())
 const lists = () => join(dir, 'lists')
 
-describe('a price list with a problem is not loaded, and every problem is told by file and line:', () => {
+describe('a price list with a problem is not loaded, and every problem is reported with its file and line:', () => {
   const change = (name: string, ...lines: string[]): Files => ({
     ...SMALL,
     [name]: [...(SMALL[name] ?? []), ...lines],
   })
   test.each<[string, Files, RegExp[]]>([
-    ['no items.csv', { stores: SMALL.stores ?? [] }, [/^items\.csv: there is no such file/]],
-    ['no stores.csv', { items: SMALL.items ?? [] }, [/^stores\.csv: there is no such file/]],
+    [
+      'no items.csv',
+      { stores: SMALL.stores ?? [] },
+      [/^items\.csv: the folder has no file with this name\.$/],
+    ],
+    [
+      'no stores.csv',
+      { items: SMALL.items ?? [] },
+      [/^stores\.csv: the folder has no file with this name\.$/],
+    ],
     [
       'a missing column',
       { ...SMALL, items: ['code,cost', 'A,1'] },
-      [/^items\.csv, line 1: the column "price"/],
+      [/^items\.csv, line 1: the column "price" is missing/],
     ],
     [
       'a misspelt column',
       { ...SMALL, discounts: ['item,percent,untill', 'A,5,2026-01-01'] },
-      [/^discounts\.csv, line 1: "untill" is no column/],
+      [/^discounts\.csv, line 1: "untill" is an unknown column\. Use item, category,/],
     ],
     [
-      'a column twice',
+      'a repeated column',
       { ...SMALL, items: ['code,price,Price', 'A,1,2'] },
-      [/line 1: the column "price" is there twice/],
+      [/line 1: the column "price" occurs more than once/],
     ],
+    ['a wrong number of cells', change('items', 'E,1'), [/^items\.csv, line 6: it has 2 cells instead of 4/]],
     [
-      'another number of cells',
-      change('items', 'E,1'),
-      [/^items\.csv, line 6: it has 2 cells, and there are 4/],
-    ],
-    [
-      'prices that are none',
+      'invalid prices',
       { ...SMALL, items: ['code,price', 'E,abc', 'F,-1', 'G,1.23456', 'H,"$1"', 'I,poa'] },
       [2, 3, 4, 5, 6].map((at) => new RegExp(`^items\\.csv, line ${at}: price ".+" must be dollars`)),
     ],
     [
-      'a code twice',
+      'a repeated code',
       change('items', 'A,Board,Timber,1'),
-      [/^items\.csv, line 6: the item A was there before/],
+      [/^items\.csv, line 6: the item A occurs more than once/],
     ],
     ['no code', change('items', ',Board,Timber,1'), [/^items\.csv, line 6: code must have/]],
     [
-      'codes with what cannot be seen',
+      'codes with invisible characters',
       change('items', 'E\u200b,Board,Timber,1', '"F\nG",Board,Timber,1'),
       [/line 6: code must have.* invisible/, /line 7: code must have/],
     ],
     [
-      'a file whose name is nearly right',
+      'a misspelt file name',
       { stores: SMALL.stores ?? [], items: SMALL.items ?? [], discount: ['item,percent', 'A,5'], Prices: [] },
-      [/^Prices\.csv, line 1: rename this file to prices\.csv/, /^discount\.csv, .*discounts\.csv/],
+      [
+        /^Prices\.csv, line 1: rename this file to prices\.csv/,
+        /^discount\.csv, .* rename this file to discounts\.csv/,
+      ],
     ],
     [
-      'a needed file whose name is nearly right',
+      'a misspelt name of a required file',
       { Stores: SMALL.stores ?? [], item: SMALL.items ?? [] },
-      [/^Stores\.csv, .* must be stores\.csv/, /^item\.csv, .* must be items\.csv/],
+      [/^Stores\.csv, .* rename this file to stores\.csv/, /^item\.csv, .* rename this file to items\.csv/],
     ],
     [
       'a holiday without a name',
@@ -69,27 +76,27 @@ describe('a price list with a problem is not loaded, and every problem is told b
       [/^holidays\.csv, line 2: name must not be empty/],
     ],
     [
-      'a store twice',
+      'a repeated store',
       change('stores', 'S1,x,1,2,UTC,'),
-      [/^stores\.csv, line 4: the store S1 was there before/],
+      [/^stores\.csv, line 4: the store S1 occurs more than once/],
     ],
     [
-      'places that are none',
+      'invalid coordinates',
       change('stores', 'S3,x,91,2,UTC,', 'S4,x,1,abc,UTC,', 'S5,x,,2,UTC,'),
       [/line 4: latitude/, /line 5: longitude/, /line 6: latitude/],
     ],
     [
-      'nothing but headings',
+      'only headings',
       { stores: SMALL.stores?.slice(0, 1) ?? [], items: ['code,price'] },
-      [/^stores\.csv, line 1: there is no store/, /^items\.csv, line 1: there is no item/],
+      [/^stores\.csv, line 1: the file has no stores/, /^items\.csv, line 1: the file has no items/],
     ],
     [
-      'ids that cannot be asked for',
+      'ids that cannot be requested',
       change('stores', 'nearest,x,1,2,UTC,', '..,x,1,2,UTC,'),
       [/line 4: id must/, /line 5: id must/],
     ],
     [
-      'holidays that contradict',
+      'holidays that contradict each other',
       {
         ...SMALL,
         holidays: [
@@ -100,7 +107,7 @@ describe('a price list with a problem is not loaded, and every problem is told b
           '2026-12-26,x,,',
         ],
       },
-      [/line 3: 2026-12-25 was there before/, /line 5: 2026-12-26 was there before/],
+      [/line 3: 2026-12-25 occurs twice, once without/, /line 5: 2026-12-26 occurs twice, once without/],
     ],
     [
       'problems in several files',
@@ -112,23 +119,23 @@ describe('a price list with a problem is not loaded, and every problem is told b
       [
         /^stores\.csv, line 4/,
         /^items\.csv, line 2/,
-        /^members\.csv, line 1: the column "number"/,
-        /^members\.csv, line 1: "no" is no column/,
+        /^members\.csv, line 1: the column "number" is missing/,
+        /^members\.csv, line 1: "no" is an unknown column\. Use number, group/,
       ],
     ],
-    ['a time zone that is none', change('stores', 'S3,x,1,2,Mars/Base,'), [/line 4: time_zone/]],
+    ['an invalid time zone', change('stores', 'S3,x,1,2,Mars/Base,'), [/line 4: time_zone/]],
     ['a store without a name', change('stores', 'S3,,1,2,UTC,'), [/line 4: name/]],
     [
-      'prices of nothing',
+      'prices of unknown or repeated items and stores',
       change('prices', 'A,S9,1', 'Z,S1,1', 'A,S2,2'),
       [
         /line 5: unknown store S9/,
         /line 6: unknown item Z/,
-        /line 7: the item A has two prices at the store S2 before/,
+        /line 7: the item A has two prices at the store S2/,
       ],
     ],
     [
-      'hours that are none',
+      'invalid opening hours',
       {
         ...SMALL,
         hours: [
@@ -146,11 +153,11 @@ describe('a price list with a problem is not loaded, and every problem is told b
         /line 3: day/,
         /line 4: opens and closes/,
         /line 5: closes must be later/,
-        /line 7: Monday has another opening/,
+        /line 7: Monday has overlapping opening hours/,
       ],
     ],
     [
-      'holidays that are none',
+      'invalid holidays',
       {
         ...SMALL,
         holidays: [
@@ -167,16 +174,16 @@ describe('a price list with a problem is not loaded, and every problem is told b
         /line 3: date/,
         /line 4: unknown store S9/,
         /line 5: no store is in XX/,
-        /line 6: it names a store and a state/,
+        /line 6: specify either a store or a state/,
       ],
     ],
     [
-      'a member twice',
+      'a repeated member',
       change('members', 'CUST1,trade'),
-      [/^members\.csv, line 4: the member CUST1 was in that group before/],
+      [/^members\.csv, line 4: the member CUST1 occurs twice with this group/],
     ],
     [
-      'discounts that are none',
+      'invalid discounts',
       {
         ...SMALL,
         discounts: [
@@ -194,12 +201,12 @@ describe('a price list with a problem is not loaded, and every problem is told b
         ],
       },
       [
-        /line 2: it names an item and a category/,
+        /line 2: specify either an item or a category/,
         /line 3: no item has the category Nothing/,
         /line 4: unknown item Z/,
         /line 5: unknown store S9/,
-        /line 6: it must have one of/,
-        /line 7: it must have one of/,
+        /line 6: specify exactly one of percent, amount .* or price/,
+        /line 7: specify exactly one of percent, amount .* or price/,
         /line 8: percent/,
         /line 9: min_quantity/,
         /line 10: from and until/,
@@ -215,9 +222,9 @@ describe('a price list with a problem is not loaded, and every problem is told b
       (error: unknown) => error as Error & { problems: string[] },
     )
     expect(failure).toMatchObject({ name: 'PriceListError' })
-    const told = (failure as { problems: string[] }).problems
-    expect(told).toHaveLength(problems.length)
-    for (const [at, problem] of problems.entries()) expect(told[at]).toMatch(problem)
+    const reported = (failure as { problems: string[] }).problems
+    expect(reported).toHaveLength(problems.length)
+    for (const [at, problem] of problems.entries()) expect(reported[at]).toMatch(problem)
     expect(readdirSync(lists())).toEqual([])
   })
 })

@@ -13,7 +13,7 @@ afterEach(() => remove())
 const lists = () => join(dir, 'lists')
 const load = (files: Files) => loadPriceList(writeFiles(join(dir, `csv-${Math.random()}`), files), lists())
 
-test('columns may stand in any order, items may have more of them, and only stores and items are needed', async () => {
+test('columns can be in any order, items can have other columns, and only stores and items are required', async () => {
   const loaded = await load({
     items: ['Price,Supplier note,CODE', '1.5,whatever,A'],
     stores: ['time_zone,longitude,latitude,name,id', 'UTC,1,2,First,S1'],
@@ -21,13 +21,13 @@ test('columns may stand in any order, items may have more of them, and only stor
   expect(loaded.counts).toMatchObject({ items: 1, stores: 1, openings: 0, members: 0, discounts: 0 })
 })
 
-test('the live list and the one before it stay; older ones and drafts of a killed load go', async () => {
+test('a load keeps the live list and the previous one, and deletes older ones and drafts of a killed load', async () => {
   for (let load_ = 0; load_ < 4; load_++) await load(SMALL)
   expect(readdirSync(lists()).filter((name) => name.endsWith('.sqlite'))).toHaveLength(2)
   expect(readdirSync(lists())).toHaveLength(2)
 })
 
-test('a discount holds from its first to its last day, as days are at the store', async () => {
+test('a discount applies from its first to its last day, in the time zone of the store', async () => {
   let ms = Date.parse('2026-07-01T13:59:59Z')
   const supplier = await startSupplier(
     { ...SMALL, discounts: ['item,percent,from,until', 'A,10,2026-07-02,2026-07-02'] },
@@ -53,7 +53,7 @@ describe('a new price list', () => {
     items: ['code,price', ...items.map((code) => `${code},${price}`)],
   })
 
-  test('under 200 concurrent requests: each answer is wholly of the old or wholly of the new, and none fails', async () => {
+  test('under 200 concurrent requests: each response uses either the old or the new list, and none fails', async () => {
     const supplier = await startSupplier(priced('1'))
     const seen = new Set<string>()
     let going = true
@@ -79,7 +79,7 @@ describe('a new price list', () => {
     await supplier.close()
   })
 
-  test('comes after those that are there, also if the clock has gone back', async () => {
+  test('replaces the existing ones, even if the clock was set back', async () => {
     const supplier = await startSupplier(priced('1'))
     const [first = ''] = readdirSync(supplier.lists)
     renameSync(join(supplier.lists, first), join(supplier.lists, '2999-01-01T00-00-00-000Z-00000000.sqlite'))
@@ -88,7 +88,7 @@ describe('a new price list', () => {
     await supplier.close()
   })
 
-  test('leaves the one before it there, which is live again when the newest is deleted', async () => {
+  test('keeps the previous one, which becomes live again when the newest is deleted', async () => {
     const supplier = await startSupplier(priced('1'))
     const price = async () => (await supplier.prices([line('IT-0')]))[0].unitPrice
     for (const next of [2, 3]) {
@@ -100,7 +100,7 @@ describe('a new price list', () => {
     await supplier.close()
   })
 
-  test('that cannot be read is passed over, and prices go on', async () => {
+  test('that cannot be read is skipped, and the current prices stay live', async () => {
     const supplier = await startSupplier(priced('1'))
     const price = async () => (await supplier.prices([line('IT-0')]))[0].unitPrice
     expect(await price()).toBe(1)
@@ -120,10 +120,10 @@ describe('a new price list', () => {
   })
 })
 
-test('what is more often a mistake is noted: no opening hours, a group without members, files of other names', async () => {
+test('likely mistakes are noted: no opening hours, a group without members, unknown files', async () => {
   const { notes } = await load({ ...SMALL, members: ['number,group', 'CUST2,'], rebates: ['a,b'] })
   expect(notes).toEqual([
-    expect.stringContaining('rebates.csv was passed over'),
+    expect.stringContaining('rebates.csv was ignored'),
     expect.stringContaining('hours.csv'),
     expect.stringContaining('the group "trade"'),
   ])
@@ -137,13 +137,13 @@ describe('npm run load-prices', () => {
       const program = run('src/features/live-pricing/cli-load-prices.ts', { DATA_DIR: dir }, { args })
       expect(await program.exited).toBe(0)
       expect(program.output()).toMatch(
-        /^Loaded 1,960 items, 40 stores, 292 openings, 26 holidays, 455 prices of single stores, 5 members, 54 discounts( for staging)?\. They are live now\.\n$/,
+        /^Loaded 1,960 items, 40 stores, 292 openings, 26 holidays, 455 prices of single stores, 5 members, 54 discounts( for staging)?\. The price list is live\.\n$/,
       )
     }
     expect(readdirSync(dir).sort()).toEqual(['price-lists', 'price-lists-staging'])
   })
 
-  test('says in words what is wrong and exits 1', async () => {
+  test('explains what is wrong and exits 1', async () => {
     const folder = writeFiles(join(dir, 'csv'), { ...SMALL, items: ['code,price', 'A,free'] })
     for (const [args, words] of [
       [

@@ -11,13 +11,13 @@ function counting() {
   return { values, times: (key: string) => asked.filter((one) => one === key).length }
 }
 
-test('a value is looked up once, however often it is asked for', () => {
+test('a value is looked up once, however often it is requested', () => {
   const { values, times } = counting()
   for (let time = 0; time < 5; time++) expect(values(['a1', 'b', 'a2'])).toEqual(['A1', undefined, 'A2'])
   expect([times('a1'), times('a2')]).toEqual([1, 1])
 })
 
-test('a key that is asked for several times at once is looked up once', () => {
+test('concurrent requests for a key look it up once', () => {
   const { values, times } = counting()
   expect(values(['a', 'b', 'a', 'b', 'a'])).toEqual(['A', undefined, 'A', undefined, 'A'])
   expect([times('a'), times('b')]).toEqual([1, 1])
@@ -30,7 +30,7 @@ test('a key that is not found, or that is longer than 250 characters, is never c
   expect([times(long), times('b')]).toEqual([5, 5])
 })
 
-test('a value that is asked for now and then stays cached while 200,000 others pass; one that is not goes', () => {
+test('a regularly requested value stays cached while 200,000 others pass; an unused one is evicted', () => {
   const { values, times } = counting()
   values(['a-often', 'a-once'])
   for (let at = 0; at < 200_000; at += 500) {

@@ -68,12 +68,12 @@ describe('money', () => {
     expect(moneyOf(unitPrice, quantity, discount).totalPrice).toBe(total)
   })
 
-  test('a total of more digits than a double keeps is told with all of them', () => {
+  test('a total with more digits than a double is returned with all its digits', () => {
     expect(JSON.stringify(moneyOf('85143.7771', 913.5443))).toContain('"totalPrice":77782612.25017553}')
     expect(JSON.stringify(moneyOf('8042274.0004', 9.2024))).toContain('"totalPrice":74008222.26128096}')
   })
 
-  test('a discount is rounded half up to whole cents, is the best of those that apply, and leaves no price below 0', () => {
+  test('the best applicable discount is used, rounded half up to cents, and never makes a price negative', () => {
     const percent = (value: string) => ({ kind: 'percent', value }) as const
     expect(bestDiscount('0.10', 1, [percent('5')])).toBe('0.01')
     expect(bestDiscount('0.10', 1, [percent('4.9')])).toBeUndefined()
@@ -88,7 +88,7 @@ describe('money', () => {
     expect(bestDiscount('5', 1, [{ kind: 'price', value: '7' }])).toBeUndefined()
   })
 
-  test('a price provider that answers no decimal, a negative price, or more discount than price is found out', () => {
+  test('rejects an invalid decimal, a negative price and a discount above the price from a price provider', () => {
     for (const [unitPrice, discount] of [
       ['x', '0'],
       ['NaN', '0'],

@@ -13,18 +13,18 @@ afterAll(() => app.close())
 const get = (path: string) => createVisitor().get(app.url + path)
 
 describe('the OpenAPI document', () => {
-  test('is valid OpenAPI 3.1, by a validator of others', async () => {
+  test('is valid OpenAPI 3.1, according to an independent validator', async () => {
     const document = (await get('/live-pricing/openapi.json')).json()
     expect(document.openapi).toMatch(/^3\.1/)
     expect(await new Validator().validate(document)).toEqual({ valid: true })
   })
 
-  test('is of the base that it is read from, staging or production', async () => {
+  test('has the base URL that it is read from, staging or production', async () => {
     for (const base of ['/live-pricing', '/live-pricing-staging'])
       expect((await get(`${base}/openapi.json`)).json().servers).toEqual([{ url: app.url + base }])
   })
 
-  test('has the four endpoints, every schema of the contract, and no reference into nothing', () => {
+  test('has the four endpoints, every schema of the contract, and no broken reference', () => {
     const { paths, components } = openApi('http://x')
     expect(Object.keys(paths)).toEqual([
       '/connect/token',
@@ -51,7 +51,7 @@ describe('the OpenAPI document', () => {
   })
 })
 
-test('the page of it shows every endpoint and schema, needs no script and nothing from elsewhere', async () => {
+test('its page shows every endpoint and schema, without scripts or external resources', async () => {
   const { text, status, headers } = await get('/live-pricing')
   expect(status).toBe(200)
   const { paths, components } = openApi('http://x')
@@ -65,7 +65,7 @@ test('the page of it shows every endpoint and schema, needs no script and nothin
   for (const id of links) expect(text, `#${id}`).toContain(`id="${id}"`)
 })
 
-test('without clients a base is not served', async () => {
+test('production or staging without clients is not served', async () => {
   const bare = await startAll({ LIVE_PRICING_CLIENTS: '' })
   for (const base of ['/live-pricing', '/live-pricing-staging/openapi.json'])
     expect((await createVisitor().get(bare.url + base)).status).toBe(404)

@@ -28,7 +28,7 @@ describe('a price provider that fails', () => {
     ['answers holes', async (lines) => new Array(lines.length)],
   ]
   test.each(faults)(
-    'that %s makes its items errors, not the call, and its words stay inside',
+    'that %s causes item errors, not a failed call, and its message is not exposed',
     async (_, prices) => {
       const failing = await startSupplier(provider(prices), { timeoutMs: 50 })
       const answers = await failing.prices([line('A'), line('B', 'S1', 0)])
@@ -41,7 +41,7 @@ describe('a price provider that fails', () => {
     },
   )
 
-  test('of one item leaves the others their prices', async () => {
+  test('for one item does not affect the prices of other items', async () => {
     const mixed = await startSupplier(provider(async () => [{ unitPrice: '-3' }, { unitPrice: '3' }]))
     expect(await mixed.prices([line('A'), line('B')])).toMatchObject([
       { errorCode: 'price_unavailable' },
@@ -50,7 +50,7 @@ describe('a price provider that fails', () => {
     await mixed.close()
   })
 
-  test('for stores answers 503 with Retry-After', async () => {
+  test('for stores causes a 503 with Retry-After', async () => {
     const broken = await startSupplier({
       prices: async () => [],
       store: async () => Promise.reject(new Error('x')),

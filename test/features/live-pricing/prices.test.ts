@@ -27,7 +27,7 @@ describe('POST /request-prices', () => {
       { ...items[4], unitPrice: 12.5, discount: 400, totalPrice: 2100 },
       { ...items[5], unitPrice: 40, discount: 0, totalPrice: 40 },
     ])
-    // Not in a group, or nobody: what anybody gets.
+    // Members without a group and requests without a member get public prices.
     for (const member of ['CUST2', undefined, ''])
       expect((await supplier.prices([line('A', 'S1', 100)], member))[0]).toMatchObject({
         discount: 200,
@@ -35,7 +35,7 @@ describe('POST /request-prices', () => {
       })
   })
 
-  test('what is asked again and again is answered alike, and another question in between by its own answer', async () => {
+  test('repeated requests get the same response, even with other requests in between', async () => {
     const fresh = await startSupplier()
     const items = ['A', 'Z', 'B', 'C', 'D'].flatMap((item) =>
       ['S1', 'S2', 'S9'].flatMap((store) => [line(item, store, 1), line(item, store, 150)]),
@@ -53,8 +53,8 @@ describe('POST /request-prices', () => {
   test.each([
     ['an unknown item', line('Z'), 'item_unknown'],
     ['an unknown store', line('A', 'S9'), 'store_unknown'],
-    ['an item that the store does not carry', line('B', 'S2'), 'item_not_in_range'],
-    ['an item that only another store carries', line('D', 'S2'), 'item_not_in_range'],
+    ['an item that the store does not sell', line('B', 'S2'), 'item_not_in_range'],
+    ['an item that only another store sells', line('D', 'S2'), 'item_not_in_range'],
     ['a price on application', line('C'), 'price_on_application'],
     ['quantity 0', line('A', 'S1', 0), 'quantity_invalid'],
     ['a negative quantity', line('A', 'S1', -1), 'quantity_invalid'],
@@ -62,7 +62,7 @@ describe('POST /request-prices', () => {
     ['quantity null', line('A', 'S1', null), 'quantity_invalid'],
     ['a quantity that is an object', line('A', 'S1', {}), 'quantity_invalid'],
     ['a quantity that is too large', line('A', 'S1', 1_000_001), 'quantity_too_large'],
-  ])('%s is an error of that item, and the others have their prices', async (_, bad, errorCode) => {
+  ])('%s is an error of that item, and the other items are priced', async (_, bad, errorCode) => {
     const [before, answer, after] = await supplier.prices([line('A'), bad, line('A')])
     expect(answer).toEqual({
       ...{
@@ -81,7 +81,7 @@ describe('POST /request-prices', () => {
     expect([before?.totalPrice, after?.totalPrice]).toEqual([12.5, 12.5])
   })
 
-  test('a quantity beyond all numbers is too large', async () => {
+  test('a quantity that overflows a number is too large', async () => {
     const answer = await supplier.call(
       '/request-prices',
       '{"items":[{"itemId":"A","storeId":"S1","quantity":1e999}]}',
@@ -89,7 +89,7 @@ describe('POST /request-prices', () => {
     expect(await answer.json()).toMatchObject([{ quantity: null, errorCode: 'quantity_too_large' }])
   })
 
-  test('an unknown member number is an error of each item, not the price that anybody gets', async () => {
+  test('an unknown member number is an error of each item, never the public price', async () => {
     const answers = await supplier.prices([line('A'), line('B')], 'CUST9')
     expect(answers.map(({ errorCode, unitPrice }) => [errorCode, unitPrice])).toEqual([
       ['member_unknown', null],
@@ -97,69 +97,66 @@ describe('POST /request-prices', () => {
     ])
   })
 
-  test('an empty list is answered by one, and 1,000 items by 1,000', async () => {
+  test('no items return an empty list, and 1,000 items return 1,000', async () => {
     expect(await supplier.prices([])).toEqual([])
     expect(await supplier.prices(Array(1000).fill(line('A')))).toHaveLength(1000)
   })
 
   test.each<[string, unknown, string[]]>([
     ['no body', '', ['body']],
-    ['no JSON', '{"items":', ['body']],
+    ['invalid JSON', '{"items":', ['body']],
     ['an array', [], ['body']],
     ['null', 'null', ['body']],
     ['no items', {}, ['items']],
-    ['items that are no list', { items: {} }, ['items']],
+    ['items that are not a list', { items: {} }, ['items']],
     ['a member number that is a number', { items: [], memberNumber: 7 }, ['memberNumber']],
     [
-      'items of other forms',
+      'invalid items',
       { items: [line('A'), 3, { itemId: 1, storeId: 'S1', quantity: 1 }, { itemId: 'A' }] },
       ['items[1]', 'items[2].itemId', 'items[3].storeId', 'items[3].quantity'],
     ],
-  ])(
-    'a body with %s fails as a whole: 400, and every problem is named by its place',
-    async (_, body, paths) => {
-      const answer = await supplier.call('/request-prices', body)
-      const problem = (await answer.json()) as { code: string; errors: { path: string }[] }
-      expect([answer.status, answer.headers.get('content-type'), problem.code]).toEqual([
-        400,
-        'application/problem+json; charset=utf-8',
-        'invalid_input',
-      ])
-      expect(problem.errors.map(({ path }) => path)).toEqual(paths)
-    },
-  )
+  ])('a body with %s returns 400 and lists every problem with its path', async (_, body, paths) => {
+    const answer = await supplier.call('/request-prices', body)
+    const problem = (await answer.json()) as { code: string; errors: { path: string }[] }
+    expect([answer.status, answer.headers.get('content-type'), problem.code]).toEqual([
+      400,
+      'application/problem+json; charset=utf-8',
+      'invalid_input',
+    ])
+    expect(problem.errors.map(({ path }) => path)).toEqual(paths)
+  })
 
-  test('more than 1,000 items or 1 MB is 413', async () => {
+  test('more than 1,000 items or 1 MB returns 413', async () => {
     expect((await supplier.call('/request-prices', { items: Array(1001).fill(line('A')) })).status).toBe(413)
     expect((await supplier.call('/request-prices', { items: [line('A'.repeat(1_000_000))] })).status).toBe(
       413,
     )
   })
 
-  test('each of a thousand bad items is named by its place', async () => {
+  test('each of a thousand invalid items is listed with its path', async () => {
     const answer = await supplier.call('/request-prices', { items: Array(1000).fill(null) })
     const problem = (await answer.json()) as { detail: string; errors: { path: string }[] }
     expect(problem.errors.map(({ path }) => path)).toEqual(
       Array.from({ length: 1000 }, (_, at) => `items[${at}]`),
     )
     expect(problem.detail).toBe(
-      'items[0]: must be of type object, not null. All 1000 problems.',
+      'items[0]: must be of type object, not null. See errors for all 1000 problems.',
     )
   })
 
-  test('a byte order mark is passed over, and an encoding that nobody here knows is 415', async () => {
+  test('a byte order mark is ignored, and an unknown encoding returns 415', async () => {
     const marked = await supplier.call('/request-prices', `\uFEFF${JSON.stringify({ items: [line('A')] })}`)
     expect(await marked.json()).toMatchObject([{ totalPrice: 12.5 }])
     const encoded = await supplier.call('/request-prices', '{}', { 'content-encoding': 'zebra' })
     expect([encoded.status, await encoded.json()]).toEqual([415, expect.objectContaining({ status: 415 })])
   })
 
-  test('another method is 405 and says which it takes', async () => {
+  test('an unsupported method returns 405 with the supported one', async () => {
     const answer = await supplier.call('/request-prices')
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
   })
 
-  test('no body whatsoever is answered 5xx, and a good answer is of the promised form', async () => {
+  test('no body causes a 5xx, and every 200 response matches the contract', async () => {
     const id = fc.oneof(
       fc.constantFrom('A', 'B', 'C', 'D', 'S1', 'S2', '__proto__', 'toString'),
       fc.string({ unit: 'binary' }),
@@ -199,7 +196,7 @@ describe('POST /request-prices', () => {
   })
 })
 
-test('more requests than the limit are 429 with Retry-After, for that client alone', async () => {
+test('requests above the limit return 429 with Retry-After, for that client only', async () => {
   const limited = await startSupplier(undefined, { rateLimit: { limit: 5, windowMs: 60_000 } })
   const statuses = []
   for (let call = 0; call < 7; call++) statuses.push((await limited.call('/stores/S1')).status)

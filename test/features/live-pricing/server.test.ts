@@ -42,7 +42,7 @@ async function unitPrice(base: string, access: string | undefined): Promise<unkn
 }
 
 describe('npm run live-pricing', () => {
-  test('serves the live pricing API and nothing else, without a setting of the platform’s; it is ready when it has prices', async () => {
+  test('serves only the live pricing API, without platform settings, and is ready once it has prices', async () => {
     const url = await start({
       LIVE_PRICING_CLIENTS: 'p:secret-of-production',
       LIVE_PRICING_STAGING_CLIENTS: '',
@@ -91,7 +91,7 @@ describe('npm run live-pricing', () => {
   })
 })
 
-test('npm run load-prices killed at eight moments of a load leaves the prices as they were, and the next load works', async () => {
+test('npm run load-prices killed at eight moments of a load leaves the prices unchanged, and the next load works', async () => {
   const lists = join(dir, 'data', PRICE_LISTS.production)
   await loadPriceList(writeFiles(join(dir, 'csv'), SMALL), lists)
   const url = await start({ LIVE_PRICING_CLIENTS: 'p:secret-of-production' })

@@ -17,7 +17,7 @@ function problems(env: Environment): readonly string[] {
   }
 }
 
-test('clients have one secret each, or two while they rotate', () => {
+test('clients have one secret each, or two during a rotation', () => {
   const settings = read({
     LIVE_PRICING_CLIENTS: 'a:first-secret, a:second:secret, b:third',
     LIVE_PRICING_STAGING_CLIENTS: 'a:other',
@@ -36,19 +36,19 @@ test('clients have one secret each, or two while they rotate', () => {
 
 test.each([
   ['LIVE_PRICING_CLIENTS', 'no-colon'],
-  ['LIVE_PRICING_CLIENTS', ':secret'],
+  ['LIVE_PRICING_CLIENTS', ':nameless'],
   ['LIVE_PRICING_CLIENTS', 'a:with space'],
   ['LIVE_PRICING_STAGING_CLIENTS', 'no-colon'],
   ['LIVE_PRICING_RATE_LIMIT', 'many'],
   ['LIVE_PRICING_RATE_LIMIT', '3000/10'],
   ['LIVE_PRICING_RATE_WINDOW_SECONDS', 'long'],
-])('%s=%s is refused by name, and the value is not repeated', (name, value) => {
+])('%s=%s is rejected by name, and the value is not repeated', (name, value) => {
   const reported = problems({ [name]: value })
   expect(reported).toEqual([expect.stringMatching(new RegExp(`^${name} `))])
   expect(reported.join()).not.toContain(value)
 })
 
-test('the rate limit has two settings, and 0 is no limit', () => {
+test('the rate limit has two settings, and 0 disables it', () => {
   expect(read({ LIVE_PRICING_RATE_LIMIT: '5', LIVE_PRICING_RATE_WINDOW_SECONDS: '2' }).rateLimit).toEqual({
     limit: 5,
     windowMs: 2000,
@@ -60,7 +60,7 @@ test('the rate limit has two settings, and 0 is no limit', () => {
 })
 
 test.each(['a:short', `a:${'x'.repeat(40)}`, 'a:sandbox-platform-secret'])(
-  'production refuses %s as too weak',
+  'production rejects %s as too weak',
   (client) => {
     expect(problems({ LIVE_PRICING_CLIENTS: client, NODE_ENV: 'production' })).toEqual([
       expect.stringMatching(/^LIVE_PRICING_CLIENTS entry 1 has a weak secret/),
@@ -69,14 +69,14 @@ test.each(['a:short', `a:${'x'.repeat(40)}`, 'a:sandbox-platform-secret'])(
   },
 )
 
-test('staging needs secrets of its own', () => {
+test('staging needs different secrets', () => {
   const same = { LIVE_PRICING_CLIENTS: 'a:short', LIVE_PRICING_STAGING_CLIENTS: 'b:short' }
   expect(problems(same)).toEqual([
     'LIVE_PRICING_STAGING_CLIENTS must not share a secret with LIVE_PRICING_CLIENTS',
   ])
 })
 
-test('a program that serves live pricing alone needs clients, of either base', () => {
+test('a program that only serves live pricing needs clients for production or staging', () => {
   const alone = (env: Environment) => readSettings(env, { group: requiredLivePricingSettings }).group.clients
   expect(alone({ LIVE_PRICING_CLIENTS: 'a:b' }).production).toHaveLength(1)
   expect(alone({ LIVE_PRICING_STAGING_CLIENTS: 'a:b' }).staging).toHaveLength(1)

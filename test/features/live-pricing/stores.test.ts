@@ -60,7 +60,7 @@ const search = (supplier: Supplier, query: Record<string, unknown>) =>
   supplier.call(`/stores/nearest?${new URLSearchParams(query as Record<string, string>)}`)
 
 describe('GET /stores/nearest', () => {
-  test('finds what a search of all points by vectors finds, nearest first, also at poles and the antimeridian', async () => {
+  test('finds the same stores as a vector search of all points, nearest first, including poles and the antimeridian', async () => {
     const stores = POINTS.map(({ latitude, longitude }, at) => ({
       id: `P${at}`,
       latitude: Number(latitude.toFixed(9)),
@@ -129,12 +129,12 @@ describe('GET /stores/nearest', () => {
     )
   })
 
-  test('with a radius of 0 finds what is right there, on either name of the antimeridian', async () => {
+  test('with a radius of 0 finds a store at exactly that point, with longitude 180 or -180', async () => {
     const found = await (await search(world, { latitude: 0, longitude: -180, radius: 0 })).json()
     expect((found as Store[]).map(({ longitude }) => longitude).sort()).toEqual([-180, 180])
   })
 
-  test('answers an empty array when none is in range, and no more than the bound when many are', async () => {
+  test('returns an empty array if none is in range, and no more than the limit if many are', async () => {
     expect(await (await search(world, { latitude: -50, longitude: -30, radius: 10 })).json()).toEqual([])
     expect(await (await search(world, { latitude: 0, longitude: 0, radius: 50_000 })).json()).toHaveLength(
       LIMITS.stores,
@@ -156,7 +156,7 @@ describe('GET /stores/nearest', () => {
     expect([answer.status, errors.map(({ path }) => path)]).toEqual([400, names])
   })
 
-  test('a parameter that is there twice is a 400 that names it', async () => {
+  test('a repeated parameter returns 400 with its name', async () => {
     const answer = await small.call('/stores/nearest?latitude=1&latitude=2&longitude=1&radius=1')
     expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([
       400,
@@ -166,17 +166,17 @@ describe('GET /stores/nearest', () => {
 })
 
 describe('GET /stores/{id}', () => {
-  test('answers one store, and 404 for an id that does not exist', async () => {
+  test('returns a store, and 404 for an unknown id', async () => {
     expect(await (await small.call('/stores/S1')).json()).toMatchObject({ id: 'S1', name: 'First' })
     for (const id of ['S9', '%20', 's1', 'nearest%2Fx', '__proto__', '%00'])
       expect((await small.call(`/stores/${id}`)).status, id).toBe(404)
   })
 
-  test('an address that cannot be decoded is a 400', async () => {
+  test('a path that cannot be decoded returns 400', async () => {
     expect((await small.call('/stores/%zz')).status).toBe(400)
   })
 
-  test('an id of any characters is found under its encoded address', async () => {
+  test('an id with any characters is found at its encoded path', async () => {
     const odd = 'Zürich/1 #2?%'
     const supplier = await startSupplier({
       items: ['code,price', 'A,1'],
@@ -189,7 +189,7 @@ describe('GET /stores/{id}', () => {
   })
 })
 
-test('a price provider may keep its stores and change them', async () => {
+test('a price provider can reuse and change its stores', async () => {
   const store = { id: 'S1', name: 'Before', latitude: 1, longitude: 2 } as Store
   const supplier = await startSupplier({
     prices: async () => [],
@@ -206,7 +206,7 @@ test('a price provider may keep its stores and change them', async () => {
   await supplier.close()
 })
 
-test('what a price provider has in its stores beside a Store is told to nobody', async () => {
+test('extra fields in the stores of a price provider are never returned', async () => {
   const sample = await startSupplier(SMALL)
   const store = (await (await sample.call('/stores/S1')).json()) as Store
   await sample.close()
@@ -225,7 +225,7 @@ test('what a price provider has in its stores beside a Store is told to nobody',
 })
 
 describe('trading hours', () => {
-  test('have seven days, several openings a day, closed days, and holidays with hours of their own', async () => {
+  test('have seven days, several openings a day, closed days, and holidays with different hours', async () => {
     const supplier = await startSupplier({
       ...SMALL,
       hours: ['store,day,opens,closes', 'S1,Mon,13:00,17:00', 'S1,Monday,7:00,12:00', 'S1,sat,08:00,24:00'],
@@ -271,7 +271,7 @@ describe('trading hours', () => {
   })
 })
 
-test('the sample supplier is of the promised form: some 2,000 items, 40 stores with hours and holidays', async () => {
+test('the sample supplier has the documented size: about 2,000 items, 40 stores with hours and holidays', async () => {
   const sample = await startSupplier(SAMPLE)
   const stores = storeSchema
     .array()

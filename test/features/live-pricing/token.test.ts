@@ -93,13 +93,13 @@ describe('POST /connect/token', () => {
     expect(await answer.json()).toEqual({ error, error_description: expect.stringMatching(/\w.*\.$/) })
   })
 
-  test('says that JSON needs its Content-Type, where a form is announced', async () => {
+  test('reports a JSON body that is declared as a form', async () => {
     supplier = await startSupplier()
     const answer = await ask({ ...json(FULL), headers: form(FULL).headers })
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('Content-Type')])
   })
 
-  test('answers a wrong id and a wrong secret alike: 401, with a challenge', async () => {
+  test('returns the same 401 with a challenge for a wrong id and a wrong secret', async () => {
     supplier = await startSupplier()
     const answers = await Promise.all(
       [
@@ -115,7 +115,7 @@ describe('POST /connect/token', () => {
     expect(answers[2]?.headers.get('www-authenticate')).toMatch(/^Basic /)
   })
 
-  test('takes the old and the new secret while one replaces the other, and no third', async () => {
+  test('accepts the old and the new secret during a rotation, and no third', async () => {
     supplier = await startSupplier(undefined, {
       clients: [{ id: CALLER.id, secrets: ['new-secret', CALLER.secret] }],
     })
@@ -125,7 +125,7 @@ describe('POST /connect/token', () => {
     expect(statuses).toEqual([200, 200, 401])
   })
 
-  test('is slow to let secrets be guessed, of the client that is guessed at and of nobody else', async () => {
+  test('limits guesses of a secret, only for the client whose secret is guessed', async () => {
     supplier = await startSupplier(undefined, {
       clients: [
         { id: CALLER.id, secrets: [CALLER.secret] },
@@ -144,14 +144,14 @@ describe('POST /connect/token', () => {
     )
   })
 
-  test('does not hold right credentials back, however many ask at once', async () => {
+  test('never delays correct credentials, however many requests arrive at once', async () => {
     supplier = await startSupplier()
     const answers = await Promise.all(Array.from({ length: 100 }, () => ask(form(FULL))))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
   })
 
   test.each(['zz+zz/zz%41=', 'zz+%zz'])(
-    'takes the secret %s by HTTP Basic, encoded as the RFC says or as it is',
+    'accepts the secret %s by HTTP Basic, encoded as in the RFC or unencoded',
     async (secret) => {
       supplier = await startSupplier(undefined, { clients: [{ id: 'x', secrets: [secret] }] })
       const plain = basic('x', '')
@@ -160,14 +160,14 @@ describe('POST /connect/token', () => {
     },
   )
 
-  test('counts guesses at a client also where the address has guessed too much already', async () => {
+  test('counts guesses for a client even from an address that is already blocked', async () => {
     supplier = await startSupplier()
     for (let guess = 0; guess < 31; guess++) await ask(form({ ...FULL, client_id: `nobody-${guess}` }))
     for (let guess = 0; guess < 10; guess++) await ask(form({ ...FULL, client_secret: `guess-${guess}` }))
     expect((await ask(form(FULL))).status).toBe(429)
   })
 
-  test('slows guesses of one network of IPv6, and of an address, but not who is right there', async () => {
+  test('limits guesses per address and per IPv6 network, but not correct credentials from there', async () => {
     const headers = (address: string) => ({ ...form(FULL).headers, 'x-forwarded-for': address })
     supplier = await startSupplier(undefined, { proxies: 1 })
     const wrong = (address: string, client_id = CALLER.id) =>
@@ -182,14 +182,14 @@ describe('POST /connect/token', () => {
     expect((await ask({ body: form(FULL).body, headers: headers('203.0.113.7') })).status).toBe(200)
   })
 
-  test('says in the log that a proxy is not accounted for', async () => {
+  test('logs a warning if requests arrive through a proxy that is not configured', async () => {
     supplier = await startSupplier()
     for (let call = 0; call < 2; call++)
       await ask({ ...form(FULL), headers: { ...form(FULL).headers, 'x-forwarded-for': '203.0.113.7' } })
     expect(supplier.logLines.filter((logged) => logged.includes('TRUST_PROXY'))).toHaveLength(1)
   })
 
-  test('answers what is at no address, or at one with a slash too many, as a problem', async () => {
+  test('returns a problem document for an unknown path and for one with an extra slash', async () => {
     supplier = await startSupplier()
     for (const path of ['/connect/token/', '/Connect/Token', '/stores', '/stores/nearest/']) {
       const answer = await supplier.call(path)
@@ -201,7 +201,7 @@ describe('POST /connect/token', () => {
     }
   })
 
-  test('reads a body full of escaped quotes in no time', () => {
+  test('parses a body full of escaped quotes quickly', () => {
     const body = Buffer.from(`{"a":"${'\\"'.repeat(500_000)}"}`)
     const started = performance.now()
     expect(() => readTokenRequest({ 'content-type': 'application/json' }, body)).toThrow(
@@ -211,7 +211,7 @@ describe('POST /connect/token', () => {
     expect(performance.now() - started).toBeLessThan(2_000)
   })
 
-  test('answers 413 to body larger than 16 kB', async () => {
+  test('answers 413 to a body larger than 16 kB', async () => {
     supplier = await startSupplier()
     expect((await ask(form({ ...FULL, more: 'x'.repeat(17_000) }))).status).toBe(413)
   })

@@ -19,7 +19,7 @@ export const PRICE_WAYS: Record<string, [string, Tamper][]> = {
       }),
     ],
     [
-      'an item that is left out',
+      'a missing item',
       onGood(isPrices, ({ body }) => {
         body.pop()
       }),
@@ -42,7 +42,7 @@ export const PRICE_WAYS: Record<string, [string, Tamper][]> = {
   'prices.order': [
     ['the order changed', onGood(isPrices, ({ body }) => body.reverse())],
     [
-      'the last first and the first last',
+      'a swapped first and last item',
       onGood(isPrices, (answer) => {
         if (answer.body.length > 2)
           answer.body = [answer.body.at(-1), ...answer.body.slice(1, -1), answer.body[0]]
@@ -81,7 +81,7 @@ export const PRICE_WAYS: Record<string, [string, Tamper][]> = {
       }),
     ],
     [
-      'a price beyond all numbers',
+      'a price that overflows a number',
       onGood(isPrices, (answer) => {
         answer.body = JSON.stringify(answer.body).replaceAll(/"unitPrice":[\d.]+/g, '"unitPrice":1e400')
       }),
@@ -101,7 +101,7 @@ export const PRICE_WAYS: Record<string, [string, Tamper][]> = {
       }),
     ],
     [
-      'an error without words',
+      'an error without a message',
       eachPrice((item) => {
         delete item.errorMessage
       }),
@@ -129,7 +129,7 @@ export const PRICE_WAYS: Record<string, [string, Tamper][]> = {
   ],
   'prices.known': [
     [
-      'no price where there is one',
+      'no price for a priced item',
       eachPrice((item) =>
         Object.assign(item, {
           unitPrice: null,
@@ -156,7 +156,7 @@ export const PRICE_WAYS: Record<string, [string, Tamper][]> = {
       },
     ],
     [
-      'a price for what does not exist',
+      'a price for an unknown item',
       eachPrice((item) => {
         if (item.errorCode === 'item_unknown')
           Object.assign(item, { unitPrice: 1, discount: 0, totalPrice: item.quantity, errorCode: null })
@@ -195,7 +195,7 @@ export const PRICE_WAYS: Record<string, [string, Tamper][]> = {
   ],
   'prices.member': [
     [
-      'nothing for a member',
+      'no prices for a member',
       onGood(isPrices, (answer, { json }) => {
         if (json.memberNumber) answer.body = []
       }),

@@ -11,7 +11,7 @@ export const STORE_WAYS: Record<string, [string, Tamper][]> = {
       }),
     ],
     [
-      'stores that are no objects',
+      'stores that are not objects',
       onGood(isSearch, (answer) => {
         answer.body = answer.body.length > 0 ? ['x', STORE] : []
       }),
@@ -39,7 +39,7 @@ export const STORE_WAYS: Record<string, [string, Tamper][]> = {
   ],
   'nearest.ids': [
     [
-      'the same id twice',
+      'a repeated id',
       onGood(isSearch, ({ body }) => {
         if (body.length > 1) body[1].id = body[0].id
       }),
@@ -89,7 +89,7 @@ export const STORE_WAYS: Record<string, [string, Tamper][]> = {
       }),
     ],
     [
-      'hours that are none',
+      'invalid opening hours',
       onGood(isStore, ({ body }) => {
         body.tradingHours.dailyTradingHours[0].openingHours = [{ opens: '7', closes: '17' }]
       }),

@@ -97,11 +97,11 @@ export const TOKEN_WAYS: Record<string, [string, Tamper][]> = {
   ],
   'access.invalid': [
     [
-      'any token will do',
+      'any token is accepted',
       status((asked) => isSearch(asked) && asked.authorization !== undefined, 401, 200, []),
     ],
     [
-      'a token whose end is not looked at',
+      'a token whose end is not checked',
       status((asked) => isPrices(asked) && /\beyJ.*x$/.test(asked.authorization ?? ''), 401, 200, []),
     ],
   ],

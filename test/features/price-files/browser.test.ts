@@ -49,11 +49,11 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await create(page, 'National RRP')
     await look()
 
-    // The headings are not known: what was guessed is shown, what was not is asked for.
+    // The headings are not known: guessed columns are shown, and the user is asked for the others.
     await page.getByLabel('Price file').setInputFiles(fileOf(...ROWS, ...BAD))
     await page.getByRole('button', { name: 'Upload and check' }).click()
     expect(await page.getByRole('alert').innerText()).toMatch(
-      /looks like the code[\s\S]*looks like the price/,
+      /recognised as the code[\s\S]*recognised as the price/,
     )
     await look()
     await chooseColumns(page)
@@ -65,7 +65,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     expect(await main.innerText()).toContain('Timber; 0 mm')
     const problems = await page.locator('.problems tbody tr').allInnerTexts()
     expect(problems.join('\n')).toMatch(
-      /5002[\s\S]*code is missing[\s\S]*5003[\s\S]*on line 3 already[\s\S]*5004[\s\S]*formula[\s\S]*5005[\s\S]*negative/,
+      /5002[\s\S]*code is missing[\s\S]*5003[\s\S]*already occurs on line 3[\s\S]*5004[\s\S]*formula[\s\S]*5005[\s\S]*negative/,
     )
     expect((await app.calls()).some(({ endpoint }) => endpoint === 'items')).toBe(false)
     await look()
@@ -76,7 +76,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await inspect(page, true)
     await page.goto(`${app.url}/connections`)
     await page.goto(importUrl)
-    expect(await main.innerText()).toMatch(/Sending items|processing it|Starting/)
+    expect(await main.innerText()).toMatch(/Sending items|processing them|Starting/)
     await look()
     await page.getByText('The platform has completed the import: 5,000 items sent').waitFor()
     await look()

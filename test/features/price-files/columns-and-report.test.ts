@@ -18,19 +18,19 @@ describe('columns', () => {
     expect(guessColumns(headings)).toEqual({ columns, mappingErrors: [] })
   })
 
-  test('that cannot be guessed are asked for, and the file is not judged before', async () => {
+  test('that cannot be guessed are requested from the user before rows are checked', async () => {
     const check = await read('Artikel,Preis\nA1,x\n')
     expect(check.mappingErrors).toEqual([expect.stringContaining('code'), expect.stringContaining('price')])
     expect(check).toMatchObject({ rows: 1, validRows: 0, invalidRows: 0, problems: [] })
   })
 
-  test('with a heading that is there twice are left to the user', () => {
+  test('with a repeated heading are left for the user to choose', () => {
     expect(guessColumns(['code', 'price', 'price']).mappingErrors).toEqual([
       'The heading "price" occurs more than once (columns 2 and 3): choose which one is the price.',
     ])
   })
 
-  test('that are chosen twice, or are none of the file, are refused', async () => {
+  test('that are chosen twice, or are not in the file, are rejected', async () => {
     const mappingErrors = async (columns: Record<string, number>) =>
       (await checkPriceFile(chunks('a,b\nA1,1\n'), { columns, onProblem: () => {} })).mappingErrors
     expect(await mappingErrors({ code: 0, price: 0 })).toEqual(['Two fields use the same column.'])
@@ -75,14 +75,14 @@ test('a report never turns a cell into a formula', async () => {
   ])
 })
 
-test('codes are known again whatever they are, and however many', () => {
+test('repeated codes are recognised, whatever they contain and however many there are', () => {
   const seen = createSeenCodes(10)
   const codes = Array.from({ length: 200_000 }, (_, row) => `${row % 2 ? 'ITEM-' : ''}${row}`)
   expect(codes.findIndex((code, row) => seen.add(code, row + 1) !== undefined)).toBe(-1)
   expect(codes.findIndex((code, row) => seen.add(code, 1) !== row + 1)).toBe(-1)
 })
 
-test('text is passed on between characters only', async () => {
+test('text is split between characters only', async () => {
   const text = 'aë😀–b'.repeat(50)
   for (let size = 1; size < 9; size++) {
     const parts: Buffer[] = []

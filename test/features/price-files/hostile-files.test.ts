@@ -9,7 +9,7 @@ import { connected } from '../../support/flow.ts'
 import { rowsOf, SAM, startPages } from './pages-support.ts'
 
 describe('one user’s hostile files', () => {
-  test('do not keep another user’s waiting, and cost bounded time, rows and report', async () => {
+  test('do not delay another user’s, and use bounded time, rows and report size', async () => {
     const { app, upload, checked, urlOf, cookieOf, visitor, close } = await startPages()
     const junk = `code,price\n${'A\n'.repeat(499_000)}`
     const other = await connected(app, { ...SAM, name: 'other' })
@@ -26,7 +26,7 @@ describe('one user’s hostile files', () => {
     await close()
   })
 
-  test('are stopped at the quota of their user alone, and discarding one makes room', async () => {
+  test('are rejected at their user’s quota, and discarding one frees space', async () => {
     const { app, upload, act, close } = await startPages({ MAX_UPLOAD_MB: '1', UPLOAD_QUOTA_MB: '2' })
     const large = `code,price\n${'A1,1.50,some more text\n'.repeat(38_000)}`
     const first = await upload(large)

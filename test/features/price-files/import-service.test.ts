@@ -9,7 +9,7 @@ import { keyOf, rowsOf } from './pages-support.ts'
 
 const REF = { userId: 'sam', bxcontext: 'summit-supplies' }
 
-/** A platform that takes everything; a test replaces what it is about. */
+/** A platform that accepts everything; each test replaces the part that it tests. */
 const ACCEPTING: CatalogueImports = {
   start: async (_source, _id, batchId) => ({ batchId, status: 'Started' }),
   uploadItems: async () => {},
@@ -146,9 +146,9 @@ describe('a stored import of an earlier version', () => {
   })
 
   test.each([
-    ['that is no JSON', '{"format":2,"state":'],
+    ['that is not JSON', '{"format":2,"state":'],
     ['of a later format', '{"format":4}'],
-    ['that is no object', 'null'],
+    ['that is not an object', 'null'],
   ])('%s is reported as unreadable and can be discarded', async (_name, value) => {
     const imports = open()
     await store.set(keyOf('broken'), value)

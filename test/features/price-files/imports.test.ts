@@ -58,7 +58,7 @@ describe('an import', () => {
     expect(await jobOf(id)).toMatchObject({ status: 404 })
   })
 
-  test('tells open pages of its progress, and when it is done', async () => {
+  test('sends open pages its progress and its completion', async () => {
     const { upload, act, jobOf, urlOf, cookieOf, visitor, app } = pages
     const { json } = await upload(rowsOf(5000))
     await app.fault('items', '500', 2)
@@ -69,7 +69,7 @@ describe('an import', () => {
     expect((await jobOf(json.id)).state).toBe('completed')
   })
 
-  test('continues if the store answers a write too late, though it was carried out', async () => {
+  test('continues if the store times out on a write that it has applied', async () => {
     const { upload, act, ended, app } = pages
     const { store } = app.services
     const { json } = await upload(rowsOf(8_000))
@@ -111,7 +111,7 @@ describe('several imports of one user', () => {
     for (const id of ids) expect(await ended(id)).toMatchObject({ state: 'completed' })
   })
 
-  test('that wait for the platform do not keep another file from its check; a sixth has to wait', async () => {
+  test('that wait for the platform do not block the check of another file; a sixth has to wait', async () => {
     const { upload, act, waiting, newCatalogue } = pages
     const to = await newCatalogue('Busy')
     const ids: string[] = []

@@ -14,7 +14,7 @@ const ROWS = Array.from({ length: 25_000 }, (_, row) => `C${String(row).padStart
 const JSON_TYPE = { accept: 'application/json' }
 
 /**
- * Kills the app while it sends an import, starts it again, and expects it to complete the import by itself with exactly
+ * Kills the app while it sends an import, starts it again, and expects it to complete the import, without user action, with exactly
  * the file's items. `leaseExpired`: as if the app was started again later, when the lease of the killed one has expired.
  */
 export async function killInMidImport({ leaseExpired }: { leaseExpired: boolean }): Promise<void> {

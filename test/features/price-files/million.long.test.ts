@@ -12,13 +12,13 @@ describe.skipIf(!process.env.LONG_TESTS)('an import of a million rows', () => {
     const FILE = await writePriceFile(platform.dir, ROWS)
     const env = { PLATFORM_API_URL: platform.apiUrl, FILE }
     const worker = forkWorker('../features/price-files/import-worker.ts', env)
-    const [told] = (await once(worker, 'message')) as [
+    const [result] = (await once(worker, 'message')) as [
       { catalogueId: string; sent: number; early: number; late: number },
     ]
-    expect(told.sent).toBe(ROWS)
-    expect((told.late - told.early) / MB).toBeLessThan(30)
+    expect(result.sent).toBe(ROWS)
+    expect((result.late - result.early) / MB).toBeLessThan(30)
 
-    const items = await platform.items(told.catalogueId)
+    const items = await platform.items(result.catalogueId)
     expect(items.size).toBe(ROWS)
     let wrong = 0
     for (let row = 0; row < ROWS; row++) {

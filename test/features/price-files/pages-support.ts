@@ -8,7 +8,7 @@ import { connected } from '../../support/flow.ts'
 import type { Visitor } from '../../support/visitor.ts'
 
 /** The sandbox's supplier, who is signed in as Sam. */
-export const SAM = { name: 'sam', context: 'summit-supplies', email: 'priya@summit.example' }
+export const SAM = { name: 'sam', bxcontext: 'summit-supplies', email: 'priya@summit.example' }
 export const JSON_TYPE = { accept: 'application/json' }
 /** Where the app keeps Sam's import of this id. */
 export const keyOf = (id: string) => ({ kind: 'import', owner: 'sam', id })

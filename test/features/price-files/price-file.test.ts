@@ -24,7 +24,7 @@ describe('a price file', () => {
       '\n\ncode,name,price\r\n\nA1,"Nail; 2"" long",1.5\n\r\nB2,Zoë’s board,1234.5',
     ],
     [
-      'columns in another order and others between',
+      'reordered and additional columns',
       'Price,x,Item code,Name\n1.5,?,A1,"Nail; 2"" long"\n1234.5,?,B2,Zoë’s board\n',
     ],
   ])('with %s is read', async (_name, content) => {
@@ -33,7 +33,7 @@ describe('a price file', () => {
     expect(problems).toEqual([])
   })
 
-  test('is read the same however it is cut into chunks', async () => {
+  test('is read the same regardless of chunk size', async () => {
     const content = '\ufeffcode;name;price\r\nA1;"Zoë – 2"" ""x""";1,5\r\nB2;"two\r\nlines 😀";2\r\n;x;3\r\n'
     const whole = await read(content)
     expect(whole.problems).toEqual(['5: the code is missing.'])
@@ -41,8 +41,8 @@ describe('a price file', () => {
       expect(await read(content, size), `chunks of ${size}`).toEqual(whole)
   })
 
-  test('of any cells comes out as it went in', async () => {
-    // No digits: a line break and a price in one cell are taken for rows that an open quote has swallowed.
+  test('with any cell text is read unchanged', async () => {
+    // No digits: a line break and a price in one cell are treated as rows that an open quote has included.
     const cell = fc.stringMatching(/^[A-Za-z][A-Za-z_ ,;"'\n\r\t😀ë]{0,12}[a-z]$/u)
     await fc.assert(
       fc.asyncProperty(
@@ -73,30 +73,42 @@ describe('a price file', () => {
   })
 })
 
-describe('a bad row has its line and a reason, and the good ones still go', () => {
+describe('a bad row is reported with its line and a reason, and good rows are still sent', () => {
   const bad: [name: string, row: string, reason: RegExp][] = [
     ['without a code', ',Nail,1.00', /^3: the code is missing/],
     ['without a price', 'X,Nail,', /^3: the price is missing/],
     ['with a negative price', 'X,Nail,-1.00', /^3: the price is negative/],
     ['with a negative price in brackets', 'X,Nail,(1.00)', /^3: the price is negative/],
-    ['with an unreadable price', 'X,Nail,POA', /^3: the price "POA" cannot be read/],
-    ['with a price in powers', 'X,Nail,1e5', /^3: the price "1e5" cannot be read/],
-    ['with an infinite price', 'X,Nail,Infinity', /^3: the price .* cannot be read/],
-    ['with a price in another currency', 'X,Nail,USD 5', /^3: the price "USD 5" cannot be read/],
-    ['with a character that turns the text', 'X,Na\u202eil,1.00', /^3: the name has .* cannot be seen/],
-    ['with an escape sequence', 'X,\u001b[31mNail,1.00', /^3: the name has .* cannot be seen/],
+    ['with an unreadable price', 'X,Nail,POA', /^3: the price "POA" is invalid; write it as 1234\.50/],
+    [
+      'with a price in scientific notation',
+      'X,Nail,1e5',
+      /^3: the price "1e5" is invalid; write it as 1234\.50/,
+    ],
+    ['with an infinite price', 'X,Nail,Infinity', /^3: the price .*" is invalid; write it as 1234\.50/],
+    [
+      'with a price in another currency',
+      'X,Nail,USD 5',
+      /^3: the price "USD 5" is invalid; write it as 1234\.50/,
+    ],
+    [
+      'with a character that reverses the text',
+      'X,Na\u202eil,1.00',
+      /^3: the name contains .* an invisible character/,
+    ],
+    ['with an escape sequence', 'X,\u001b[31mNail,1.00', /^3: the name contains .* an invisible character/],
     [
       'with a code that has an invisible character',
       'X\u200b1,Nail,1.00',
-      /^3: the code has .* cannot be seen/,
+      /^3: the code contains .* an invisible character/,
     ],
-    ['with an ambiguous price', 'X,Nail,"1,23,4"', /^3: the price .* cannot be read/],
-    ['with a price above all limits', 'X,Nail,9999999999', /^3: the price is above/],
-    ['with a code that was there', 'A1,Nail,1.00', /^3: the code "A1" is on line 2 already/],
+    ['with an ambiguous price', 'X,Nail,"1,23,4"', /^3: the price .*" is invalid; write it as 1234\.50/],
+    ['with a price above the limit', 'X,Nail,9999999999', /^3: the price exceeds one billion dollars/],
+    ['with a repeated code', 'A1,Nail,1.00', /^3: the code "A1" already occurs on line 2, which is used/],
     [
       'with a field of 1 MB',
       `X,${'x'.repeat(1_000_000)},1.00`,
-      /^3: the name has 1000000 characters; at most 2000/,
+      /^3: the name has 1000000 characters; the maximum is 2000/,
     ],
     ['with a formula', 'X,"=HYPERLINK(""http://x"")",1.00', /^3: the name starts with "="/],
     ['with a command', 'X,@SUM(A1),1.00', /^3: the name starts with "@"/],
@@ -104,11 +116,11 @@ describe('a bad row has its line and a reason, and the good ones still go', () =
     ['with a full-width formula', 'X,＝1,1.00', /^3: the name starts with "＝"/],
     ['with too few cells', 'X,1.00', /^3: it has 2 cells instead of 3/],
     ['with too many cells', 'X,Nail,1.00,2.00', /^3: it has 4 cells instead of 3/],
-    ['that is the headings again', 'code,name,price', /^3: these are the headings again/],
+    ['that repeats the headings', 'code,name,price', /^3: this row repeats the headings/],
     [
       'with a line break in its code',
       '"X\nY",Nail,1.00',
-      /^3: the code has a line break or another character/,
+      /^3: the code contains a line break or an invisible character/,
     ],
   ]
   test.each(bad)('%s', async (_name, row, reason) => {
@@ -117,7 +129,7 @@ describe('a bad row has its line and a reason, and the good ones still go', () =
     expect(items.map(({ code }) => code)).toEqual(['A1', 'Z9'])
   })
 
-  test('with its own line also after cells of several lines', async () => {
+  test('with the right line number after multi-line cells', async () => {
     const { problems } = await read('code,name,price\nA1,"two\nlines",1\n\n,x,1\nB1,"a\r\nb\r\nc",1\n,y,2\n')
     expect(problems).toEqual(['5: the code is missing.', '9: the code is missing.'])
   })
@@ -126,11 +138,11 @@ describe('a bad row has its line and a reason, and the good ones still go', () =
     ['with text after it', 'A2,"12 inch nail,5\nA3,bolt,6\nA4,"screw",7'],
     ['closed rows later', 'A2,"nail,5\nA3,bolt,6\nA4,screw",7'],
   ])(
-    'that swallows others by an open quote, %s, is told, and no price goes to another item',
+    'that includes other rows because of an open quote, %s, is reported, and no item gets the price of another',
     async (_name, rows) => {
       const { items, problems } = await read(`code,name,price\nA1,ok,1\n${rows}\nA5,last,8\n`)
       expect(problems).toEqual([
-        expect.stringMatching(/^3: a quote is opened and not closed where it should be.*3 lines/),
+        expect.stringMatching(/^3: a quote is not closed: one cell contains 3 lines/),
       ])
       expect(items.map(({ code }) => code)).toEqual(['A1', 'A5'])
     },
@@ -154,18 +166,18 @@ describe('a bad row has its line and a reason, and the good ones still go', () =
     expect(items).toEqual([{ code: 'A1', price }])
   })
 
-  test('and a price that may be read in two ways is a problem', async () => {
+  test('and an ambiguous price is a problem', async () => {
     expect((await read('code;price\nA1;1.234\n')).problems).toEqual([
-      '2: the price "1.234" may be 1234 or 1,234; write it with two decimals.',
+      '2: the price "1.234" could mean 1234 or 1,234; write it with two decimals.',
     ])
   })
 
-  test('and blank rows of a spreadsheet, and its line that names the delimiter, are no rows', async () => {
+  test('and blank rows and the delimiter line of a spreadsheet are ignored', async () => {
     const { items, problems } = await read('sep=;\r\ncode;name;price\r\nA1;x;1,5\r\n;;\r\n  \r\n')
     expect({ items, problems }).toEqual({ items: [{ code: 'A1', name: 'x', price: 1.5 }], problems: [] })
   })
 
-  test('and more empty cells than headings are no problem', async () => {
+  test('and extra empty cells are ignored', async () => {
     expect((await read('code,price\nA1,1,,\n')).items).toEqual([{ code: 'A1', price: 1 }])
   })
 })

@@ -39,7 +39,7 @@ describe('push-catalogue', () => {
     const both = ['Twice', ' Twice '].map((name) => push([path, '--catalogue', name, '--scope', 'Public']))
     expect((await Promise.all(both)).map(({ code }) => code)).toEqual([0, 0])
     const created = (await platform.calls()).filter(({ status }) => status === 201)
-    // Get a catalogue, as the name finds below, and one import, which both resume, or two if one came late.
+    // One catalogue, as the lookup by name below shows, and one import, which both resume, or two if one came late.
     expect([2, 3]).toContain(created.length)
     expect((await push([path, '--catalogue', 'Twice'])).code).toBe(0)
   })
@@ -92,7 +92,7 @@ describe('push-catalogue of a file with problem rows', () => {
     expect(await platform.calls()).toEqual([])
   })
 
-  test('refuses a report that would replace the price file, or that cannot be written', async () => {
+  test('rejects a report that would overwrite the price file, or that cannot be written', async () => {
     const path = file(`${GOOD}A3,x,bad\n`)
     const [itself, nowhere, full] = await Promise.all([
       push([path, ...TO_NEW, '--report', path]),
@@ -112,7 +112,7 @@ describe('push-catalogue of a file with problem rows', () => {
   })
 })
 
-test('push-catalogue asks for columns that it cannot guess, and takes them by heading or number', async () => {
+test('push-catalogue asks for columns that it cannot guess, and accepts them by heading or number', async () => {
   const args = [file('Artikel;Text;Preis\nA1;Nail;1,50\n'), '--catalogue', 'C', '--scope', 'Public']
   const map = (...choices: string[]) => push([...args, ...choices.flatMap((choice) => ['--map', choice])])
   const [unmapped, field, column] = await Promise.all([map(), map('colour=1'), map('code=9')])
@@ -120,7 +120,7 @@ test('push-catalogue asks for columns that it cannot guess, and takes them by he
     code: 1,
     output: expect.stringMatching(/No column was recognised as the code[\s\S]*1 {2}Artikel[\s\S]*--map/),
   })
-  expect(field).toMatchObject({ code: 1, output: expect.stringContaining('the fields are code') })
+  expect(field).toMatchObject({ code: 1, output: expect.stringContaining('unknown field; use one of code') })
   expect(column).toMatchObject({ code: 1, output: expect.stringContaining('no such column') })
   expect((await map('code=Artikel', 'price=3', 'name=2')).code).toBe(0)
   const id = (await platform.catalogueIds()).get('C') ?? ''

@@ -32,7 +32,7 @@ describe('push-catalogue', () => {
   test('stopped by Ctrl-C says how to resume, and resumes the same import', async () => {
     await platform.fault('items', '429', undefined, 1)
     const program = push(platform, args)
-    await printed(program, 'trying again')
+    await printed(program, 'retrying: ')
     program.child.kill('SIGINT')
     expect(await program.exited).toBe(1)
     expect(program.output()).toContain('Run the same command again')
@@ -45,9 +45,9 @@ describe('push-catalogue', () => {
   })
 
   test.each([
-    ['rejects a token twice', 'items', 'expired', 'The platform rejected this'],
-    ['forbids uploads', 'items', 'forbidden', 'does not permit'],
-    ['forbids catalogues', 'catalogues', 'forbidden', 'does not permit'],
+    ['rejects a token twice', 'items', 'expired', 'The platform rejected the request'],
+    ['forbids uploads', 'items', 'forbidden', 'The API key is not allowed to do this (403)'],
+    ['forbids catalogues', 'catalogues', 'forbidden', 'The API key is not allowed to do this (403)'],
     ['fails the import', 'import', 'failed', 'could not complete'],
     ['answers a login with garbage', 'login', 'garbage', 'Completed'],
     ['completes the import', 'import', 'none', 'Completed'],
@@ -65,7 +65,7 @@ describe('push-catalogue that is killed and run again', () => {
 
   test.each([
     ['checked the file', 'Checked'],
-    ['created the catalogue', 'Created the catalogue'],
+    ['created the catalogue', 'Created catalogue "'],
     ['noted the import', 'Starting import'],
     ['sent some of the items', 'Sent [1-9]'],
     ['sent all of them', 'All sent'],

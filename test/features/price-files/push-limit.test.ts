@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform.close())
 
-/** A platform that takes so many requests in any window and counts those that it refuses. */
+/** A platform that accepts a limited number of requests in any window and counts those that it rejects. */
 async function limitedPlatform() {
   const times: number[] = []
   let refused = 0
@@ -40,7 +40,7 @@ async function limitedPlatform() {
 
 describe('at the platform’s limit, scaled down', () => {
   test.concurrent.each([1, 2])(
-    'the whole limit is used and never hit, by %i processes with one credential',
+    '%i processes with one credential use the whole limit and never exceed it',
     async (processes) => {
       const server = await limitedPlatform()
       const rows = (LIMIT * WINDOWS * 1000) / processes

@@ -21,7 +21,7 @@ async function startAgain() {
 }
 
 describe('after a restart of the app', () => {
-  test('an import that was interrupted resumes; it did not keep the app from stopping', async () => {
+  test('an interrupted import resumes, and it did not delay the app’s shutdown', async () => {
     const { upload, act, waiting, jobOf, ended, visitor, urlOf, app } = pages
     const { json } = await upload(rowsOf(3000))
     await app.fault('items', '500')

@@ -63,7 +63,7 @@ describe('a platform that fails in the middle', () => {
 })
 
 describe('an import that the platform does not complete', () => {
-  test('is reported in the platform’s words', async () => {
+  test('is reported with the platform’s message', async () => {
     await platform.fault('import', 'failed', 1)
     const error = await send(1_000).catch((error: unknown) => error)
     expect(error).toBeInstanceOf(ImportFailedError)
@@ -79,7 +79,7 @@ describe('an import that the platform does not complete', () => {
     await expect(send(2_000, losing)).rejects.toThrow('with 1998 of the 2000 items')
   })
 
-  test('because it did not process all items is a failure, in its words', async () => {
+  test('because it did not process all items is a failure, with its message', async () => {
     const job = {
       status: 'Completed',
       itemsReceived: 1000,
@@ -130,10 +130,10 @@ describe('a rejection', () => {
 
 /** Passes on only the first progress of a phase. */
 function first(onProgress: (progress: Progress) => void, phase: Progress['phase']) {
-  let told = false
+  let called = false
   return (progress: Progress) => {
-    if (told || progress.phase !== phase) return
-    told = true
+    if (called || progress.phase !== phase) return
+    called = true
     onProgress(progress)
   }
 }

@@ -56,7 +56,7 @@ describe('an import', () => {
     })
   })
 
-  test('with a batch id that the platform knows resumes its job, even a completed one', async () => {
+  test('with an existing batch id resumes its job, even a completed one', async () => {
     await send(2_000)
     expect(await send(3_000)).toMatchObject({ sent: 3_000 })
     expect(await platform.items(catalogueId)).toEqual(itemsOfRows(3_000))
@@ -112,7 +112,7 @@ describe('a stopped import', () => {
     await vi.waitFor(async () => expect((await platform.items(catalogueId)).size).toBeLessThan(20_000))
   })
 
-  test('ends at once while it waits for the time that the platform asked for', async () => {
+  test('ends at once while it waits for the delay that the platform requested', async () => {
     await platform.fault('items', '429', undefined, 3600)
     const stop = new AbortController()
     const importing = send(3_000, {
@@ -137,7 +137,7 @@ describe('a stopped import', () => {
     await expect(importing).rejects.toThrow('stopped')
   }, 5_000)
 
-  test('gives back a permit that comes after the stop', async () => {
+  test('returns a permit that it receives after the stop', async () => {
     const stop = new AbortController()
     const permit = Promise.withResolvers<() => void>()
     const asked = Promise.withResolvers<void>()

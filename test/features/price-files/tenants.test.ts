@@ -3,7 +3,7 @@ import { listTenants } from '../../../src/features/first-party/first-party.ts'
 import { CREDENTIALS } from '../first-party/support.ts'
 import { openSupplier, startPlatform } from './support.ts'
 
-test('an API key acts for one of its tenants: the catalogue is that tenant’s alone', async () => {
+test('an API key acts for one of its tenants: the catalogue belongs only to that tenant', async () => {
   const platform = await startPlatform()
   const own = openSupplier(platform.apiUrl)
   const [, second] = await listTenants(own.api, own.source)

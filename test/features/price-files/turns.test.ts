@@ -3,7 +3,7 @@ import { createTurns } from '../../../src/features/price-files/turns.ts'
 
 const never = new AbortController().signal
 
-/** Tasks that end when they are told to, and the order in which they start. */
+/** Tasks that end on demand, and the order in which they start. */
 function setup(limits: { max: number; maxPerUser: number }) {
   const turn = createTurns(limits)
   const started: string[] = []
@@ -24,14 +24,14 @@ function setup(limits: { max: number; maxPerUser: number }) {
   return { begin, end, started }
 }
 
-test('one user cannot take every turn, however many tasks are waiting', async () => {
+test('one user cannot use every slot, however many tasks are waiting', async () => {
   const { begin, started } = setup({ max: 2, maxPerUser: 1 })
   for (const name of ['a1', 'a2', 'a3', 'b1']) void begin(name)
   await new Promise((resolve) => setImmediate(resolve))
   expect(started).toEqual(['a1', 'b1'])
 })
 
-test('of those who wait, the user with the fewest running tasks is next, and within a user the first', async () => {
+test('the next task is the oldest of the waiting user with the fewest running tasks', async () => {
   const { begin, end, started } = setup({ max: 2, maxPerUser: 2 })
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2']) void begin(name)
   await new Promise((resolve) => setImmediate(resolve))
@@ -41,7 +41,7 @@ test('of those who wait, the user with the fewest running tasks is next, and wit
   expect(started).toEqual(['a1', 'a2', 'b1', 'a3'])
 })
 
-test('users take turns: one who comes later does not wait for all files of those before', async () => {
+test('users take turns: a later user does not wait for all files of earlier users', async () => {
   const { begin, end, started } = setup({ max: 2, maxPerUser: 1 })
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1']) void begin(name)
   await new Promise((resolve) => setImmediate(resolve))
@@ -51,7 +51,7 @@ test('users take turns: one who comes later does not wait for all files of those
   expect(started.at(-1)).toBe('a2')
 })
 
-test('a task that is given up while it waits frees its place in the queue', async () => {
+test('a task that is cancelled while it waits frees its place in the queue', async () => {
   const { begin, end, started } = setup({ max: 1, maxPerUser: 1 })
   const stop = new AbortController()
   void begin('a1')

@@ -6,7 +6,7 @@ import { failure } from './read-support.ts'
 describe('a file that cannot be read', () => {
   test.each([
     ['empty', '', /^Line 1: the file is empty/],
-    ['with headings only', 'code,price\n', /^Line 1: the file has headings and no rows/],
+    ['with headings only', 'code,price\n', /^Line 1: the file has headings but no rows/],
     ['of empty lines', '\n\n\n', /^Line 1: the file has no rows/],
     [
       'a workbook',
@@ -38,12 +38,14 @@ describe('a file that cannot be read', () => {
     expect(await failure(content)).toMatch(message)
   })
 
-  test('for an unclosed quote in a large file is told without reading all of it into memory', async () => {
+  test('because of an unclosed quote is reported without reading all of a large file into memory', async () => {
     const content = Buffer.concat([Buffer.from('code,price\n"A1,1\n'), Buffer.alloc(20_000_000, 'B1,2\n')])
-    expect(await failure(content)).toMatch(/^Line 2: a row of more than 8 MB begins here, perhaps by a quote/)
+    expect(await failure(content)).toMatch(
+      /^Line 2: a row longer than 8 MB starts here, probably because of an unclosed quote/,
+    )
   })
 
-  test('is told where the fault is far behind the beginning', async () => {
+  test('is reported with the right line even if the error is far into the file', async () => {
     const good = Array.from({ length: 50_000 }, (_, row) => `C${row},1\n`).join('')
     const bytes = Buffer.concat([Buffer.from(`code,price\n${good}`), Buffer.from([0xff, 0x0a])])
     expect(await failure(bytes)).toMatch(/^Line 50002: the text is not in UTF-8/)
@@ -54,14 +56,14 @@ test.each([
   [
     '501 columns',
     `${Array.from({ length: 501 }, (_, at) => `c${at}`).join(',')}\n`,
-    /^Line 1: it has 501 columns; at most 500/,
+    /^Line 1: it has 501 columns; the maximum is 500/,
   ],
   ['a heading of 201 characters', `code,price,${'x'.repeat(201)}\n`, /^Line 1: a heading is longer than 200/],
-])('a file with %s is refused: pages list them', async (_name, content, message) => {
+])('a file with %s is rejected, because pages list them', async (_name, content, message) => {
   expect(await failure(content)).toMatch(message)
 })
 
-test('a report that cannot be written is an error of whoever adds or ends, at whatever row', async () => {
+test('a report that cannot be written fails the caller that adds a row or ends it, at any row', async () => {
   const report = createReport('/dev/full')
   const problem = { line: 1, reason: 'x'.repeat(1000), cells: [] }
   const adding = (async () => {

@@ -44,7 +44,7 @@ describe('an uploaded price file', () => {
     },
   )
 
-  test('with headings that are not known asks for the columns and checks again', async () => {
+  test('with unknown headings asks for the columns and is checked again', async () => {
     const { upload, act, checked } = pages
     const { json } = await upload('Artikel;Preis\nA1;1,50\nB1;x\n')
     expect(json).toMatchObject({
@@ -73,7 +73,7 @@ describe('an uploaded price file', () => {
     expect((await act(json.id, 'start')).json()).toMatchObject({ status: 409, code: 'conflict' })
   })
 
-  test('is another user’s secret', async () => {
+  test('is hidden from other users', async () => {
     const { upload, urlOf, visitor, app } = pages
     const { json } = await upload(rowsOf(3))
     const other = await connected(app, { name: 'mallory' })
@@ -113,7 +113,7 @@ describe('an uploaded price file', () => {
   })
 })
 
-describe('an upload is refused', () => {
+describe('an upload is rejected', () => {
   test.each(['form', 'csv'] as const)('as %s if it is too large, and nothing of it is kept', async (as) => {
     const before = pages.files()
     const { status, json } = await pages.upload(Buffer.alloc(1_500_000, 'a'), { as })
@@ -124,7 +124,7 @@ describe('an upload is refused', () => {
     expect(pages.files()).toEqual(before)
   })
 
-  test('if its type is another one', async () => {
+  test('if its type is not supported', async () => {
     const answer = await pages.upload(rowsOf(1), { as: 'text' })
     expect(answer).toMatchObject({ status: 415, json: { code: 'unsupported_media_type' } })
   })
@@ -173,7 +173,7 @@ describe('an upload is refused', () => {
   })
 })
 
-test('an upload that its sender breaks off leaves no file and no open handle', async () => {
+test('an upload that its sender aborts leaves no file and no open handle', async () => {
   const { cookieOf, importsOf, fresh, visitor, files, app } = pages
   const before = files()
   const handles = () => readdirSync('/proc/self/fd').length

@@ -82,9 +82,11 @@ describe('a builder’s live prices', () => {
     const rows = text.split('<tr>').map((row) => row.replaceAll(/<[^>]+>|\s+/g, ' ').replaceAll(/ +/g, ' '))
     expect(rows.find((row) => row.includes('Board'))).toMatch(/\$14\.00 \$12\.50 −\$3\.00 \$27\.00/)
     expect(rows.find((row) => row.includes('Beam'))).toMatch(
-      /\$90\.00 The price of this item is given on application.* price_on_application/,
+      /\$90\.00 The price of this item is available on application.* price_on_application/,
     )
-    expect(rows.find((row) => row.includes('Discontinued'))).toMatch(/This item does not exist\. item_unknown/)
+    expect(rows.find((row) => row.includes('Discontinued'))).toMatch(
+      /This item does not exist\. item_unknown/,
+    )
     expect(text).toContain('1 of 3 items priced')
   })
 
@@ -175,7 +177,7 @@ describe('a supplier’s live pricing', () => {
     ['gives no token', 200, '{}', /gave no access token/],
     ['does not answer with JSON', 200, 'oops', /gave no access token/],
     ['fails', 500, '{}', /gave no access token \(500\)/],
-  ])('that %s is reported in words', async (_, status, body, words) => {
+  ])('that %s is reported', async (_, status, body, words) => {
     other = await serve((_req, res) =>
       res.writeHead(status, { 'content-type': 'application/json' }).end(body),
     )
@@ -239,7 +241,7 @@ describe('a supplier’s live pricing', () => {
     remove()
   })
 
-  test('that rejects a token is asked for another one, once', async () => {
+  test('that rejects a token gets one request for another', async () => {
     let tokens = 0
     other = await serve((req, res) => {
       const json = (status: number, body: unknown) =>
