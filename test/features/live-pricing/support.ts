@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import express from 'express'
 import { noSuchEndpoint } from '../../../src/features/live-pricing/answer-error.ts'
+import type { PriceItem } from '../../../src/features/live-pricing/contract.ts'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
 import { openPriceLists } from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
 import type { PriceProvider } from '../../../src/features/live-pricing/price-provider.ts'
@@ -54,14 +55,13 @@ export interface Supplier {
   /** Calls with an access token; the body is sent as JSON, or as it is when it is text. */
   call(path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
   /** The answers to a price request. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of many shapes
-  prices(items: unknown[], memberNumber?: string): Promise<any[]>
+  prices(items: unknown[], memberNumber?: string): Promise<PriceItem[]>
   /** Makes other CSV files the price list. */
   load(files: Files): Promise<void>
   close(): Promise<void>
 }
 
-/** the live pricing API over HTTP, from CSV files or from a price provider of the test's own. */
+/** The live pricing API over HTTP, from CSV files or from a price provider of the test's own. */
 export async function startSupplier(
   source: Files | PriceProvider | string = SMALL,
   { proxies = 0, ...options }: Partial<LivePricingOptions> & { proxies?: number } = {},
@@ -140,7 +140,7 @@ export async function startSupplier(
         ...(memberNumber !== undefined && { memberNumber }),
       })
       if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`)
-      return (await answer.json()) as unknown[]
+      return (await answer.json()) as PriceItem[]
     },
     async close() {
       await close()
