@@ -19,11 +19,11 @@ export function startPageRoutes(apps: RegisteredApp[]): Router {
       return page(res, 'businesses', { title: 'Choose a business', account, app, redirectUrl })
     })
     .post('/oauth2.html', (req, res) => {
-      const { redirectUrl, context } = req.body ?? {}
+      const { redirectUrl, bxcontext } = req.body ?? {}
       const app = appOf(redirectUrl)
       if (typeof app === 'string') return problem(res, 400, app)
       const account = req.account
-      const business = account && connectableBusiness(account, context)
+      const business = account && connectableBusiness(account, bxcontext)
       if (!business) return problem(res, 400, 'Log in and choose one of your businesses.', account)
       return res.redirect(303, returnUrl(String(redirectUrl), business.bxcontext))
     })

@@ -58,7 +58,9 @@ describe('a Node that is too old', () => {
     const console = { error: (line: string) => void printed.push(line) }
     runInNewContext(script, { process: { ...old, exit }, console })
     expect(code).toBe(1)
-    expect(printed.join('\n')).toMatch(/^Node 20\.20\.2 is too old: this app needs 22\.19 or newer\.[^\n]*$/)
+    expect(printed.join('\n')).toMatch(
+      /^Node 20\.20\.2 is too old: this app requires 22\.19 or later\.[^\n]*$/,
+    )
   })
 })
 

@@ -58,7 +58,7 @@ describe.skipIf(!REDIS)(`the app, if Redis${withRedis}`, () => {
     await unavailable()
     await redis.start()
     await recovers()
-    expect(app.logLines.filter((line) => line.includes('not reachable'))).toHaveLength(1)
+    expect(app.logLines.filter((line) => line.includes('unreachable'))).toHaveLength(1)
   })
 
   test('hangs and continues, answers 503 meanwhile and recovers by itself within 2 s', async () => {
@@ -85,7 +85,7 @@ describe.skipIf(!REDIS)(`the app, if Redis${withRedis}`, () => {
     const admin = await createClient({ url: redis.url }).connect()
     await admin.configSet('requirepass', 'right-password')
     const locked = await startAll({ REDIS_URL: redis.url.replace('//', '//:wrong-password@') })
-    await vi.waitFor(() => expect(locked.logLines.join()).toMatch(/not reachable/), { timeout: 5000 })
+    await vi.waitFor(() => expect(locked.logLines.join()).toMatch(/unreachable/), { timeout: 5000 })
     expect(locked.logLines.join()).toMatch(/AUTH|WRONGPASS|password/)
     expect(locked.logLines.join()).not.toContain('wrong-password')
     await locked.close()
@@ -98,7 +98,7 @@ describe.skipIf(!REDIS)(`the app, if Redis${withRedis}`, () => {
     const early = await startAll({ REDIS_URL: redis.url })
     expect((await createVisitor().get(`${early.url}/health/live`)).status).toBe(200)
     expect((await createVisitor().get(`${early.url}/health/ready`)).status).toBe(503)
-    await vi.waitFor(() => expect(early.logLines.join()).toContain('not reachable'), { timeout: 5000 })
+    await vi.waitFor(() => expect(early.logLines.join()).toContain('unreachable'), { timeout: 5000 })
     await redis.start()
     await vi.waitFor(
       async () => expect((await createVisitor().get(`${early.url}/health/ready`)).status).toBe(200),

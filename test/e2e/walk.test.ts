@@ -72,7 +72,9 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
     await press('Revoke')
     await page.goto(`${app.url}/connections/ridgeline-build/probe`)
     expect(await heading()).toBe('Access was revoked')
-    expect(await page.locator('main').innerText()).toMatch(/Detected[\s\S]*UTC[\s\S]*Why[\s\S]*invalid_grant/)
+    expect(await page.locator('main').innerText()).toMatch(
+      /Detected[\s\S]*UTC[\s\S]*Reason[\s\S]*invalid_grant/,
+    )
     await look()
     await page.goto(`${app.url}/connections`)
     const revoked = page.locator('.card').filter({ hasText: 'ridgeline-build' })

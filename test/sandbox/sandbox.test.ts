@@ -165,7 +165,7 @@ describe('the sandbox’s start page', () => {
     await visitor.post(`${app.platform}/login`, {
       form: { email: 'marcus@ridgeline.example', password: 'sandbox' },
     })
-    const form = { redirectUrl: `${app.url}/connect/context`, context: 'harbour-homes' }
+    const form = { redirectUrl: `${app.url}/connect/context`, bxcontext: 'harbour-homes' }
     expect((await visitor.post(`${app.platform}/oauth2.html`, { form })).status).toBe(400)
   })
 })

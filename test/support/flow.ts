@@ -14,10 +14,10 @@ export async function logIn(app: Running, visitor: Visitor, email = 'olivia@harb
 }
 
 /** Presses Connect and goes as far as the return with bxcontext; resolves to that url, not yet opened. */
-export async function toContext(
+export async function toBxcontext(
   app: Running,
   visitor: Visitor,
-  context = 'harbour-homes',
+  bxcontext = 'harbour-homes',
   email?: string,
 ): Promise<string> {
   await logIn(app, visitor, email)
@@ -26,7 +26,7 @@ export async function toContext(
   // Whoever has one business is not asked which.
   if (started.url.startsWith(returned)) return started.url
   const redirectUrl = new URL(started.url).searchParams.get('redirectUrl') ?? ''
-  const chosen = await visitor.post(`${app.platform}/oauth2.html`, { form: { redirectUrl, context } })
+  const chosen = await visitor.post(`${app.platform}/oauth2.html`, { form: { redirectUrl, bxcontext } })
   return new URL(chosen.headers.get('location') ?? '', chosen.url).href
 }
 
@@ -34,10 +34,10 @@ export async function toContext(
 export async function toConsent(
   app: Running,
   visitor: Visitor,
-  context?: string,
+  bxcontext?: string,
   email?: string,
 ): Promise<Answer> {
-  return visitor.follow(await visitor.get(await toContext(app, visitor, context, email)))
+  return visitor.follow(await visitor.get(await toBxcontext(app, visitor, bxcontext, email)))
 }
 
 /** As far as the callback; resolves to its url with code and state, not yet opened. */
@@ -45,12 +45,12 @@ export async function toCallback(
   app: Running,
   visitor: Visitor,
   {
-    context,
+    bxcontext,
     email,
     form = { answer: 'accept', scope: ['leads', 'catalogues'] },
-  }: { context?: string; email?: string | undefined; form?: Record<string, string | string[]> } = {},
+  }: { bxcontext?: string; email?: string | undefined; form?: Record<string, string | string[]> } = {},
 ): Promise<string> {
-  const consent = await toConsent(app, visitor, context, email)
+  const consent = await toConsent(app, visitor, bxcontext, email)
   const answered = await visitor.post(consent.url, { form })
   return (await visitor.follow(answered, `${app.url}/connect/callback`)).url
 }
@@ -60,12 +60,12 @@ export async function connected(
   app: Running,
   {
     name = 'ann',
-    context = 'harbour-homes',
+    bxcontext = 'harbour-homes',
     email,
-  }: { name?: string; context?: string; email?: string } = {},
+  }: { name?: string; bxcontext?: string; email?: string } = {},
 ): Promise<Visitor> {
   const visitor = await signedIn(app, name)
-  await visitor.get(await toCallback(app, visitor, { context, email }))
+  await visitor.get(await toCallback(app, visitor, { bxcontext, email }))
   return visitor
 }
 

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { openRedis } from '../../src/connect/store/redis.ts'
 import { openSqlite } from '../../src/connect/store/sqlite.ts'
 import { createConnectionRepository } from '../../src/connect/vault/connection-repository.ts'
@@ -63,6 +63,7 @@ export async function killSetup({ redis, answering }: { redis: boolean; answerin
     /** Starts the app; `extra` overrides settings. */
     async start(extra: Record<string, string> = {}): Promise<Program> {
       program = await runApp({ ...env, ...extra })
+      await vi.waitFor(async () => expect((await fetch(`${url}/health/ready`)).status).toBe(200), 5_000)
       if (visitor.cookies.size === 0) await visitor.post(`${url}/sign-in`, { form: { name: 'ann' } })
       return program
     },

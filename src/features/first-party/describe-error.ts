@@ -12,7 +12,7 @@ export function describeError(error: unknown): string {
   if (error instanceof ConfigurationError) {
     const what = error.reason?.includes('paused')
       ? 'the platform has just rejected the settings; run the command again in a few seconds'
-      : (error.reason ?? 'the platform rejects the settings')
+      : (error.reason ?? 'the platform rejected the settings')
     return `${capitalize(what)}. Check PLATFORM_API_URL, PLATFORM_API_EMAIL, PLATFORM_API_KEY, PLATFORM_SUBSCRIPTION_KEY and the tenant.`
   }
   if (error instanceof InsufficientScopeError)

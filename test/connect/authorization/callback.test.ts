@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
-import { connected, connectionsOf, signedIn, toCallback, toContext } from '../../support/flow.ts'
+import { connected, connectionsOf, signedIn, toBxcontext, toCallback } from '../../support/flow.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 
 let app: Running
@@ -123,7 +123,7 @@ describe('the callback', () => {
   )
 
   test('is not consumed by a HEAD request, nor is a bxcontext', async () => {
-    const returned = await toContext(app, visitor)
+    const returned = await toBxcontext(app, visitor)
     expect(await head(returned, visitor)).toBe(405)
     const consent = await visitor.follow(await visitor.get(returned))
     const answered = await visitor.post(consent.url, { form: { answer: 'accept', scope: ['leads'] } })
@@ -197,7 +197,7 @@ describe('a bxcontext', () => {
   })
 
   test('is accepted once for each authorization request', async () => {
-    const url = await toContext(app, visitor)
+    const url = await toBxcontext(app, visitor)
     expect((await visitor.get(url)).status).toBe(303)
     await refused(bxcontextUrl('?bxcontext=planted'), 400, 'missing_authorization_request')
   })
@@ -232,7 +232,10 @@ describe('a bxcontext', () => {
   )
 
   test('in two tabs at once is bound to the authorization request of its tab', async () => {
-    const [one, two] = [await toContext(app, visitor), await toContext(app, visitor, 'harbour-renovations')]
+    const [one, two] = [
+      await toBxcontext(app, visitor),
+      await toBxcontext(app, visitor, 'harbour-renovations'),
+    ]
     const [first, second] = await Promise.all([visitor.get(one), visitor.get(two)])
     const states = [first, second].map(({ headers }) =>
       new URL(headers.get('location') ?? '').searchParams.get('state'),
@@ -242,7 +245,7 @@ describe('a bxcontext', () => {
   })
 
   test('redirects to the consent page with code flow, PKCE S256, state, scopes and bxcontext', async () => {
-    const answer = await visitor.get(await toContext(app, visitor))
+    const answer = await visitor.get(await toBxcontext(app, visitor))
     const url = new URL(answer.headers.get('location') ?? '')
     expect(url.origin + url.pathname).toBe(`${app.platform}/auth/authorize`)
     expect(Object.fromEntries(url.searchParams)).toEqual({

@@ -21,7 +21,7 @@ describe('connecting an account', () => {
 
   test('a second bxcontext is a second connection with its own tokens', async () => {
     const visitor = await connected(app, { name: 'two' })
-    await visitor.get(await toCallback(app, visitor, { context: 'harbour-renovations' }))
+    await visitor.get(await toCallback(app, visitor, { bxcontext: 'harbour-renovations' }))
     const connections: { bxcontext: string }[] = await connectionsOf(app, visitor)
     const names = connections.map(({ bxcontext }) => bxcontext)
     expect(names.sort()).toEqual(['harbour-homes', 'harbour-renovations'])

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
 import { type Running, startAll } from '../../support/app.ts'
-import { connected, connectionsOf, logIn, signedIn, toCallback, toContext } from '../../support/flow.ts'
+import { connected, connectionsOf, logIn, signedIn, toBxcontext, toCallback } from '../../support/flow.ts'
 import type { Visitor } from '../../support/visitor.ts'
 
 let app: Running
@@ -115,7 +115,7 @@ describe('the platform (sandbox)', () => {
 
   test('offers another login if the browser returns without having reached the consent page', async () => {
     await logIn(app, visitor, MARCUS)
-    await visitor.get(await toContext(app, visitor, 'ridgeline-build', MARCUS))
+    await visitor.get(await toBxcontext(app, visitor, 'ridgeline-build', MARCUS))
     const second = await visitor.follow(
       await visitor.post(`${app.url}/connect`),
       `${app.url}/connect/context`,
