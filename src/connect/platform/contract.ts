@@ -68,10 +68,7 @@ export const tokenResponseSchema = z.looseObject({
 })
 
 /** assumed: an id is a string or a number, and opaque; a string from here on. */
-export const idSchema = z
-  .union([z.string().min(1), z.number()])
-  .transform(String)
-  .pipe(z.string())
+export const idSchema = z.string().min(1).or(z.number().transform(String).pipe(z.string()))
 
 /** Text of a form, for what we send: trimmed, at most `max` characters. */
 export const textField = (max: number) =>

@@ -126,9 +126,16 @@ function withDeadline<T>(ms: number, work: (signal: EventEmitter) => Promise<T>)
       }, waitMs)
     }
     wait(Math.max(1, ms))
-    work(signal)
-      .then(resolve, (error: unknown) => reject(transportError(error)))
-      .finally(() => clearTimeout(timer))
+    work(signal).then(
+      (result) => {
+        clearTimeout(timer)
+        resolve(result)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        reject(transportError(error))
+      },
+    )
   })
 }
 
