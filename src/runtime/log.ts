@@ -21,24 +21,12 @@ export function createLog(level: string, destination?: DestinationStream): Logge
 }
 
 /**
- * Standard output. If the disk behind it is full, lines are lost and nothing else; pino's own destination would retry its
- * last lines forever and keep the process from ending. The lines of one turn of the event loop are written together.
+ * Standard output. If the disk behind it is full, lines are lost and nothing else; pino's own destination would retry
+ * forever and keep the process from exiting.
  */
 function standardOutput(): DestinationStream {
-  let lines = ''
-  const flush = () => {
-    const turn = lines
-    lines = ''
-    if (turn) process.stdout.write(turn)
-  }
   process.stdout.on('error', () => {})
-  process.on('exit', flush)
-  return {
-    write(line) {
-      if (lines === '') setImmediate(flush)
-      lines += line
-    },
-  }
+  return { write: (line) => void process.stdout.write(line) }
 }
 
 const SECRET_FIELDS = [
