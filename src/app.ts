@@ -1,5 +1,5 @@
 import express, { type Express } from 'express'
-import { connectRoutes, leaveCallback } from './connect/authorization/routes.ts'
+import { connectRoutes, redirectFailedCallback } from './connect/authorization/routes.ts'
 import type { ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
@@ -52,7 +52,8 @@ export function createApp({
   for (const { routes } of parts) if (routes) app.use(routes)
 
   app.use(notFound)
-  app.use(leaveCallback)
+  // Error handlers from here on.
+  app.use(redirectFailedCallback)
   app.use(errorHandler)
   return app
 }

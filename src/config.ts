@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net'
 import * as z from 'zod'
-import { AUTHORIZE_PATH } from './connect/platform/contract.ts'
+import { AUTHORIZE_PATH, RATE_LIMIT } from './connect/platform/contract.ts'
 import type { EncryptionKey } from './connect/vault/encryption.ts'
 import * as field from './settings/fields.ts'
 import {
@@ -89,9 +89,8 @@ export const storeSettings = settingsGroup({
 export const apiSettings = settingsGroup({
   variables: (env) => ({
     PLATFORM_API_URL: field.httpAddress({ hint: ASK_SUPPORT, path: true, env }),
-    // assumed: the platform accepts 100 requests in 30 seconds from one credential.
-    PLATFORM_RATE_LIMIT: field.requests('PLATFORM_RATE_WINDOW_SECONDS', 100),
-    PLATFORM_RATE_WINDOW_SECONDS: field.windowSeconds(30),
+    PLATFORM_RATE_LIMIT: field.requests('PLATFORM_RATE_WINDOW_SECONDS', RATE_LIMIT.requests),
+    PLATFORM_RATE_WINDOW_SECONDS: field.windowSeconds(RATE_LIMIT.windowSeconds),
   }),
   build: (values) => ({
     apiUrl: values.PLATFORM_API_URL,

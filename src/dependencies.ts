@@ -56,8 +56,9 @@ export async function createDependencies(
     baseUrl: config.baseUrl,
     dataDir: config.dataDir,
     encryptionKeys: tokenEncryptionKeys,
-    platform,
+    platform: { apiUrl: platform.apiUrl, rateLimit: platform.rateLimit },
     shutdownSignal: shutdown.signal,
+    // Called for a page, when all parts are there.
     sections: (page) =>
       parts.flatMap(({ sections = [] }) => sections).filter((section) => section.page === page),
   }
@@ -76,7 +77,7 @@ export async function createDependencies(
       shutdown.abort()
       const deadline = performance.now() + graceMs
       // Close features first: their work may still need to refresh a token.
-      const closed = Promise.all(parts.map((part) => part.close?.()))
+      const closed = Promise.allSettled(parts.map(async (part) => part.close?.()))
       await Promise.race([closed, setTimeout(graceMs, undefined, { ref: false })])
       await connect.vault.close(Math.max(0, deadline - performance.now()))
       await http.close()

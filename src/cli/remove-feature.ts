@@ -2,7 +2,7 @@
  * `npm run remove-feature -- NAME…`: removes features with their code, views, tests, sandbox part, settings, scripts and
  * docs. Alone, it lists the features with their size.
  */
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -77,7 +77,7 @@ function selected(names: string[], withDependents: boolean): string[] {
     const need = dependent.needs?.find((name) => wanted.has(name))
     if (!withDependents)
       throw new Error(
-        `${dependent.name} needs ${need}. Name both, or add --with-dependents to remove both. Nothing was changed.`,
+        `${dependent.name} needs ${need}. To remove all features that need it as well: npm run remove-feature -- ${names.join(' ')} --with-dependents. Nothing was changed.`,
       )
     wanted.add(dependent.name)
   }
@@ -92,37 +92,67 @@ function removePlaces(name: string): void {
   }
 }
 
+/** The import line of a feature in a list, and its identifier. */
+function importIn(list: string, name: string) {
+  const pattern = new RegExp(`^import \\{ (\\w+) \\} from ['"]\\./${name}/index\\.ts['"];?\\r?\\n`, 'm')
+  const [line, identifier] = pattern.exec(read(list)) ?? []
+  return line && identifier ? { line, identifier } : null
+}
+
 function removeFromLists(name: string): void {
   for (const list of LISTS) {
-    const [line = '', identifier = ''] =
-      new RegExp(`^import \\{ (\\w+) \\} from '\\./${name}/index\\.ts'\\n`, 'm').exec(read(list)) ?? []
-    if (identifier)
-      change(
-        list,
-        (text) => text.replace(line, '').replace(new RegExp(`(?<=\\[[^\\]]*)\\b${identifier}\\b,?\\s*`), ''),
-        `${identifier} is no longer listed`,
-      )
+    const found = importIn(list, name)
+    if (!found) continue
+    const entry = new RegExp(`(?<=\\[[^\\]]*)\\b${found.identifier}\\b,?\\s*`)
+    change(
+      list,
+      (text) => text.replace(found.line, '').replace(entry, ''),
+      `${found.identifier} is no longer listed`,
+    )
   }
 }
+
+const START = /^\s*(?:#|\/\/|\/\*|<!--)\s*feature: ([\w-]+)/
+const END = /^\s*(?:#|\/\/|\/\*|<!--)\s*end of feature\b/
+const markedFiles = () =>
+  filesBelow('.').filter((file) => /(\.(md|ts|css|eta|yml|yaml)|\.env\.example)$/.test(file))
 
 /** Cuts out what is between `feature: NAME` and `end of feature`, in comments of any kind. */
 function removeMarkedParts(name: string): void {
-  const start = new RegExp(`^\\s*(?:#|//|/\\*|<!--)\\s*feature: ${name}\\b`)
-  for (const file of filesBelow('.')) {
-    if (!/(\.(md|ts|css|eta|yml|yaml)|\.env\.example)$/.test(file)) continue
-    change(file, (text) => withoutParts(text, start), `the part about ${name} was cut out`)
-  }
+  for (const file of markedFiles())
+    change(file, (text) => withoutParts(text, name), `the part about ${name} was cut out`)
 }
 
-function withoutParts(text: string, start: RegExp): string {
-  let inside = false
-  const lines = text.split('\n').filter((line) => {
-    if (start.test(line)) inside = true
-    const isKept = !inside
-    if (inside && line.includes('end of feature')) inside = false
-    return isKept
-  })
-  return lines.join('\n').replaceAll(/\n{3,}/g, '\n\n')
+function withoutParts(text: string, name: string): string {
+  const lines = text.split('\n')
+  for (let start = 0; start < lines.length; start++) {
+    if (START.exec(lines[start] ?? '')?.[1] !== name) continue
+    const end = lines.findIndex((line, index) => index > start && END.test(line))
+    const isBetweenEmptyLines = !lines[start - 1]?.trim() && !lines[end + 1]?.trim()
+    lines.splice(start, end - start + 1 + (isBetweenEmptyLines ? 1 : 0))
+    start--
+  }
+  return lines.join('\n')
+}
+
+/** Throws, before anything is changed, if something would be cut out wrongly. */
+function checkProject(names: string[]): void {
+  const biome = join(ROOT, 'node_modules/.bin/biome')
+  if (!existsSync(biome)) throw new Error('Run npm install first: the formatter is not installed.')
+  for (const name of names)
+    if (!importIn(LISTS[0] as string, name))
+      throw new Error(
+        `${LISTS[0]} has no line "import { … } from './${name}/index.ts'". Nothing was changed.`,
+      )
+  for (const file of markedFiles()) {
+    let open = 0
+    for (const [index, line] of read(file).split('\n').entries()) {
+      open += START.test(line) ? 1 : END.test(line) ? -1 : 0
+      if (open < 0 || open > 1)
+        throw new Error(`${file}:${index + 1}: "feature" markers must come in pairs. Nothing was changed.`)
+    }
+    if (open !== 0) throw new Error(`${file}: a "feature" marker has no end. Nothing was changed.`)
+  }
 }
 
 function removeScripts(name: string): void {
@@ -130,6 +160,7 @@ function removeScripts(name: string): void {
   const removed = Object.keys(manifest.scripts).filter((script) =>
     manifest.scripts[script]?.includes(`src/features/${name}/`),
   )
+  if (removed.length === 0) return
   for (const script of removed) delete manifest.scripts[script]
   const text = `${JSON.stringify(manifest, null, 2)}\n`
   change('package.json', () => text, `removed npm run ${removed.join(', ')}`)
@@ -158,7 +189,7 @@ function importedPackages(): string[] {
   )
 }
 
-/** Deletes shared files that only removed features have imported, and their tests. */
+/** Deletes shared files that only removed features have imported. */
 function removeUnusedFiles(importedBefore: Set<string>): void {
   for (;;) {
     const imported = importedFiles()
@@ -173,12 +204,14 @@ function removeUnusedFiles(importedBefore: Set<string>): void {
   }
 }
 
-/** Runs a program of this project, if it is installed. */
+/** Runs a program of this project. If it fails, what it prints says why; the removal is complete. */
 function run(program: string, args: string[]): void {
-  execFileSync(program, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
+  const { status } = spawnSync(program, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
+  if (status !== 0) console.error(`${program} ${args.join(' ')} failed: run it again.`)
 }
 
 function remove(names: string[]): void {
+  checkProject(names)
   const [importedBefore, packagesBefore] = [importedFiles(), importedPackages()]
   for (const name of names) {
     removePlaces(name)
@@ -187,14 +220,18 @@ function remove(names: string[]): void {
     removeScripts(name)
   }
   removeUnusedFiles(importedBefore)
-  run(process.execPath, ['src/cli/docs.ts'])
-  run(join(ROOT, 'node_modules/.bin/biome'), ['check', '--write', 'src', 'test'])
   console.log(`Removed ${names.join(', ')}:\n  ${done.join('\n  ')}`)
   const packages = new Set(importedPackages())
-  const unused = packagesBefore.filter((name) => !packages.has(name))
+  const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> }
+  const unused = packagesBefore
+    .filter((name) => !packages.has(name))
+    .flatMap((name) => (devDependencies[`@types/${name}`] ? [name, `@types/${name}`] : name))
   if (unused.length > 0)
     console.log(`Packages that nothing imports any more: npm uninstall ${unused.join(' ')}`)
-  console.log('Run npm test to check what is left.')
+  console.log('PLATFORM_SCOPES still requests the scopes that it names.')
+  run(process.execPath, ['src/cli/docs.ts'])
+  run(join(ROOT, 'node_modules/.bin/biome'), ['check', '--write', 'src', 'test'])
+  console.log('Run npm test to check what is left; git can undo the removal.')
 }
 
 const command = createCommand(

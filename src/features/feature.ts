@@ -50,7 +50,10 @@ export interface FeatureContext {
 export interface FeatureParts {
   /** Mounted before the browser middleware, for servers that authenticate with tokens or signatures. */
   serverRoutes?: RequestHandler
-  /** Routes for signed-in users, mounted after sessions and CSRF protection. */
+  /**
+   * Routes for signed-in users, mounted after sessions and CSRF protection. A handler must call `connectionRef` or
+   * `requireUser`, which throw if nobody is signed in.
+   */
   routes?: RequestHandler
   /** Returns the links for the card of an active connection. */
   connectionLinks?(ref: ConnectionRef): Promise<ConnectionLink[]>

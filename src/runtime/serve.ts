@@ -1,11 +1,9 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
+import { UPLOAD_MS } from '../web/body-deadline.ts'
 
 /** How long requests in flight may take to finish after a stop signal, in ms. */
 export const GRACE_MS = 10_000
-
-/** Time allowed for a request, in ms: large files may be uploaded over slow connections. */
-const UPLOAD_MS = 900_000
 
 export interface ListenOptions {
   port: number

@@ -88,7 +88,7 @@ export function httpAddress({ hint, path, env }: { hint: string; path: boolean; 
   })
 }
 
-/** The number of requests that `windowVariable` gives the window for. */
+/** Requests per window; `windowVariable` is the variable of the window, for the message. */
 export const requests = (windowVariable: string, fallback: number) =>
   wholeNumber({
     min: 0,
@@ -110,7 +110,7 @@ export function windowSeconds(fallback: number) {
 export const rateLimit = (limit: number, seconds: number): RateLimit | null =>
   limit === 0 ? null : { limit, windowMs: seconds * 1000 }
 
-/** Whether a secret is short, or repeats few characters. */
+/** Whether a secret is short, or has fewer than `minDistinct` different characters. */
 export const isWeak = (secret: string, minLength: number, minDistinct = 0): boolean =>
   secret.length < minLength || new Set(secret).size < minDistinct
 

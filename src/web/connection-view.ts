@@ -97,7 +97,7 @@ function determineHealth(
     return { health: problem === 'misconfigured' ? 'misconfigured' : 'degraded', summary: PROBLEMS[problem] }
   }
   if (missing.length > 0) {
-    const names = missing.join(' and ')
+    const names = new Intl.ListFormat('en').format(missing)
     const summary = `Connected, but without permission for ${names}. Grant it to use everything.`
     return { health: 'needs_consent', summary }
   }

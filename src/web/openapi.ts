@@ -1,5 +1,7 @@
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
+import { FAILURE_CODES } from '../connect/authorization/errors.ts'
+import { MAX_PAGE } from '../connect/platform/contract.ts'
 import { connectionViewSchema } from './connection-view.ts'
 
 /** An operation of the JSON API. */
@@ -35,7 +37,7 @@ const problemSchema = z.object({
 
 /** Query parameters of a list. */
 export const pageQuery = z.object({
-  top: z.number().int().min(1).max(100).optional(),
+  top: z.number().int().min(1).max(MAX_PAGE).optional(),
   skip: z.number().int().min(0).optional(),
 })
 /** The schema of a page of a list. */
@@ -43,12 +45,6 @@ export const pageOfSchema = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), total: z.number().nullable() })
 
 const connectionResult = z.object({ connection: connectionViewSchema.nullable() })
-const connectErrors = [
-  'invalid_state',
-  'missing_authorization_request',
-  'consent_denied',
-  'invalid_bxcontext',
-]
 
 /** The operations of the core. */
 export const coreOperations: readonly Operation[] = [
@@ -88,7 +84,7 @@ export const coreOperations: readonly Operation[] = [
     summary: 'Receive the bxcontext from the platform and go to the consent page',
     query: z.object({ bxcontext: z.string() }),
     status: 303,
-    errors: connectErrors,
+    errors: ['invalid_bxcontext', 'missing_authorization_request', 'not_a_navigation'],
   },
   {
     method: 'get',
@@ -116,7 +112,7 @@ export const coreOperations: readonly Operation[] = [
     path: '/connect/failed',
     summary: "The error of this browser's last failed connect flow; redirects if there is none",
     status: 303,
-    errors: connectErrors,
+    errors: FAILURE_CODES,
   },
   {
     method: 'get',

@@ -49,7 +49,7 @@ export const assets: RequestHandler = express.static(assetsFolder, {
 })
 
 const format = {
-  /** Formats an ISO 8601 time such as "21 Nov 2026, 7:15 am UTC"; invalid dates are returned unchanged. */
+  /** Formats an ISO 8601 time as "21 Nov 2026, 7:15 am UTC"; invalid dates are returned unchanged. */
   time: (value: string) => formatDate(value, { dateStyle: 'medium', timeStyle: 'short' }, ' UTC'),
   date: (value: string) => formatDate(value, { dateStyle: 'medium' }),
   segment: encodeURIComponent,

@@ -2,7 +2,7 @@
  * Demo sign-in, to be replaced by your product's own. It signs in anyone under any name, so the app refuses to start in
  * production while `DEMO` is true.
  *
- * To replace it, keep `currentUser`, `requireUser` and `signInRoutes`, and set `DEMO` to false. As below, regenerate
+ * To replace it, keep the exports: `currentUser`, `requireUser`, `signInRoutes`, and `DEMO`, which becomes false. As below, regenerate
  * the session id whenever a user signs in or out, and save the session before responding.
  */
 import { type Request, Router } from 'express'

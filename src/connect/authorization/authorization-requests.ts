@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import * as z from 'zod'
+import { TOKEN_ENDPOINT_MS } from '../platform/contract.ts'
 import { parseJson } from '../platform/http.ts'
 import { randomCodeVerifier, randomState } from '../platform/oauth.ts'
 import type { Key, KeyValueStore } from '../store/store.ts'
@@ -112,7 +113,7 @@ const LIFETIME_MS = 15 * 60_000
 /** How many requests one session may have pending: one per tab; also caps what a script can create. */
 const MAX_PENDING = 20
 /** How long other callers wait for the exchange, in ms: longer than the token endpoint may take. */
-const WAIT_MS = 45_000
+const WAIT_MS = TOKEN_ENDPOINT_MS + 13_000
 const POLL_MS = 50
 
 const keyOf = (kind: string, { userId }: BrowserSession, id: string): Key => ({ kind, owner: userId, id })

@@ -1,6 +1,6 @@
 import { AppError } from '../app-error.ts'
 
-/** A connect flow that failed. Each code has its own page, which offers a way to start again. */
+/** A connect flow that failed. Each code has its own message, on a page that offers a way to start again. */
 export class ConnectError extends AppError {
   readonly code: FailureCode
   readonly status: number
@@ -92,6 +92,7 @@ const FAILURES = {
 } as const satisfies Record<string, { status: number; message: string }>
 
 export type FailureCode = keyof typeof FAILURES
+export const FAILURE_CODES = Object.keys(FAILURES) as FailureCode[]
 
 export const isFailureCode = (code: unknown): code is FailureCode =>
   typeof code === 'string' && Object.hasOwn(FAILURES, code)

@@ -32,7 +32,7 @@ export interface ConnectPages {
   askAboutMismatch(req: Request, res: Response, mismatch: Mismatch): void
 }
 
-export interface ConnectOptions {
+export interface ConnectRoutesOptions {
   authorizationRequests: AuthorizationRequests
   oauth: OAuth
   vault: Pick<Vault, 'connect'>
@@ -58,7 +58,7 @@ const FAILED_COOKIE_PATTERN = new RegExp(`\\b${FAILED_COOKIE}=(\\w+)\\.([\\w-]+)
  * The delegated flow in the browser (specification 5.3): start, receive the bxcontext and ask for consent, exchange the
  * code. The callback always responds with a redirect, so that the code leaves the address bar.
  */
-export function connectRoutes(options: ConnectOptions): Router {
+export function connectRoutes(options: ConnectRoutesOptions): Router {
   const { authorizationRequests, oauth, baseUrl, pages } = options
   const [bxcontextUrl, redirectUri] = redirectUrls(baseUrl)
   const browserOf = (req: Request) => browserSession(req, pages)
@@ -110,7 +110,7 @@ export function connectRoutes(options: ConnectOptions): Router {
 }
 
 /** Handles an unexpected error of the callback, such as an unavailable store: the code still leaves the address bar. */
-export const leaveCallback: ErrorRequestHandler = (error, req, res, next) => {
+export const redirectFailedCallback: ErrorRequestHandler = (error, req, res, next) => {
   const isCallback = req.method === 'GET' && req.path.toLowerCase().replace(/\/$/, '') === CALLBACK_PATH
   if (!isCallback || res.headersSent || error instanceof ConnectError) return next(error)
   const { code, reason } = (error ?? {}) as { code?: string; reason?: string }
@@ -119,7 +119,7 @@ export const leaveCallback: ErrorRequestHandler = (error, req, res, next) => {
 }
 
 /** Consumes the request and exchanges the code, or shows the outcome of the first visit. */
-async function handleCallback(options: ConnectOptions, req: Request, res: Response): Promise<void> {
+async function handleCallback(options: ConnectRoutesOptions, req: Request, res: Response): Promise<void> {
   const { authorizationRequests, pages } = options
   if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
   const browser = browserSession(req, pages)
@@ -147,7 +147,7 @@ async function handleCallback(options: ConnectOptions, req: Request, res: Respon
 
 /** Exchanges the code, stores the connection, and records the outcome. Throws `ConnectError`. */
 async function exchange(
-  { oauth, vault, baseUrl, log }: ConnectOptions,
+  { oauth, vault, baseUrl, log }: ConnectRoutesOptions,
   req: Request,
   userId: string,
   { bxcontext, codeVerifier, end }: PendingExchange,

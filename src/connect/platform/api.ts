@@ -118,8 +118,7 @@ async function request<T>(
   json?: SerializedBody['json'],
 ): Promise<{ data: T; response: HttpResponse }> {
   const { path, scope } = call
-  // A dot segment or an encoded slash could lead out of the path; no id of the platform contains one.
-  if (/\/\.\.?(\/|\?|$)|%2f|%5c/i.test(path)) throw new NotFoundError(call.resource ?? 'resource')
+  if (leavesPath(path)) throw new NotFoundError(call.resource ?? 'resource')
   const name = `${json === undefined ? 'GET' : 'POST'} ${scope}`
   const token = await source.accessToken()
   let status = 0
@@ -136,6 +135,12 @@ async function request<T>(
     await noteFailure(source, name, scope, status, error).catch(() => {})
     throw error
   }
+}
+
+/** A dot segment, a backslash or an encoded slash could lead to another path. No id contains one (assumption `ids`). */
+function leavesPath(path: string): boolean {
+  const [pathname = ''] = path.split('?')
+  return /%2f|%5c|\\/i.test(pathname) || /\/(\.|%2e){1,2}(\/|$)/i.test(pathname)
 }
 
 async function noteFailure(source: TokenSource, call: string, scope: string, status: number, error: unknown) {
@@ -163,14 +168,14 @@ function send(
     json === undefined
       ? { method: 'GET', url, headers: authorization }
       : { method: 'POST', url, body: json, headers: { ...authorization, 'content-type': 'application/json' } }
-  if (upload) return rateLimited(client, source, client.uploads, request)
+  if (upload) return sendWithPermit(client, source, client.uploads, request)
   const deadline = { at: performance.now() + client.deadlineMs }
-  const attempt = () => rateLimited(client, source, client.http, request, deadline)
+  const attempt = () => sendWithPermit(client, source, client.http, request, deadline)
   return json === undefined ? withRetry(attempt, deadline) : attempt()
 }
 
 /** Sends a request as soon as the rate limit of its credential allows it and its account has room. */
-async function rateLimited(
+async function sendWithPermit(
   client: ApiClient,
   source: TokenSource,
   pool: Http,

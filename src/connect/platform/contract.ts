@@ -2,7 +2,7 @@
  * What we know of the platform's OAuth and API: every path, parameter, field and limit that the core uses, and nothing
  * else. Features that add operations have a `contract.ts` of their own. Each entry says "given", with the section of
  * the supplier integration specification, or "assumed", where the specification does not show it; `ASSUMPTIONS` lists
- * the latter. If you have the platform's full documentation, correct these files and nothing else.
+ * the latter. If you have the platform's full documentation, correct these files first; oauth.ts beside this one has the requests.
  *
  * Schemas of what the platform sends are tolerant: they check the fields that we use, and unknown fields pass through.
  * Schemas of what we send are strict.
@@ -77,6 +77,15 @@ export const textField = (max: number) =>
     .trim()
     .max(max, `must have at most ${max} characters`)
 
+/** assumed: how long an access token lives if `expires_in` is absent, in ms. */
+export const ASSUMED_LIFETIME_MS = 300_000
+
+/** assumed: the token endpoint answers within this time, in ms. */
+export const TOKEN_ENDPOINT_MS = 32_000
+
+/** assumed: how many requests the platform accepts from one credential in any window of so many seconds. */
+export const RATE_LIMIT = { requests: 100, windowSeconds: 30 } as const
+
 /** Something that the specification does not show, and what we assume in its place. */
 export interface Assumption {
   /** Stable, for references: `consent-url`. */
@@ -128,6 +137,11 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'bxcontext',
     topic: 'The form of a bxcontext',
     assumed: '1 to 512 characters of text.',
+  },
+  {
+    id: 'ids',
+    topic: 'Ids',
+    assumed: 'Strings or numbers without `/`, `\\` or `..`; otherwise opaque.',
   },
   {
     id: 'api-address',

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { Agent, request } from 'undici'
+import { TOKEN_ENDPOINT_MS } from './contract.ts'
 import {
   MAX_RETRY_AFTER_MS,
   type OutageKind,
@@ -61,7 +62,10 @@ export interface HttpPools {
  * copy of a rotated refresh token (`tokenTimeoutMs`). API calls are quick or retried; an upload waits until the platform
  * has processed a whole batch.
  */
-export function createHttpPools({ tokenTimeoutMs = 32_000, apiTimeoutMs = 5_000 } = {}): HttpPools {
+export function createHttpPools({
+  tokenTimeoutMs = TOKEN_ENDPOINT_MS,
+  apiTimeoutMs = 5_000,
+} = {}): HttpPools {
   const tokens = createHttp({
     stepTimeoutMs: tokenTimeoutMs,
     deadlineMs: tokenTimeoutMs + 8_000,

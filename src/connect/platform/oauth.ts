@@ -174,8 +174,8 @@ const CONFIGURATION_ERRORS = new Set([
 ])
 
 /**
- * Maps an error response of the token endpoint (RFC 6749 section 5.2): `invalid_grant` ends the grant, an error about
- * this app's registration is a configuration error, and everything else is temporary.
+ * Maps an error response of the token endpoint (RFC 6749 section 5.2): `invalid_grant` ends the grant, an error that
+ * only this app's developers can fix is a configuration error, and everything else is temporary.
  */
 function tokenFailure({ status, retryAfterMs }: HttpResponse, body: unknown): PlatformError {
   const code = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined

@@ -30,7 +30,7 @@ const ARRIVED_MS = 500
 const ROUNDING_MS = 2
 
 /**
- * Client-side rate limiter: uses the full quota, never exceeds it. There are `limit` permits. A used permit is free again
+ * Client-side rate limiter: uses the full quota, and never exceeds it if requests arrive within half a second. There are `limit` permits. A used permit is free again
  * one window after its request was *answered*, or half a second after it was sent, if that is earlier. The platform has
  * counted the request by then, so it counts at most `limit` in any window, sliding or fixed. A permit is an expiring
  * value in the store, which frees it by its own clock: the clocks of processes need not agree.

@@ -1,5 +1,13 @@
 import { type Client, type OnState, openConnection } from './redis-client.ts'
-import { type Entry, groupName, type Key, type KeyValueStore, keyName, parseKeyName } from './store.ts'
+import {
+  type Entry,
+  groupName,
+  type Key,
+  type KeyValueStore,
+  keyName,
+  parseKeyName,
+  StoreUnavailableError,
+} from './store.ts'
 
 /** The commands that connect-redis needs for sessions, with the same timeout as the store's own. */
 export interface SessionCommands {
@@ -46,10 +54,15 @@ export function openRedis({
     list: (kind, owner) => run((client) => entriesOf(client, groupName(kind, owner))),
 
     async *scan(kind) {
-      for (const node of await nodes()) {
-        for await (const groups of node.scanIterator({ MATCH: `connect:${kind}:{*}`, COUNT: 500 })) {
-          for (const group of groups) yield* await run((client) => entriesOf(client, group))
+      try {
+        for (const node of await nodes()) {
+          for await (const groups of node.scanIterator({ MATCH: `connect:${kind}:{*}`, COUNT: 500 })) {
+            for (const group of groups) yield* await run((client) => entriesOf(client, group))
+          }
         }
+      } catch (error) {
+        if (error instanceof StoreUnavailableError) throw error
+        throw new StoreUnavailableError((error as Error).message)
       }
     },
 

@@ -45,7 +45,9 @@ export interface KeyValueStore {
   close(): Promise<void>
 }
 
-/** The store is unreachable, too slow, or cannot write. No value was partly written. */
+/**
+ * The store is unreachable, too slow, or cannot write. Whether a write happened is not known; no value is partly written.
+ */
 export class StoreUnavailableError extends AppError {
   readonly code = 'store_unavailable'
   readonly status = 503

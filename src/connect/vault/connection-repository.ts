@@ -34,8 +34,7 @@ export interface ConnectionRepository {
   /** All connections of a user; one that cannot be decrypted is listed with the reason. */
   list(userId: string): Promise<ConnectionListItem[]>
   /**
-   * Encrypts every record with the first key. Resolves to the counts and the reasons for unreadable records. `current`
-   * includes records that changed concurrently: they already use the first key.
+   * Encrypts every record with the first key. Resolves to the counts and the reasons for unreadable records.
    */
   reencrypt(): Promise<ReencryptResult>
 }
@@ -148,20 +147,29 @@ function createDecryptCache(): LRUCache<string, StoredConnection> {
 async function reencrypt(store: KeyValueStore, cipher: RecordCipher, kind: string): Promise<ReencryptResult> {
   const result: ReencryptResult = { reencrypted: 0, current: 0, unreadable: [] }
   for await (const { key, value } of store.scan(kind)) {
-    if (value.startsWith(`v1.${cipher.keyId}.`)) {
-      result.current++
-      continue
-    }
     try {
-      const text = cipher.decrypt(value, keyName(key))
-      if (await store.compareAndSet(key, value, cipher.encrypt(text, keyName(key)))) result.reencrypted++
-      else result.current++
+      result[await reencryptRecord(store, cipher, key, value)]++
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error
       result.unreadable.push(error.message)
     }
   }
   return result
+}
+
+/** Encrypts one record, also if another process writes it meanwhile, perhaps still with an older key. */
+async function reencryptRecord(
+  store: KeyValueStore,
+  cipher: RecordCipher,
+  key: Key,
+  scanned: string,
+): Promise<'reencrypted' | 'current'> {
+  for (let value: string | null = scanned; value !== null; value = await store.get(key)) {
+    if (value.startsWith(`v1.${cipher.keyId}.`)) return 'current'
+    const text = cipher.decrypt(value, keyName(key))
+    if (await store.compareAndSet(key, value, cipher.encrypt(text, keyName(key)))) return 'reencrypted'
+  }
+  return 'current'
 }
 
 /** The record, if it is active. Throws `NotConnectedError`, `ConnectionRevokedError`. */

@@ -1,3 +1,7 @@
+/**
+ * The compare-and-set writes that keep connections correct whatever happens concurrently: of two grants the later consent
+ * wins, of two results for a grant the one requested later, and tokens win over a revocation of the same grant.
+ */
 import type { Logger } from 'pino'
 import { NotConnectedError } from '../platform/errors.ts'
 import type { BxcontextIndex } from './bxcontext-index.ts'
@@ -13,10 +17,6 @@ import {
 import { DecryptionError } from './encryption.ts'
 import type { HealthRecords } from './health.ts'
 
-/**
- * The compare-and-set writes that keep connections correct whatever happens concurrently: of two grants the later consent
- * wins, of two results for a grant the one requested later, and tokens win over a revocation of the same grant.
- */
 export interface WriteDependencies {
   connections: ConnectionRepository
   health: HealthRecords
@@ -53,8 +53,10 @@ export async function saveTokens(
 }
 
 /**
- * Marks the grant as revoked and throws `ConnectionRevokedError`, unless the record has newer tokens by now: then resolves
- * to that connection.
+ * Marks the grant as revoked: the record keeps when and why, and no tokens. Three things lead here: the token endpoint
+ * answers a refresh with `invalid_grant` (refresh.ts), the access token expires and there is no refresh token (refresh.ts),
+ * or, without a refresh token, the API rejects the access token three times (vault.ts).
+ * Throws `ConnectionRevokedError`, unless the record has newer tokens by now: then it resolves to that connection.
  */
 export async function revoke(
   { connections, health, log, now }: WriteDependencies,

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { ASSUMED_LIFETIME_MS } from '../platform/contract.ts'
 import { parseJson } from '../platform/http.ts'
 import type { Tokens } from '../platform/oauth.ts'
 import type { Key } from '../store/store.ts'
@@ -80,9 +81,6 @@ function migrate(record: Record<string, unknown>): unknown {
     ...(revokedBecause !== undefined && { revokedReason: revokedBecause }),
   }
 }
-
-/** The assumed lifetime of an access token if `expires_in` is absent, in ms. */
-const ASSUMED_LIFETIME_MS = 300_000
 
 /**
  * The connection with the tokens of a response. `requestedAt` and `issuedAt` are by this app's clock (ms since 1970), so

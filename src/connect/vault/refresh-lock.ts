@@ -60,8 +60,8 @@ const UNFINISHED_MS = 660_000
 
 /**
  * Allows one refresh per connection at a time among all processes, one in 30 s, and none during a pause after a failure.
- * The state is one expiring value in the store: `held:<id>` or `paused:<json>`. The lock is only an optimisation:
- * correctness comes from compare-and-set on the connection itself.
+ * The state is one expiring value in the store: `held:<id>` or `paused:<json>`. Without the
+ * lock, compare-and-set would still keep the record correct; the lock keeps a refresh token from being sent twice.
  */
 export function createRefreshLock(
   store: KeyValueStore,

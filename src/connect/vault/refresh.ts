@@ -109,6 +109,7 @@ async function refreshLocked(
   latest: StoredConnection | null,
 ): Promise<ActiveConnection | null> {
   let read: StoredActive
+  let refreshToken: string | null
   try {
     const found = handle.interrupted ? await waitForChange(deps, latest) : latest
     const newer = newerThan(current, found, deps.now())
@@ -117,7 +118,8 @@ async function refreshLocked(
       return newer
     }
     read = assertActive(found)
-    if (read.connection.refreshToken === null) {
+    refreshToken = read.connection.refreshToken
+    if (refreshToken === null) {
       const newer = await revoke(deps, read, EXPIRED)
       await settle(handle.release())
       return newer
@@ -127,12 +129,13 @@ async function refreshLocked(
     await settle(handle.release())
     throw error
   }
-  return requestRefresh(deps, handle, read)
+  return requestRefresh(deps, handle, read, refreshToken)
 }
 
 /**
  * Waits until the record has changed, for a short time. The previous holder of the lock may have received tokens that it
- * could not store yet; on a platform that rotates refresh tokens, its refresh token must not be sent again.
+ * could not store yet; a platform that rotates refresh tokens may end the grant if the old one is sent again. After that
+ * time it is sent all the same: nothing else is left.
  */
 async function waitForChange(deps: RefreshDependencies, latest: StoredConnection | null) {
   const { connections, interruptedMs } = deps
@@ -146,12 +149,17 @@ async function waitForChange(deps: RefreshDependencies, latest: StoredConnection
 }
 
 /** Sends the request and stores its outcome. */
-async function requestRefresh(deps: RefreshDependencies, handle: LockHandle, read: StoredActive) {
+async function requestRefresh(
+  deps: RefreshDependencies,
+  handle: LockHandle,
+  read: StoredActive,
+  refreshToken: string,
+) {
   const { oauth, unsaved, health, index, now } = deps
-  const { refreshToken, bxcontext } = read.connection
+  const { bxcontext } = read.connection
   const sentAt = now()
   try {
-    const tokens = await oauth.refresh({ refreshToken: refreshToken ?? '', bxcontext })
+    const tokens = await oauth.refresh({ refreshToken, bxcontext })
     const next = withTokens(read.connection, tokens, sentAt, now())
     const { connection, saved, pending } = await unsaved.save(
       next,

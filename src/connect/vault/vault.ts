@@ -30,11 +30,12 @@ import { createUnsavedTokens } from './unsaved.ts'
 
 export type { ConnectionSummary, UnreadableConnection } from './summary.ts'
 
-/** Keeps connections and hands out valid access tokens. Every method throws `StoreUnavailableError`. */
+/** Keeps connections and hands out valid access tokens. Methods that use the store throw `StoreUnavailableError`. */
 export interface Vault {
   /**
-   * Resolves to a valid access token. A token that is valid for longer takes one store read; one that is about to expire is
-   * refreshed in the background; an expired one is refreshed first. Throws `NotConnectedError`, `ConnectionRevokedError`,
+   * Resolves to a valid access token, after one read of the store. A token that is about to expire is refreshed in the
+   * background, an expired one is refreshed first. (One that expires within 30 s of its refresh is returned all the same:
+   * the API decides.) Throws `NotConnectedError`, `ConnectionRevokedError`,
    * `PlatformUnavailableError`, `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
    */
   accessToken(ref: ConnectionRef): Promise<string>
@@ -51,7 +52,8 @@ export interface Vault {
   /** The user's connections, the latest first. */
   list(userId: string): Promise<(ConnectionSummary | UnreadableConnection)[]>
   /**
-   * Gets a new access token because a user requested it. Resolves to false if there is no refresh token.
+   * Gets a new access token because a user requested it. Resolves to false if there is no refresh token and the access
+   * token is still valid.
    * Throws the same errors as `accessToken`, and `RefreshTooSoonError`.
    */
   refresh(ref: ConnectionRef): Promise<boolean>
@@ -71,7 +73,7 @@ export interface VaultOptions extends RefreshLockOptions {
   store: KeyValueStore
   /** The first key encrypts; all of them decrypt. */
   keys: readonly EncryptionKey[]
-  oauth: Pick<OAuth, 'refresh' | 'scopes'>
+  oauth: Pick<OAuth, 'refresh'>
   log: Logger
   /** Record kind; defaults to `connection`. */
   kind?: string
@@ -85,7 +87,7 @@ interface VaultDependencies extends RefreshOptions {
   refresher: Refresher
 }
 
-/** A token is refreshed in the background when less than this is left, in ms, or less than a fifth of its lifetime. */
+/** A token is refreshed in the background when less than this is left, in ms; a short-lived one, a fifth of its lifetime. */
 const REFRESH_MARGIN_MS = 60_000
 const NOT_STORED = 'the latest tokens are not stored yet'
 /** How many rejections, at least a minute apart, end a grant without a refresh token. */

@@ -66,7 +66,6 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
   }
   const oauth = {
     refresh: ({ refreshToken }: { refreshToken: string }) => firstParty.refresh(refreshToken),
-    scopes: [],
   }
   const vault = createVault({ store, keys, log, oauth, kind: FIRST_PARTY, ...lockOptions })
   const records = firstPartyRecords(store, keys)

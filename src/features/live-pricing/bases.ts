@@ -13,7 +13,7 @@ export interface LivePricingBase {
 }
 
 /** Folders in `DATA_DIR` to which `load-prices` writes price lists and from which the app reads them. */
-export const PRICE_LISTS = { production: 'price-lists', staging: 'price-lists-staging' } as const
+export const PRICE_LIST_FOLDERS = { production: 'price-lists', staging: 'price-lists-staging' } as const
 const PATHS = { production: '/live-pricing', staging: '/live-pricing-staging' } as const
 
 export interface BasesOptions {
@@ -30,7 +30,7 @@ export function openBases({ baseUrl, dataDir, settings, log }: BasesOptions): Li
     .filter((environment) => settings.clients[environment].length > 0)
     .map((environment) => {
       const path = PATHS[environment]
-      const folder = join(dataDir, PRICE_LISTS[environment])
+      const folder = join(dataDir, PRICE_LIST_FOLDERS[environment])
       const priceLists = openPriceLists(folder, log)
       if (!priceLists.loaded())
         log.warn({ folder }, `${path} has no price list yet: run npm run load-prices -- FOLDER`)

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCommand } from '../../runtime/command.ts'
 import { fail } from '../../runtime/serve.ts'
-import { PRICE_LISTS } from './bases.ts'
+import { PRICE_LIST_FOLDERS } from './bases.ts'
 import { FILES } from './csv-price-provider/files.ts'
 import { loadPriceList } from './csv-price-provider/load.ts'
 
@@ -22,7 +22,7 @@ try {
   const { staging } = command.opts<{ staging: boolean }>()
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new Error(`The folder ${folder} does not exist.`)
-  const target = join(process.env.DATA_DIR || '.data', PRICE_LISTS[staging ? 'staging' : 'production'])
+  const target = join(process.env.DATA_DIR || '.data', PRICE_LIST_FOLDERS[staging ? 'staging' : 'production'])
   const { counts, notes } = await loadPriceList(folder, target)
   const summary = Object.entries(counts).map(([name, count]) => `${count.toLocaleString('en-AU')} ${name}`)
   console.log(`Loaded ${summary.join(', ')}${staging ? ' for staging' : ''}. The price list is live.`)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Feature } from '../feature.ts'
-import { openBases, PRICE_LISTS } from './bases.ts'
+import { openBases, PRICE_LIST_FOLDERS } from './bases.ts'
 import { loadPriceList } from './csv-price-provider/load.ts'
 import { hasPriceList } from './csv-price-provider/price-lists.ts'
 import { livePricingRoutes } from './routes.ts'
@@ -15,7 +15,7 @@ export const livePricing: Feature<LivePricingSettings> = {
   needs: ['catalogues'],
   settings: livePricingSettings,
   async prepareDemo(dataDir) {
-    const folder = join(dataDir, PRICE_LISTS.production)
+    const folder = join(dataDir, PRICE_LIST_FOLDERS.production)
     if (!hasPriceList(folder)) await loadPriceList(SAMPLE, folder)
   },
   create({ baseUrl, dataDir, encryptionKeys, log }, settings) {

@@ -34,7 +34,7 @@ const parseNumber = (text: string) =>
  * rounded. Amounts are dollars as decimal text. The quantity is the shortest decimal that parses to the same number, so
  * 0.1 is one tenth. Throws if a price is not a decimal number or is negative, or if the discount exceeds the price.
  */
-export function moneyOf(unitPrice: string, quantity: number, discount = '0'): Money {
+export function computeTotals(unitPrice: string, quantity: number, discount = '0'): Money {
   const fast = fastMoneyOf(unitPrice, quantity, discount)
   if (fast) return fast
   const [unit, reduction] = [new Big(unitPrice), new Big(discount)]
@@ -58,7 +58,7 @@ function toScaledInteger(value: number): number | undefined {
 }
 
 /**
- * `moneyOf` in integer arithmetic, ten times as fast. Returns undefined for numbers that are too large or too precise.
+ * `computeTotals` in integer arithmetic, ten times as fast. Returns undefined for numbers that are too large or too precise.
  */
 function fastMoneyOf(unitText: string, quantity: number, offText: string): Money | undefined {
   if (unitText.length > MAX_SAFE_DIGITS || offText.length > MAX_SAFE_DIGITS) return undefined

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { ITEM_ERRORS, type ItemError, LIMITS, type PriceItem, priceRequestSchema } from './contract.ts'
 import { badInput, LivePricingError } from './errors.ts'
-import { moneyOf } from './money.ts'
+import { computeTotals } from './money.ts'
 import type { NoPrice, Price, PriceLine, PriceProvider } from './price-provider.ts'
 
 export type PriceRequest = z.infer<typeof priceRequestSchema>
@@ -62,7 +62,11 @@ export async function priceItems(request: PriceRequest, options: PricingOptions)
     try {
       const price = validate(prices[next++])
       if ('error' in price) return failed(itemId, storeId, quantity, price)
-      const { unitPrice, discount, totalPrice } = moneyOf(price.unitPrice, quantity as number, price.discount)
+      const { unitPrice, discount, totalPrice } = computeTotals(
+        price.unitPrice,
+        quantity as number,
+        price.discount,
+      )
       return { itemId, storeId, quantity: quantity as number, unitPrice, discount, totalPrice }
     } catch (error) {
       options.onError(error)

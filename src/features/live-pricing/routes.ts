@@ -2,9 +2,9 @@ import { Router } from 'express'
 import type { Logger } from 'pino'
 import type { EncryptionKey } from '../../connect/index.ts'
 import { securityHeaders } from '../../web/security-headers.ts'
-import { noSuchEndpoint } from './answer-error.ts'
 import type { LivePricingBase } from './bases.ts'
 import { livePricingDocs } from './docs.ts'
+import { endpointNotFound } from './error-handler.ts'
 import { livePricingApi } from './router.ts'
 
 export interface LivePricingRoutesOptions {
@@ -27,7 +27,7 @@ export function livePricingRoutes(options: LivePricingRoutesOptions): Router {
       livePricingApi({ provider: priceLists, clients, keys, baseUrl: base.baseUrl, rateLimit, log }),
       ...securityHeaders({ baseUrl, formTargets: [] }),
       livePricingDocs(base.baseUrl),
-      noSuchEndpoint,
+      endpointNotFound,
     )
   }
   return router

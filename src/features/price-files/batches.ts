@@ -14,7 +14,7 @@ export interface Batch {
 }
 
 /** Regroups chunks of any size into batches of at most 1,000 items. */
-export async function* batchesOf(chunks: AsyncIterable<ParsedChunk>): AsyncGenerator<Batch> {
+export async function* toBatches(chunks: AsyncIterable<ParsedChunk>): AsyncGenerator<Batch> {
   let items: Item[] = []
   let problems: Problem[] = []
   const takeBatch = (): Batch => {

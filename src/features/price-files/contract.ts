@@ -34,7 +34,7 @@ export const itemsBody = (items: readonly Item[]) => JSON.stringify({ items })
 /** given 2.5: chosen by the caller, unique per catalogue; assumed: up to 100 letters, digits, `-`, `_` and dots. */
 export const batchIdSchema = z
   .string()
-  .regex(/^[\w-][\w.-]{0,99}$/, 'must be 1 to 100 letters, digits, - _ or dots')
+  .regex(/^[\w-][\w.-]{0,99}$/, 'must be 1 to 100 letters, digits, - _ or dots, not starting with a dot')
 
 /**
  * assumed: the state of an import job. `Completed` and `Failed` (case-insensitive) are final; the counts are of

@@ -50,7 +50,7 @@ export interface FilesOptions {
 }
 
 /** Stores the files in `dir`, which is created if it does not exist. */
-export function createFiles({ dir, maxBytes, quotaBytes }: FilesOptions): ImportFiles {
+export function createImportFiles({ dir, maxBytes, quotaBytes }: FilesOptions): ImportFiles {
   const file = (id: string) => join(dir, `${id}.csv`)
   const report = (id: string) => join(dir, `${id}.problems.csv`)
   /**

@@ -7,7 +7,7 @@ import type { Catalogue } from '../catalogues/contract.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import type { Columns } from './columns.ts'
 import { ImportError, importNotFound, unreadableImport } from './errors.ts'
-import { createFiles } from './files.ts'
+import { createImportFiles } from './files.ts'
 import { FORMAT, JOB, type Job, jobKey, leaseKey, parseJob } from './import-job.ts'
 import type { Problem } from './items.ts'
 import { createJobRunner, type JobTask } from './job-runner.ts'
@@ -74,7 +74,7 @@ const MAX_RUNNING = 5
 /** Imports price files into catalogues: stores, checks and sends them in background jobs. */
 export function createImportService(options: ImportServiceOptions): ImportService {
   const { store, catalogueImports, source, log } = options
-  const files = createFiles(options)
+  const files = createImportFiles(options)
   const runner = createJobRunner({ store, log, onCompleted: files.deleteFile })
 
   async function read(userId: string, id: string): Promise<{ job: Job; value: string }> {

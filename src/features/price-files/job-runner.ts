@@ -5,8 +5,8 @@ import { PlatformError } from '../../connect/platform/errors.ts'
 import { type KeyValueStore, StoreUnavailableError } from '../../connect/store/store.ts'
 import { UnreadableFileError } from '../../csv/encoding.ts'
 import { ImportError } from './errors.ts'
+import { createFairLimiter } from './fair-limiter.ts'
 import { type Job, jobKey, leaseKey } from './import-job.ts'
-import { createTurns } from './turns.ts'
 
 /** The work of a job. Saves its progress and resolves to the final changes. Throws the signal's reason if aborted. */
 export type JobTask = (save: (change: Partial<Job>) => void, signal: AbortSignal) => Promise<Partial<Job>>
@@ -56,7 +56,7 @@ const IMPORTS = { max: 6, maxPerUser: 4 }
 export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): JobRunner {
   const closing = new AbortController()
   const running = new Map<string, Promise<void>>()
-  const [runCheck, runImport] = [createTurns(CHECKS), createTurns(IMPORTS)]
+  const [runCheck, runImport] = [createFairLimiter(CHECKS), createFairLimiter(IMPORTS)]
 
   async function acquireLease(userId: string, id: string, attempts = 30): Promise<string | null> {
     const leaseToken = randomUUID()

@@ -39,7 +39,7 @@ export interface ImportOptions {
   /** How long to retry a request, in ms; 5 minutes by default. */
   retryTimeoutMs?: number
   /** How long to wait for completion after the last upload, in ms; 1 hour by default. */
-  completionMs?: number
+  completionTimeoutMs?: number
   /** Initial pause between retries and between polls, in ms; both increase. 500 by default. */
   pauseMs?: number
 }
@@ -171,8 +171,15 @@ async function uploadBatches(run: Run, batchId: string): Promise<void> {
 
 /** Polls the job until it is completed. Throws `ImportFailedError` if it fails or does not complete in time. */
 async function pollUntilCompleted(run: Run, batchId: string): Promise<ImportJob> {
-  const { catalogueImports, catalogueId, signal, report, completionMs = 3_600_000, pauseMs = 500 } = run
-  const deadline = performance.now() + completionMs
+  const {
+    catalogueImports,
+    catalogueId,
+    signal,
+    report,
+    completionTimeoutMs = 3_600_000,
+    pauseMs = 500,
+  } = run
+  const deadline = performance.now() + completionTimeoutMs
   for (let pause = pauseMs; ; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {
     const job = await callWithRetry(run, (source) => catalogueImports.get(source, catalogueId, batchId))
     const status = job.status.toLowerCase()

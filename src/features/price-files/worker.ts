@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { UnreadableFileError } from '../../csv/encoding.ts'
-import { type Batch, batchesOf } from './batches.ts'
+import { type Batch, toBatches } from './batches.ts'
 import { type Check, checkPriceFile, openPriceFile } from './price-file.ts'
 import type { WorkerMessage, WorkerTask } from './reader.ts'
 
@@ -42,7 +42,7 @@ port.close()
 
 async function batches({ path, bytes, columns }: WorkerTask): Promise<void> {
   const file = await openPriceFile(createReadStream(path), bytes)
-  for await (const batch of batchesOf(file.read(columns ?? file.guess.columns)))
+  for await (const batch of toBatches(file.read(columns ?? file.guess.columns)))
     await send({ batch }, [batch.body.buffer as ArrayBuffer])
   await send({ end: null })
 }

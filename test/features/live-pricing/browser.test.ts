@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { PRICE_LISTS } from '../../../src/features/live-pricing/bases.ts'
+import { PRICE_LIST_FOLDERS } from '../../../src/features/live-pricing/bases.ts'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
 import { PRICING_CLIENT, type Running, startAll } from '../../support/app.ts'
 import { inspect, openChromium, openPage } from '../../support/chromium.ts'
@@ -27,7 +27,7 @@ describe.skipIf(!CHROMIUM)(`a builder in Chromium${withChromium}`, () => {
       connected: [{ builder: 'ridgeline-build', supplier: 'summit-supplies', externalRef: 'CUST1002' }],
     }
     ;[browser, app] = await Promise.all([openChromium(), startAll({}, { features: { catalogues } })])
-    await loadPriceList(SAMPLE, join(app.config.dataDir, PRICE_LISTS.production))
+    await loadPriceList(SAMPLE, join(app.config.dataDir, PRICE_LIST_FOLDERS.production))
     await vi.waitFor(async () => expect(await isLoaded(app.url)).toBe(true), { timeout: 5_000 })
   })
   afterAll(async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bestDiscount, moneyOf } from '../../../src/features/live-pricing/money.ts'
+import { bestDiscount, computeTotals } from '../../../src/features/live-pricing/money.ts'
 
 /** A decimal as a whole number over a power of ten, by BigInt alone. */
 function exact(text: string): { digits: bigint; scale: number } {
@@ -46,7 +46,7 @@ describe('money', () => {
         (unitPrice, quantity, percent) => {
           const discount =
             bestDiscount(unitPrice, quantity, [{ kind: 'percent', value: String(percent) }]) ?? '0'
-          const json = JSON.stringify(moneyOf(unitPrice, quantity, discount))
+          const json = JSON.stringify(computeTotals(unitPrice, quantity, discount))
           const [, total = ''] = /"totalPrice":([^}]+)\}/.exec(json) ?? []
           const right = totalOf(unitPrice, String(quantity), discount)
           expect(Number(total)).toBe(Number(right))
@@ -65,12 +65,12 @@ describe('money', () => {
     ['1.005', 1000, '0', 1005],
     ['12.345', 0.1, '0.12', 1.1145],
   ])('%s dollars times %d less %s is %d', (unitPrice, quantity, discount, total) => {
-    expect(moneyOf(unitPrice, quantity, discount).totalPrice).toBe(total)
+    expect(computeTotals(unitPrice, quantity, discount).totalPrice).toBe(total)
   })
 
   test('a total with more digits than a double is returned with all its digits', () => {
-    expect(JSON.stringify(moneyOf('85143.7771', 913.5443))).toContain('"totalPrice":77782612.25017553}')
-    expect(JSON.stringify(moneyOf('8042274.0004', 9.2024))).toContain('"totalPrice":74008222.26128096}')
+    expect(JSON.stringify(computeTotals('85143.7771', 913.5443))).toContain('"totalPrice":77782612.25017553}')
+    expect(JSON.stringify(computeTotals('8042274.0004', 9.2024))).toContain('"totalPrice":74008222.26128096}')
   })
 
   test('the best applicable discount is used, rounded half up to cents, and never makes a price negative', () => {
@@ -97,6 +97,6 @@ describe('money', () => {
       ['1', '3'],
       ['', '0'],
     ] as const)
-      expect(() => moneyOf(unitPrice, 2, discount), unitPrice).toThrow()
+      expect(() => computeTotals(unitPrice, 2, discount), unitPrice).toThrow()
   })
 })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { PRICE_LISTS } from '../../../src/features/live-pricing/bases.ts'
+import { PRICE_LIST_FOLDERS } from '../../../src/features/live-pricing/bases.ts'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
 import { tempDir } from '../../support/app.ts'
 import { freePort } from '../../support/ports.ts'
@@ -52,16 +52,16 @@ describe('npm run live-pricing', () => {
     expect((await fetch(`${url}/live-pricing`)).status).toBe(200)
     const access = await token(`${url}/live-pricing`, 'p', 'secret-of-production')
     expect(await unitPrice(`${url}/live-pricing`, access)).toBe('price_unavailable')
-    await loadPriceList(writeFiles(join(dir, 'csv'), SMALL), join(dir, 'data', PRICE_LISTS.production))
+    await loadPriceList(writeFiles(join(dir, 'csv'), SMALL), join(dir, 'data', PRICE_LIST_FOLDERS.production))
     await vi.waitFor(async () => expect((await fetch(`${url}/health/ready`)).status).toBe(200), 5_000)
     expect(await unitPrice(`${url}/live-pricing`, access)).toBe(12.5)
   })
 
   test('keeps staging and production apart: callers, tokens and prices', async () => {
     const lists = join(dir, 'data')
-    await loadPriceList(writeFiles(join(dir, 'csv'), SMALL), join(lists, PRICE_LISTS.production))
+    await loadPriceList(writeFiles(join(dir, 'csv'), SMALL), join(lists, PRICE_LIST_FOLDERS.production))
     const cheap = { ...SMALL, items: ['code,price', 'A,1', 'B,1', 'D,1'], discounts: ['item,percent'] }
-    await loadPriceList(writeFiles(join(dir, 'csv2'), cheap), join(lists, PRICE_LISTS.staging))
+    await loadPriceList(writeFiles(join(dir, 'csv2'), cheap), join(lists, PRICE_LIST_FOLDERS.staging))
     const url = await start({
       LIVE_PRICING_CLIENTS: 'p:secret-of-production',
       LIVE_PRICING_STAGING_CLIENTS: 'p:secret-of-staging',
@@ -92,7 +92,7 @@ describe('npm run live-pricing', () => {
 })
 
 test('npm run load-prices killed at eight moments of a load leaves the prices unchanged, and the next load works', async () => {
-  const lists = join(dir, 'data', PRICE_LISTS.production)
+  const lists = join(dir, 'data', PRICE_LIST_FOLDERS.production)
   await loadPriceList(writeFiles(join(dir, 'csv'), SMALL), lists)
   const url = await start({ LIVE_PRICING_CLIENTS: 'p:secret-of-production' })
   const access = await token(`${url}/live-pricing`, 'p', 'secret-of-production')

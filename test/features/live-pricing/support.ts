@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import express from 'express'
-import { noSuchEndpoint } from '../../../src/features/live-pricing/answer-error.ts'
+import { endpointNotFound } from '../../../src/features/live-pricing/error-handler.ts'
 import type { PriceItem } from '../../../src/features/live-pricing/contract.ts'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
 import { openPriceLists } from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
@@ -98,7 +98,7 @@ export async function startSupplier(
       ...options,
     }),
   )
-  app.use('/live-pricing', noSuchEndpoint)
+  app.use('/live-pricing', endpointNotFound)
   server.on('request', app)
 
   let known: string | undefined

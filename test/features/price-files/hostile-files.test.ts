@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createFiles } from '../../../src/features/price-files/files.ts'
+import { createImportFiles } from '../../../src/features/price-files/files.ts'
 import { checkFile } from '../../../src/features/price-files/reader.ts'
 import { tempDir } from '../../support/app.ts'
 import { connected } from '../../support/flow.ts'
@@ -48,7 +48,7 @@ describe('files of one user', () => {
   afterEach(() => dir.remove())
 
   test('count towards the quota together if they arrive at once', async () => {
-    const files = createFiles({ dir: dir.dir, maxBytes: 1_000_000, quotaBytes: 1_000_000 })
+    const files = createImportFiles({ dir: dir.dir, maxBytes: 1_000_000, quotaBytes: 1_000_000 })
     async function* slowly(ms: number) {
       for (let chunk = 0; chunk < 9; chunk++) {
         await setTimeout(ms)

@@ -4,7 +4,7 @@ import {
   PlatformRejectedError,
   PlatformUnavailableError,
 } from '../../../src/connect/platform/errors.ts'
-import { batchesOf } from '../../../src/features/price-files/batches.ts'
+import { toBatches } from '../../../src/features/price-files/batches.ts'
 import { ImportFailedError } from '../../../src/features/price-files/errors.ts'
 import type { ImportOptions, Progress } from '../../../src/features/price-files/run.ts'
 import {
@@ -93,7 +93,7 @@ describe('an import that the platform does not complete', () => {
 
   test('in the given time is a failure that says so', async () => {
     const processing = platformWith({ get: async () => ({ status: 'Processing' }) })
-    await expect(send(10, { ...processing, completionMs: 200 })).rejects.toThrow('still processing')
+    await expect(send(10, { ...processing, completionTimeoutMs: 200 })).rejects.toThrow('still processing')
   })
 })
 
@@ -114,7 +114,7 @@ describe('a rejection', () => {
         problems: [],
       }
     }
-    await expect(send(0, { batches: batchesOf(rows()) })).rejects.toBeInstanceOf(PlatformRejectedError)
+    await expect(send(0, { batches: toBatches(rows()) })).rejects.toBeInstanceOf(PlatformRejectedError)
   })
 
   test('of one batch also ends the others, which wait to be repeated', async () => {

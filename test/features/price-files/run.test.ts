@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { PlatformRejectedError } from '../../../src/connect/platform/errors.ts'
 import { createRateLimiter } from '../../../src/connect/platform/rate-limiter.ts'
-import { batchesOf } from '../../../src/features/price-files/batches.ts'
+import { toBatches } from '../../../src/features/price-files/batches.ts'
 import { openPriceFile } from '../../../src/features/price-files/price-file.ts'
 import { checkFile } from '../../../src/features/price-files/reader.ts'
 import type { ImportOptions, Progress } from '../../../src/features/price-files/run.ts'
@@ -175,6 +175,6 @@ test('a file that turns out to be unreadable ends the import with its line', asy
     yield Buffer.from([0xff])
   }
   const file = await openPriceFile(broken())
-  const batches = batchesOf(file.read(file.guess.columns))
+  const batches = toBatches(file.read(file.guess.columns))
   await expect(send(0, { batches })).rejects.toThrow('Line 3002')
 })

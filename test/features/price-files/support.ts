@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { type Catalogues, createCatalogues } from '../../../src/features/catalogues/catalogues.ts'
-import { batchesOf } from '../../../src/features/price-files/batches.ts'
+import { toBatches } from '../../../src/features/price-files/batches.ts'
 import {
   type CatalogueImports,
   createCatalogueImports,
@@ -150,7 +150,7 @@ export async function importRows(
     source,
     catalogueId,
     batchId: 'b1',
-    batches: batchesOf(file.read(file.guess.columns)),
+    batches: toBatches(file.read(file.guess.columns)),
     pauseMs: 20,
     retryTimeoutMs: 10_000,
     ...options,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Router } from 'express'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { PRICE_LISTS } from '../../../../src/features/live-pricing/bases.ts'
+import { PRICE_LIST_FOLDERS } from '../../../../src/features/live-pricing/bases.ts'
 import { loadPriceList } from '../../../../src/features/live-pricing/csv-price-provider/load.ts'
 import type { SandboxFeature } from '../../../../src/sandbox/feature.ts'
 import { createItems } from '../../../../src/sandbox/features/catalogues/items.ts'
@@ -44,7 +44,7 @@ let builder: Visitor
 beforeAll(async () => {
   app = await startAll({}, { features: { catalogues: SAMPLE }, parts: [...FEATURES, probe, imports] })
   const { dataDir } = app.config
-  await loadPriceList(writeFiles(join(dataDir, 'csv'), SMALL), join(dataDir, PRICE_LISTS.production))
+  await loadPriceList(writeFiles(join(dataDir, 'csv'), SMALL), join(dataDir, PRICE_LIST_FOLDERS.production))
   builder = await logIn('marcus@ridgeline.example')
   await vi.waitFor(async () => expect((await prices({ ...NEAR, item: 'A' })).text).toContain('$12.50'), 5_000)
 })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { createTurns } from '../../../src/features/price-files/turns.ts'
+import { createFairLimiter } from '../../../src/features/price-files/fair-limiter.ts'
 
 const never = new AbortController().signal
 
 /** Tasks that end on demand, and the order in which they start. */
 function setup(limits: { max: number; maxPerUser: number }) {
-  const turn = createTurns(limits)
+  const turn = createFairLimiter(limits)
   const started: string[] = []
   const ends = new Map<string, () => void>()
   const begin = (name: string, signal = never) =>

@@ -8,7 +8,7 @@ interface Waiting {
  * the fewest running tasks; ties go to the user whose last task started longest ago. The returned function throws the
  * error of its task, and the signal's reason if aborted while waiting.
  */
-export function createTurns({ max, maxPerUser }: { max: number; maxPerUser: number }) {
+export function createFairLimiter({ max, maxPerUser }: { max: number; maxPerUser: number }) {
   const running = new Map<string, number>()
   /** Sequence number of each user's latest start; deleted when the user has no tasks left. */
   const lastStart = new Map<string, number>()

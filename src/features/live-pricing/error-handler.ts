@@ -88,7 +88,7 @@ export function describeUnexpected(error: unknown): string {
 }
 
 /** Mounted last below a base URL: returns 404 as a problem document for unknown paths. */
-export const noSuchEndpoint: RequestHandler = (req, res) => {
+export const endpointNotFound: RequestHandler = (req, res) => {
   sendProblem(req, res, { status: 404, detail: 'There is no endpoint at this path.', code: 'not_found' })
 }
 
