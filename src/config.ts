@@ -105,7 +105,12 @@ export const oauthSettings = settingsGroup({
     PLATFORM_APP_URL: field.httpAddress({ hint: ASK_SUPPORT, path: true, env }),
     PLATFORM_AUTH_URL: field.httpAddress({ hint: ASK_SUPPORT, path: true, env }),
     PLATFORM_CLIENT_ID: field.required(ASK_SUPPORT),
-    PLATFORM_CLIENT_SECRET: field.required(ASK_SUPPORT),
+    PLATFORM_CLIENT_SECRET: field
+      .required(ASK_SUPPORT)
+      .refine(
+        (secret) => !field.isProduction(env) || !field.isSandboxSecret(secret),
+        `is the sandbox's (${ASK_SUPPORT})`,
+      ),
     PLATFORM_SCOPES: scopes(),
     PLATFORM_AUTHORIZE_PATH: field
       .pattern(/^\/[\w\-./~%]*$/, 'must be a path that starts with /')
