@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { CLIENT, startAll } from '../support/app.ts'
+import { startAll } from '../support/app.ts'
+import { CLIENT } from '../support/env.ts'
 import { connected } from '../support/flow.ts'
 import { run } from '../support/process.ts'
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { features } from '../../src/features/index.ts'
@@ -26,6 +26,33 @@ describe('npm run remove-feature', () => {
     await expect(refused).rejects.toThrow(/needs .*--with-dependents/)
     expect(readFileSync(join(copy.dir, 'src/features/index.ts'), 'utf8')).toBe(list)
     expect(existsSync(join(copy.dir, 'src/features', needed))).toBe(true)
+  })
+
+  test('refuses if a marker has no end, and changes nothing', async () => {
+    const [feature] = features
+    if (!feature) return
+    const file = join(copy.dir, 'docs/unfinished.md')
+    writeFileSync(file, `# Notes\n\n<!-- feature: ${feature.name} -->\ntext\n`)
+    await expect(copy.removeFeatures(feature.name, '--with-dependents')).rejects.toThrow(
+      /docs\/unfinished\.md: a "feature" marker has no end/,
+    )
+    rmSync(file)
+    expect(existsSync(join(copy.dir, 'src/features', feature.name))).toBe(true)
+  })
+
+  test('cuts out the parts of a feature, and nothing of another whose name starts alike', async () => {
+    const [feature] = features
+    if (!feature) return
+    const own = copyProject()
+    const other = `<!-- feature: ${feature.name}-too -->\nother\n<!-- end of feature -->\n`
+    const notes = `# Notes\n\n\nText.\n\n${other}`
+    writeFileSync(
+      join(own.dir, 'docs/notes.md'),
+      `${notes}<!-- feature: ${feature.name} -->\ngone\n<!-- end of feature -->\n`,
+    )
+    await own.removeFeatures(feature.name, '--with-dependents')
+    expect(readFileSync(join(own.dir, 'docs/notes.md'), 'utf8')).toBe(notes)
+    own.remove()
   })
 
   test('names the features if the name is unknown', async () => {

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { protectDataDir } from '../../src/runtime/data-dir.ts'
-import { tempDir } from '../support/app.ts'
+import { tempDir } from '../support/env.ts'
 
 let dir: string
 let remove: () => void

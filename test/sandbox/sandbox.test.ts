@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { CLIENT, type Running, startAll } from '../support/app.ts'
+import { type Running, startAll } from '../support/app.ts'
+import { CLIENT } from '../support/env.ts'
 import { connected, signedIn, toCallback } from '../support/flow.ts'
 import { createVisitor } from '../support/visitor.ts'
 import { probe } from './probe.ts'

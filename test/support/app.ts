@@ -1,7 +1,3 @@
-import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { createHttpPools } from '../../src/connect/platform/http.ts'
@@ -11,37 +7,9 @@ import { createLog } from '../../src/runtime/log.ts'
 import { FEATURES as sandboxFeatures } from '../../src/sandbox/features/index.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import type { SettingsGroup } from '../../src/settings/read.ts'
+import { CLIENT, PRICING_CLIENT, tempDir, testEnv, WEBHOOK_SECRET } from './env.ts'
 import { serve } from './ports.ts'
 import { probe, sandboxProbe } from './probe.ts'
-
-export const CLIENT = { clientId: 'test-client', clientSecret: `secret-${randomBytes(12).toString('hex')}` }
-
-/** Who may call the app's live pricing, and as whom the sandbox does. */
-export const PRICING_CLIENT = {
-  clientId: 'platform',
-  clientSecret: `secret-${randomBytes(12).toString('hex')}`,
-}
-
-export const WEBHOOK_SECRET = `secret-${randomBytes(12).toString('hex')}`
-
-/** A temporary folder, and its removal. */
-export function tempDir(): { dir: string; remove(): void } {
-  const dir = mkdtempSync(join(tmpdir(), 'connect-test-'))
-  return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) }
-}
-
-export function testEnv(extra: Record<string, string>): Record<string, string> {
-  return {
-    SESSION_SECRET: randomBytes(32).toString('base64url'),
-    TOKEN_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
-    PLATFORM_CLIENT_ID: CLIENT.clientId,
-    PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
-    PLATFORM_WEBHOOK_SECRET: WEBHOOK_SECRET,
-    LIVE_PRICING_CLIENTS: `${PRICING_CLIENT.clientId}:${PRICING_CLIENT.clientSecret}`,
-    LOG_LEVEL: 'info',
-    ...extra,
-  }
-}
 
 export interface Running {
   /** The app's address, on `localhost`. */

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import { tempDir } from './app.ts'
+import { tempDir } from './env.ts'
 import { freePort } from './ports.ts'
 import { answering, type Program, run } from './process.ts'
 import type { Visitor } from './visitor.ts'

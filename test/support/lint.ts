@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { tempDir } from './app.ts'
+import { tempDir } from './env.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -21,7 +21,8 @@ export async function freePort(): Promise<number> {
 
 /** A server whose handler may be set once its address is known. */
 export async function serve(handler?: RequestListener) {
-  const server = createServer(handler)
+  // Longer than any test pauses: a client must not reuse a connection that the server is closing.
+  const server = createServer({ keepAliveTimeout: 60_000 }, handler)
   const port = await listenOn(server)
   return {
     server,

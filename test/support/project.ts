@@ -3,7 +3,7 @@ import { cpSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { tempDir } from './app.ts'
+import { tempDir } from './env.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const NOT_COPIED = new Set(['node_modules', '.git', '.data', 'coverage'])

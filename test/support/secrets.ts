@@ -1,7 +1,8 @@
 import { expect, vi } from 'vitest'
 import { createConnectionRepository } from '../../src/connect/vault/connection-repository.ts'
 import { createRecordCipher } from '../../src/connect/vault/encryption.ts'
-import { CLIENT, type Running } from './app.ts'
+import type { Running } from './app.ts'
+import { CLIENT } from './env.ts'
 import { signedIn, toCallback } from './flow.ts'
 import type { Answer, Visitor } from './visitor.ts'
 

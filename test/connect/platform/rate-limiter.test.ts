@@ -4,7 +4,7 @@ import { createRateLimiter } from '../../../src/connect/platform/rate-limiter.ts
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import type { KeyValueStore } from '../../../src/connect/store/store.ts'
-import { tempDir } from '../../support/app.ts'
+import { tempDir } from '../../support/env.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { type RedisServer, ready, startRedis } from '../../support/redis.ts'
 

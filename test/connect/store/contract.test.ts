@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import { type Key, type KeyValueStore, keyName, parseKeyName } from '../../../src/connect/store/store.ts'
-import { tempDir } from '../../support/app.ts'
+import { tempDir } from '../../support/env.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { ready, startCluster, startRedis } from '../../support/redis.ts'
 

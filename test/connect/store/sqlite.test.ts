@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
-import { tempDir } from '../../support/app.ts'
+import { tempDir } from '../../support/env.ts'
 
 const key = (id: string) => ({ kind: 'thing', owner: 'ann', id })
 

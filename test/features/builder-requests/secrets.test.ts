@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, test } from 'vitest'
-import { type Running, startAll, WEBHOOK_SECRET } from '../../support/app.ts'
+import { type Running, startAll } from '../../support/app.ts'
+import { WEBHOOK_SECRET } from '../../support/env.ts'
 import { watchSecrets } from '../../support/secrets.ts'
 
 let app: Running

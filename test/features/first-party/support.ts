@@ -10,7 +10,7 @@ import {
 } from '../../../src/features/first-party/first-party.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts'
-import { tempDir } from '../../support/app.ts'
+import { tempDir } from '../../support/env.ts'
 import { freePort, serve } from '../../support/ports.ts'
 import { answering, run } from '../../support/process.ts'
 import { newKey } from '../../support/vault.ts'

@@ -9,7 +9,7 @@ import {
   type PriceLists,
 } from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
 import { createLog } from '../../../src/runtime/log.ts'
-import { tempDir } from '../../support/app.ts'
+import { tempDir } from '../../support/env.ts'
 import { serve } from '../../support/ports.ts'
 import { CALLER, SAMPLE, type Supplier, startSupplier } from './support.ts'
 import { isPrices, isSearch, onGood, scaled, startWrongSupplier, type Tamper } from './wrong-suppliers.ts'

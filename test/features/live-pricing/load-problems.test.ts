@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
-import { tempDir } from '../../support/app.ts'
+import { tempDir } from '../../support/env.ts'
 import { type Files, SMALL, writeFiles } from './support.ts'
 
 const { dir, remove } = tempDir()

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
 import { openPriceLists } from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
 import { createLog } from '../../../src/runtime/log.ts'
-import { tempDir } from '../../support/app.ts'
+import { tempDir } from '../../support/env.ts'
 import { run } from '../../support/process.ts'
 import { type Files, line, SAMPLE, SMALL, startSupplier, writeFiles } from './support.ts'
 

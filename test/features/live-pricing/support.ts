@@ -9,7 +9,7 @@ import { endpointNotFound } from '../../../src/features/live-pricing/error-handl
 import type { PriceProvider } from '../../../src/features/live-pricing/price-provider.ts'
 import { type LivePricingOptions, livePricingApi } from '../../../src/features/live-pricing/router.ts'
 import { createLog } from '../../../src/runtime/log.ts'
-import { tempDir } from '../../support/app.ts'
+import { tempDir } from '../../support/env.ts'
 import { serve } from '../../support/ports.ts'
 
 export const SAMPLE = fileURLToPath(new URL('../../../src/features/live-pricing/sample', import.meta.url))

@@ -5,7 +5,7 @@ import { guessColumns } from '../../../src/features/price-files/columns.ts'
 import { checkPriceFile } from '../../../src/features/price-files/price-file.ts'
 import { createReport } from '../../../src/features/price-files/report.ts'
 import { createSeenCodes } from '../../../src/features/price-files/seen-codes.ts'
-import { tempDir } from '../../support/app.ts'
+import { tempDir } from '../../support/env.ts'
 
 import { chunks, read } from './read-support.ts'
 

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createImportFiles } from '../../../src/features/price-files/files.ts'
 import { checkFile } from '../../../src/features/price-files/reader.ts'
-import { tempDir } from '../../support/app.ts'
+import { tempDir } from '../../support/env.ts'
 import { connected } from '../../support/flow.ts'
 import { rowsOf, SAM, startPages } from './pages-support.ts'
 

@@ -4,7 +4,7 @@ import type { KeyValueStore } from '../../../src/connect/store/store.ts'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
 import { createImportService, type ImportService } from '../../../src/features/price-files/import-service.ts'
 import { createLog } from '../../../src/runtime/log.ts'
-import { tempDir } from '../../support/app.ts'
+import { tempDir } from '../../support/env.ts'
 import { keyOf, rowsOf } from './pages-support.ts'
 
 const REF = { userId: 'sam', bxcontext: 'summit-supplies' }

@@ -1,7 +1,7 @@
 /** The rows of the table that are about imports. */
 import { type Add, type Measured, medianOf } from '../../../bench/measure.ts'
 import { startServer } from '../../../bench/platform.ts'
-import { tempDir } from '../../../support/app.ts'
+import { tempDir } from '../../../support/env.ts'
 import { run } from '../../../support/process.ts'
 import { writePriceFile } from '../support.ts'
 

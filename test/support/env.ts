@@ -1,0 +1,33 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export const CLIENT = { clientId: 'test-client', clientSecret: `secret-${randomBytes(12).toString('hex')}` }
+
+/** Who may call the app's live pricing, and as whom the sandbox does. */
+export const PRICING_CLIENT = {
+  clientId: 'platform',
+  clientSecret: `secret-${randomBytes(12).toString('hex')}`,
+}
+
+export const WEBHOOK_SECRET = `secret-${randomBytes(12).toString('hex')}`
+
+/** A temporary folder, and its removal. */
+export function tempDir(): { dir: string; remove(): void } {
+  const dir = mkdtempSync(join(tmpdir(), 'connect-test-'))
+  return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) }
+}
+
+export function testEnv(extra: Record<string, string>): Record<string, string> {
+  return {
+    SESSION_SECRET: randomBytes(32).toString('base64url'),
+    TOKEN_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    PLATFORM_CLIENT_ID: CLIENT.clientId,
+    PLATFORM_CLIENT_SECRET: CLIENT.clientSecret,
+    PLATFORM_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    LIVE_PRICING_CLIENTS: `${PRICING_CLIENT.clientId}:${PRICING_CLIENT.clientSecret}`,
+    LOG_LEVEL: 'info',
+    ...extra,
+  }
+}
