@@ -1,8 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Below the ports that systems give to outgoing connections, so that nothing takes it before the test does. */
-const [FIRST_PORT, LAST_PORT] = [12_000, 32_000]
+/**
+ * Below the ports that systems give to outgoing connections, so that nothing takes it before the test does; and so is
+ * the port 10,000 above, where the nodes of a Redis Cluster talk to each other.
+ */
+const [FIRST_PORT, LAST_PORT] = [12_000, 22_000]
 
 /** A free port for a program. */
 export async function freePort(): Promise<number> {

@@ -140,22 +140,6 @@ describe('a refresh', () => {
 })
 
 describe('what a failed refresh means', () => {
-  test.each([400, 401, 403])(
-    'invalid_grant (%i): revoked, with when and why, and no tokens kept',
-    async (status) => {
-      await expired()
-      setup.endpoint.answers(oauthError('invalid_grant', status))
-      await expect(token()).rejects.toMatchObject({ code: 'connection_revoked', status: 409 })
-      expect(await connection()).toMatchObject({
-        status: 'revoked',
-        revokedAt: expect.any(Number),
-        revokedReason: expect.stringContaining('invalid_grant'),
-      })
-      await expect(token()).rejects.toMatchObject({ code: 'connection_revoked' })
-      expect(setup.endpoint.requests).toHaveLength(1)
-    },
-  )
-
   test.each([
     ['invalid_client', 401],
     ['unauthorized_client', 400],
@@ -301,24 +285,6 @@ describe('what a failed refresh means', () => {
     await token().catch(() => {})
     expect(setup.endpoint.requests).toHaveLength(2)
   })
-
-  test('a grant without a refresh token does not end early, even if a refresh is requested', async () => {
-    setup = await vaultSetup()
-    await setup.vault.connect(REF, { ...GRANTED, refreshToken: undefined })
-    await setup.vault.refresh(REF)
-    setup.later(299)
-    expect(await token()).toBe('access-0')
-    await setup.vault.idle()
-    expect(await token()).toBe('access-0')
-  })
-
-  test('a grant without a refresh token ends with its access token', async () => {
-    setup = await vaultSetup()
-    await setup.vault.connect(REF, { ...GRANTED, refreshToken: undefined })
-    setup.later(301)
-    await expect(token()).rejects.toMatchObject({ code: 'connection_revoked' })
-    expect(setup.endpoint.requests).toHaveLength(0)
-  })
 })
 
 describe('a token that the API rejects', () => {
@@ -332,11 +298,5 @@ describe('a token that the API rejects', () => {
     )
     expect(await refreshRejected('access-0')).toBe('next')
     expect(setup.endpoint.requests).toHaveLength(1)
-  })
-
-  test('revokes the connection if the refresh answers invalid_grant', async () => {
-    setup = await connectedSetup()
-    setup.endpoint.answers(oauthError('invalid_grant'))
-    await expect(refreshRejected('access-0')).rejects.toMatchObject({ code: 'connection_revoked' })
   })
 })

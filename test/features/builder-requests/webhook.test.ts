@@ -238,12 +238,14 @@ describe('many webhooks', () => {
 
   test('for one connection at the same time cause few fetches', async () => {
     const listed = await lists()
+    const startedAt = performance.now()
     const answers = await Promise.all(Array.from({ length: 300 }, () => deliver(JSON.stringify(event()))))
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(300)
     await new Promise((resolve) => setTimeout(resolve, 1_500))
     const fetched = (await lists()) - listed
     expect(fetched).toBeGreaterThan(0)
-    expect(fetched).toBeLessThan(6)
+    // At most one in half a second, however long the deliveries take.
+    expect(fetched).toBeLessThan((performance.now() - startedAt) / 500 + 2)
   })
 })
 
