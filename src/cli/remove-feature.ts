@@ -228,7 +228,9 @@ function remove(names: string[]): void {
     .flatMap((name) => (devDependencies[`@types/${name}`] ? [name, `@types/${name}`] : name))
   if (unused.length > 0)
     console.log(`Packages that nothing imports any more: npm uninstall ${unused.join(' ')}`)
-  console.log('PLATFORM_SCOPES still requests the scopes that it names.')
+  console.log(
+    'If nothing needs a scope any more, remove it from PLATFORM_SCOPES (.env, .env.example, src/config.ts).',
+  )
   run(process.execPath, ['src/cli/docs.ts'])
   run(join(ROOT, 'node_modules/.bin/biome'), ['check', '--write', 'src', 'test'])
   console.log('Run npm test to check what is left; git can undo the removal.')

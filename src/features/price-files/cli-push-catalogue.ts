@@ -88,7 +88,7 @@ async function main(): Promise<void> {
     const skipped =
       outcome.rejected > 0 ? ` ${formatCount(outcome.rejected)} rows had problems and were skipped.` : ''
     reporter.step(
-      `Completed: ${formatCount(outcome.sent)} items in ${formatCount(outcome.batches)} batches.${skipped}`,
+      `Completed: ${formatCount(outcome.sent)} items in ${formatCount(outcome.batches)} ${outcome.batches === 1 ? 'batch' : 'batches'}.${skipped}`,
     )
     if (outcome.job.message) reporter.step(`Message from the platform: ${outcome.job.message.slice(0, 500)}`)
   } finally {
