@@ -18,7 +18,7 @@ describe('the demo', () => {
   afterAll(() => demo.close())
 
   test('needs no settings and prints both addresses and the accounts, without warnings', async () => {
-    await vi.waitFor(() => expect(program.output()).toContain('Ctrl-C'))
+    await vi.waitFor(() => expect(program.output()).toContain('Ctrl-C'), { timeout: 5_000 })
     expect(program.output()).toContain(demo.app)
     expect(program.output()).toContain(demo.platform)
     expect(program.output()).toContain('olivia@harbour.example')
@@ -42,8 +42,12 @@ describe('the demo', () => {
   test('has a readable log, with the id that an error page shows', async () => {
     const answer = await fetch(`${demo.app}/nowhere`, { headers: { accept: 'application/json' } })
     const { requestId } = (await answer.json()) as { requestId: string }
-    await vi.waitFor(() =>
-      expect(program.output()).toMatch(new RegExp(`INFO: request GET \\(none\\) 404 \\d+ ms · ${requestId}`)),
+    await vi.waitFor(
+      () =>
+        expect(program.output()).toMatch(
+          new RegExp(`INFO: request GET \\(none\\) 404 \\d+ ms · ${requestId}`),
+        ),
+      { timeout: 5_000 },
     )
   })
 

@@ -7,6 +7,8 @@ import { type RedisServer, ready, startCluster, startRedis } from '../support/re
 import { tapProxy } from '../support/tap-proxy.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
+/** What a busy machine may add to the time of an answer, in ms. */
+const BUSY_MS = 1000
 const JSON_TYPE = { accept: 'application/json' }
 const PATHS = ['/', '/connections', '/connections/harbour-homes/probe']
 
@@ -31,7 +33,7 @@ describe.skipIf(!REDIS)(`the app, if Redis${withRedis}`, () => {
     const open = async (path: string) => {
       const started = performance.now()
       const page = await visitor.get(app.url + path)
-      expect(performance.now() - started, path).toBeLessThan(2000)
+      expect(performance.now() - started, path).toBeLessThan(2000 + BUSY_MS)
       expect(page.status, path).toBe(503)
       expect(page.text).toContain('Try again')
       expect(page.headers.get('retry-after')).toBe('1')

@@ -42,7 +42,9 @@ describe('the refresh lock', () => {
     const store = openSqlite({ file: ':memory:' })
     await store.set(LEASE, 'held:by a process that was killed', 60)
     expect(await lock(store).acquire(REF)).toBe('busy')
-    await vi.waitFor(async () => expect(await lock(store).acquire(REF)).toBeTypeOf('object'))
+    await vi.waitFor(async () => expect(await lock(store).acquire(REF)).toBeTypeOf('object'), {
+      timeout: 5_000,
+    })
   })
 
   test('is released, renewed and paused only by its holder', async () => {

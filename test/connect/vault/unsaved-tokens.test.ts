@@ -181,7 +181,7 @@ describe('a store that refuses writes temporarily', () => {
     await writing
     expect(await setup.vault.disconnect(REF)).toBe(true)
     release()
-    await vi.waitFor(() => expect(written).toEqual([true]))
-    await vi.waitFor(async () => expect(await store.get(connectionKey(REF))).toBeNull())
+    await vi.waitFor(() => expect(written).toEqual([true]), { timeout: 5_000 })
+    await vi.waitFor(async () => expect(await store.get(connectionKey(REF))).toBeNull(), { timeout: 5_000 })
   })
 })

@@ -67,7 +67,7 @@ describe('a delivery', () => {
     const sent = event()
     expect(await deliver(JSON.stringify(sent))).toMatchObject({ status: 202, json: { fresh: true } })
     expect(await stored(sent.id)).toBe(true)
-    await vi.waitFor(async () => expect(await lists()).toBe(listed + 1))
+    await vi.waitFor(async () => expect(await lists()).toBe(listed + 1), { timeout: 5_000 })
   })
 
   test('gets its response before the list is fetched, however long that takes', async () => {
@@ -128,7 +128,7 @@ describe('a delivery', () => {
     for (let again = 0; again < 50; again++) answers.push(await deliver(body))
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(99)
-    await vi.waitFor(async () => expect(await lists()).toBe(listed + 1))
+    await vi.waitFor(async () => expect(await lists()).toBe(listed + 1), { timeout: 5_000 })
   })
 
   test('of an unknown event is accepted, stored and shown as unknown', async () => {
@@ -169,7 +169,7 @@ test('an event of an unexpected shape is stored once as unknown, and the list is
   const body = JSON.stringify({ eventId: number++, event: 'integration-connection.requested' })
   expect((await deliver(body)).status).toBe(202)
   expect((await deliver(body)).status).toBe(200)
-  await vi.waitFor(async () => expect(await lists()).toBe(listed + 1))
+  await vi.waitFor(async () => expect(await lists()).toBe(listed + 1), { timeout: 5_000 })
 })
 
 test('a replay is recognised after hundreds of other events', async () => {
@@ -184,7 +184,7 @@ test('an event of one business does not affect the connections of others', async
   await connected(app, { name: 'olive' })
   const listed = await lists()
   await deliver(JSON.stringify(event()))
-  await vi.waitFor(async () => expect(await lists()).toBeGreaterThan(listed))
+  await vi.waitFor(async () => expect(await lists()).toBeGreaterThan(listed), { timeout: 5_000 })
   expect(await lists()).toBe(listed + 1)
 })
 
@@ -193,8 +193,9 @@ test('a request of the sandbox’s builder arrives as an event and is in the lis
   await logIn(app, builder)
   const form = { externalRef: 'CUST77' }
   await builder.post(`${app.platform}/suppliers/harbour-homes/summit-supplies/ask`, { form })
-  await vi.waitFor(async () =>
-    expect(await pending().count({ userId: 'sam', bxcontext: 'summit-supplies' })).toBe(1),
+  await vi.waitFor(
+    async () => expect(await pending().count({ userId: 'sam', bxcontext: 'summit-supplies' })).toBe(1),
+    { timeout: 5_000 },
   )
   const page = await supplier.get(`${app.url}/connections/summit-supplies/builder-requests`, {
     accept: 'application/json',
@@ -231,7 +232,7 @@ describe('many webhooks', () => {
     const listed = await lists()
     const scan = vi.spyOn(app.services.store, 'scan')
     await deliver(JSON.stringify(event()))
-    await vi.waitFor(async () => expect(await lists()).toBe(listed + 1))
+    await vi.waitFor(async () => expect(await lists()).toBe(listed + 1), { timeout: 5_000 })
     expect(scan).not.toHaveBeenCalled()
     scan.mockRestore()
   })

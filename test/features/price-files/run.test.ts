@@ -109,7 +109,9 @@ describe('a stopped import', () => {
       onProgress: ({ batches }) => batches === 3 && stop.abort(reason),
     })
     await expect(importing).rejects.toBe(reason)
-    await vi.waitFor(async () => expect((await platform.items(catalogueId)).size).toBeLessThan(20_000))
+    await vi.waitFor(async () => expect((await platform.items(catalogueId)).size).toBeLessThan(20_000), {
+      timeout: 5_000,
+    })
   })
 
   test('ends at once while it waits for the delay that the platform requested', async () => {
