@@ -10,6 +10,7 @@ import { features } from '../features/index.ts'
 import { createCommand } from '../runtime/command.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const BIOME = join(ROOT, 'node_modules/.bin/biome')
 /** Everything that belongs to a feature by its place. */
 const placesOf = (name: string) => [
   `src/features/${name}`,
@@ -137,8 +138,7 @@ function withoutParts(text: string, name: string): string {
 
 /** Throws, before anything is changed, if something would be cut out wrongly. */
 function checkProject(names: string[]): void {
-  const biome = join(ROOT, 'node_modules/.bin/biome')
-  if (!existsSync(biome)) throw new Error('Run npm install first: the formatter is not installed.')
+  if (!existsSync(BIOME)) throw new Error('Run npm install first: the formatter is not installed.')
   for (const name of names)
     if (!importIn(LISTS[0] as string, name))
       throw new Error(
@@ -232,7 +232,7 @@ function remove(names: string[]): void {
     'If nothing needs a scope any more, remove it from PLATFORM_SCOPES (.env, .env.example, src/config.ts).',
   )
   run(process.execPath, ['src/cli/docs.ts'])
-  run(join(ROOT, 'node_modules/.bin/biome'), ['check', '--write', 'src', 'test'])
+  run(BIOME, ['check', '--write', 'src', 'test'])
   console.log('Run npm test to check what is left; git can undo the removal.')
 }
 

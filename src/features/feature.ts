@@ -2,6 +2,7 @@ import type { Request, RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import type { Connect, ConnectionRef, EncryptionKey, KeyValueStore } from '../connect/index.ts'
 import type { HttpPools } from '../connect/platform/http.ts'
+import type { ReencryptResult } from '../connect/vault/connection-repository.ts'
 import type { SettingsGroup } from '../settings/read.ts'
 import type { Operation } from '../web/openapi.ts'
 
@@ -12,7 +13,7 @@ import type { Operation } from '../web/openapi.ts'
 export interface Feature<Settings = unknown> {
   /** The name of its folders: here, and under `views`, `test/features` and `src/sandbox/features`. */
   readonly name: string
-  /** Other features that it imports. */
+  /** Other features that its code, its sandbox part or its tests import. */
   readonly needs?: readonly string[]
   /** Its settings, read together with those of the core so that all problems are reported at once. */
   readonly settings?: SettingsGroup<Settings>
@@ -42,7 +43,7 @@ export interface FeatureContext {
   readonly platform: { apiUrl: string; rateLimit: { limit: number; windowMs: number } | null }
   /** Aborted on shutdown, to close long-lived work such as server-sent events. */
   readonly shutdownSignal: AbortSignal
-  /** Returns the sections that features add to a page. */
+  /** Returns the sections that all features add to a page, such as `catalogues/catalogue`. */
   sections(page: string): PageSection[]
 }
 
@@ -52,7 +53,7 @@ export interface FeatureParts {
   serverRoutes?: RequestHandler
   /**
    * Routes for signed-in users, mounted after sessions and CSRF protection. A handler must call `connectionRef` or
-   * `requireUser`, which throw if nobody is signed in.
+   * `requireUser`, which throw if the user is not signed in.
    */
   routes?: RequestHandler
   /** Returns the links for the card of an active connection. */
@@ -63,15 +64,7 @@ export interface FeatureParts {
   /** Stops background work. The store and the platform are still reachable. */
   close?(): Promise<void>
   /** Re-encrypts its records with the first key (`npm run reencrypt`). */
-  reencrypt?(): Promise<Reencrypted>
-}
-
-export interface Reencrypted {
-  reencrypted: number
-  /** Number of records that already used the first key. */
-  current: number
-  /** One reason per record that could not be decrypted. */
-  unreadable: string[]
+  reencrypt?(): Promise<ReencryptResult>
 }
 
 export interface ConnectionLink {

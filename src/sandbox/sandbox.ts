@@ -62,7 +62,6 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     file,
     simulated.map(({ schema = '' }) => schema),
   )
-  const newSecret = () => randomBytes(32).toString('base64url')
   const consents = createConsents(sql)
   const faults = createFaults(Object.assign({}, CORE_FAULTS, ...simulated.map((feature) => feature.faults)))
   const journal = createJournal()
@@ -95,7 +94,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     sectionsAt: (place, subject) => sectionsOf(parts, place, subject),
   }
   for (const { name, create } of simulated) parts.push(create(core, features[name] ?? {}))
-  const loginSecret = setting('login secret', newSecret)
+  const loginSecret = setting('login secret', () => randomBytes(32).toString('base64url'))
   const app = createSite({ core, parts, provider, apps, consents, addresses, openToAll, loginSecret })
   return {
     app,

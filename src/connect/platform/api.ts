@@ -65,7 +65,7 @@ export interface ApiOptions {
   http: Http
   /** The pool for uploads; defaults to `http`. */
   uploads?: Http
-  /** The deadline of a call with all its retries, in ms. Getting a token and a permit has deadlines of its own. */
+  /** The deadline of a call with all its retries, in ms. Waiting for a token or the rate limit is not included. */
   deadlineMs?: number
 }
 

@@ -45,7 +45,9 @@ export type ConnectionListItem =
 
 export interface ReencryptResult {
   reencrypted: number
+  /** Number of records that already used the first key. */
   current: number
+  /** One reason per record that could not be decrypted. */
   unreadable: string[]
 }
 

@@ -120,9 +120,9 @@ async function refreshLocked(
     read = assertActive(found)
     refreshToken = read.connection.refreshToken
     if (refreshToken === null) {
-      const newer = await revoke(deps, read, EXPIRED)
+      const reconnected = await revoke(deps, read, EXPIRED)
       await settle(handle.release())
-      return newer
+      return reconnected
     }
     if (!(await handle.confirm())) return null
   } catch (error) {
