@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import * as z from 'zod'
 import { TOKEN_ENDPOINT_MS } from '../platform/contract.ts'
@@ -17,8 +17,15 @@ export interface BrowserSession {
 /** How a request ended: the bxcontext that was connected, or the code of the failure. */
 export type Outcome = { connected: string } | { failed: FailureCode }
 
+/** A request that has ended, with its outcome. */
+export interface EndedRequest {
+  authorizationRequestId: string
+  outcome: Outcome
+}
+
 /** What the authorization url needs. */
 export interface Consent {
+  authorizationRequestId: string
   bxcontext: string
   state: string
   codeVerifier: string
@@ -26,6 +33,7 @@ export interface Consent {
 
 /** The platform returned a different bxcontext than the one to be reconnected; the user decides. */
 export interface Mismatch {
+  authorizationRequestId: string
   /** Identifies the question, for `confirm`. */
   id: string
   /** The bxcontext that arrived. */
@@ -36,6 +44,7 @@ export interface Mismatch {
 
 /** What the code exchange needs. Only one caller gets it, so the code is sent once. */
 export interface PendingExchange {
+  authorizationRequestId: string
   bxcontext: string
   /** The bxcontext that was to be reconnected. */
   expected: string | undefined
@@ -55,8 +64,11 @@ export interface NotedFailure {
 
 /** Connect flows that have started and not finished. Every method throws `StoreUnavailableError`. */
 export interface AuthorizationRequests {
-  /** Starts a request, which accepts one bxcontext for 15 minutes. `expected`: the one to be reconnected. */
-  start(browser: BrowserSession, expected?: string): Promise<void>
+  /**
+   * Starts a request, which accepts one bxcontext for 15 minutes. `expected`: the one to be reconnected. Resolves to its
+   * id, which is no secret.
+   */
+  start(browser: BrowserSession, expected?: string): Promise<string>
   /**
    * Consumes a started request and binds the bxcontext that arrived to a new random state (RFC 6749 section 10.12). If
    * it is not the expected one, resolves to a `Mismatch`. Throws `ConnectError` (`missing_authorization_request`) if no
@@ -71,19 +83,25 @@ export interface AuthorizationRequests {
    * Consumes the request of this state, atomically: one caller among all processes gets the `PendingExchange`, the others
    * wait for its outcome. Throws `ConnectError` (`invalid_state`, `exchange_incomplete`).
    */
-  consume(browser: BrowserSession, state: string): Promise<PendingExchange | Outcome>
+  consume(browser: BrowserSession, state: string): Promise<PendingExchange | EndedRequest>
   /** Stores how this browser's latest flow failed, for 15 minutes. */
   noteFailure(browser: BrowserSession, failure: NotedFailure): Promise<void>
   /** Resolves to how this browser's latest flow failed, or null. */
   lastFailure(browser: BrowserSession): Promise<NotedFailure | null>
 }
 
+/** Requests of an earlier version have no id. */
+const authorizationRequestId = z.string().default(() => randomUUID())
+
 /** A started request, which waits for its bxcontext. `expiresAt` is in ms since 1970. */
-const pendingSchema = z.array(z.object({ expiresAt: z.number(), expected: z.string().optional() }))
+const pendingSchema = z.array(
+  z.object({ id: authorizationRequestId, expiresAt: z.number(), expected: z.string().optional() }),
+)
 type PendingRequest = z.infer<typeof pendingSchema>[number]
 
 const failureCode = z.custom<FailureCode>(isFailureCode)
 const common = {
+  authorizationRequestId,
   session: z.string(),
   bxcontext: z.string(),
   expected: z.string().optional(),
@@ -127,30 +145,35 @@ export function createAuthorizationRequests(
 ): AuthorizationRequests {
   const deps: Dependencies = { store, now }
   return {
-    start: (browser, expected) =>
-      updatePending(deps, browser, (pending) =>
-        [...pending, { expiresAt: now() + LIFETIME_MS, expected }].slice(-MAX_PENDING),
-      ),
+    async start(browser, expected) {
+      const id = randomUUID()
+      await updatePending(deps, browser, (pending) =>
+        [...pending, { id, expiresAt: now() + LIFETIME_MS, expected }].slice(-MAX_PENDING),
+      )
+      return id
+    },
 
     async bindBxcontext(browser, bxcontext) {
-      const { expiresAt, expected } = await takePending(deps, browser, bxcontext)
+      const { id: authorizationRequestId, expiresAt, expected } = await takePending(deps, browser, bxcontext)
+      const common = { authorizationRequestId, bxcontext, expiresAt }
       if (expected === undefined || expected === bxcontext)
-        return createConsent(deps, browser, bxcontext, expiresAt, expected)
+        return createConsent(deps, browser, { ...common, expected })
       const id = randomBytes(16).toString('base64url')
-      await writeRequest(deps, browser, id, { phase: 'confirming', bxcontext, expected, expiresAt })
-      return { id, bxcontext, expected }
+      await writeRequest(deps, browser, id, { ...common, phase: 'confirming', expected })
+      return { authorizationRequestId, id, bxcontext, expected }
     },
 
     async mismatch(browser, id) {
-      const { bxcontext, expected } = (await readMismatch(deps, browser, id)).request
-      return { id, bxcontext, expected }
+      const { authorizationRequestId, bxcontext, expected } = (await readMismatch(deps, browser, id)).request
+      return { authorizationRequestId, id, bxcontext, expected }
     },
 
     async confirm(browser, id) {
       const { request, value } = await readMismatch(deps, browser, id)
       if (!(await store.compareAndSet(requestKey(browser, id), value, null)))
         throw new ConnectError('invalid_state')
-      return createConsent(deps, browser, request.bxcontext, request.expiresAt)
+      const { authorizationRequestId, bxcontext, expiresAt } = request
+      return createConsent(deps, browser, { authorizationRequestId, bxcontext, expiresAt })
     },
 
     noteFailure: (browser, failure) => store.set(failureKey(browser), JSON.stringify(failure), LIFETIME_MS),
@@ -165,7 +188,10 @@ export function createAuthorizationRequests(
       for (;;) {
         const { request, value } = await readRequest(deps, browser, state)
         if (request.phase === 'confirming') throw new ConnectError('invalid_state')
-        if (request.phase === 'ended') return request.outcome
+        if (request.phase === 'ended') {
+          const { authorizationRequestId, outcome } = request
+          return { authorizationRequestId, outcome }
+        }
         if (request.phase === 'consenting') {
           const exchange = await claimExchange(deps, requestKey(browser, state), request, value)
           if (exchange) return exchange
@@ -210,15 +236,18 @@ async function takePending(deps: Dependencies, browser: BrowserSession, bxcontex
 async function createConsent(
   deps: Dependencies,
   browser: BrowserSession,
-  bxcontext: string,
-  expiresAt: number,
-  expected?: string,
+  common: {
+    authorizationRequestId: string
+    bxcontext: string
+    expiresAt: number
+    expected?: string | undefined
+  },
 ): Promise<Consent> {
   const state = randomState()
   const codeVerifier = randomCodeVerifier()
-  const request = { phase: 'consenting', bxcontext, expected, expiresAt, codeVerifier } as const
-  await writeRequest(deps, browser, state, request)
-  return { bxcontext, state, codeVerifier }
+  await writeRequest(deps, browser, state, { ...common, phase: 'consenting', codeVerifier })
+  const { authorizationRequestId, bxcontext } = common
+  return { authorizationRequestId, bxcontext, state, codeVerifier }
 }
 
 function writeRequest(
@@ -260,6 +289,7 @@ async function claimExchange(
   const ttlMs = Math.max(request.expiresAt - now(), WAIT_MS)
   if (!(await store.compareAndSet(key, value, claimed, ttlMs))) return null
   return {
+    authorizationRequestId: request.authorizationRequestId,
     bxcontext: request.bxcontext,
     expected: request.expected,
     codeVerifier,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Logger } from 'pino'
+import { eventContext } from '../events.ts'
 import { bxcontextSchema, START_PAGE } from '../platform/contract.ts'
 import {
   ConfigurationError,
@@ -17,6 +18,7 @@ import type {
   Mismatch,
   PendingExchange,
 } from './authorization-requests.ts'
+import { type BrowserFlow, publishArrival, publishRedirect } from './browser-events.ts'
 import { ConnectError, consentFailure, type FailureCode, isFailureCode } from './errors.ts'
 
 /** The pages that the flow needs. */
@@ -62,15 +64,21 @@ export function connectRoutes(options: ConnectRoutesOptions): Router {
   const { authorizationRequests, oauth, baseUrl, pages } = options
   const [bxcontextUrl, redirectUri] = redirectUrls(baseUrl)
   const browserOf = (req: Request) => browserSession(req, pages)
-  const redirectToConsent = async (res: Response, consent: Consent) =>
-    res.redirect(303, (await oauth.authorizationUrl({ ...consent, redirectUri })).href)
+  const redirect = (res: Response, flow: BrowserFlow, url: URL) => {
+    publishRedirect(flow, url)
+    res.redirect(303, url.href)
+  }
+  const redirectToConsent = async (res: Response, userId: string, consent: Consent) =>
+    redirect(res, { userId, ...consent }, await oauth.authorizationUrl({ ...consent, redirectUri }))
 
   return (
     Router()
       .post('/connect', async (req, res) => {
-        const browser = browserOf(req)
-        await authorizationRequests.start(browser, expectedBxcontext(req))
-        res.redirect(303, oauth.startUrl(bxcontextUrl).href)
+        const [browser, startedAt, bxcontext] = [browserOf(req), Date.now(), expectedBxcontext(req)]
+        const authorizationRequestId = await authorizationRequests.start(browser, bxcontext)
+        const flow = { userId: browser.userId, authorizationRequestId, ...(bxcontext && { bxcontext }) }
+        publishArrival(flow, 'POST', addressOf(req, baseUrl), { startedAt, form: req.body ?? {} })
+        redirect(res, flow, oauth.startUrl(bxcontextUrl))
       })
 
       // A visit consumes the request, so a HEAD request (of a mail scanner, for example) must not count as one.
@@ -79,20 +87,33 @@ export function connectRoutes(options: ConnectRoutesOptions): Router {
       })
 
       .get(BXCONTEXT_PATH, topLevelOnly, async (req, res) => {
-        const browser = browserOf(req)
-        const bound = await authorizationRequests.bindBxcontext(
-          browser,
-          parseBxcontext(req.query[START_PAGE.bxcontext]),
-        )
-        if ('id' in bound) res.redirect(303, `/connect/confirm/${bound.id}`)
-        else await redirectToConsent(res, bound)
+        const [browser, startedAt, url] = [browserOf(req), Date.now(), addressOf(req, baseUrl)]
+        const { userId } = browser
+        try {
+          const bxcontext = parseBxcontext(req.query[START_PAGE.bxcontext])
+          const bound = await authorizationRequests.bindBxcontext(browser, bxcontext)
+          publishArrival({ userId, ...bound }, 'GET', url, { startedAt })
+          if (!('id' in bound)) return await redirectToConsent(res, userId, bound)
+          publishRedirect({ userId, ...bound }, new URL('/connect/confirm', baseUrl))
+          res.redirect(303, `/connect/confirm/${bound.id}`)
+        } catch (error) {
+          if (error instanceof ConnectError) {
+            publishArrival({ userId }, 'GET', url, { startedAt })
+            publishRedirect({ userId }, new URL(BXCONTEXT_PATH, baseUrl), error.code)
+          }
+          throw error
+        }
       })
 
       .get('/connect/confirm/:id', async (req, res) => {
         pages.askAboutMismatch(req, res, await authorizationRequests.mismatch(browserOf(req), req.params.id))
       })
       .post('/connect/confirm/:id', async (req, res) => {
-        await redirectToConsent(res, await authorizationRequests.confirm(browserOf(req), req.params.id))
+        const [browser, startedAt] = [browserOf(req), Date.now()]
+        const { userId } = browser
+        const consent = await authorizationRequests.confirm(browser, req.params.id)
+        publishArrival({ userId, ...consent }, 'POST', new URL('/connect/confirm', baseUrl), { startedAt })
+        await redirectToConsent(res, userId, consent)
       })
 
       .get(CALLBACK_PATH, topLevelOnly, (req, res) => handleCallback(options, req, res))
@@ -122,20 +143,30 @@ export const redirectFailedCallback: ErrorRequestHandler = (error, req, res, nex
 async function handleCallback(options: ConnectRoutesOptions, req: Request, res: Response): Promise<void> {
   const { authorizationRequests, pages } = options
   if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
+  const { baseUrl } = options
   const browser = browserSession(req, pages)
+  const flow: BrowserFlow = { userId: browser.userId }
+  const startedAt = Date.now()
+  const arrived = () => publishArrival(flow, 'GET', addressOf(req, baseUrl), { startedAt })
   let expected: string | undefined
   try {
     const parameters = callbackParameters(req)
     const consumed = await authorizationRequests.consume(browser, parameters.state)
+    flow.authorizationRequestId = consumed.authorizationRequestId
+    arrived()
     if ('end' in consumed) {
       expected = consumed.expected
-      await exchange(options, req, browser.userId, consumed, parameters)
-    } else if ('failed' in consumed) throw new ConnectError(consumed.failed)
+      const context = { ...flow, bxcontext: consumed.bxcontext }
+      await eventContext.run(context, () => exchange(options, req, browser.userId, consumed, parameters))
+    } else if ('failed' in consumed.outcome) throw new ConnectError(consumed.outcome.failed)
     res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
+    publishRedirect(flow, new URL('/connections', baseUrl))
     await pages.showConnected(req, res)
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error
     const { code, reason } = error
+    if (!flow.authorizationRequestId) arrived()
+    publishRedirect(flow, new URL(FAILED_PATH, baseUrl), code)
     res.locals.failure = { code, reason }
     // The store refuses writes, so only the browser can remember this failure.
     if (code === 'not_saved_yet') return redirectToFailure(req, res, code)
@@ -157,7 +188,7 @@ async function exchange(
     if (error !== undefined) throw consentFailure(error)
     if (code === undefined) throw new ConnectError('invalid_callback')
     const callbackUrl = new URL(baseUrl + CALLBACK_PATH)
-    callbackUrl.search = new URL(req.originalUrl, baseUrl).search
+    callbackUrl.search = addressOf(req, baseUrl).search
     const sentAt = Date.now()
     const tokens = await oauth.exchangeCode({ callbackUrl, bxcontext, state, codeVerifier })
     if ((await vault.connect({ userId, bxcontext }, tokens, sentAt)) === 'pending')
@@ -173,6 +204,9 @@ async function exchange(
     throw failure
   }
 }
+
+/** The address that the browser opened. */
+const addressOf = (req: Request, baseUrl: string) => new URL(req.originalUrl, baseUrl)
 
 const sessionDigest = (req: Request) => createHash('sha256').update(req.sessionID).digest('base64url')
 

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type * as z from 'zod'
+import { apiCallChannel } from '../events.ts'
+import { publishApiCall } from './api-events.ts'
 import { type Bulkhead, createBulkhead } from './bulkhead.ts'
 import { MAX_PAGE, PAGING, TOTAL_HEADER } from './contract.ts'
 import {
@@ -197,10 +199,23 @@ async function sendWithPermit(
     leave = typeof entered === 'function' ? entered : await entered
     sentAt = performance.now()
     if (deadline) request.deadlineMs = deadline.at - sentAt
-    return await pool.send(request)
+    return apiCallChannel.hasSubscribers
+      ? await sendAndPublish(pool, request, source)
+      : await pool.send(request)
   } finally {
     leave?.()
     release?.(sentAt)
+  }
+}
+
+async function sendAndPublish(pool: Http, request: HttpRequest, source: TokenSource): Promise<HttpResponse> {
+  const startedAt = Date.now()
+  let response: HttpResponse | undefined
+  try {
+    response = await pool.send(request)
+    return response
+  } finally {
+    publishApiCall(request, response, source, startedAt)
   }
 }
 

@@ -168,6 +168,22 @@ function transportError(error: unknown): unknown {
   return new PlatformUnavailableError('no_answer', `no answer (${String(code ?? name ?? 'unknown error')})`)
 }
 
+/** Headers of a response that say how to read it, for events. */
+const DESCRIBING_HEADERS = [
+  'content-type',
+  'retry-after',
+  'www-authenticate',
+  'x-odata-total-count',
+  'location',
+]
+
+export function responseHeaders(response: HttpResponse | undefined): [name: string, value: string][] {
+  return DESCRIBING_HEADERS.flatMap((name): [string, string][] => {
+    const value = response?.header(name)
+    return value === undefined ? [] : [[name, value]]
+  })
+}
+
 /** Parses JSON; undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {

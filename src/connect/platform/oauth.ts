@@ -1,4 +1,6 @@
 import * as client from 'openid-client'
+import { type EventResponse, publish, tokenRequestChannel } from '../events.ts'
+import { mask } from '../masking.ts'
 import { fieldOf } from './api.ts'
 import { BXCONTEXT_PARAMETER, START_PAGE, TOKEN_PATH, tokenResponseSchema } from './contract.ts'
 import {
@@ -8,7 +10,7 @@ import {
   PlatformRejectedError,
   PlatformUnavailableError,
 } from './errors.ts'
-import { type Http, type HttpResponse, outageOf, parseJson } from './http.ts'
+import { type Http, type HttpResponse, outageOf, parseJson, responseHeaders } from './http.ts'
 
 /** A token response (RFC 6749 section 5.1). */
 export interface Tokens {
@@ -147,7 +149,14 @@ function unwrap(error: unknown): PlatformError {
 
 /** Sends openid-client's request through our pool. Resolves to a token response; throws the error of any other one. */
 async function tokenRequest(http: Http, url: string, { headers, body }: client.CustomFetchOptions) {
-  const response = await http.send({ method: 'POST', url, headers, body: String(body) })
+  const startedAt = Date.now()
+  const form = String(body)
+  let response: HttpResponse | undefined
+  try {
+    response = await http.send({ method: 'POST', url, headers, body: form })
+  } finally {
+    if (tokenRequestChannel.hasSubscribers) publishTokenRequest(url, form, response, startedAt)
+  }
   const json = parseJson(response.text)
   if (response.status < 200 || response.status > 299 || json === undefined) throw tokenFailure(response, json)
   const parsed = tokenResponseSchema.safeParse(json)
@@ -162,6 +171,37 @@ async function tokenRequest(http: Http, url: string, { headers, body }: client.C
     expires_in: expires_in ?? undefined,
     scope: scope ?? undefined,
   })
+}
+
+function publishTokenRequest(
+  url: string,
+  form: string,
+  response: HttpResponse | undefined,
+  startedAt: number,
+): void {
+  const json = parseJson(response?.text ?? '')
+  const isObject = typeof json === 'object' && json !== null
+  const { request, answer, headers } = mask({
+    request: new URLSearchParams(form),
+    answer: isObject ? Object.entries(json) : [],
+    headers: responseHeaders(response),
+  })
+  const answered: EventResponse | undefined = response && {
+    status: response.status,
+    headers,
+    parameters: answer,
+    ...(!isObject && { bodyLength: response.text.length }),
+  }
+  const contentType = { name: 'content-type', value: 'application/x-www-form-urlencoded' }
+  publish(
+    tokenRequestChannel,
+    {
+      request: { method: 'POST', url, headers: [contentType], parameters: request },
+      ...(answered && { response: answered }),
+    },
+    {},
+    startedAt,
+  )
 }
 
 /** Error codes that mean a wrong configuration of this app (RFC 6749 section 5.2). */

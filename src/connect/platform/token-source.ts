@@ -11,6 +11,8 @@ export type CallOutcome =
 export interface TokenSource {
   /** Names the account: at most 16 of its calls are in flight at a time. */
   readonly account: string
+  /** The connection, if it is one. */
+  readonly connection?: { userId: string; bxcontext: string }
   /** Resolves to a token that is believed to be valid. */
   accessToken(): Promise<string>
   /** Resolves to a token to use instead of one that the API answered 401 to. Refreshes at most once per rejected token. */

@@ -3,6 +3,7 @@
  * wins, of two results for a grant the one requested later, and tokens win over a revocation of the same grant.
  */
 import type { Logger } from 'pino'
+import { connectionChannel, publish, recordChannel } from '../events.ts'
 import { NotConnectedError } from '../platform/errors.ts'
 import type { BxcontextIndex } from './bxcontext-index.ts'
 import { type ActiveConnection, FORMAT, type RevokedConnection } from './connection.ts'
@@ -34,11 +35,17 @@ export async function saveTokens(
   read: StoredConnection,
   next: ActiveConnection,
 ): Promise<ActiveConnection> {
+  const startedAt = Date.now()
+  const written = (isWritten: boolean) =>
+    publish(recordChannel, { action: 'refreshed', written: isWritten }, next, startedAt)
   for (let latest = read; ; ) {
     if (await connections.replace(latest, next)) {
       log.info({ grantId: next.grantId, expiresAt: next.expiresAt }, 'token refreshed')
+      written(true)
+      publish(connectionChannel, { type: 'refreshed', ...scopesOf(next) }, next)
       return next
     }
+    written(false)
     const found = await connections.read(next)
     if (!found) throw new NotConnectedError()
     if (found.connection.grantId !== next.grantId) return assertActive(found).connection
@@ -63,6 +70,7 @@ export async function revoke(
   read: StoredActive,
   revokedReason: string,
 ): Promise<ActiveConnection> {
+  const startedAt = Date.now()
   for (let latest = read; ; ) {
     const { userId, bxcontext, grantId, scopes, connectedAt, refreshedAt, accessToken } = latest.connection
     const next: RevokedConnection = {
@@ -79,6 +87,8 @@ export async function revoke(
     }
     if (await connections.replace(latest, next)) {
       log.warn({ grantId, revokedReason }, 'connection revoked')
+      publish(recordChannel, { action: 'revoked', written: true }, next, startedAt)
+      publish(connectionChannel, { type: 'revoked', reason: revokedReason }, next)
       await health.clear(next).catch(() => {})
       throw revokedError(next)
     }
@@ -89,11 +99,16 @@ export async function revoke(
   }
 }
 
+const scopesOf = ({ scopes }: ActiveConnection) => (scopes ? { scopes } : {})
+
 /** Writes a new consent over any record but that of a newer consent. Resolves to the connection that is stored. */
 export async function saveConsent(
   { connections, now }: WriteDependencies,
   connection: ActiveConnection,
 ): Promise<ActiveConnection> {
+  const startedAt = Date.now()
+  const saved = (written: boolean) =>
+    publish(recordChannel, { action: 'saved', written }, connection, startedAt)
   for (;;) {
     const stored = await connections.read(connection).catch((error: unknown) => {
       if (error instanceof DecryptionError) return 'unreadable' as const
@@ -101,17 +116,24 @@ export async function saveConsent(
     })
     if (stored === 'unreadable') {
       await connections.write(connection)
+      saved(true)
       return connection
     }
     if (stored && isActive(stored)) {
       const { connectedAt } = stored.connection
       // A time in the future comes from a machine whose clock is ahead; it proves nothing.
-      if (connectedAt > connection.connectedAt && connectedAt <= now()) return stored.connection
+      if (connectedAt > connection.connectedAt && connectedAt <= now()) {
+        saved(false)
+        return stored.connection
+      }
     }
     const written = stored
       ? (await connections.replace(stored, connection)) !== null
       : await connections.create(connection)
-    if (written) return connection
+    if (written) {
+      saved(true)
+      return connection
+    }
   }
 }
 

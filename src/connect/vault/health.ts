@@ -32,7 +32,8 @@ export interface HealthRecords {
   noteRefreshProblem(ref: ConnectionRef, problem: Problem): Promise<void>
   /** Counts a failed refresh. Resolves to the number of consecutive failures. */
   refreshFailed(ref: ConnectionRef): Promise<number>
-  refreshSucceeded(ref: ConnectionRef): Promise<void>
+  /** Resolves to whether the refresh before it had failed. */
+  refreshSucceeded(ref: ConnectionRef): Promise<boolean>
   /**
    * Counts a 401 to a token that cannot be refreshed, at most one a minute. Resolves to their number since the last
    * successful call.
@@ -103,7 +104,12 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
     },
 
     async refreshSucceeded(ref) {
-      await update(ref, (health) => ({ ...health, problem: null, refreshFailures: 0, rejected: null }))
+      let hadFailed = false
+      await update(ref, (health) => {
+        hadFailed = health.refreshFailures > 0
+        return { ...health, problem: null, refreshFailures: 0, rejected: null }
+      })
+      return hadFailed
     },
 
     async tokenRejected(ref) {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { connectionChannel, eventContext, publish, refreshLockChannel } from '../events.ts'
 import {
   ConfigurationError,
   InvalidGrantError,
@@ -52,8 +53,15 @@ export function createRefresher(options: RefreshOptions): Refresher {
       // Manual refreshes have other pauses and errors than automatic ones, so the two are not shared.
       const key = `${manual}:${current.encrypted}`
       let shared = inFlight.get(key)
-      if (!shared) {
-        shared = refreshWithLock(deps, current, manual).finally(() => inFlight.delete(key))
+      if (shared) {
+        publish(refreshLockChannel, { outcome: 'joined' }, current.connection)
+      } else {
+        const { userId, bxcontext } = current.connection
+        shared = eventContext
+          .run({ ...eventContext.getStore(), userId, bxcontext }, () =>
+            refreshWithLock(deps, current, manual),
+          )
+          .finally(() => inFlight.delete(key))
         inFlight.set(key, shared)
       }
       return withTimeout(shared, waitMs)
@@ -79,9 +87,12 @@ async function refreshWithLock(deps: RefreshDependencies, current: StoredActive,
   const { connections, lock, now, waitMs } = deps
   const ref = current.connection
   const deadline = now() + waitMs
+  const startedAt = Date.now()
+  let waiting = false
   for (let pauseMs = POLL_MS; ; pauseMs = Math.min(pauseMs * 1.2, 4 * POLL_MS)) {
     const acquired = await lock.acquire(ref, manual)
     const handle = isHandle(acquired) ? acquired : null
+    if (handle) publish(refreshLockChannel, { outcome: 'acquired' }, ref, startedAt)
     // Read after acquiring: the previous holder wrote its result before it released the lock.
     const latest = await connections.read(ref).catch(async (error: unknown) => {
       if (handle) await settle(handle.release())
@@ -93,7 +104,13 @@ async function refreshWithLock(deps: RefreshDependencies, current: StoredActive,
     } else {
       const newer = newerThan(current, latest, now())
       if (newer) return newer
-      if (acquired !== 'busy') throw backoffError(acquired as Backoff, manual)
+      if (acquired !== 'busy') {
+        const { reason } = acquired as Backoff
+        publish(refreshLockChannel, { outcome: 'paused', reason }, ref, startedAt)
+        throw backoffError(acquired as Backoff, manual)
+      }
+      if (!waiting) publish(refreshLockChannel, { outcome: 'busy' }, ref, startedAt)
+      waiting = true
     }
     if (now() > deadline)
       throw new PlatformUnavailableError('no_answer', 'another process is still refreshing')
@@ -155,7 +172,7 @@ async function requestRefresh(
   read: StoredActive,
   refreshToken: string,
 ) {
-  const { oauth, unsaved, health, index, now } = deps
+  const { oauth, unsaved, index, now } = deps
   const { bxcontext } = read.connection
   const sentAt = now()
   try {
@@ -169,7 +186,7 @@ async function requestRefresh(
     const finish = async () => {
       await Promise.all([
         settle(handle.releaseAfterRefresh(sentAt)),
-        health.refreshSucceeded(next).catch(() => {}),
+        noteRecovery(deps, next).catch(() => {}),
         // Adds connections that were stored before the index existed.
         index.add(next).catch(() => {}),
       ])
@@ -189,6 +206,10 @@ async function requestRefresh(
   }
 }
 
+async function noteRecovery({ health }: RefreshDependencies, connection: ActiveConnection): Promise<void> {
+  if (await health.refreshSucceeded(connection)) publish(connectionChannel, { type: 'recovered' }, connection)
+}
+
 async function recordFailure(
   { health, log }: RefreshDependencies,
   handle: LockHandle,
@@ -198,6 +219,7 @@ async function recordFailure(
   const { code, reason, retryAfterMs } = error
   const misconfigured = error instanceof ConfigurationError
   log[misconfigured ? 'error' : 'warn']({ grantId: connection.grantId, code, reason }, 'token refresh failed')
+  publish(connectionChannel, { type: 'refreshFailed', reason: code }, connection)
   const outage = error instanceof PlatformUnavailableError ? error.kind : 'unreadable'
   await health.noteRefreshProblem(connection, misconfigured ? 'misconfigured' : outage).catch(() => {})
   await settle(handle.releaseWithBackoff(misconfigured ? 'misconfigured' : 'unavailable', retryAfterMs))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { connectionChannel, publish, recordChannel } from '../events.ts'
 import { PlatformRejectedError, RefreshedRecentlyError } from '../platform/errors.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { TokenSource } from '../platform/token-source.ts'
@@ -118,6 +119,7 @@ export function createVault(options: VaultOptions): Vault {
 
     tokenSource: (ref) => ({
       account: refName(ref),
+      connection: ref,
       accessToken: () => accessToken(deps, ref),
       refresh: (rejectedToken) => refreshRejected(deps, ref, rejectedToken),
       noteCall: (outcome) => health.noteCall(ref, outcome),
@@ -239,6 +241,8 @@ async function connect(
   // The account is connected, even if an earlier pause or problem could not be cleared.
   await Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
   log.info({ grantId: connection.grantId, expiresAt: connection.expiresAt }, 'account connected')
+  const { scopes } = connection
+  publish(connectionChannel, { type: 'connected', ...(scopes && { scopes }) }, connection)
   return pending ? 'pending' : 'saved'
 }
 
@@ -269,6 +273,10 @@ async function disconnect(
   // Held tokens may have been stored in the meantime.
   if (held) await connections.remove(ref)
   await Promise.all([index.remove(ref), health.clear(ref)]).catch(() => {})
-  if (removed) log.info('account disconnected')
+  if (removed) {
+    log.info('account disconnected')
+    publish(recordChannel, { action: 'deleted', written: true }, ref)
+    publish(connectionChannel, { type: 'disconnected' }, ref)
+  }
   return removed
 }

@@ -2,6 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import express, { type Request, Router } from 'express'
 import type { Logger } from 'pino'
 import { AppError } from '../../connect/app-error.ts'
+import { publish, webhookChannel } from '../../connect/events.ts'
 import { BUILDER_REQUESTED, webhookEventSchema } from './contract.ts'
 import type { Pending } from './pending.ts'
 import type { Events } from './webhook-events.ts'
@@ -96,6 +97,7 @@ export function webhookRoutes(options: WebhookOptions): Router {
       const fresh = await events.add({ ...event.data, id, type })
       res.status(fresh ? 202 : 200).json({ received: id, fresh })
       log.info({ type, fresh }, 'webhook')
+      await publishWebhook(id, type, data?.bxcontext)
       if (fresh && (type === BUILDER_REQUESTED || !event.data.type)) await fetchFor(data?.bxcontext ?? null)
     },
   )
@@ -108,6 +110,16 @@ export function webhookRoutes(options: WebhookOptions): Router {
       return given.length === expected.length && timingSafeEqual(given, expected)
     })
     return matches.includes(true)
+  }
+
+  async function publishWebhook(
+    id: string,
+    type: string,
+    bxcontext: string | null | undefined,
+  ): Promise<void> {
+    if (!bxcontext || !webhookChannel.hasSubscribers) return
+    const userIds = await usersOf(bxcontext).catch(() => [])
+    publish(webhookChannel, { id, type, userIds }, { bxcontext })
   }
 
   /** Fetches the builder requests of the affected connections, so that open pages are updated. */

@@ -64,7 +64,7 @@ test('of many callers, one consumes a request and the others get its outcome', a
   const consumed = Promise.all(
     Array.from({ length: 20 }, async () => {
       const exchange = await requests.consume(ANN, state)
-      if (!('end' in exchange)) return exchange
+      if (!('end' in exchange)) return exchange.outcome
       expect(exchange).toMatchObject({ bxcontext: 'ctx', codeVerifier })
       await exchange.end({ connected: 'ctx' })
       return 'exchanged'

@@ -1,0 +1,147 @@
+/**
+ * What the core publishes about its work, on `node:diagnostics_channel`. Logs, metrics and the flow inspector can
+ * subscribe; the core imports none of them. Publishing costs nothing while nobody subscribes: every publisher checks
+ * `hasSubscribers` before it builds an event. Secrets are masked before they are published.
+ *
+ * Subscribers run synchronously and must not throw.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { channel } from 'node:diagnostics_channel'
+import type { EventParameter } from './masking.ts'
+import { requestContext } from './request-context.ts'
+
+/** What an event belongs to. */
+export interface EventContext {
+  userId?: string
+  bxcontext?: string
+  /** The id of the connect flow. It is no secret. */
+  authorizationRequestId?: string
+  /** The HTTP request of this app that is being handled. */
+  requestId?: string
+}
+
+interface CommonFields {
+  context: EventContext
+  /** When it began, in ms since 1970. */
+  at: number
+  /** How long it took, in ms. */
+  ms: number
+}
+
+export interface EventRequest {
+  method: string
+  /** Without its query, which is in `parameters`. */
+  url: string
+  headers: EventParameter[]
+  parameters: EventParameter[]
+}
+
+export interface EventResponse {
+  status: number
+  headers: EventParameter[]
+  parameters: EventParameter[]
+  /** The length of a body that is not part of the event, in characters. */
+  bodyLength?: number
+}
+
+/** A request or a response of the connect flow in the browser. */
+export interface BrowserEvent extends CommonFields {
+  /** `in`: the browser opened an address of this app. `out`: this app redirects the browser. */
+  direction: 'in' | 'out'
+  /** The request that arrived, or the one that the browser makes next. */
+  request: EventRequest
+  /** Why the flow failed, if this redirect shows a failure. */
+  failure?: string
+}
+
+/** A request to the token endpoint. */
+export interface TokenRequestEvent extends CommonFields {
+  request: EventRequest
+  /** Absent if there was no complete answer. */
+  response?: EventResponse
+}
+
+/** One attempt of an API call. */
+export interface ApiCallEvent extends CommonFields {
+  request: EventRequest
+  /** Absent if there was no complete answer. */
+  response?: EventResponse
+}
+
+/** How a caller that needs a refresh came by the result. */
+export interface RefreshLockEvent extends CommonFields {
+  /**
+   * `acquired`: it refreshes itself. `joined`: it waits for a refresh of this process. `busy`: it waits for another
+   * process. `paused`: refreshing is paused, see `reason`.
+   */
+  outcome: 'acquired' | 'joined' | 'busy' | 'paused'
+  reason?: string
+}
+
+/** A write of a connection's record. */
+export interface RecordEvent extends CommonFields {
+  action: 'saved' | 'refreshed' | 'revoked' | 'deleted'
+  /** False if a newer record was kept, by compare-and-set. */
+  written: boolean
+}
+
+/** Something that happened to a connection, once each. */
+export interface ConnectionEvent extends CommonFields {
+  type: 'connected' | 'refreshed' | 'refreshFailed' | 'recovered' | 'revoked' | 'disconnected'
+  /** For `refreshFailed`: an error code. For `revoked`: a sentence. */
+  reason?: string
+  /** For `connected` and `refreshed`: the granted scopes, if the platform named them. */
+  scopes?: readonly string[]
+}
+
+/** A webhook of the platform. */
+export interface WebhookEvent extends CommonFields {
+  id: string
+  type: string
+  /** The users who are connected to its business. */
+  userIds: readonly string[]
+}
+
+export interface EventChannel<T> {
+  readonly hasSubscribers: boolean
+  publish(event: T): void
+  subscribe(onEvent: (event: T) => void): void
+  unsubscribe(onEvent: (event: T) => void): void
+}
+
+const typed = <T>(name: string) => channel(name) as unknown as EventChannel<T>
+
+export const browserChannel = typed<BrowserEvent>('connect:browser')
+export const tokenRequestChannel = typed<TokenRequestEvent>('connect:token-request')
+export const apiCallChannel = typed<ApiCallEvent>('connect:api-call')
+export const refreshLockChannel = typed<RefreshLockEvent>('connect:refresh-lock')
+export const recordChannel = typed<RecordEvent>('connect:record')
+export const connectionChannel = typed<ConnectionEvent>('connect:connection')
+export const webhookChannel = typed<WebhookEvent>('connect:webhook')
+
+/** What the current work belongs to; everything that it awaits inherits it. */
+export const eventContext = new AsyncLocalStorage<EventContext>()
+
+type Fields<T extends CommonFields> = Omit<T, keyof CommonFields>
+
+/**
+ * Publishes an event. `about` adds to the context of the current work. `startedAt`: when it began (ms since 1970); by
+ * default now.
+ */
+export function publish<T extends CommonFields>(
+  target: EventChannel<T>,
+  fields: Fields<T>,
+  about: EventContext = {},
+  startedAt = Date.now(),
+): void {
+  if (!target.hasSubscribers) return
+  const { userId, bxcontext, authorizationRequestId } = about
+  const context: EventContext = {
+    ...requestContext.getStore(),
+    ...eventContext.getStore(),
+    ...(userId !== undefined && { userId }),
+    ...(bxcontext !== undefined && { bxcontext }),
+    ...(authorizationRequestId !== undefined && { authorizationRequestId }),
+  }
+  target.publish({ ...fields, context, at: startedAt, ms: Date.now() - startedAt } as T)
+}

@@ -1,0 +1,85 @@
+import { inspect } from 'node:util'
+import { expect, test } from 'vitest'
+import { mask, Secret, splitUrl } from '../../src/connect/masking.ts'
+
+const TOKEN = 'secret-token-0123456789'
+
+test('a secret cannot be read, logged or serialised', () => {
+  const secret = new Secret('access_token', TOKEN)
+  const shown = [
+    String(secret),
+    JSON.stringify({ secret }),
+    inspect(secret),
+    inspect({ secret }, { showHidden: true }),
+  ]
+  expect(shown.join()).not.toContain('secret-token')
+  expect(shown[0]).toBe('[access_token, 23 characters]')
+})
+
+test('the same value has the same digest for one key, and another for another key', () => {
+  const [one, same, other] = [TOKEN, TOKEN, `${TOKEN}x`].map((value) =>
+    new Secret('code', value).digest('key'),
+  )
+  expect(same).toBe(one)
+  expect(other).not.toBe(one)
+  expect(new Secret('code', TOKEN).digest('another key')).not.toBe(one)
+})
+
+test('only parameters that are known to be public keep their value', () => {
+  const { query } = mask({
+    query: [
+      ['scope', 'leads'],
+      ['code', TOKEN],
+      ['session_handle', TOKEN],
+    ],
+  })
+  expect(query.map(({ value }) => (value instanceof Secret ? value.kind : value))).toEqual([
+    'leads',
+    'code',
+    'session_handle',
+  ])
+})
+
+test('a public value that repeats a secret of the same exchange is masked', () => {
+  const { form, answer } = mask({
+    form: [
+      ['refresh_token', TOKEN],
+      ['grant_type', 'refresh_token'],
+    ],
+    answer: [
+      ['error', 'invalid_grant'],
+      ['error_description', `The token ${TOKEN} has expired`],
+    ],
+  })
+  expect(form[1]?.value).toBe('refresh_token')
+  expect(answer[0]?.value).toBe('invalid_grant')
+  expect(answer[1]?.value).toBeInstanceOf(Secret)
+})
+
+test('a bearer token has the same digest as the token itself', () => {
+  const { headers, answer } = mask({
+    headers: [['authorization', `Bearer ${TOKEN}`]],
+    answer: [['access_token', TOKEN]],
+  })
+  const [sent, answered] = [headers, answer].flat().map(({ value }) => value as Secret)
+  expect(sent?.digest('key')).toBe(answered?.digest('key'))
+  expect(sent?.kind).toBe('access_token')
+})
+
+test('objects and lists in an answer are masked as a whole', () => {
+  const { answer } = mask({
+    answer: [
+      ['scope', { access: TOKEN }],
+      ['expires_in', 300],
+    ],
+  })
+  expect(answer[0]?.value).toBeInstanceOf(Secret)
+  expect(answer[1]?.value).toBe('300')
+})
+
+test('a URL is split into its address and its query, without the fragment', () => {
+  expect(splitUrl('https://platform.example/authorize?state=s#token=t')).toEqual({
+    address: 'https://platform.example/authorize',
+    query: [['state', 's']],
+  })
+})
