@@ -32,7 +32,8 @@ export function createApp({
   app.disable('etag')
   app.set('trust proxy', config.trustProxy)
 
-  app.use(requestLog(log), bodyDeadline(), pages(config))
+  const navigation = parts.flatMap((part) => part.navigation ?? [])
+  app.use(requestLog(log), bodyDeadline(), pages({ ...config, sandboxUrl: platform.sandboxUrl, navigation }))
   // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
   for (const { serverRoutes } of parts) if (serverRoutes) app.use(serverRoutes)
 
@@ -43,6 +44,7 @@ export function createApp({
   // Parse bodies before loading sessions: if the session cannot be loaded, the error page can offer to submit again.
   app.use(express.urlencoded({ extended: false, limit: '64kb' }), express.json({ limit: '64kb' }))
   app.use(sessions({ store: sessionStore, secrets, baseUrl }), notices(store))
+  for (const { middleware } of parts) if (middleware) app.use(middleware)
 
   app.use(signInRoutes({ requestedScopes: oauth.scopes }))
   app.use(connectRoutes({ authorizationRequests, oauth, vault, baseUrl, pages: connectPages, log }))

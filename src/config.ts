@@ -117,6 +117,7 @@ export const oauthSettings = settingsGroup({
       .default(AUTHORIZE_PATH),
     PLATFORM_AUTHORIZE_PARAMS: authorizeParams(),
     PLATFORM_PKCE: field.flag(true),
+    SANDBOX_URL: sandboxUrl(env),
   }),
   build: (values) => ({
     appUrl: values.PLATFORM_APP_URL,
@@ -128,6 +129,8 @@ export const oauthSettings = settingsGroup({
     /** Parameters that the authorization URL has in addition to those of the flow. */
     authorizeParams: values.PLATFORM_AUTHORIZE_PARAMS,
     pkce: values.PLATFORM_PKCE,
+    /** The sandbox's address, if the platform is the sandbox: pages link to it. */
+    sandboxUrl: values.SANDBOX_URL,
   }),
 })
 
@@ -189,6 +192,12 @@ function baseUrl(env: Environment) {
   const address = field.httpAddress({ hint: 'production needs the public https address', path: false, env })
   return field.isProduction(env) ? address : address.optional()
 }
+
+const sandboxUrl = (env: Environment) =>
+  field
+    .httpAddress({ hint: '', path: false, env })
+    .optional()
+    .refine((url) => url === undefined || !field.isProduction(env), 'must not be set in production')
 
 const isHost = (value: string) => isIP(value) !== 0 || /^[A-Za-z\d]([A-Za-z\d.-]*[A-Za-z\d])?$/.test(value)
 

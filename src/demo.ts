@@ -29,6 +29,7 @@ try {
     PLATFORM_API_URL: apiUrl,
     PLATFORM_CLIENT_ID: settings.clientId,
     PLATFORM_CLIENT_SECRET: settings.clientSecret,
+    SANDBOX_URL: settings.url,
     ...settings.shared,
   })
   for (const { prepareDemo } of features) await prepareDemo?.(config.dataDir)

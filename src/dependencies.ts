@@ -57,6 +57,7 @@ export async function createDependencies(
     dataDir: config.dataDir,
     encryptionKeys: tokenEncryptionKeys,
     platform: { apiUrl: platform.apiUrl, rateLimit: platform.rateLimit },
+    sandboxUrl: platform.sandboxUrl,
     shutdownSignal: shutdown.signal,
     // Called for a page, when all parts are there.
     sections: (page) =>

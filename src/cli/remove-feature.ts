@@ -17,6 +17,7 @@ const placesOf = (name: string) => [
   `src/sandbox/features/${name}`,
   `views/${name}`,
   `views/sandbox/${name}`,
+  `views/public/${name}`,
   `test/features/${name}`,
   `test/sandbox/features/${name}`,
   `docs/${name}.md`,

@@ -41,6 +41,8 @@ export interface FeatureContext {
   readonly encryptionKeys: readonly EncryptionKey[]
   /** The platform's API base URL, and its rate limit per credential; null: no limit. */
   readonly platform: { apiUrl: string; rateLimit: { limit: number; windowMs: number } | null }
+  /** The sandbox's address, if the platform is the sandbox. */
+  readonly sandboxUrl: string | undefined
   /** Aborted on shutdown, to close long-lived work such as server-sent events. */
   readonly shutdownSignal: AbortSignal
   /** Returns the sections that all features add to a page, such as `catalogues/catalogue`. */
@@ -51,11 +53,15 @@ export interface FeatureContext {
 export interface FeatureParts {
   /** Mounted before the browser middleware, for servers that authenticate with tokens or signatures. */
   serverRoutes?: RequestHandler
+  /** Mounted after sessions and CSRF protection and before all routes for browsers; must call `next`. */
+  middleware?: RequestHandler
   /**
    * Routes for signed-in users, mounted after sessions and CSRF protection. A handler must call `connectionRef` or
    * `requireUser`, which throw if the user is not signed in.
    */
   routes?: RequestHandler
+  /** Links in the header of every page for signed-in users. */
+  navigation?: { href: string; label: string }[]
   /** Returns the links for the card of an active connection. */
   connectionLinks?(ref: ConnectionRef): Promise<ConnectionLink[]>
   sections?: PageSection[]

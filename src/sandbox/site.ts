@@ -41,6 +41,7 @@ export function createSite(options: SiteOptions): Express {
   for (const { api } of parts) if (api) app.use('/api', api)
   app.use('/api', (_req, res) => notFound(res))
   app.use(headers(apps))
+  for (const { observe } of parts) if (observe) app.use(observe)
   app.use('/auth', provider.callback())
   app.use(rejectCrossSite)
   app.use(express.urlencoded({ extended: false, limit: '10kb' }))

@@ -17,15 +17,29 @@ export interface PagesOptions {
   production: boolean
   /** Whether other machines can use the demo sign-in, in which case every page shows a warning. */
   demoAllowRemote: boolean
+  /** The sandbox's address, if pages can link to it. */
+  sandboxUrl?: string | undefined
+  /** Links in the header, for signed-in users. */
+  navigation?: readonly { href: string; label: string }[]
 }
 
 /** Adds `res.page()`. Templates escape their output. */
-export function pages({ production, demoAllowRemote }: PagesOptions): RequestHandler {
+export function pages(options: PagesOptions): RequestHandler {
+  const { production, demoAllowRemote, sandboxUrl, navigation = [] } = options
   const eta = new Eta({ views, cache: production })
   const warning = DEMO && demoAllowRemote ? OPEN_DEMO : null
   return (req, res, next) => {
     const render = (view: string, data: object, notice: Notice | null) => {
-      const html = eta.render(`/${view}`, { user: currentUser(req), notice, warning, ...format, ...data })
+      const shared = {
+        user: currentUser(req),
+        notice,
+        warning,
+        navigation,
+        sandboxUrl,
+        styles: [],
+        scripts: [],
+      }
+      const html = eta.render(`/${view}`, { ...shared, ...format, ...data })
       res.type('html').send(html)
     }
     res.page = (view, data) => {

@@ -67,10 +67,13 @@ export async function startAll(
   const addresses = { PLATFORM_APP_URL: appUrl, PLATFORM_AUTH_URL: authUrl, PLATFORM_API_URL: apiUrl }
   const groups: Record<string, SettingsGroup<unknown>> = {}
   for (const { name, settings } of features) if (settings) groups[name] = settings
-  const config = readConfig(testEnv({ ...addresses, BASE_URL: url, DATA_DIR: dir, ...env }), {
-    demoSignIn: true,
-    features: groups,
-  })
+  const config = readConfig(
+    testEnv({ ...addresses, BASE_URL: url, DATA_DIR: dir, SANDBOX_URL: platform, ...env }),
+    {
+      demoSignIn: true,
+      features: groups,
+    },
+  )
   const logLines: string[] = []
   const log = createLog(config.logLevel, { write: (line) => void logLines.push(line) })
   const services = await createDependencies(config, log, [...features, probe], createHttpPools(pools))

@@ -2,6 +2,7 @@ import type { SandboxFeature } from '../feature.ts'
 import { builderRequests } from './builder-requests/index.ts'
 import { catalogues } from './catalogues/index.ts'
 import { firstParty } from './first-party/index.ts'
+import { flowInspector } from './flow-inspector/index.ts'
 import { leads } from './leads/index.ts'
 import { livePricing } from './live-pricing/index.ts'
 import { priceFiles } from './price-files/index.ts'
@@ -14,4 +15,5 @@ export const FEATURES: readonly SandboxFeature[] = [
   catalogues,
   priceFiles,
   livePricing,
+  flowInspector,
 ]

@@ -1,0 +1,89 @@
+import { LANE_NAMES, LANES, type Lane } from './flow.ts'
+import type { NumberedStep } from './flow-reader.ts'
+
+const LANE_WIDTH = 160
+const LEFT = 90
+const TOP = 56
+const ROW = 40
+const WIDTH = LEFT + LANE_WIDTH * (LANES.length - 1) + 130
+const MAX_LABEL = 62
+/** How many colours fingerprints have. */
+const COLOURS = 12
+const MAX_DOTS = 6
+
+const escapeXml = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+const xOf = (lane: Lane) => LEFT + LANES.indexOf(lane) * LANE_WIDTH
+
+/** The class that gives a fingerprint its colour: the same value has the same one everywhere. */
+export const colourOf = (fingerprint: string): string =>
+  `fp-${Number.parseInt(fingerprint.slice(-6), 16) % COLOURS}`
+
+/** The fingerprints of a step, each once. */
+export function fingerprintsOf({ request, response }: NumberedStep): string[] {
+  const parameters = [...(request?.parameters ?? []), ...(response?.parameters ?? [])]
+  const bearer = /[^ ]+$/.exec(request?.headers.authorization ?? '')?.[0]
+  const all = parameters.flatMap(({ fingerprint }) => fingerprint ?? [])
+  return [...new Set(bearer ? [...all, bearer] : all)]
+}
+
+/**
+ * Draws the steps as a sequence diagram in SVG. It is hidden from screen readers: pages also have the steps as a list.
+ * `hrefOf`: the address of a step, if it has one. `active`: the number of the step to highlight.
+ */
+export function drawDiagram(
+  steps: readonly NumberedStep[],
+  { hrefOf, active }: { hrefOf?: (number: number) => string; active?: number | undefined } = {},
+): string {
+  const height = TOP + steps.length * ROW + 24
+  const lanes = LANES.map((lane) => drawLane(lane, height)).join('')
+  const rows = steps.map((step, index) => drawStep(step, index, step.number === active, hrefOf)).join('')
+  return `<svg class="sequence" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" aria-hidden="true" focusable="false"><defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="head" d="M0 0 L10 5 L0 10 z"/></marker></defs>${lanes}${rows}</svg>`
+}
+
+function drawLane(lane: Lane, height: number): string {
+  const x = xOf(lane)
+  const [first = '', second = ''] = LANE_NAMES[lane].split(': ')
+  const name = second
+    ? `<text class="lane" x="${x}" y="16">${first}</text><text class="lane" x="${x}" y="32">${second}</text>`
+    : `<text class="lane" x="${x}" y="32">${first}</text>`
+  return `<line class="lane-line" x1="${x}" y1="42" x2="${x}" y2="${height}"/>${name}`
+}
+
+function drawStep(
+  step: NumberedStep,
+  index: number,
+  isActive: boolean,
+  hrefOf: ((number: number) => string) | undefined,
+): string {
+  const y = TOP + index * ROW + 26
+  const [from, to] = [xOf(step.from), xOf(step.to)]
+  const classes = [
+    'step',
+    isActive && 'active',
+    step.failure && 'failed',
+    step.topic === 'platform_hidden' && 'unseen',
+  ]
+  const label = step.title.length > MAX_LABEL ? `${step.title.slice(0, MAX_LABEL - 1)}…` : step.title
+  const isRight = Math.min(from, to) > WIDTH / 2
+  const labelX = isRight ? Math.max(from, to) - 8 : Math.min(from, to) + 8
+  const anchor = isRight ? 'end' : 'start'
+  const arrow =
+    from === to
+      ? `<circle class="dot" cx="${from}" cy="${y}" r="5"/>`
+      : `<line class="arrow" x1="${from}" y1="${y}" x2="${to}" y2="${y}" marker-end="url(#head)"/>`
+  const content = `<rect class="row" x="0" y="${y - 28}" width="${WIDTH}" height="${ROW}"/>${arrow}<text class="number" x="14" y="${y + 4}">${step.number}</text><text class="label" x="${labelX}" y="${y - 8}" text-anchor="${anchor}">${escapeXml(label)}</text>${drawDots(step, y)}`
+  const group = `<g class="${classes.filter(Boolean).join(' ')}">${content}</g>`
+  return hrefOf ? `<a href="${escapeXml(hrefOf(step.number))}" tabindex="-1">${group}</a>` : group
+}
+
+/** A dot in the colour of each fingerprint. */
+const drawDots = (step: NumberedStep, y: number) =>
+  fingerprintsOf(step)
+    .slice(0, MAX_DOTS)
+    .map((fingerprint, index) => {
+      const x = WIDTH - 12 - index * 15
+      return `<circle class="${colourOf(fingerprint)}" cx="${x}" cy="${y}" r="5"><title>${escapeXml(fingerprint)}</title></circle>`
+    })
+    .join('')

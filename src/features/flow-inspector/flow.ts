@@ -1,0 +1,170 @@
+import * as z from 'zod'
+
+/** The participants of a flow, from left to right in the diagram. The last three are the platform. */
+export const LANES = ['browser', 'app', 'store', 'web_application', 'identity_provider', 'api'] as const
+export type Lane = (typeof LANES)[number]
+
+export const LANE_NAMES: Record<Lane, string> = {
+  browser: 'Browser',
+  app: 'This app',
+  store: 'Store',
+  web_application: 'Platform: web application',
+  identity_provider: 'Platform: identity provider',
+  api: 'Platform: API',
+}
+
+export const KINDS = ['connect', 'refresh', 'api_call', 'revocation', 'disconnect', 'webhook'] as const
+export type Kind = (typeof KINDS)[number]
+
+/** What a step shows; `texts.ts` explains each. */
+export const TOPICS = [
+  'connect_started',
+  'to_start_page',
+  'bxcontext_received',
+  'confirm_bxcontext',
+  'to_consent_page',
+  'callback_received',
+  'to_connections',
+  'flow_failed',
+  'code_exchange',
+  'token_refresh',
+  'api_call',
+  'lock_acquired',
+  'lock_joined',
+  'lock_busy',
+  'lock_paused',
+  'record_written',
+  'record_kept',
+  'connection_event',
+  'webhook_received',
+  'platform_page',
+  'platform_hidden',
+] as const
+export type Topic = (typeof TOPICS)[number]
+
+const text = (max: number) => z.string().max(max)
+/** Either a value, or the fingerprint of a secret: its kind, its length, and 6 hex digits of a keyed digest. */
+const parameterSchema = z.object({
+  name: text(200),
+  value: text(1000).optional(),
+  fingerprint: z
+    .string()
+    .max(300)
+    .regex(/^[^:]{1,200}:\d{1,7}:[\da-f]{6}$/)
+    .optional(),
+})
+export type Parameter = z.infer<typeof parameterSchema>
+const parameters = z.array(parameterSchema).max(100)
+const headers = z.record(text(100), text(1000))
+
+const requestSchema = z.object({ method: text(10), url: text(4000), headers, parameters })
+const responseSchema = z.object({
+  status: z.number().int().min(100).max(599),
+  headers,
+  parameters,
+  /** Characters of a body that is not recorded, because it is the user's data. */
+  bodyLength: z.number().int().min(0).optional(),
+})
+export type StepRequest = z.infer<typeof requestSchema>
+export type StepResponse = z.infer<typeof responseSchema>
+
+export const stepSchema = z.object({
+  /** When it began, and how long it took. */
+  at: z.iso.datetime(),
+  ms: z.number().min(0),
+  from: z.enum(LANES),
+  to: z.enum(LANES),
+  topic: z.enum(TOPICS),
+  title: text(300),
+  request: requestSchema.optional(),
+  response: responseSchema.optional(),
+  /** An error code, if the step failed. */
+  failure: text(100).optional(),
+  /** How many equal steps in a row it stands for. */
+  count: z.number().int().min(2).optional(),
+})
+export type Step = z.infer<typeof stepSchema>
+
+export const MAX_STEPS = 300
+
+/** A flow as it is stored, exported and imported. It contains no secret. */
+export const flowSchema = z.object({
+  id: text(100),
+  bxcontext: text(512).nullable(),
+  imported: z.boolean().default(false),
+  steps: z.array(stepSchema).max(MAX_STEPS),
+  /** How many further steps were not recorded. */
+  omitted: z.number().int().min(0).default(0),
+})
+export type Flow = z.infer<typeof flowSchema>
+
+/** A flow in the list. */
+export const summarySchema = z.object({
+  id: z.string(),
+  kind: z.enum(KINDS),
+  startedAt: z.iso.datetime(),
+  /** Null while it runs. */
+  endedAt: z.iso.datetime().nullable(),
+  /** `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `received`, `abandoned`, or an error code. */
+  outcome: z.string(),
+  bxcontext: z.string().nullable(),
+  /** Number of steps. */
+  steps: z.number().int(),
+  /** Number of HTTP requests that this app sent. */
+  requests: z.number().int(),
+})
+export type Summary = z.infer<typeof summarySchema>
+
+/** How long a connect flow may take, in ms: the lifetime of an authorization request. */
+const CONNECT_MS = 15 * 60_000
+const FINAL_TOPICS = new Set<Topic>(['to_connections', 'flow_failed'])
+const SENT_TOPICS = new Set<Topic>(['code_exchange', 'token_refresh', 'api_call'])
+
+const endOf = ({ at, ms }: Step) => Date.parse(at) + ms
+
+/** Summarises a flow that has at least one step. */
+export function summarize(flow: Flow, now = Date.now()): Summary {
+  const { id, bxcontext, steps, omitted } = flow
+  const startedAt = steps[0]?.at ?? new Date(now).toISOString()
+  const kind = kindOf(steps)
+  const outcome = outcomeOf(kind, steps, now - Date.parse(startedAt))
+  const lastAt = Math.max(Date.parse(startedAt), ...steps.map(endOf))
+  return {
+    id,
+    kind,
+    startedAt,
+    endedAt: outcome === 'running' ? null : new Date(lastAt).toISOString(),
+    outcome,
+    bxcontext,
+    steps: steps.length + omitted,
+    requests: steps.filter(({ topic }) => SENT_TOPICS.has(topic)).length,
+  }
+}
+
+const has = (steps: readonly Step[], topic: Topic, title = '') =>
+  steps.some((step) => step.topic === topic && step.title.includes(title))
+
+function kindOf(steps: readonly Step[]): Kind {
+  const isConnect = steps.some(
+    ({ from, to, topic }) => topic !== 'platform_page' && (from === 'browser' || to === 'browser'),
+  )
+  if (isConnect) return 'connect'
+  if (has(steps, 'connection_event', 'revoked')) return 'revocation'
+  if (has(steps, 'connection_event', 'disconnected')) return 'disconnect'
+  if (has(steps, 'webhook_received')) return 'webhook'
+  return has(steps, 'api_call') ? 'api_call' : 'refresh'
+}
+
+function outcomeOf(kind: Kind, steps: readonly Step[], ageMs: number): string {
+  if (kind === 'revocation') return 'revoked'
+  if (kind === 'disconnect') return 'disconnected'
+  if (kind === 'webhook') return 'received'
+  if (kind === 'connect') {
+    const end = steps.find(({ topic }) => FINAL_TOPICS.has(topic))
+    if (end) return end.failure ?? 'connected'
+    return ageMs > CONNECT_MS ? 'abandoned' : 'running'
+  }
+  const last = steps.findLast(({ topic }) => SENT_TOPICS.has(topic) || topic === 'lock_paused')
+  if (last?.failure) return last.failure
+  return kind === 'api_call' ? 'answered' : 'refreshed'
+}

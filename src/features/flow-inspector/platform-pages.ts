@@ -1,0 +1,159 @@
+import * as z from 'zod'
+import type { Flow, Lane, Step } from './flow.ts'
+
+const parameterSchema = z.object({
+  name: z.string().max(200),
+  value: z.string().max(1000).optional(),
+  fingerprint: z.string().max(300).optional(),
+})
+const parameters = z.array(parameterSchema).max(100)
+/** A request of a browser to a page of the sandbox, as `POST /sandbox/steps` returns it. */
+const pageStepSchema = z.object({
+  at: z.iso.datetime(),
+  ms: z.number().min(0),
+  method: z.string(),
+  url: z.url(),
+  parameters,
+  status: z.number().int(),
+  location: z.object({ url: z.url(), parameters }).optional(),
+  browser: z.string(),
+  state: z.string().optional(),
+})
+type PageStep = z.infer<typeof pageStepSchema>
+
+/** Fetches what happened on the platform's pages between two times (ms since 1970). */
+export type FetchPageSteps = (from: number, to: number, key: string) => Promise<PageStep[]>
+
+const FETCH_MS = 1_000
+
+/** Asks the sandbox over HTTP. Without an answer, the flow is shown without the platform's side. */
+export function fetchFromSandbox(sandboxUrl: string): FetchPageSteps {
+  return async (from, to, key) => {
+    try {
+      const response = await fetch(`${sandboxUrl}/sandbox/steps`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ key, from, to }),
+        signal: AbortSignal.timeout(FETCH_MS),
+      })
+      return z.object({ steps: z.array(pageStepSchema) }).parse(await response.json()).steps
+    } catch {
+      return []
+    }
+  }
+}
+
+/** Topics between which the browser is on the platform's pages. */
+const LEAVES = new Set<Step['topic']>(['to_start_page', 'to_consent_page'])
+
+interface Absence {
+  start: number
+  end: number
+  url: string
+}
+
+/** The times in which the browser was away on the platform's pages. A flow that still runs has no last end. */
+function absences(steps: readonly Step[]): Absence[] {
+  return steps.flatMap((step, index) => {
+    if (!LEAVES.has(step.topic)) return []
+    const back = steps
+      .slice(index + 1)
+      .find(({ from, topic }) => from === 'browser' && topic !== 'platform_page')
+    const end = back ? Date.parse(back.at) : Number.POSITIVE_INFINITY
+    return [{ start: Date.parse(step.at), end, url: step.response?.headers.location ?? '' }]
+  })
+}
+
+/**
+ * The steps on the platform's pages that a flow does not have yet. From the consent page on, the `state` identifies the
+ * flow. Before it, the browser does; if that is not known yet, the only browser that was there at the time.
+ */
+export async function missingPageSteps(flow: Flow, fetchSteps: FetchPageSteps, key: string): Promise<Step[]> {
+  const times = absences(flow.steps)
+  const [first, last] = [times[0], times.at(-1)]
+  if (!first || !last || flow.imported) return []
+  const found = await fetchSteps(first.start, Math.min(last.end, Date.now()), key)
+  const states = new Set(
+    flow.steps
+      .flatMap(({ response }) => response?.parameters ?? [])
+      .flatMap(({ name, fingerprint }) => (name === 'state' && fingerprint ? fingerprint : [])),
+  )
+  const isOurs = (step: PageStep) => step.state !== undefined && states.has(step.state)
+  const browsers = new Set(found.filter(isOurs).map(({ browser }) => browser))
+  if (browsers.size === 0 && states.size === 0) for (const { browser } of found) browsers.add(browser)
+  const recorded = new Set(flow.steps.filter(({ topic }) => topic === 'platform_page').map(({ at }) => at))
+  return found
+    .filter((step) => {
+      const at = Date.parse(step.at)
+      const isAway = times.some(({ start, end }) => at >= start && at <= end)
+      const isSameBrowser = step.state === undefined && browsers.size === 1 && browsers.has(step.browser)
+      return isAway && (isOurs(step) || isSameBrowser) && !recorded.has(step.at)
+    })
+    .map(toStep)
+}
+
+/** Pages of the sandbox by their path. */
+const PAGES: { path: string; lane: Lane; get: string; post: string }[] = [
+  {
+    path: '/oauth2.html',
+    lane: 'web_application',
+    get: 'The start page: choose a business',
+    post: 'The user chooses a business',
+  },
+  { path: '/login', lane: 'web_application', get: 'The login page', post: 'The user logs in' },
+  { path: '/logout', lane: 'web_application', get: '', post: 'The user logs out' },
+  { path: '/auth/authorize', lane: 'identity_provider', get: 'The authorization endpoint', post: '' },
+  { path: '/consent', lane: 'identity_provider', get: 'The consent page', post: 'The user decides' },
+  {
+    path: '/connected-apps',
+    lane: 'web_application',
+    get: 'Connected apps',
+    post: 'The user revokes access',
+  },
+]
+
+function toStep({ at, ms, method, url, parameters, status, location }: PageStep): Step {
+  const { pathname } = new URL(url)
+  const page = PAGES.find(({ path }) => pathname.startsWith(path))
+  const title = (method === 'GET' ? page?.get : page?.post) || `${method} ${pathname}`
+  return {
+    at,
+    ms,
+    from: 'browser',
+    to: page?.lane ?? 'web_application',
+    topic: 'platform_page',
+    title: location ? `${title}: ${status}` : title,
+    request: { method, url, headers: {}, parameters },
+    response: {
+      status,
+      headers: location ? { location: location.url } : {},
+      parameters: location?.parameters ?? [],
+    },
+  }
+}
+
+/** Adds a step for each time that the browser was on pages of the platform that cannot be seen from here. */
+export function withHiddenPages(steps: readonly Step[], now = Date.now()): Step[] {
+  const hidden = absences(steps)
+    .filter(({ start, end }) => {
+      const isSeen = ({ topic, at }: Step) =>
+        topic === 'platform_page' && Date.parse(at) >= start && Date.parse(at) <= end
+      return !steps.some(isSeen)
+    })
+    .map(({ start, end, url }): Step => {
+      const isConsent = !url.endsWith('oauth2.html')
+      return {
+        at: new Date(start).toISOString(),
+        ms: Math.min(end, now) - start,
+        from: 'browser',
+        to: isConsent ? 'identity_provider' : 'web_application',
+        topic: 'platform_hidden',
+        title: isConsent
+          ? "The platform's consent page: not visible to this app"
+          : "The platform's login and start page: not visible to this app",
+      }
+    })
+  const order = (step: Step) => Date.parse(step.at)
+  // A stable sort keeps a hidden step behind the redirect that leads to it.
+  return [...steps, ...hidden].sort((a, b) => order(a) - order(b))
+}

@@ -1,0 +1,182 @@
+import type { Logger } from 'pino'
+import {
+  apiCallChannel,
+  browserChannel,
+  connectionChannel,
+  type EventChannel,
+  type EventContext,
+  recordChannel,
+  refreshLockChannel,
+  tokenRequestChannel,
+  webhookChannel,
+} from '../../connect/events.ts'
+import type { KeyValueStore } from '../../connect/index.ts'
+import { fingerprintKey } from './fingerprints.ts'
+import type { FlowAddition, FlowStore } from './flow-store.ts'
+import { type RecordedEvent, toStep } from './steps.ts'
+
+export interface Recorder {
+  /** Resolves when everything that was published so far is stored. */
+  flush(): Promise<void>
+  /** Stops recording, after a last flush. */
+  close(): Promise<void>
+}
+
+export interface RecorderOptions {
+  flows: FlowStore
+  store: KeyValueStore
+  log: Logger
+  /** Called for each connect flow that got new steps, to add the platform's side. */
+  complete(userId: string, id: string): Promise<unknown>
+}
+
+interface Buffered {
+  userId: string
+  id: string
+  bxcontext: string | null
+  events: RecordedEvent[]
+}
+
+/** How long events are collected before they are stored, in ms. */
+const FLUSH_MS = 100
+/** How many events are collected at most; further ones are not recorded. */
+const MAX_BUFFERED = 2_000
+/** How many flows of a user one flush stores at most. */
+const MAX_FLOWS_PER_FLUSH = 50
+/** How many calls that succeed at once are recorded for each user in a minute: a busy account must not fill its list. */
+const MAX_PLAIN_CALLS = 60
+/** Work outside an HTTP request belongs to one flow while its events follow each other within this time, in ms. */
+const BACKGROUND_MS = 30_000
+
+/** Subscribes to the events of the core and stores them as flows, a moment later and in the background. */
+export function createRecorder(
+  { flows, store, log, complete }: RecorderOptions,
+  flushMs = FLUSH_MS,
+): Recorder {
+  const buffers = new Map<string, Buffered>()
+  const identify = createBackgroundIds()
+  const allowPlainCall = createPlainCallBudget()
+  let count = 0
+  let timer: NodeJS.Timeout | undefined
+  let flushing: Promise<void> = Promise.resolve()
+
+  function add(userId: string, context: EventContext, recorded: RecordedEvent): void {
+    if (count >= MAX_BUFFERED) return
+    count++
+    const { bxcontext = null } = context
+    const id = context.authorizationRequestId ?? context.requestId ?? identify(userId, bxcontext)
+    const name = JSON.stringify([userId, id])
+    const buffered = buffers.get(name) ?? { userId, id, bxcontext, events: [] }
+    buffered.bxcontext ??= bxcontext
+    buffered.events.push(recorded)
+    buffers.set(name, buffered)
+    timer ??= setTimeout(() => void flush(), flushMs)
+  }
+
+  function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    count = 0
+    const collected = [...buffers.values()].filter(
+      ({ userId, events }) => !isPlainCall(events) || allowPlainCall(userId),
+    )
+    buffers.clear()
+    // One at a time, so that flushes of this process do not compete for the same records.
+    flushing = flushing.then(() => storeAll(collected))
+    return flushing
+  }
+
+  async function storeAll(collected: Buffered[]): Promise<void> {
+    if (collected.length === 0) return
+    try {
+      const key = await fingerprintKey(store)
+      for (const [userId, flowsOfUser] of Map.groupBy(collected, (buffered) => buffered.userId)) {
+        const additions = flowsOfUser.slice(-MAX_FLOWS_PER_FLUSH).map((buffered): FlowAddition => {
+          const { id, bxcontext, events } = buffered
+          return { id, bxcontext, steps: events.map((recorded) => toStep(recorded, key)) }
+        })
+        await flows.append(userId, additions)
+        for (const { id, events } of flowsOfUser)
+          if (events.some(({ type }) => type === 'browser')) await complete(userId, id)
+      }
+    } catch (error) {
+      // The app works without its flows.
+      log.warn({ code: (error as { code?: unknown }).code }, 'flows could not be recorded')
+    }
+  }
+
+  const unsubscribe = subscribeAll(add)
+  return {
+    flush,
+    async close() {
+      unsubscribe()
+      await flush()
+    },
+  }
+}
+
+type Add = (userId: string, context: EventContext, recorded: RecordedEvent) => void
+
+/** Passes the events of every channel on. Returns a function that stops this. */
+function subscribeAll(add: Add): () => void {
+  const stops: (() => void)[] = []
+  function follow<T extends { context: EventContext }>(
+    channel: EventChannel<T>,
+    wrap: (event: T) => RecordedEvent,
+  ) {
+    const onEvent = (event: T) => {
+      const { userId } = event.context
+      // First-party access belongs to no user.
+      if (userId !== undefined) add(userId, event.context, wrap(event))
+    }
+    channel.subscribe(onEvent)
+    stops.push(() => channel.unsubscribe(onEvent))
+  }
+  follow(browserChannel, (event) => ({ type: 'browser', event }))
+  follow(tokenRequestChannel, (event) => ({ type: 'tokenRequest', event }))
+  follow(apiCallChannel, (event) => ({ type: 'apiCall', event }))
+  follow(refreshLockChannel, (event) => ({ type: 'refreshLock', event }))
+  follow(recordChannel, (event) => ({ type: 'record', event }))
+  follow(connectionChannel, (event) => ({ type: 'connection', event }))
+
+  const onWebhook: Parameters<typeof webhookChannel.subscribe>[0] = (event) => {
+    for (const userId of event.userIds) add(userId, event.context, { type: 'webhook', event })
+  }
+  webhookChannel.subscribe(onWebhook)
+  stops.push(() => webhookChannel.unsubscribe(onWebhook))
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
+
+/** Whether a flow is nothing but API calls that the platform accepted. */
+const isPlainCall = (events: readonly RecordedEvent[]) =>
+  events.every((recorded) => recorded.type === 'apiCall' && (recorded.event.response?.status ?? 500) < 400)
+
+function createPlainCallBudget(): (userId: string) => boolean {
+  const counts = new Map<string, number>()
+  let minute = 0
+  return (userId) => {
+    const currentMinute = Math.floor(Date.now() / 60_000)
+    if (currentMinute !== minute) counts.clear()
+    minute = currentMinute
+    const count = counts.get(userId) ?? 0
+    counts.set(userId, count + 1)
+    return count < MAX_PLAIN_CALLS
+  }
+}
+
+/** Ids for flows of background work, one for each connection. */
+function createBackgroundIds(): (userId: string, bxcontext: string | null) => string {
+  const ids = new Map<string, { id: string; usedAt: number }>()
+  return (userId, bxcontext) => {
+    const now = Date.now()
+    const name = JSON.stringify([userId, bxcontext])
+    const last = ids.get(name)
+    const isRecent = last !== undefined && now - last.usedAt < BACKGROUND_MS
+    const id = isRecent ? last.id : crypto.randomUUID()
+    if (ids.size > MAX_BUFFERED) ids.clear()
+    ids.set(name, { id, usedAt: now })
+    return id
+  }
+}

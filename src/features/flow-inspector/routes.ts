@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto'
+import express, { type Request, type Response, Router } from 'express'
+import { parseJson } from '../../connect/platform/http.ts'
+import { badInput, rejectForm, WebError } from '../../web/errors.ts'
+import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
+import { requireUser } from '../../web/sign-in.ts'
+import { sendChanges } from '../../web/sse.ts'
+import { drawDiagram } from './diagram.ts'
+import { exportJson, exportMermaid, importFlow, inlineStyles } from './exports.ts'
+import { type Flow, summarize } from './flow.ts'
+import { type FlowReader, numberedSteps } from './flow-reader.ts'
+import type { FlowStore } from './flow-store.ts'
+import { flowJson, flowPage, flowRow } from './pages.ts'
+
+export interface FlowRoutesOptions {
+  flows: FlowStore
+  reader: FlowReader
+  shutdownSignal: AbortSignal
+}
+
+/** How often an open page looks for new steps, in ms. */
+const LIVE_MS = 500
+/** The largest file that can be imported, in bytes. */
+const MAX_IMPORT = 2_000_000
+const STYLES = { styles: ['/assets/flow-inspector/flows.css'], scripts: ['/assets/flow-inspector/flows.js'] }
+
+/** Routes that list, show, export and import the user's own flows. */
+export function flowRoutes({ flows, reader, shutdownSignal }: FlowRoutesOptions): Router {
+  /** The user's flow in the URL. Throws `not_found`. */
+  async function flowOf(req: Request<{ id: string }>): Promise<Flow> {
+    const flow = await reader.load(requireUser(req), req.params.id)
+    if (!flow) throw new WebError(404, 'not_found', 'There is no such flow. Flows are kept for a day.')
+    return flow
+  }
+
+  function sendStep(req: Request<{ id: string; number: string }>, res: Response, flow: Flow, view: string) {
+    const number = Number(req.params.number)
+    const page = flowPage(flow, number)
+    const step = page.steps[number - 1]
+    if (!step) throw new WebError(404, 'not_found', `This flow has ${page.steps.length} steps.`)
+    sendPageOrJson(req, res, {
+      view,
+      title: page.title,
+      data: { ...page, step },
+      json: flowJson(flow).steps[number - 1],
+    })
+  }
+
+  const listPage = async (userId: string) => ({
+    view: 'flow-inspector/flows',
+    title: 'Flows',
+    data: { ...STYLES, rows: (await flows.list(userId)).map(flowRow) },
+  })
+
+  return Router()
+    .get('/flows', async (req, res) => {
+      const userId = requireUser(req)
+      const page = await listPage(userId)
+      sendPageOrJson(req, res, { ...page, json: { flows: await flows.list(userId) } })
+    })
+    .get('/flows/live', (req, res) => {
+      const userId = requireUser(req)
+      const getSnapshot = async () => JSON.stringify(await flows.list(userId))
+      sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS, shutdownSignal })
+    })
+    .post(
+      '/flows/import',
+      express.raw({ type: 'multipart/form-data', limit: MAX_IMPORT }),
+      async (req, res) => {
+        const userId = requireUser(req)
+        try {
+          const id = `imported-${randomUUID()}`
+          const flow = importFlow(await uploadedJson(req), id)
+          await flows.save(userId, flow)
+          await sendResultOrRedirect(
+            req,
+            res,
+            `/flows/${id}`,
+            { id },
+            { status: 201, notice: 'The flow was imported.' },
+          )
+        } catch (error) {
+          await rejectForm(req, res, error, () => listPage(userId))
+        }
+      },
+    )
+    .get('/flows/:id', async (req, res) => {
+      const flow = await flowOf(req)
+      const data = flowPage(flow)
+      sendPageOrJson(req, res, { view: 'flow-inspector/flow', title: data.title, data, json: flowJson(flow) })
+    })
+    .get('/flows/:id/live', async (req, res) => {
+      const userId = requireUser(req)
+      await flowOf(req)
+      const getSnapshot = async () => {
+        const flow = await reader.load(userId, req.params.id)
+        return flow && summarize(flow).outcome === 'running' ? JSON.stringify(flow) : null
+      }
+      sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS, shutdownSignal })
+    })
+    .get('/flows/:id/steps/:number', async (req, res) => {
+      sendStep(req, res, await flowOf(req), 'flow-inspector/step')
+    })
+    .get('/flows/:id/present/:number', async (req, res) => {
+      sendStep(req, res, await flowOf(req), 'flow-inspector/present')
+    })
+    .get('/flows/:id/export/:format', async (req, res) => {
+      const flow = await flowOf(req)
+      const { format } = req.params
+      const attach = (extension: string) => res.attachment(`flow-${flow.id.slice(0, 8)}.${extension}`)
+      if (format === 'json') attach('json').type('json').send(exportJson(flow))
+      else if (format === 'mermaid') attach('mmd').type('text/plain').send(exportMermaid(flow))
+      else if (format === 'html') {
+        attach('html')
+        res.page('flow-inspector/export', {
+          ...flowPage(flow),
+          staticDiagram: drawDiagram(numberedSteps(flow)),
+          css: inlineStyles(),
+        })
+      } else throw badInput('format', 'must be html, json or mermaid')
+    })
+}
+
+/** The JSON of the uploaded file, or of the body. Throws `invalid_input` (400). */
+async function uploadedJson(req: Request): Promise<unknown> {
+  if (!Buffer.isBuffer(req.body)) return req.body
+  const headers = { 'content-type': req.get('content-type') ?? '' }
+  const form = await new globalThis.Response(Uint8Array.from(req.body), { headers })
+    .formData()
+    .catch(() => undefined)
+  const file = form?.get('file')
+  const text = file instanceof Blob ? await file.text() : ''
+  if (text === '') throw badInput('file', 'choose a file that “Export JSON” wrote')
+  const json = parseJson(text)
+  if (json === undefined) throw badInput('file', 'is not JSON; choose a file that “Export JSON” wrote')
+  return json
+}

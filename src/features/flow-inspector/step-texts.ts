@@ -1,0 +1,133 @@
+import type { Topic } from './flow.ts'
+
+/** What the pages say about a kind of step. */
+export interface StepText {
+  /** What happens, and why. */
+  about: string
+  /** What to say while it is on the screen. */
+  say: string
+  reference: string
+}
+
+export const STEP_TEXTS: Record<Topic, StepText> = {
+  connect_started: {
+    about:
+      'The app creates an authorization request in its store. It waits 15 minutes for the browser to come back, and belongs to this user and this browser session.',
+    say: 'The user starts it here, in the app. Nothing has been shared yet.',
+    reference: 'RFC 9700 section 2.1',
+  },
+  to_start_page: {
+    about:
+      'The app sends the browser to oauth2.html. The address has only one parameter, so nothing in it ties the answer to this browser. The app remembers that itself.',
+    say: 'The app sends the user to the platform. From here on, the address bar shows the platform.',
+    reference: 'Specification 5.3.2',
+  },
+  bxcontext_received: {
+    about:
+      'The app accepts a bxcontext only if this browser session has an authorization request that waits for one. Otherwise anyone could plant theirs with a link.',
+    say: 'The platform tells the app which business the user chose. That is all it tells so far.',
+    reference: 'Specification 5.3.4',
+  },
+  confirm_bxcontext: {
+    about:
+      'The user chose another business than the one to reconnect. The app asks before it stores anything.',
+    say: 'The app noticed that this is another business, and asks.',
+    reference: 'RFC 9700 section 4.7',
+  },
+  to_consent_page: {
+    about:
+      'The app asks for consent: who it is, for which business, with which permissions. State and code challenge tie the answer to this flow.',
+    say: 'Now the app asks for permission. It names itself, the business and what it wants to do.',
+    reference: 'RFC 6749 section 4.1.1; RFC 7636 section 4.3',
+  },
+  callback_received: {
+    about:
+      'The browser brings a code or an error. The app looks up the authorization request by the state and uses it up, so that the code is sent once at most.',
+    say: 'The user decided, and the platform sends a one-time code. It is worth nothing without the app’s secret.',
+    reference: 'RFC 6749 section 4.1.2',
+  },
+  code_exchange: {
+    about: 'The app exchanges the code for tokens, directly with the platform. The browser never sees them.',
+    say: 'The app trades the code for tokens, behind the scenes. The password was never involved.',
+    reference: 'RFC 6749 section 4.1.3; RFC 7636 section 4.5',
+  },
+  record_written: {
+    about:
+      'The record is written by compare-and-set, encrypted with AES-256-GCM. The store never holds a readable token.',
+    say: 'What the app keeps is encrypted.',
+    reference: 'RFC 9700 section 4.14',
+  },
+  record_kept: {
+    about:
+      'Another process wrote a newer record in the meantime. It stays: an old answer never replaces a newer one.',
+    say: 'A newer result was already there, and it stays.',
+    reference: 'Compare-and-set, docs/architecture.md',
+  },
+  to_connections: {
+    about: 'The app redirects at once, so that the code leaves the address bar and the history.',
+    say: 'Connected. The user sees the business in the app.',
+    reference: 'RFC 9700 section 4.2',
+  },
+  flow_failed: {
+    about:
+      'The flow ended without a connection. Nothing was stored, and the page offers a way to start again.',
+    say: 'The app says what happened, and nothing was stored.',
+    reference: 'RFC 6749 section 4.1.2.1',
+  },
+  token_refresh: {
+    about:
+      'The app gets a new access token with the refresh token and the bxcontext. The user does not notice.',
+    say: 'The access token is short-lived. The app gets a new one without asking the user again.',
+    reference: 'RFC 6749 section 6; specification 5.3.6',
+  },
+  api_call: {
+    about:
+      'The app calls the API with the access token. After a 401, it refreshes once and repeats the call once.',
+    say: 'This is what the user wanted: their data, with the permissions that they granted.',
+    reference: 'RFC 6750 sections 2.1 and 3.1',
+  },
+  lock_acquired: {
+    about:
+      'One caller at a time may refresh a connection, among all processes. The others wait for its result.',
+    say: 'However many ask, one of them refreshes.',
+    reference: 'docs/architecture.md, “What happens to a token”',
+  },
+  lock_joined: {
+    about:
+      'These callers need a token while a refresh is in flight. They wait for its result and send nothing.',
+    say: 'The others simply wait for the result.',
+    reference: 'docs/architecture.md, “What happens to a token”',
+  },
+  lock_busy: {
+    about: 'Another process holds the lock. This one waits, reads the record again, and uses the result.',
+    say: 'Another server is at it already. This one waits.',
+    reference: 'docs/architecture.md, “What happens to a token”',
+  },
+  lock_paused: {
+    about: 'A refresh failed or happened a moment ago. The app pauses, so that an outage is not made worse.',
+    say: 'The app waits before it tries again.',
+    reference: 'RFC 9110 section 10.2.3 (Retry-After)',
+  },
+  connection_event: {
+    about: 'The core publishes this once, for logs, metrics and your own code.',
+    say: 'The app can now react, for example with an email.',
+    reference: 'src/connect/events.ts',
+  },
+  webhook_received: {
+    about:
+      'The platform reports an event. The app checks the signature of the raw body and takes each event once.',
+    say: 'The platform tells the app that something happened.',
+    reference: 'Specification 6',
+  },
+  platform_page: {
+    about:
+      'A page of the platform, between the browser and the platform. The app cannot see it; the sandbox reports it.',
+    say: 'This is between the user and the platform. The app is not involved.',
+    reference: 'RFC 6749 section 4.1',
+  },
+  platform_hidden: {
+    about: 'The browser is on pages of the platform. This app only knows when it left and when it came back.',
+    say: 'What happens here is between the user and the platform. The app cannot see it.',
+    reference: 'RFC 6749 section 4.1',
+  },
+}

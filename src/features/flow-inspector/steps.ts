@@ -1,0 +1,213 @@
+/** Converts the events of the core to steps of a flow. */
+
+import type {
+  ApiCallEvent,
+  BrowserEvent,
+  ConnectionEvent,
+  EventRequest,
+  EventResponse,
+  RecordEvent,
+  RefreshLockEvent,
+  TokenRequestEvent,
+  WebhookEvent,
+} from '../../connect/events.ts'
+import { START_PAGE } from '../../connect/platform/contract.ts'
+import { toHeaders, toParameter } from './fingerprints.ts'
+import type { Step, StepRequest, StepResponse, Topic } from './flow.ts'
+
+export type RecordedEvent =
+  | { type: 'browser'; event: BrowserEvent }
+  | { type: 'tokenRequest'; event: TokenRequestEvent }
+  | { type: 'apiCall'; event: ApiCallEvent }
+  | { type: 'refreshLock'; event: RefreshLockEvent }
+  | { type: 'record'; event: RecordEvent }
+  | { type: 'connection'; event: ConnectionEvent }
+  | { type: 'webhook'; event: WebhookEvent }
+
+/** What a step has beside its times. */
+type Shown = Omit<Step, 'at' | 'ms'>
+
+/** `key`: the key of the fingerprints. */
+export function toStep(recorded: RecordedEvent, key: string): Step {
+  const { at, ms } = recorded.event
+  return { at: new Date(at).toISOString(), ms: Math.max(0, ms), ...show(recorded, key) }
+}
+
+function show(recorded: RecordedEvent, key: string): Shown {
+  switch (recorded.type) {
+    case 'browser':
+      return browserStep(recorded.event, key)
+    case 'tokenRequest':
+      return tokenStep(recorded.event, key)
+    case 'apiCall':
+      return apiStep(recorded.event, key)
+    case 'refreshLock':
+      return lockStep(recorded.event)
+    case 'record':
+      return recordStep(recorded.event)
+    case 'connection':
+      return connectionStep(recorded.event)
+    case 'webhook':
+      return {
+        from: 'web_application',
+        to: 'app',
+        topic: 'webhook_received',
+        title: `Webhook: ${recorded.event.type}`,
+      }
+  }
+}
+
+/** How many steps back a waiting caller is counted with the ones before it. */
+const JOIN_WITHIN = 5
+
+/** Adds a step. Callers that wait for the same refresh are one step with their number. */
+export function addStep(steps: Step[], step: Step): void {
+  const index = steps.findLastIndex(({ topic }) => topic === 'lock_joined')
+  const waiting = steps[index]
+  if (step.topic !== 'lock_joined' || !waiting || index < steps.length - JOIN_WITHIN) {
+    steps.push(step)
+    return
+  }
+  const count = (waiting.count ?? 1) + (step.count ?? 1)
+  steps[index] = { ...waiting, count, title: `${count} callers wait for this refresh` }
+}
+
+const ARRIVALS: { path: string; topic: Topic; title: string }[] = [
+  { path: '/connect/context', topic: 'bxcontext_received', title: 'The browser brings the bxcontext' },
+  {
+    path: '/connect/callback',
+    topic: 'callback_received',
+    title: "The browser brings the consent page's answer",
+  },
+  { path: '/connect/confirm', topic: 'confirm_bxcontext', title: 'The user accepts the other business' },
+]
+const STARTED = { topic: 'connect_started', title: 'The user presses “Connect an account”' } as const
+
+function browserStep({ direction, request, failure }: BrowserEvent, key: string): Shown {
+  const { pathname } = new URL(request.url)
+  if (direction === 'in') {
+    const { topic, title } = ARRIVALS.find(({ path }) => pathname === path) ?? STARTED
+    return { from: 'browser', to: 'app', topic, title, request: toRequest(request, key) }
+  }
+  const response = redirectTo(request, key)
+  const lanes = { from: 'app', to: 'browser' } as const
+  if (failure)
+    return {
+      ...lanes,
+      topic: 'flow_failed',
+      title: `The app shows why it failed: ${failure}`,
+      failure,
+      response,
+    }
+  if (pathname.endsWith(START_PAGE.path))
+    return { ...lanes, topic: 'to_start_page', title: "Redirect to the platform's start page", response }
+  if (pathname === '/connections')
+    return { ...lanes, topic: 'to_connections', title: 'Redirect to the connections', response }
+  if (pathname === '/connect/confirm')
+    return { ...lanes, topic: 'confirm_bxcontext', title: 'Ask about the other business', response }
+  return { ...lanes, topic: 'to_consent_page', title: 'Redirect to the consent page', response }
+}
+
+function tokenStep({ request, response }: TokenRequestEvent, key: string): Shown {
+  const grant = request.parameters.find(({ name }) => name === 'grant_type')?.value
+  const isRefresh = grant === 'refresh_token'
+  return {
+    from: 'app',
+    to: 'identity_provider',
+    topic: isRefresh ? 'token_refresh' : 'code_exchange',
+    title: `${isRefresh ? 'Refresh the access token' : 'Exchange the code for tokens'}: ${statusOf(response)}`,
+    ...exchangeOf(request, response, key),
+    ...failureOf(response),
+  }
+}
+
+function apiStep({ request, response }: ApiCallEvent, key: string): Shown {
+  const { pathname } = new URL(request.url)
+  return {
+    from: 'app',
+    to: 'api',
+    topic: 'api_call',
+    title: `${request.method} ${pathname.slice(0, 200)}: ${statusOf(response)}`,
+    ...exchangeOf(request, response, key),
+    ...failureOf(response),
+  }
+}
+
+const LOCK_STEPS: Record<RefreshLockEvent['outcome'], { topic: Topic; title: string }> = {
+  acquired: { topic: 'lock_acquired', title: 'Acquire the refresh lock' },
+  joined: { topic: 'lock_joined', title: 'A caller waits for this refresh' },
+  busy: { topic: 'lock_busy', title: 'Another process is refreshing: wait for its result' },
+  paused: { topic: 'lock_paused', title: 'Refreshing is paused' },
+}
+
+function lockStep({ outcome, reason }: RefreshLockEvent): Shown {
+  const { topic, title } = LOCK_STEPS[outcome]
+  const lanes =
+    outcome === 'joined' ? ({ from: 'app', to: 'app' } as const) : ({ from: 'app', to: 'store' } as const)
+  return {
+    ...lanes,
+    topic,
+    title: reason ? `${title} (${reason})` : title,
+    ...(reason && { failure: 'paused' }),
+  }
+}
+
+const RECORD_TITLES: Record<RecordEvent['action'], string> = {
+  saved: 'Store the tokens, encrypted',
+  refreshed: 'Store the refreshed tokens, encrypted',
+  revoked: 'Mark the connection as revoked and delete its tokens',
+  deleted: 'Delete the connection and its tokens',
+}
+
+function recordStep({ action, written }: RecordEvent): Shown {
+  return {
+    from: 'app',
+    to: 'store',
+    topic: written ? 'record_written' : 'record_kept',
+    title: written ? RECORD_TITLES[action] : 'Not stored: the record has changed in the meantime',
+  }
+}
+
+function connectionStep({ type, reason, scopes }: ConnectionEvent): Shown {
+  const details = [reason, scopes && `permissions: ${scopes.join(' ')}`].filter(Boolean).join('; ')
+  const title = `Connection event: ${type}${details ? ` (${details})` : ''}`
+  return { from: 'app', to: 'app', topic: 'connection_event', title: title.slice(0, 300) }
+}
+
+const statusOf = (response: EventResponse | undefined) => (response ? String(response.status) : 'no answer')
+
+/** The code of a failed exchange: the OAuth error, the status, or `no_answer`. */
+function failureOf(response: EventResponse | undefined): { failure?: string } {
+  if (!response) return { failure: 'no_answer' }
+  if (response.status < 400) return {}
+  const error = response.parameters.find(({ name }) => name === 'error')?.value
+  return { failure: typeof error === 'string' ? error.slice(0, 100) : `http_${response.status}` }
+}
+
+function exchangeOf(request: EventRequest, response: EventResponse | undefined, key: string) {
+  return { request: toRequest(request, key), ...(response && { response: toResponse(response, key) }) }
+}
+
+function toRequest({ method, url, headers, parameters }: EventRequest, key: string): StepRequest {
+  return {
+    method,
+    url: url.slice(0, 4000),
+    headers: toHeaders(headers, key),
+    parameters: parameters.slice(0, 100).map((parameter) => toParameter(parameter, key)),
+  }
+}
+
+function toResponse({ status, headers, parameters, bodyLength }: EventResponse, key: string): StepResponse {
+  return {
+    status,
+    headers: toHeaders(headers, key),
+    parameters: parameters.slice(0, 100).map((parameter) => toParameter(parameter, key)),
+    ...(bodyLength !== undefined && { bodyLength }),
+  }
+}
+
+/** A redirect, with the parameters of its target. */
+function redirectTo(target: EventRequest, key: string): StepResponse {
+  const { url, parameters } = toRequest(target, key)
+  return { status: 303, headers: { location: url.slice(0, 1000) }, parameters }
+}

@@ -1,0 +1,29 @@
+import express, { Router } from 'express'
+import * as z from 'zod'
+import { parseBody } from '../../api.ts'
+import type { SandboxFeature } from '../../feature.ts'
+import { createPageSteps } from './page-steps.ts'
+
+const querySchema = z.object({
+  /** The key of the fingerprints. */
+  key: z.string().min(16).max(200),
+  /** The first and last time, in ms since 1970. */
+  from: z.number(),
+  to: z.number(),
+})
+
+/** Records what happens on the platform's own pages, so that the app's flow inspector can show it. */
+export const flowInspector: SandboxFeature = {
+  name: 'flow-inspector',
+  create() {
+    const pageSteps = createPageSteps()
+    return {
+      observe: pageSteps.observe,
+      routes: Router().post('/sandbox/steps', express.json({ limit: '10kb' }), (req, res) => {
+        const query = parseBody(res, querySchema, req.body, 'invalid_query')
+        if (query) res.json({ steps: pageSteps.between(query.from, query.to, query.key) })
+      }),
+      reset: pageSteps.clear,
+    }
+  },
+}

@@ -1,0 +1,128 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import type { Request, RequestHandler, Response } from 'express'
+
+/** A parameter: its value, or the fingerprint of a secret (kind, length, 6 hex digits of a keyed digest). */
+type Parameter = { name: string } & ({ value: string } | { fingerprint: string })
+type Pairs = [name: string, value: string][]
+
+/** A request of a browser to one of the platform's pages, as it was. */
+interface Recorded {
+  at: number
+  ms: number
+  method: string
+  url: string
+  parameters: Pairs
+  status: number
+  location: string | undefined
+  /** Distinguishes browsers. */
+  browser: string
+  /** The `state` of the authorization request, from the consent page on. */
+  state: string | undefined
+}
+
+const PAGES = /^\/(oauth2\.html|login|logout|auth\/authorize|consent|connected-apps)(\/|$)/
+/** Parameters whose values are no secret; all others are masked. */
+const PUBLIC = new Set([
+  ...['redirectUrl', 'bxcontext', 'response_type', 'client_id', 'redirect_uri', 'scope', 'code_challenge'],
+  ...['code_challenge_method', 'iss', 'error', 'error_description', 'answer', 'email'],
+])
+const MAX_RECORDED = 2_000
+const COOKIE = 'platform_browser'
+
+/** Remembers the latest requests to the platform's pages, in memory. */
+export function createPageSteps() {
+  const steps: Recorded[] = []
+  /** The state of each consent page, by the id in its address. */
+  const stateOfConsent = new Map<string, string>()
+
+  /** The state that a request belongs to. A consent page has an id, which the redirect to it names. */
+  function stateOf(url: URL, location: string | undefined): string | undefined {
+    const id = consentId(url.pathname)
+    const state = url.searchParams.get('state') ?? (id && stateOfConsent.get(id)) ?? undefined
+    const next = consentId(new URL(location ?? '/', url).pathname)
+    if (state && next) stateOfConsent.set(next, state)
+    return state
+  }
+
+  const observe: RequestHandler = (req, res, next) => {
+    if (!PAGES.test(req.path)) return next()
+    const at = Date.now()
+    const browser = browserOf(req, res)
+    const url = new URL(req.originalUrl, `${req.protocol}://${req.get('host')}`)
+    res.on('finish', () => {
+      const location = res.getHeader('location')?.toString()
+      const state = stateOf(url, location)
+      if (isInternal(req, location)) return
+      const form = Object.entries((req.body ?? {}) as Record<string, unknown>)
+      steps.push({
+        at,
+        ms: Date.now() - at,
+        method: req.method,
+        url: url.origin + url.pathname.replace(/^(\/consent|\/auth\/authorize)\/.*$/, '$1'),
+        parameters: [
+          ...url.searchParams,
+          ...form.map(([name, value]): Pairs[number] => [name, String(value)]),
+        ],
+        status: res.statusCode,
+        location: location && new URL(location, url).href,
+        browser,
+        state,
+      })
+      if (steps.length > MAX_RECORDED) steps.shift()
+      if (stateOfConsent.size > MAX_RECORDED) stateOfConsent.clear()
+    })
+    next()
+  }
+
+  return {
+    observe,
+    /** The requests between two times (ms since 1970), masked with this key. */
+    between: (from: number, to: number, key: string) =>
+      steps
+        .filter(({ at }) => at >= from && at <= to)
+        .map(({ at, ms, method, url, parameters, status, location, browser, state }) => ({
+          at: new Date(at).toISOString(),
+          ms,
+          method,
+          url,
+          parameters: mask(parameters, key),
+          status,
+          ...(location && { location: redirectOf(location, key) }),
+          browser,
+          ...(state && { state: fingerprint('state', state, key) }),
+        })),
+    clear: () => {
+      steps.length = 0
+    },
+  }
+}
+
+/** The identity provider checks the login by redirects between its own pages, which say nothing about the flow. */
+const isInternal = (req: Request, location: string | undefined) =>
+  req.method === 'GET' &&
+  consentId(req.path) !== undefined &&
+  /^\/(consent|auth\/authorize)\//.test(new URL(location ?? '/', 'http://sandbox.invalid').pathname)
+
+const consentId = (path: string) => /^\/(?:consent|auth\/authorize)\/([\w-]+)$/.exec(path)?.[1]
+
+function browserOf(req: Request, res: Response): string {
+  const [, known] = new RegExp(`\\b${COOKIE}=([\\w-]{22})`).exec(req.get('cookie') ?? '') ?? []
+  const browser = known ?? randomBytes(16).toString('base64url')
+  if (!known) res.cookie(COOKIE, browser, { httpOnly: true, sameSite: 'lax' })
+  return browser
+}
+
+function redirectOf(location: string, key: string) {
+  const url = new URL(location)
+  const path = url.pathname.replace(/^(\/consent|\/auth\/authorize)\/.*$/, '$1')
+  return { url: url.origin + path, parameters: mask([...url.searchParams], key) }
+}
+
+const mask = (parameters: Pairs, key: string): Parameter[] =>
+  parameters.map(([name, value]) =>
+    PUBLIC.has(name) ? { name, value } : { name, fingerprint: fingerprint(name, value, key) },
+  )
+
+function fingerprint(kind: string, value: string, key: string): string {
+  return `${kind}:${value.length}:${createHmac('sha256', key).update(value).digest('hex').slice(0, 6)}`
+}
