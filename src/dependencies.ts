@@ -56,7 +56,7 @@ export async function createDependencies(
     baseUrl: config.baseUrl,
     dataDir: config.dataDir,
     encryptionKeys: tokenEncryptionKeys,
-    platform: { apiUrl: platform.apiUrl, rateLimit: platform.rateLimit },
+    platform,
     sandboxUrl: platform.sandboxUrl,
     shutdownSignal: shutdown.signal,
     // Called for a page, when all parts are there.

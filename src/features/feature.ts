@@ -39,8 +39,13 @@ export interface FeatureContext {
   readonly dataDir: string
   /** Keys for secrets in the store: the first encrypts, all of them decrypt. */
   readonly encryptionKeys: readonly EncryptionKey[]
-  /** The platform's API base URL, and its rate limit per credential; null: no limit. */
-  readonly platform: { apiUrl: string; rateLimit: { limit: number; windowMs: number } | null }
+  readonly platform: {
+    authUrl: string
+    apiUrl: string
+    clientId: string
+    /** The limit per credential; null: no limit. */
+    rateLimit: { limit: number; windowMs: number } | null
+  }
   /** The sandbox's address, if the platform is the sandbox. */
   readonly sandboxUrl: string | undefined
   /** Aborted on shutdown, to close long-lived work such as server-sent events. */

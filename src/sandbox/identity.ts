@@ -119,7 +119,8 @@ function configurationOf(options: IdentityOptions): Configuration {
     },
     ttl: {
       AccessToken: accessTokenSeconds,
-      AuthorizationCode: 60,
+      // RFC 6749 section 4.1.2 recommends at most 10 minutes: a demo may pause before the exchange.
+      AuthorizationCode: 600,
       Grant: 400 * 86_400,
       Interaction: 3600,
       RefreshToken: 400 * 86_400,

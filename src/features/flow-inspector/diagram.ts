@@ -1,8 +1,8 @@
 import { LANE_NAMES, LANES, type Lane } from './flow.ts'
 import type { NumberedStep } from './flow-reader.ts'
 
-const LANE_WIDTH = 160
-const LEFT = 90
+const LANE_WIDTH = 136
+const LEFT = 76
 const TOP = 56
 const ROW = 40
 const WIDTH = LEFT + LANE_WIDTH * (LANES.length - 1) + 130

@@ -37,7 +37,11 @@ export const TOPICS = [
   'record_kept',
   'connection_event',
   'webhook_received',
-  'platform_page',
+  'platform_start',
+  'platform_login',
+  'platform_authorize',
+  'platform_consent',
+  'platform_other',
   'platform_hidden',
 ] as const
 export type Topic = (typeof TOPICS)[number]
@@ -120,6 +124,9 @@ const CONNECT_MS = 15 * 60_000
 const FINAL_TOPICS = new Set<Topic>(['to_connections', 'flow_failed'])
 const SENT_TOPICS = new Set<Topic>(['code_exchange', 'token_refresh', 'api_call'])
 
+/** Whether a step is on a page of the platform that the sandbox reports. */
+export const isPlatformPage = (topic: Topic) => topic.startsWith('platform_') && topic !== 'platform_hidden'
+
 const endOf = ({ at, ms }: Step) => Date.parse(at) + ms
 
 /** Summarises a flow that has at least one step. */
@@ -146,7 +153,7 @@ const has = (steps: readonly Step[], topic: Topic, title = '') =>
 
 function kindOf(steps: readonly Step[]): Kind {
   const isConnect = steps.some(
-    ({ from, to, topic }) => topic !== 'platform_page' && (from === 'browser' || to === 'browser'),
+    ({ from, to, topic }) => !isPlatformPage(topic) && (from === 'browser' || to === 'browser'),
   )
   if (isConnect) return 'connect'
   if (has(steps, 'connection_event', 'revoked')) return 'revocation'

@@ -35,7 +35,7 @@ export interface ShownParameter extends Parameter {
   colour: string | null
 }
 
-function showParameter(parameter: Parameter): ShownParameter {
+export function showParameter(parameter: Parameter): ShownParameter {
   const { name, fingerprint } = parameter
   return { ...parameter, explanation: explain(name), colour: fingerprint ? colourOf(fingerprint) : null }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Flow, Lane, Step } from './flow.ts'
+import { type Flow, isPlatformPage, type Lane, type Step, type Topic } from './flow.ts'
 
 const parameterSchema = z.object({
   name: z.string().max(200),
@@ -58,7 +58,7 @@ function absences(steps: readonly Step[]): Absence[] {
     if (!LEAVES.has(step.topic)) return []
     const back = steps
       .slice(index + 1)
-      .find(({ from, topic }) => from === 'browser' && topic !== 'platform_page')
+      .find(({ from, topic }) => from === 'browser' && !isPlatformPage(topic))
     const end = back ? Date.parse(back.at) : Number.POSITIVE_INFINITY
     return [{ start: Date.parse(step.at), end, url: step.response?.headers.location ?? '' }]
   })
@@ -81,7 +81,7 @@ export async function missingPageSteps(flow: Flow, fetchSteps: FetchPageSteps, k
   const isOurs = (step: PageStep) => step.state !== undefined && states.has(step.state)
   const browsers = new Set(found.filter(isOurs).map(({ browser }) => browser))
   if (browsers.size === 0 && states.size === 0) for (const { browser } of found) browsers.add(browser)
-  const recorded = new Set(flow.steps.filter(({ topic }) => topic === 'platform_page').map(({ at }) => at))
+  const recorded = new Set(flow.steps.filter(({ topic }) => isPlatformPage(topic)).map(({ at }) => at))
   return found
     .filter((step) => {
       const at = Date.parse(step.at)
@@ -92,37 +92,49 @@ export async function missingPageSteps(flow: Flow, fetchSteps: FetchPageSteps, k
     .map(toStep)
 }
 
-/** Pages of the sandbox by their path. */
-const PAGES: { path: string; lane: Lane; get: string; post: string }[] = [
+/** Pages of the sandbox by their path, with the titles of opening them and of sending their form. */
+const PAGES: { path: string; lane: Lane; topic: Topic; opened: string; sent: string }[] = [
   {
     path: '/oauth2.html',
     lane: 'web_application',
-    get: 'The start page: choose a business',
-    post: 'The user chooses a business',
+    topic: 'platform_start',
+    opened: 'The start page',
+    sent: 'The user chooses a business',
   },
-  { path: '/login', lane: 'web_application', get: 'The login page', post: 'The user logs in' },
-  { path: '/logout', lane: 'web_application', get: '', post: 'The user logs out' },
-  { path: '/auth/authorize', lane: 'identity_provider', get: 'The authorization endpoint', post: '' },
-  { path: '/consent', lane: 'identity_provider', get: 'The consent page', post: 'The user decides' },
   {
-    path: '/connected-apps',
+    path: '/login',
     lane: 'web_application',
-    get: 'Connected apps',
-    post: 'The user revokes access',
+    topic: 'platform_login',
+    opened: 'The login page',
+    sent: 'The user logs in',
+  },
+  {
+    path: '/auth/authorize',
+    lane: 'identity_provider',
+    topic: 'platform_authorize',
+    opened: 'The authorization endpoint',
+    sent: 'The authorization endpoint',
+  },
+  {
+    path: '/consent',
+    lane: 'identity_provider',
+    topic: 'platform_consent',
+    opened: 'The consent page',
+    sent: 'The user decides',
   },
 ]
 
 function toStep({ at, ms, method, url, parameters, status, location }: PageStep): Step {
   const { pathname } = new URL(url)
   const page = PAGES.find(({ path }) => pathname.startsWith(path))
-  const title = (method === 'GET' ? page?.get : page?.post) || `${method} ${pathname}`
+  const title = (method === 'GET' ? page?.opened : page?.sent) ?? `${method} ${pathname}`
   return {
     at,
     ms,
     from: 'browser',
     to: page?.lane ?? 'web_application',
-    topic: 'platform_page',
-    title: location ? `${title}: ${status}` : title,
+    topic: page?.topic ?? 'platform_other',
+    title: title + answerOf(location?.parameters),
     request: { method, url, headers: {}, parameters },
     response: {
       status,
@@ -132,12 +144,20 @@ function toStep({ at, ms, method, url, parameters, status, location }: PageStep)
   }
 }
 
+/** What the platform sends back to the app, if it does. */
+function answerOf(parameters: readonly { name: string }[] = []): string {
+  const has = (name: string) => parameters.some((parameter) => parameter.name === name)
+  if (has('code')) return ': back to the app with a code'
+  if (has('error')) return ': back to the app with an error'
+  return has('bxcontext') ? ': back to the app with the bxcontext' : ''
+}
+
 /** Adds a step for each time that the browser was on pages of the platform that cannot be seen from here. */
 export function withHiddenPages(steps: readonly Step[], now = Date.now()): Step[] {
   const hidden = absences(steps)
     .filter(({ start, end }) => {
       const isSeen = ({ topic, at }: Step) =>
-        topic === 'platform_page' && Date.parse(at) >= start && Date.parse(at) <= end
+        isPlatformPage(topic) && Date.parse(at) >= start && Date.parse(at) <= end
       return !steps.some(isSeen)
     })
     .map(({ start, end, url }): Step => {

@@ -119,9 +119,32 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
     say: 'The platform tells the app that something happened.',
     reference: 'Specification 6',
   },
-  platform_page: {
+  platform_start: {
     about:
-      'A page of the platform, between the browser and the platform. The app cannot see it; the sandbox reports it.',
+      'The platform checks that the redirect URL is registered, and lets the user choose one of their businesses. The app cannot see this page; the sandbox reports it.',
+    say: 'The user chooses which business the app may use.',
+    reference: 'Specification 5.3.2 to 5.3.4',
+  },
+  platform_login: {
+    about:
+      'The user logs in to the platform, on the platform’s own page. The app cannot see this page; the sandbox reports it.',
+    say: 'The password goes to the platform, never to the app.',
+    reference: 'Specification 5.3.2; RFC 9700 section 2.4',
+  },
+  platform_authorize: {
+    about:
+      'The identity provider checks the client, the redirect URI and the permissions, and remembers the state and the code challenge. After the decision, it sends the browser back.',
+    say: 'The platform checks who is asking, before it asks the user.',
+    reference: 'RFC 6749 section 4.1.1',
+  },
+  platform_consent: {
+    about:
+      'The user sees who asks, for which business and for which permissions, and allows or denies it. The app cannot see this page; the sandbox reports it.',
+    say: 'This is the decision. The user can allow all of it, a part of it, or nothing.',
+    reference: 'RFC 6749 section 4.1',
+  },
+  platform_other: {
+    about: 'Another page of the platform. The app cannot see it; the sandbox reports it.',
     say: 'This is between the user and the platform. The app is not involved.',
     reference: 'RFC 6749 section 4.1',
   },

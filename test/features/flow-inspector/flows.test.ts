@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, test } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected } from '../../support/flow.ts'
 import { latestFlow } from './support.ts'

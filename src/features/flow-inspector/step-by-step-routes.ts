@@ -1,0 +1,93 @@
+import { type Request, Router } from 'express'
+import type { KeyValueStore } from '../../connect/index.ts'
+import { WebError } from '../../web/errors.ts'
+import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
+import { localPath } from '../../web/return-to.ts'
+import { requireUser } from '../../web/sign-in.ts'
+import { fingerprintKey } from './fingerprints.ts'
+import type { FlowReader } from './flow-reader.ts'
+import type { FlowStore } from './flow-store.ts'
+import { flowPage } from './pages.ts'
+import { type PausePageOptions, pausePage } from './pause-page.ts'
+import type { Pause, StepByStep } from './step-by-step.ts'
+
+export interface StepByStepRoutesOptions {
+  stepByStep: StepByStep
+  flows: FlowStore
+  reader: FlowReader
+  store: KeyValueStore
+  /** Stores what was recorded so far, so that the page shows it. */
+  flush(): Promise<void>
+  baseUrl: string
+  platform: Omit<PausePageOptions, 'key'>
+}
+
+const NO_PAUSE = 'This pause is over. A connect flow lasts 15 minutes; connect again.'
+/** How many of the latest flows are searched for the one of a pause. */
+const SEARCHED = 5
+
+/** Routes that switch the step-by-step mode, and show and end its pauses. */
+export function stepByStepRoutes(options: StepByStepRoutesOptions): Router {
+  const { stepByStep, flush, store, baseUrl, platform } = options
+  return Router()
+    .post('/flows/step-by-step', async (req, res) => {
+      requireUser(req)
+      const on = req.body?.on === 'true' || req.body?.on === true
+      await stepByStep.turn(req, on)
+      const notice = on ? 'Step by step is on: connecting pauses before each hop.' : 'Step by step is off.'
+      await sendResultOrRedirect(
+        req,
+        res,
+        localPath(req.body?.returnTo) ?? '/connections',
+        { on },
+        { notice },
+      )
+    })
+    .get('/flows/pauses/:id', async (req, res) => {
+      const pause = await pauseOf(req)
+      await flush()
+      const page = pausePage(pause, baseUrl, { ...platform, key: await fingerprintKey(store) })
+      const flow = await flowOfPause(options, requireUser(req), page.step.sent)
+      const shown = flow && flowPage(flow)
+      sendPageOrJson(req, res, {
+        view: 'flow-inspector/pause',
+        title: page.title,
+        data: { ...page, diagram: shown?.diagram, flowPath: shown?.path, styles: STYLES },
+        json: { stage: page.stage, request: page.step.request, flow: flow?.id ?? null },
+      })
+    })
+    .post('/flows/pauses/:id/continue', async (req, res) => {
+      const target = await stepByStep.continue(requireUser(req), req.params.id)
+      if (target === null) throw new WebError(404, 'not_found', NO_PAUSE)
+      res.redirect(303, target)
+    })
+
+  async function pauseOf(req: Request<{ id: string }>): Promise<Pause> {
+    const pause = await stepByStep.find(requireUser(req), req.params.id)
+    if (!pause) throw new WebError(404, 'not_found', NO_PAUSE)
+    return pause
+  }
+}
+
+const STYLES = ['/assets/flow-inspector/flows.css']
+
+/** The flow that has the state of a pause; before there is one, the latest connect flow. */
+async function flowOfPause(
+  { flows, reader }: StepByStepRoutesOptions,
+  userId: string,
+  sent: readonly { name: string; fingerprint?: string | undefined }[],
+) {
+  const recent = (await flows.list(userId)).filter(({ kind }) => kind === 'connect').slice(0, SEARCHED)
+  const secrets = sent.flatMap(({ fingerprint }) => fingerprint ?? [])
+  for (const { id } of recent) {
+    const flow = await reader.load(userId, id)
+    if (!flow) continue
+    const known = flow.steps.flatMap(({ request, response }) => [
+      ...(request?.parameters ?? []),
+      ...(response?.parameters ?? []),
+    ])
+    if (secrets.length === 0 || known.some(({ fingerprint }) => fingerprint && secrets.includes(fingerprint)))
+      return flow
+  }
+  return null
+}
