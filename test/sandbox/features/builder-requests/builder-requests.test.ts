@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createBuilderRequests } from '../../../../src/features/builder-requests/builder-requests.ts'
+import { SAMPLE_MEMBERS } from '../../../../src/sandbox/features/catalogues/samples.ts'
 import { serve } from '../../../support/ports.ts'
 import { openClient, type RunningSandbox, startSandbox } from '../../support.ts'
 
@@ -52,6 +53,13 @@ describe('a builder’s request (specification 3)', () => {
     await requests.accept(client.source, String(again?.integrationConnectionId))
     expect(await list()).toEqual([])
     expect(await marcus.page()).toContain('connected')
+  })
+
+  test('offers the account numbers that the sample supplier knows, and none for another supplier', async () => {
+    const text = await (await builder()).page()
+    const cards = text.split('<section').filter((card) => card.includes('for Harbour Homes'))
+    const offered = cards.map((card) => [...card.matchAll(/<option>(\w+)/g)].map(([, number]) => number))
+    expect(offered).toEqual([SAMPLE_MEMBERS, [], []])
   })
 
   test('with a pre-approved ExternalRef is accepted automatically', async () => {
