@@ -43,6 +43,15 @@ describe('leads', () => {
     expect(page).toContain('href="?top=10&amp;skip=20"')
   })
 
+  test('on a page after the last one: says how many there are, and links to the first page', async () => {
+    const { items, total } = (await visitor.get(at('?skip=900'), JSON_TYPE)).json()
+    expect(items).toEqual([])
+    const { text } = await visitor.get(at('?skip=900'))
+    expect(text).toContain(`No entries here; ${total} in all`)
+    expect(text).toContain('<a class="button" href="?top=25">First page</a>')
+    expect(text).not.toMatch(/–900|No leads\.|Previous/)
+  })
+
   test('of a bxcontext that is not connected: 404 not_connected', async () => {
     for (const path of ['leads', 'leads/1']) {
       const answer = await visitor.get(`${app.url}/connections/elsewhere/${path}`, JSON_TYPE)
