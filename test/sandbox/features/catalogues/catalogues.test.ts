@@ -42,6 +42,18 @@ test('a Public catalogue is visible to every connected builder, a Managed one on
   expect((await stranger.get(`${sandbox.url}/suppliers`)).text).not.toContain(open)
 })
 
+test('a supplier’s catalogues are a table with scope and number of items: the first eight, and the rest on request', async () => {
+  const builder = await sandbox.logIn('marcus@ridgeline.example')
+  const { text } = await builder.get(`${sandbox.url}/suppliers`)
+  const card = text.split('<section').find((section) => section.includes('Summit Building Supplies')) ?? ''
+  const [first = '', rest = ''] = card.split('<details>')
+  expect(first).toMatch(/>Range<\/a><\/th>\s*<td[^>]*>Public<\/td>\s*<td[^>]*>3<\/td>/)
+  expect(first.match(/href=/g)).toHaveLength(8)
+  const count = rest.match(/href=/g)?.length
+  expect(count).toBeGreaterThan(8)
+  expect(rest).toContain(`<summary>${count} more catalogues</summary>`)
+})
+
 test('another business cannot change a catalogue', async () => {
   const path = '/catalogues/harbour-homes-C100/accesscontrols'
   const body = { externalRef: 'A', isPreApproved: false }
