@@ -123,3 +123,16 @@ test('an event is sent to the registered webhook, signed, and retried until ackn
   })
   await receiver.close()
 })
+
+test('Business setup lists the deliveries of a webhook in its own part, with a caption', async () => {
+  const priya = await sandbox.logIn('priya@summit.example')
+  const form = { url: 'http://127.0.0.1:1/hook' }
+  await priya.post(`${sandbox.url}/business-setup/summit-coast/webhook`, { form })
+  await (await builder()).ask('harbour-renovations', 'COAST2', 'summit-coast')
+  const { text } = await priya.get(`${sandbox.url}/business-setup`)
+  const [card = ''] = text.split('<section').filter((section) => section.includes('Summit Coast'))
+  const parts = card.split('<div class="setup">').filter((part) => part.includes('Send again'))
+  expect(parts).toEqual([
+    expect.stringMatching(/<h3>Webhook<\/h3>[\s\S]*<caption>Webhook deliveries<\/caption>/),
+  ])
+})
