@@ -3,6 +3,7 @@ import { type Running, startAll } from '../../support/app.ts'
 import { connected } from '../../support/flow.ts'
 import { expectBothFormats } from '../../support/pages.ts'
 import type { Visitor } from '../../support/visitor.ts'
+import { ZODS_WORDS } from '../../support/words.ts'
 
 let app: Running
 let visitor: Visitor
@@ -96,10 +97,13 @@ describe('a new lead', () => {
     [{ name: '' }, 'name'],
     [{ name: 'A', email: 'not an address' }, 'email'],
     [{ name: 'x'.repeat(201) }, 'name'],
+    [{ name: 'A', email: `a@${'b.'.repeat(130)}example` }, 'email'],
+    [{ name: 'A', colour: 'red' }, 'colour'],
   ])('that is not well-formed (%j) is rejected before it is sent, by field', async (form, field) => {
     const before = (await app.calls()).length
     const answer = await visitor.post(at(), { form, ...JSON_TYPE })
     expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_input', field })
+    expect(answer.json().detail).not.toMatch(ZODS_WORDS)
     expect((await app.calls()).length).toBe(before)
   })
 
