@@ -3,6 +3,19 @@ import * as z from 'zod'
 
 export const notFound = (res: Response) => void res.status(404).json({ error: 'not_found' })
 
+/** What is wrong with a body: each field and its rule. The schemas word the rules to follow the field's name. */
+export const problemsOf = ({ issues }: z.ZodError): string =>
+  issues.map(({ path, message }) => `${path.join('.') || 'the body'} ${message}`).join('; ')
+
+/** The error of a body that is not an object. */
+export const NOT_AN_OBJECT = 'must be a JSON object'
+
+/** Required text of at most `max` characters. */
+export function requiredText(max: number) {
+  const rule = `must be text of 1 to ${max} characters`
+  return z.string(rule).min(1, rule).max(max, rule)
+}
+
 /** The parsed body; when it is invalid, answers 400 and returns undefined. */
 export function parseBody<T>(
   res: Response,
@@ -11,6 +24,6 @@ export function parseBody<T>(
   error = 'invalid_body',
 ): T | undefined {
   const parsed = schema.safeParse(body)
-  if (!parsed.success) res.status(400).json({ error, message: z.prettifyError(parsed.error) })
+  if (!parsed.success) res.status(400).json({ error, message: problemsOf(parsed.error) })
   return parsed.data
 }

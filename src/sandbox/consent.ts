@@ -19,23 +19,32 @@ type ConsentRequest = NonNullable<Awaited<ReturnType<typeof readRequest>>>
 
 /** The consent page: who asks, for which business, for what; accept all scopes, accept some, or deny. */
 export function consentRoutes({ provider, apps, consents, faults }: ConsentOptions): Router {
+  const showConsent = (
+    res: Response,
+    { account, business, uid, clientId, scopes }: ConsentRequest,
+    chosen: string[],
+    message?: string,
+  ) =>
+    page(res, 'consent', {
+      title: 'Allow access?',
+      account,
+      business,
+      uid,
+      app: apps.find((app) => app.clientId === clientId),
+      scopes: scopes.map((name) => ({ name, description: SCOPES[name], isChosen: chosen.includes(name) })),
+      message,
+    })
+
   return Router()
     .get('/consent/:uid', async (req, res) => {
       const request = await readRequest(provider, req, res)
       if (!request) return
-      const { account, business, scopes, clientId, uid, prompt } = request
+      const { account, scopes, prompt } = request
       // A login to the platform is a login to the identity provider: nobody logs in twice.
       if (prompt === 'login')
         return provider.interactionFinished(req, res, { login: { accountId: account.id } })
       reachedConsent(res)
-      page(res, 'consent', {
-        title: 'Allow access?',
-        account,
-        business,
-        uid,
-        app: apps.find((app) => app.clientId === clientId),
-        scopes: scopes.map((name) => ({ name, description: SCOPES[name] })),
-      })
+      showConsent(res, request, scopes)
     })
 
     .post('/consent/:uid', async (req, res) => {
@@ -50,8 +59,12 @@ export function consentRoutes({ provider, apps, consents, faults }: ConsentOptio
         logOut(res)
         return deny('The user wants to use another account.')
       }
-      const { fault } = faults.strike('consent') ?? {}
       const chosen = request.scopes.filter((name) => [scope ?? []].flat().includes(name))
+      if (answer === 'accept' && chosen.length === 0) {
+        res.status(400)
+        return showConsent(res, request, chosen, 'Choose at least one permission, or deny access.')
+      }
+      const { fault } = faults.strike('consent') ?? {}
       const granted = fault === 'missing_scope' ? chosen.slice(0, -1) : chosen
       if (answer !== 'accept' || fault === 'deny' || granted.length === 0)
         return deny('The user denied the request.')

@@ -1,5 +1,5 @@
 import express, { type Request, Router } from 'express'
-import * as z from 'zod'
+import { problemsOf } from './api.ts'
 import type { Faults } from './faults.ts'
 import type { Journal } from './journal.ts'
 import { page, problem } from './pages.ts'
@@ -43,7 +43,7 @@ export function controlRoutes({ faults, journal, actions: own }: ControlOptions)
     .post('/sandbox/faults', (req, res) => {
       const fault = faults.schema.safeParse(req.body)
       if (!fault.success) {
-        const message = z.prettifyError(fault.error)
+        const message = problemsOf(fault.error)
         return wantsJson(req)
           ? void res.status(400).json({ error: 'invalid_fault', message })
           : problem(res, 400, message)

@@ -1,5 +1,6 @@
 import type { RequestHandler, Response } from 'express'
 import * as z from 'zod'
+import { NOT_AN_OBJECT } from './api.ts'
 
 /** Faults of any HTTP endpoint. */
 export const HTTP_FAULTS = ['500', '429', 'stall', 'garbage', 'drop'] as const
@@ -26,16 +27,23 @@ export interface Fault {
 }
 
 const emptyIsAbsent = (value: unknown) => (value === '' ? undefined : value)
+const wholeNumber = (min: number, max: number) => {
+  const rule = `must be a whole number from ${min} to ${max}`
+  return z.coerce.number(rule).int(rule).min(min, rule).max(max, rule)
+}
 
 /** The body of `POST /sandbox/faults`; `fault: "none"` clears the endpoint. */
 const faultSchema = (possible: PossibleFaults) =>
   z
-    .object({
-      endpoint: z.enum(Object.keys(possible)),
-      fault: z.string(),
-      times: z.preprocess(emptyIsAbsent, z.coerce.number().int().min(1).max(1000).optional()),
-      retryAfter: z.preprocess(emptyIsAbsent, z.coerce.number().int().min(0).max(3600).default(2)),
-    })
+    .object(
+      {
+        endpoint: z.enum(Object.keys(possible), `must be one of ${Object.keys(possible).join(', ')}`),
+        fault: z.string('must be none or a fault of the endpoint'),
+        times: z.preprocess(emptyIsAbsent, wholeNumber(1, 1000).optional()),
+        retryAfter: z.preprocess(emptyIsAbsent, wholeNumber(0, 3600).default(2)),
+      },
+      NOT_AN_OBJECT,
+    )
     .refine(({ endpoint, fault }) => fault === 'none' || possible[endpoint]?.includes(fault), {
       path: ['fault'],
       error: ({ input }) =>

@@ -22,14 +22,16 @@ function readInteger(req: Request, name: string, fallback: number, min: number, 
   throw badInput(name, `enter a whole number from ${min} to ${max}`)
 }
 
-/** The range of records on a page, and links to the previous and next pages. */
+/** The range of records on a page, and links to other pages. `first` is set on a page after the last record only. */
 export function pager({ items, total }: PageOf<unknown>, { top, skip }: { top: number; skip: number }) {
   const hasMore = total === null ? items.length === top : skip + items.length < total
+  const isPastEnd = items.length === 0 && skip > 0
   return {
     from: items.length > 0 ? skip + 1 : 0,
     to: skip + items.length,
     total,
-    previous: skip > 0 ? `?top=${top}&skip=${Math.max(0, skip - top)}` : null,
+    first: isPastEnd ? `?top=${top}` : null,
+    previous: skip > 0 && !isPastEnd ? `?top=${top}&skip=${Math.max(0, skip - top)}` : null,
     next: hasMore ? `?top=${top}&skip=${skip + top}` : null,
   }
 }

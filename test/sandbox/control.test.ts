@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createVisitor } from '../support/visitor.ts'
+import { ZODS_WORDS } from '../support/words.ts'
 import { probe } from './probe.ts'
 import { type RunningSandbox, startSandbox } from './support.ts'
 
@@ -12,7 +13,7 @@ beforeEach(() => clear())
 
 const clear = () => fetch(`${sandbox.url}/sandbox/faults`, { method: 'DELETE' })
 const call = () => sandbox.call('harbour-homes', '/probe')
-const setFault = (body: object) => {
+const setFault = (body: unknown) => {
   const headers = { 'content-type': 'application/json' }
   return fetch(`${sandbox.url}/sandbox/faults`, { method: 'POST', headers, body: JSON.stringify(body) })
 }
@@ -48,15 +49,28 @@ describe('faults', () => {
     expect((await call()).headers.get('www-authenticate')).toContain('invalid_token')
   })
 
-  test.each([
-    [{ endpoint: 'nowhere', fault: '500' }, 'endpoint'],
-    [{ endpoint: 'probe', fault: 'deny' }, 'must be none or one of 500'],
-    [{ endpoint: 'probe', fault: '500', times: 0 }, 'times'],
-    [{}, 'endpoint'],
+  test.each<[unknown, string]>([
+    [{ endpoint: 'nowhere', fault: '500' }, 'endpoint must be one of consent, exchange, refresh, probe'],
+    [{ endpoint: 'probe', fault: 'deny' }, 'fault must be none or one of 500'],
+    [{ endpoint: 'probe' }, 'fault must be none or a fault of the endpoint'],
+    [{ endpoint: 'probe', fault: '500', times: 0 }, 'times must be a whole number from 1 to 1000'],
+    [{ endpoint: 'probe', fault: '500', times: 'x' }, 'times must be a whole number from 1 to 1000'],
+    [{ endpoint: 'probe', fault: '429', retryAfter: 9999 }, 'retryAfter must be a whole number from 0 to'],
+    [{}, 'endpoint must be one of'],
+    [[], 'the body must be a JSON object'],
   ])('that do not exist (%j) are rejected by name', async (body, says) => {
     const answer = await setFault(body)
     expect(answer.status).toBe(400)
-    expect(((await answer.json()) as { message: string }).message).toContain(says)
+    const { message } = (await answer.json()) as { message: string }
+    expect(message).toContain(says)
+    expect(message).not.toMatch(ZODS_WORDS)
+  })
+
+  test('that do not exist are rejected on a page that names the rule', async () => {
+    const form = { endpoint: 'probe', fault: '500', times: '0' }
+    const { status, text } = await createVisitor().post(`${sandbox.url}/sandbox/faults`, { form })
+    expect([status, text]).toEqual([400, expect.stringContaining('times must be a whole number from 1')])
+    expect(text).not.toMatch(ZODS_WORDS)
   })
 
   test('can be set on the page, whose list of calls contains no token', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Running, startAll } from '../support/app.ts'
 import { CLIENT } from '../support/env.ts'
-import { connected, signedIn, toCallback } from '../support/flow.ts'
+import { connected, signedIn, toCallback, toConsent } from '../support/flow.ts'
 import { createVisitor } from '../support/visitor.ts'
 import { probe } from './probe.ts'
 
@@ -186,6 +186,41 @@ describe('the sandbox’s API', () => {
     const rejected = await api('/probe/catalogues', partial)
     expect(rejected.status).toBe(403)
     expect(rejected.headers.get('www-authenticate')).toContain('scope="catalogues"')
+  })
+})
+
+describe('the sandbox’s login', () => {
+  test.each([
+    ['olivia@harbour.example', 'wrong'],
+    ['nobody@example.org', 'sandbox'],
+  ])('of %s with the password %s fails, and keeps the email that was typed', async (email, password) => {
+    const form = { email, password }
+    const { status, text } = await createVisitor().post(`${app.platform}/login`, { form })
+    expect(status).toBe(401)
+    expect(text).toMatch(new RegExp(`<input id="email"[^>]* value="${email}"`))
+  })
+})
+
+describe('the consent page', () => {
+  const allow = (scope: string[]) => ({ form: { answer: 'accept', scope } })
+
+  test('without a permission chosen decides nothing, and asks again', async () => {
+    const visitor = await signedIn(app, 'undecided')
+    const consent = await toConsent(app, visitor)
+    const { status, text } = await visitor.post(consent.url, allow([]))
+    expect(status).toBe(400)
+    expect(text).toContain('Choose at least one permission, or deny access.')
+    expect(text).toContain('value="leads"')
+    expect(text).not.toContain(' checked')
+    const answered = await visitor.post(consent.url, allow(['leads']))
+    const callback = await visitor.follow(answered, `${app.url}/connect/callback`)
+    expect(new URL(callback.url).searchParams.get('code')).toBeTruthy()
+  })
+
+  test('without a permission chosen can still deny', async () => {
+    const visitor = await signedIn(app, 'unwilling')
+    const url = await toCallback(app, visitor, { form: { answer: 'deny' } })
+    expect(new URL(url).searchParams.get('error')).toBe('access_denied')
   })
 })
 

@@ -1,4 +1,5 @@
-// Refetches #live when a server-sent event reports a change. Without this script, pages use a meta refresh.
+// Refetches #live when a server-sent event reports a change, and shows #live-hint, which says so. Without this script,
+// pages use a meta refresh.
 const liveElement = () => document.querySelector('#live[data-live]')
 
 async function refresh() {
@@ -19,6 +20,7 @@ function follow() {
   const url = liveElement()?.dataset.live
   if (!url) return
   const events = new EventSource(url)
+  document.querySelector('#live-hint')?.removeAttribute('hidden')
   let refreshing = Promise.resolve()
   const changed = () => {
     refreshing = refreshing.then(refresh, refresh)

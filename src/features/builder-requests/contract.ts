@@ -36,22 +36,30 @@ export type BuilderRequest = z.infer<typeof builderRequestSchema>
 /** given 6: the only event type that is defined. */
 export const BUILDER_REQUESTED = 'integration-connection.requested'
 
+const EVENT_ID_RULE = 'must be text of 1 to 200 characters, or a number'
+
 /**
  * assumed: the body of a webhook. `data.bxcontext` identifies the business. The specification doesn't define the
  * payload, so a body without `id` or `type` is accepted as an event of unknown type.
  */
-export const webhookEventSchema = z.looseObject({
-  id: z
-    .union([z.string().min(1).max(200), z.number().transform(String)])
-    .refine((value) => value.isWellFormed(), 'has invalid characters')
-    .nullish(),
-  type: z.string().min(1).max(200).nullish().catch(null),
-  occurredAt: z
-    .union([z.string().max(100), z.number()])
-    .nullish()
-    .catch(null),
-  data: z.looseObject({ bxcontext: bxcontextSchema.nullish() }).nullish().catch(null),
-})
+export const webhookEventSchema = z.looseObject(
+  {
+    id: z
+      .union(
+        [z.string().min(1, EVENT_ID_RULE).max(200, EVENT_ID_RULE), z.number().transform(String)],
+        EVENT_ID_RULE,
+      )
+      .refine((value) => value.isWellFormed(), 'has invalid characters')
+      .nullish(),
+    type: z.string().min(1).max(200).nullish().catch(null),
+    occurredAt: z
+      .union([z.string().max(100), z.number()])
+      .nullish()
+      .catch(null),
+    data: z.looseObject({ bxcontext: bxcontextSchema.nullish() }).nullish().catch(null),
+  },
+  'must be a JSON object',
+)
 export type WebhookEvent = z.infer<typeof webhookEventSchema>
 
 /**

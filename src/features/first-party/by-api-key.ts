@@ -10,6 +10,7 @@ import { createLog } from '../../runtime/log.ts'
 import { ready } from '../../runtime/store-ready.ts'
 import { readSettings } from '../../settings/read.ts'
 import { createFirstPartyAccess } from './access.ts'
+import { demoEnv, requireSandbox } from './demo-env.ts'
 import { createFirstParty } from './first-party.ts'
 import { requiredFirstPartySettings } from './settings.ts'
 
@@ -23,12 +24,23 @@ export interface ByApiKey {
   close(): Promise<void>
 }
 
+export interface ByApiKeyOptions {
+  /** Overrides `PLATFORM_TENANT_ID`; an empty string means no tenant. */
+  tenant?: string
+  /** Uses the demo's sandbox and its credentials. Throws an error if it does not answer. */
+  demo?: boolean
+}
+
 /**
- * Opens what a command with an API key needs: the store, the API client and a token source. `tenantId` overrides
- * `PLATFORM_TENANT_ID`; an empty string means no tenant. Throws `ConfigError` and `StoreUnavailableError`.
+ * Opens what a command with an API key needs: the store, the API client and a token source. Throws `ConfigError` and
+ * `StoreUnavailableError`.
  */
-export async function openByApiKey(env: NodeJS.ProcessEnv, tenantId?: string): Promise<ByApiKey> {
-  const settings = readSettings(withDevelopmentSecrets(env), {
+export async function openByApiKey(
+  env: NodeJS.ProcessEnv,
+  { tenant, demo = false }: ByApiKeyOptions = {},
+): Promise<ByApiKey> {
+  if (demo) await requireSandbox(env)
+  const settings = readSettings(withDevelopmentSecrets(demo ? demoEnv(env) : env), {
     general: generalSettings,
     store: storeSettings,
     api: apiSettings,
@@ -37,7 +49,7 @@ export async function openByApiKey(env: NodeJS.ProcessEnv, tenantId?: string): P
   const { apiUrl: baseUrl, rateLimit } = settings.api
   const credentials = {
     ...settings.credentials,
-    tenantId: (tenantId ?? settings.credentials.tenantId) || undefined,
+    tenantId: (tenant ?? settings.credentials.tenantId) || undefined,
   }
   const log = createLog('silent')
   const { store } = await createStore(settings.store, log)

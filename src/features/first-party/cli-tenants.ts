@@ -6,11 +6,14 @@ import { openByApiKey } from './by-api-key.ts'
 import { describeError } from './describe-error.ts'
 import { listTenants } from './first-party.ts'
 
-createCommand('tenants', 'Lists the tenants that the API key may act for.').parse()
+const command = createCommand('tenants', 'Lists the tenants that the API key may act for.')
+  .option('--demo', 'use the running demo, without an .env', false)
+  .parse()
 
 try {
+  const { demo } = command.opts<{ demo: boolean }>()
   // Without a tenant: a token for a tenant lists only that tenant.
-  const { api, source, close } = await openByApiKey(process.env, '')
+  const { api, source, close } = await openByApiKey(process.env, { tenant: '', demo })
   const tenants = await listTenants(api, source).finally(close)
   for (const { tenantId, name } of tenants) console.log(name ? `${tenantId}  ${name}` : tenantId)
   if (tenants.length === 0) console.error('This API key has no tenants.')

@@ -26,14 +26,17 @@ export const leadSchema = z.looseObject({
 export type Lead = z.infer<typeof leadSchema>
 
 /** assumed: the body that creates a lead. */
-export const newLeadSchema = z.strictObject({
-  name: textField(200).min(1, 'enter a name'),
-  email: z.email('enter a valid email address').max(254).optional(),
-  phone: textField(40).optional(),
-  suburb: textField(100).optional(),
-  projectType: textField(100).optional(),
-  notes: textField(2000).optional(),
-})
+export const newLeadSchema = z.strictObject(
+  {
+    name: textField(200).min(1, 'enter a name'),
+    email: z.email('enter a valid email address').max(254, 'must have at most 254 characters').optional(),
+    phone: textField(40).optional(),
+    suburb: textField(100).optional(),
+    projectType: textField(100).optional(),
+    notes: textField(2000).optional(),
+  },
+  'is not a field of a lead',
+)
 export type NewLead = z.infer<typeof newLeadSchema>
 
 export const ASSUMPTIONS: readonly Assumption[] = [

@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   if (options.dryRun) return reporter.step('Nothing was sent (--dry-run).')
 
   const { signal } = interrupted
-  const { api, store, source, credential, close } = await openByApiKey(process.env, options.tenant)
+  const { api, store, source, credential, close } = await openByApiKey(process.env, options)
   try {
     const catalogues = createCatalogues(api)
     const catalogue = await findOrCreate({ catalogues, source, store, credential }, options)
@@ -106,6 +106,7 @@ interface Options {
   report?: string
   batchId?: string
   tenant?: string
+  demo: boolean
 }
 
 function readArguments(): { file: string; options: Options } {
@@ -131,6 +132,7 @@ function readArguments(): { file: string; options: Options } {
     .option('--report <file>', 'write every problem row to this CSV file')
     .option('--batch-id <id>', 'batch id of the import; use the same id to resume it', parseBatchId)
     .option('--tenant <id>', 'act for this tenant; `npm run tenants` lists them')
+    .option('--demo', 'use the running demo, without an .env', false)
     .parse()
   const options = command.opts<Options>()
   if (!options.catalogue && !options.catalogueId && !options.dryRun)

@@ -25,7 +25,7 @@ export const jobSchema = z.object({
   bytes: count,
   /** The platform's id of this import; the same for every run, so that a run resumes the previous one. */
   batchId: z.string(),
-  state: z.enum(['checking', 'ready', 'unreadable', 'running', 'completed', 'failed']),
+  state: z.enum(['checking', 'ready', 'unreadable', 'running', 'completed', 'failed', 'stopped']),
   /** Times are in ms since 1970. */
   createdAt: z.number(),
   startedAt: z.number().nullable(),

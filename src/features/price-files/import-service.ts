@@ -34,7 +34,7 @@ export interface ImportService {
   list(ref: ConnectionRef): Promise<JobView[]>
   /** Sets the columns, or guesses them from the headings if omitted, and checks the file again. */
   choose(userId: string, id: string, columns?: Columns): Promise<void>
-  /** Starts sending, or resumes an interrupted or failed job. With `strict`, throws if any row has a problem. */
+  /** Starts sending, or resumes an interrupted, stopped or failed job. With `strict`, throws if any row has a problem. */
   start(userId: string, id: string, options?: { strict?: boolean }): Promise<void>
   /** Stops sending. Items already sent are kept, and the job can be started again. */
   stop(userId: string, id: string): Promise<void>
@@ -218,13 +218,13 @@ export function createImportService(options: ImportServiceOptions): ImportServic
           )
         return { state: 'running', startedAt: Date.now(), endedAt: null, failure: null, progress: null }
       }
-      await startTask(userId, id, ['ready', 'failed'], toRunning, sendTask)
+      await startTask(userId, id, ['ready', 'failed', 'stopped'], toRunning, sendTask)
     },
 
     async stop(userId, id) {
       const { job, value } = await read(userId, id)
       if (job.state !== 'running') throw invalidState(job)
-      const next: Job = { ...job, state: 'failed', endedAt: Date.now(), failure: 'You stopped this import.' }
+      const next: Job = { ...job, state: 'stopped', endedAt: Date.now() }
       // The runner updates the record frequently, so retry once after a conflict.
       if (await store.compareAndSet(jobKey(userId, id), value, JSON.stringify(next))) return
       const latest = await read(userId, id)

@@ -164,6 +164,7 @@ export function badgeOf({ state, interrupted, mappingErrors }: JobView): { label
   const tones: Partial<Record<JobView['state'], string>> = {
     completed: 'connected',
     failed: 'revoked',
+    stopped: 'degraded',
     unreadable: 'revoked',
   }
   return { label: state, tone: tones[state] ?? '' }

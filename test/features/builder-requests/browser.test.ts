@@ -43,6 +43,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     // The builder asks; the supplier's open page shows it without a reload.
     await supplier.page.goto(`${app.url}/connections/summit-supplies/builder-requests`)
     await look(supplier.page)
+    expect(await updatesOf(supplier.page)).toBe('Updated in real time')
     await builder.page.goto(`${app.platform}/suppliers`)
     await press(builder.page, 'Olivia Hart')
     await look(builder.page)
@@ -83,6 +84,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     const builder = await openPage(browser, options)
     await connect(supplier.page, app)
     await supplier.page.goto(`${app.url}/connections/summit-supplies/builder-requests`)
+    expect(await updatesOf(supplier.page)).toBe('This page reloads every 15 seconds.')
     await builder.page.goto(`${app.platform}/suppliers`)
     await press(builder.page, 'Olivia Hart')
     const card = await ask(builder.page, 'Harbour Renovations', 'CUST1002')
@@ -99,6 +101,9 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await Promise.all([supplier.close(), builder.close()])
   })
 })
+
+/** What the page says about how it is updated. */
+const updatesOf = (page: Page) => page.locator('.heading .hint').innerText()
 
 /** Asks the supplier to connect, on the builder's page; returns the card of that business. */
 async function ask(page: Page, business: string, accountNumber: string) {

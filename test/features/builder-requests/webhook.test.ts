@@ -140,11 +140,14 @@ describe('a delivery', () => {
   })
 
   test.each([
-    ['not JSON', '{"id":'],
-    ['not an object', '[]'],
-    ['with an id that is too long', JSON.stringify({ id: 'x'.repeat(201), type: 'x' })],
-  ])('that is signed but %s is 400 and not stored', async (_name, body) => {
-    expect((await deliver(body)).status).toBe(400)
+    ['not JSON', '{"id":', 'the body: must be a JSON object.'],
+    ['not an object', '[]', 'the body: must be a JSON object.'],
+    ['with an id that is too long', `{"id":"${'x'.repeat(201)}"}`, 'id: must be text of 1 to 200 characters'],
+    ['with an empty id', '{"id":""}', 'id: must be text of 1 to 200 characters'],
+    ['with an id that is a list', '{"id":[]}', 'id: must be text of 1 to 200 characters'],
+  ])('that is signed but %s is 400 in plain words, and not stored', async (_name, body, words) => {
+    const detail = expect.stringContaining(words)
+    expect(await deliver(body)).toMatchObject({ status: 400, json: { code: 'invalid_event', detail } })
   })
 
   test('over 256 kB returns 413, and one of another type 415', async () => {

@@ -34,6 +34,13 @@ describe('catalogues', () => {
     expect(items[0]).toMatchObject({ id: expect.any(String), name: expect.any(String) })
   })
 
+  test('on a page after the last one: say how many there are', async () => {
+    const { total } = (await builder.get(at('?skip=900'), JSON_TYPE)).json()
+    const { text } = await builder.get(at('?skip=900'))
+    expect(text).toContain(`No entries here; ${total} in all`)
+    expect(text).not.toContain('No catalogues.')
+  })
+
   test('of a bxcontext that is not connected: 404 not_connected', async () => {
     const answer = await builder.get(at('', 'elsewhere'), JSON_TYPE)
     expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })

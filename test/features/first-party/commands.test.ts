@@ -40,6 +40,24 @@ describe('npm run tenants', () => {
     expect(output).not.toMatch(/CLIENT_ID|APP_URL|AUTH_URL/)
   })
 
+  test('with --demo uses the running sandbox, and ignores the .env of its folder', async () => {
+    writeFileSync(
+      join(platform.dir, '.env'),
+      'PLATFORM_API_URL=https://elsewhere.example\nREDIS_URL=nowhere\n',
+    )
+    const { code, output } = await tenants({ SANDBOX_URL: platform.url, DATA_DIR: platform.dir }, ['--demo'])
+    expect(output).toContain('Summit Coast')
+    expect(code).toBe(0)
+  })
+
+  test('with --demo and no sandbox says how to start it', async () => {
+    const { code, output } = await tenants({ SANDBOX_PORT: '1', DATA_DIR: platform.dir }, ['--demo'])
+    expect(code).toBe(1)
+    expect(output).toBe(
+      'No sandbox answers at http://localhost:1. Start it with npm run demo. If it uses another port, set SANDBOX_PORT here too.\n',
+    )
+  })
+
   test('with a wrong key says so, and does not repeat the key', async () => {
     const { code, output } = await tenants({ ...platform.env, PLATFORM_API_KEY: 'wrong-secret' })
     expect(code).toBe(1)

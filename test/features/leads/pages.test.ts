@@ -3,6 +3,7 @@ import { type Running, startAll } from '../../support/app.ts'
 import { connected } from '../../support/flow.ts'
 import { expectBothFormats } from '../../support/pages.ts'
 import type { Visitor } from '../../support/visitor.ts'
+import { ZODS_WORDS } from '../../support/words.ts'
 
 let app: Running
 let visitor: Visitor
@@ -41,6 +42,15 @@ describe('leads', () => {
     expect(page).toContain(`11–20 of ${first.total}`)
     expect(page).toContain('href="?top=10&amp;skip=0"')
     expect(page).toContain('href="?top=10&amp;skip=20"')
+  })
+
+  test('on a page after the last one: says how many there are, and links to the first page', async () => {
+    const { items, total } = (await visitor.get(at('?skip=900'), JSON_TYPE)).json()
+    expect(items).toEqual([])
+    const { text } = await visitor.get(at('?skip=900'))
+    expect(text).toContain(`No entries here; ${total} in all`)
+    expect(text).toContain('<a class="button" href="?top=25">First page</a>')
+    expect(text).not.toMatch(/–900|No leads\.|Previous/)
   })
 
   test('of a bxcontext that is not connected: 404 not_connected', async () => {
@@ -87,10 +97,13 @@ describe('a new lead', () => {
     [{ name: '' }, 'name'],
     [{ name: 'A', email: 'not an address' }, 'email'],
     [{ name: 'x'.repeat(201) }, 'name'],
+    [{ name: 'A', email: `a@${'b.'.repeat(130)}example` }, 'email'],
+    [{ name: 'A', colour: 'red' }, 'colour'],
   ])('that is not well-formed (%j) is rejected before it is sent, by field', async (form, field) => {
     const before = (await app.calls()).length
     const answer = await visitor.post(at(), { form, ...JSON_TYPE })
     expect(answer.json()).toMatchObject({ status: 400, code: 'invalid_input', field })
+    expect(answer.json().detail).not.toMatch(ZODS_WORDS)
     expect((await app.calls()).length).toBe(before)
   })
 

@@ -74,7 +74,7 @@ test('an import that is stopped just as the platform completes it keeps its file
   const id = await uploaded(imports)
   await imports.start('sam', id)
   await imports.settled(id, 10_000)
-  expect(await imports.get('sam', id)).toMatchObject({ state: 'failed', failure: 'You stopped this import.' })
+  expect(await imports.get('sam', id)).toMatchObject({ state: 'stopped', failure: null })
   await imports.start('sam', id)
   await imports.settled(id, 10_000)
   expect(await imports.get('sam', id)).toMatchObject({ state: 'completed', failure: null })

@@ -33,15 +33,16 @@ describe('an import', () => {
   })
 
   test('that waits for the platform says so, can be stopped, and resumes afterwards', async () => {
-    const { upload, act, ended, waiting, app } = pages
+    const { upload, act, ended, waiting, app, visitor, urlOf } = pages
     const { json } = await upload(rowsOf(2500))
     await app.fault('items', '429', undefined, 1)
     await act(json.id, 'start')
     await waiting(json.id, /429/)
-    expect((await act(json.id, 'stop')).json()).toMatchObject({
-      state: 'failed',
-      failure: 'You stopped this import.',
-    })
+    expect((await act(json.id, 'stop')).json()).toMatchObject({ state: 'stopped', failure: null })
+    const { text } = await visitor.get(urlOf(json.id))
+    expect(text).toContain('<span class="badge degraded">stopped</span>')
+    expect(text).toContain('<button class="primary">Resume</button>')
+    expect(text).not.toMatch(/class="alert"|Send again/)
     await app.fault('items', 'none')
     await vi.waitFor(async () => expect((await act(json.id, 'start')).status).toBe(202), {
       timeout: 10_000,

@@ -53,6 +53,16 @@ describe('push-catalogue without settings', () => {
     expect(output).not.toMatch(/CLIENT_ID|APP_URL|AUTH_URL/)
   })
 
+  test('uses the running sandbox with --demo', async () => {
+    const env = { DATA_DIR: platform.dir, SANDBOX_URL: platform.url }
+    const args = [file, '--catalogue', 'Demo', '--scope', 'Public', '--demo']
+    expect(await withoutSettings(args, env)).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('Completed'),
+    })
+    expect((await platform.catalogueIds()).has('Demo')).toBe(true)
+  })
+
   test('reads them from the .env of its folder', async () => {
     const settings = Object.entries(platform.env).map(([name, value]) => `${name}=${value}\n`)
     writeFileSync(join(platform.dir, '.env'), settings.join(''))

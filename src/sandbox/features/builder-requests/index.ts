@@ -6,6 +6,7 @@ import { BUSINESS_SETUP } from '../../business-setup.ts'
 import type { SandboxCore, SandboxFeature } from '../../feature.ts'
 import { bxcontextOf } from '../../guard.ts'
 import { section } from '../../sections.ts'
+import { SAMPLE_MEMBERS } from '../catalogues/samples.ts'
 import { UNCONNECTED_SUPPLIER } from '../catalogues/suppliers.ts'
 import { createBuilderRequests, describeRequest } from './requests.ts'
 import { builderRequestsRoutes } from './routes.ts'
@@ -33,6 +34,7 @@ export const builderRequests: SandboxFeature = {
         section(UNCONNECTED_SUPPLIER, 'builder-requests/ask', ({ builder, supplier, connection }) => ({
           path: `/suppliers/${builder.bxcontext}/${supplier}/ask`,
           fieldId: `ref-${builder.bxcontext}-${supplier}`,
+          suggestions: supplier === SAMPLE_SUPPLIER ? SAMPLE_MEMBERS : [],
           connection,
         })),
         section(BUSINESS_SETUP, 'builder-requests/webhook', ({ bxcontext }) => ({

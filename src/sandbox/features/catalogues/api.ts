@@ -1,17 +1,24 @@
 import express, { Router } from 'express'
 import * as z from 'zod'
-import { notFound, parseBody } from '../../api.ts'
+import { NOT_AN_OBJECT, notFound, parseBody, requiredText } from '../../api.ts'
 import type { SandboxCore } from '../../feature.ts'
 import { bxcontextOf } from '../../guard.ts'
 import { sendPage } from '../../odata.ts'
 import { createAccessControls } from './access-controls.ts'
 import { createCatalogues } from './catalogues.ts'
 
-const newCatalogue = z.object({ name: z.string().min(1).max(200), scope: z.enum(['Public', 'Managed']) })
-const accessControl = z.object({
-  externalRef: z.string().regex(/^[A-Za-z0-9]{1,255}$/),
-  isPreApproved: z.boolean().default(false),
-})
+const newCatalogue = z.object(
+  { name: requiredText(200), scope: z.enum(['Public', 'Managed'], 'must be Public or Managed') },
+  NOT_AN_OBJECT,
+)
+const EXTERNAL_REF_RULE = 'must be 1 to 255 letters and digits'
+const accessControl = z.object(
+  {
+    externalRef: z.string(EXTERNAL_REF_RULE).regex(/^[A-Za-z0-9]{1,255}$/, EXTERNAL_REF_RULE),
+    isPreApproved: z.boolean('must be true or false').default(false),
+  },
+  NOT_AN_OBJECT,
+)
 
 /** The API's operations on catalogues and access controls (specification 4.4). */
 export function cataloguesApi({ sql, guard }: SandboxCore): Router {

@@ -4,6 +4,9 @@ import { createBuilderConnections } from './builder-connections.ts'
 import { insertCatalogue } from './catalogues.ts'
 import { createItems } from './items.ts'
 
+/** The account numbers that the sample supplier's live pricing knows; those of its sample price list. */
+export const SAMPLE_MEMBERS = ['CUST1001', 'CUST1002', 'CUST1003', 'CUST2001']
+
 const sampleSchema = z.object({
   id: z.string(),
   name: z.string(),

@@ -1,6 +1,6 @@
 import express, { Router } from 'express'
 import * as z from 'zod'
-import { notFound, parseBody } from '../../api.ts'
+import { NOT_AN_OBJECT, notFound, parseBody } from '../../api.ts'
 import type { Sql } from '../../database.ts'
 import { API_FAULTS } from '../../faults.ts'
 import type { SandboxCore, SandboxFeature } from '../../feature.ts'
@@ -18,14 +18,18 @@ export const leads: SandboxFeature = {
   create: (core) => ({ api: leadsApi(core) }),
 }
 
-const newLead = z.object({
-  name: z.string().min(1),
-  email: z.string().default(''),
-  phone: z.string().default(''),
-  suburb: z.string().default(''),
-  projectType: z.string().default(''),
-  notes: z.string().default(''),
-})
+const optionalText = z.string('must be text').default('')
+const newLead = z.object(
+  {
+    name: z.string('must be text').min(1, 'must not be empty'),
+    email: optionalText,
+    phone: optionalText,
+    suburb: optionalText,
+    projectType: optionalText,
+    notes: optionalText,
+  },
+  NOT_AN_OBJECT,
+)
 
 function leadsApi({ sql, guard }: SandboxCore): Router {
   const { add, list } = createLeads(sql)

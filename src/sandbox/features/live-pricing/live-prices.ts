@@ -1,5 +1,7 @@
 import type { Request } from 'express'
+import { SAMPLE_SUPPLIER } from '../../accounts.ts'
 import type { SandboxItem } from '../catalogues/generated.ts'
+import { SAMPLE_MEMBERS } from '../catalogues/samples.ts'
 import { LivePricingCallError, type LivePricingClient } from './client.ts'
 import { findPlace, PLACE_NAMES } from './places.ts'
 import type { PriceAnswer, Shop } from './responses.ts'
@@ -19,6 +21,8 @@ export interface LivePricesOptions {
   memberNumber: string
 }
 
+/** The error code of an unknown member. Assumed: the specification defines no error codes. */
+const UNKNOWN_MEMBER = 'member_unknown'
 /** The most items that are priced at once. */
 export const MAX_ITEMS = 50
 const NUMBER = /^[+-]?\d+(\.\d+)?$/
@@ -45,8 +49,17 @@ export async function livePrices(
     answer: undefined,
     rrp: undefined,
   }))
-  const shown = (stores?: Shop[], problem?: string) => ({ form, rows, stores, problem, places: PLACE_NAMES })
-  if (form.address === '' && form.latitude === '' && form.longitude === '') return shown()
+  const shown = (stores?: Shop[], problem?: string) => ({
+    form,
+    rows,
+    stores,
+    problem,
+    places: PLACE_NAMES,
+    isMemberUnknown: rows.some(({ answer }) => answer?.errorCode === UNKNOWN_MEMBER),
+    members: supplier === SAMPLE_SUPPLIER ? SAMPLE_MEMBERS : [],
+  })
+  const isSubmitted = [query.address, query.latitude, query.longitude].some((field) => field !== undefined)
+  if (!isSubmitted) return shown()
   const place = readPlace(form)
   if (typeof place === 'string') return shown(undefined, place)
 
@@ -74,13 +87,16 @@ export async function livePrices(
 
 function readForm(query: Request['query'], memberNumber: string): Form {
   const form = { ...EMPTY_FORM, member: memberNumber }
+  // The button of a suggested member number follows the field of the same name.
   for (const name of Object.keys(form) as (keyof Form)[])
-    if (query[name] !== undefined) form[name] = textOf(query[name])
+    if (query[name] !== undefined) form[name] = textOf([query[name]].flat().at(-1))
   return form
 }
 
 /** The place to search near, or why the form does not give one. */
 function readPlace({ address, ...form }: Form) {
+  if (address === '' && form.latitude === '' && form.longitude === '')
+    return 'Enter an address or a suburb, such as Northcote, or a latitude and a longitude.'
   if (address !== '' && (form.latitude !== '' || form.longitude !== ''))
     return 'Enter an address, or a latitude and a longitude, and not both.'
   const found = address === '' ? undefined : findPlace(address)

@@ -1,6 +1,6 @@
 import express, { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
-import { notFound, parseBody } from '../../api.ts'
+import { NOT_AN_OBJECT, notFound, parseBody, requiredText } from '../../api.ts'
 import { API_FAULTS } from '../../faults.ts'
 import type { SandboxCore, SandboxFeature } from '../../feature.ts'
 import { bxcontextOf } from '../../guard.ts'
@@ -23,7 +23,7 @@ export const priceFiles: SandboxFeature = {
 
 /** Specification 8. */
 const MAX_BATCH = 1000
-const startBody = z.object({ batchId: z.string().min(1).max(200) })
+const startBody = z.object({ batchId: requiredText(200) }, NOT_AN_OBJECT)
 
 /** The API's import operations (specification 4.4). */
 function importsApi({ sql, guard, faults }: SandboxCore, timing: ImportTiming): Router {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createBuilderRequests } from '../../../../src/features/builder-requests/builder-requests.ts'
+import { SAMPLE_MEMBERS } from '../../../../src/sandbox/features/catalogues/samples.ts'
 import { serve } from '../../../support/ports.ts'
 import { openClient, type RunningSandbox, startSandbox } from '../../support.ts'
 
@@ -52,6 +53,13 @@ describe('a builder’s request (specification 3)', () => {
     await requests.accept(client.source, String(again?.integrationConnectionId))
     expect(await list()).toEqual([])
     expect(await marcus.page()).toContain('connected')
+  })
+
+  test('offers the account numbers that the sample supplier knows, and none for another supplier', async () => {
+    const text = await (await builder()).page()
+    const cards = text.split('<section').filter((card) => card.includes('for Harbour Homes'))
+    const offered = cards.map((card) => [...card.matchAll(/<option>(\w+)/g)].map(([, number]) => number))
+    expect(offered).toEqual([SAMPLE_MEMBERS, [], []])
   })
 
   test('with a pre-approved ExternalRef is accepted automatically', async () => {
@@ -114,4 +122,17 @@ test('an event is sent to the registered webhook, signed, and retried until ackn
     data: { bxcontext: 'summit-ranges', externalRef: 'RID9' },
   })
   await receiver.close()
+})
+
+test('Business setup lists the deliveries of a webhook in its own part, with a caption', async () => {
+  const priya = await sandbox.logIn('priya@summit.example')
+  const form = { url: 'http://127.0.0.1:1/hook' }
+  await priya.post(`${sandbox.url}/business-setup/summit-coast/webhook`, { form })
+  await (await builder()).ask('harbour-renovations', 'COAST2', 'summit-coast')
+  const { text } = await priya.get(`${sandbox.url}/business-setup`)
+  const [card = ''] = text.split('<section').filter((section) => section.includes('Summit Coast'))
+  const parts = card.split('<div class="setup">').filter((part) => part.includes('Send again'))
+  expect(parts).toEqual([
+    expect.stringMatching(/<h3>Webhook<\/h3>[\s\S]*<caption>Webhook deliveries<\/caption>/),
+  ])
 })

@@ -42,11 +42,39 @@ test('a Public catalogue is visible to every connected builder, a Managed one on
   expect((await stranger.get(`${sandbox.url}/suppliers`)).text).not.toContain(open)
 })
 
+test('a supplier’s catalogues are a table with scope and number of items: the first eight, and the rest on request', async () => {
+  const builder = await sandbox.logIn('marcus@ridgeline.example')
+  const { text } = await builder.get(`${sandbox.url}/suppliers`)
+  const card = text.split('<section').find((section) => section.includes('Summit Building Supplies')) ?? ''
+  const [first = '', rest = ''] = card.split('<details>')
+  expect(first).toMatch(/>Range<\/a><\/th>\s*<td[^>]*>Public<\/td>\s*<td[^>]*>3<\/td>/)
+  expect(first.match(/href=/g)).toHaveLength(8)
+  const count = rest.match(/href=/g)?.length
+  expect(count).toBeGreaterThan(8)
+  expect(rest).toContain(`<summary>${count} more catalogues</summary>`)
+})
+
 test('another business cannot change a catalogue', async () => {
   const path = '/catalogues/harbour-homes-C100/accesscontrols'
   const body = { externalRef: 'A', isPreApproved: false }
   expect((await sandbox.call('summit-supplies', path, body)).status).toBe(404)
   expect((await sandbox.call('harbour-homes', path, body)).status).toBe(201)
+})
+
+test.each([
+  ['', {}, 'name must be text of 1 to 200 characters; scope must be Public or Managed'],
+  ['', { name: '', scope: 'Public' }, 'name must be text of 1 to 200 characters'],
+  ['', { name: 'x'.repeat(201), scope: 'Public' }, 'name must be text of 1 to 200 characters'],
+  ['', [], 'the body must be a JSON object'],
+  ['/summit-supplies-C100/accesscontrols', {}, 'externalRef must be 1 to 255 letters and digits'],
+  [
+    '/summit-supplies-C100/accesscontrols',
+    { externalRef: 'a', isPreApproved: 1 },
+    'isPreApproved must be true or false',
+  ],
+])('a body for /catalogues%s that is not valid is rejected in plain words', async (path, body, message) => {
+  const answer = await sandbox.call('summit-supplies', `/catalogues${path}`, body)
+  expect([answer.status, await answer.json()]).toEqual([400, { error: 'invalid_body', message }])
 })
 
 test.each(['', 'a b', 'x'.repeat(256), 'ref-1', 'é'])(

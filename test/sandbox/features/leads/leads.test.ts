@@ -33,6 +33,17 @@ test('a created lead comes first, and is there by its id', async () => {
   expect(await (await call('harbour-homes', '/leads?$top=1')).json()).toEqual([lead])
   expect(await (await call('harbour-homes', `/leads/${lead.id}`)).json()).toEqual(lead)
   expect((await call('harbour-renovations', `/leads/${lead.id}`)).status).toBe(404)
-  expect((await call('harbour-homes', '/leads', {})).status).toBe(400)
+  await close()
+})
+
+test.each([
+  [{}, 'name must be text'],
+  [{ name: '' }, 'name must not be empty'],
+  [{ name: 'Nora', email: 1 }, 'email must be text'],
+  [[], 'the body must be a JSON object'],
+])('a new lead that is not valid (%j) is rejected in plain words', async (body, message) => {
+  const { call, close } = await startSandbox()
+  const answer = await call('harbour-homes', '/leads', body)
+  expect([answer.status, await answer.json()]).toEqual([400, { error: 'invalid_lead', message }])
   await close()
 })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Router } from 'express'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -5,8 +6,9 @@ import { PRICE_LIST_FOLDERS } from '../../../../src/features/live-pricing/bases.
 import { loadPriceList } from '../../../../src/features/live-pricing/csv-price-provider/load.ts'
 import type { SandboxFeature } from '../../../../src/sandbox/feature.ts'
 import { createItems } from '../../../../src/sandbox/features/catalogues/items.ts'
+import { SAMPLE_MEMBERS } from '../../../../src/sandbox/features/catalogues/samples.ts'
 import { FEATURES } from '../../../../src/sandbox/features/index.ts'
-import { SMALL, writeFiles } from '../../../features/live-pricing/support.ts'
+import { SAMPLE as SAMPLE_FOLDER, SMALL, writeFiles } from '../../../features/live-pricing/support.ts'
 import { type Running, startAll } from '../../../support/app.ts'
 import { PRICING_CLIENT, tempDir } from '../../../support/env.ts'
 import { serve } from '../../../support/ports.ts'
@@ -108,8 +110,19 @@ describe('a builder’s live prices', () => {
     expect(text).toContain('member_unknown')
   })
 
+  test('for an unknown member number come with members of the sample to choose from', async () => {
+    const { text } = await prices({ ...NEAR, item: 'A', member: 'NOBODY' })
+    expect(text).toMatch(/does not know the member number <strong>NOBODY<\/strong>/)
+    expect(text).toContain('<button name="member" value="CUST1001">')
+    // The button's value follows the field's.
+    const chosen = await prices({ ...NEAR, item: 'A', member: ['NOBODY', 'CUST1'] })
+    expect(chosen.text).toContain('$12.50')
+    expect(chosen.text).not.toContain('does not know the member number')
+  })
+
   test.each<[string, Record<string, string>, RegExp]>([
     ['an unknown address', { address: 'Atlantis' }, /does not know where that is/],
+    ['an empty form', { address: '', latitude: '', longitude: '' }, /Enter an address or a suburb/],
     ['an invalid latitude', { latitude: 'x', longitude: '1' }, /Both are needed: a latitude/],
     ['an invalid distance', { ...NEAR, radius: '-1' }, /The distance is a number/],
     ['an address and coordinates', { ...NEAR, address: 'Northcote' }, /and not both/],
@@ -265,6 +278,11 @@ describe('a supplier’s live pricing', () => {
     expect((await builder.get(app.platform + RANGE)).text).not.toContain('Live prices')
     expect((await prices({ ...NEAR, item: 'A' })).text).toContain('has not registered live pricing')
   })
+})
+
+test('the account numbers that the sandbox suggests are the members of the sample price list', () => {
+  const [, ...rows] = readFileSync(join(SAMPLE_FOLDER, 'members.csv'), 'utf8').trim().split(/\r?\n/)
+  expect(SAMPLE_MEMBERS).toEqual([...new Set(rows.map((row) => row.split(',')[0]))])
 })
 
 test('picked items stay picked during a search, at most 50 are priced, and a visitor must log in first', async () => {

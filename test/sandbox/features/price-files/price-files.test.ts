@@ -50,6 +50,15 @@ test('a batch id that is in use is rejected, and the client finds its import', a
   expect(await start()).toMatchObject({ batchId: 'same', itemsReceived: 0 })
 })
 
+test('an import without a valid batch id is rejected in plain words', async () => {
+  const path = `/catalogues/${await newCatalogue('No id')}/import/start`
+  const message = 'batchId must be text of 1 to 200 characters'
+  for (const body of [{}, { batchId: '' }, { batchId: 'x'.repeat(201) }]) {
+    const answer = await sandbox.call(SUPPLIER, path, body)
+    expect([answer.status, await answer.json()]).toEqual([400, { error: 'invalid_body', message }])
+  }
+})
+
 test('an import is started, processing, then completed, or failed by its fault', async () => {
   const id = await newCatalogue('States')
   const state = async () =>

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import { expect, test } from 'vitest'
+import { demoEnv } from '../../../src/features/first-party/demo-env.ts'
+import { sandboxSettings } from '../../../src/runtime/run-sandbox.ts'
+import { ACCOUNTS, SAMPLE_SUPPLIER } from '../../../src/sandbox/accounts.ts'
+import { API_KEY, SUBSCRIPTION_KEY } from '../../../src/sandbox/features/first-party/api.ts'
+import { addressesOf } from '../../../src/sandbox/sandbox.ts'
+
+const supplier = ACCOUNTS.find(({ businesses }) =>
+  businesses.some(({ bxcontext }) => bxcontext === SAMPLE_SUPPLIER),
+)
+
+test('--demo uses the API key of the sandbox’s sample supplier, whatever the environment names', () => {
+  const other = {
+    PLATFORM_API_URL: 'https://elsewhere.example',
+    PLATFORM_API_KEY: 'x',
+    PLATFORM_TENANT_ID: 'x',
+  }
+  expect(demoEnv(other)).toEqual({
+    PLATFORM_API_URL: 'http://localhost:4400/api',
+    PLATFORM_API_EMAIL: supplier?.email,
+    PLATFORM_API_KEY: API_KEY,
+    PLATFORM_SUBSCRIPTION_KEY: SUBSCRIPTION_KEY,
+    PLATFORM_TENANT_ID: undefined,
+  })
+})
+
+test('--demo uses the values of .env.example', () => {
+  const example = parseEnv(readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8'))
+  const { PLATFORM_TENANT_ID: _, ...values } = demoEnv({})
+  expect(example).toMatchObject(values)
+})
+
+test.each([{}, { SANDBOX_PORT: '5500' }, { SANDBOX_URL: 'https://sandbox.example/' }])(
+  '--demo finds the sandbox where npm run demo starts it (%j)',
+  (env) => {
+    expect(demoEnv(env).PLATFORM_API_URL).toBe(addressesOf(sandboxSettings(env).url).apiUrl)
+  },
+)
