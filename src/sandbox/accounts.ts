@@ -56,6 +56,17 @@ export const ACCOUNTS: Account[] = [
       business('summit-ranges', 'Summit Ranges', 'Belconnen', '06'),
     ],
   },
+  {
+    id: 'sam',
+    name: 'Sam Field',
+    email: 'sam@demo.example',
+    password: 'sandbox',
+    businesses: [
+      business('demo-builders', 'Demo Builders', 'Fremantle', '07'),
+      business('demo-renovations', 'Demo Renovations', 'Cottesloe', '08'),
+    ],
+    franchises: [],
+  },
 ]
 
 /** The business whose supplier features `npm run demo` sets up. */

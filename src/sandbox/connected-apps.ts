@@ -3,7 +3,7 @@ import { connectableBusiness } from './accounts.ts'
 import type { Consent, Consents } from './consents.ts'
 import { type RegisteredApp, SCOPES } from './identity.ts'
 import { loginUrl } from './login.ts'
-import { page, problem } from './pages.ts'
+import { leaveNotice, page, problem } from './pages.ts'
 
 /** Where users see which applications have access, and revoke it: all grants of an application for a business at once. */
 export function connectedAppsRoutes(apps: RegisteredApp[], consents: Consents): Router {
@@ -28,6 +28,11 @@ export function connectedAppsRoutes(apps: RegisteredApp[], consents: Consents): 
       }
       for (const granted of consents.list(account.id))
         if (isSame(granted, consent)) consents.revoke(granted.grantId)
+      const business = connectableBusiness(account, consent.bxcontext)?.name ?? consent.bxcontext
+      leaveNotice(
+        res,
+        `Revoked the access to ${business}. At its next call, the app notices it and shows the connection as revoked.`,
+      )
       return res.redirect(303, '/connected-apps')
     })
 }

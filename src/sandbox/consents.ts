@@ -39,8 +39,13 @@ export function createConsents(sql: Sql) {
       sql.run('DELETE FROM consents WHERE grant_id = ?', grantId)
       sql.run("DELETE FROM models WHERE grant_id = ? OR (model = 'Grant' AND id = ?)", grantId, grantId)
     },
-    /** Expires all access tokens now and returns how many; refresh tokens stay valid. */
-    expireAccessTokens: () => Number(sql.run("DELETE FROM models WHERE model = 'AccessToken'").changes),
+    /** Expires the access tokens of a business, or all, and returns how many; refresh tokens stay valid. */
+    expireAccessTokens(bxcontext?: string): number {
+      const expire = "DELETE FROM models WHERE model = 'AccessToken'"
+      const ofBusiness = `${expire} AND grant_id IN (SELECT grant_id FROM consents WHERE bxcontext = ?)`
+      const { changes } = bxcontext === undefined ? sql.run(expire) : sql.run(ofBusiness, bxcontext)
+      return Number(changes)
+    },
   }
 }
 

@@ -2,14 +2,14 @@ import express, { type Request, Router } from 'express'
 import { problemsOf } from './api.ts'
 import type { Faults } from './faults.ts'
 import type { Journal } from './journal.ts'
-import { page, problem } from './pages.ts'
+import { leaveNotice, page, problem } from './pages.ts'
 
 /** A quick action of the control page. */
 export interface Action {
   label: string
   danger?: boolean
-  /** Returns the JSON of the response. */
-  run(): object
+  /** Returns the JSON of the response; `message` says what it did and what happens next. */
+  run(body: Record<string, unknown>): { message: string }
 }
 
 export interface ControlOptions {
@@ -26,7 +26,7 @@ export function controlRoutes({ faults, journal, actions: own }: ControlOptions)
   const state = () => ({ faults: faults.list(), calls: journal.list() })
   const clear = () => {
     faults.clear()
-    return state()
+    return { ...state(), message: 'Cleared all faults. The platform works normally again.' }
   }
   const actions: Record<string, Action> = {
     ...own,
@@ -49,13 +49,32 @@ export function controlRoutes({ faults, journal, actions: own }: ControlOptions)
           : problem(res, 400, message)
       }
       faults.set(fault.data)
-      return wantsJson(req) ? void res.json(state()) : res.redirect(303, '/sandbox/faults')
+      if (wantsJson(req)) return void res.json(state())
+      leaveNotice(res, describeFault(fault.data))
+      return res.redirect(303, '/sandbox/faults')
     })
     .delete('/sandbox/faults', (_req, res) => void res.json(clear()))
   for (const [path, { run }] of Object.entries(actions))
     router.post(`/sandbox/${path}`, (req, res) => {
-      const result = run()
-      return wantsJson(req) ? void res.json(result) : res.redirect(303, '/sandbox/faults')
+      const result = run(req.body ?? {})
+      if (wantsJson(req)) return void res.json(result)
+      leaveNotice(res, result.message)
+      return res.redirect(303, '/sandbox/faults')
     })
   return router
+}
+
+function describeFault({
+  endpoint,
+  fault,
+  times,
+}: {
+  endpoint: string
+  fault: string
+  times?: number | undefined
+}): string {
+  if (fault === 'none') return `The endpoint ${endpoint} works normally again.`
+  const until =
+    times === undefined ? 'until you clear the fault' : times === 1 ? 'for one call' : `for ${times} calls`
+  return `The endpoint ${endpoint} now has the fault ${fault}, ${until}. Use the app to see what it does.`
 }

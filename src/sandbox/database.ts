@@ -46,6 +46,14 @@ export function openDatabase(file: string, schemas: string[]) {
       return String(all('SELECT value FROM settings WHERE name = ?', name)[0]?.value)
     },
 
+    /** Deletes everything except the settings. */
+    clear(): void {
+      const tables = all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'settings'")
+      transaction(() => {
+        for (const { name } of tables) db.exec(`DELETE FROM "${name}"`)
+      })
+    },
+
     close: () => db.close(),
   }
 }

@@ -6,7 +6,9 @@ import { NOT_AN_OBJECT } from './api.ts'
 export const HTTP_FAULTS = ['500', '429', 'stall', 'garbage', 'drop'] as const
 /** Faults of API operations behind the guard. */
 export const API_FAULTS = [...HTTP_FAULTS, 'expired', 'forbidden'] as const
-const TOKEN_FAULTS = [...HTTP_FAULTS, 'slow', 'invalid_grant', 'invalid_client'] as const
+const TOKEN_FAULTS = [...HTTP_FAULTS, 'slow', 'short_lived', 'invalid_grant', 'invalid_client'] as const
+/** Lifetime of an access token under the fault `short_lived`, in seconds. */
+export const SHORT_LIFE_SECONDS = 1
 
 /** The faults that each endpoint can have. */
 export type PossibleFaults = Record<string, readonly string[]>
@@ -65,6 +67,8 @@ export function createFaults(possible: PossibleFaults) {
       else active.set(endpoint, { endpoint, fault, times: times ?? null, retryAfter })
     },
     clear: () => active.clear(),
+    /** Whether the endpoint has this fault; does not count as a call. */
+    has: (endpoint: string, fault: string) => active.get(endpoint)?.fault === fault,
     /** The fault that affects this call, if any; counts the call. */
     strike(endpoint: string): Fault | undefined {
       const fault = active.get(endpoint)

@@ -30,6 +30,8 @@ export interface SandboxCore {
   journal: Journal
   /** Lifetime of an access token in seconds. */
   accessTokenSeconds: number
+  /** The address of the registered application. */
+  appUrl: string
   /** What the parts add to a page of this part. */
   sectionsAt<Subject>(place: Place<Subject>, subject: Subject): { view: string; data: object }[]
 }

@@ -8,7 +8,7 @@ import Provider, {
   type KoaContextWithOIDC,
 } from 'oidc-provider'
 import type { Consents } from './consents.ts'
-import { type Faults, sendFault } from './faults.ts'
+import { type Faults, SHORT_LIFE_SECONDS, sendFault } from './faults.ts'
 import type { Journal } from './journal.ts'
 
 /** An application as platform support registers it. */
@@ -73,7 +73,7 @@ export function createIdentity(options: IdentityOptions): Provider {
     // The fault replaces the response only, as in a real outage: the tokens have been issued.
     const fault = faults.strike(endpoint)
     if (fault?.fault === 'slow') await new Promise((resolve) => setTimeout(resolve, options.slowMs))
-    else if (fault) {
+    else if (fault && fault.fault !== 'short_lived') {
       ctx.respond = false
       sendFault(ctx.res as Response, fault)
     }
@@ -84,7 +84,7 @@ export function createIdentity(options: IdentityOptions): Provider {
 }
 
 function configurationOf(options: IdentityOptions): Configuration {
-  const { apps, setting, consents, accessTokenSeconds } = options
+  const { apps, setting, consents, faults, accessTokenSeconds } = options
   return {
     adapter: options.adapter,
     clients: apps.map(clientOf),
@@ -118,7 +118,7 @@ function configurationOf(options: IdentityOptions): Configuration {
       return undefined
     },
     ttl: {
-      AccessToken: accessTokenSeconds,
+      AccessToken: (ctx) => (isShortLived(ctx, faults) ? SHORT_LIFE_SECONDS : accessTokenSeconds),
       // RFC 6749 section 4.1.2 recommends at most 10 minutes: a demo may pause before the exchange.
       AuthorizationCode: 600,
       Grant: 400 * 86_400,
@@ -132,6 +132,9 @@ function configurationOf(options: IdentityOptions): Configuration {
     },
   }
 }
+
+const isShortLived = (ctx: KoaContextWithOIDC, faults: Faults) =>
+  faults.has(ENDPOINT_OF[String(ctx.oidc?.params?.grant_type)] ?? '', 'short_lived')
 
 const clientOf = (app: RegisteredApp): ClientMetadata => ({
   client_id: app.clientId,

@@ -20,6 +20,9 @@ export function createJournal() {
   }
   return {
     add,
+    clear: () => {
+      calls.length = 0
+    },
     /** Records the call that this response answers. */
     record: (res: Response, endpoint: string) =>
       void res.on('close', () => add(endpoint, res.writableFinished ? res.statusCode : 'no answer')),

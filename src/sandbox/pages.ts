@@ -17,8 +17,25 @@ export interface PageData {
 export function page(res: Response, view: string, data: PageData): void {
   const time = (ms: number | string) =>
     `${new Date(ms).toLocaleString('en-AU', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })} UTC`
-  const { openToAll, links } = res.app.locals
-  res.type('html').send(eta.render(`/${view}`, { time, openToAll, links, ...data }))
+  const { openToAll, links, appUrl } = res.app.locals
+  const notice = res.statusCode < 400 ? takeNotice(res) : null
+  res.type('html').send(eta.render(`/${view}`, { time, openToAll, links, appUrl, notice, ...data }))
+}
+
+const NOTICE_COOKIE = 'platform_notice'
+const NOTICE_MS = 60_000
+
+/** Shows a sentence on the next page: what an action did, and what happens next. */
+export function leaveNotice(res: Response, text: string): void {
+  const value = Buffer.from(text).toString('base64url')
+  res.cookie(NOTICE_COOKIE, value, { httpOnly: true, sameSite: 'strict', maxAge: NOTICE_MS })
+}
+
+function takeNotice(res: Response): string | null {
+  const [, value] = new RegExp(`\\b${NOTICE_COOKIE}=([\\w-]+)`).exec(res.req.get('cookie') ?? '') ?? []
+  if (value === undefined) return null
+  res.clearCookie(NOTICE_COOKIE)
+  return Buffer.from(value, 'base64url').toString()
 }
 
 /** A page that says what is wrong and what to do. */

@@ -54,11 +54,14 @@ export function addressesOf(baseUrl: string) {
   return { appUrl: baseUrl, authUrl: `${baseUrl}/auth`, apiUrl: `${baseUrl}/api` }
 }
 
+/** The origin of the first application's redirect URLs. */
+const appUrlOf = ([app]: RegisteredApp[]) => new URL(app?.redirectUrls[0] ?? 'http://localhost').origin
+
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { baseUrl, apps, file, openToAll = false, accessTokenSeconds = 300, slowMs = 6_000 } = options
   const { rateLimit = { limit: 100, windowMs: 30_000 }, parts: simulated = FEATURES, features = {} } = options
   const addresses = addressesOf(baseUrl)
-  const { sql, setting, close } = openDatabase(
+  const { sql, setting, clear, close } = openDatabase(
     file,
     simulated.map(({ schema = '' }) => schema),
   )
@@ -91,11 +94,18 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     faults,
     journal,
     accessTokenSeconds,
+    appUrl: appUrlOf(apps),
     sectionsAt: (place, subject) => sectionsOf(parts, place, subject),
   }
   for (const { name, create } of simulated) parts.push(create(core, features[name] ?? {}))
   const loginSecret = setting('login secret', () => randomBytes(32).toString('base64url'))
-  const app = createSite({ core, parts, provider, apps, consents, addresses, openToAll, loginSecret })
+  const reset = () => {
+    clear()
+    faults.clear()
+    journal.clear()
+    for (const part of parts) part.reset?.()
+  }
+  const app = createSite({ core, parts, provider, apps, consents, addresses, openToAll, loginSecret, reset })
   return {
     app,
     addresses,

@@ -25,18 +25,21 @@ export interface SiteOptions {
   addresses: Addresses
   openToAll: boolean
   loginSecret: string
+  /** Puts everything back to the samples. */
+  reset(): void
 }
 
 const assets = fileURLToPath(new URL('../../views/public', import.meta.url))
 
 /** The sandbox's Express app: the API, the identity provider, and the pages. */
 export function createSite(options: SiteOptions): Express {
-  const { core, parts, provider, apps, consents, addresses, openToAll, loginSecret } = options
+  const { core, parts, provider, apps, consents, addresses, openToAll, loginSecret, reset } = options
   const { faults, journal } = core
   const app = express()
   app.disable('x-powered-by')
   app.locals.openToAll = openToAll
   app.locals.links = linksOf(parts)
+  app.locals.appUrl = core.appUrl
   app.use('/assets', express.static(assets))
   for (const { api } of parts) if (api) app.use('/api', api)
   app.use('/api', (_req, res) => notFound(res))
@@ -55,7 +58,7 @@ export function createSite(options: SiteOptions): Express {
   app.use(connectedAppsRoutes(apps, consents))
   if (hasBusinessSetup(parts)) app.use(businessSetupRoutes(core))
   for (const { routes } of parts) if (routes) app.use(routes)
-  app.use(controlRoutes({ faults, journal, actions: actionsOf(parts, consents) }))
+  app.use(controlRoutes({ faults, journal, actions: actionsOf(parts, consents, reset) }))
   app.use((req, res) => problem(res, 404, 'There is no page at this address.', req.account))
   app.use(onError)
   return app
@@ -72,20 +75,42 @@ function linksOf(parts: SandboxPart[]) {
   return hasBusinessSetup(parts) ? [...links, { href: '/business-setup', label: 'Business setup' }] : links
 }
 
-function actionsOf(parts: SandboxPart[], consents: Consents): Record<string, Action> {
-  const expire = () =>
-    parts.reduce((sum, part) => sum + (part.expireAccessTokens?.() ?? 0), consents.expireAccessTokens())
-  const revoke = () => {
-    const all = consents.list()
-    for (const { grantId } of all) consents.revoke(grantId)
-    return all.length
-  }
+function actionsOf(parts: SandboxPart[], consents: Consents, reset: () => void): Record<string, Action> {
+  const expireParts = () => parts.reduce((sum, part) => sum + (part.expireAccessTokens?.() ?? 0), 0)
   return {
-    expire: { label: 'Expire all access tokens', run: () => ({ expired: expire() }) },
+    expire: {
+      label: 'Expire all access tokens',
+      run({ bxcontext }) {
+        const business = typeof bxcontext === 'string' && bxcontext ? bxcontext : undefined
+        const expired = consents.expireAccessTokens(business) + (business ? 0 : expireParts())
+        const message = `Expired ${count(expired, 'access token')}. The app's next call gets a 401; the app then refreshes and repeats it.`
+        return { expired, message }
+      },
+    },
     ...Object.assign({}, ...parts.map(({ actions }) => actions)),
-    revoke: { label: 'Revoke all consents', danger: true, run: () => ({ revoked: revoke() }) },
+    revoke: {
+      label: 'Revoke all consents',
+      danger: true,
+      run() {
+        const all = consents.list()
+        for (const { grantId } of all) consents.revoke(grantId)
+        const message = `Revoked ${count(all.length, 'consent')}. At its next call, the app notices it and shows the connection as revoked.`
+        return { revoked: all.length, message }
+      },
+    },
+    reset: {
+      label: 'Reset the sandbox',
+      danger: true,
+      run() {
+        reset()
+        const message = 'The sandbox is as it was at first: no consents, no faults, sample data only.'
+        return { reset: true, message }
+      },
+    },
   }
 }
+
+const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`
 
 /** Which application the user is logging in for: the start page's address has its redirect url. */
 const requestingApp = (apps: RegisteredApp[]) => (next: string) => {

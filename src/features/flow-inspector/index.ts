@@ -1,5 +1,6 @@
 import { Router } from 'express'
 import { TOKEN_PATH } from '../../connect/platform/contract.ts'
+import { DEMO } from '../../web/sign-in.ts'
 import type { Feature } from '../feature.ts'
 import { createFlowReader } from './flow-reader.ts'
 import { createFlowStore } from './flow-store.ts'
@@ -7,9 +8,13 @@ import { operations } from './operations.ts'
 import { fetchFromSandbox } from './platform-pages.ts'
 import { createRecorder } from './recorder.ts'
 import { flowRoutes } from './routes.ts'
+import { scenarioRoutes } from './scenarios/routes.ts'
+import { createScenarioRunner } from './scenarios/runner.ts'
 import { type FlowInspectorSettings, flowInspectorSettings } from './settings.ts'
 import { createStepByStep } from './step-by-step.ts'
 import { stepByStepRoutes } from './step-by-step-routes.ts'
+
+const FLOWS = [{ href: '/flows', label: 'Flows' }]
 
 /** Records what happens on the wire, with secrets masked, and shows it step by step. */
 export const flowInspector: Feature<FlowInspectorSettings> = {
@@ -18,14 +23,25 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
   operations,
   create(context, { isEnabled }) {
     if (!isEnabled) return {}
-    const { store, log, sandboxUrl, shutdownSignal, baseUrl, encryptionKeys, platform } = context
+    const { connect, store, log, sandboxUrl, shutdownSignal, baseUrl, encryptionKeys, platform } = context
     const flows = createFlowStore(store)
     const reader = createFlowReader(flows, store, sandboxUrl ? fetchFromSandbox(sandboxUrl) : undefined)
     const recorder = createRecorder({ flows, store, log, complete: reader.load })
     const stepByStep = createStepByStep({ store, encryptionKeys })
+    // Scenarios sign in by name and set faults of the sandbox.
+    const runner =
+      DEMO && sandboxUrl
+        ? createScenarioRunner({ connect, store, flows, reader, recorder, baseUrl, sandboxUrl })
+        : null
     return {
       middleware: stepByStep.middleware,
-      navigation: [{ href: '/flows', label: 'Flows' }],
+      navigation: runner
+        ? [
+            ...FLOWS,
+            { href: '/scenarios', label: 'Scenarios' },
+            { href: String(sandboxUrl), label: 'Sandbox' },
+          ]
+        : FLOWS,
       routes: Router()
         .use(
           stepByStepRoutes({
@@ -38,6 +54,7 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
             },
           }),
         )
+        .use(runner ? scenarioRoutes(runner) : Router())
         .use(flowRoutes({ flows, reader, shutdownSignal })),
       close: recorder.close,
     }

@@ -26,8 +26,12 @@ export const builderRequests: SandboxFeature = {
   create(core, options) {
     const webhooks = createWebhooks(core.sql)
     const registered = Object.entries(optionsSchema.parse(options).webhooks)
-    for (const [bxcontext, { url, secret }] of registered) webhooks.register(bxcontext, url, secret)
+    const reset = () => {
+      for (const [bxcontext, { url, secret }] of registered) webhooks.register(bxcontext, url, secret)
+    }
+    reset()
     return {
+      reset,
       api: builderRequestsApi(core),
       routes: builderRequestsRoutes(createBuilderRequests(core.sql), webhooks),
       sections: [

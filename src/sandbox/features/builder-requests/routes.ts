@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import { ownBusiness } from '../../business-setup.ts'
-import { problem } from '../../pages.ts'
+import { leaveNotice, problem } from '../../pages.ts'
 import { partiesOf } from '../catalogues/suppliers.ts'
 import { type createBuilderRequests, describeRequest } from './requests.ts'
 import type { Webhooks } from './webhooks.ts'
@@ -20,6 +20,10 @@ export function builderRequestsRoutes(
         return problem(res, 400, 'The account number must be 1 to 255 letters and digits.', req.account)
       const request = requests.ask(builder.bxcontext, supplier, externalRef)
       if (request) webhooks.emit(supplier, 'integration-connection.requested', describeRequest(request))
+      leaveNotice(
+        res,
+        'The request was sent. The supplier sees it in the app under Builder requests, and accepts or rejects it.',
+      )
       res.redirect(303, '/suppliers')
     })
     .post('/business-setup/:bxcontext/webhook', (req, res) => {
@@ -31,6 +35,12 @@ export function builderRequestsRoutes(
       else if (/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
         webhooks.register(business.bxcontext, url, secret)
       else return problem(res, 400, 'The webhook needs an http or https address.', req.account)
+      leaveNotice(
+        res,
+        url === ''
+          ? 'The webhook was removed. The app polls instead.'
+          : 'The webhook was saved. The next event is sent there.',
+      )
       res.redirect(303, '/business-setup')
     })
     .post('/business-setup/:bxcontext/deliveries/:id/repeat', async (req, res) => {
@@ -38,6 +48,7 @@ export function builderRequestsRoutes(
       if (!business) return
       if (!(await webhooks.repeat(business.bxcontext, req.params.id)))
         return problem(res, 404, 'This delivery no longer exists.', req.account)
+      leaveNotice(res, 'The event was sent again. The app recognises it by its id and does nothing twice.')
       res.redirect(303, '/business-setup')
     })
 }

@@ -14,9 +14,11 @@ export const catalogues: SandboxFeature = {
   faults: { catalogues: API_FAULTS },
   create(core, options) {
     const { sql } = core
-    addSamples(sql, samplesSchema.parse(options))
+    const reset = () => addSamples(sql, samplesSchema.parse(options))
+    reset()
     const items = createItems(sql)
     return {
+      reset,
       api: cataloguesApi(core),
       routes: Router()
         .use(suppliersRoutes(core))

@@ -24,7 +24,11 @@ export const firstParty: SandboxFeature = {
       actions: {
         'expire-refresh-tokens': {
           label: 'Expire first-party refresh tokens',
-          run: () => ({ expired: tokens.expireRefreshTokens() }),
+          run() {
+            const expired = tokens.expireRefreshTokens()
+            const message = `Expired ${expired} refresh tokens of first-party access. The next job logs in again by API key.`
+            return { expired, message }
+          },
         },
       },
       authenticate(token) {

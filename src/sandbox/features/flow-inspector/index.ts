@@ -15,10 +15,11 @@ const querySchema = z.object({
 /** Records what happens on the platform's own pages, so that the app's flow inspector can show it. */
 export const flowInspector: SandboxFeature = {
   name: 'flow-inspector',
-  create() {
+  create({ appUrl }) {
     const pageSteps = createPageSteps()
     return {
       observe: pageSteps.observe,
+      links: [{ href: `${appUrl}/scenarios`, label: 'Scenarios' }],
       routes: Router().post('/sandbox/steps', express.json({ limit: '10kb' }), (req, res) => {
         const query = parseBody(res, querySchema, req.body, 'invalid_query')
         if (query) res.json({ steps: pageSteps.between(query.from, query.to, query.key) })

@@ -26,13 +26,17 @@ export const livePricing: SandboxFeature = {
   schema: SCHEMA,
   create({ sql, journal }, options) {
     const { registered, ...samples } = optionsSchema.parse(options)
-    addSamples(sql, samples)
     const registrations = createRegistrations(sql)
-    for (const [bxcontext, registration] of Object.entries(registered))
-      registrations.setDefault(bxcontext, registration)
+    const reset = () => {
+      addSamples(sql, samples)
+      for (const [bxcontext, registration] of Object.entries(registered))
+        registrations.setDefault(bxcontext, registration)
+    }
+    reset()
     const client = createLivePricingClient(registrations.find, journal)
     const { isPublished } = createCatalogues(sql)
     return {
+      reset,
       routes: Router().use(livePricesRoutes(sql, client)).use(registrationRoutes(registrations, client)),
       sections: [
         section(PICKED_ITEMS, 'live-pricing/price-button', ({ supplier, catalogue, path }) =>

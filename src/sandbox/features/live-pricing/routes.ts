@@ -2,7 +2,7 @@ import { Router } from 'express'
 import { nameOf } from '../../accounts.ts'
 import { ownBusiness } from '../../business-setup.ts'
 import type { Sql } from '../../database.ts'
-import { page, problem } from '../../pages.ts'
+import { leaveNotice, page, problem } from '../../pages.ts'
 import { createBuilderConnections } from '../catalogues/builder-connections.ts'
 import { createCatalogues } from '../catalogues/catalogues.ts'
 import { createItems } from '../catalogues/items.ts'
@@ -68,6 +68,12 @@ export function registrationRoutes(registrations: Registrations, client: LivePri
     if (registration.url === '') registrations.remove(bxcontext)
     else registrations.save(bxcontext, registration)
     client.forgetToken(bxcontext)
+    leaveNotice(
+      res,
+      registration.url === ''
+        ? 'Live pricing was removed. Builders see no live prices of this supplier.'
+        : 'Live pricing was saved. The next request for prices goes there.',
+    )
     res.redirect(303, '/business-setup')
   })
 }

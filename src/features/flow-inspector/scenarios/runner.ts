@@ -1,0 +1,124 @@
+import * as z from 'zod'
+import type { Connect, KeyValueStore } from '../../../connect/index.ts'
+import { parseJson } from '../../../connect/platform/http.ts'
+import { KINDS } from '../flow.ts'
+import type { FlowReader } from '../flow-reader.ts'
+import type { FlowStore } from '../flow-store.ts'
+import type { Recorder } from '../recorder.ts'
+import { SCENARIOS, type Scenario } from './scenarios.ts'
+import { createStage } from './stage.ts'
+
+export const resultSchema = z.object({
+  name: z.string(),
+  asExpected: z.boolean(),
+  /** ISO 8601. */
+  at: z.string(),
+  seconds: z.number(),
+  observations: z.array(z.object({ expected: z.string(), observed: z.string(), ok: z.boolean() })),
+  /** The flows that it made, the one that shows it best first. */
+  flows: z.array(z.object({ id: z.string(), kind: z.enum(KINDS), outcome: z.string() })),
+})
+export type ScenarioResult = z.infer<typeof resultSchema>
+
+export interface ScenarioRunner {
+  /** Runs a scenario as this user; one at a time. */
+  run(scenario: Scenario, user: { id: string; name: string }): Promise<ScenarioResult>
+  /** The user's latest result of each scenario, by name. */
+  results(userId: string): Promise<Map<string, ScenarioResult>>
+  /** Puts the sandbox, the user's connections, flows and results back to how they were at first. */
+  reset(userId: string): Promise<void>
+}
+
+export interface ScenarioRunnerOptions {
+  connect: Connect
+  store: KeyValueStore
+  flows: FlowStore
+  reader: FlowReader
+  recorder: Recorder
+  baseUrl: string
+  sandboxUrl: string
+}
+
+const RESULT_MS = 24 * 3_600_000
+const resultKey = (userId: string, name: string) => ({ kind: 'scenario-result', owner: userId, id: name })
+
+export function createScenarioRunner(options: ScenarioRunnerOptions): ScenarioRunner {
+  const { connect, store, flows, sandboxUrl } = options
+  let last: Promise<unknown> = Promise.resolve()
+
+  /** Scenarios set faults of the sandbox, which all of them share. */
+  function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
+    const result = last.then(work, work)
+    last = result.catch(() => {})
+    return result
+  }
+
+  return {
+    run: (scenario, user) =>
+      oneAtATime(async () => {
+        const result = await runScenario(options, scenario, user)
+        await store.set(resultKey(user.id, scenario.name), JSON.stringify(result), RESULT_MS)
+        return result
+      }),
+
+    async results(userId) {
+      const values = await Promise.all(SCENARIOS.map(({ name }) => store.get(resultKey(userId, name))))
+      const results = values.flatMap((value) => resultSchema.safeParse(parseJson(value ?? '')).data ?? [])
+      return new Map(results.map((result) => [result.name, result]))
+    },
+
+    reset: (userId) =>
+      oneAtATime(async () => {
+        const response = await fetch(`${sandboxUrl}/sandbox/reset`, { method: 'POST' })
+        if (!response.ok) throw new Error(`the sandbox answered ${response.status} to a reset`)
+        for (const { bxcontext } of await connect.vault.list(userId))
+          await connect.vault.disconnect({ userId, bxcontext })
+        await options.recorder.flush()
+        await flows.clear(userId)
+        await Promise.all(SCENARIOS.map(({ name }) => store.delete(resultKey(userId, name))))
+      }),
+  }
+}
+
+async function runScenario(
+  { connect, flows, reader, recorder, baseUrl, sandboxUrl }: ScenarioRunnerOptions,
+  scenario: Scenario,
+  user: { id: string; name: string },
+): Promise<ScenarioResult> {
+  const startedAt = Date.now()
+  const stage = await createStage({
+    appUrl: baseUrl,
+    sandboxUrl,
+    user,
+    vault: connect.vault,
+    scopes: connect.oauth.scopes,
+    async flowsSince(time) {
+      await recorder.flush()
+      const summaries = (await flows.list(user.id)).filter((flow) => Date.parse(flow.startedAt) >= time)
+      const found = await Promise.all(
+        summaries
+          .toReversed()
+          .map(async (summary) => ({ summary, flow: await reader.load(user.id, summary.id) })),
+      )
+      return found.flatMap(({ summary, flow }) => (flow ? { summary, flow } : []))
+    },
+  })
+  let observations: ScenarioResult['observations']
+  try {
+    observations = await scenario.run(stage)
+  } catch (error) {
+    const observed = error instanceof Error ? error.message : 'an unknown error'
+    observations = [{ expected: 'The scenario runs to its end', observed, ok: false }]
+  } finally {
+    await stage.clearFaults()
+  }
+  const made = (await stage.flows()).map(({ summary: { id, kind, outcome } }) => ({ id, kind, outcome }))
+  return {
+    name: scenario.name,
+    asExpected: observations.every(({ ok }) => ok),
+    at: new Date(startedAt).toISOString(),
+    seconds: (Date.now() - startedAt) / 1000,
+    observations,
+    flows: made.sort((a, b) => Number(b.kind === scenario.shows) - Number(a.kind === scenario.shows)),
+  }
+}
