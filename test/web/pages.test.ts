@@ -28,6 +28,9 @@ describe('GET /connections', () => {
     expect(Object.keys(connection).sort()).toEqual(
       [
         'bxcontext',
+        'businessName',
+        'userName',
+        'lastUsedAt',
         'connectedAt',
         'expiresAt',
         'health',

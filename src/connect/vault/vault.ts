@@ -24,12 +24,15 @@ import {
 import { removeGrant, revoke, saveConsent } from './connection-writes.ts'
 import { createRecordCipher, type EncryptionKey } from './encryption.ts'
 import { createHealthRecords } from './health.ts'
+import { createLastUse, type LastUse } from './last-use.ts'
 import { createRefresher, type Refresher, type RefreshOptions } from './refresh.ts'
 import { createRefreshLock, type RefreshLockOptions } from './refresh-lock.ts'
 import { type ConnectionSummary, summarize, type UnreadableConnection } from './summary.ts'
+import { readTokenClaims, type TokenClaims } from './token-claims.ts'
 import { createUnsavedTokens } from './unsaved.ts'
 
 export type { ConnectionSummary, UnreadableConnection } from './summary.ts'
+export type { TokenClaims, TokenField } from './token-claims.ts'
 
 /** Keeps connections and hands out valid access tokens. Methods that use the store throw `StoreUnavailableError`. */
 export interface Vault {
@@ -58,6 +61,12 @@ export interface Vault {
    * Throws the same errors as `accessToken`, and `RefreshTooSoonError`.
    */
   refresh(ref: ConnectionRef): Promise<boolean>
+  /**
+   * What may be shown of the access token: the header and claims of a JWT, with the values of public ones only, or null
+   * if the token is not a JWT. Does not refresh it. Throws `NotConnectedError`, `ConnectionRevokedError`,
+   * `DecryptionError`.
+   */
+  tokenClaims(ref: ConnectionRef): Promise<TokenClaims | null>
   /** Deletes the connection and its tokens. Resolves to whether there was one. */
   disconnect(ref: ConnectionRef): Promise<boolean>
   /** The ids of the users who are connected to this bxcontext. */
@@ -86,6 +95,7 @@ export interface VaultOptions extends RefreshLockOptions {
 
 interface VaultDependencies extends RefreshOptions {
   refresher: Refresher
+  lastUse: LastUse
 }
 
 /** A token is refreshed in the background when less than this is left, in ms; a short-lived one, a fifth of its lifetime. */
@@ -107,7 +117,8 @@ export function createVault(options: VaultOptions): Vault {
     lock: createRefreshLock(store, health, options),
     unsaved: createUnsavedTokens(options.log),
   }
-  const deps: VaultDependencies = { ...parts, refresher: createRefresher(parts) }
+  const lastUse = createLastUse(store, now)
+  const deps: VaultDependencies = { ...parts, lastUse, refresher: createRefresher(parts) }
   const { connections, unsaved, index, lock, refresher } = deps
   const idle = async () => {
     await refresher.idle()
@@ -122,7 +133,10 @@ export function createVault(options: VaultOptions): Vault {
       connection: ref,
       accessToken: () => accessToken(deps, ref),
       refresh: (rejectedToken) => refreshRejected(deps, ref, rejectedToken),
-      noteCall: (outcome) => health.noteCall(ref, outcome),
+      noteCall: (outcome) => {
+        if (outcome.result === 'ok') lastUse.note(ref)
+        return health.noteCall(ref, outcome)
+      },
       grantedScopes: async () => (await connections.read(ref))?.connection.scopes ?? null,
     }),
 
@@ -130,7 +144,7 @@ export function createVault(options: VaultOptions): Vault {
 
     async find(ref) {
       const connection = unsaved.find(ref) ?? (await connections.read(ref))?.connection
-      return connection ? summarize(connection, health, lock) : null
+      return connection ? summarize(connection, health, lock, lastUse) : null
     },
 
     list: (userId) => list(deps, userId),
@@ -142,6 +156,11 @@ export function createVault(options: VaultOptions): Vault {
       if (stored.connection.refreshToken === null && !isExpired(stored.connection, now())) return false
       await refresher.refresh(stored, true)
       return true
+    },
+
+    async tokenClaims(ref) {
+      const connection = unsaved.find(ref) ?? assertActive(await connections.read(ref)).connection
+      return readTokenClaims(connection.accessToken)
     },
 
     disconnect: (ref) => disconnect(deps, ref),
@@ -228,6 +247,8 @@ async function connect(
   const connection: ActiveConnection = {
     ...withTokens(granted, tokens, sentAt, now()),
     refreshedAt: null,
+    refreshes: 0,
+    refreshTokenRotated: false,
   }
   const { pending } = await unsaved.save(
     connection,
@@ -246,14 +267,15 @@ async function connect(
   return pending ? 'pending' : 'saved'
 }
 
-async function list({ unsaved, connections, health, lock, log }: VaultDependencies, userId: string) {
+async function list(deps: VaultDependencies, userId: string) {
+  const { unsaved, connections, health, lock, lastUse, log } = deps
   const held = unsaved.ofUser(userId)
   const isHeld = (bxcontext: string) => held.some((connection) => connection.bxcontext === bxcontext)
   const stored = (await connections.list(userId)).filter(({ bxcontext }) => !isHeld(bxcontext))
   const summaries = await Promise.all([
-    ...held.map((connection) => summarize(connection, health, lock)),
+    ...held.map((connection) => summarize(connection, health, lock, lastUse)),
     ...stored.map((item) => {
-      if ('connection' in item) return summarize(item.connection, health, lock)
+      if ('connection' in item) return summarize(item.connection, health, lock, lastUse)
       const { bxcontext, unreadable: reason } = item
       log.error({ code: 'record_decryption_failed', reason }, 'a connection cannot be read')
       return { bxcontext, status: 'unreadable' as const, reason }
@@ -264,7 +286,7 @@ async function list({ unsaved, connections, health, lock, log }: VaultDependenci
 }
 
 async function disconnect(
-  { unsaved, connections, index, health, log }: VaultDependencies,
+  { unsaved, connections, index, health, lastUse, log }: VaultDependencies,
   ref: ConnectionRef,
 ) {
   const held = unsaved.find(ref) !== undefined
@@ -272,7 +294,7 @@ async function disconnect(
   unsaved.forget(ref)
   // Held tokens may have been stored in the meantime.
   if (held) await connections.remove(ref)
-  await Promise.all([index.remove(ref), health.clear(ref)]).catch(() => {})
+  await Promise.all([index.remove(ref), health.clear(ref), lastUse.clear(ref)]).catch(() => {})
   if (removed) {
     log.info('account disconnected')
     publish(recordChannel, { action: 'deleted', written: true }, ref)
