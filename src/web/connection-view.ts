@@ -42,7 +42,7 @@ const PROBLEMS: Record<Problem, string> = {
   unreadable: `The platform sent an unexpected response to the last request. ${SAFE}`,
   paused: `The platform was unavailable a moment ago. ${SAFE}`,
   rejected:
-    'The platform rejected the access token a moment ago. Access may have been revoked: use “Refresh token now” to check.',
+    'The platform rejected the access token a moment ago. Access may have been revoked: use “Test this connection” to check.',
   misconfigured:
     "The platform rejects this app's own credentials. Its developers must correct them; you don't need to do anything.",
 }
