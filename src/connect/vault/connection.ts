@@ -118,5 +118,8 @@ export function withTokens(
   }
 }
 
+/** What a connection has before its first refresh, whereas `withTokens` counts each response. */
+export const NOT_REFRESHED = { refreshedAt: null, refreshes: 0, refreshTokenRotated: false } as const
+
 export const isExpired = ({ expiresAt }: ActiveConnection, now: number) =>
   expiresAt !== null && expiresAt <= now

@@ -12,6 +12,7 @@ import {
   type ConnectionRef,
   FORMAT,
   isExpired,
+  NOT_REFRESHED,
   refName,
   withTokens,
 } from './connection.ts'
@@ -32,7 +33,6 @@ import { readTokenClaims, type TokenClaims } from './token-claims.ts'
 import { createUnsavedTokens } from './unsaved.ts'
 
 export type { ConnectionSummary, UnreadableConnection } from './summary.ts'
-export type { TokenClaims, TokenField } from './token-claims.ts'
 
 /** Keeps connections and hands out valid access tokens. Methods that use the store throw `StoreUnavailableError`. */
 export interface Vault {
@@ -62,9 +62,8 @@ export interface Vault {
    */
   refresh(ref: ConnectionRef): Promise<boolean>
   /**
-   * What may be shown of the access token: the header and claims of a JWT, with the values of public ones only, or null
-   * if the token is not a JWT. Does not refresh it. Throws `NotConnectedError`, `ConnectionRevokedError`,
-   * `DecryptionError`.
+   * What may be shown of the access token, which is not refreshed; null if it is not a JWT. Throws `NotConnectedError`,
+   * `ConnectionRevokedError`, `DecryptionError`.
    */
   tokenClaims(ref: ConnectionRef): Promise<TokenClaims | null>
   /** Deletes the connection and its tokens. Resolves to whether there was one. */
@@ -244,12 +243,7 @@ async function connect(
     refreshToken: null,
     refreshedAt: null,
   }
-  const connection: ActiveConnection = {
-    ...withTokens(granted, tokens, sentAt, now()),
-    refreshedAt: null,
-    refreshes: 0,
-    refreshTokenRotated: false,
-  }
+  const connection: ActiveConnection = { ...withTokens(granted, tokens, sentAt, now()), ...NOT_REFRESHED }
   const { pending } = await unsaved.save(
     connection,
     async () => {
@@ -285,10 +279,8 @@ async function list(deps: VaultDependencies, userId: string) {
   return summaries.sort((a, b) => time(b) - time(a))
 }
 
-async function disconnect(
-  { unsaved, connections, index, health, lastUse, log }: VaultDependencies,
-  ref: ConnectionRef,
-) {
+async function disconnect(deps: VaultDependencies, ref: ConnectionRef) {
+  const { unsaved, connections, index, health, lastUse, log } = deps
   const held = unsaved.find(ref) !== undefined
   const removed = (await connections.remove(ref)) || held
   unsaved.forget(ref)
