@@ -1,12 +1,12 @@
-// Shows the remaining time in every <time data-countdown>. Without this script, pages show the time itself.
+// Shows the remaining time in every <time data-countdown>, and then its data-expired. Without this script, pages show the time itself.
 const SECOND = 1000
+const EXPIRED = 'expired; refreshed automatically on next use'
 
 function show() {
   for (const element of document.querySelectorAll('time[data-countdown]')) {
     const left = Math.round((Date.parse(element.dateTime) - Date.now()) / SECOND)
     element.title = element.dateTime
-    element.textContent =
-      left > 0 ? `in ${formatSeconds(left)}` : 'expired; refreshed automatically on next use'
+    element.textContent = left > 0 ? `in ${formatSeconds(left)}` : (element.dataset.expired ?? EXPIRED)
   }
 }
 
