@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { tokens } from '../../support/token-endpoint.ts'
+import { oauthError, tokens } from '../../support/token-endpoint.ts'
 import { connectedSetup, GRANTED, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 
 let setup: VaultSetup
@@ -19,6 +19,14 @@ describe('the names of a connection', () => {
     setup.endpoint.answers(tokens({ business_name: 'Harbour Group' }))
     await setup.vault.refresh(REF)
     expect(await found()).toMatchObject({ ...NAMES, businessName: 'Harbour Group' })
+  })
+
+  test('stay when access is revoked', async () => {
+    setup = await vaultSetup()
+    await setup.vault.connect(REF, { ...GRANTED, ...NAMES })
+    setup.endpoint.answers(oauthError('invalid_grant'))
+    await expect(setup.vault.refresh(REF)).rejects.toMatchObject({ code: 'connection_revoked' })
+    expect(await found()).toMatchObject({ status: 'revoked', ...NAMES })
   })
 
   test('are null if the platform does not tell them', async () => {
