@@ -24,6 +24,7 @@ export function createApp({
   connect,
   parts,
   operations,
+  context: { shutdownSignal },
 }: Dependencies): Express {
   const { baseUrl, platform, sessionSecrets: secrets } = config
   const { vault, oauth, authorizationRequests } = connect
@@ -50,7 +51,10 @@ export function createApp({
   app.use(connectRoutes({ authorizationRequests, oauth, vault, baseUrl, pages: connectPages, log }))
   const linksOf = async (ref: ConnectionRef) =>
     (await Promise.all(parts.map((part) => part.connectionLinks?.(ref) ?? []))).flat()
-  app.use(connectionsRoutes({ vault, requestedScopes: oauth.scopes, linksOf }))
+  const connectionTests = parts.flatMap((part) => part.connectionTest ?? [])
+  app.use(
+    connectionsRoutes({ vault, requestedScopes: oauth.scopes, linksOf, connectionTests, shutdownSignal }),
+  )
   for (const { routes } of parts) if (routes) app.use(routes)
 
   app.use(notFound)

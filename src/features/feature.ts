@@ -4,6 +4,7 @@ import type { Connect, ConnectionRef, EncryptionKey, KeyValueStore } from '../co
 import type { HttpPools } from '../connect/platform/http.ts'
 import type { ReencryptResult } from '../connect/vault/connection-repository.ts'
 import type { SettingsGroup } from '../settings/read.ts'
+import type { ConnectionTest } from '../web/connection-actions.ts'
 import type { Operation } from '../web/openapi.ts'
 
 /**
@@ -69,6 +70,8 @@ export interface FeatureParts {
   navigation?: { href: string; label: string }[]
   /** Returns the links for the card of an active connection. */
   connectionLinks?(ref: ConnectionRef): Promise<ConnectionLink[]>
+  /** A cheap call for the button "Test this connection"; the first feature whose scope is granted is used. */
+  connectionTest?: ConnectionTest
   sections?: PageSection[]
   /** Called when the app is listening. */
   start?(): void

@@ -7,6 +7,7 @@ import Provider, {
   errors,
   type KoaContextWithOIDC,
 } from 'oidc-provider'
+import { connectableBusiness, findAccount } from './accounts.ts'
 import type { Consents } from './consents.ts'
 import { type Faults, SHORT_LIFE_SECONDS, sendFault } from './faults.ts'
 import type { Journal } from './journal.ts'
@@ -70,6 +71,7 @@ export function createIdentity(options: IdentityOptions): Provider {
     await next()
     const endpoint = ENDPOINT_OF[String(ctx.oidc?.params?.grant_type)]
     if (ctx.oidc?.route !== 'token' || !endpoint) return
+    if (ctx.status === 200) Object.assign(ctx.body as object, namesOf(ctx as KoaContextWithOIDC, consents))
     // The fault replaces the response only, as in a real outage: the tokens have been issued.
     const fault = faults.strike(endpoint)
     if (fault?.fault === 'slow') await new Promise((resolve) => setTimeout(resolve, options.slowMs))
@@ -154,6 +156,14 @@ function checkBxcontext(ctx: KoaContextWithOIDC, consents: Consents, grantId: st
   if (!consent || ctx.oidc.body?.bxcontext !== consent.bxcontext) {
     throw new errors.InvalidGrant('bxcontext is missing or differs from the granted one')
   }
+}
+
+/** The names of the business and the person, for the token response. */
+function namesOf(ctx: KoaContextWithOIDC, consents: Consents) {
+  const consent = consents.find(ctx.oidc.entities.AccessToken?.grantId ?? '')
+  const account = findAccount(consent?.account)
+  const business = account && connectableBusiness(account, consent?.bxcontext)
+  return { business_name: business?.name, user_name: account?.name }
 }
 
 function newSigningKey(): string {

@@ -127,6 +127,7 @@ function headers(apps: RegisteredApp[]): RequestHandler {
       useDefaults: false,
       directives: {
         defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
         styleSrc: ["'self'"],
         imgSrc: ["'self'"],
         baseUri: ["'none'"],

@@ -11,6 +11,8 @@ const time = z.iso.datetime().nullable()
 /** A connection as shown by pages and JSON. Times are ISO 8601, or null. */
 export const connectionViewSchema = z.object({
   bxcontext: z.string(),
+  businessName: z.string().nullable(),
+  userName: z.string().nullable(),
   status: z.enum(['active', 'revoked', 'unreadable']),
   health: z.enum(HEALTH),
   /** Describes `health` in a sentence or two. */
@@ -24,6 +26,7 @@ export const connectionViewSchema = z.object({
   expiresAt: time,
   connectedAt: time,
   refreshedAt: time,
+  lastUsedAt: time,
   revokedAt: time,
   revokedReason: z.string().nullable(),
 })
@@ -39,7 +42,7 @@ const PROBLEMS: Record<Problem, string> = {
   unreadable: `The platform sent an unexpected response to the last request. ${SAFE}`,
   paused: `The platform was unavailable a moment ago. ${SAFE}`,
   rejected:
-    'The platform rejected the access token a moment ago. Access may have been revoked: use “Refresh token now” to check.',
+    'The platform rejected the access token a moment ago. Access may have been revoked: use “Test this connection” to check.',
   misconfigured:
     "The platform rejects this app's own credentials. Its developers must correct them; you don't need to do anything.",
 }
@@ -51,9 +54,12 @@ export function connectionView(
 ): ConnectionView {
   const { bxcontext, status } = connection
   const defaults = {
+    businessName: null,
+    userName: null,
     expiresAt: null,
     connectedAt: null,
     refreshedAt: null,
+    lastUsedAt: null,
     revokedAt: null,
     revokedReason: null,
   }
@@ -61,12 +67,14 @@ export function connectionView(
     const summary = connection.reason
     return { ...defaults, bxcontext, status, health: 'unreadable', summary, scopes: null, missingScopes: [] }
   }
-  const { scopes, connectedAt, refreshedAt } = connection
+  const { businessName, userName, scopes, connectedAt, refreshedAt, lastUsedAt } = connection
   const missingScopes = findMissingScopes(connection, requestedScopes)
   const { health, summary } = determineHealth(connection, missingScopes)
   return {
     ...defaults,
     bxcontext,
+    businessName,
+    userName,
     status,
     health,
     summary,
@@ -74,6 +82,7 @@ export function connectionView(
     missingScopes,
     connectedAt: iso(connectedAt),
     refreshedAt: iso(refreshedAt),
+    lastUsedAt: iso(lastUsedAt),
     ...(connection.status === 'active'
       ? { expiresAt: iso(connection.expiresAt) }
       : { revokedAt: iso(connection.revokedAt), revokedReason: connection.revokedReason }),

@@ -1,12 +1,15 @@
+import { createHash } from 'node:crypto'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { ConnectPages } from '../connect/authorization/routes.ts'
 import type { ConnectionRef, Vault } from '../connect/index.ts'
 import { NotConnectedError, RefreshTooSoonError } from '../connect/platform/errors.ts'
+import { type ConnectionTest, refreshConnection, testConnection } from './connection-actions.ts'
 import { connectionView } from './connection-view.ts'
 import { notSignedIn } from './errors.ts'
 import type { NoticeTone } from './notice.ts'
 import { sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 import { currentUser, requireUser } from './sign-in.ts'
+import { sendChanges } from './sse.ts'
 
 export interface ConnectionsOptions {
   vault: Vault
@@ -14,25 +17,98 @@ export interface ConnectionsOptions {
   requestedScopes: readonly string[]
   /** Returns the links for the card of an active connection. */
   linksOf(ref: ConnectionRef): Promise<{ path: string; label: string; count?: number }[]>
+  /** The tests of a connection, in order of preference. */
+  connectionTests: readonly ConnectionTest[]
+  /** Aborted on shutdown. */
+  shutdownSignal: AbortSignal
 }
 
 const SIGNED_OUT =
   'You are no longer signed in, so the account was not connected. Sign in and connect it again.'
-const REFRESHED = 'A new access token was issued.'
-const NO_REFRESH_TOKEN =
-  'The platform issued no refresh token for this account. The access token can be used until it expires.'
+/** How often an open page compares the connections, in ms. */
+const LIVE_MS = 1_000
+
+interface ActionResult {
+  notice: string
+  tone?: NoticeTone
+  /** What the JSON has besides the connection. */
+  json?: Record<string, unknown>
+}
 
 /** The signed-in user's connection in the URL. Throws `unauthenticated` (401). */
 export function connectionRef(req: Request<{ bxcontext: string }>): ConnectionRef {
   return { userId: requireUser(req), bxcontext: req.params.bxcontext }
 }
 
-/** Routes for the start page, the list of connections, and refreshing or disconnecting one. */
-export function connectionsRoutes({ vault, requestedScopes, linksOf }: ConnectionsOptions): Router {
+/**
+ * Routes for the start page, the list of connections with live updates, and refreshing, testing or disconnecting one.
+ */
+export function connectionsRoutes(options: ConnectionsOptions): Router {
+  const { vault, requestedScopes, connectionTests } = options
+  const { list, live } = listRoutes(options)
+
+  /** Sends the current state of a connection, or redirects to the list with a notice. */
+  async function sendConnection(req: Request, res: Response, ref: ConnectionRef, result: ActionResult) {
+    const { notice, tone, json } = result
+    const found = await vault.find(ref)
+    const connection = found && connectionView(found, requestedScopes)
+    await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, { notice, tone })
+  }
+
+  /** A route for an action that may refresh the token. */
+  const action =
+    (act: (ref: ConnectionRef) => Promise<ActionResult>): RequestHandler<{ bxcontext: string }> =>
+    async (req, res) => {
+      const ref = connectionRef(req)
+      try {
+        await sendConnection(req, res, ref, await act(ref))
+      } catch (error) {
+        // In a browser, refreshing too soon is not an error: the page says when to try again.
+        if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
+        await sendConnection(req, res, ref, { notice: error.message, tone: 'wait' })
+      }
+    }
+
+  return Router()
+    .get('/', (req, res, next) => {
+      if (currentUser(req)) return list(req, res, next)
+      return sendPageOrJson(req, res, {
+        view: 'app/home',
+        title: 'Connect your account',
+        data: { requestedScopes },
+        json: { signedIn: false, scopes: requestedScopes },
+      })
+    })
+    .get('/connections', list)
+    .get('/connections/live', live)
+    .post(
+      '/connections/:bxcontext/refresh',
+      action(async (ref) => ({ notice: await refreshConnection(vault, ref) })),
+    )
+    .post(
+      '/connections/:bxcontext/test',
+      action(async (ref) => {
+        const { summary, ms } = await testConnection(vault, connectionTests, ref)
+        return { notice: `${summary} This took ${ms} ms.`, json: { ok: true, summary, ms } }
+      }),
+    )
+    .post('/connections/:bxcontext/disconnect', async (req, res) => {
+      const ref = connectionRef(req)
+      if (!(await vault.disconnect(ref))) throw new NotConnectedError()
+      const notice = 'The account was disconnected and its tokens were deleted here.'
+      await sendConnection(req, res, ref, { notice })
+    })
+}
+
+/** The list of the user's connections, and the events that tell an open page of a change. */
+function listRoutes({ vault, requestedScopes, linksOf, shutdownSignal }: ConnectionsOptions) {
+  const viewsOf = (stored: Awaited<ReturnType<Vault['list']>>) =>
+    stored.map((connection) => connectionView(connection, requestedScopes))
+
   const list: RequestHandler = async (req, res) => {
     const userId = requireUser(req)
     const stored = await vault.list(userId)
-    const connections = stored.map((connection) => connectionView(connection, requestedScopes))
+    const connections = viewsOf(stored)
     /** Time until each access token can be refreshed manually, in seconds. */
     const refreshableIn = stored.map((connection) =>
       connection.status === 'active' ? Math.ceil(connection.refreshableInMs / 1000) : 0,
@@ -48,47 +124,16 @@ export function connectionsRoutes({ vault, requestedScopes, linksOf }: Connectio
     })
   }
 
-  /** Sends the current state of a connection, or redirects to the list with a notice. */
-  async function sendConnection(
-    req: Request,
-    res: Response,
-    ref: ConnectionRef,
-    notice: string,
-    tone?: NoticeTone,
-  ) {
-    const found = await vault.find(ref)
-    const connection = found && connectionView(found, requestedScopes)
-    await sendResultOrRedirect(req, res, '/connections', { connection }, { notice, tone })
+  const live: RequestHandler = (req, res) => {
+    const userId = requireUser(req)
+    const getSnapshot = async () => {
+      const json = JSON.stringify(viewsOf(await vault.list(userId)))
+      return createHash('sha256').update(json).digest('base64')
+    }
+    sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS, shutdownSignal })
   }
 
-  return Router()
-    .get('/', (req, res, next) => {
-      if (currentUser(req)) return list(req, res, next)
-      return sendPageOrJson(req, res, {
-        view: 'app/home',
-        title: 'Connect your account',
-        data: { requestedScopes },
-        json: { signedIn: false, scopes: requestedScopes },
-      })
-    })
-    .get('/connections', list)
-    .post('/connections/:bxcontext/refresh', async (req, res) => {
-      const ref = connectionRef(req)
-      try {
-        const refreshed = await vault.refresh(ref)
-        await sendConnection(req, res, ref, refreshed ? REFRESHED : NO_REFRESH_TOKEN)
-      } catch (error) {
-        // In a browser, refreshing too soon is not an error: the page says when to try again.
-        if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
-        await sendConnection(req, res, ref, error.message, 'wait')
-      }
-    })
-    .post('/connections/:bxcontext/disconnect', async (req, res) => {
-      const ref = connectionRef(req)
-      if (!(await vault.disconnect(ref))) throw new NotConnectedError()
-      const notice = 'The account was disconnected and its tokens were deleted here.'
-      await sendConnection(req, res, ref, notice)
-    })
+  return { list, live }
 }
 
 /** The pages and sign-in functions used by the connect flow. */

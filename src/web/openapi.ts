@@ -121,6 +121,32 @@ export const coreOperations: readonly Operation[] = [
     response: z.object({ connections: z.array(connectionViewSchema) }),
   },
   {
+    method: 'get',
+    path: '/connections/live',
+    summary: 'Server-sent events: `changed` when a connection changed, `done` after signing out',
+    response: z.string(),
+    responseType: 'text/event-stream',
+  },
+  {
+    method: 'post',
+    path: '/connections/:bxcontext/test',
+    summary: 'Make a cheap call of the API, or refresh the token, to see whether the connection works',
+    response: connectionResult.extend({
+      ok: z.literal(true),
+      summary: z.string(),
+      ms: z.number().int().nonnegative(),
+    }),
+    errors: [
+      'not_connected',
+      'connection_revoked',
+      'insufficient_scope',
+      'platform_unavailable',
+      'platform_rejected',
+      'refresh_too_soon',
+      'misconfigured',
+    ],
+  },
+  {
     method: 'post',
     path: '/connections/:bxcontext/refresh',
     summary: 'Get a new access token',

@@ -69,6 +69,13 @@ describe('the sandbox’s tokens', () => {
     })
   })
 
+  test('name the business and the person, on exchange and refresh', async () => {
+    const names = { business_name: 'Harbour Renovations', user_name: 'Olivia Hart' }
+    const { body } = await token(await code('harbour-renovations'))
+    expect(body).toMatchObject(names)
+    expect((await refresh(body.refresh_token ?? '', 'harbour-renovations')).body).toMatchObject(names)
+  })
+
   test.each([undefined, 'harbour-renovations', ''])(
     'are not issued for a code with the bxcontext %j',
     async (bxcontext) => {

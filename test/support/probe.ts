@@ -21,6 +21,13 @@ export const probe: Feature = {
   name: 'probe',
   create: ({ connect: { api, vault } }) => ({
     connectionLinks: async () => [{ path: '/probe', label: 'Probe' }],
+    connectionTest: {
+      scope: 'leads',
+      async run(source) {
+        await api.list(source, { path: '/probe', scope: 'leads', schema: z.array(recordSchema) }, { top: 1 })
+        return 'The platform answered GET /probe.'
+      },
+    },
     routes: Router()
       .get('/connections/:bxcontext/probe', async (req, res) => {
         const call = { path: '/probe', scope: 'leads', schema: z.array(recordSchema) }

@@ -28,6 +28,9 @@ describe('GET /connections', () => {
     expect(Object.keys(connection).sort()).toEqual(
       [
         'bxcontext',
+        'businessName',
+        'userName',
+        'lastUsedAt',
         'connectedAt',
         'expiresAt',
         'health',
@@ -90,10 +93,13 @@ describe('JSON errors', () => {
     expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })
   })
 
-  test.each(['refresh', 'disconnect'])('POST %s of no connection: 404 not_connected', async (action) => {
-    const answer = await visitor.post(`${app.url}/connections/elsewhere/${action}`, JSON_TYPE)
-    expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })
-  })
+  test.each(['refresh', 'test', 'disconnect'])(
+    'POST %s of no connection: 404 not_connected',
+    async (action) => {
+      const answer = await visitor.post(`${app.url}/connections/elsewhere/${action}`, JSON_TYPE)
+      expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })
+    },
+  )
 
   test.each([
     ['top=0', 'top'],

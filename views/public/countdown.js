@@ -1,13 +1,12 @@
-// Shows the remaining time in every <time data-countdown>. Without this script, pages show the time itself.
+// Shows the remaining time in every <time data-countdown>, and then its data-expired. Without this script, pages show the time itself.
 const SECOND = 1000
-const elements = [...document.querySelectorAll('time[data-countdown]')]
-for (const element of elements) element.title = element.textContent
+const EXPIRED = 'expired; refreshed automatically on next use'
 
 function show() {
-  for (const element of elements) {
+  for (const element of document.querySelectorAll('time[data-countdown]')) {
     const left = Math.round((Date.parse(element.dateTime) - Date.now()) / SECOND)
-    element.textContent =
-      left > 0 ? `in ${formatSeconds(left)}` : 'expired; refreshed automatically on next use'
+    element.title = element.dateTime
+    element.textContent = left > 0 ? `in ${formatSeconds(left)}` : (element.dataset.expired ?? EXPIRED)
   }
 }
 
@@ -16,7 +15,6 @@ function formatSeconds(seconds) {
   return h > 0 ? `${h} h ${m} min` : m > 0 ? `${m} min ${s} s` : `${s} s`
 }
 
-if (elements.length > 0) {
-  show()
-  setInterval(show, SECOND)
-}
+show()
+setInterval(show, SECOND)
+document.addEventListener('live-update', show)

@@ -1,6 +1,8 @@
-// Refetches #live when a server-sent event reports a change, and shows #live-hint, which says so. Without this script,
-// pages use a meta refresh.
+// Refetches #live when a server-sent event reports a change, then dispatches `live-update` on the document, and shows
+// #live-hint, which says so. Without this script, pages that must update use a meta refresh.
 const liveElement = () => document.querySelector('#live[data-live]')
+let events = null
+let refreshing = Promise.resolve()
 
 async function refresh() {
   const response = await fetch(location.href, { headers: { accept: 'text/html', 'x-live-update': '1' } })
@@ -9,22 +11,33 @@ async function refresh() {
   const next = page.querySelector('#live')
   const current = document.querySelector('#live')
   if (!next || !current || next.isEqualNode(current)) return
-  // Restore keyboard focus by the text of the focused element.
-  const focused = current.contains(document.activeElement) ? document.activeElement.textContent : null
+  for (const { id } of current.querySelectorAll('details[open][id]')) {
+    const details = next.querySelector(`#${CSS.escape(id)}`)
+    if (details) details.open = true
+  }
+  const focused = current.contains(document.activeElement) ? document.activeElement : null
   current.replaceWith(next)
-  if (focused)
-    [...next.querySelectorAll('a, button')].find((element) => element.textContent === focused)?.focus()
+  if (focused) counterpart(next, focused)?.focus()
+  document.dispatchEvent(new Event('live-update'))
+}
+
+/** The element with the same text inside the element with the same id: several cards may have the same buttons. */
+function counterpart(next, focused) {
+  const { id } = focused.closest('[id]')
+  const place = id === next.id ? next : next.querySelector(`#${CSS.escape(id)}`)
+  const elements = [...(place?.querySelectorAll('a, button, summary') ?? [])]
+  return elements.find(({ textContent }) => textContent === focused.textContent)
+}
+
+function changed() {
+  refreshing = refreshing.then(refresh, refresh)
 }
 
 function follow() {
   const url = liveElement()?.dataset.live
-  if (!url) return
-  const events = new EventSource(url)
+  if (!url || document.hidden) return
+  events = new EventSource(url)
   document.querySelector('#live-hint')?.removeAttribute('hidden')
-  let refreshing = Promise.resolve()
-  const changed = () => {
-    refreshing = refreshing.then(refresh, refresh)
-  }
   events.addEventListener('changed', changed)
   events.addEventListener('done', () => {
     events.close()
@@ -34,5 +47,13 @@ function follow() {
   // The browser reconnects automatically, but events may have been missed.
   events.addEventListener('error', () => setTimeout(changed, 2500))
 }
+
+// A browser opens only six connections to an HTTP/1.1 server; hidden tabs would use them up.
+document.addEventListener('visibilitychange', () => {
+  events?.close()
+  if (document.hidden || !liveElement()) return
+  changed()
+  follow()
+})
 
 follow()

@@ -46,9 +46,18 @@ export const tokenSchema = z
   .string()
   .regex(/^[\x21-\x7e]{1,16384}$/, 'is not a token of 1 to 16,384 visible ASCII characters')
 
+/** assumed: the name of a business or a person: 1 to 200 characters, none of them a control character. */
+const nameSchema = z
+  .string()
+  .regex(/^[^\p{Cc}\p{Cs}]{1,200}$/u)
+  .refine((value) => value.trim() !== '')
+  .optional()
+  // Names are only shown: one that cannot be used must not fail the request.
+  .catch(undefined)
+
 /**
  * given 5.3.4 and 5.3.6: `access_token`, `refresh_token`, `expires_in` (seconds). assumed: all but the access
- * token may be absent, and a number may come as a string.
+ * token may be absent, a number may come as a string, and the business and the person may be named.
  */
 export const tokenResponseSchema = z.looseObject({
   access_token: tokenSchema,
@@ -65,6 +74,8 @@ export const tokenResponseSchema = z.looseObject({
     .nullish(),
   token_type: z.string().nullish(),
   scope: z.string().nullish(),
+  business_name: nameSchema,
+  user_name: nameSchema,
 })
 
 /** assumed: an id is a string or a number, and opaque; a string from here on. */
@@ -122,6 +133,12 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     topic: 'The token response beyond `access_token`, `refresh_token`, `expires_in`',
     assumed:
       '`token_type` and `scope` may be absent. `expires_in` may be a string; if it is absent, we assume five minutes, and without a refresh token the access token is used until the API rejects it three times, a minute apart. A refresh may return no `refresh_token`, or a new one. A token is 1 to 16,384 visible ASCII characters.',
+  },
+  {
+    id: 'names',
+    topic: 'The names of the business and the person',
+    assumed:
+      'The token response may have the text fields `business_name` and `user_name`, of at most 200 characters and without control characters. Any other value is ignored.',
   },
   {
     id: 'second-consent',

@@ -21,6 +21,9 @@ export interface Tokens {
   expiresIn: number | undefined
   /** The granted scopes; absent if the platform does not name them. */
   scopes: string[] | undefined
+  /** The names of the business and the person who gave consent; absent if the platform does not tell them. */
+  businessName?: string | undefined
+  userName?: string | undefined
 }
 
 export interface OAuth {
@@ -133,6 +136,9 @@ async function toTokens(pending: Promise<client.TokenEndpointResponse>): Promise
       refreshToken: response.refresh_token,
       expiresIn: response.expires_in,
       scopes: response.scope?.split(' ').filter(Boolean),
+      // Both are checked by tokenResponseSchema.
+      businessName: response.business_name as string | undefined,
+      userName: response.user_name as string | undefined,
     }
   } catch (error) {
     throw unwrap(error)
@@ -162,7 +168,7 @@ async function tokenRequest(http: Http, url: string, { headers, body }: client.C
   const parsed = tokenResponseSchema.safeParse(json)
   if (!parsed.success)
     throw new PlatformRejectedError('the token response has an unexpected format', fieldOf(parsed.error))
-  const { access_token, refresh_token, expires_in, scope, token_type } = parsed.data
+  const { access_token, refresh_token, expires_in, scope, token_type, business_name, user_name } = parsed.data
   // null means absent. An id_token, which we did not request, is left out.
   return Response.json({
     access_token,
@@ -170,6 +176,8 @@ async function tokenRequest(http: Http, url: string, { headers, body }: client.C
     refresh_token: refresh_token ?? undefined,
     expires_in: expires_in ?? undefined,
     scope: scope ?? undefined,
+    business_name,
+    user_name,
   })
 }
 

@@ -73,12 +73,15 @@ export async function revoke(
   const startedAt = Date.now()
   for (let latest = read; ; ) {
     const { userId, bxcontext, grantId, scopes, connectedAt, refreshedAt, accessToken } = latest.connection
+    const { businessName, userName } = latest.connection
     const next: RevokedConnection = {
       format: FORMAT,
       status: 'revoked',
       userId,
       bxcontext,
       grantId,
+      businessName,
+      userName,
       scopes,
       connectedAt,
       refreshedAt,

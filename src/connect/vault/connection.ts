@@ -31,6 +31,9 @@ const common = {
   grantId: z.string(),
   /** The granted scopes, or null if the platform did not name them. */
   scopes: z.array(z.string()).nullable(),
+  /** The names of the business and the person, if the platform told them. */
+  businessName: z.string().optional(),
+  userName: z.string().optional(),
   /** When the code of this grant was sent. All times are in ms since 1970, by this app's clock. */
   connectedAt: z.number(),
   refreshedAt: z.number().nullable(),
@@ -47,6 +50,10 @@ const activeSchema = z.object({
   issuedAt: z.number(),
   /** When the access token expires; null: the platform did not report it, and there is no refresh token. */
   expiresAt: z.number().nullable(),
+  /** How many times this grant was refreshed; absent in records of earlier versions of the app. */
+  refreshes: z.number().optional(),
+  /** Whether the last refresh returned a new refresh token. */
+  refreshTokenRotated: z.boolean().optional(),
 })
 
 const revokedSchema = z.object({
@@ -83,7 +90,7 @@ function migrate(record: Record<string, unknown>): unknown {
 }
 
 /**
- * The connection with the tokens of a response. `requestedAt` and `issuedAt` are by this app's clock (ms since 1970), so
+ * The connection with the tokens of a response, counted as a refresh. `requestedAt` and `issuedAt` are by this app's clock (ms since 1970), so
  * the platform's clock does not matter.
  */
 export function withTokens(
@@ -100,12 +107,19 @@ export function withTokens(
     accessToken: tokens.accessToken,
     refreshToken,
     scopes: tokens.scopes ?? connection.scopes,
+    businessName: tokens.businessName ?? connection.businessName,
+    userName: tokens.userName ?? connection.userName,
     requestedAt,
     issuedAt,
     refreshedAt: issuedAt,
+    refreshes: (connection.refreshes ?? 0) + 1,
+    refreshTokenRotated: refreshToken !== connection.refreshToken,
     expiresAt: tokens.expiresIn === undefined ? assumedExpiry : issuedAt + tokens.expiresIn * 1000,
   }
 }
+
+/** What a connection has before its first refresh, whereas `withTokens` counts each response. */
+export const NOT_REFRESHED = { refreshedAt: null, refreshes: 0, refreshTokenRotated: false } as const
 
 export const isExpired = ({ expiresAt }: ActiveConnection, now: number) =>
   expiresAt !== null && expiresAt <= now

@@ -1,18 +1,33 @@
-import type { Connection } from './connection.ts'
+import type { ActiveConnection, Connection } from './connection.ts'
 import type { HealthRecords, Problem } from './health.ts'
+import type { LastUse } from './last-use.ts'
 import type { RefreshLock } from './refresh-lock.ts'
 
 /** A connection without its tokens, for pages and JSON. Times are in ms since 1970. */
 export type ConnectionSummary = Readonly<{
   bxcontext: string
+  /** The names of the business and the person who gave consent, if the platform told them. */
+  businessName: string | null
+  userName: string | null
   scopes: string[] | null
   connectedAt: number
   refreshedAt: number | null
+  /** When the API last accepted a call, to the minute; null if that is not known. */
+  lastUsedAt: number | null
 }> &
   (
     | {
         status: 'active'
+        /** When the access token was received. */
+        issuedAt: number
         expiresAt: number | null
+        /** How many times this grant was refreshed. */
+        refreshes: number
+        /**
+         * Whether there is a refresh token, and whether the last refresh returned a new one (`rotated`) or left the same
+         * in use. Before any refresh: `same`.
+         */
+        refreshToken: 'none' | 'same' | 'rotated'
         problem: Problem | null
         /** The missing scopes because of which the API refused calls; null if unknown. */
         forbidden: (string | null)[]
@@ -34,9 +49,11 @@ export async function summarize(
   connection: Connection,
   health: HealthRecords,
   lock: RefreshLock,
+  lastUse: LastUse,
 ): Promise<ConnectionSummary> {
-  const { bxcontext, scopes, connectedAt, refreshedAt } = connection
-  const common = { bxcontext, scopes, connectedAt, refreshedAt }
+  const { bxcontext, scopes, connectedAt, refreshedAt, businessName = null, userName = null } = connection
+  const lastUsedAt = await lastUse.read(connection)
+  const common = { bxcontext, businessName, userName, scopes, connectedAt, refreshedAt, lastUsedAt }
   if (connection.status === 'revoked') {
     const { status, revokedAt, revokedReason } = connection
     return { ...common, status, revokedAt, revokedReason }
@@ -48,9 +65,17 @@ export async function summarize(
   return {
     ...common,
     status: 'active',
+    issuedAt: connection.issuedAt,
     expiresAt: connection.expiresAt,
+    refreshes: connection.refreshes ?? 0,
+    refreshToken: refreshTokenState(connection),
     problem,
     forbidden: forbidden.map(({ scope }) => scope),
     refreshableInMs,
   }
+}
+
+function refreshTokenState({ refreshToken, refreshTokenRotated }: ActiveConnection) {
+  if (refreshToken === null) return 'none'
+  return refreshTokenRotated ? 'rotated' : 'same'
 }

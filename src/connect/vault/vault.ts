@@ -12,6 +12,7 @@ import {
   type ConnectionRef,
   FORMAT,
   isExpired,
+  NOT_REFRESHED,
   refName,
   withTokens,
 } from './connection.ts'
@@ -24,9 +25,11 @@ import {
 import { removeGrant, revoke, saveConsent } from './connection-writes.ts'
 import { createRecordCipher, type EncryptionKey } from './encryption.ts'
 import { createHealthRecords } from './health.ts'
+import { createLastUse, type LastUse } from './last-use.ts'
 import { createRefresher, type Refresher, type RefreshOptions } from './refresh.ts'
 import { createRefreshLock, type RefreshLockOptions } from './refresh-lock.ts'
 import { type ConnectionSummary, summarize, type UnreadableConnection } from './summary.ts'
+import { readTokenClaims, type TokenClaims } from './token-claims.ts'
 import { createUnsavedTokens } from './unsaved.ts'
 
 export type { ConnectionSummary, UnreadableConnection } from './summary.ts'
@@ -58,6 +61,11 @@ export interface Vault {
    * Throws the same errors as `accessToken`, and `RefreshTooSoonError`.
    */
   refresh(ref: ConnectionRef): Promise<boolean>
+  /**
+   * What may be shown of the access token, which is not refreshed; null if it is not a JWT. Throws `NotConnectedError`,
+   * `ConnectionRevokedError`, `DecryptionError`.
+   */
+  tokenClaims(ref: ConnectionRef): Promise<TokenClaims | null>
   /** Deletes the connection and its tokens. Resolves to whether there was one. */
   disconnect(ref: ConnectionRef): Promise<boolean>
   /** The ids of the users who are connected to this bxcontext. */
@@ -86,6 +94,7 @@ export interface VaultOptions extends RefreshLockOptions {
 
 interface VaultDependencies extends RefreshOptions {
   refresher: Refresher
+  lastUse: LastUse
 }
 
 /** A token is refreshed in the background when less than this is left, in ms; a short-lived one, a fifth of its lifetime. */
@@ -107,7 +116,8 @@ export function createVault(options: VaultOptions): Vault {
     lock: createRefreshLock(store, health, options),
     unsaved: createUnsavedTokens(options.log),
   }
-  const deps: VaultDependencies = { ...parts, refresher: createRefresher(parts) }
+  const lastUse = createLastUse(store, now)
+  const deps: VaultDependencies = { ...parts, lastUse, refresher: createRefresher(parts) }
   const { connections, unsaved, index, lock, refresher } = deps
   const idle = async () => {
     await refresher.idle()
@@ -122,7 +132,10 @@ export function createVault(options: VaultOptions): Vault {
       connection: ref,
       accessToken: () => accessToken(deps, ref),
       refresh: (rejectedToken) => refreshRejected(deps, ref, rejectedToken),
-      noteCall: (outcome) => health.noteCall(ref, outcome),
+      noteCall: (outcome) => {
+        if (outcome.result === 'ok') lastUse.note(ref)
+        return health.noteCall(ref, outcome)
+      },
       grantedScopes: async () => (await connections.read(ref))?.connection.scopes ?? null,
     }),
 
@@ -130,7 +143,7 @@ export function createVault(options: VaultOptions): Vault {
 
     async find(ref) {
       const connection = unsaved.find(ref) ?? (await connections.read(ref))?.connection
-      return connection ? summarize(connection, health, lock) : null
+      return connection ? summarize(connection, health, lock, lastUse) : null
     },
 
     list: (userId) => list(deps, userId),
@@ -142,6 +155,11 @@ export function createVault(options: VaultOptions): Vault {
       if (stored.connection.refreshToken === null && !isExpired(stored.connection, now())) return false
       await refresher.refresh(stored, true)
       return true
+    },
+
+    async tokenClaims(ref) {
+      const connection = unsaved.find(ref) ?? assertActive(await connections.read(ref)).connection
+      return readTokenClaims(connection.accessToken)
     },
 
     disconnect: (ref) => disconnect(deps, ref),
@@ -225,10 +243,7 @@ async function connect(
     refreshToken: null,
     refreshedAt: null,
   }
-  const connection: ActiveConnection = {
-    ...withTokens(granted, tokens, sentAt, now()),
-    refreshedAt: null,
-  }
+  const connection: ActiveConnection = { ...withTokens(granted, tokens, sentAt, now()), ...NOT_REFRESHED }
   const { pending } = await unsaved.save(
     connection,
     async () => {
@@ -246,14 +261,15 @@ async function connect(
   return pending ? 'pending' : 'saved'
 }
 
-async function list({ unsaved, connections, health, lock, log }: VaultDependencies, userId: string) {
+async function list(deps: VaultDependencies, userId: string) {
+  const { unsaved, connections, health, lock, lastUse, log } = deps
   const held = unsaved.ofUser(userId)
   const isHeld = (bxcontext: string) => held.some((connection) => connection.bxcontext === bxcontext)
   const stored = (await connections.list(userId)).filter(({ bxcontext }) => !isHeld(bxcontext))
   const summaries = await Promise.all([
-    ...held.map((connection) => summarize(connection, health, lock)),
+    ...held.map((connection) => summarize(connection, health, lock, lastUse)),
     ...stored.map((item) => {
-      if ('connection' in item) return summarize(item.connection, health, lock)
+      if ('connection' in item) return summarize(item.connection, health, lock, lastUse)
       const { bxcontext, unreadable: reason } = item
       log.error({ code: 'record_decryption_failed', reason }, 'a connection cannot be read')
       return { bxcontext, status: 'unreadable' as const, reason }
@@ -263,16 +279,14 @@ async function list({ unsaved, connections, health, lock, log }: VaultDependenci
   return summaries.sort((a, b) => time(b) - time(a))
 }
 
-async function disconnect(
-  { unsaved, connections, index, health, log }: VaultDependencies,
-  ref: ConnectionRef,
-) {
+async function disconnect(deps: VaultDependencies, ref: ConnectionRef) {
+  const { unsaved, connections, index, health, lastUse, log } = deps
   const held = unsaved.find(ref) !== undefined
   const removed = (await connections.remove(ref)) || held
   unsaved.forget(ref)
   // Held tokens may have been stored in the meantime.
   if (held) await connections.remove(ref)
-  await Promise.all([index.remove(ref), health.clear(ref)]).catch(() => {})
+  await Promise.all([index.remove(ref), health.clear(ref), lastUse.clear(ref)]).catch(() => {})
   if (removed) {
     log.info('account disconnected')
     publish(recordChannel, { action: 'deleted', written: true }, ref)

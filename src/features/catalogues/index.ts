@@ -1,5 +1,7 @@
+import { testSummary } from '../../web/connection-actions.ts'
 import type { Feature } from '../feature.ts'
 import { createCatalogues } from './catalogues.ts'
+import { CATALOGUES_SCOPE, PATHS } from './contract.ts'
 import { operations } from './operations.ts'
 import { cataloguesRoutes } from './routes.ts'
 
@@ -7,8 +9,18 @@ import { cataloguesRoutes } from './routes.ts'
 export const catalogues: Feature = {
   name: 'catalogues',
   operations,
-  create: ({ connect, sections }) => ({
-    routes: cataloguesRoutes({ catalogues: createCatalogues(connect.api), vault: connect.vault, sections }),
-    connectionLinks: async () => [{ path: '/catalogues', label: 'Catalogues' }],
-  }),
+  create({ connect, sections }) {
+    const cataloguesApi = createCatalogues(connect.api)
+    return {
+      routes: cataloguesRoutes({ catalogues: cataloguesApi, vault: connect.vault, sections }),
+      connectionLinks: async () => [{ path: '/catalogues', label: 'Catalogues' }],
+      connectionTest: {
+        scope: CATALOGUES_SCOPE,
+        async run(source) {
+          const { total } = await cataloguesApi.list(source, { top: 1 })
+          return testSummary(`GET ${PATHS.catalogues}`, total, 'catalogue')
+        },
+      },
+    }
+  },
 }

@@ -1,4 +1,6 @@
+import { testSummary } from '../../web/connection-actions.ts'
 import type { Feature } from '../feature.ts'
+import { LEADS_SCOPE, PATHS } from './contract.ts'
 import { createLeads } from './leads.ts'
 import { operations } from './operations.ts'
 import { leadsRoutes } from './routes.ts'
@@ -7,8 +9,18 @@ import { leadsRoutes } from './routes.ts'
 export const leads: Feature = {
   name: 'leads',
   operations,
-  create: ({ connect }) => ({
-    routes: leadsRoutes({ leads: createLeads(connect.api), vault: connect.vault }),
-    connectionLinks: async () => [{ path: '/leads', label: 'Leads' }],
-  }),
+  create({ connect }) {
+    const leadsApi = createLeads(connect.api)
+    return {
+      routes: leadsRoutes({ leads: leadsApi, vault: connect.vault }),
+      connectionLinks: async () => [{ path: '/leads', label: 'Leads' }],
+      connectionTest: {
+        scope: LEADS_SCOPE,
+        async run(source) {
+          const { total } = await leadsApi.list(source, { top: 1 })
+          return testSummary(`GET ${PATHS.leads}`, total, 'lead')
+        },
+      },
+    }
+  },
 }

@@ -56,6 +56,28 @@ describe('the authorization url', () => {
 })
 
 describe('the code exchange', () => {
+  const names = async (fields: object) => {
+    endpoint.answers(tokens({ ...fields }))
+    const callbackUrl = callback('code=the-code&state=the-state')
+    const { businessName, userName } = await oauth().exchangeCode({ ...flow, callbackUrl })
+    return { businessName, userName }
+  }
+
+  test('reads the names of the business and the person', async () => {
+    const name = '𝒳'.repeat(200)
+    expect(await names({ business_name: name, user_name: 'Ann' })).toEqual({
+      businessName: name,
+      userName: 'Ann',
+    })
+  })
+
+  test.each([7, null, {}, '', '  ', 'x'.repeat(201), 'a\nb', 'a\u0000', '\ud800'])(
+    'ignores the name %j',
+    async (name) => {
+      expect(await names({ business_name: name, user_name: name })).toEqual({})
+    },
+  )
+
   test('sends code, redirect_uri, verifier, bxcontext and credentials as a form, once', async () => {
     endpoint.answers(tokens({ refresh_token: 'r', scope: 'leads catalogues', expires_in: 60 }))
     const got = await oauth().exchangeCode({

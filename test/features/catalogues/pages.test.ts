@@ -41,6 +41,15 @@ describe('catalogues', () => {
     expect(text).not.toContain('No catalogues.')
   })
 
+  test('are what the test of a connection counts if it has no other scope', async () => {
+    const visitor = await signedIn(app, 'tester')
+    const form = { answer: 'accept', scope: 'catalogues' }
+    await visitor.get(await toCallback(app, visitor, { form }))
+    const { total } = (await visitor.get(at(), JSON_TYPE)).json()
+    const answer = await visitor.post(`${app.url}/connections/harbour-homes/test`, JSON_TYPE)
+    expect(answer.json().summary).toBe(`The platform answered GET /catalogues: ${total} catalogues.`)
+  })
+
   test('of a bxcontext that is not connected: 404 not_connected', async () => {
     const answer = await builder.get(at('', 'elsewhere'), JSON_TYPE)
     expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })

@@ -32,6 +32,12 @@ describe('leads', () => {
     expect((await visitor.get(at(`/${leads.items[0].id}`), JSON_TYPE)).json()).toEqual(leads.items[0])
   })
 
+  test('are what the test of a connection counts', async () => {
+    const { total } = (await visitor.get(at(), JSON_TYPE)).json()
+    const answer = await visitor.post(`${app.url}/connections/harbour-homes/test`, JSON_TYPE)
+    expect(answer.json().summary).toBe(`The platform answered GET /leads: ${total} leads.`)
+  })
+
   test('are paged, with the total', async () => {
     const first = (await visitor.get(at('?top=10'), JSON_TYPE)).json()
     const second = (await visitor.get(at('?top=10&skip=10'), JSON_TYPE)).json()

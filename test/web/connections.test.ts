@@ -1,0 +1,111 @@
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import type { FeatureParts } from '../../src/features/feature.ts'
+import { type Running, startAll } from '../support/app.ts'
+import { connected, connectionsOf, signedIn, toCallback } from '../support/flow.ts'
+import { serve } from '../support/ports.ts'
+import { createVisitor, type Visitor } from '../support/visitor.ts'
+
+let app: Running
+beforeAll(async () => {
+  app = await startAll()
+})
+afterAll(() => app.close())
+
+const JSON_TYPE = { accept: 'application/json' }
+const at = (path: string, url = app.url) => `${url}/connections/harbour-homes${path}`
+
+/** The same app with other features, and the visitor's session there. */
+async function withParts(parts: FeatureParts[], visitor: Visitor) {
+  const { server, port, close } = await serve()
+  server.on('request', createApp({ ...app.services, parts }))
+  const host = `localhost:${port}`
+  visitor.cookies.set(host, visitor.cookies.get(new URL(app.url).host) ?? new Map())
+  return { url: `http://${host}`, close }
+}
+
+const partOf = (scope: string): FeatureParts => ({ connectionTest: { scope, run: async () => `${scope}.` } })
+
+describe('POST /connections/:bxcontext/test', () => {
+  test('calls the API and answers what it answered, how long it took, and the connection', async () => {
+    const visitor = await connected(app, { name: 'tester' })
+    const answer = await visitor.post(at('/test'), JSON_TYPE)
+    expect(answer.json()).toEqual({
+      ok: true,
+      summary: expect.stringMatching(/^The platform answered GET \/\w+/),
+      ms: expect.any(Number),
+      connection: expect.objectContaining({ health: 'connected', lastUsedAt: expect.any(String) }),
+    })
+  })
+
+  test('leaves a browser a notice with the call, the answer and the time', async () => {
+    const visitor = await connected(app, { name: 'tester-2' })
+    const answer = await visitor.post(at('/test'))
+    expect(answer.headers.get('location')).toBe('/connections')
+    expect((await visitor.follow(answer)).text).toMatch(
+      /The platform answered GET \/\w+.*\. This took \d+ ms\./,
+    )
+  })
+
+  test('uses the first test whose scope is granted', async () => {
+    const visitor = await signedIn(app, 'tester-3')
+    const form = { answer: 'accept', scope: 'catalogues' }
+    await visitor.get(await toCallback(app, visitor, { form }))
+    const { url, close } = await withParts([{}, partOf('leads'), partOf('catalogues')], visitor)
+    expect((await visitor.post(at('/test', url), JSON_TYPE)).json().summary).toBe('catalogues.')
+    await close()
+  })
+
+  test('refreshes the token if there is no test', async () => {
+    const visitor = await connected(app, { name: 'tester-4' })
+    const { url, close } = await withParts([], visitor)
+    expect((await visitor.post(at('/test', url), JSON_TYPE)).json()).toMatchObject({
+      summary: 'A new access token was issued.',
+      connection: { refreshedAt: expect.any(String) },
+    })
+    const again = await visitor.post(at('/test', url), JSON_TYPE)
+    expect(again.json()).toMatchObject({ status: 429, code: 'refresh_too_soon' })
+    await close()
+  })
+
+  test('answers the error of the call', async () => {
+    const visitor = await connected(app, { name: 'tester-5' })
+    await app.sandbox('expire')
+    await app.fault('refresh', 'invalid_grant', 1)
+    expect((await visitor.post(at('/test'), JSON_TYPE)).json()).toMatchObject({
+      status: 409,
+      code: 'connection_revoked',
+    })
+    expect(await connectionsOf(app, visitor)).toMatchObject([{ health: 'revoked' }])
+  })
+})
+
+describe('GET /connections/live', () => {
+  test('sends events without data when a connection changes, and ends when the user signs out', async () => {
+    const visitor = await connected(app, { name: 'watcher' })
+    const jar = visitor.cookies.get(new URL(app.url).host) ?? []
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const { body } = await fetch(`${app.url}/connections/live`, { headers: { cookie } })
+    let events = ''
+    const ended = (async () => {
+      for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) events += chunk
+    })()
+    const source = app.services.connect.vault.tokenSource({ userId: 'watcher', bxcontext: 'harbour-homes' })
+    // Changed again and again: the stream compares with what it found first.
+    for (const kind of ['error', 'busy', 'error', 'busy', 'error'] as const) {
+      await source.noteCall({ result: 'unavailable', kind })
+      await setTimeout(400)
+      if (events.includes('changed')) break
+    }
+    expect(events).toContain('changed')
+    await visitor.post(`${app.url}/sign-out`)
+    await ended
+    expect(events).toMatch(/^retry: 2000\n\n(event: changed\ndata:\n\n)+event: done\ndata:\n\n$/)
+  })
+
+  test('is refused without a session', async () => {
+    const answer = await createVisitor().get(`${app.url}/connections/live`, JSON_TYPE)
+    expect(answer.json()).toMatchObject({ status: 401, code: 'unauthenticated' })
+  })
+})
