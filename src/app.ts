@@ -52,9 +52,9 @@ export function createApp({
   const linksOf = async (ref: ConnectionRef) =>
     (await Promise.all(parts.map((part) => part.connectionLinks?.(ref) ?? []))).flat()
   const connectionTests = parts.flatMap((part) => part.connectionTest ?? [])
-  app.use(
-    connectionsRoutes({ vault, requestedScopes: oauth.scopes, linksOf, connectionTests, shutdownSignal }),
-  )
+  const connectControls = parts.flatMap((part) => part.connectControl ?? [])
+  const connections = { linksOf, connectionTests, connectControls, shutdownSignal }
+  app.use(connectionsRoutes({ vault, requestedScopes: oauth.scopes, ...connections }))
   for (const { routes } of parts) if (routes) app.use(routes)
 
   app.use(notFound)

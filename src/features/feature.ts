@@ -72,6 +72,8 @@ export interface FeatureParts {
   connectionLinks?(ref: ConnectionRef): Promise<ConnectionLink[]>
   /** A cheap call for the button "Test this connection"; the first feature whose scope is granted is used. */
   connectionTest?: ConnectionTest
+  /** A control beside “Connect an account” on the list of connections. */
+  connectControl?: { view: string; load(req: Request): Promise<Record<string, unknown>> }
   sections?: PageSection[]
   /** Called when the app is listening. */
   start?(): void

@@ -17,6 +17,8 @@ export interface ConnectionsOptions {
   requestedScopes: readonly string[]
   /** Returns the links for the card of an active connection. */
   linksOf(ref: ConnectionRef): Promise<{ path: string; label: string; count?: number }[]>
+  /** Controls beside “Connect an account”. */
+  connectControls: readonly { view: string; load(req: Request): Promise<Record<string, unknown>> }[]
   /** The tests of a connection, in order of preference. */
   connectionTests: readonly ConnectionTest[]
   /** Aborted on shutdown. */
@@ -101,7 +103,8 @@ export function connectionsRoutes(options: ConnectionsOptions): Router {
 }
 
 /** The list of the user's connections, and the events that tell an open page of a change. */
-function listRoutes({ vault, requestedScopes, linksOf, shutdownSignal }: ConnectionsOptions) {
+function listRoutes(options: ConnectionsOptions) {
+  const { vault, requestedScopes, linksOf, connectControls, shutdownSignal } = options
   const viewsOf = (stored: Awaited<ReturnType<Vault['list']>>) =>
     stored.map((connection) => connectionView(connection, requestedScopes))
 
@@ -116,10 +119,13 @@ function listRoutes({ vault, requestedScopes, linksOf, shutdownSignal }: Connect
     const links = wantsJson(req)
       ? []
       : await Promise.all(stored.map(({ bxcontext }) => linksOf({ userId, bxcontext })))
+    const controls = await Promise.all(
+      connectControls.map(async ({ view, load }) => ({ view, data: await load(req) })),
+    )
     sendPageOrJson(req, res, {
       view: 'app/connections',
       title: 'Your connections',
-      data: { connections, refreshableIn, links },
+      data: { connections, refreshableIn, links, controls },
       json: { connections },
     })
   }

@@ -13,6 +13,7 @@ import { createScenarioRunner } from './scenarios/runner.ts'
 import { type FlowInspectorSettings, flowInspectorSettings } from './settings.ts'
 import { createStepByStep } from './step-by-step.ts'
 import { stepByStepRoutes } from './step-by-step-routes.ts'
+import { tokenPanelRoutes } from './token-panel.ts'
 
 const FLOWS = [{ href: '/flows', label: 'Flows' }]
 
@@ -35,6 +36,11 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
         : null
     return {
       middleware: stepByStep.middleware,
+      connectControl: {
+        view: 'flow-inspector/step-by-step-switch',
+        load: async (req) => ({ isOn: await stepByStep.isOn(req) }),
+      },
+      connectionLinks: async () => [{ path: '/tokens', label: 'Tokens' }],
       navigation: runner
         ? [
             ...FLOWS,
@@ -54,6 +60,7 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
             },
           }),
         )
+        .use(tokenPanelRoutes({ vault: connect.vault, flows, requestedScopes: connect.oauth.scopes }))
         .use(runner ? scenarioRoutes(runner) : Router())
         .use(flowRoutes({ flows, reader, shutdownSignal })),
       close: recorder.close,

@@ -44,3 +44,7 @@ document.addEventListener('keydown', (event) => {
   else if (event.key === 'f' && document.querySelector('[data-present]')) toggleFullScreen()
 })
 offerFullScreen()
+
+/** The bar of an access token's lifetime runs. */
+const lifetime = document.querySelector('progress.lifetime')
+if (lifetime) setInterval(() => (lifetime.value = Date.now() - Number(lifetime.dataset.from)), 1000)

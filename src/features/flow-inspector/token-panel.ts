@@ -1,0 +1,73 @@
+import { Router } from 'express'
+import * as z from 'zod'
+import type { Vault } from '../../connect/index.ts'
+import { ConnectionRevokedError, NotConnectedError } from '../../connect/platform/errors.ts'
+import { connectionRef } from '../../web/connections.ts'
+import { sendPageOrJson } from '../../web/respond.ts'
+import type { FlowStore } from './flow-store.ts'
+import { flowRow } from './pages.ts'
+
+const time = z.iso.datetime().nullable()
+const claimSchema = z.object({ name: z.string(), value: z.union([z.string(), z.number()]).optional() })
+
+export const tokenPanelSchema = z.object({
+  bxcontext: z.string(),
+  issuedAt: time,
+  expiresAt: time,
+  lastUsedAt: time,
+  /** How often this grant was refreshed. */
+  refreshes: z.number().int(),
+  /** What the last refresh returned: no refresh token, the same one, or another one. */
+  refreshToken: z.enum(['none', 'same', 'rotated']),
+  requestedScopes: z.array(z.string()),
+  /** Null if the platform does not name them. */
+  scopes: z.array(z.string()).nullable(),
+  /** The header and the public claims of an access token that is a JWT; otherwise null. */
+  claims: z.object({ header: z.array(claimSchema), claims: z.array(claimSchema) }).nullable(),
+  events: z.array(z.object({ at: z.string(), kind: z.string(), outcome: z.string(), flow: z.string() })),
+})
+
+export interface TokenPanelOptions {
+  vault: Pick<Vault, 'find' | 'tokenClaims'>
+  flows: FlowStore
+  requestedScopes: readonly string[]
+}
+
+const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
+
+/** `GET /connections/:bxcontext/tokens`: what is known of a connection's tokens, never a token. */
+export function tokenPanelRoutes({ vault, flows, requestedScopes }: TokenPanelOptions): Router {
+  return Router().get('/connections/:bxcontext/tokens', async (req, res) => {
+    const ref = connectionRef(req)
+    const { bxcontext } = ref
+    const connection = await vault.find(ref)
+    if (!connection) throw new NotConnectedError()
+    if (connection.status === 'revoked')
+      throw new ConnectionRevokedError(iso(connection.revokedAt) ?? '', connection.revokedReason)
+    const ofConnection = (await flows.list(ref.userId)).filter((flow) => flow.bxcontext === bxcontext)
+    // Calls that simply worked are no events.
+    const rows = ofConnection.filter(({ outcome }) => outcome !== 'answered').map(flowRow)
+    const panel: z.input<typeof tokenPanelSchema> = {
+      bxcontext,
+      issuedAt: iso(connection.issuedAt),
+      expiresAt: iso(connection.expiresAt),
+      lastUsedAt: iso(connection.lastUsedAt),
+      refreshes: connection.refreshes,
+      refreshToken: connection.refreshToken,
+      requestedScopes: [...requestedScopes],
+      scopes: connection.scopes,
+      claims: await vault.tokenClaims(ref),
+      events: rows.map(({ startedAt: at, kind, outcome, id: flow }) => ({ at, kind, outcome, flow })),
+    }
+    sendPageOrJson(req, res, {
+      view: 'flow-inspector/tokens',
+      title: `Tokens of ${connection.businessName ?? bxcontext}`,
+      data: {
+        ...{ panel, rows, bxcontext },
+        styles: ['/assets/flow-inspector/flows.css'],
+        scripts: ['/assets/flow-inspector/flows.js'],
+      },
+      json: panel,
+    })
+  })
+}
