@@ -45,7 +45,16 @@ export interface EventParameter {
 const PUBLIC_PARAMETERS = new Set([
   ...['response_type', 'response_mode', 'client_id', 'redirect_uri', 'redirectUrl', 'scope', 'bxcontext'],
   ...['code_challenge', 'code_challenge_method', 'iss', 'error', 'error_description', 'error_uri'],
-  ...['grant_type', 'token_type', 'expires_in', 'audience', 'resource', 'prompt'],
+  ...[
+    'grant_type',
+    'token_type',
+    'expires_in',
+    'audience',
+    'resource',
+    'prompt',
+    'business_name',
+    'user_name',
+  ],
   ...['$top', '$skip', '$orderby', '$count'],
 ])
 /** Headers whose values are no secret. */

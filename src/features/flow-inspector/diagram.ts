@@ -7,8 +7,9 @@ const TOP = 56
 const ROW = 40
 const WIDTH = LEFT + LANE_WIDTH * (LANES.length - 1) + 130
 const MAX_LABEL = 62
-/** How many colours fingerprints have. */
+/** How many colours and shapes fingerprints have. */
 const COLOURS = 12
+const SHAPES = 3
 const MAX_DOTS = 6
 
 const escapeXml = (text: string) =>
@@ -16,9 +17,11 @@ const escapeXml = (text: string) =>
 
 const xOf = (lane: Lane) => LEFT + LANES.indexOf(lane) * LANE_WIDTH
 
-/** The class that gives a fingerprint its colour: the same value has the same one everywhere. */
-export const colourOf = (fingerprint: string): string =>
-  `fp-${Number.parseInt(fingerprint.slice(-6), 16) % COLOURS}`
+/** The classes that give a fingerprint its colour and shape: the same value has the same ones everywhere. */
+export function colourOf(fingerprint: string): string {
+  const number = Number.parseInt(fingerprint.slice(-6), 16)
+  return `fp-${number % COLOURS} shape-${Math.floor(number / COLOURS) % SHAPES}`
+}
 
 /** The fingerprints of a step, each once. */
 export function fingerprintsOf({ request, response }: NumberedStep): string[] {
@@ -78,12 +81,18 @@ function drawStep(
   return hrefOf ? `<a href="${escapeXml(hrefOf(step.number))}" tabindex="-1">${group}</a>` : group
 }
 
-/** A dot in the colour of each fingerprint. */
+/** A mark in the colour and shape of each fingerprint. */
 const drawDots = (step: NumberedStep, y: number) =>
   fingerprintsOf(step)
     .slice(0, MAX_DOTS)
     .map((fingerprint, index) => {
-      const x = WIDTH - 12 - index * 15
-      return `<circle class="${colourOf(fingerprint)}" cx="${x}" cy="${y}" r="5"><title>${escapeXml(fingerprint)}</title></circle>`
+      const x = WIDTH - 16 - index * 15
+      const colour = colourOf(fingerprint)
+      // 0: square, 1: circle, 2: diamond, as in the styles.
+      const [radius, turn] = [
+        colour.endsWith('1') ? 5 : 1,
+        colour.endsWith('2') ? ` transform="rotate(45 ${x} ${y})"` : '',
+      ]
+      return `<rect class="mark ${colour}" x="${x - 5}" y="${y - 5}" width="10" height="10" rx="${radius}"${turn}><title>${escapeXml(fingerprint)}</title></rect>`
     })
     .join('')

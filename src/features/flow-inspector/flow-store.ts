@@ -100,7 +100,9 @@ export function createFlowStore(store: KeyValueStore, now: () => number = Date.n
 
 /** Adds steps in the order of their times. */
 function withSteps(flow: Flow, added: readonly Step[]): Flow {
-  const ordered = [...flow.steps, ...added].sort((a, b) => a.at.localeCompare(b.at))
+  // Callers that wait are published before the lock that they wait for, in the same millisecond.
+  const rank = ({ topic }: Step) => Number(topic === 'lock_joined')
+  const ordered = [...flow.steps, ...added].sort((a, b) => a.at.localeCompare(b.at) || rank(a) - rank(b))
   const steps: Step[] = []
   for (const step of ordered) addStep(steps, step)
   return {

@@ -188,6 +188,8 @@ const TEXTS: Record<string, Explanation> = {
     attack: NOTHING,
     reference: 'RFC 6750 section 4',
   },
+  business_name: named('The name of the business, for people.'),
+  user_name: named('The name of the person who gave consent.'),
   password: {
     what: 'The user’s password on the platform. It goes to the platform’s own page and never to this app.',
     madeBy: 'The user.',
@@ -226,6 +228,17 @@ function paging(what: string): Explanation {
     checkedBy: 'The API.',
     attack: NOTHING,
     reference: 'Assumption “lists”; OData 4.01, system query options',
+  }
+}
+
+function named(what: string): Explanation {
+  return {
+    what,
+    madeBy: 'The platform, if it names it.',
+    mustEqual: NOTHING,
+    checkedBy: 'Nobody. This app only shows it.',
+    attack: NOTHING,
+    reference: 'Assumption “names”',
   }
 }
 

@@ -26,6 +26,8 @@ const PUBLIC = new Set([
   ...['redirectUrl', 'bxcontext', 'response_type', 'client_id', 'redirect_uri', 'scope', 'code_challenge'],
   ...['code_challenge_method', 'iss', 'error', 'error_description', 'answer', 'email'],
 ])
+/** A password, and the page that follows a login. */
+const NOT_RECORDED = new Set(['password', 'next'])
 const MAX_RECORDED = 2_000
 const COOKIE = 'platform_browser'
 
@@ -52,17 +54,16 @@ export function createPageSteps() {
     res.on('finish', () => {
       const location = res.getHeader('location')?.toString()
       const state = stateOf(url, location)
-      if (isInternal(req, location)) return
+      if (isInternal(req.method, url, location)) return
       const form = Object.entries((req.body ?? {}) as Record<string, unknown>)
       steps.push({
         at,
         ms: Date.now() - at,
         method: req.method,
         url: url.origin + url.pathname.replace(/^(\/consent|\/auth\/authorize)\/.*$/, '$1'),
-        parameters: [
-          ...url.searchParams,
-          ...form.map(([name, value]): Pairs[number] => [name, String(value)]),
-        ],
+        parameters: [...url.searchParams, ...form].flatMap(
+          ([name, value]): Pairs => (NOT_RECORDED.has(name) ? [] : [[name, String(value)]]),
+        ),
         status: res.statusCode,
         location: location && new URL(location, url).href,
         browser,
@@ -98,10 +99,10 @@ export function createPageSteps() {
 }
 
 /** The identity provider checks the login by redirects between its own pages, which say nothing about the flow. */
-const isInternal = (req: Request, location: string | undefined) =>
-  req.method === 'GET' &&
-  consentId(req.path) !== undefined &&
-  /^\/(consent|auth\/authorize)\//.test(new URL(location ?? '/', 'http://sandbox.invalid').pathname)
+const isInternal = (method: string, { pathname }: URL, location: string | undefined) =>
+  method === 'GET' &&
+  consentId(pathname) !== undefined &&
+  consentId(new URL(location ?? '/', 'http://sandbox.invalid').pathname) !== undefined
 
 const consentId = (path: string) => /^\/(?:consent|auth\/authorize)\/([\w-]+)$/.exec(path)?.[1]
 
