@@ -10,7 +10,7 @@ import { type RateLimit, rateLimited } from './platform/rate-limiter.ts'
 import type { TokenSource } from './platform/token-source.ts'
 import type { KeyValueStore } from './store/store.ts'
 import { type ConnectionRef, refName } from './vault/connection.ts'
-import type { EncryptionKey } from './vault/encryption.ts'
+import { createRecordCipher, type EncryptionKey } from './vault/encryption.ts'
 import { createVault, type Vault } from './vault/vault.ts'
 
 export type { Api, Call, Page, PageOf } from './platform/api.ts'
@@ -71,7 +71,7 @@ export function createConnect(options: CreateConnectOptions): Connect {
     vault,
     oauth,
     api: createApi({ baseUrl: platform.apiUrl, http: http.api, uploads: http.uploads }),
-    authorizationRequests: createAuthorizationRequests(store),
+    authorizationRequests: createAuthorizationRequests(store, createRecordCipher(keys)),
     pacedSource: (ref) => limited(vault.tokenSource(ref), refName(ref)),
     async close(graceMs = 10_000) {
       await vault.close(graceMs)

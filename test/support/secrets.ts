@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { expect, vi } from 'vitest'
+import { keyName } from '../../src/connect/store/store.ts'
 import { createConnectionRepository } from '../../src/connect/vault/connection-repository.ts'
 import { createRecordCipher } from '../../src/connect/vault/encryption.ts'
 import type { Running } from './app.ts'
@@ -23,7 +25,8 @@ export async function watchSecrets(app: Running, more: Record<string, string> = 
   const answers: { where: string; text: string }[] = []
   const visitor = listening(app, await signedIn(app), answers)
   const { store } = app.services
-  const connections = createConnectionRepository(store, createRecordCipher(app.config.tokenEncryptionKeys))
+  const cipher = createRecordCipher(app.config.tokenEncryptionKeys)
+  const connections = createConnectionRepository(store, cipher)
 
   /** Notes the tokens and the session of this moment. */
   async function collect(): Promise<void> {
@@ -48,9 +51,10 @@ export async function watchSecrets(app: Running, more: Record<string, string> = 
       const url = await toCallback(app, visitor)
       const { searchParams } = new URL(url)
       if (searchParams.has('code')) secrets.set(`code ${secrets.size}`, String(searchParams.get('code')))
-      const key = { kind: 'authorization-request', owner: REF.userId, id: String(searchParams.get('state')) }
-      const { codeVerifier } = JSON.parse(String(await store.get(key)))
-      secrets.set(`code verifier ${secrets.size}`, codeVerifier)
+      const state = createHash('sha256').update(String(searchParams.get('state')))
+      const key = { kind: 'authorization-request', owner: REF.userId, id: state.digest('base64url') }
+      const { encryptedVerifier } = JSON.parse(String(await store.get(key)))
+      secrets.set(`code verifier ${secrets.size}`, cipher.decrypt(encryptedVerifier, keyName(key)))
       for (const accept of ['text/html', 'application/json']) await visitor.get(url, { accept })
       await collect()
     },

@@ -1,11 +1,19 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import * as z from 'zod'
 import { TOKEN_ENDPOINT_MS } from '../platform/contract.ts'
 import { parseJson } from '../platform/http.ts'
 import { randomCodeVerifier, randomState } from '../platform/oauth.ts'
-import type { Key, KeyValueStore } from '../store/store.ts'
-import { ConnectError, type FailureCode, isFailureCode } from './errors.ts'
+import { type Key, type KeyValueStore, keyName } from '../store/store.ts'
+import type { RecordCipher } from '../vault/encryption.ts'
+import { ConnectError, type FailureCode } from './errors.ts'
+import {
+  type ConsentingRequest,
+  type NewRequest,
+  type PendingRequest,
+  pendingSchema,
+  requestSchema,
+  type StoredRequest,
+} from './stored-request.ts'
 
 /** An authorization request belongs to one user in one browser session. */
 export interface BrowserSession {
@@ -90,40 +98,9 @@ export interface AuthorizationRequests {
   lastFailure(browser: BrowserSession): Promise<NotedFailure | null>
 }
 
-/** Requests of an earlier version have no id. */
-const authorizationRequestId = z.string().default(() => randomUUID())
-
-/** A started request, which waits for its bxcontext. `expiresAt` is in ms since 1970. */
-const pendingSchema = z.array(
-  z.object({ id: authorizationRequestId, expiresAt: z.number(), expected: z.string().optional() }),
-)
-type PendingRequest = z.infer<typeof pendingSchema>[number]
-
-const failureCode = z.custom<FailureCode>(isFailureCode)
-const common = {
-  authorizationRequestId,
-  session: z.string(),
-  bxcontext: z.string(),
-  expected: z.string().optional(),
-  expiresAt: z.number(),
-}
-const confirmingSchema = z.object({ ...common, phase: z.literal('confirming'), expected: z.string() })
-const requestSchema = z.discriminatedUnion('phase', [
-  confirmingSchema,
-  z.object({ ...common, phase: z.literal('consenting'), codeVerifier: z.string() }),
-  z.object({ ...common, phase: z.literal('exchanging') }),
-  z.object({
-    ...common,
-    phase: z.literal('ended'),
-    outcome: z.union([z.object({ connected: z.string() }), z.object({ failed: failureCode })]),
-  }),
-])
-type StoredRequest = z.infer<typeof requestSchema>
-type ConsentingRequest = Extract<StoredRequest, { phase: 'consenting' }>
-type NewRequest = Omit<z.infer<typeof confirmingSchema>, 'session'> | Omit<ConsentingRequest, 'session'>
-
 interface Dependencies {
   store: KeyValueStore
+  cipher: RecordCipher
   now: () => number
 }
 
@@ -137,13 +114,16 @@ const POLL_MS = 50
 const keyOf = (kind: string, { userId }: BrowserSession, id: string): Key => ({ kind, owner: userId, id })
 const pendingKey = (browser: BrowserSession) => keyOf('pending-authorization', browser, browser.session)
 const failureKey = (browser: BrowserSession) => keyOf('connect-failure', browser, browser.session)
-const requestKey = (browser: BrowserSession, id: string) => keyOf('authorization-request', browser, id)
+/** `id`: a state, or the id of a mismatch. The store holds only its digest, and the code verifier is encrypted. */
+const requestKey = (browser: BrowserSession, id: string) =>
+  keyOf('authorization-request', browser, createHash('sha256').update(id).digest('base64url'))
 
 export function createAuthorizationRequests(
   store: KeyValueStore,
+  cipher: RecordCipher,
   now: () => number = Date.now,
 ): AuthorizationRequests {
-  const deps: Dependencies = { store, now }
+  const deps: Dependencies = { store, cipher, now }
   return {
     async start(browser, expected) {
       const id = randomUUID()
@@ -245,7 +225,8 @@ async function createConsent(
 ): Promise<Consent> {
   const state = randomState()
   const codeVerifier = randomCodeVerifier()
-  await writeRequest(deps, browser, state, { ...common, phase: 'consenting', codeVerifier })
+  const encryptedVerifier = deps.cipher.encrypt(codeVerifier, keyName(requestKey(browser, state)))
+  await writeRequest(deps, browser, state, { ...common, phase: 'consenting', encryptedVerifier })
   const { authorizationRequestId, bxcontext } = common
   return { authorizationRequestId, bxcontext, state, codeVerifier }
 }
@@ -277,12 +258,12 @@ async function readMismatch(deps: Dependencies, browser: BrowserSession, id: str
 
 /** Claims the exchange, or resolves to null if another caller did so first. `value`: the stored text of the request. */
 async function claimExchange(
-  { store, now }: Dependencies,
+  { store, cipher, now }: Dependencies,
   key: Key,
   request: ConsentingRequest,
   value: string,
 ): Promise<PendingExchange | null> {
-  const { codeVerifier, ...rest } = request
+  const { encryptedVerifier, ...rest } = request
   const exchanging: StoredRequest = { ...rest, phase: 'exchanging' }
   const claimed = JSON.stringify(exchanging)
   // Stored until the outcome is known, however long the exchange takes.
@@ -292,7 +273,7 @@ async function claimExchange(
     authorizationRequestId: request.authorizationRequestId,
     bxcontext: request.bxcontext,
     expected: request.expected,
-    codeVerifier,
+    codeVerifier: cipher.decrypt(encryptedVerifier, keyName(key)),
     async end(outcome) {
       const ended: StoredRequest = { ...rest, phase: 'ended', outcome, expiresAt: now() + LIFETIME_MS }
       await store.compareAndSet(key, claimed, JSON.stringify(ended), LIFETIME_MS)

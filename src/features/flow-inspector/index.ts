@@ -41,13 +41,7 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
         load: async (req) => ({ isOn: await stepByStep.isOn(req) }),
       },
       connectionLinks: async () => [{ path: '/tokens', label: 'Tokens' }],
-      navigation: runner
-        ? [
-            ...FLOWS,
-            { href: '/scenarios', label: 'Scenarios' },
-            { href: String(sandboxUrl), label: 'Sandbox' },
-          ]
-        : FLOWS,
+      navigation: runner ? [...FLOWS, { href: '/scenarios', label: 'Scenarios' }] : FLOWS,
       routes: Router()
         .use(
           stepByStepRoutes({

@@ -154,7 +154,7 @@ export const operations: readonly Operation[] = [
   },
   {
     method: 'post',
-    path: '/scenarios/:name/run',
+    path: '/scenarios/:id/run',
     summary: 'Run a scenario between this app and the sandbox',
     response: resultSchema,
     errors: ['not_found'],

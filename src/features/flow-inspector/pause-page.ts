@@ -6,7 +6,7 @@ import { showParameter } from './pages.ts'
 import type { Pause, Stage } from './step-by-step.ts'
 import { STEP_TEXTS } from './step-texts.ts'
 
-const TITLES: Record<Stage, string> = {
+const HEADINGS: Record<Stage, string> = {
   start: "Next: the platform's start page",
   consent: 'Next: the consent page',
   exchange: 'Next: exchange the code for tokens',
@@ -58,7 +58,7 @@ export function pausePage(pause: Pause, baseUrl: string, options: PausePageOptio
 
 function titleOf(stage: Stage, error: string | undefined, failed: boolean): string {
   if (stage === 'exchange' && error !== undefined) return 'The platform answered with an error'
-  return stage === 'result' && failed ? 'Next: the page that shows why it failed' : TITLES[stage]
+  return stage === 'result' && failed ? 'Next: the page that shows why it failed' : HEADINGS[stage]
 }
 
 /** The body of the token request. The verifier and the client secret are known to the core only. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import {
   type AuthorizationRequests,
@@ -5,6 +6,8 @@ import {
   createAuthorizationRequests,
 } from '../../../src/connect/authorization/authorization-requests.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
+import { newKey } from '../../support/vault.ts'
 
 const ANN = { userId: 'ann', session: 'session' }
 const MINUTE = 60_000
@@ -22,7 +25,7 @@ function setup() {
   const store = openSqlite({ file: ':memory:', now })
   return {
     store,
-    requests: createAuthorizationRequests(store, now),
+    requests: createAuthorizationRequests(store, createRecordCipher([newKey()]), now),
     later: (ms: number) => {
       time += ms
     },
@@ -103,7 +106,8 @@ test.each([
   ['that is null', 'null'],
 ])('a stored request %s is refused as an unknown one', async (_what, value) => {
   const { store, requests } = setup()
-  await store.set({ kind: 'authorization-request', owner: 'ann', id: 'state' }, value, 60_000)
+  const id = createHash('sha256').update('state').digest('base64url')
+  await store.set({ kind: 'authorization-request', owner: 'ann', id }, value, 60_000)
   for (const request of [
     requests.consume(ANN, 'state'),
     requests.confirm(ANN, 'state'),
@@ -124,3 +128,18 @@ test.each(['[{"begun":1}]', '{"a', '7'])(
     expect(await consent(requests)).toMatchObject({ bxcontext: 'ctx' })
   },
 )
+
+test('the store holds neither the state nor the code verifier of a request', async () => {
+  const entries: string[] = []
+  const { store, requests } = setup()
+  const { set } = store
+  store.set = (key, value, ttlMs) => {
+    entries.push(JSON.stringify(key), value)
+    return set(key, value, ttlMs)
+  }
+  await requests.start(ANN)
+  const { state, codeVerifier } = await consent(requests)
+  expect(entries.length).toBeGreaterThan(0)
+  expect(entries.join()).not.toContain(state)
+  expect(entries.join()).not.toContain(codeVerifier)
+})

@@ -28,10 +28,10 @@ export function scenarioRoutes(runner: ScenarioRunner): Router {
       const notice = 'The demo is as it was at first: no connections, no flows, no faults.'
       await sendResultOrRedirect(req, res, '/scenarios', { reset: true }, { notice })
     })
-    .post('/scenarios/:name/run', async (req, res) => {
+    .post('/scenarios/:id/run', async (req, res) => {
       requireUser(req)
       const user = currentUser(req)
-      const scenario = SCENARIOS.find(({ name }) => name === req.params.name)
+      const scenario = SCENARIOS.find(({ name }) => name === req.params.id)
       if (!scenario || !user) throw new WebError(404, 'not_found', 'There is no such scenario.')
       const result = await runner.run(scenario, user)
       await sendResultOrRedirect(req, res, `/scenarios#${scenario.name}`, result)

@@ -1,0 +1,38 @@
+/** What the store holds of connect flows that have started and not finished. */
+import { randomUUID } from 'node:crypto'
+import * as z from 'zod'
+import { type FailureCode, isFailureCode } from './errors.ts'
+
+/** Requests of an earlier version have no id. */
+const authorizationRequestId = z.string().default(() => randomUUID())
+
+/** A started request, which waits for its bxcontext. `expiresAt` is in ms since 1970. */
+export const pendingSchema = z.array(
+  z.object({ id: authorizationRequestId, expiresAt: z.number(), expected: z.string().optional() }),
+)
+export type PendingRequest = z.infer<typeof pendingSchema>[number]
+
+const failureCode = z.custom<FailureCode>(isFailureCode)
+const common = {
+  authorizationRequestId,
+  session: z.string(),
+  bxcontext: z.string(),
+  expected: z.string().optional(),
+  expiresAt: z.number(),
+}
+const confirmingSchema = z.object({ ...common, phase: z.literal('confirming'), expected: z.string() })
+export const requestSchema = z.discriminatedUnion('phase', [
+  confirmingSchema,
+  z.object({ ...common, phase: z.literal('consenting'), encryptedVerifier: z.string() }),
+  z.object({ ...common, phase: z.literal('exchanging') }),
+  z.object({
+    ...common,
+    phase: z.literal('ended'),
+    outcome: z.union([z.object({ connected: z.string() }), z.object({ failed: failureCode })]),
+  }),
+])
+export type StoredRequest = z.infer<typeof requestSchema>
+export type ConsentingRequest = Extract<StoredRequest, { phase: 'consenting' }>
+export type NewRequest =
+  | Omit<z.infer<typeof confirmingSchema>, 'session'>
+  | Omit<ConsentingRequest, 'session'>
