@@ -1,28 +1,223 @@
-import { afterAll, beforeAll, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
-import { connected } from '../../support/flow.ts'
-import { latestFlow } from './support.ts'
+import { connected, signedIn, toCallback, toConsent } from '../../support/flow.ts'
+import { expectBothFormats } from '../../support/pages.ts'
+import { startTokenEndpoint, tokens } from '../../support/token-endpoint.ts'
+import type { Visitor } from '../../support/visitor.ts'
+import { fingerprintIn, flowsOf, flowWith, latestFlow, type ShownFlow, stepsOf } from './support.ts'
 
-let app: Running
-beforeAll(async () => {
-  app = await startAll()
+const JSON_ONLY = { accept: 'application/json' }
+
+describe('with the sandbox', () => {
+  let app: Running
+  let user = 0
+  let ann: Visitor
+  let connect: ShownFlow
+  beforeAll(async () => {
+    app = await startAll()
+  })
+  afterAll(() => app.close())
+  beforeEach(async () => {
+    ann = await connected(app, { name: `ann-${++user}` })
+    connect = await latestFlow(app, ann, 'connect')
+  })
+
+  const callApi = () => ann.get(`${app.url}/connections/harbour-homes/probe`, JSON_ONLY)
+
+  test('a connect flow has every hop in its order, those on the platform included', () => {
+    expect(connect).toMatchObject({ outcome: 'connected', bxcontext: 'harbour-homes', requests: 1 })
+    expect(connect.steps.map(({ topic }) => topic)).toEqual([
+      'connect_started',
+      'to_start_page',
+      'platform_start',
+      'platform_start',
+      'bxcontext_received',
+      'to_consent_page',
+      'platform_authorize',
+      'platform_consent',
+      'platform_consent',
+      'platform_authorize',
+      'callback_received',
+      'code_exchange',
+      'record_written',
+      'connection_event',
+      'to_connections',
+    ])
+    expect(connect.steps.map(({ number }) => number)).toEqual(connect.steps.map((_, index) => index + 1))
+  })
+
+  test('the state that returns has the fingerprint of the one that was sent; the code is exchanged once', () => {
+    const [sent, returned] = [
+      stepsOf(connect, 'to_consent_page')[0],
+      stepsOf(connect, 'callback_received')[0],
+    ]
+    const state = fingerprintIn(sent?.response?.parameters, 'state')
+    expect(state).toMatch(/^state:43:[\da-f]{6}$/)
+    expect(fingerprintIn(returned?.request?.parameters, 'state')).toBe(state)
+    const consent = connect.steps.filter(
+      ({ request }) => fingerprintIn(request?.parameters, 'state') === state,
+    )
+    expect(consent.map(({ topic }) => topic)).toEqual(['platform_authorize', 'callback_received'])
+
+    const exchanges = stepsOf(connect, 'code_exchange')
+    expect(exchanges).toHaveLength(1)
+    expect(fingerprintIn(exchanges[0]?.request?.parameters, 'code')).toBe(
+      fingerprintIn(returned?.request?.parameters, 'code'),
+    )
+  })
+
+  test('every parameter is explained, and none is unknown', () => {
+    const all = connect.steps.flatMap(({ request, response }) => [
+      ...(request?.parameters ?? []),
+      ...(response?.parameters ?? []),
+    ])
+    expect(all.length).toBeGreaterThan(30)
+    for (const { name, explanation } of all) {
+      for (const text of Object.values(explanation)) expect(text, name).not.toBe('')
+      expect(explanation.what, name).not.toContain('does not know')
+    }
+  })
+
+  test('a refresh sends the refresh token of the exchange and receives the same one, and another access token', async () => {
+    await app.sandbox('expire')
+    await callApi()
+    const call = await latestFlow(app, ann, 'api_call')
+    const exchange = stepsOf(connect, 'code_exchange')[0]?.response?.parameters
+    const [refresh] = stepsOf(call, 'token_refresh')
+    const refreshToken = fingerprintIn(exchange, 'refresh_token')
+    expect(refreshToken).toBeDefined()
+    expect(fingerprintIn(refresh?.request?.parameters, 'refresh_token')).toBe(refreshToken)
+    expect(fingerprintIn(refresh?.response?.parameters, 'refresh_token')).toBe(refreshToken)
+
+    const [rejected, accepted] = stepsOf(call, 'api_call')
+    expect([rejected?.response?.status, accepted?.response?.status]).toEqual([401, 200])
+    const bearer = (fingerprint: string | undefined) => `Bearer ${fingerprint}`
+    expect(rejected?.request?.headers.authorization).toBe(bearer(fingerprintIn(exchange, 'access_token')))
+    expect(accepted?.request?.headers.authorization).toBe(
+      bearer(fingerprintIn(refresh?.response?.parameters, 'access_token')),
+    )
+    expect(rejected?.request?.headers.authorization).not.toBe(accepted?.request?.headers.authorization)
+    const page = await ann.get(`${app.url}/flows/${call.id}`)
+    expect(page.text).toContain('The platform returned the same refresh token.')
+  })
+
+  test('a revocation, a disconnect and a denied consent are flows with their outcomes', async () => {
+    await app.sandbox('revoke')
+    await callApi()
+    expect((await latestFlow(app, ann, 'revocation')).outcome).toBe('revoked')
+
+    await ann.get(await toCallback(app, ann, { form: { answer: 'deny' } }))
+    const denied = await latestFlow(app, ann, 'connect', 'consent_denied')
+    expect(stepsOf(denied, 'code_exchange')).toEqual([])
+
+    await ann.post(`${app.url}/connections/harbour-homes/disconnect`)
+    expect((await latestFlow(app, ann, 'disconnect')).outcome).toBe('disconnected')
+  })
+
+  test('a flow is visible to its own user only', async () => {
+    const eve = await signedIn(app, 'eve')
+    expect(await flowsOf(app, eve)).toEqual([])
+    for (const path of [
+      '',
+      '/live',
+      '/steps/1',
+      '/present/1',
+      '/export/json',
+      '/export/html',
+      '/export/mermaid',
+    ])
+      expect((await eve.get(`${app.url}/flows/${connect.id}${path}`, JSON_ONLY)).status, path).toBe(404)
+  })
+
+  test('a flow that runs grows on an open page: its stream reports each step, and then its end', async () => {
+    const consent = await toConsent(app, ann)
+    const running = await vi.waitFor(async () => {
+      const flow = (await flowsOf(app, ann)).find(({ outcome }) => outcome === 'running')
+      if (!flow) throw new Error('not recorded yet')
+      return flow
+    })
+    const stream = ann.get(`${app.url}/flows/${running.id}/live`, { accept: 'text/event-stream' })
+    await ann.post(consent.url, { form: { answer: 'deny' } }).then((answer) => ann.follow(answer))
+    const events = (await stream).text.match(/event: \w+/g)
+    expect(events?.at(-1)).toBe('event: done')
+    expect((await flowWith(app, ann, running.id)).outcome).toBe('consent_denied')
+  })
+
+  test('the list, a flow and a step are pages, and JSON at the same address', async () => {
+    await expectBothFormats(ann, `${app.url}/flows`, 'Flows')
+    await expectBothFormats(ann, `${app.url}/flows/${connect.id}`, 'Connect an account: harbour-homes')
+    const title = '1. The user presses “Connect an account”'
+    await expectBothFormats(ann, `${app.url}/flows/${connect.id}/steps/1`, title)
+    expect((await ann.get(`${app.url}/flows/${connect.id}/steps/99`, JSON_ONLY)).status).toBe(404)
+  })
 })
-afterAll(() => app.close())
 
-test('explore', async () => {
+test('with another platform, its pages are drawn as not visible, between the times that the app saw', async () => {
+  const app = await startAll({ SANDBOX_URL: '' })
   const ann = await connected(app)
   const flow = await latestFlow(app, ann, 'connect')
-  console.log(JSON.stringify(flow, (key, value) => (key === 'explanation' ? undefined : value), 1))
-  const html = await ann.get(`${app.url}/flows/${flow.id}`)
-  console.log(html.status, html.text.length)
-  await app.sandbox('expire')
-  await ann.get(`${app.url}/connections/harbour-homes/probe`)
-  const call = await latestFlow(app, ann, 'api_call')
-  console.log(
-    JSON.stringify(
-      call.steps.map(({ title, from, to, ms }) => [title, from, to, ms]),
-      null,
-      1,
-    ),
+  const hidden = stepsOf(flow, 'platform_hidden')
+  expect(hidden.map(({ to }) => to)).toEqual(['web_application', 'identity_provider'])
+  for (const { number, at, ms } of hidden) {
+    const [left, back] = [flow.steps[number - 2], flow.steps[number]]
+    expect(Date.parse(at)).toBe(Date.parse(left?.at ?? ''))
+    expect(Date.parse(at) + ms).toBe(Date.parse(back?.at ?? ''))
+  }
+  expect(flow.steps.some(({ topic }) => /^platform_(?!hidden)/.test(topic))).toBe(false)
+  await app.close()
+})
+
+test('a platform that rotates refresh tokens: the fingerprint differs, and the page says so', async () => {
+  const endpoint = await startTokenEndpoint()
+  const app = await startAll({ PLATFORM_AUTH_URL: endpoint.authUrl })
+  const ann = await signedIn(app)
+  const granted = { accessToken: 'a', refreshToken: 'first-refresh-token', expiresIn: 300, scopes: undefined }
+  await app.services.connect.vault.connect({ userId: 'ann', bxcontext: 'b' }, granted)
+  endpoint.answers(tokens({ refresh_token: 'second-refresh-token' }))
+  await ann.post(`${app.url}/connections/b/refresh`)
+  const flow = await latestFlow(app, ann, 'refresh')
+  const [refresh] = stepsOf(flow, 'token_refresh')
+  const [sent, received] = [refresh?.request, refresh?.response].map((part) =>
+    fingerprintIn(part?.parameters, 'refresh_token'),
   )
+  expect(sent).toMatch(/^refresh_token:19:/)
+  expect(received).toMatch(/^refresh_token:20:/)
+  expect((await ann.get(`${app.url}/flows/${flow.id}`)).text).toContain('The platform rotated it')
+  await app.close()
+  await endpoint.close()
+})
+
+test('a platform that repeats a secret in an error, a header or an unknown parameter puts it into no flow', async () => {
+  const endpoint = await startTokenEndpoint()
+  const app = await startAll({ PLATFORM_AUTH_URL: endpoint.authUrl })
+  const ann = await signedIn(app)
+  const secret = 'marked-refresh-token'
+  const granted = { accessToken: 'a', refreshToken: secret, expiresIn: 300, scopes: undefined }
+  await app.services.connect.vault.connect({ userId: 'ann', bxcontext: 'b' }, granted)
+  endpoint.answers({
+    status: 503,
+    headers: { 'www-authenticate': `Bearer realm="${secret}"` },
+    json: {
+      error: `lost-${secret}`,
+      error_description: `The token ${secret} is busy`,
+      scope: secret,
+      debug: { secret },
+    },
+  })
+  await ann.post(`${app.url}/connections/b/refresh`)
+  const flow = await latestFlow(app, ann, 'refresh')
+  expect(stepsOf(flow, 'token_refresh')).toHaveLength(1)
+  expect(JSON.stringify(flow)).not.toContain(secret)
+  await app.close()
+  await endpoint.close()
+})
+
+test('without FLOW_INSPECTOR, nothing is recorded and there are no pages', async () => {
+  const app = await startAll({ FLOW_INSPECTOR: 'false' })
+  const ann = await connected(app)
+  for (const path of ['/flows', '/scenarios', '/connections/harbour-homes/tokens'])
+    expect((await ann.get(app.url + path, JSON_ONLY)).status, path).toBe(404)
+  const page = await ann.get(`${app.url}/connections`)
+  expect(page.text).not.toMatch(/Flows|Scenarios|Step by step/)
+  await app.close()
 })

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Running, startAll } from '../../support/app.ts'
+import { connected, signedIn } from '../../support/flow.ts'
+import type { Visitor } from '../../support/visitor.ts'
+import { flowWith, latestFlow, type ShownFlow } from './support.ts'
+
+let app: Running
+let ann: Visitor
+let flow: ShownFlow
+beforeAll(async () => {
+  app = await startAll()
+  ann = await connected(app)
+  flow = await latestFlow(app, ann, 'connect')
+})
+afterAll(() => app.close())
+
+const exported = async (format: string) => ann.get(`${app.url}/flows/${flow.id}/export/${format}`)
+
+/** Uploads a file as the form does. */
+async function upload(visitor: Visitor, text: string) {
+  const form = new FormData()
+  form.append('file', new File([text], 'flow.json', { type: 'application/json' }))
+  const body = new Response(form)
+  const headers = { 'content-type': body.headers.get('content-type') ?? '' }
+  return visitor.post(`${app.url}/flows/import`, {
+    text: await body.text(),
+    headers,
+    accept: 'application/json',
+  })
+}
+
+test('the JSON of a flow, imported by somebody else, shows the same steps', async () => {
+  const file = await exported('json')
+  expect(file.headers.get('content-disposition')).toMatch(/^attachment; filename=flow-[\da-f]{8}\.json$/)
+  const bea = await signedIn(app, 'bea')
+  const answer = await upload(bea, file.text)
+  expect(answer.status).toBe(201)
+  const imported = await flowWith(app, bea, answer.json().id)
+  expect(imported).toMatchObject({
+    kind: 'connect',
+    outcome: 'connected',
+    bxcontext: 'harbour-homes',
+    imported: true,
+  })
+  expect(imported.steps).toEqual(flow.steps)
+  const page = await bea.get(`${app.url}/flows/${imported.id}`)
+  expect(page.text).toContain('Imported from another machine.')
+})
+
+test('the HTML of a flow needs nothing else: no script, no link, no address', async () => {
+  const { text, headers } = await exported('html')
+  expect(headers.get('content-disposition')).toContain('.html')
+  expect(text).toContain('<style>')
+  expect(text).toContain('Exchange the code for tokens: 200')
+  expect(text).toContain('Otherwise an attacker could')
+  expect(text).not.toMatch(/<script|<link|<img|src=|href=|url\((?!#head)/)
+})
+
+test('the Mermaid text has a line for each step, between the lanes', async () => {
+  const { text } = await exported('mermaid')
+  expect(text).toMatch(/^sequenceDiagram\n {2}participant browser as Browser\n/)
+  expect(text).toContain('  app->>identity_provider: 12. Exchange the code for tokens 200\n')
+  const arrows = text.split('\n').filter((line) => /->>|Note over/.test(line))
+  expect(arrows).toHaveLength(flow.steps.length)
+})
+
+test('an unknown format is refused by name', async () => {
+  const answer = await ann.get(`${app.url}/flows/${flow.id}/export/pdf`, { accept: 'application/json' })
+  expect(answer.json()).toMatchObject({ code: 'invalid_input', field: 'format' })
+})
+
+test.each([
+  ['nothing', '', 'choose a file'],
+  ['no JSON', '<html>', 'is not JSON'],
+  ['another JSON', '{"steps": []}', 'is not an exported flow of this version (format)'],
+  [
+    'a flow without steps',
+    '{"format":"connect-starter-flow","version":1,"flow":{"bxcontext":null,"steps":[]}}',
+    'without steps',
+  ],
+])('importing %s is refused with what to do', async (_what, text, message) => {
+  const answer = await upload(ann, text)
+  expect(answer.status).toBe(400)
+  expect(answer.json()).toMatchObject({ code: 'invalid_input', field: 'file' })
+  expect(answer.json().detail).toContain(message)
+})
+
+test('a hostile file shows as text, runs nothing, and cannot pretend to have a secret or a link', async () => {
+  const hostile = JSON.parse((await exported('json')).text)
+  const evil = '</text><script>alert(1)</script>'
+  Object.assign(hostile.flow.steps[0], { title: evil })
+  hostile.flow.bxcontext = evil
+  hostile.flow.steps[0].request.parameters = [{ name: evil, value: evil }]
+  const { id } = (await upload(ann, JSON.stringify(hostile))).json()
+  for (const path of ['', '/steps/1', '/present/1', '/export/html'])
+    expect((await ann.get(`${app.url}/flows/${id}${path}`)).text, path).not.toContain('<script>alert')
+  expect((await ann.get(`${app.url}/flows`)).text).not.toContain('<script>alert')
+  Object.assign(hostile.flow.steps[0].request, { parameters: [{ name: 'x', fingerprint: 'a raw token' }] })
+  expect((await upload(ann, JSON.stringify(hostile))).status).toBe(400)
+})
+
+test('a file that is too large is refused', async () => {
+  expect((await upload(ann, ' '.repeat(2_100_000))).status).toBe(413)
+})
