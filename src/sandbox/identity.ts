@@ -80,7 +80,12 @@ export function createIdentity(options: IdentityOptions): Provider {
       sendFault(ctx.res as Response, fault)
     }
     const isUnanswered = fault?.fault === 'stall' || fault?.fault === 'drop'
-    journal.add(endpoint, isUnanswered ? 'no answer' : ctx.res.statusCode)
+    const bxcontext = ctx.oidc.body?.bxcontext
+    journal.add(
+      endpoint,
+      isUnanswered ? 'no answer' : ctx.res.statusCode,
+      typeof bxcontext === 'string' ? bxcontext : undefined,
+    )
   })
   return provider
 }

@@ -6,6 +6,8 @@ export interface Call {
   at: string
   endpoint: string
   status: number | 'no answer'
+  /** The business of a token request. */
+  bxcontext?: string
 }
 
 const MAX_CALLS = 500
@@ -14,8 +16,8 @@ export type Journal = ReturnType<typeof createJournal>
 
 export function createJournal() {
   const calls: Call[] = []
-  const add = (endpoint: string, status: Call['status']) => {
-    calls.push({ at: new Date().toISOString(), endpoint, status })
+  const add = (endpoint: string, status: Call['status'], bxcontext?: string) => {
+    calls.push({ at: new Date().toISOString(), endpoint, status, ...(bxcontext && { bxcontext }) })
     if (calls.length > MAX_CALLS) calls.shift()
   }
   return {

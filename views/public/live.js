@@ -44,16 +44,14 @@ function follow() {
     changed()
     refreshing.then(follow)
   })
-  // The browser reconnects automatically, but events may have been missed.
-  events.addEventListener('error', () => setTimeout(changed, 2500))
+  // Something may have changed since the page was sent, or while the browser reconnected.
+  events.addEventListener('open', changed)
 }
 
 // A browser opens only six connections to an HTTP/1.1 server; hidden tabs would use them up.
 document.addEventListener('visibilitychange', () => {
   events?.close()
-  if (document.hidden || !liveElement()) return
-  changed()
-  follow()
+  if (!document.hidden && liveElement()) follow()
 })
 
 follow()

@@ -6,7 +6,7 @@ const LEFT = 76
 const TOP = 56
 const ROW = 40
 const WIDTH = LEFT + LANE_WIDTH * (LANES.length - 1) + 130
-const MAX_LABEL = 62
+const MAX_LABEL = 72
 /** How many colours and shapes fingerprints have. */
 const COLOURS = 12
 const SHAPES = 3

@@ -1,4 +1,5 @@
 /** What scenarios act on: the app, the sandbox, and a browser of the user, all over HTTP. */
+import * as z from 'zod'
 import type { ConnectionRef, Vault } from '../../../connect/index.ts'
 import type { ConnectionView } from '../../../web/connection-view.ts'
 import type { Flow, Summary } from '../flow.ts'
@@ -20,6 +21,10 @@ export interface StageOptions {
 }
 
 export type Stage = Awaited<ReturnType<typeof createStage>>
+
+const sandboxStateSchema = z.object({
+  calls: z.array(z.object({ at: z.string(), endpoint: z.string(), bxcontext: z.string().optional() })),
+})
 
 const JSON_TYPE = 'application/json'
 /** Longer than the pause after a first failed refresh, in ms. */
@@ -88,6 +93,17 @@ export async function createStage(options: StageOptions) {
     async fault(endpoint: string, fault: string, times: number, retryAfter = 1): Promise<void> {
       const form = { endpoint, fault, times: String(times), retryAfter: String(retryAfter) }
       await browser.post(`${sandboxUrl}/sandbox/faults`, form, JSON_TYPE)
+    },
+    /** How many requests the platform received at an endpoint of the token server since the preparation. */
+    async platformCalls(endpoint: 'exchange' | 'refresh'): Promise<number> {
+      const { text } = await browser.get(`${sandboxUrl}/sandbox/faults`, JSON_TYPE)
+      const { calls } = sandboxStateSchema.parse(JSON.parse(text))
+      return calls.filter(
+        (call) =>
+          call.endpoint === endpoint &&
+          Date.parse(call.at) >= stage.startedAt &&
+          [BUSINESS, OTHER_BUSINESS].includes(call.bxcontext ?? ''),
+      ).length
     },
     clearFaults: () => browser.post(`${sandboxUrl}/sandbox/faults/clear`, {}, JSON_TYPE),
     /** Expires the access tokens of the business on the platform. */

@@ -61,9 +61,7 @@ export function createPageSteps() {
         ms: Date.now() - at,
         method: req.method,
         url: url.origin + url.pathname.replace(/^(\/consent|\/auth\/authorize)\/.*$/, '$1'),
-        parameters: [...url.searchParams, ...form].flatMap(
-          ([name, value]): Pairs => (NOT_RECORDED.has(name) ? [] : [[name, String(value)]]),
-        ),
+        parameters: recorded([...url.searchParams, ...form]),
         status: res.statusCode,
         location: location && new URL(location, url).href,
         browser,
@@ -116,8 +114,12 @@ function browserOf(req: Request, res: Response): string {
 function redirectOf(location: string, key: string) {
   const url = new URL(location)
   const path = url.pathname.replace(/^(\/consent|\/auth\/authorize)\/.*$/, '$1')
-  return { url: url.origin + path, parameters: mask([...url.searchParams], key) }
+  return { url: url.origin + path, parameters: mask(recorded(url.searchParams), key) }
 }
+
+/** The parameters that may be recorded. */
+const recorded = (parameters: Iterable<readonly [string, unknown]>): Pairs =>
+  [...parameters].flatMap(([name, value]): Pairs => (NOT_RECORDED.has(name) ? [] : [[name, String(value)]]))
 
 const mask = (parameters: Pairs, key: string): Parameter[] =>
   parameters.map(([name, value]) =>

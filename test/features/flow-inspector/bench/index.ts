@@ -1,0 +1,76 @@
+/** The rows of the table that are about the flow inspector: what it costs a whole JSON route. */
+import { fileURLToPath } from 'node:url'
+import { Agent, request } from 'undici'
+import { openRedis } from '../../../../src/connect/store/redis.ts'
+import { type Add, compare } from '../../../bench/measure.ts'
+import { startServer } from '../../../bench/platform.ts'
+import { tempDir, testEnv } from '../../../support/env.ts'
+import { freePort } from '../../../support/ports.ts'
+import { answering, run } from '../../../support/process.ts'
+import { ready, startRedis } from '../../../support/redis.ts'
+import { GRANTED, REF, vaultSetup } from '../../../support/vault.ts'
+import { createVisitor } from '../../../support/visitor.ts'
+
+const WITHOUT_EVENTS = fileURLToPath(new URL('without-events.ts', import.meta.url))
+const CALLERS = 32
+const ROUTE = '`GET /connections/:bxcontext/probe`, whole app, Redis, 32 callers'
+
+export async function bench(add: Add): Promise<void> {
+  const redis = await startRedis()
+  const { dir, remove } = tempDir()
+  const platform = await startServer('test/bench/platform-server.ts')
+  const addresses = {
+    PLATFORM_APP_URL: platform.url,
+    PLATFORM_AUTH_URL: platform.url,
+    PLATFORM_API_URL: platform.url,
+  }
+  const env = testEnv({ ...addresses, DATA_DIR: dir, REDIS_URL: redis.url })
+  const store = await ready(openRedis({ urls: [redis.url] }))
+  const [id = '', secret = ''] = (env.TOKEN_ENCRYPTION_KEYS ?? '').split(':')
+  const setup = await vaultSetup({ store, keys: [{ id, secret: Buffer.from(secret, 'base64') }] })
+  await setup.vault.connect(REF, { ...GRANTED, expiresIn: 3600 })
+  const dispatcher = new Agent({ connections: 64 })
+
+  async function start(extra: Record<string, string>) {
+    const url = `http://localhost:${await freePort()}`
+    const program = run('test/bench/probe-app.ts', { ...env, ...extra, PORT: new URL(url).port })
+    await answering(`${url}/health/live`, program)
+    const visitor = createVisitor()
+    await visitor.post(`${url}/sign-in`, { form: { name: REF.userId } })
+    const cookies = [...(visitor.cookies.get(new URL(url).host) ?? [])].map((pair) => pair.join('='))
+    const headers = { cookie: cookies.join('; '), accept: 'application/json' }
+    const address = `${url}/connections/${REF.bxcontext}/probe`
+    const call = async () => {
+      const { statusCode, body } = await request(address, { dispatcher, headers })
+      const text = await body.text()
+      if (statusCode !== 200) throw new Error(`${address}: ${statusCode} ${text}`)
+    }
+    return { call, kill: program.kill }
+  }
+
+  const before = await start({ FLOW_INSPECTOR: 'false', NODE_OPTIONS: `--import=${WITHOUT_EVENTS}` })
+  const off = await start({ FLOW_INSPECTOR: 'false' })
+  const on = await start({ FLOW_INSPECTOR: 'true' })
+  add(
+    `${ROUTE}, inspector off`,
+    'the same without any events',
+    await compare(CALLERS, off.call, before.call),
+    '>= 0.97',
+  )
+  add(
+    `${ROUTE}, inspector on`,
+    'the same with the inspector off',
+    await compare(CALLERS, on.call, off.call),
+    '>= 0.8',
+  )
+  await Promise.all([
+    before.kill(),
+    off.kill(),
+    on.kill(),
+    platform.stop(),
+    dispatcher.destroy(),
+    setup.close(),
+  ])
+  await redis.close()
+  remove()
+}
