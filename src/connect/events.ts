@@ -63,9 +63,10 @@ export interface TokenRequestEvent extends CommonFields {
 
 /** One attempt of an API call. */
 export interface ApiCallEvent extends CommonFields {
+  /** The status of the answer; undefined if there was no complete one. */
+  status: number | undefined
   request: EventRequest
-  /** Absent if there was no complete answer. */
-  response?: EventResponse
+  response: EventResponse | undefined
 }
 
 /** How a caller that needs a refresh came by the result. */
@@ -135,13 +136,18 @@ export function publish<T extends CommonFields>(
   startedAt = Date.now(),
 ): void {
   if (!target.hasSubscribers) return
+  const context = contextOf(about)
+  target.publish({ ...fields, context, at: startedAt, ms: Date.now() - startedAt } as T)
+}
+
+/** What the current work belongs to, and what `about` adds to it. */
+export function contextOf(about: EventContext = {}): EventContext {
   const { userId, bxcontext, authorizationRequestId } = about
-  const context: EventContext = {
+  return {
     ...requestContext.getStore(),
     ...eventContext.getStore(),
     ...(userId !== undefined && { userId }),
     ...(bxcontext !== undefined && { bxcontext }),
     ...(authorizationRequestId !== undefined && { authorizationRequestId }),
   }
-  target.publish({ ...fields, context, at: startedAt, ms: Date.now() - startedAt } as T)
 }

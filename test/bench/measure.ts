@@ -18,16 +18,17 @@ export type Add = (
 const ROUNDS = 15
 const ROUND_MS = 500
 
-/** Throughput of two calls with this many callers at once. */
+/** Throughput of two calls with this many callers at once, as the median of several rounds. */
 export async function compare(
   callers: number,
   subject: () => Promise<unknown>,
   yardstick: () => Promise<unknown>,
+  count = ROUNDS,
 ): Promise<Measured> {
   await throughput(subject, callers, ROUND_MS)
   await throughput(yardstick, callers, ROUND_MS)
   const rounds = []
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < count; round++) {
     // Who goes first changes with each round, so that neither profits from it.
     const order = round % 2 === 0 ? [subject, yardstick] : [yardstick, subject]
     const speeds = new Map<unknown, number>()

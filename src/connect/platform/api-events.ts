@@ -1,4 +1,11 @@
-import { apiCallChannel, type EventResponse, publish } from '../events.ts'
+import {
+  type ApiCallEvent,
+  apiCallChannel,
+  contextOf,
+  type EventContext,
+  type EventRequest,
+  type EventResponse,
+} from '../events.ts'
 import { mask, splitUrl } from '../masking.ts'
 import { type HttpRequest, type HttpResponse, parseJson, responseHeaders } from './http.ts'
 import type { TokenSource } from './token-source.ts'
@@ -13,28 +20,52 @@ export function publishApiCall(
   source: TokenSource,
   startedAt: number,
 ): void {
-  const { address, query } = splitUrl(request.url)
-  const masked = mask({
-    query,
-    sent: Object.entries(request.headers ?? {}),
-    headers: responseHeaders(response),
-    members: errorMembers(response),
-  })
-  const answered: EventResponse | undefined = response && {
-    status: response.status,
-    headers: masked.headers,
-    parameters: masked.members,
-    bodyLength: response.text.length,
+  apiCallChannel.publish(new MaskedApiCall(contextOf(source.connection), startedAt, request, response))
+}
+
+/**
+ * Masks the call when a subscriber reads its request or response. Most subscribers only count most calls, and masking is
+ * most of the work (npm run bench, row "inspector on").
+ */
+class MaskedApiCall implements ApiCallEvent {
+  readonly context: EventContext
+  readonly at: number
+  readonly ms: number
+  readonly status: number | undefined
+  readonly #request: HttpRequest
+  readonly #response: HttpResponse | undefined
+
+  constructor(context: EventContext, at: number, request: HttpRequest, response: HttpResponse | undefined) {
+    this.context = context
+    this.at = at
+    this.ms = Date.now() - at
+    this.status = response?.status
+    this.#request = request
+    this.#response = response
   }
-  publish(
-    apiCallChannel,
-    {
-      request: { method: request.method, url: address, headers: masked.sent, parameters: masked.query },
-      ...(answered && { response: answered }),
-    },
-    source.connection,
-    startedAt,
-  )
+
+  get request(): EventRequest {
+    const { address, query, sent } = this.#mask()
+    return { method: this.#request.method, url: address, headers: sent, parameters: query }
+  }
+
+  get response(): EventResponse | undefined {
+    if (!this.#response) return undefined
+    const { headers, members } = this.#mask()
+    const { status, text } = this.#response
+    return { status, headers, parameters: members, bodyLength: text.length }
+  }
+
+  #mask() {
+    const { address, query } = splitUrl(this.#request.url)
+    const masked = mask({
+      query,
+      sent: Object.entries(this.#request.headers ?? {}),
+      headers: responseHeaders(this.#response),
+      members: errorMembers(this.#response),
+    })
+    return { address, ...masked }
+  }
 }
 
 function errorMembers(response: HttpResponse | undefined): [string, unknown][] {

@@ -55,17 +55,19 @@ export function createRecorder(
 ): Recorder {
   const buffers = new Map<string, Buffered>()
   const identify = createBackgroundIds()
-  const allowPlainCall = createPlainCallBudget()
+  const plainCalls = createPlainCallBudget()
   let count = 0
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> = Promise.resolve()
 
   function add(userId: string, context: EventContext, recorded: RecordedEvent): void {
     if (count >= MAX_BUFFERED) return
-    count++
     const { bxcontext = null } = context
     const id = context.authorizationRequestId ?? context.requestId ?? identify(userId, bxcontext)
-    const name = JSON.stringify([userId, id])
+    const name = `${id} ${userId}`
+    // Decided at once: events that are kept until the flush cost more than all else (npm run bench, row "inspector on").
+    if (isPlainCall([recorded]) && !buffers.has(name) && plainCalls.isSpent(userId)) return
+    count++
     const buffered = buffers.get(name) ?? { userId, id, bxcontext, events: [] }
     buffered.bxcontext ??= bxcontext
     buffered.events.push(recorded)
@@ -78,7 +80,7 @@ export function createRecorder(
     timer = undefined
     count = 0
     const collected = [...buffers.values()].filter(
-      ({ userId, events }) => !isPlainCall(events) || allowPlainCall(userId),
+      ({ userId, events }) => !isPlainCall(events) || plainCalls.spend(userId),
     )
     buffers.clear()
     // One at a time, so that flushes of this process do not compete for the same records.
@@ -151,18 +153,25 @@ function subscribeAll(add: Add): () => void {
 
 /** Whether a flow is nothing but API calls that the platform accepted. */
 const isPlainCall = (events: readonly RecordedEvent[]) =>
-  events.every((recorded) => recorded.type === 'apiCall' && (recorded.event.response?.status ?? 500) < 400)
+  events.every((recorded) => recorded.type === 'apiCall' && (recorded.event.status ?? 500) < 400)
 
-function createPlainCallBudget(): (userId: string) => boolean {
+function createPlainCallBudget() {
   const counts = new Map<string, number>()
   let minute = 0
-  return (userId) => {
+  const countOf = (userId: string) => {
     const currentMinute = Math.floor(Date.now() / 60_000)
     if (currentMinute !== minute) counts.clear()
     minute = currentMinute
-    const count = counts.get(userId) ?? 0
-    counts.set(userId, count + 1)
-    return count < MAX_PLAIN_CALLS
+    return counts.get(userId) ?? 0
+  }
+  return {
+    isSpent: (userId: string) => countOf(userId) >= MAX_PLAIN_CALLS,
+    /** Whether one more call may be recorded. */
+    spend(userId: string): boolean {
+      const count = countOf(userId)
+      counts.set(userId, count + 1)
+      return count < MAX_PLAIN_CALLS
+    },
   }
 }
 
