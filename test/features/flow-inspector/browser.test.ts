@@ -1,6 +1,5 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SCENARIOS } from '../../../src/features/flow-inspector/scenarios/scenarios.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { openChromium, openPage, startWalk, takeSession } from '../../support/chromium.ts'
 import { connected, logIn, signedIn } from '../../support/flow.ts'
@@ -16,20 +15,6 @@ describe.skipIf(!CHROMIUM)(`in Chromium${withChromium}`, () => {
   afterAll(async () => {
     await browser?.close()
     await app?.close()
-  })
-
-  test('every scenario runs from its page and ends as expected', async () => {
-    const { page, complaints, close } = await openPage(browser)
-    await takeSession(page, app, await signedIn(app, 'ann'))
-    await page.goto(`${app.url}/scenarios`)
-    for (const { name } of SCENARIOS) {
-      await page.locator(`#${name} button`).click()
-      await page.locator(`#${name}`).getByText('as expected', { exact: true }).waitFor()
-    }
-    await page.locator('#two-tabs').getByRole('link', { name: 'See the flow' }).click()
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('Connect an account')
-    expect(complaints).toEqual([])
-    await close()
   })
 
   test('flows, steps, the presenter view and tokens are accessible and fit in every window', async () => {
