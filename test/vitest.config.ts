@@ -17,8 +17,8 @@ export default defineConfig({
     env: {
       NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/connect-starter', import.meta.url)),
     },
-    // Most tests wait for programs and clocks; so three files at a time are quicker than two, even on two cores.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // Most tests wait for programs and clocks; so four files at a time are quicker than two, even on two cores.
+    maxWorkers: Math.max(4, availableParallelism() - 1),
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -1,5 +1,5 @@
 /**
- * What the core publishes about its work, on `node:diagnostics_channel`. Logs, metrics and the flow inspector can
+ * What the core publishes about its work, on `node:diagnostics_channel`. Logs, metrics and an inspector can
  * subscribe; the core imports none of them. Publishing costs nothing while nobody subscribes: every publisher checks
  * `hasSubscribers` before it builds an event. Secrets are masked before they are published.
  *

@@ -97,7 +97,7 @@ export function webhookRoutes(options: WebhookOptions): Router {
       const fresh = await events.add({ ...event.data, id, type })
       res.status(fresh ? 202 : 200).json({ received: id, fresh })
       log.info({ type, fresh }, 'webhook')
-      await publishWebhook(id, type, data?.bxcontext)
+      if (fresh) await publishWebhook(id, type, data?.bxcontext)
       if (fresh && (type === BUILDER_REQUESTED || !event.data.type)) await fetchFor(data?.bxcontext ?? null)
     },
   )

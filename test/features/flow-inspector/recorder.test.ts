@@ -1,6 +1,12 @@
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { apiCallChannel, browserChannel, publish, refreshLockChannel } from '../../../src/connect/events.ts'
+import {
+  apiCallChannel,
+  browserChannel,
+  publish,
+  refreshLockChannel,
+  webhookChannel,
+} from '../../../src/connect/events.ts'
 import type { KeyValueStore } from '../../../src/connect/index.ts'
 import { requestContext } from '../../../src/connect/request-context.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
@@ -85,6 +91,15 @@ test('work outside a request is one flow for each connection, until it pauses fo
     ['a', 2],
     ['b', 1],
   ])
+})
+
+test('a webhook is a flow of every user who is connected to its business', async () => {
+  const received = { id: 'event', type: 'integration-connection.requested', userIds: ['ann', 'bea'] }
+  requestContext.run({ requestId: 'delivery' }, () => publish(webhookChannel, received, { bxcontext: 'b' }))
+  await recorder.flush()
+  for (const userId of ['ann', 'bea'])
+    expect(await flows.list(userId)).toMatchObject([{ kind: 'webhook', outcome: 'received', bxcontext: 'b' }])
+  expect(await flows.list('eve')).toEqual([])
 })
 
 test('a store that is unavailable loses flows, and nothing else; later ones are recorded', async () => {
