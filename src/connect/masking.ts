@@ -42,25 +42,17 @@ export interface EventParameter {
 }
 
 /** Parameters whose values are no secret. All others are masked, so that an unknown parameter never leaks. */
-const PUBLIC_PARAMETERS = new Set([
-  ...['response_type', 'response_mode', 'client_id', 'redirect_uri', 'redirectUrl', 'scope', 'bxcontext'],
-  ...['code_challenge', 'code_challenge_method', 'iss', 'error', 'error_description', 'error_uri'],
-  ...[
-    'grant_type',
-    'token_type',
-    'expires_in',
-    'audience',
-    'resource',
-    'prompt',
-    'business_name',
-    'user_name',
-  ],
-  ...['$top', '$skip', '$orderby', '$count'],
-])
+const PUBLIC_PARAMETERS = new Set(
+  [
+    'response_type response_mode client_id redirect_uri redirectUrl scope bxcontext code_challenge',
+    'code_challenge_method iss error error_description error_uri grant_type token_type expires_in',
+    'audience resource prompt business_name user_name $top $skip $orderby $count',
+  ].flatMap((names) => names.split(' ')),
+)
 /** Headers whose values are no secret. */
-const PUBLIC_HEADERS = new Set([
-  ...['accept', 'content-type', 'retry-after', 'www-authenticate', 'x-odata-total-count', 'location'],
-])
+const PUBLIC_HEADERS = new Set(
+  'accept content-type retry-after www-authenticate x-odata-total-count location'.split(' '),
+)
 /** Other names of the same secret. */
 const KINDS: Record<string, string> = { authorization: 'access_token' }
 const MAX_VALUE_LENGTH = 500

@@ -45,7 +45,12 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
       routes: Router()
         .use(
           stepByStepRoutes({
-            ...{ stepByStep, flows, reader, store, baseUrl, flush: recorder.flush },
+            stepByStep,
+            flows,
+            reader,
+            store,
+            baseUrl,
+            flush: recorder.flush,
             platform: {
               tokenUrl: platform.authUrl + TOKEN_PATH,
               redirectUri: `${baseUrl}/connect/callback`,

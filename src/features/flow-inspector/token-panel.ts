@@ -63,7 +63,9 @@ export function tokenPanelRoutes({ vault, flows, requestedScopes }: TokenPanelOp
       view: 'flow-inspector/tokens',
       title: `Tokens of ${connection.businessName ?? bxcontext}`,
       data: {
-        ...{ panel, rows, bxcontext },
+        panel,
+        rows,
+        bxcontext,
         styles: ['/assets/flow-inspector/flows.css'],
         scripts: ['/assets/flow-inspector/flows.js'],
       },

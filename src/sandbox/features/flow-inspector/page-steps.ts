@@ -22,10 +22,12 @@ interface Recorded {
 
 const PAGES = /^\/(oauth2\.html|login|logout|auth\/authorize|consent|connected-apps)(\/|$)/
 /** Parameters whose values are no secret; all others are masked. */
-const PUBLIC = new Set([
-  ...['redirectUrl', 'bxcontext', 'response_type', 'client_id', 'redirect_uri', 'scope', 'code_challenge'],
-  ...['code_challenge_method', 'iss', 'error', 'error_description', 'answer', 'email'],
-])
+const PUBLIC = new Set(
+  [
+    'redirectUrl bxcontext response_type client_id redirect_uri scope code_challenge',
+    'code_challenge_method iss error error_description answer email',
+  ].flatMap((names) => names.split(' ')),
+)
 /** A password, and the page that follows a login. */
 const NOT_RECORDED = new Set(['password', 'next'])
 const MAX_RECORDED = 2_000
