@@ -45,6 +45,8 @@ export async function createDependencies(
 ): Promise<Dependencies> {
   const { store, sessionStore } = await createStore(config, log)
   const { platform, tokenEncryptionKeys } = config
+  // Features do not need the client secret.
+  const { authUrl, apiUrl, clientId, pkce, rateLimit } = platform
   const connect = createConnect({ store, keys: tokenEncryptionKeys, platform, log, http })
   const shutdown = new AbortController()
   const parts: FeatureParts[] = []
@@ -56,12 +58,13 @@ export async function createDependencies(
     baseUrl: config.baseUrl,
     dataDir: config.dataDir,
     encryptionKeys: tokenEncryptionKeys,
-    platform,
+    platform: { authUrl, apiUrl, clientId, pkce, rateLimit },
     sandboxUrl: platform.sandboxUrl,
     shutdownSignal: shutdown.signal,
     // Called for a page, when all parts are there.
     sections: (page) =>
       parts.flatMap(({ sections = [] }) => sections).filter((section) => section.page === page),
+    connectionTests: () => parts.flatMap((part) => part.connectionTest ?? []),
   }
   for (const feature of features) parts.push(feature.create?.(context, config.features[feature.name]) ?? {})
   return {

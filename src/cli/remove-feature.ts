@@ -21,6 +21,7 @@ const placesOf = (name: string) => [
   `test/features/${name}`,
   `test/sandbox/features/${name}`,
   `docs/${name}.md`,
+  `docs/${name}.png`,
 ]
 /** Lists with an import and an entry for each feature. */
 const LISTS = ['src/features/index.ts', 'src/sandbox/features/index.ts']

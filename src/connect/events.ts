@@ -1,9 +1,9 @@
 /**
  * What the core publishes about its work, on `node:diagnostics_channel`. Logs, metrics and an inspector can
- * subscribe; the core imports none of them. Publishing costs nothing while nobody subscribes: every publisher checks
- * `hasSubscribers` before it builds an event. Secrets are masked before they are published.
+ * subscribe; the core imports none of them. Publishing costs almost nothing while nobody subscribes. No subscriber can read
+ * a secret: it only gets the kind, the length and a keyed digest (`Secret` in masking.ts).
  *
- * Subscribers run synchronously and must not throw.
+ * Subscribers run synchronously. They must not throw: the error would be an uncaught exception, which ends the process.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel } from 'node:diagnostics_channel'
@@ -14,7 +14,7 @@ import { requestContext } from './request-context.ts'
 export interface EventContext {
   userId?: string
   bxcontext?: string
-  /** The id of the connect flow. It is no secret. */
+  /** The id of the connect flow. It is not a secret. */
   authorizationRequestId?: string
   /** The HTTP request of this app that is being handled. */
   requestId?: string
@@ -50,7 +50,9 @@ export interface BrowserEvent extends CommonFields {
   direction: 'in' | 'out'
   /** The request that arrived, or the one that the browser makes next. */
   request: EventRequest
-  /** Why the flow failed, if this redirect shows a failure. */
+  /** The status of this app's response, for `out`. */
+  status?: number
+  /** Why the flow failed, if this response shows a failure. */
   failure?: string
 }
 
@@ -69,7 +71,7 @@ export interface ApiCallEvent extends CommonFields {
   response: EventResponse | undefined
 }
 
-/** How a caller that needs a refresh came by the result. */
+/** How a caller that needed a refresh got its result. */
 export interface RefreshLockEvent extends CommonFields {
   /**
    * `acquired`: it refreshes itself. `joined`: it waits for a refresh of this process. `busy`: it waits for another
@@ -138,6 +140,15 @@ export function publish<T extends CommonFields>(
   if (!target.hasSubscribers) return
   const context = contextOf(about)
   target.publish({ ...fields, context, at: startedAt, ms: Date.now() - startedAt } as T)
+}
+
+/** Publishes without an effect on the outcome of what is published: an answer that nobody can mask is still an answer. */
+export function withoutEffect(publishing: () => void): void {
+  try {
+    publishing()
+  } catch {
+    // This event is missing.
+  }
 }
 
 /** What the current work belongs to, and what `about` adds to it. */

@@ -45,7 +45,7 @@ export interface EventParameter {
 const PUBLIC_PARAMETERS = new Set(
   [
     'response_type response_mode client_id redirect_uri redirectUrl scope bxcontext code_challenge',
-    'code_challenge_method iss error error_description error_uri grant_type token_type expires_in',
+    'code_challenge_method iss error error_description grant_type token_type expires_in',
     'audience resource prompt business_name user_name $top $skip $orderby $count',
   ].flatMap((names) => names.split(' ')),
 )
@@ -53,11 +53,26 @@ const PUBLIC_PARAMETERS = new Set(
 const PUBLIC_HEADERS = new Set(
   'accept content-type retry-after www-authenticate x-odata-total-count location'.split(' '),
 )
+/** Texts that the platform words freely, in which it may repeat a secret in any form. */
+const FREE_TEXTS = new Set([
+  'error_description',
+  'www-authenticate',
+  'business_name',
+  'user_name',
+  'iss',
+  'token_type',
+])
+/** A run of characters that may be a token, a code, or a part of one. */
+const TOKEN_LIKE = /[\w+/=~%-]{20,}/
+const ERROR_CODE = /^[a-z_]{1,60}$/
 /** Other names of the same secret. */
-const KINDS: Record<string, string> = { authorization: 'access_token' }
+const KINDS = new Map([['authorization', 'access_token']])
 const MAX_VALUE_LENGTH = 500
+const MAX_NAME_LENGTH = 64
+/** How many parameters of one part are looked at. */
+const MAX_ENTRIES = 100
 /** A shorter secret could be part of a harmless word. */
-const MIN_SECRET_LENGTH = 6
+const MIN_SECRET_LENGTH = 4
 
 type Pairs = Iterable<readonly [name: string, value: unknown]>
 
@@ -66,34 +81,64 @@ export interface RawExchange {
   [part: string]: Pairs
 }
 
+interface Entry {
+  name: string
+  text: string
+  isPublic: boolean
+}
+
 /**
  * Masks the parts of one exchange. A public value that contains a secret of the same exchange is masked as well, since a
  * platform may repeat a code or token in an error message.
  */
 export function mask<R extends RawExchange>(exchange: R): { [Part in keyof R]: EventParameter[] } {
-  const parts = Object.entries(exchange).map(([part, pairs]) => [part, [...pairs].map(toEntry)] as const)
+  const parts = Object.entries(exchange).map(
+    ([part, pairs]) => [part, Array.from(pairs).slice(0, MAX_ENTRIES).map(toEntry)] as const,
+  )
   const secrets = parts
     .flatMap(([, entries]) => entries)
     .filter(({ isPublic, text }) => !isPublic && text.length >= MIN_SECRET_LENGTH)
-    .map(({ text }) => text)
-  const masked = parts.map(([part, entries]) => [
-    part,
-    entries.map(({ name, text, isPublic }) => ({
-      name,
-      value:
-        isPublic && !secrets.some((secret) => text.includes(secret))
-          ? text.slice(0, MAX_VALUE_LENGTH)
-          : new Secret(KINDS[name] ?? name, text),
-    })),
-  ])
+    .flatMap(({ text }) => formsOf(text))
+  const masked = parts.map(([part, entries]) => [part, entries.map((entry) => toParameter(entry, secrets))])
   return Object.fromEntries(masked)
 }
 
-function toEntry([name, value]: readonly [string, unknown]) {
+function toParameter({ name, text, isPublic }: Entry, secrets: readonly string[]): EventParameter {
+  const isHarmless = isPublic && isShowable(name, text) && !secrets.some((secret) => text.includes(secret))
+  const isNameHarmless = name.length <= MAX_NAME_LENGTH && !secrets.some((secret) => name.includes(secret))
+  const shownName = isNameHarmless ? name : '(masked)'
+  return { name: shownName, value: isHarmless ? text : new Secret(KINDS.get(name) ?? shownName, text) }
+}
+
+/** Whether a public value has the form that is expected of it. */
+function isShowable(name: string, text: string): boolean {
+  if (text.length > MAX_VALUE_LENGTH) return false
+  if (name === 'error') return ERROR_CODE.test(text)
+  return !FREE_TEXTS.has(name) || !TOKEN_LIKE.test(text.replace(/^https?:\/\/[\w.:-]+/, ''))
+}
+
+/** A secret as it may be repeated: as it is, percent-encoded, or in base64. */
+const formsOf = (secret: string): string[] => [
+  secret,
+  encodeURIComponent(secret.toWellFormed()),
+  Buffer.from(secret).toString('base64url'),
+  Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+]
+
+function toEntry([name, value]: readonly [string, unknown]): Entry {
   const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-  const raw = isPlain ? String(value) : (JSON.stringify(value) ?? '')
+  const raw = isPlain ? String(value) : stringify(value)
   const text = name === 'authorization' ? raw.replace(/^Bearer /, '') : raw
   return { name, text, isPublic: isPlain && (PUBLIC_PARAMETERS.has(name) || PUBLIC_HEADERS.has(name)) }
+}
+
+/** An object or a list as one text; it may be nested too deeply for JSON. */
+function stringify(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? ''
+  } catch {
+    return ''
+  }
 }
 
 /** Splits a URL into its address and its query, without a fragment. */

@@ -44,6 +44,7 @@ export interface FeatureContext {
     authUrl: string
     apiUrl: string
     clientId: string
+    pkce: boolean
     /** The limit per credential; null: no limit. */
     rateLimit: { limit: number; windowMs: number } | null
   }
@@ -53,6 +54,8 @@ export interface FeatureContext {
   readonly shutdownSignal: AbortSignal
   /** Returns the sections that all features add to a page, such as `catalogues/catalogue`. */
   sections(page: string): PageSection[]
+  /** Returns the tests of connections that all features offer. */
+  connectionTests(): ConnectionTest[]
 }
 
 /** What a feature adds to a running app; all of it is optional. */

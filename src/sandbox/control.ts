@@ -38,7 +38,7 @@ export function controlRoutes({ faults, journal, actions: own }: ControlOptions)
     .get(['/sandbox', '/sandbox/faults'], (req, res) => {
       if (wantsJson(req)) return void res.json(state())
       const { possible } = faults
-      page(res, 'control', { title: 'Faults', account: req.account, possible, actions, ...state() })
+      page(res, 'control', { title: 'Control', account: req.account, possible, actions, ...state() })
     })
     .post('/sandbox/faults', (req, res) => {
       const fault = faults.schema.safeParse(req.body)

@@ -30,6 +30,8 @@ export interface SandboxCore {
   journal: Journal
   /** Lifetime of an access token in seconds. */
   accessTokenSeconds: number
+  /** Where the sandbox is reached, without a trailing slash. */
+  baseUrl: string
   /** The address of the registered application. */
   appUrl: string
   /** What the parts add to a page of this part. */

@@ -94,6 +94,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     faults,
     journal,
     accessTokenSeconds,
+    baseUrl,
     appUrl: appUrlOf(apps),
     sectionsAt: (place, subject) => sectionsOf(parts, place, subject),
   }

@@ -103,7 +103,7 @@ function actionsOf(parts: SandboxPart[], consents: Consents, reset: () => void):
       danger: true,
       run() {
         reset()
-        const message = 'The sandbox is as it was at first: no consents, no faults, sample data only.'
+        const message = 'The sandbox is back to its initial state: no consents, no faults, sample data only.'
         return { reset: true, message }
       },
     },

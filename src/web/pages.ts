@@ -6,8 +6,8 @@ import { currentUser, DEMO, OPEN_DEMO } from './sign-in.ts'
 
 declare module 'express-serve-static-core' {
   interface Response {
-    /** Renders a template in `views`, such as `app/home`. */
-    page(view: string, data: { title: string } & Record<string, unknown>): void
+    /** Renders a template in `views`, such as `app/home`. `keepNotice`: leaves the notice to the next page. */
+    page(view: string, data: { title: string; keepNotice?: boolean } & Record<string, unknown>): void
   }
 }
 
@@ -44,7 +44,8 @@ export function pages(options: PagesOptions): RequestHandler {
     }
     res.page = (view, data) => {
       // Keep the notice for the page after an action: skip error pages and live updates.
-      const showsNotice = currentUser(req) && res.statusCode < 400 && req.get('x-live-update') === undefined
+      const isUpdate = req.get('x-live-update') !== undefined
+      const showsNotice = currentUser(req) && res.statusCode < 400 && !isUpdate && data.keepNotice !== true
       if (!showsNotice) return render(view, data, null)
       req
         .takeNotice()

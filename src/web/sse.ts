@@ -30,6 +30,7 @@ export function sendChanges(
   { getSnapshot, everyMs, shutdownSignal }: ChangesOptions,
 ): void {
   res.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
+  if (req.method === 'HEAD') return void res.end()
   let previous: string | null | undefined
   let lastSentAt = performance.now()
   let timer: NodeJS.Timeout | undefined

@@ -16,7 +16,15 @@ async function refresh() {
     if (details) details.open = true
   }
   const focused = current.contains(document.activeElement) ? document.activeElement : null
+  const anchor = [...current.querySelectorAll('[id]')].find(
+    (element) => element.getBoundingClientRect().top >= 0,
+  )
+  const top = anchor?.getBoundingClientRect().top
   current.replaceWith(next)
+  document.title = page.title
+  // What the reader looks at stays where it is.
+  const moved = anchor && next.querySelector(`#${CSS.escape(anchor.id)}`)
+  if (moved && scrollY > 0) scrollBy(0, moved.getBoundingClientRect().top - top)
   if (focused) counterpart(next, focused)?.focus()
   document.dispatchEvent(new Event('live-update'))
 }

@@ -1,5 +1,6 @@
-import { browserChannel, publish } from '../events.ts'
+import { browserChannel, publish, withoutEffect } from '../events.ts'
 import { mask, splitUrl } from '../masking.ts'
+import type { ConnectError } from './errors.ts'
 
 /** The flow that a request of the browser belongs to, as far as it is known. */
 export interface BrowserFlow {
@@ -20,22 +21,32 @@ export function publishArrival(
 
 /** Publishes that this app redirects the browser. `failure`: the code of the failure that the next page shows. */
 export function publishRedirect(flow: BrowserFlow, url: URL, failure?: string): void {
-  if (browserChannel.hasSubscribers)
-    publishRequest('out', flow, { method: 'GET', url, form: {}, failure, startedAt: Date.now() })
+  if (!browserChannel.hasSubscribers) return
+  publishRequest('out', flow, { method: 'GET', url, startedAt: Date.now(), status: 303, failure })
+}
+
+/** Publishes that this app answers with the page of a failure. */
+export function publishFailure(flow: BrowserFlow, url: URL, { code, status }: ConnectError): void {
+  if (!browserChannel.hasSubscribers) return
+  publishRequest('out', flow, { method: 'GET', url, startedAt: Date.now(), status, failure: code })
 }
 
 interface PublishedRequest {
   method: 'GET' | 'POST'
   url: URL
-  form: Record<string, unknown>
+  form?: Record<string, unknown>
   startedAt: number
+  status?: number
   failure?: string | undefined
 }
 
 function publishRequest(direction: 'in' | 'out', flow: BrowserFlow, published: PublishedRequest): void {
-  const { method, url, form, startedAt, failure } = published
-  const { address, query } = splitUrl(url)
-  const { parameters } = mask({ parameters: [...query, ...Object.entries(form)] })
-  const request = { method, url: address, headers: [], parameters }
-  publish(browserChannel, { direction, request, ...(failure && { failure }) }, flow, startedAt)
+  const { method, url, form = {}, startedAt, status, failure } = published
+  withoutEffect(() => {
+    const { address, query } = splitUrl(url)
+    const { parameters } = mask({ parameters: [...query, ...Object.entries(form)] })
+    const request = { method, url: address, headers: [], parameters }
+    const outcome = { ...(status && { status }), ...(failure && { failure }) }
+    publish(browserChannel, { direction, request, ...outcome }, flow, startedAt)
+  })
 }

@@ -97,11 +97,20 @@ export const FAILURE_CODES = Object.keys(FAILURES) as FailureCode[]
 export const isFailureCode = (code: unknown): code is FailureCode =>
   typeof code === 'string' && Object.hasOwn(FAILURES, code)
 
+/** RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6, RFC 8707 section 2. */
+const KNOWN_ERRORS = new Set(
+  [
+    'invalid_request unauthorized_client access_denied unsupported_response_type invalid_scope server_error',
+    'temporarily_unavailable interaction_required login_required account_selection_required consent_required',
+    'invalid_request_uri invalid_request_object request_not_supported invalid_target',
+  ].flatMap((names) => names.split(' ')),
+)
+
 /** Maps the `error` parameter of the callback (RFC 6749 section 4.1.2.1) to an error of ours. */
 export function consentFailure(error: string): ConnectError {
   if (error === 'access_denied') return new ConnectError('consent_denied')
   const temporary = error === 'server_error' || error === 'temporarily_unavailable'
-  // Anyone can open the callback with any error, so only what looks like a code is logged.
-  const reason = `the consent page returned ${/^[\w.:-]{1,60}$/.test(error) ? error : 'an invalid error code'}`
+  // Anyone can open the callback with any error, so only known codes are logged.
+  const reason = `the consent page returned ${KNOWN_ERRORS.has(error) ? error : 'an unknown error code'}`
   return new ConnectError(temporary ? 'consent_unavailable' : 'consent_misconfigured', reason)
 }

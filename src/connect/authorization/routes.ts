@@ -18,7 +18,7 @@ import type {
   Mismatch,
   PendingExchange,
 } from './authorization-requests.ts'
-import { type BrowserFlow, publishArrival, publishRedirect } from './browser-events.ts'
+import { type BrowserFlow, publishArrival, publishFailure, publishRedirect } from './browser-events.ts'
 import { ConnectError, consentFailure, type FailureCode, isFailureCode } from './errors.ts'
 
 /** The pages that the flow needs. */
@@ -99,7 +99,7 @@ export function connectRoutes(options: ConnectRoutesOptions): Router {
         } catch (error) {
           if (error instanceof ConnectError) {
             publishArrival({ userId }, 'GET', url, { startedAt })
-            publishRedirect({ userId }, new URL(BXCONTEXT_PATH, baseUrl), error.code)
+            publishFailure({ userId }, new URL(BXCONTEXT_PATH, baseUrl), error)
           }
           throw error
         }

@@ -23,25 +23,28 @@ export function publishApiCall(
   apiCallChannel.publish(new MaskedApiCall(contextOf(source.connection), startedAt, request, response))
 }
 
-/**
- * Masks the call when a subscriber reads its request or response. Most subscribers only count most calls, and masking is
- * most of the work (npm run bench, row "inspector on").
- */
+/** Masks the call when a subscriber reads its request or response: most only count calls, and masking is most of the work. */
 class MaskedApiCall implements ApiCallEvent {
   readonly context: EventContext
   readonly at: number
   readonly ms: number
   readonly status: number | undefined
   readonly #request: HttpRequest
-  readonly #response: HttpResponse | undefined
+  /** What is kept of the answer; its body would fill the memory. */
+  readonly #answer: { headers: [string, string][]; members: [string, unknown][]; bodyLength: number }
 
   constructor(context: EventContext, at: number, request: HttpRequest, response: HttpResponse | undefined) {
     this.context = context
     this.at = at
     this.ms = Date.now() - at
     this.status = response?.status
-    this.#request = request
-    this.#response = response
+    const { method, url, headers = {} } = request
+    this.#request = { method, url, headers }
+    this.#answer = {
+      headers: responseHeaders(response),
+      members: errorMembers(response),
+      bodyLength: response?.text.length ?? 0,
+    }
   }
 
   get request(): EventRequest {
@@ -50,20 +53,21 @@ class MaskedApiCall implements ApiCallEvent {
   }
 
   get response(): EventResponse | undefined {
-    if (!this.#response) return undefined
+    if (this.status === undefined) return undefined
     const { headers, members } = this.#mask()
-    const { status, text } = this.#response
-    return { status, headers, parameters: members, bodyLength: text.length }
+    const { bodyLength } = this.#answer
+    return { status: this.status, headers, parameters: members, bodyLength }
+  }
+
+  toJSON(): ApiCallEvent {
+    const { context, at, ms, status, request, response } = this
+    return { context, at, ms, status, request, response }
   }
 
   #mask() {
     const { address, query } = splitUrl(this.#request.url)
-    const masked = mask({
-      query,
-      sent: Object.entries(this.#request.headers ?? {}),
-      headers: responseHeaders(this.#response),
-      members: errorMembers(this.#response),
-    })
+    const { headers, members } = this.#answer
+    const masked = mask({ query, sent: Object.entries(this.#request.headers ?? {}), headers, members })
     return { address, ...masked }
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type * as z from 'zod'
-import { apiCallChannel } from '../events.ts'
+import { apiCallChannel, withoutEffect } from '../events.ts'
 import { publishApiCall } from './api-events.ts'
 import { type Bulkhead, createBulkhead } from './bulkhead.ts'
 import { MAX_PAGE, PAGING, TOTAL_HEADER } from './contract.ts'
@@ -215,7 +215,7 @@ async function sendAndPublish(pool: Http, request: HttpRequest, source: TokenSou
     response = await pool.send(request)
     return response
   } finally {
-    publishApiCall(request, response, source, startedAt)
+    withoutEffect(() => publishApiCall(request, response, source, startedAt))
   }
 }
 

@@ -177,10 +177,13 @@ const DESCRIBING_HEADERS = [
   'location',
 ]
 
+/** The headers of a response that events have. */
 export function responseHeaders(response: HttpResponse | undefined): [name: string, value: string][] {
   return DESCRIBING_HEADERS.flatMap((name): [string, string][] => {
     const value = response?.header(name)
-    return value === undefined ? [] : [[name, value]]
+    if (value === undefined) return []
+    // The query of a redirect may hold anything.
+    return [[name, name === 'location' ? (value.split(/[?#]/)[0] ?? '') : value]]
   })
 }
 

@@ -1,5 +1,5 @@
 import * as client from 'openid-client'
-import { type EventResponse, publish, tokenRequestChannel } from '../events.ts'
+import { type EventResponse, publish, tokenRequestChannel, withoutEffect } from '../events.ts'
 import { mask } from '../masking.ts'
 import { fieldOf } from './api.ts'
 import { BXCONTEXT_PARAMETER, START_PAGE, TOKEN_PATH, tokenResponseSchema } from './contract.ts'
@@ -161,7 +161,8 @@ async function tokenRequest(http: Http, url: string, { headers, body }: client.C
   try {
     response = await http.send({ method: 'POST', url, headers, body: form })
   } finally {
-    if (tokenRequestChannel.hasSubscribers) publishTokenRequest(url, form, response, startedAt)
+    if (tokenRequestChannel.hasSubscribers)
+      withoutEffect(() => publishTokenRequest(url, form, response, startedAt))
   }
   const json = parseJson(response.text)
   if (response.status < 200 || response.status > 299 || json === undefined) throw tokenFailure(response, json)

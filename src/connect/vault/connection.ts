@@ -31,7 +31,7 @@ const common = {
   grantId: z.string(),
   /** The granted scopes, or null if the platform did not name them. */
   scopes: z.array(z.string()).nullable(),
-  /** The names of the business and the person, if the platform told them. */
+  /** The names of the business and the person, if the platform reports them. */
   businessName: z.string().optional(),
   userName: z.string().optional(),
   /** When the code of this grant was sent. All times are in ms since 1970, by this app's clock. */

@@ -6,7 +6,7 @@ import type { RefreshLock } from './refresh-lock.ts'
 /** A connection without its tokens, for pages and JSON. Times are in ms since 1970. */
 export type ConnectionSummary = Readonly<{
   bxcontext: string
-  /** The names of the business and the person who gave consent, if the platform told them. */
+  /** The names of the business and the person who gave consent, if the platform reports them. */
   businessName: string | null
   userName: string | null
   scopes: string[] | null

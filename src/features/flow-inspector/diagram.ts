@@ -10,17 +10,18 @@ const MAX_LABEL = 72
 /** How many colours and shapes fingerprints have. */
 const COLOURS = 12
 const SHAPES = 3
-const MAX_DOTS = 6
+const MAX_MARKS = 6
 
 const escapeXml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 const xOf = (lane: Lane) => LEFT + LANES.indexOf(lane) * LANE_WIDTH
 
-/** The classes that give a fingerprint its colour and shape: the same value has the same ones everywhere. */
+/** The classes that give a fingerprint its two colours and its shape: the same value has the same ones everywhere. */
 export function colourOf(fingerprint: string): string {
   const number = Number.parseInt(fingerprint.slice(-6), 16)
-  return `fp-${number % COLOURS} shape-${Math.floor(number / COLOURS) % SHAPES}`
+  const [first, second] = [number % COLOURS, Math.floor(number / COLOURS) % COLOURS]
+  return `fp-${first} fq-${second} shape-${Math.floor(number / COLOURS ** 2) % SHAPES}`
 }
 
 /** The fingerprints of a step, each once. */
@@ -76,23 +77,23 @@ function drawStep(
     from === to
       ? `<circle class="dot" cx="${from}" cy="${y}" r="5"/>`
       : `<line class="arrow" x1="${from}" y1="${y}" x2="${to}" y2="${y}" marker-end="url(#head)"/>`
-  const content = `<rect class="row" x="0" y="${y - 28}" width="${WIDTH}" height="${ROW}"/>${arrow}<text class="number" x="14" y="${y + 4}">${step.number}</text><text class="label" x="${labelX}" y="${y - 8}" text-anchor="${anchor}">${escapeXml(label)}</text>${drawDots(step, y)}`
+  const content = `<rect class="row" x="0" y="${y - 28}" width="${WIDTH}" height="${ROW}"/>${arrow}<text class="number" x="14" y="${y + 4}">${step.number}</text><text class="label" x="${labelX}" y="${y - 8}" text-anchor="${anchor}">${escapeXml(label)}</text>${drawMarks(step, y)}`
   const group = `<g class="${classes.filter(Boolean).join(' ')}">${content}</g>`
   return hrefOf ? `<a href="${escapeXml(hrefOf(step.number))}" tabindex="-1">${group}</a>` : group
 }
 
-/** A mark in the colour and shape of each fingerprint. */
-const drawDots = (step: NumberedStep, y: number) =>
+/** A mark in the colours and the shape of each fingerprint, as in the styles of `.swatch`. */
+const drawMarks = (step: NumberedStep, y: number) =>
   fingerprintsOf(step)
-    .slice(0, MAX_DOTS)
-    .map((fingerprint, index) => {
-      const x = WIDTH - 16 - index * 15
-      const colour = colourOf(fingerprint)
-      // 0: square, 1: circle, 2: diamond, as in the styles.
-      const [radius, turn] = [
-        colour.endsWith('1') ? 5 : 1,
-        colour.endsWith('2') ? ` transform="rotate(45 ${x} ${y})"` : '',
-      ]
-      return `<rect class="mark ${colour}" x="${x - 5}" y="${y - 5}" width="10" height="10" rx="${radius}"${turn}><title>${escapeXml(fingerprint)}</title></rect>`
-    })
+    .slice(0, MAX_MARKS)
+    .map((fingerprint, index) => drawMark(fingerprint, WIDTH - 16 - index * 16, y))
     .join('')
+
+function drawMark(fingerprint: string, x: number, y: number): string {
+  const colours = colourOf(fingerprint)
+  const isRound = colours.endsWith('shape-1')
+  const turn = colours.endsWith('shape-2') ? ` transform="rotate(45 ${x} ${y})"` : ''
+  const [left, right] = isRound ? ['a6 6 0 0 0 0 12z', 'a6 6 0 0 1 0 12z'] : ['h-6v12h6z', 'h6v12h-6z']
+  const start = `M${x} ${y - 6}`
+  return `<g class="mark ${colours}"${turn}><title>${escapeXml(fingerprint)}</title><path class="first" d="${start}${left}"/><path class="second" d="${start}${right}"/></g>`
+}

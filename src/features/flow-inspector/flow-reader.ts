@@ -2,7 +2,7 @@ import type { KeyValueStore } from '../../connect/index.ts'
 import { fingerprintKey } from './fingerprints.ts'
 import { type Flow, MAX_STEPS, type Step } from './flow.ts'
 import type { FlowStore } from './flow-store.ts'
-import { type FetchPageSteps, missingPageSteps, withHiddenPages } from './platform-pages.ts'
+import { type FetchPageSteps, missingPageSteps, withHiddenPages } from './sandbox-pages.ts'
 
 export interface FlowReader {
   /** Resolves to a flow with what the sandbox knows of it by now, or null. Throws `StoreUnavailableError`. */

@@ -2,20 +2,25 @@ import * as z from 'zod'
 import type { KeyValueStore } from '../../connect/index.ts'
 import { parseJson } from '../../connect/platform/http.ts'
 import {
+  CONNECT_MS,
   type Flow,
   flowSchema,
+  isPlatformPage,
   MAX_STEPS,
   type Step,
   type Summary,
   summarize,
   summarySchema,
 } from './flow.ts'
+import { isNewPage } from './sandbox-pages.ts'
 import { addStep } from './steps.ts'
 
 /** How long a flow is kept after its last step, in ms. */
 const TTL_MS = 24 * 3_600_000
 /** How many flows of a user are kept. */
 export const MAX_FLOWS = 200
+/** How many of them may be imported. */
+const MAX_IMPORTED = 20
 
 /** The recorded flows of each user. Every method throws `StoreUnavailableError`. */
 export interface FlowStore {
@@ -39,6 +44,7 @@ export interface FlowAddition {
 const keyOf = (userId: string, id: string) => ({ kind: 'flow', owner: userId, id })
 const indexKey = (userId: string) => ({ kind: 'flow-index', owner: userId, id: '' })
 
+/** Creates the store of recorded flows; `now`: the clock, in ms since 1970. */
 export function createFlowStore(store: KeyValueStore, now: () => number = Date.now): FlowStore {
   const find = async (userId: string, id: string) => parseFlow(await store.get(keyOf(userId, id)))
 
@@ -56,12 +62,15 @@ export function createFlowStore(store: KeyValueStore, now: () => number = Date.n
   async function updateIndex(userId: string, summaries: readonly Summary[]): Promise<void> {
     for (;;) {
       const value = await store.get(indexKey(userId))
-      const ids = new Set(summaries.map(({ id }) => id))
-      const all = [...summaries, ...parseIndex(value).filter(({ id }) => !ids.has(id))]
-      all.sort((a, b) => b.startedAt.localeCompare(a.startedAt))
-      const kept = all.slice(0, MAX_FLOWS)
+      const all = merge(parseIndex(value), summaries)
+      all.sort((a, b) => b.storedAt - a.storedAt)
+      const imported = all.filter((summary) => summary.imported)
+      const kept = all
+        .filter((summary) => !imported.slice(MAX_IMPORTED).includes(summary))
+        .slice(0, MAX_FLOWS)
       if (!(await store.compareAndSet(indexKey(userId), value, JSON.stringify(kept), TTL_MS))) continue
-      await Promise.all(all.slice(MAX_FLOWS).map(({ id }) => store.delete(keyOf(userId, id))))
+      const dropped = all.filter((summary) => !kept.includes(summary))
+      await Promise.all(dropped.map(({ id }) => store.delete(keyOf(userId, id))))
       return
     }
   }
@@ -73,8 +82,9 @@ export function createFlowStore(store: KeyValueStore, now: () => number = Date.n
       const summaries = parseIndex(await store.get(indexKey(userId)))
       const oldest = now() - TTL_MS
       return summaries
-        .filter(({ startedAt }) => Date.parse(startedAt) > oldest)
+        .filter(({ storedAt }) => storedAt > oldest)
         .map((summary) => current(summary, now()))
+        .sort((a, b) => listedAt(b) - listedAt(a))
     },
 
     async append(userId, additions) {
@@ -98,25 +108,41 @@ export function createFlowStore(store: KeyValueStore, now: () => number = Date.n
   }
 }
 
+/** Puts summaries in place of older ones. Another process may have added steps in the meantime. */
+function merge(stored: readonly Summary[], summaries: readonly Summary[]): Summary[] {
+  const all = new Map(stored.map((summary) => [summary.id, summary]))
+  for (const summary of summaries)
+    if ((all.get(summary.id)?.steps ?? 0) <= summary.steps) all.set(summary.id, summary)
+  return [...all.values()]
+}
+
 /** Adds steps in the order of their times. */
 function withSteps(flow: Flow, added: readonly Step[]): Flow {
   // Callers that wait are published before the lock that they wait for, in the same millisecond.
   const rank = ({ topic }: Step) => Number(topic === 'lock_joined')
-  const ordered = [...flow.steps, ...added].sort((a, b) => a.at.localeCompare(b.at) || rank(a) - rank(b))
+  const isNew = (step: Step) => !isPlatformPage(step.topic) || isNewPage(flow, step)
+  const ordered = [...flow.steps, ...added.filter(isNew)].sort(
+    (a, b) => a.at.localeCompare(b.at) || rank(a) - rank(b),
+  )
   const steps: Step[] = []
   for (const step of ordered) addStep(steps, step)
   return {
     ...flow,
-    steps: steps.slice(0, MAX_STEPS),
+    // The last one says how the flow ended.
+    steps: steps.length > MAX_STEPS ? [...steps.slice(0, MAX_STEPS - 1), ...steps.slice(-1)] : steps,
     omitted: flow.omitted + Math.max(0, steps.length - MAX_STEPS),
   }
 }
 
 /** A connect flow that was left is abandoned when its time is over. */
 function current(summary: Summary, now: number): Summary {
-  const isOver = summary.outcome === 'running' && now - Date.parse(summary.startedAt) > 15 * 60_000
-  return isOver ? { ...summary, outcome: 'abandoned', endedAt: summary.startedAt } : summary
+  const { outcome, startedAt, storedAt } = summary
+  const isOver = outcome === 'running' && now - Date.parse(startedAt) > CONNECT_MS
+  return isOver ? { ...summary, outcome: 'abandoned', endedAt: new Date(storedAt).toISOString() } : summary
 }
+
+/** An imported flow is listed by when it was imported. */
+const listedAt = ({ imported, storedAt, startedAt }: Summary) => (imported ? storedAt : Date.parse(startedAt))
 
 /** A flow that cannot be read, for example of another version, counts as absent. */
 const parseFlow = (value: string | null): Flow | null =>

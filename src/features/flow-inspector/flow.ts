@@ -16,7 +16,17 @@ export const LANE_NAMES: Record<Lane, string> = {
 export const KINDS = ['connect', 'refresh', 'api_call', 'revocation', 'disconnect', 'webhook'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** What a step shows; `texts.ts` explains each. */
+/** What can happen to a connection. */
+export const EVENTS = [
+  'connected',
+  'refreshed',
+  'refreshFailed',
+  'recovered',
+  'revoked',
+  'disconnected',
+] as const
+
+/** What a step shows; `step-texts.ts` explains each. */
 export const TOPICS = [
   'connect_started',
   'to_start_page',
@@ -46,24 +56,27 @@ export const TOPICS = [
 ] as const
 export type Topic = (typeof TOPICS)[number]
 
+/** An `authorization` header, as it is recorded. */
+const BEARER = /^Bearer [^:]{1,200}:\d{1,7}:[\da-f]{6}$/
+const MAX_HEADERS = 20
+const time = z.iso.datetime().max(40)
 const text = (max: number) => z.string().max(max)
-/** Either a value, or the fingerprint of a secret: its kind, its length, and 6 hex digits of a keyed digest. */
-const parameterSchema = z.object({
-  name: text(200),
-  value: text(1000).optional(),
-  fingerprint: z
-    .string()
-    .max(300)
-    .regex(/^[^:]{1,200}:\d{1,7}:[\da-f]{6}$/)
-    .optional(),
-})
+/** The fingerprint of a secret: its kind, its length, and 6 hex digits of a keyed digest. */
+const fingerprintSchema = z.string().regex(/^[^:]{1,200}:\d{1,7}:[\da-f]{6}$/)
+/** Exactly one of `value` and `fingerprint`; neither if the value is known to the core only. */
+export const parameterSchema = z
+  .strictObject({ name: text(200), value: text(1000).optional(), fingerprint: fingerprintSchema.optional() })
+  .refine(({ value, fingerprint }) => value === undefined || fingerprint === undefined, 'has two values')
 export type Parameter = z.infer<typeof parameterSchema>
 const parameters = z.array(parameterSchema).max(100)
-const headers = z.record(text(100), text(1000))
+const headers = z
+  .record(text(100), text(1000))
+  .refine((all) => Object.keys(all).length <= MAX_HEADERS, 'has too many headers')
+  .refine(({ authorization }) => authorization === undefined || BEARER.test(authorization), 'is not masked')
 
 const requestSchema = z.object({ method: text(10), url: text(4000), headers, parameters })
 const responseSchema = z.object({
-  status: z.number().int().min(100).max(599),
+  status: z.number().int().min(100).max(999),
   headers,
   parameters,
   /** Characters of a body that is not recorded, because it is the user's data. */
@@ -74,8 +87,8 @@ export type StepResponse = z.infer<typeof responseSchema>
 
 export const stepSchema = z.object({
   /** When it began, and how long it took. */
-  at: z.iso.datetime(),
-  ms: z.number().min(0),
+  at: time,
+  ms: z.number().min(0).max(86_400_000),
   from: z.enum(LANES),
   to: z.enum(LANES),
   topic: z.enum(TOPICS),
@@ -84,11 +97,14 @@ export const stepSchema = z.object({
   response: responseSchema.optional(),
   /** An error code, if the step failed. */
   failure: text(100).optional(),
+  /** What happened to the connection, for a `connection_event`. */
+  event: z.enum(EVENTS).optional(),
   /** How many equal steps in a row it stands for. */
   count: z.number().int().min(2).optional(),
 })
 export type Step = z.infer<typeof stepSchema>
 
+/** How many steps of a flow are kept. */
 export const MAX_STEPS = 300
 
 /** A flow as it is stored, exported and imported. It contains no secret. */
@@ -101,6 +117,9 @@ export const flowSchema = z.object({
   omitted: z.number().int().min(0).default(0),
 })
 export type Flow = z.infer<typeof flowSchema>
+
+/** How long a connect flow may take, in ms: the lifetime of an authorization request. */
+export const CONNECT_MS = 15 * 60_000
 
 /** A flow in the list. */
 export const summarySchema = z.object({
@@ -116,11 +135,12 @@ export const summarySchema = z.object({
   steps: z.number().int(),
   /** Number of HTTP requests that this app sent. */
   requests: z.number().int(),
+  imported: z.boolean().default(false),
+  /** When its last step was stored, in ms since 1970: the order of the list. */
+  storedAt: z.number(),
 })
 export type Summary = z.infer<typeof summarySchema>
 
-/** How long a connect flow may take, in ms: the lifetime of an authorization request. */
-const CONNECT_MS = 15 * 60_000
 const FINAL_TOPICS = new Set<Topic>(['to_connections', 'flow_failed'])
 const SENT_TOPICS = new Set<Topic>(['code_exchange', 'token_refresh', 'api_call'])
 
@@ -134,7 +154,9 @@ export function summarize(flow: Flow, now = Date.now()): Summary {
   const { id, bxcontext, steps, omitted } = flow
   const startedAt = steps[0]?.at ?? new Date(now).toISOString()
   const kind = kindOf(steps)
-  const outcome = outcomeOf(kind, steps, now - Date.parse(startedAt))
+  // Nothing more happens to a flow of another machine.
+  const ageMs = flow.imported ? Number.POSITIVE_INFINITY : now - Date.parse(startedAt)
+  const outcome = outcomeOf(kind, steps, ageMs)
   const lastAt = Math.max(Date.parse(startedAt), ...steps.map(endOf))
   return {
     id,
@@ -145,19 +167,21 @@ export function summarize(flow: Flow, now = Date.now()): Summary {
     bxcontext,
     steps: steps.length + omitted,
     requests: steps.filter(({ topic }) => SENT_TOPICS.has(topic)).length,
+    imported: flow.imported,
+    storedAt: now,
   }
 }
 
-const has = (steps: readonly Step[], topic: Topic, title = '') =>
-  steps.some((step) => step.topic === topic && step.title.includes(title))
+const has = (steps: readonly Step[], topic: Topic) => steps.some((step) => step.topic === topic)
+const hasEvent = (steps: readonly Step[], event: Step['event']) => steps.some((step) => step.event === event)
 
 function kindOf(steps: readonly Step[]): Kind {
   const isConnect = steps.some(
     ({ from, to, topic }) => !isPlatformPage(topic) && (from === 'browser' || to === 'browser'),
   )
   if (isConnect) return 'connect'
-  if (has(steps, 'connection_event', 'revoked')) return 'revocation'
-  if (has(steps, 'connection_event', 'disconnected')) return 'disconnect'
+  if (hasEvent(steps, 'revoked')) return 'revocation'
+  if (hasEvent(steps, 'disconnected')) return 'disconnect'
   if (has(steps, 'webhook_received')) return 'webhook'
   return has(steps, 'api_call') ? 'api_call' : 'refresh'
 }

@@ -5,9 +5,10 @@ import type { Feature } from '../feature.ts'
 import { createFlowReader } from './flow-reader.ts'
 import { createFlowStore } from './flow-store.ts'
 import { operations } from './operations.ts'
-import { fetchFromSandbox } from './platform-pages.ts'
+import { createPauses } from './pauses.ts'
 import { createRecorder } from './recorder.ts'
 import { flowRoutes } from './routes.ts'
+import { fetchFromSandbox } from './sandbox-pages.ts'
 import { scenarioRoutes } from './scenarios/routes.ts'
 import { createScenarioRunner } from './scenarios/runner.ts'
 import { type FlowInspectorSettings, flowInspectorSettings } from './settings.ts'
@@ -28,12 +29,14 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
     const flows = createFlowStore(store)
     const reader = createFlowReader(flows, store, sandboxUrl ? fetchFromSandbox(sandboxUrl) : undefined)
     const recorder = createRecorder({ flows, store, log, complete: reader.load })
-    const stepByStep = createStepByStep({ store, encryptionKeys })
+    const pauses = createPauses(store, encryptionKeys)
+    const stepByStep = createStepByStep(store, pauses)
     // Scenarios sign in by name and set faults of the sandbox.
     const runner =
       DEMO && sandboxUrl
         ? createScenarioRunner({ connect, store, flows, reader, recorder, baseUrl, sandboxUrl })
         : null
+    const canCallApi = () => context.connectionTests().length > 0
     return {
       middleware: stepByStep.middleware,
       connectControl: {
@@ -46,6 +49,7 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
         .use(
           stepByStepRoutes({
             stepByStep,
+            pauses,
             flows,
             reader,
             store,
@@ -55,12 +59,13 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
               tokenUrl: platform.authUrl + TOKEN_PATH,
               redirectUri: `${baseUrl}/connect/callback`,
               clientId: platform.clientId,
+              pkce: platform.pkce,
               isSandbox: sandboxUrl !== undefined,
             },
           }),
         )
         .use(tokenPanelRoutes({ vault: connect.vault, flows, requestedScopes: connect.oauth.scopes }))
-        .use(runner ? scenarioRoutes(runner) : Router())
+        .use(runner ? scenarioRoutes(runner, canCallApi) : Router())
         .use(flowRoutes({ flows, reader, shutdownSignal })),
       close: recorder.close,
     }

@@ -1,9 +1,12 @@
 import * as z from 'zod'
 import type { Operation } from '../../web/openapi.ts'
-import { stepSchema, summarySchema } from './flow.ts'
+import { parameterSchema, stepSchema, summarySchema as storedSummarySchema } from './flow.ts'
+import { STAGES } from './pauses.ts'
 import { resultSchema } from './scenarios/runner.ts'
-import { STAGES } from './step-by-step.ts'
 import { tokenPanelSchema } from './token-panel.ts'
+
+/** A summary without what only the list needs. */
+const summarySchema = storedSummarySchema.omit({ storedAt: true })
 
 const explanationSchema = z.object({
   what: z.string(),
@@ -114,10 +117,7 @@ export const operations: readonly Operation[] = [
       request: z.object({
         method: z.string(),
         url: z.string(),
-        headers: z.record(z.string(), z.string()),
-        parameters: z.array(
-          z.object({ name: z.string(), value: z.string().optional(), fingerprint: z.string().optional() }),
-        ),
+        parameters: z.array(parameterSchema),
       }),
       flow: z.string().nullable(),
     }),

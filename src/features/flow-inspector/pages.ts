@@ -4,7 +4,13 @@ import { colourOf, drawDiagram } from './diagram.ts'
 import { type Flow, type KINDS, LANE_NAMES, type Parameter, type Summary, summarize } from './flow.ts'
 import { type NumberedStep, numberedSteps } from './flow-reader.ts'
 import { type Explanation, explain } from './parameter-texts.ts'
-import { STEP_TEXTS } from './step-texts.ts'
+import { textOf } from './step-texts.ts'
+
+/** The styles and scripts of all pages of this feature. */
+export const ASSETS = {
+  styles: ['/assets/flow-inspector/flows.css'],
+  scripts: ['/assets/flow-inspector/flows.js'],
+}
 
 const KIND_TITLES: Record<(typeof KINDS)[number], string> = {
   connect: 'Connect an account',
@@ -17,6 +23,40 @@ const KIND_TITLES: Record<(typeof KINDS)[number], string> = {
 
 const GOOD = new Set(['connected', 'refreshed', 'answered', 'disconnected', 'received'])
 
+/** Outcomes whose code says too little or too much. */
+const OUTCOMES: Record<string, string> = {
+  running: 'in progress',
+  abandoned: 'not finished',
+  consent_denied: 'denied',
+  missing_authorization_request: 'refused: not started here',
+  invalid_state: 'refused: wrong state',
+  platform_unavailable: 'platform unavailable',
+}
+
+const durationOf = (ms: number) => (ms < 100 ? `${ms} ms` : `${(ms / 1000).toFixed(2)} s`)
+
+/** Names in the order in which they are worth presenting; others come last. */
+const PRESENTED =
+  'code code_verifier refresh_token access_token authorization client_secret state code_challenge client_id scope bxcontext error'.split(
+    ' ',
+  )
+const NOT_PRESENTED = new Set([
+  'content-type',
+  'accept',
+  'code_challenge_method',
+  'response_type',
+  'token_type',
+])
+
+/** The parameters that are shown to an audience, the most interesting first. */
+function presented(parameters: readonly ShownParameter[]): ShownParameter[] {
+  const rank = ({ name }: ShownParameter) => (PRESENTED.indexOf(name) + PRESENTED.length) % PRESENTED.length
+  const isKnown = ({ name }: ShownParameter) => PRESENTED.includes(name)
+  return parameters
+    .filter(({ name }) => !NOT_PRESENTED.has(name))
+    .sort((a, b) => Number(isKnown(b)) - Number(isKnown(a)) || rank(a) - rank(b))
+}
+
 /** A summary for the list: its title, and how the outcome is shown. */
 export function flowRow(summary: Summary) {
   const { kind, outcome, startedAt, endedAt } = summary
@@ -26,6 +66,8 @@ export function flowRow(summary: Summary) {
     title: KIND_TITLES[kind],
     tone: GOOD.has(outcome) ? 'connected' : isOpen ? 'degraded' : 'revoked',
     seconds: endedAt === null ? null : (Date.parse(endedAt) - Date.parse(startedAt)) / 1000,
+    duration: endedAt === null ? 'in progress' : durationOf(Date.parse(endedAt) - Date.parse(startedAt)),
+    label: OUTCOMES[outcome] ?? outcome.replaceAll('_', ' '),
   }
 }
 
@@ -35,6 +77,7 @@ export interface ShownParameter extends Parameter {
   colour: string | null
 }
 
+/** A parameter as templates show it. */
 export function showParameter(parameter: Parameter): ShownParameter {
   const { name, fingerprint } = parameter
   return { ...parameter, explanation: explain(name), colour: fingerprint ? colourOf(fingerprint) : null }
@@ -47,15 +90,16 @@ function showHeader([name, value]: [string, string]): ShownParameter & { name: s
   return showParameter(shown)
 }
 
-export type ShownStep = ReturnType<typeof showStep>
+/** A step as templates show it. `startedAt`: when the flow began, in ms since 1970. */
 
-export function showStep(step: NumberedStep) {
+export function showStep(step: NumberedStep, startedAt: number) {
   const { request, response } = step
   return {
     ...step,
+    offset: ((Date.parse(step.at) - startedAt) / 1000).toFixed(2),
     fromName: LANE_NAMES[step.from],
     toName: LANE_NAMES[step.to],
-    text: STEP_TEXTS[step.topic],
+    text: textOf(step),
     sent: request
       ? [...Object.entries(request.headers).map(showHeader), ...request.parameters.map(showParameter)]
       : [],
@@ -70,15 +114,22 @@ export function flowPage(flow: Flow, active?: number) {
   const steps = numberedSteps(flow)
   const path = `/flows/${encodeURIComponent(flow.id)}`
   const summary = flowRow(summarize(flow))
+  const shown = steps.map((step) => showStep(step, Date.parse(summary.startedAt)))
+
   return {
     title: flow.bxcontext ? `${summary.title}: ${flow.bxcontext}` : summary.title,
     flow: { ...summary, imported: flow.imported, omitted: flow.omitted },
     path,
-    steps: steps.map(showStep),
+    steps: shown,
+    /** The parameters of all steps, each once for an explanation. */
+    everything: {
+      sent: shown.flatMap(({ sent }) => sent),
+      received: shown.flatMap(({ received }) => received),
+    },
+    presented,
     tokens: compareTokens(steps),
     diagram: drawDiagram(steps, { hrefOf: (number) => `${path}/steps/${number}`, active }),
-    styles: ['/assets/flow-inspector/flows.css'],
-    scripts: ['/assets/flow-inspector/flows.js'],
+    ...ASSETS,
   }
 }
 
@@ -95,12 +146,11 @@ export function compareTokens(steps: readonly NumberedStep[]): 'same' | 'rotated
 
 /** A flow as JSON, each parameter with its explanation. */
 export function flowJson(flow: Flow) {
-  const { steps: _, ...summary } = summarize(flow)
+  const { steps: _, storedAt: __, ...summary } = summarize(flow)
   const explained = (parameters: readonly Parameter[]) =>
     parameters.map((parameter) => ({ ...parameter, explanation: explain(parameter.name) }))
   return {
     ...summary,
-    imported: flow.imported,
     omitted: flow.omitted,
     steps: numberedSteps(flow).map(({ request, response, ...step }) => ({
       ...step,

@@ -8,13 +8,13 @@ export interface Explanation {
   /** What it must equal. */
   mustEqual: string
   checkedBy: string
-  /** What an attacker could do if nobody checked it. */
+  /** What an attacker could do if nobody checked it; empty if nothing. */
   attack: string
   /** The section of the RFC or the specification. */
   reference: string
 }
 
-const NOTHING = 'Nothing in particular.'
+const NOTHING = ''
 
 const TEXTS: Record<string, Explanation> = {
   redirectUrl: {
@@ -32,14 +32,14 @@ const TEXTS: Record<string, Explanation> = {
     checkedBy:
       'This app accepts it only for a connect flow that this browser session started. The platform checks that the tokens belong to it.',
     attack: 'Plant another business in the user’s browser, so that the user works in the attacker’s account.',
-    reference: 'Specification 5.3.4 and 5.3.6',
+    reference: 'Specification 5.3.2 and 5.3.6; assumption “bxcontext”',
   },
   response_type: {
     what: 'The kind of answer: an authorization code.',
     madeBy: 'This app.',
     mustEqual: 'code',
     checkedBy: 'The platform.',
-    attack: 'Other kinds put tokens into the address bar, where history and logs keep them.',
+    attack: 'Get tokens into the address bar, where history and logs keep them.',
     reference: 'RFC 6749 section 4.1.1; RFC 9700 section 2.1.2',
   },
   client_id: {
@@ -47,7 +47,7 @@ const TEXTS: Record<string, Explanation> = {
     madeBy: 'The platform’s support team, when the app was registered.',
     mustEqual: 'The id of a registered app; the same in every request.',
     checkedBy: 'The platform, which shows the app’s name on the consent page.',
-    attack: 'With a foreign id, an attacker could borrow the name of a trusted app.',
+    attack: 'Borrow the name of a trusted app on the consent page.',
     reference: 'RFC 6749 section 2.2',
   },
   client_secret: {
@@ -55,7 +55,7 @@ const TEXTS: Record<string, Explanation> = {
     madeBy: 'The platform’s support team, when the app was registered.',
     mustEqual: 'The secret of this client id.',
     checkedBy: 'The platform, at every token request.',
-    attack: 'Whoever has it can exchange stolen codes and use stolen refresh tokens.',
+    attack: 'Exchange stolen codes, and use stolen refresh tokens.',
     reference: 'RFC 6749 section 2.3.1',
   },
   redirect_uri: {
@@ -69,10 +69,11 @@ const TEXTS: Record<string, Explanation> = {
   scope: {
     what: 'The permissions that the app asks for, or those that the user granted.',
     madeBy: 'This app asks; the user and the platform decide.',
-    mustEqual: 'The answer may hold fewer than were asked for. An answer without it leaves them unknown.',
+    mustEqual:
+      'The answer may hold fewer than were asked for. By RFC 6749, an answer without it grants all of them; this app treats them as unknown, since the specification does not say.',
     checkedBy: 'The API, at every call. This app compares both and offers to ask again.',
-    attack: 'Without scopes, every app could do everything that its user can do.',
-    reference: 'RFC 6749 section 3.3',
+    attack: 'Do everything that the user can do.',
+    reference: 'RFC 6749 sections 3.3 and 5.1',
   },
   state: {
     what: 'A random value that ties the answer to this browser session and to one connect flow.',
@@ -87,7 +88,7 @@ const TEXTS: Record<string, Explanation> = {
     madeBy: 'This app, from a verifier that only it knows.',
     mustEqual: 'The digest of the verifier that comes with the code exchange.',
     checkedBy: 'The platform, at the token endpoint.',
-    attack: 'Without it, a stolen code can be exchanged, or injected into the flow of somebody else.',
+    attack: 'Exchange a stolen code, or inject it into the flow of somebody else.',
     reference: 'RFC 7636 section 4.2; RFC 9700 section 4.5',
   },
   code_challenge_method: {
@@ -96,18 +97,18 @@ const TEXTS: Record<string, Explanation> = {
     mustEqual: 'S256. With “plain”, the challenge would be the verifier itself.',
     checkedBy: 'The platform.',
     attack: 'Downgrade the protection, so that whoever sees the consent URL knows the verifier.',
-    reference: 'RFC 7636 section 4.3; RFC 9700 section 4.8',
+    reference: 'RFC 7636 sections 4.3 and 7.2',
   },
   code_verifier: {
     what: 'The secret behind the code challenge.',
     madeBy: 'This app, new for each flow. It leaves the app only here.',
     mustEqual: 'Its SHA-256 digest is the code_challenge of the consent request.',
     checkedBy: 'The platform, at the token endpoint.',
-    attack: 'Without it, a stolen code is useless to an attacker.',
+    attack: 'Exchange a stolen code, or inject it into another flow.',
     reference: 'RFC 7636 section 4.5',
   },
   code: {
-    what: 'The authorization code: proof that the user gave consent. It is valid for a short time and once.',
+    what: 'The authorization code: proof that the user gave consent. It works once, and only for a short time.',
     madeBy: 'The platform, when the user allows access.',
     mustEqual: 'The code that is exchanged is the one that the callback brought. Compare the fingerprints.',
     checkedBy: 'The platform. This app sends it at most once and removes it from the address bar.',
@@ -128,16 +129,16 @@ const TEXTS: Record<string, Explanation> = {
     mustEqual: 'A code such as access_denied, invalid_grant or invalid_client.',
     checkedBy:
       'This app: only invalid_grant means that access was revoked; other errors keep the connection.',
-    attack: 'Anyone can open the callback with any error. Without the right state, it changes nothing.',
+    attack: 'Open the callback with any error. Without the right state, it changes nothing.',
     reference: 'RFC 6749 sections 4.1.2.1 and 5.2',
   },
   error_description: {
     what: 'A sentence about the error, for developers.',
     madeBy: 'The platform.',
     mustEqual: NOTHING,
-    checkedBy: 'Nobody. This app never shows it to users.',
-    attack: 'Put misleading text on a page of this app, if the app showed it.',
-    reference: 'RFC 6749 section 5.2',
+    checkedBy: 'Nobody. Only this inspector shows it, as text.',
+    attack: 'Put misleading text on a page of this app.',
+    reference: 'RFC 6749 sections 4.1.2.1 and 5.2',
   },
   grant_type: {
     what: 'What is exchanged for tokens: a code, or a refresh token.',
@@ -152,7 +153,7 @@ const TEXTS: Record<string, Explanation> = {
     madeBy: 'The platform. Every refresh makes a new one: the fingerprint changes.',
     mustEqual: 'The token that the API receives is the one that the platform issued last.',
     checkedBy: 'The API, at every call.',
-    attack: 'Whoever has it can call the API until it expires.',
+    attack: 'Call the API until the token expires.',
     reference: 'RFC 6749 section 1.4; RFC 6750 section 5',
   },
   authorization: {
@@ -160,16 +161,16 @@ const TEXTS: Record<string, Explanation> = {
     madeBy: 'The platform issued it; this app sends it.',
     mustEqual: 'The access token of the latest token response. Compare the fingerprints.',
     checkedBy: 'The API, at every call. This app sends it only to the configured API address.',
-    attack: 'Whoever has it can call the API until it expires.',
+    attack: 'Call the API until the token expires.',
     reference: 'RFC 6750 section 2.1',
   },
   refresh_token: {
-    what: 'The key to new access tokens. It lives until the user revokes access.',
-    madeBy: 'The platform, at the first exchange.',
+    what: 'The key to new access tokens. It can be used again while it is active.',
+    madeBy: 'The platform, at each consent.',
     mustEqual:
       'The one that is sent is the one that was received last. If the answer has another one, the platform rotates refresh tokens.',
     checkedBy: 'The platform, together with the client secret and the bxcontext.',
-    attack: 'Whoever has it and the client secret has lasting access. This app stores it encrypted.',
+    attack: 'Keep access for a long time, together with the client secret. This app stores it encrypted.',
     reference: 'RFC 6749 section 6; RFC 9700 section 4.14; specification 5.3.6',
   },
   expires_in: {
@@ -186,7 +187,7 @@ const TEXTS: Record<string, Explanation> = {
     mustEqual: 'Bearer.',
     checkedBy: 'This app.',
     attack: NOTHING,
-    reference: 'RFC 6750 section 4',
+    reference: 'RFC 6749 section 7.1; RFC 6750 section 6.1.1',
   },
   business_name: named('The name of the business, for people.'),
   user_name: named('The name of the person who gave consent.'),
@@ -204,7 +205,7 @@ const TEXTS: Record<string, Explanation> = {
     mustEqual: 'The login of the account.',
     checkedBy: 'The platform.',
     attack: NOTHING,
-    reference: 'Specification 5.3.2',
+    reference: 'Specification 4.3',
   },
   answer: {
     what: 'The button that the user pressed on the consent page.',
@@ -214,10 +215,33 @@ const TEXTS: Record<string, Explanation> = {
     attack: 'Trick the user into pressing it inside an invisible frame (clickjacking).',
     reference: 'RFC 9700 section 4.16',
   },
+  location: header(
+    'Where the browser goes next. Its parameters are listed beside it.',
+    'RFC 9110 section 10.2.2',
+  ),
+  'content-type': header('The format of the body.', 'RFC 9110 section 8.3'),
+  accept: header('The format that this app can read.', 'RFC 9110 section 12.5.1'),
+  'retry-after': header('How long to wait before the next request.', 'RFC 9110 section 10.2.3'),
+  'www-authenticate': header(
+    'Why the API refuses the token, and perhaps the missing scope.',
+    'RFC 6750 section 3',
+  ),
+  'x-odata-total-count': header('The total number of entries of a list.', 'Assumption “lists”'),
+  response_mode: header(
+    'How the answer reaches the app.',
+    'OAuth 2.0 Multiple Response Type Encoding Practices section 2.1',
+  ),
+  audience: header('The API for which the token is meant.', 'PLATFORM_AUTHORIZE_PARAMS'),
+  resource: header('The API for which the token is meant.', 'RFC 8707 section 2'),
+  prompt: header('Whether the platform asks the user again.', 'OpenID Connect Core section 3.1.2.1'),
   $top: paging('How many entries a page has.'),
   $skip: paging('How many entries to skip.'),
   $orderby: paging('The order of the entries.'),
   $count: paging('Asks for the total number of entries, in a header.'),
+}
+
+function header(what: string, reference: string): Explanation {
+  return { what, madeBy: '', mustEqual: '', checkedBy: '', attack: '', reference }
 }
 
 function paging(what: string): Explanation {
@@ -248,11 +272,12 @@ const UNKNOWN: Explanation = {
   mustEqual: NOTHING,
   checkedBy: 'Not this app.',
   attack: NOTHING,
-  reference: 'RFC 6749 section 3.1: unknown parameters are ignored',
+  reference: 'RFC 6749 sections 3.1 and 4.1.2: unknown parameters are ignored',
 }
 
 /** What the pages say about a parameter or header. */
-export const explain = (name: string): Explanation => TEXTS[name] ?? UNKNOWN
+export const explain = (name: string): Explanation =>
+  (Object.hasOwn(TEXTS, name) ? TEXTS[name] : undefined) ?? UNKNOWN
 
 /** The names of all parameters that have a text of their own. */
 export const EXPLAINED = Object.keys(TEXTS)

@@ -1,10 +1,19 @@
 import { mask, splitUrl } from '../../connect/masking.ts'
 import { CODE_LIFETIME_MS, SANDBOX_CODE_LIFETIME_MS } from './contract.ts'
 import { toParameter } from './fingerprints.ts'
-import type { Parameter } from './flow.ts'
+import type { Flow, Parameter } from './flow.ts'
 import { showParameter } from './pages.ts'
-import type { Pause, Stage } from './step-by-step.ts'
+import type { Pause, Stage } from './pauses.ts'
 import { STEP_TEXTS } from './step-texts.ts'
+
+/** What the page of a pause knows of the platform. */
+export interface PausePlatform {
+  tokenUrl: string
+  redirectUri: string
+  clientId: string
+  pkce: boolean
+  isSandbox: boolean
+}
 
 const HEADINGS: Record<Stage, string> = {
   start: "Next: the platform's start page",
@@ -12,41 +21,46 @@ const HEADINGS: Record<Stage, string> = {
   exchange: 'Next: exchange the code for tokens',
   result: 'Next: back to your connections',
 }
-const TOPICS = {
-  start: 'to_start_page',
-  consent: 'to_consent_page',
-  exchange: 'code_exchange',
-  result: 'to_connections',
-} as const
-
-export interface PausePageOptions {
-  /** The token endpoint and redirect URI, for the code exchange. */
-  tokenUrl: string
-  redirectUri: string
-  clientId: string
-  isSandbox: boolean
-  key: string
+const TEXTS: Record<Stage, { about: string; reference: string }> = {
+  start: STEP_TEXTS.to_start_page,
+  consent: STEP_TEXTS.to_consent_page,
+  exchange: STEP_TEXTS.code_exchange,
+  result: STEP_TEXTS.record_written,
+}
+const DENIED = {
+  about: 'There is no code to exchange. Next, the app shows why, and offers to connect again.',
+  reference: 'RFC 6749 section 4.1.2.1',
 }
 
-/** What the page of a pause shows: the request that is made next. */
-export function pausePage(pause: Pause, baseUrl: string, options: PausePageOptions) {
+/** The address that the browser opens next, with its parameters masked. */
+export function nextRequest(pause: Pause, baseUrl: string, key: string) {
+  const url = new URL(pause.target, baseUrl)
+  const { address, query } = splitUrl(url)
+  return { address, parameters: mask({ query }).query.map((parameter) => toParameter(parameter, key)) }
+}
+
+/** What the page of a pause shows: the request that is made next. `flow`: the flow so far, if it is known. */
+export function pausePage(
+  pause: Pause,
+  { address, parameters }: ReturnType<typeof nextRequest>,
+  platform: PausePlatform,
+  flow: Flow | null,
+) {
   const { stage, at, isContinued, id } = pause
-  const target = new URL(pause.target.split('#')[0] ?? '/', baseUrl)
-  const { address, query } = splitUrl(target)
-  const arrived = mask({ query }).query.map((parameter) => toParameter(parameter, options.key))
-  const error = arrived.find(({ name }) => name === 'error')?.value
-  const failed = target.pathname === '/connect/failed'
-  const isExchange = stage === 'exchange' && error === undefined
+  const error = parameters.find(({ name }) => name === 'error')?.value
+  const isFailed = error !== undefined || address.endsWith('/connect/failed')
+  const isExchange = stage === 'exchange' && !isFailed
   const request = isExchange
-    ? { method: 'POST', url: options.tokenUrl, parameters: exchangeParameters(arrived, options) }
-    : { method: 'GET', url: address, parameters: arrived }
-  const lifetime = options.isSandbox ? SANDBOX_CODE_LIFETIME_MS : CODE_LIFETIME_MS
+    ? { method: 'POST', url: platform.tokenUrl, parameters: exchangeParameters(parameters, platform, flow) }
+    : { method: 'GET', url: address, parameters }
+  const lifetime = platform.isSandbox ? SANDBOX_CODE_LIFETIME_MS : CODE_LIFETIME_MS
   return {
     id,
     stage,
     isContinued,
-    title: titleOf(stage, error, failed),
-    text: failed || error !== undefined ? STEP_TEXTS.flow_failed : STEP_TEXTS[TOPICS[stage]],
+    isFailed,
+    title: titleOf(stage, error, isFailed),
+    text: isFailed ? DENIED : TEXTS[stage],
     step: {
       request: { ...request, headers: {} },
       sent: request.parameters.map(showParameter),
@@ -56,20 +70,27 @@ export function pausePage(pause: Pause, baseUrl: string, options: PausePageOptio
   }
 }
 
-function titleOf(stage: Stage, error: string | undefined, failed: boolean): string {
-  if (stage === 'exchange' && error !== undefined) return 'The platform answered with an error'
-  return stage === 'result' && failed ? 'Next: the page that shows why it failed' : HEADINGS[stage]
+function titleOf(stage: Stage, error: string | undefined, isFailed: boolean): string {
+  if (!isFailed) return HEADINGS[stage]
+  if (stage === 'result') return 'Next: the page that shows why it failed'
+  return error === 'access_denied'
+    ? 'The user denied access'
+    : `The platform answered with an error: ${error}`
 }
 
-/** The body of the token request. The verifier and the client secret are known to the core only. */
-function exchangeParameters(arrived: readonly Parameter[], options: PausePageOptions): Parameter[] {
-  const hidden = 'a secret of this app, sent to the platform only'
+/** The body of the token request. Only the core knows the verifier and the client secret, so they have no value. */
+function exchangeParameters(
+  arrived: readonly Parameter[],
+  { redirectUri, clientId, pkce }: PausePlatform,
+  flow: Flow | null,
+): Parameter[] {
   return [
-    { name: 'grant_type', value: 'authorization_code' },
+    ...(flow?.bxcontext ? [{ name: 'bxcontext', value: flow.bxcontext }] : []),
+    { name: 'redirect_uri', value: redirectUri },
     ...arrived.filter(({ name }) => name === 'code'),
-    { name: 'redirect_uri', value: options.redirectUri },
-    { name: 'code_verifier', value: hidden },
-    { name: 'client_id', value: options.clientId },
-    { name: 'client_secret', value: hidden },
+    ...(pkce ? [{ name: 'code_verifier' }] : []),
+    { name: 'grant_type', value: 'authorization_code' },
+    { name: 'client_id', value: clientId },
+    { name: 'client_secret' },
   ]
 }

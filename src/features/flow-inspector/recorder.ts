@@ -12,6 +12,7 @@ import {
 } from '../../connect/events.ts'
 import type { KeyValueStore } from '../../connect/index.ts'
 import { fingerprintKey } from './fingerprints.ts'
+import { stepSchema } from './flow.ts'
 import type { FlowAddition, FlowStore } from './flow-store.ts'
 import { type RecordedEvent, toStep } from './steps.ts'
 
@@ -40,7 +41,8 @@ interface Buffered {
 /** How long events are collected before they are stored, in ms. */
 const FLUSH_MS = 100
 /** How many events are collected at most; further ones are not recorded. */
-const MAX_BUFFERED = 2_000
+const MAX_BUFFERED = 5_000
+const MAX_BUFFERED_OF_USER = 1_000
 /** How many flows of a user one flush stores at most. */
 const MAX_FLOWS_PER_FLUSH = 50
 /** How many calls that succeed at once are recorded for each user in a minute: a busy account must not fill its list. */
@@ -49,25 +51,22 @@ const MAX_PLAIN_CALLS = 60
 const BACKGROUND_MS = 30_000
 
 /** Subscribes to the events of the core and stores them as flows, a moment later and in the background. */
-export function createRecorder(
-  { flows, store, log, complete }: RecorderOptions,
-  flushMs = FLUSH_MS,
-): Recorder {
+export function createRecorder(options: RecorderOptions, flushMs = FLUSH_MS): Recorder {
+  const { log } = options
   const buffers = new Map<string, Buffered>()
   const identify = createBackgroundIds()
   const plainCalls = createPlainCallBudget()
-  let count = 0
+  let room = createRoom()
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> = Promise.resolve()
 
   function add(userId: string, context: EventContext, recorded: RecordedEvent): void {
-    if (count >= MAX_BUFFERED) return
     const { bxcontext = null } = context
     const id = context.authorizationRequestId ?? context.requestId ?? identify(userId, bxcontext)
     const name = `${id} ${userId}`
     // Decided at once: events that are kept until the flush cost more than all else (npm run bench, row "inspector on").
-    if (isPlainCall([recorded]) && !buffers.has(name) && plainCalls.isSpent(userId)) return
-    count++
+    if (isPlainCall(recorded) && !buffers.has(name) && !plainCalls.spend(userId)) return
+    if (!room.take(userId)) return
     const buffered = buffers.get(name) ?? { userId, id, bxcontext, events: [] }
     buffered.bxcontext ??= bxcontext
     buffered.events.push(recorded)
@@ -78,32 +77,27 @@ export function createRecorder(
   function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    count = 0
-    const collected = [...buffers.values()].filter(
-      ({ userId, events }) => !isPlainCall(events) || plainCalls.spend(userId),
-    )
-    buffers.clear()
-    // One at a time, so that flushes of this process do not compete for the same records.
-    flushing = flushing.then(() => storeAll(collected))
+    // One at a time: flushes of this process do not compete for the same records, and a slow store fills the buffer.
+    flushing = flushing.then(() => storeAll(collect()))
     return flushing
   }
 
+  function collect(): Buffered[] {
+    const collected = [...buffers.values()]
+    buffers.clear()
+    room = createRoom()
+    return collected
+  }
+
   async function storeAll(collected: Buffered[]): Promise<void> {
-    if (collected.length === 0) return
-    try {
-      const key = await fingerprintKey(store)
-      for (const [userId, flowsOfUser] of Map.groupBy(collected, (buffered) => buffered.userId)) {
-        const additions = flowsOfUser.slice(-MAX_FLOWS_PER_FLUSH).map((buffered): FlowAddition => {
-          const { id, bxcontext, events } = buffered
-          return { id, bxcontext, steps: events.map((recorded) => toStep(recorded, key)) }
-        })
-        await flows.append(userId, additions)
-        for (const { id, events } of flowsOfUser)
-          if (events.some(({ type }) => type === 'browser')) await complete(userId, id)
+    for (const [userId, flowsOfUser] of Map.groupBy(collected, (buffered) => buffered.userId)) {
+      try {
+        await storeFlows(options, userId, flowsOfUser.slice(-MAX_FLOWS_PER_FLUSH))
+      } catch (error) {
+        // The app works without its flows.
+        const { code, name } = error as { code?: unknown; name?: unknown }
+        log.warn({ code: code ?? name }, 'flows could not be recorded')
       }
-    } catch (error) {
-      // The app works without its flows.
-      log.warn({ code: (error as { code?: unknown }).code }, 'flows could not be recorded')
     }
   }
 
@@ -115,6 +109,23 @@ export function createRecorder(
       await flush()
     },
   }
+}
+
+/** Stores the flows of one user, and adds the platform's side to connect flows. */
+async function storeFlows(
+  { flows, store, complete }: RecorderOptions,
+  userId: string,
+  buffered: readonly Buffered[],
+): Promise<void> {
+  const key = await fingerprintKey(store)
+  const additions = buffered.map(({ id, bxcontext, events }): FlowAddition => {
+    const steps = events.map((recorded) => toStep(recorded, key))
+    // A step that could not be read again would make its whole flow unreadable.
+    return { id, bxcontext, steps: steps.filter((step) => stepSchema.safeParse(step).success) }
+  })
+  await flows.append(userId, additions)
+  for (const { id, events } of buffered)
+    if (events.some(({ type }) => type === 'browser')) await complete(userId, id)
 }
 
 type Add = (userId: string, context: EventContext, recorded: RecordedEvent) => void
@@ -151,26 +162,37 @@ function subscribeAll(add: Add): () => void {
   }
 }
 
-/** Whether a flow is nothing but API calls that the platform accepted. */
-const isPlainCall = (events: readonly RecordedEvent[]) =>
-  events.every((recorded) => recorded.type === 'apiCall' && (recorded.event.status ?? 500) < 400)
+/** Whether it is an API call that the platform accepted. */
+const isPlainCall = (recorded: RecordedEvent) =>
+  recorded.type === 'apiCall' && (recorded.event.status ?? 500) < 400
 
+/** Counts the plain calls of each user in the current minute. */
 function createPlainCallBudget() {
   const counts = new Map<string, number>()
   let minute = 0
-  const countOf = (userId: string) => {
-    const currentMinute = Math.floor(Date.now() / 60_000)
-    if (currentMinute !== minute) counts.clear()
-    minute = currentMinute
-    return counts.get(userId) ?? 0
-  }
   return {
-    isSpent: (userId: string) => countOf(userId) >= MAX_PLAIN_CALLS,
     /** Whether one more call may be recorded. */
     spend(userId: string): boolean {
-      const count = countOf(userId)
-      counts.set(userId, count + 1)
-      return count < MAX_PLAIN_CALLS
+      const currentMinute = Math.floor(Date.now() / 60_000)
+      if (currentMinute !== minute) counts.clear()
+      minute = currentMinute
+      const count = (counts.get(userId) ?? 0) + 1
+      counts.set(userId, count)
+      return count <= MAX_PLAIN_CALLS
+    },
+  }
+}
+
+/** Limits the events between two flushes, in all and for each user, so that no user takes the room of the others. */
+function createRoom() {
+  const counts = new Map<string, number>()
+  let total = 0
+  return {
+    take(userId: string): boolean {
+      const count = (counts.get(userId) ?? 0) + 1
+      counts.set(userId, count)
+      total++
+      return count <= MAX_BUFFERED_OF_USER && total <= MAX_BUFFERED
     },
   }
 }

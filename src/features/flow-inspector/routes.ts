@@ -10,7 +10,7 @@ import { exportJson, exportMermaid, importFlow, inlineStyles } from './exports.t
 import { type Flow, summarize } from './flow.ts'
 import { type FlowReader, numberedSteps } from './flow-reader.ts'
 import type { FlowStore } from './flow-store.ts'
-import { flowJson, flowPage, flowRow } from './pages.ts'
+import { ASSETS, flowJson, flowPage, flowRow } from './pages.ts'
 
 export interface FlowRoutesOptions {
   flows: FlowStore
@@ -22,7 +22,6 @@ export interface FlowRoutesOptions {
 const LIVE_MS = 500
 /** The largest file that can be imported, in bytes. */
 const MAX_IMPORT = 2_000_000
-const STYLES = { styles: ['/assets/flow-inspector/flows.css'], scripts: ['/assets/flow-inspector/flows.js'] }
 
 /** Routes that list, show, export and import the user's own flows. */
 export function flowRoutes({ flows, reader, shutdownSignal }: FlowRoutesOptions): Router {
@@ -38,10 +37,11 @@ export function flowRoutes({ flows, reader, shutdownSignal }: FlowRoutesOptions)
     const page = flowPage(flow, number)
     const step = page.steps[number - 1]
     if (!step) throw new WebError(404, 'not_found', `This flow has ${page.steps.length} steps.`)
+    const title = `${number}. ${step.title}`
     sendPageOrJson(req, res, {
       view,
-      title: page.title,
-      data: { ...page, step },
+      title,
+      data: { ...page, title, step, flowTitle: page.title },
       json: flowJson(flow).steps[number - 1],
     })
   }
@@ -49,14 +49,15 @@ export function flowRoutes({ flows, reader, shutdownSignal }: FlowRoutesOptions)
   const listPage = async (userId: string) => ({
     view: 'flow-inspector/flows',
     title: 'Flows',
-    data: { ...STYLES, rows: (await flows.list(userId)).map(flowRow) },
+    data: { ...ASSETS, rows: (await flows.list(userId)).map(flowRow) },
   })
 
   return Router()
     .get('/flows', async (req, res) => {
       const userId = requireUser(req)
       const page = await listPage(userId)
-      sendPageOrJson(req, res, { ...page, json: { flows: await flows.list(userId) } })
+      const listed = await flows.list(userId)
+      sendPageOrJson(req, res, { ...page, json: { flows: listed.map(({ storedAt: _, ...flow }) => flow) } })
     })
     .get('/flows/live', (req, res) => {
       const userId = requireUser(req)

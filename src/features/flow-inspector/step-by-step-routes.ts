@@ -4,22 +4,26 @@ import { WebError } from '../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import { localPath } from '../../web/return-to.ts'
 import { requireUser } from '../../web/sign-in.ts'
+import { drawDiagram } from './diagram.ts'
 import { fingerprintKey } from './fingerprints.ts'
+import type { Flow } from './flow.ts'
 import type { FlowReader } from './flow-reader.ts'
 import type { FlowStore } from './flow-store.ts'
-import { flowPage } from './pages.ts'
-import { type PausePageOptions, pausePage } from './pause-page.ts'
-import type { Pause, StepByStep } from './step-by-step.ts'
+import { ASSETS } from './pages.ts'
+import { nextRequest, type PausePlatform, pausePage } from './pause-page.ts'
+import type { Pause, Pauses } from './pauses.ts'
+import { ownerOf, type StepByStep } from './step-by-step.ts'
 
 export interface StepByStepRoutesOptions {
   stepByStep: StepByStep
+  pauses: Pauses
   flows: FlowStore
   reader: FlowReader
   store: KeyValueStore
   /** Stores what was recorded so far, so that the page shows it. */
   flush(): Promise<void>
   baseUrl: string
-  platform: Omit<PausePageOptions, 'key'>
+  platform: PausePlatform
 }
 
 const NO_PAUSE = 'This pause is over. A connect flow lasts 15 minutes; connect again.'
@@ -28,7 +32,7 @@ const SEARCHED = 5
 
 /** Routes that switch the step-by-step mode, and show and end its pauses. */
 export function stepByStepRoutes(options: StepByStepRoutesOptions): Router {
-  const { stepByStep, flush, store, baseUrl, platform } = options
+  const { stepByStep, pauses, flush, store, baseUrl, platform } = options
   return Router()
     .post('/flows/step-by-step', async (req, res) => {
       requireUser(req)
@@ -46,30 +50,35 @@ export function stepByStepRoutes(options: StepByStepRoutesOptions): Router {
     .get('/flows/pauses/:id', async (req, res) => {
       const pause = await pauseOf(req)
       await flush()
-      const page = pausePage(pause, baseUrl, { ...platform, key: await fingerprintKey(store) })
-      const flow = await flowOfPause(options, requireUser(req), page.step.sent)
-      const shown = flow && flowPage(flow)
+      const next = nextRequest(pause, baseUrl, await fingerprintKey(store))
+      const flow = await flowOfPause(options, requireUser(req), next.parameters)
+      const page = pausePage(pause, next, platform, flow)
+      const { method, url, parameters } = page.step.request
       sendPageOrJson(req, res, {
         view: 'flow-inspector/pause',
         title: page.title,
-        data: { ...page, diagram: shown?.diagram, flowPath: shown?.path, styles: STYLES },
-        json: { stage: page.stage, request: page.step.request, flow: flow?.id ?? null },
+        data: { ...page, ...(flow && soFar(flow)), ...ASSETS, keepNotice: true },
+        json: { stage: page.stage, request: { method, url, parameters }, flow: flow?.id ?? null },
       })
     })
     .post('/flows/pauses/:id/continue', async (req, res) => {
-      const target = await stepByStep.continue(requireUser(req), req.params.id)
-      if (target === null) throw new WebError(404, 'not_found', NO_PAUSE)
-      res.redirect(303, target)
+      const pause = await pauses.end(ownerOf(req), req.params.id)
+      if (!pause) throw new WebError(404, 'not_found', NO_PAUSE)
+      res.redirect(303, pause.target)
     })
 
   async function pauseOf(req: Request<{ id: string }>): Promise<Pause> {
-    const pause = await stepByStep.find(requireUser(req), req.params.id)
+    const pause = await pauses.find(ownerOf(req), req.params.id)
     if (!pause) throw new WebError(404, 'not_found', NO_PAUSE)
     return pause
   }
 }
 
-const STYLES = ['/assets/flow-inspector/flows.css']
+/** The diagram of a paused flow. The browser has not left for the platform yet. */
+const soFar = (flow: Flow) => ({
+  diagram: drawDiagram(flow.steps.map((step, index) => ({ number: index + 1, ...step }))),
+  flowPath: `/flows/${encodeURIComponent(flow.id)}`,
+})
 
 /** The flow that has the state of a pause; before there is one, the latest connect flow. */
 async function flowOfPause(

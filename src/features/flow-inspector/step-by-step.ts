@@ -1,95 +1,31 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
-import * as z from 'zod'
-import type { EncryptionKey, KeyValueStore } from '../../connect/index.ts'
-import { parseJson } from '../../connect/platform/http.ts'
-import { type Key, keyName } from '../../connect/store/store.ts'
-import { createRecordCipher } from '../../connect/vault/encryption.ts'
+import type { KeyValueStore } from '../../connect/index.ts'
+import type { Key } from '../../connect/store/store.ts'
 import { wantsJson } from '../../web/respond.ts'
-import { currentUser } from '../../web/sign-in.ts'
+import { currentUser, requireUser } from '../../web/sign-in.ts'
+import type { Owner, Pause, Pauses, Stage } from './pauses.ts'
 
-/** Where a connect flow pauses. */
-export const STAGES = ['start', 'consent', 'exchange', 'result'] as const
-export type Stage = (typeof STAGES)[number]
-
-const pauseSchema = z.object({
-  id: z.string(),
-  stage: z.enum(STAGES),
-  /** The address that the browser opens next, perhaps with a code. */
-  target: z.string(),
-  /** When the pause began, in ms since 1970. */
-  at: z.number(),
-  isContinued: z.boolean(),
-})
-export type Pause = z.infer<typeof pauseSchema>
-
-/** Pauses the connect flows of a browser session before each hop. Every method throws `StoreUnavailableError`. */
+/** The step-by-step mode of browser sessions. Its methods throw `StoreUnavailableError`. */
 export interface StepByStep {
   isOn(req: Request): Promise<boolean>
   turn(req: Request, on: boolean): Promise<void>
-  /** Pauses the flow before and after the routes of the connect flow. */
+  /** Pauses connect flows before and after the routes of the connect flow. */
   middleware: RequestHandler
-  find(userId: string, id: string): Promise<Pause | null>
-  /** Ends a pause. Resolves to the address that the browser opens next, or null. */
-  continue(userId: string, id: string): Promise<string | null>
 }
 
-export interface StepByStepOptions {
-  store: KeyValueStore
-  /** A paused callback holds a code, so pauses are stored encrypted. */
-  encryptionKeys: readonly EncryptionKey[]
-}
-
-/** How long a pause lasts, in ms: the lifetime of an authorization request. */
-const PAUSE_MS = 15 * 60_000
 const MODE_MS = 24 * 3_600_000
-export const PAUSES_PATH = '/flows/pauses'
 
-const pauseKey = (userId: string, id: string): Key => ({ kind: 'flow-pause', owner: userId, id })
+export const pausePath = ({ id }: Pick<Pause, 'id'>) => `/flows/pauses/${id}`
 
-export function createStepByStep({ store, encryptionKeys }: StepByStepOptions): StepByStep {
-  const cipher = createRecordCipher(encryptionKeys)
-
-  async function find(userId: string, id: string): Promise<Pause | null> {
-    const key = pauseKey(userId, id)
-    const encrypted = await store.get(key)
-    if (encrypted === null) return null
-    return pauseSchema.safeParse(parseJson(cipher.decrypt(encrypted, keyName(key)))).data ?? null
+/** Creates the mode, in which the connect flows of a browser session pause before each hop. */
+export function createStepByStep(store: KeyValueStore, pauses: Pauses): StepByStep {
+  const isOn = async (req: Request) => {
+    const user = currentUser(req)
+    return user !== null && (await store.get(modeKey(req, user.id))) !== null
   }
-
-  async function save(userId: string, pause: Pause): Promise<void> {
-    const key = pauseKey(userId, pause.id)
-    await store.set(key, cipher.encrypt(JSON.stringify(pause), keyName(key)), PAUSE_MS)
-  }
-
-  /** Starts a pause, or finds the one that was started for the same address. Resolves to its path. */
-  async function pauseAt(userId: string, stage: Stage, target: string): Promise<string> {
-    const id = idOf(stage, target)
-    if (!(await find(userId, id)))
-      await save(userId, { id, stage, target, at: Date.now(), isContinued: false })
-    return `${PAUSES_PATH}/${id}`
-  }
-
-  /** Pauses instead of redirecting. */
-  function interceptRedirect(
-    res: Response,
-    pause: (target: string) => Promise<string>,
-    fail: (error: unknown) => void,
-  ) {
-    const redirect = res.redirect.bind(res) as (status: number, url: string) => void
-    res.redirect = (...args: unknown[]) => {
-      const target = String(args.at(-1))
-      pause(target).then((path) => redirect(303, path), fail)
-    }
-  }
-
   return {
-    find,
-
-    async isOn(req) {
-      const user = currentUser(req)
-      return user !== null && (await store.get(modeKey(req, user.id))) !== null
-    },
+    isOn,
 
     async turn(req, on) {
       const user = currentUser(req)
@@ -100,31 +36,43 @@ export function createStepByStep({ store, encryptionKeys }: StepByStepOptions): 
 
     async middleware(req, res, next) {
       const stage = stageAfter(req)
-      const user = currentUser(req)
-      if (!stage || !user || wantsJson(req) || !isNavigation(req)) return next()
-      if ((await store.get(modeKey(req, user.id))) === null) return next()
+      if (!stage || wantsJson(req) || !isNavigation(req) || !(await isOn(req))) return next()
+      const owner = ownerOf(req)
       if (stage === 'result') {
-        const path = await pauseAt(user.id, 'exchange', req.originalUrl)
-        if (!(await find(user.id, path.slice(PAUSES_PATH.length + 1)))?.isContinued)
-          return res.redirect(303, path)
+        // A callback that nobody expects is for the core to refuse, at once.
+        if (!(await pauses.isExpected(owner, String(req.query.state)))) return next()
+        const pause = await pauses.start(owner, 'exchange', req.originalUrl, req.originalUrl)
+        if (!pause.isContinued) return res.redirect(303, pausePath(pause))
       }
-      // The outcome of one callback has one pause, however often it is opened.
-      const suffix = stage === 'result' ? `#${idOf('exchange', req.originalUrl)}` : ''
-      interceptRedirect(res, (target) => pauseAt(user.id, stage, target + suffix), next)
+      // A reload of the same address finds the same pause. Each start is a flow of its own.
+      const cause = stage === 'start' ? undefined : req.originalUrl
+      pauseRedirect(res, async (target) => {
+        const state = new URL(target, 'http://app.invalid').searchParams.get('state')
+        if (stage === 'consent' && state !== null) await pauses.expect(owner, state)
+        return pauses.start(owner, stage, target, cause)
+      })
       next()
-    },
-
-    async continue(userId, id) {
-      const pause = await find(userId, id)
-      if (!pause) return null
-      await save(userId, { ...pause, isContinued: true })
-      return pause.target.split('#')[0] ?? null
     },
   }
 }
 
+/** Makes the response redirect to the page of a pause, from which the user goes on to the target. */
+function pauseRedirect(res: Response, pause: (target: string) => Promise<Pause>): void {
+  const redirect = res.redirect.bind(res) as (status: number, url: string) => void
+  res.redirect = (...args: unknown[]) => {
+    const target = String(args.at(-1))
+    // Without its pause, the flow goes on: the code must leave the address bar.
+    pause(target)
+      .then(pausePath, () => target)
+      .then((url) => redirect(303, url))
+  }
+}
+
 /** The stage that the response to this request leads to, if it belongs to the connect flow. */
-function stageAfter({ method, path }: Request): Stage | null {
+function stageAfter(req: Request): Stage | null {
+  const { method } = req
+  // Express accepts other letter cases and a trailing slash.
+  const path = req.path.toLowerCase().replace(/\/$/, '')
   if (method === 'POST' && path === '/connect') return 'start'
   if (method === 'GET' && path === '/connect/context') return 'consent'
   if (method === 'POST' && path.startsWith('/connect/confirm/')) return 'consent'
@@ -134,14 +82,13 @@ function stageAfter({ method, path }: Request): Stage | null {
 /** The core refuses a callback inside an image or a frame; it must see it. */
 const isNavigation = (req: Request) => (req.get('sec-fetch-dest') ?? 'document') === 'document'
 
-const digest = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 32)
+const sessionOf = (req: Request) => createHash('sha256').update(req.sessionID).digest('base64url')
 
-/** The same address has the same pause, so that a reload does not start another one. Each start is a flow of its own. */
-const idOf = (stage: Stage, target: string) =>
-  stage === 'start' ? randomBytes(18).toString('base64url') : digest(`${stage} ${target}`)
+/** The browser session of this request. Throws `unauthenticated` (401). */
+export const ownerOf = (req: Request): Owner => ({ userId: requireUser(req), session: sessionOf(req) })
 
 const modeKey = (req: Request, userId: string): Key => ({
   kind: 'step-by-step',
   owner: userId,
-  id: digest(req.sessionID),
+  id: sessionOf(req),
 })

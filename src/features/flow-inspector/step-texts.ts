@@ -1,4 +1,4 @@
-import type { Topic } from './flow.ts'
+import type { Step, Topic } from './flow.ts'
 
 /** What the pages say about a kind of step. */
 export interface StepText {
@@ -26,13 +26,13 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
     about:
       'The app accepts a bxcontext only if this browser session has an authorization request that waits for one. Otherwise anyone could plant theirs with a link.',
     say: 'The platform tells the app which business the user chose. That is all it tells so far.',
-    reference: 'Specification 5.3.4',
+    reference: 'Specification 5.3.2',
   },
   confirm_bxcontext: {
     about:
       'The user chose another business than the one to reconnect. The app asks before it stores anything.',
     say: 'The app noticed that this is another business, and asks.',
-    reference: 'RFC 9700 section 4.7',
+    reference: 'Specification 5.3.5',
   },
   to_consent_page: {
     about:
@@ -43,7 +43,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   callback_received: {
     about:
       'The browser brings a code or an error. The app looks up the authorization request by the state and uses it up, so that the code is sent once at most.',
-    say: 'The user decided, and the platform sends a one-time code. It is worth nothing without the app’s secret.',
+    say: 'The user decided, and the platform sends a one-time code. It is worth nothing without the app’s secret and the code verifier.',
     reference: 'RFC 6749 section 4.1.2',
   },
   code_exchange: {
@@ -55,7 +55,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
     about:
       'The record is written by compare-and-set, encrypted with AES-256-GCM. The store never holds a readable token.',
     say: 'What the app keeps is encrypted.',
-    reference: 'RFC 9700 section 4.14',
+    reference: 'RFC 6749 sections 10.3 and 10.4',
   },
   record_kept: {
     about:
@@ -66,12 +66,12 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   to_connections: {
     about: 'The app redirects at once, so that the code leaves the address bar and the history.',
     say: 'Connected. The user sees the business in the app.',
-    reference: 'RFC 9700 section 4.2',
+    reference: 'RFC 9700 sections 4.2 and 4.3',
   },
   flow_failed: {
     about:
-      'The flow ended without a connection. Nothing was stored, and the page offers a way to start again.',
-    say: 'The app says what happened, and nothing was stored.',
+      'The flow ended without a new connection. An earlier connection stays as it was. The page says why, and offers a way to start again.',
+    say: 'The app says what happened, and offers to start again.',
     reference: 'RFC 6749 section 4.1.2.1',
   },
   token_refresh: {
@@ -100,7 +100,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   },
   lock_busy: {
     about: 'Another process holds the lock. This one waits, reads the record again, and uses the result.',
-    say: 'Another server is at it already. This one waits.',
+    say: 'Another server is already refreshing, so this one waits.',
     reference: 'docs/architecture.md, “What happens to a token”',
   },
   lock_paused: {
@@ -110,26 +110,26 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   },
   connection_event: {
     about: 'The core publishes this once, for logs, metrics and your own code.',
-    say: 'The app can now react, for example with an email.',
+    say: 'The app knows, and can react: with an email, for example.',
     reference: 'src/connect/events.ts',
   },
   webhook_received: {
     about:
       'The platform reports an event. The app checks the signature of the raw body and takes each event once.',
     say: 'The platform tells the app that something happened.',
-    reference: 'Specification 6',
+    reference: 'Specification 6; assumption “webhook”',
   },
   platform_start: {
     about:
       'The platform checks that the redirect URL is registered, and lets the user choose one of their businesses. The app cannot see this page; the sandbox reports it.',
     say: 'The user chooses which business the app may use.',
-    reference: 'Specification 5.3.2 to 5.3.4',
+    reference: 'Specification 5.3.2',
   },
   platform_login: {
     about:
       'The user logs in to the platform, on the platform’s own page. The app cannot see this page; the sandbox reports it.',
     say: 'The password goes to the platform, never to the app.',
-    reference: 'Specification 5.3.2; RFC 9700 section 2.4',
+    reference: 'Specification 4.3; RFC 9700 section 2.4',
   },
   platform_authorize: {
     about:
@@ -153,4 +153,82 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
     say: 'What happens here is between the user and the platform. The app cannot see it.',
     reference: 'RFC 6749 section 4.1',
   },
+}
+
+/** Texts of steps that did not go as usual. The first that fits counts. */
+const EXCEPTIONS: { fits(step: Step): boolean; text: Partial<StepText> }[] = [
+  {
+    fits: ({ topic, response }) => topic === 'api_call' && response?.status === 401,
+    text: {
+      about:
+        'The API does not accept this access token any more. The app refreshes it once and repeats the call once.',
+      say: 'The platform says: this access token is no longer valid.',
+    },
+  },
+  {
+    fits: ({ topic, response }) => topic === 'api_call' && response?.status === 429,
+    text: {
+      about:
+        'The app has used up what the platform accepts. It waits as long as Retry-After says, and repeats the call.',
+      say: 'The platform asks the app to slow down. The app waits that long.',
+      reference: 'RFC 6585 section 4; RFC 9110 section 10.2.3',
+    },
+  },
+  {
+    fits: ({ topic, failure }) => topic === 'api_call' && failure !== undefined,
+    text: { say: 'The platform has a problem with this call. The connection is kept.' },
+  },
+  {
+    fits: ({ topic, failure }) => topic === 'token_refresh' && failure === 'invalid_grant',
+    text: {
+      about: 'The platform no longer accepts the refresh token: the user revoked access, or it expired.',
+      say: 'The platform says: this access was taken back.',
+      reference: 'RFC 6749 section 5.2',
+    },
+  },
+  {
+    fits: ({ topic, failure }) => topic === 'token_refresh' && failure !== undefined,
+    text: {
+      about: 'No new token. The connection is kept, and the app tries again after a pause.',
+      say: 'The platform has a problem. The app keeps the connection and tries again later.',
+    },
+  },
+  {
+    fits: ({ topic, failure }) => topic === 'code_exchange' && failure !== undefined,
+    text: {
+      about: 'The platform did not issue tokens. The code is not sent again, and nothing is stored.',
+      say: 'The platform gave no tokens. Nothing is stored, and the user can connect again.',
+      reference: 'RFC 6749 section 5.2',
+    },
+  },
+  {
+    fits: ({ topic, title }) => topic === 'record_written' && /^(Mark|Delete)/.test(title),
+    text: {
+      about: 'The tokens are deleted. Of a revoked connection, the app keeps when and why.',
+      say: 'The app deletes its tokens.',
+    },
+  },
+  {
+    fits: ({ topic, title }) => topic === 'platform_authorize' && title.endsWith('with a code'),
+    text: { say: 'The user allowed it. The platform sends the browser back with a one-time code.' },
+  },
+  {
+    fits: ({ topic, title }) => topic === 'platform_authorize' && title.endsWith('with an error'),
+    text: { say: 'The user did not allow it. The platform sends the browser back without a code.' },
+  },
+  {
+    fits: ({ topic, title }) => topic === 'platform_start' && title.endsWith('log in first'),
+    text: { say: 'The user is not logged in yet, so the platform asks for a login first.' },
+  },
+  {
+    fits: ({ topic, request }) =>
+      topic === 'callback_received' && request?.parameters.some(({ name }) => name === 'error') === true,
+    text: { say: 'The browser comes back without a code.', reference: 'RFC 6749 section 4.1.2.1' },
+  },
+]
+
+/** What the pages say about a step: the text of its kind, or of what happened instead. */
+export function textOf(step: Step): StepText {
+  const exception = EXCEPTIONS.find(({ fits }) => fits(step))
+  return { ...STEP_TEXTS[step.topic], ...exception?.text }
 }

@@ -73,7 +73,11 @@ export function addStep(steps: Step[], step: Step): void {
 }
 
 const ARRIVALS: { path: string; topic: Topic; title: string }[] = [
-  { path: '/connect/context', topic: 'bxcontext_received', title: 'The browser brings the bxcontext' },
+  {
+    path: '/connect/context',
+    topic: 'bxcontext_received',
+    title: 'The browser brings the chosen business (bxcontext)',
+  },
   {
     path: '/connect/callback',
     topic: 'callback_received',
@@ -83,12 +87,26 @@ const ARRIVALS: { path: string; topic: Topic; title: string }[] = [
 ]
 const STARTED = { topic: 'connect_started', title: 'The user presses “Connect an account”' } as const
 
-function browserStep({ direction, request, failure }: BrowserEvent, key: string): Shown {
-  const { pathname } = new URL(request.url)
+const RECONNECTING = { topic: 'connect_started', title: 'The user presses “Reconnect”' } as const
+
+function browserStep({ direction, request, status, failure }: BrowserEvent, key: string): Shown {
+  // Express accepts other letter cases and a trailing slash.
+  const pathname = new URL(request.url).pathname.toLowerCase().replace(/\/$/, '')
   if (direction === 'in') {
-    const { topic, title } = ARRIVALS.find(({ path }) => pathname === path) ?? STARTED
+    const found = ARRIVALS.find(({ path }) => pathname === path)
+    const isReconnect = request.parameters.some(({ name }) => name === 'bxcontext')
+    const { topic, title } = found ?? (isReconnect ? RECONNECTING : STARTED)
     return { from: 'browser', to: 'app', topic, title, request: toRequest(request, key) }
   }
+  if (direction === 'out' && status !== undefined && status >= 400)
+    return {
+      from: 'app',
+      to: 'browser',
+      topic: 'flow_failed',
+      title: `The app shows why it failed: ${failure}`,
+      ...(failure && { failure }),
+      response: { status, headers: {}, parameters: [] },
+    }
   const response = redirectTo(request, key)
   const lanes = { from: 'app', to: 'browser' } as const
   if (failure)
@@ -168,10 +186,25 @@ function recordStep({ action, written }: RecordEvent): Shown {
   }
 }
 
-function connectionStep({ type, reason, scopes }: ConnectionEvent): Shown {
-  const details = [reason, scopes && `permissions: ${scopes.join(' ')}`].filter(Boolean).join('; ')
-  const title = `Connection event: ${type}${details ? ` (${details})` : ''}`
-  return { from: 'app', to: 'app', topic: 'connection_event', title: title.slice(0, 300) }
+const EVENT_TITLES: Record<ConnectionEvent['type'], string> = {
+  connected: 'The app reports: connected',
+  refreshed: 'The app reports: token refreshed',
+  refreshFailed: 'The app reports: the refresh failed',
+  recovered: 'The app reports: working again',
+  revoked: 'The app reports: access was revoked',
+  disconnected: 'The app reports: disconnected',
+}
+
+function connectionStep({ type, reason }: ConnectionEvent): Shown {
+  const failed = type === 'refreshFailed' && reason !== undefined
+  const lanes = { from: 'app', to: 'app' } as const
+  return {
+    ...lanes,
+    topic: 'connection_event',
+    title: EVENT_TITLES[type],
+    event: type,
+    ...(failed && { failure: reason.slice(0, 100) }),
+  }
 }
 
 const statusOf = (response: EventResponse | undefined) => (response ? String(response.status) : 'no answer')

@@ -5,7 +5,7 @@ import { ConnectionRevokedError, NotConnectedError } from '../../connect/platfor
 import { connectionRef } from '../../web/connections.ts'
 import { sendPageOrJson } from '../../web/respond.ts'
 import type { FlowStore } from './flow-store.ts'
-import { flowRow } from './pages.ts'
+import { ASSETS, flowRow } from './pages.ts'
 
 const time = z.iso.datetime().nullable()
 const claimSchema = z.object({ name: z.string(), value: z.union([z.string(), z.number()]).optional() })
@@ -17,7 +17,7 @@ export const tokenPanelSchema = z.object({
   lastUsedAt: time,
   /** How often this grant was refreshed. */
   refreshes: z.number().int(),
-  /** What the last refresh returned: no refresh token, the same one, or another one. */
+  /** `none`: there is no refresh token. `same`, `rotated`: whether the last refresh returned another one. */
   refreshToken: z.enum(['none', 'same', 'rotated']),
   requestedScopes: z.array(z.string()),
   /** Null if the platform does not name them. */
@@ -66,8 +66,7 @@ export function tokenPanelRoutes({ vault, flows, requestedScopes }: TokenPanelOp
         panel,
         rows,
         bxcontext,
-        styles: ['/assets/flow-inspector/flows.css'],
-        scripts: ['/assets/flow-inspector/flows.js'],
+        ...ASSETS,
       },
       json: panel,
     })

@@ -52,7 +52,7 @@ test('the HTML of a flow needs nothing else: no script, no link, no address', as
   expect(headers.get('content-disposition')).toContain('.html')
   expect(text).toContain('<style>')
   expect(text).toContain('Exchange the code for tokens: 200')
-  expect(text).toContain('Otherwise an attacker could')
+  expect(text).toContain('If nobody checked it, an attacker could')
   expect(text).not.toMatch(/<script|<link|<img|src=|href=|url\((?!#head)/)
 })
 

@@ -72,13 +72,17 @@ test('no pause shows the code, the state or a verifier, and the store holds a pa
   const { searchParams } = new URL(callback)
   const written: string[] = []
   const { store } = app.services
-  const { set } = store
+  const { set, compareAndSet } = store
   store.set = (key, value, ttlMs) => {
     written.push(JSON.stringify(key), value)
     return set(key, value, ttlMs)
   }
+  store.compareAndSet = (key, expected, next, ttlMs) => {
+    written.push(JSON.stringify(key), String(next))
+    return compareAndSet(key, expected, next, ttlMs)
+  }
   const pause = await ann.follow(await ann.get(callback))
-  store.set = set
+  Object.assign(store, { set, compareAndSet })
   const everything = [pause.text, JSON.stringify([...pause.headers]), ...written].join('\n')
   for (const name of ['code', 'state']) expect(everything).not.toContain(searchParams.get(name))
   expect(written.length).toBeGreaterThan(0)
@@ -94,9 +98,7 @@ test('continuing twice, and going back to an earlier pause, exchanges the code o
   expect((await ann.get(beforeExchange.url)).text).toContain('You already continued from here')
   expect(new URL((await proceed(beforeStart)).url).pathname).toBe('/oauth2.html')
   expect(await bxcontexts()).toEqual(['harbour-homes'])
-  const exchanges = (await app.calls()).filter(({ endpoint }) => endpoint === 'exchange')
   expect(stepsOf(await latestFlow(app, ann, 'connect', 'connected'), 'code_exchange')).toHaveLength(1)
-  expect(exchanges.length).toBeGreaterThan(0)
 })
 
 test('two tabs pause side by side, and each ends in its own connection', async () => {
@@ -110,18 +112,22 @@ test('two tabs pause side by side, and each ends in its own connection', async (
 
 test('a denied consent pauses with the error, and then shows why it failed', async () => {
   const beforeExchange = await decide(await proceed(await choose(await proceed(await start()))), 'deny')
-  expect(heading(beforeExchange)).toBe('The platform answered with an error')
+  expect(heading(beforeExchange)).toBe('The user denied access')
   const failed = await proceed(beforeExchange)
   expect(heading(failed)).toBe('Next: the page that shows why it failed')
   expect((await proceed(failed)).status).toBe(403)
   expect(await bxcontexts()).toEqual([])
 })
 
-test('another user, and the same user in another browser, is not paused and sees no pause', async () => {
+test('a pause belongs to one browser session: neither another user nor another browser sees or ends it', async () => {
   const pause = await start()
-  const eve = await signedIn(app, 'eve')
-  expect((await eve.get(pause.url)).status).toBe(404)
-  expect((await eve.post(`${pause.url}/continue`)).status).toBe(404)
+  for (const other of [await signedIn(app, 'eve'), await signedIn(app, `ann-${user}`)]) {
+    expect((await other.get(pause.url)).status).toBe(404)
+    expect((await other.post(`${pause.url}/continue`)).status).toBe(404)
+  }
+})
+
+test('the mode applies to one browser session, until it is turned off', async () => {
   const other = await signedIn(app, `ann-${user}`)
   expect((await other.post(`${app.url}/connect`)).headers.get('location')).toContain('/oauth2.html')
   await turn('false')
@@ -134,5 +140,42 @@ test('a callback inside an image or a frame does not pause and does not use the 
   const callback = (await ann.follow(answered, `${app.url}/connect/callback`)).url
   const image = await ann.get(callback, { headers: { 'sec-fetch-dest': 'image' } })
   expect(image.headers.get('location') ?? '').not.toContain('/flows/')
+  expect((await ann.follow(image)).status).toBe(400)
   expect(heading(await ann.follow(await ann.get(callback)))).toBe('Next: exchange the code for tokens')
+})
+
+test('a forged callback does not pause: the app refuses it at once', async () => {
+  await start()
+  const forged = await ann.follow(await ann.get(`${app.url}/connect/callback?code=x&state=y`))
+  expect(new URL(forged.url).pathname).toBe('/connect/failed')
+})
+
+test('a store that cannot keep a pause does not stop the flow: the code leaves the address bar', async () => {
+  const consent = await proceed(await choose(await proceed(await start())))
+  const pause = await decide(consent)
+  const { store } = app.services
+  const { compareAndSet } = store
+  store.compareAndSet = (key, ...rest) =>
+    key.kind === 'flow-pause' ? Promise.reject(new Error('full')) : compareAndSet(key, ...rest)
+  const continued = await ann.post(`${pause.url}/continue`)
+  const callback = await ann.get(new URL(continued.headers.get('location') ?? '', app.url).href)
+  store.compareAndSet = compareAndSet
+  expect(callback.status).toBe(303)
+  expect(callback.headers.get('location')).not.toContain('code=')
+})
+
+test('the pause before the exchange names exactly the parameters that are then sent', async () => {
+  const pause = await decide(await proceed(await choose(await proceed(await start()))))
+  const { request } = (await ann.get(pause.url, { accept: 'application/json' })).json()
+  await proceed(pause)
+  const [exchange] = stepsOf(await latestFlow(app, ann, 'connect', 'connected'), 'code_exchange')
+  const names = (parameters: { name: string }[] = []) => parameters.map(({ name }) => name).sort()
+  expect(names(request.parameters)).toEqual(names(exchange?.request?.parameters))
+})
+
+test('the notice of the connection waits for the page of connections', async () => {
+  const beforeExchange = await decide(await proceed(await choose(await proceed(await start()))))
+  const afterExchange = await proceed(beforeExchange)
+  expect(afterExchange.text).not.toContain('The account is connected.')
+  expect((await proceed(afterExchange)).text).toContain('The account is connected.')
 })

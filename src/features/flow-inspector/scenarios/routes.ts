@@ -2,15 +2,17 @@ import { Router } from 'express'
 import { WebError } from '../../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../../web/respond.ts'
 import { currentUser, requireUser } from '../../../web/sign-in.ts'
+import { ASSETS } from '../pages.ts'
 import type { ScenarioRunner } from './runner.ts'
 import { SCENARIOS } from './scenarios.ts'
 
-/** Routes that list and run scenarios, and reset the demo. */
-export function scenarioRoutes(runner: ScenarioRunner): Router {
+/** Routes that list and run scenarios, and reset the demo. `canCallApi`: whether a feature offers a test of connections. */
+export function scenarioRoutes(runner: ScenarioRunner, canCallApi: () => boolean): Router {
+  const offered = () => SCENARIOS.filter(({ needsApi }) => !needsApi || canCallApi())
   return Router()
     .get('/scenarios', async (req, res) => {
       const results = await runner.results(requireUser(req))
-      const scenarios = SCENARIOS.map(({ name, title, expect }) => ({
+      const scenarios = offered().map(({ name, title, expect }) => ({
         name,
         title,
         expect,
@@ -19,19 +21,19 @@ export function scenarioRoutes(runner: ScenarioRunner): Router {
       sendPageOrJson(req, res, {
         view: 'flow-inspector/scenarios',
         title: 'Scenarios',
-        data: { scenarios, styles: ['/assets/flow-inspector/flows.css'] },
+        data: { scenarios, ...ASSETS },
         json: { scenarios },
       })
     })
     .post('/scenarios/reset', async (req, res) => {
       await runner.reset(requireUser(req))
-      const notice = 'The demo is as it was at first: no connections, no flows, no faults.'
+      const notice = 'The demo is back to its initial state: no connections, no flows, no faults.'
       await sendResultOrRedirect(req, res, '/scenarios', { reset: true }, { notice })
     })
     .post('/scenarios/:id/run', async (req, res) => {
       requireUser(req)
       const user = currentUser(req)
-      const scenario = SCENARIOS.find(({ name }) => name === req.params.id)
+      const scenario = offered().find(({ name }) => name === req.params.id)
       if (!scenario || !user) throw new WebError(404, 'not_found', 'There is no such scenario.')
       const result = await runner.run(scenario, user)
       await sendResultOrRedirect(req, res, `/scenarios#${scenario.name}`, result)

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Connect, KeyValueStore } from '../../../connect/index.ts'
+import { PlatformUnavailableError } from '../../../connect/platform/errors.ts'
 import { parseJson } from '../../../connect/platform/http.ts'
 import { KINDS } from '../flow.ts'
 import type { FlowReader } from '../flow-reader.ts'
@@ -15,8 +16,16 @@ export const resultSchema = z.object({
   at: z.string(),
   seconds: z.number(),
   observations: z.array(z.object({ expected: z.string(), observed: z.string(), ok: z.boolean() })),
-  /** The flows that it made, the one that shows it best first. */
-  flows: z.array(z.object({ id: z.string(), kind: z.enum(KINDS), outcome: z.string() })),
+  /** The flows that it made, those that show it best first. */
+  flows: z.array(
+    z.object({
+      id: z.string(),
+      kind: z.enum(KINDS),
+      outcome: z.string(),
+      /** Whether it shows what the scenario is about. */
+      shows: z.boolean(),
+    }),
+  ),
 })
 export type ScenarioResult = z.infer<typeof resultSchema>
 
@@ -69,8 +78,8 @@ export function createScenarioRunner(options: ScenarioRunnerOptions): ScenarioRu
 
     reset: (userId) =>
       oneAtATime(async () => {
-        const response = await fetch(`${sandboxUrl}/sandbox/reset`, { method: 'POST' })
-        if (!response.ok) throw new Error(`the sandbox answered ${response.status} to a reset`)
+        const response = await fetch(`${sandboxUrl}/sandbox/reset`, { method: 'POST' }).catch(() => null)
+        if (!response?.ok) throw new PlatformUnavailableError('no_answer', 'the sandbox did not reset itself')
         for (const { bxcontext } of await connect.vault.list(userId))
           await connect.vault.disconnect({ userId, bxcontext })
         await options.recorder.flush()
@@ -102,6 +111,8 @@ async function runScenario(
       )
       return found.flatMap(({ summary, flow }) => (flow ? { summary, flow } : []))
     },
+  }).catch(() => {
+    throw new PlatformUnavailableError('no_answer', 'a scenario could not be prepared')
   })
   let observations: ScenarioResult['observations']
   try {
@@ -109,16 +120,20 @@ async function runScenario(
   } catch (error) {
     const observed = error instanceof Error ? error.message : 'an unknown error'
     observations = [{ expected: 'The scenario runs to its end', observed, ok: false }]
-  } finally {
-    await stage.clearFaults()
   }
-  const made = (await stage.flows()).map(({ summary: { id, kind, outcome } }) => ({ id, kind, outcome }))
+  // A fault that stays says so under Control.
+  await stage.clearFaults().catch(() => {})
+  const made = (await stage.flows()).map(({ summary, flow }) => ({
+    ...summary,
+    shows: scenario.shows(flow, summary),
+  }))
+  made.sort((a, b) => Number(b.shows) - Number(a.shows))
   return {
     name: scenario.name,
     asExpected: observations.every(({ ok }) => ok),
     at: new Date(startedAt).toISOString(),
     seconds: (Date.now() - startedAt) / 1000,
     observations,
-    flows: made.sort((a, b) => Number(b.kind === scenario.shows) - Number(a.kind === scenario.shows)),
+    flows: made.map(({ id, kind, outcome, shows }) => ({ id, kind, outcome, shows })),
   }
 }

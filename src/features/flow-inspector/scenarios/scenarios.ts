@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Kind, Step } from '../flow.ts'
+import type { Flow, Kind, Step, Summary } from '../flow.ts'
 import { compareTokens } from '../pages.ts'
 import { BACKOFF_MS, BUSINESS, OTHER_BUSINESS, type Stage } from './stage.ts'
 
@@ -16,10 +16,16 @@ export interface Scenario {
   title: string
   /** What happens, and what the app should do. */
   expect: string
-  /** The kind of the flow that shows it best. */
-  shows: Kind
+  /** Whether it needs a feature that calls the API (`connectionTest`). */
+  needsApi?: boolean
+  /** Whether a flow shows what the scenario is about. */
+  shows(flow: Flow, summary: Summary): boolean
   run(stage: Stage): Promise<Observation[]>
 }
+
+const ofKind = (kind: Kind) => (_flow: Flow, summary: Summary) => summary.kind === kind
+const withOutcome = (outcome: string) => (_flow: Flow, summary: Summary) => summary.outcome === outcome
+const withStep = (topic: Step['topic']) => (flow: Flow) => flow.steps.some((step) => step.topic === topic)
 
 const observe = (expected: string, observed: unknown, ok: boolean): Observation => ({
   expected,
@@ -30,8 +36,11 @@ const observe = (expected: string, observed: unknown, ok: boolean): Observation 
 const equals = (what: string, expected: unknown, observed: unknown) =>
   observe(`${what}: ${expected}`, observed, observed === expected)
 
+const NAMES: Record<string, string> = { [BUSINESS]: 'Demo Builders', [OTHER_BUSINESS]: 'Demo Renovations' }
+
 async function health(stage: Stage, expected: string, bxcontext = BUSINESS): Promise<Observation> {
-  return equals('Connection', expected, (await stage.connection(bxcontext))?.health ?? 'none')
+  const { health: observed = 'not connected' } = (await stage.connection(bxcontext)) ?? {}
+  return equals(NAMES[bxcontext] ?? bxcontext, expected, observed)
 }
 
 /** All steps of this scenario's flows. */
@@ -41,15 +50,15 @@ async function steps(stage: Stage): Promise<Step[]> {
 
 /** How many requests the platform received, whatever the app has recorded. */
 const exchanges = async (stage: Stage, expected: number) =>
-  equals('Code exchanges', expected, await stage.platformCalls('exchange'))
+  equals('Code exchanges at the platform', expected, await stage.platformCalls('exchange'))
 const refreshes = async (stage: Stage, expected: number) =>
-  equals('Refreshes', expected, await stage.platformCalls('refresh'))
+  equals('Refreshes at the platform', expected, await stage.platformCalls('refresh'))
 
 /** The statuses of the API calls, in their order. */
 async function apiStatuses(stage: Stage, expected: string): Promise<Observation> {
   const statuses = (await steps(stage)).filter(({ topic }) => topic === 'api_call')
   return equals(
-    'API calls',
+    'Answers of the API',
     expected,
     statuses.map(({ response }) => response?.status ?? 'no answer').join(', '),
   )
@@ -62,15 +71,16 @@ const SHORT_LIFE_MS = 1_100
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'happy-path',
+    needsApi: true,
     title: 'Connect an account',
     expect:
       'The user allows everything. The app exchanges the code once, stores the tokens, and calls the API.',
-    shows: 'connect',
+    shows: ofKind('connect'),
     async run(stage) {
       await stage.connect()
       return [
         await health(stage, 'connected'),
-        equals('API call', '200', await stage.callApi()),
+        equals('Testing the connection', '200', await stage.callApi()),
         await exchanges(stage, 1),
       ]
     },
@@ -79,12 +89,12 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'denied',
     title: 'The user denies access',
     expect: 'The app says that access was not granted, exchanges nothing, and stores nothing.',
-    shows: 'connect',
+    shows: withOutcome('consent_denied'),
     async run(stage) {
       await stage.connect({ answer: 'deny' })
       return [
-        equals('Page', 'consent_denied', await stage.problemAt(`${stage.appUrl}/connect/failed`)),
-        await health(stage, 'none'),
+        equals('The app answers', 'consent_denied', await stage.problemAt(`${stage.appUrl}/connect/failed`)),
+        await health(stage, 'not connected'),
         await exchanges(stage, 0),
       ]
     },
@@ -93,7 +103,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'missing-permission',
     title: 'One permission is left out',
     expect: 'The app is connected, names the permission that is missing, and offers to ask for it again.',
-    shows: 'connect',
+    shows: ofKind('connect'),
     async run(stage) {
       const [missing = '', ...granted] = stage.scopes
       await stage.connect({ granted })
@@ -106,16 +116,17 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'token-expires',
+    needsApi: true,
     title: 'The access token expires',
     expect: 'The API answers 401. The app refreshes once, with the same refresh token, and repeats the call.',
-    shows: 'api_call',
+    shows: ofKind('api_call'),
     async run(stage) {
       await stage.connect()
       await stage.expire()
       const answer = await stage.callApi()
       const numbered = (await steps(stage)).map((step, index) => ({ ...step, number: index + 1 }))
       return [
-        equals('API call', '200', answer),
+        equals('Testing the connection', '200', answer),
         await apiStatuses(stage, '401, 200'),
         await refreshes(stage, 1),
         equals('Refresh token', 'same', compareTokens(numbered)),
@@ -126,7 +137,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'hundred-callers',
     title: '100 callers at the moment of expiry',
     expect: 'One caller refreshes, 99 wait for its result, and all of them get the same token.',
-    shows: 'refresh',
+    shows: ofKind('refresh'),
     async run(stage) {
       await stage.fault('exchange', 'short_lived', 1)
       await stage.connect()
@@ -145,15 +156,16 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'revoked',
+    needsApi: true,
     title: 'Access is revoked on the platform',
     expect:
       'The next call notices it. The app deletes the tokens, says when and why, and offers to reconnect.',
-    shows: 'revocation',
+    shows: ofKind('revocation'),
     async run(stage) {
       await stage.connect()
       await stage.revoke()
       return [
-        equals('API call', 'connection_revoked', await stage.callApi()),
+        equals('Testing the connection', 'connection_revoked', await stage.callApi()),
         await health(stage, 'revoked'),
         await refreshes(stage, 1),
       ]
@@ -161,9 +173,10 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'outage',
+    needsApi: true,
     title: 'The token endpoint is down',
     expect: 'The call fails, the connection is kept and shown as degraded, and it recovers by itself.',
-    shows: 'api_call',
+    shows: withStep('token_refresh'),
     async run(stage) {
       await stage.connect()
       await stage.expire()
@@ -181,15 +194,16 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'rate-limited',
+    needsApi: true,
     title: 'The platform answers 429',
     expect: 'The app waits as long as the platform asks for (Retry-After), and repeats the call.',
-    shows: 'api_call',
+    shows: ofKind('api_call'),
     async run(stage) {
       await stage.connect()
       for (const endpoint of stage.scopes) await stage.fault(endpoint, '429', 1)
       const answer = await stage.callApi()
       return [
-        equals('API call', '200', answer),
+        equals('Testing the connection', '200', answer),
         await apiStatuses(stage, '429, 200'),
         await refreshes(stage, 0),
       ]
@@ -199,13 +213,13 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'callback-twice',
     title: 'The callback is opened twice',
     expect: 'The code is exchanged once. The second time, the app shows the outcome of the first.',
-    shows: 'connect',
+    shows: ofKind('connect'),
     async run(stage) {
       const callback = await stage.consent(await stage.chooseBusiness())
       await stage.open(callback)
       const second = await stage.open(callback)
       return [
-        equals('Second page', '/connections', new URL(second.url).pathname),
+        equals('The second time leads to', '/connections', new URL(second.url).pathname),
         await health(stage, 'connected'),
         await exchanges(stage, 1),
       ]
@@ -215,14 +229,14 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'foreign-state',
     title: 'A callback with a foreign state',
     expect: 'Somebody else’s answer is refused before its code is sent anywhere. Nothing is stored.',
-    shows: 'connect',
+    shows: withOutcome('invalid_state'),
     async run(stage) {
       const callback = new URL(await stage.consent(await stage.chooseBusiness()))
       callback.searchParams.set('state', 'a-state-that-this-browser-never-sent')
       await stage.open(callback.href)
       return [
-        equals('Page', 'invalid_state', await stage.problemAt(`${stage.appUrl}/connect/failed`)),
-        await health(stage, 'none'),
+        equals('The app answers', 'invalid_state', await stage.problemAt(`${stage.appUrl}/connect/failed`)),
+        await health(stage, 'not connected'),
         await exchanges(stage, 0),
       ]
     },
@@ -231,28 +245,28 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'planted-bxcontext',
     title: 'A planted bxcontext',
     expect: 'A link brings a bxcontext although the user started nothing. The app refuses it.',
-    shows: 'connect',
+    shows: withOutcome('missing_authorization_request'),
     async run(stage) {
       const planted = `${stage.bxcontextUrl}?bxcontext=${OTHER_BUSINESS}`
       return [
-        equals('Page', 'missing_authorization_request', await stage.problemAt(planted)),
-        await health(stage, 'none', OTHER_BUSINESS),
+        equals('The app answers', 'missing_authorization_request', await stage.problemAt(planted)),
+        await health(stage, 'not connected', OTHER_BUSINESS),
         await exchanges(stage, 0),
       ]
     },
   },
   {
     name: 'other-business',
-    title: 'Another business is chosen at reconnect',
+    title: 'Another business is chosen when reconnecting',
     expect: 'The app notices that it is not the business to reconnect, and asks before it stores anything.',
-    shows: 'connect',
+    shows: withStep('confirm_bxcontext'),
     async run(stage) {
       await stage.connect()
       const page = await stage.open(await stage.chooseBusiness(OTHER_BUSINESS, BUSINESS))
       return [
-        equals('Page', '/connect/confirm', new URL(page.url).pathname.split('/', 3).join('/')),
+        equals('The app asks at', '/connect/confirm', new URL(page.url).pathname.split('/', 3).join('/')),
         await health(stage, 'connected'),
-        await health(stage, 'none', OTHER_BUSINESS),
+        await health(stage, 'not connected', OTHER_BUSINESS),
       ]
     },
   },
@@ -260,7 +274,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'two-tabs',
     title: 'Two tabs at once',
     expect: 'Two connect flows run side by side in one browser. Each ends in its own connection.',
-    shows: 'connect',
+    shows: ofKind('connect'),
     async run(stage) {
       const first = await stage.chooseBusiness(BUSINESS)
       const firstCallback = await stage.consent(first)

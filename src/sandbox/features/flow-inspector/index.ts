@@ -15,8 +15,8 @@ const querySchema = z.object({
 /** Records what happens on the platform's own pages, so that the app's flow inspector can show it. */
 export const flowInspector: SandboxFeature = {
   name: 'flow-inspector',
-  create({ appUrl }) {
-    const pageSteps = createPageSteps()
+  create({ appUrl, baseUrl }) {
+    const pageSteps = createPageSteps(baseUrl)
     return {
       observe: pageSteps.observe,
       links: [{ href: `${appUrl}/scenarios`, label: 'Scenarios' }],

@@ -25,16 +25,17 @@ const PAGES = /^\/(oauth2\.html|login|logout|auth\/authorize|consent|connected-a
 const PUBLIC = new Set(
   [
     'redirectUrl bxcontext response_type client_id redirect_uri scope code_challenge',
-    'code_challenge_method iss error error_description answer email',
+    'code_challenge_method iss error error_description answer',
   ].flatMap((names) => names.split(' ')),
 )
-/** A password, and the page that follows a login. */
-const NOT_RECORDED = new Set(['password', 'next'])
+/** Who logs in, and the page that follows. */
+const NOT_RECORDED = new Set(['email', 'password', 'next'])
 const MAX_RECORDED = 2_000
+const MAX_PARAMETERS = 50
 const COOKIE = 'platform_browser'
 
 /** Remembers the latest requests to the platform's pages, in memory. */
-export function createPageSteps() {
+export function createPageSteps(baseUrl: string) {
   const steps: Recorded[] = []
   /** The state of each consent page, by the id in its address. */
   const stateOfConsent = new Map<string, string>()
@@ -52,7 +53,7 @@ export function createPageSteps() {
     if (!PAGES.test(req.path)) return next()
     const at = Date.now()
     const browser = browserOf(req, res)
-    const url = new URL(req.originalUrl, `${req.protocol}://${req.get('host')}`)
+    const url = new URL(req.originalUrl, baseUrl)
     res.on('finish', () => {
       const location = res.getHeader('location')?.toString()
       const state = stateOf(url, location)
@@ -65,7 +66,7 @@ export function createPageSteps() {
         url: url.origin + url.pathname.replace(/^(\/consent|\/auth\/authorize)\/.*$/, '$1'),
         parameters: recorded([...url.searchParams, ...form]),
         status: res.statusCode,
-        location: location && new URL(location, url).href,
+        location: location && URL.parse(location, url.href)?.href,
         browser,
         state,
       })
@@ -89,7 +90,7 @@ export function createPageSteps() {
           parameters: mask(parameters, key),
           status,
           ...(location && { location: redirectOf(location, key) }),
-          browser,
+          browser: fingerprint('browser', browser, key),
           ...(state && { state: fingerprint('state', state, key) }),
         })),
     clear: () => {
@@ -121,7 +122,12 @@ function redirectOf(location: string, key: string) {
 
 /** The parameters that may be recorded. */
 const recorded = (parameters: Iterable<readonly [string, unknown]>): Pairs =>
-  [...parameters].flatMap(([name, value]): Pairs => (NOT_RECORDED.has(name) ? [] : [[name, String(value)]]))
+  [...parameters]
+    .slice(0, MAX_PARAMETERS)
+    .flatMap(
+      ([name, value]): Pairs =>
+        NOT_RECORDED.has(name) || name === '' ? [] : [[name.slice(0, 100), String(value).slice(0, 1000)]],
+    )
 
 const mask = (parameters: Pairs, key: string): Parameter[] =>
   parameters.map(([name, value]) =>
@@ -129,5 +135,5 @@ const mask = (parameters: Pairs, key: string): Parameter[] =>
   )
 
 function fingerprint(kind: string, value: string, key: string): string {
-  return `${kind}:${value.length}:${createHmac('sha256', key).update(value).digest('hex').slice(0, 6)}`
+  return `${kind.replaceAll(':', '_')}:${value.length}:${createHmac('sha256', key).update(value).digest('hex').slice(0, 6)}`
 }

@@ -1,11 +1,6 @@
 import * as z from 'zod'
-import { type Flow, isPlatformPage, type Lane, type Step, type Topic } from './flow.ts'
+import { type Flow, isPlatformPage, type Lane, parameterSchema, type Step, type Topic } from './flow.ts'
 
-const parameterSchema = z.object({
-  name: z.string().max(200),
-  value: z.string().max(1000).optional(),
-  fingerprint: z.string().max(300).optional(),
-})
 const parameters = z.array(parameterSchema).max(100)
 /** A request of a browser to a page of the sandbox, as `POST /sandbox/steps` returns it. */
 const pageStepSchema = z.object({
@@ -36,7 +31,8 @@ export function fetchFromSandbox(sandboxUrl: string): FetchPageSteps {
         body: JSON.stringify({ key, from, to }),
         signal: AbortSignal.timeout(FETCH_MS),
       })
-      return z.object({ steps: z.array(pageStepSchema) }).parse(await response.json()).steps
+      const { steps } = z.object({ steps: z.array(z.unknown()) }).parse(await response.json())
+      return steps.flatMap((step) => pageStepSchema.safeParse(step).data ?? [])
     } catch {
       return []
     }
@@ -49,7 +45,8 @@ const LEAVES = new Set<Step['topic']>(['to_start_page', 'to_consent_page'])
 interface Absence {
   start: number
   end: number
-  url: string
+  /** Whether the browser left for the consent page, where the `state` identifies the flow. */
+  isConsent: boolean
 }
 
 /** The times in which the browser was away on the platform's pages. A flow that still runs has no last end. */
@@ -60,7 +57,7 @@ function absences(steps: readonly Step[]): Absence[] {
       .slice(index + 1)
       .find(({ from, topic }) => from === 'browser' && !isPlatformPage(topic))
     const end = back ? Date.parse(back.at) : Number.POSITIVE_INFINITY
-    return [{ start: Date.parse(step.at), end, url: step.response?.headers.location ?? '' }]
+    return [{ start: Date.parse(step.at), end, isConsent: step.topic === 'to_consent_page' }]
   })
 }
 
@@ -80,16 +77,29 @@ export async function missingPageSteps(flow: Flow, fetchSteps: FetchPageSteps, k
   )
   const isOurs = (step: PageStep) => step.state !== undefined && states.has(step.state)
   const browsers = new Set(found.filter(isOurs).map(({ browser }) => browser))
-  if (browsers.size === 0 && states.size === 0) for (const { browser } of found) browsers.add(browser)
-  const recorded = new Set(flow.steps.filter(({ topic }) => isPlatformPage(topic)).map(({ at }) => at))
+  if (browsers.size === 0) for (const { browser } of found) browsers.add(browser)
   return found
     .filter((step) => {
       const at = Date.parse(step.at)
-      const isAway = times.some(({ start, end }) => at >= start && at <= end)
-      const isSameBrowser = step.state === undefined && browsers.size === 1 && browsers.has(step.browser)
-      return isAway && (isOurs(step) || isSameBrowser) && !recorded.has(step.at)
+      const time = times.find(({ start, end }) => at >= start && at <= end)
+      if (!time || step.state !== undefined) return time !== undefined && isOurs(step)
+      const isSameBrowser = browsers.size === 1 && browsers.has(step.browser)
+      return !time.isConsent && isSameBrowser && !isOfAnotherBusiness(step, flow)
     })
     .map(toStep)
+    .filter((step) => isNewPage(flow, step))
+}
+
+/** Whether a flow does not have this step yet: two readers may have fetched the same pages. */
+export const isNewPage = ({ steps }: Flow, step: Step): boolean =>
+  !steps.some(({ at, title }) => at === step.at && title === step.title)
+
+/** Whether the user chose a business there that another flow received. */
+function isOfAnotherBusiness({ location }: PageStep, { steps }: Flow): boolean {
+  const chosen = location?.parameters.find(({ name }) => name === 'bxcontext')?.value
+  const received = steps.find(({ topic }) => topic === 'bxcontext_received')?.request?.parameters
+  const expected = received?.find(({ name }) => name === 'bxcontext')?.value
+  return chosen !== undefined && expected !== undefined && chosen !== expected
 }
 
 /** Pages of the sandbox by their path, with the titles of opening them and of sending their form. */
@@ -134,7 +144,10 @@ function toStep({ at, ms, method, url, parameters, status, location }: PageStep)
     from: 'browser',
     to: page?.lane ?? 'web_application',
     topic: page?.topic ?? 'platform_other',
-    title: title + answerOf(location?.parameters),
+    title:
+      title +
+      answerOf(location?.parameters) +
+      (location && new URL(location.url).pathname === '/login' ? ': log in first' : ''),
     request: { method, url, headers: {}, parameters },
     response: {
       status,
@@ -160,8 +173,7 @@ export function withHiddenPages(steps: readonly Step[], now = Date.now()): Step[
         isPlatformPage(topic) && Date.parse(at) >= start && Date.parse(at) <= end
       return !steps.some(isSeen)
     })
-    .map(({ start, end, url }): Step => {
-      const isConsent = !url.endsWith('oauth2.html')
+    .map(({ start, end, isConsent }): Step => {
       return {
         at: new Date(start).toISOString(),
         ms: Math.min(end, now) - start,
