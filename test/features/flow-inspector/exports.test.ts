@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected, signedIn } from '../../support/flow.ts'
 import type { Visitor } from '../../support/visitor.ts'
@@ -101,4 +101,63 @@ test('a hostile file shows as text, runs nothing, and cannot pretend to have a s
 
 test('a file that is too large is refused', async () => {
   expect((await upload(ann, ' '.repeat(2_100_000))).status).toBe(413)
+})
+
+describe('an imported flow', () => {
+  const edited = async (edit: (flow: { steps: Record<string, unknown>[] }) => void) => {
+    const json = JSON.parse((await exported('json')).text)
+    edit(json.flow)
+    return upload(ann, JSON.stringify(json))
+  }
+
+  test('of days ago is listed, and stays when there are many flows', async () => {
+    const answer = await edited(({ steps }) => {
+      for (const step of steps) step.at = '2026-01-01T00:00:00.000Z'
+    })
+    const { id } = answer.json()
+    const { flows } = (await ann.get(`${app.url}/flows`, { accept: 'application/json' })).json()
+    expect(flows.find((listed: { id: string }) => listed.id === id)).toMatchObject({ imported: true })
+  })
+
+  test('that is not finished is not shown as running', async () => {
+    const answer = await edited((unfinished) => {
+      unfinished.steps = unfinished.steps
+        .slice(0, 2)
+        .map((step) => ({ ...step, at: '2099-01-01T00:00:00.000Z' }))
+    })
+    expect((await flowWith(app, ann, answer.json().id)).outcome).toBe('abandoned')
+  })
+
+  test.each<[string, (step: Record<string, unknown>) => void]>([
+    ['an impossible duration', (step) => Object.assign(step, { ms: 1e308 })],
+    [
+      'a time of 100,000 digits',
+      (step) => Object.assign(step, { at: `2026-01-01T00:00:00.${'0'.repeat(1e5)}Z` }),
+    ],
+    [
+      'many headers',
+      (step) => {
+        const headers = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`h${index}`, 'x']))
+        Object.assign(step, { request: { method: 'GET', url: 'x', headers, parameters: [] } })
+      },
+    ],
+    [
+      'a bearer token that is not masked',
+      (step) => {
+        const headers = { authorization: 'Bearer a-raw-token' }
+        Object.assign(step, { request: { method: 'GET', url: 'x', headers, parameters: [] } })
+      },
+    ],
+  ])('with %s is refused', async (_what, edit) => {
+    expect((await edited(({ steps }) => edit(steps[0] ?? {}))).status).toBe(400)
+  })
+
+  test('with a parameter without a value can be presented', async () => {
+    const answer = await edited(({ steps }) => {
+      Object.assign(steps[0] ?? {}, {
+        request: { method: 'GET', url: 'x', headers: {}, parameters: [{ name: 'x' }] },
+      })
+    })
+    expect((await ann.get(`${app.url}/flows/${answer.json().id}/present/1`)).status).toBe(200)
+  })
 })
