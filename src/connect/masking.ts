@@ -42,7 +42,7 @@ export interface EventParameter {
 }
 
 /** Parameters whose values are no secret. All others are masked, so that an unknown parameter never leaks. */
-const PUBLIC_PARAMETERS = new Set(
+export const PUBLIC_PARAMETERS = new Set(
   [
     'response_type response_mode client_id redirect_uri redirectUrl scope bxcontext code_challenge',
     'code_challenge_method iss error error_description grant_type token_type expires_in',
@@ -50,7 +50,7 @@ const PUBLIC_PARAMETERS = new Set(
   ].flatMap((names) => names.split(' ')),
 )
 /** Headers whose values are no secret. */
-const PUBLIC_HEADERS = new Set(
+export const PUBLIC_HEADERS = new Set(
   'accept content-type retry-after www-authenticate x-odata-total-count location'.split(' '),
 )
 /** Texts that the platform words freely, in which it may repeat a secret in any form. */

@@ -25,7 +25,7 @@ export function colourOf(fingerprint: string): string {
 }
 
 /** The fingerprints of a step, each once. */
-export function fingerprintsOf({ request, response }: NumberedStep): string[] {
+function fingerprintsOf({ request, response }: NumberedStep): string[] {
   const parameters = [...(request?.parameters ?? []), ...(response?.parameters ?? [])]
   const bearer = /[^ ]+$/.exec(request?.headers.authorization ?? '')?.[0]
   const all = parameters.flatMap(({ fingerprint }) => fingerprint ?? [])

@@ -24,37 +24,28 @@ const KIND_TITLES: Record<(typeof KINDS)[number], string> = {
 const GOOD = new Set(['connected', 'refreshed', 'answered', 'disconnected', 'received'])
 
 /** Outcomes whose code says too little or too much. */
-const OUTCOMES: Record<string, string> = {
-  running: 'in progress',
-  abandoned: 'not finished',
-  consent_denied: 'denied',
-  missing_authorization_request: 'refused: not started here',
-  invalid_state: 'refused: wrong state',
-  platform_unavailable: 'platform unavailable',
-}
+const OUTCOMES = new Map([
+  ['running', 'in progress'],
+  ['abandoned', 'not finished'],
+  ['consent_denied', 'denied'],
+  ['missing_authorization_request', 'refused: not started here'],
+  ['invalid_state', 'refused: wrong state'],
+])
 
 const durationOf = (ms: number) => (ms < 100 ? `${ms} ms` : `${(ms / 1000).toFixed(2)} s`)
 
 /** Names in the order in which they are worth presenting; others come last. */
-const PRESENTED =
-  'code code_verifier refresh_token access_token authorization client_secret state code_challenge client_id scope bxcontext error'.split(
-    ' ',
-  )
-const NOT_PRESENTED = new Set([
-  'content-type',
-  'accept',
-  'code_challenge_method',
-  'response_type',
-  'token_type',
-])
+const PRESENTED = [
+  'code code_verifier refresh_token access_token authorization client_secret',
+  'state code_challenge client_id scope bxcontext error',
+].flatMap((names) => names.split(' '))
+const NOT_PRESENTED = new Set('content-type accept code_challenge_method response_type token_type'.split(' '))
 
 /** The parameters that are shown to an audience, the most interesting first. */
 function presented(parameters: readonly ShownParameter[]): ShownParameter[] {
-  const rank = ({ name }: ShownParameter) => (PRESENTED.indexOf(name) + PRESENTED.length) % PRESENTED.length
-  const isKnown = ({ name }: ShownParameter) => PRESENTED.includes(name)
-  return parameters
-    .filter(({ name }) => !NOT_PRESENTED.has(name))
-    .sort((a, b) => Number(isKnown(b)) - Number(isKnown(a)) || rank(a) - rank(b))
+  const rank = ({ name }: ShownParameter) =>
+    PRESENTED.includes(name) ? PRESENTED.indexOf(name) : PRESENTED.length
+  return parameters.filter(({ name }) => !NOT_PRESENTED.has(name)).sort((a, b) => rank(a) - rank(b))
 }
 
 /** A summary for the list: its title, and how the outcome is shown. */
@@ -67,7 +58,7 @@ export function flowRow(summary: Summary) {
     tone: GOOD.has(outcome) ? 'connected' : isOpen ? 'degraded' : 'revoked',
     seconds: endedAt === null ? null : (Date.parse(endedAt) - Date.parse(startedAt)) / 1000,
     duration: endedAt === null ? 'in progress' : durationOf(Date.parse(endedAt) - Date.parse(startedAt)),
-    label: OUTCOMES[outcome] ?? outcome.replaceAll('_', ' '),
+    label: OUTCOMES.get(outcome) ?? outcome.replaceAll('_', ' '),
   }
 }
 
@@ -92,7 +83,7 @@ function showHeader([name, value]: [string, string]): ShownParameter & { name: s
 
 /** A step as templates show it. `startedAt`: when the flow began, in ms since 1970. */
 
-export function showStep(step: NumberedStep, startedAt: number) {
+function showStep(step: NumberedStep, startedAt: number) {
   const { request, response } = step
   return {
     ...step,

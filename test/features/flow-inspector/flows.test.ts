@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { PUBLIC_HEADERS, PUBLIC_PARAMETERS } from '../../../src/connect/masking.ts'
+import { EXPLAINED } from '../../../src/features/flow-inspector/parameter-texts.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected, signedIn, toCallback, toConsent } from '../../support/flow.ts'
 import { expectBothFormats } from '../../support/pages.ts'
@@ -151,6 +153,10 @@ describe('with the sandbox', () => {
     await expectBothFormats(ann, `${app.url}/flows/${connect.id}/steps/1`, title)
     expect((await ann.get(`${app.url}/flows/${connect.id}/steps/99`, JSON_ONLY)).status).toBe(404)
   })
+})
+
+test('every parameter and header that is shown in clear has an explanation of its own', () => {
+  expect(EXPLAINED).toEqual(expect.arrayContaining([...PUBLIC_PARAMETERS, ...PUBLIC_HEADERS]))
 })
 
 test('with another platform, its pages are drawn as not visible, between the times that the app saw', async () => {
