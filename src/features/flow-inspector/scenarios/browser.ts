@@ -17,7 +17,9 @@ export interface Browser {
 const MAX_REDIRECTS = 15
 const TIMEOUT_MS = 15_000
 const HTML = 'text/html'
+export const JSON_TYPE = 'application/json'
 
+/** Creates a browser without cookies. */
 export function createBrowser(): Browser {
   /** Cookies by host. */
   const jars = new Map<string, Map<string, string>>()

@@ -122,7 +122,7 @@ async function runScenario(
     observations = [{ expected: 'The scenario runs to its end', observed, ok: false }]
   }
   // A fault that stays says so under Control.
-  await stage.clearFaults().catch(() => {})
+  await stage.sandbox.clearFaults().catch(() => {})
   const made = (await stage.flows()).map(({ summary, flow }) => ({
     ...summary,
     shows: scenario.shows(flow, summary),

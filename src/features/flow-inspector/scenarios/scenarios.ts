@@ -50,9 +50,9 @@ async function steps(stage: Stage): Promise<Step[]> {
 
 /** How many requests the platform received, whatever the app has recorded. */
 const exchanges = async (stage: Stage, expected: number) =>
-  equals('Code exchanges at the platform', expected, await stage.platformCalls('exchange'))
+  equals('Code exchanges at the platform', expected, await stage.tokenRequests('exchange'))
 const refreshes = async (stage: Stage, expected: number) =>
-  equals('Refreshes at the platform', expected, await stage.platformCalls('refresh'))
+  equals('Refreshes at the platform', expected, await stage.tokenRequests('refresh'))
 
 /** The statuses of the API calls, in their order. */
 async function apiStatuses(stage: Stage, expected: string): Promise<Observation> {
@@ -122,7 +122,7 @@ export const SCENARIOS: readonly Scenario[] = [
     shows: ofKind('api_call'),
     async run(stage) {
       await stage.connect()
-      await stage.expire()
+      await stage.sandbox.expire(BUSINESS)
       const answer = await stage.callApi()
       const numbered = (await steps(stage)).map((step, index) => ({ ...step, number: index + 1 }))
       return [
@@ -139,7 +139,7 @@ export const SCENARIOS: readonly Scenario[] = [
     expect: 'One caller refreshes, 99 wait for its result, and all of them get the same token.',
     shows: ofKind('refresh'),
     async run(stage) {
-      await stage.fault('exchange', 'short_lived', 1)
+      await stage.sandbox.fault('exchange', 'short_lived', 1)
       await stage.connect()
       await pause(SHORT_LIFE_MS)
       const results = await stage.callVault(CALLERS)
@@ -163,7 +163,7 @@ export const SCENARIOS: readonly Scenario[] = [
     shows: ofKind('revocation'),
     async run(stage) {
       await stage.connect()
-      await stage.revoke()
+      await stage.sandbox.revoke()
       return [
         equals('Testing the connection', 'connection_revoked', await stage.callApi()),
         await health(stage, 'revoked'),
@@ -179,8 +179,8 @@ export const SCENARIOS: readonly Scenario[] = [
     shows: withStep('token_refresh'),
     async run(stage) {
       await stage.connect()
-      await stage.expire()
-      await stage.fault('refresh', '500', 1)
+      await stage.sandbox.expire(BUSINESS)
+      await stage.sandbox.fault('refresh', '500', 1)
       const during = await stage.callApi()
       const degraded = await health(stage, 'degraded')
       await pause(BACKOFF_MS)
@@ -200,7 +200,7 @@ export const SCENARIOS: readonly Scenario[] = [
     shows: ofKind('api_call'),
     async run(stage) {
       await stage.connect()
-      for (const endpoint of stage.scopes) await stage.fault(endpoint, '429', 1)
+      for (const endpoint of stage.scopes) await stage.sandbox.fault(endpoint, '429', 1)
       const answer = await stage.callApi()
       return [
         equals('Testing the connection', '200', answer),

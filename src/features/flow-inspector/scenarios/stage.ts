@@ -1,9 +1,9 @@
 /** What scenarios act on: the app, the sandbox, and a browser of the user, all over HTTP. */
-import * as z from 'zod'
 import type { ConnectionRef, Vault } from '../../../connect/index.ts'
 import type { ConnectionView } from '../../../web/connection-view.ts'
 import type { Flow, Summary } from '../flow.ts'
-import { createBrowser, type Page } from './browser.ts'
+import { createBrowser, JSON_TYPE, type Page } from './browser.ts'
+import { createSandboxControl } from './sandbox-control.ts'
 
 /** The account of the sandbox that scenarios use, so that they leave other connections alone. */
 export const ACCOUNT = { email: 'sam@demo.example', password: 'sandbox' }
@@ -22,11 +22,6 @@ export interface StageOptions {
 
 export type Stage = Awaited<ReturnType<typeof createStage>>
 
-const sandboxStateSchema = z.object({
-  calls: z.array(z.object({ at: z.string(), endpoint: z.string(), bxcontext: z.string().optional() })),
-})
-
-const JSON_TYPE = 'application/json'
 /** Longer than the pause after a first failed refresh, in ms. */
 export const BACKOFF_MS = 1_300
 
@@ -42,9 +37,10 @@ export async function createStage(options: StageOptions) {
     return JSON.parse((await browser.get(`${appUrl}/connections`, JSON_TYPE)).text).connections
   }
 
+  const sandbox = createSandboxControl(browser, sandboxUrl, [BUSINESS, OTHER_BUSINESS])
   const stage = {
     ...options,
-    browser,
+    sandbox,
     bxcontextUrl,
     /** Presses “Connect an account” and chooses a business; stops before the browser is back at the app. */
     async chooseBusiness(bxcontext = BUSINESS, reconnect?: string): Promise<string> {
@@ -89,38 +85,15 @@ export async function createStage(options: StageOptions) {
       const ref: ConnectionRef = { userId: user.id, bxcontext: BUSINESS }
       return Promise.allSettled(Array.from({ length: callers }, () => vault.accessToken(ref)))
     },
-    /** Sets a fault of the sandbox; ignored if it has no such endpoint. */
-    async fault(endpoint: string, fault: string, times: number, retryAfter = 1): Promise<void> {
-      const form = { endpoint, fault, times: String(times), retryAfter: String(retryAfter) }
-      await browser.post(`${sandboxUrl}/sandbox/faults`, form, JSON_TYPE)
-    },
-    /** How many requests the platform received at an endpoint of the token server since the preparation. */
-    async platformCalls(endpoint: 'exchange' | 'refresh'): Promise<number> {
-      const { text } = await browser.get(`${sandboxUrl}/sandbox/faults`, JSON_TYPE)
-      const { calls } = sandboxStateSchema.parse(JSON.parse(text))
-      return calls.filter(
-        (call) =>
-          call.endpoint === endpoint &&
-          Date.parse(call.at) >= stage.startedAt &&
-          [BUSINESS, OTHER_BUSINESS].includes(call.bxcontext ?? ''),
-      ).length
-    },
-    clearFaults: () => browser.post(`${sandboxUrl}/sandbox/faults/clear`, {}, JSON_TYPE),
-    /** Expires the access tokens of the business on the platform. */
-    expire: () => browser.post(`${sandboxUrl}/sandbox/expire`, { bxcontext: BUSINESS }, JSON_TYPE),
-    /** Presses “Revoke” under Connected apps. */
-    async revoke(): Promise<void> {
-      const { text } = await browser.get(`${sandboxUrl}/connected-apps`)
-      const paths = [...text.matchAll(/action="(\/connected-apps\/[^"]+\/revoke)"/g)].map(([, path]) => path)
-      for (const path of paths) await browser.post(sandboxUrl + path)
-    },
+    /** How many requests the token endpoint of the platform received since the preparation. */
+    tokenRequests: (endpoint: 'exchange' | 'refresh') => sandbox.tokenRequests(endpoint, stage.startedAt),
     /** The flows of this scenario so far. */
     flows: () => options.flowsSince(stage.startedAt),
     /** When the preparation was over, in ms since 1970. */
     startedAt: 0,
   }
 
-  await stage.clearFaults()
+  await sandbox.clearFaults()
   await browser.post(`${appUrl}/sign-in`, { name: user.name })
   await browser.post(`${sandboxUrl}/login`, ACCOUNT)
   for (const bxcontext of [BUSINESS, OTHER_BUSINESS]) await stage.disconnect(bxcontext)
