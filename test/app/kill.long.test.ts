@@ -22,7 +22,7 @@ describe.skipIf(!process.env.LONG_TESTS)('kill -9 of the app at random moments',
           const program = await setup.start()
           let alive = true
           const work = Promise.all(['a', 'b', 'c'].map((bxcontext) => keepBusy(bxcontext, () => alive)))
-          await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 200))
+          await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 400))
           await program.kill()
           alive = false
           await work
