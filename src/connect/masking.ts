@@ -59,7 +59,6 @@ const FREE_TEXTS = new Set([
   'www-authenticate',
   'business_name',
   'user_name',
-  'iss',
   'token_type',
 ])
 /** A run of characters that may be a token, a code, or a part of one. */
@@ -85,6 +84,8 @@ interface Entry {
   name: string
   text: string
   isPublic: boolean
+  /** Whether other values are compared with it; a number or a truth value is not a secret. */
+  isSecret: boolean
 }
 
 /**
@@ -97,7 +98,7 @@ export function mask<R extends RawExchange>(exchange: R): { [Part in keyof R]: E
   )
   const secrets = parts
     .flatMap(([, entries]) => entries)
-    .filter(({ isPublic, text }) => !isPublic && text.length >= MIN_SECRET_LENGTH)
+    .filter(({ isSecret, text }) => isSecret && text.length >= MIN_SECRET_LENGTH)
     .flatMap(({ text }) => formsOf(text))
   const masked = parts.map(([part, entries]) => [part, entries.map((entry) => toParameter(entry, secrets))])
   return Object.fromEntries(masked)
@@ -114,7 +115,7 @@ function toParameter({ name, text, isPublic }: Entry, secrets: readonly string[]
 function isShowable(name: string, text: string): boolean {
   if (text.length > MAX_VALUE_LENGTH) return false
   if (name === 'error') return ERROR_CODE.test(text)
-  return !FREE_TEXTS.has(name) || !TOKEN_LIKE.test(text.replace(/^https?:\/\/[\w.:-]+/, ''))
+  return !FREE_TEXTS.has(name) || !TOKEN_LIKE.test(text)
 }
 
 /** A secret as it may be repeated: as it is, percent-encoded, or in base64. */
@@ -129,7 +130,8 @@ function toEntry([name, value]: readonly [string, unknown]): Entry {
   const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
   const raw = isPlain ? String(value) : stringify(value)
   const text = name === 'authorization' ? raw.replace(/^Bearer /, '') : raw
-  return { name, text, isPublic: isPlain && (PUBLIC_PARAMETERS.has(name) || PUBLIC_HEADERS.has(name)) }
+  const isPublic = isPlain && (PUBLIC_PARAMETERS.has(name) || PUBLIC_HEADERS.has(name))
+  return { name, text, isPublic, isSecret: !isPublic && (typeof value === 'string' || !isPlain) }
 }
 
 /** An object or a list as one text; it may be nested too deeply for JSON. */

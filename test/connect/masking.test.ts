@@ -56,6 +56,26 @@ test('a public value that repeats a secret of the same exchange is masked', () =
   expect(answer[1]?.value).toBeInstanceOf(Secret)
 })
 
+test('an unknown number does not hide a known one that equals it', () => {
+  const { answer } = mask({
+    answer: [
+      ['ext_expires_in', 3600],
+      ['expires_in', 3600],
+    ],
+  })
+  expect(answer[0]?.value).toBeInstanceOf(Secret)
+  expect(answer[1]?.value).toBe('3600')
+})
+
+test('an error code and a free text are shown only if they cannot be a token', () => {
+  const shown = (name: string, value: string) => !(mask({ a: [[name, value]] }).a[0]?.value instanceof Secret)
+  expect(shown('error', 'temporarily_unavailable')).toBe(true)
+  expect(shown('error', 'Kj38dkKDJ30dkdie9')).toBe(false)
+  expect(shown('error_description', 'the access token has expired')).toBe(true)
+  expect(shown('error_description', `no token ${TOKEN.slice(0, 21)}`)).toBe(false)
+  expect(shown('iss', 'https://login.example/realms/construction-platform')).toBe(true)
+})
+
 test('a bearer token has the same digest as the token itself', () => {
   const { headers, answer } = mask({
     headers: [['authorization', `Bearer ${TOKEN}`]],
