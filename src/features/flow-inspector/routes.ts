@@ -24,28 +24,12 @@ const LIVE_MS = 500
 const MAX_IMPORT = 2_000_000
 
 /** Routes that list, show, export and import the user's own flows. */
-export function flowRoutes({ flows, reader, shutdownSignal }: FlowRoutesOptions): Router {
-  /** The user's flow in the URL. Throws `not_found`. */
-  async function flowOf(req: Request<{ id: string }>): Promise<Flow> {
-    const flow = await reader.load(requireUser(req), req.params.id)
-    if (!flow) throw new WebError(404, 'not_found', 'There is no such flow. Flows are kept for a day.')
-    return flow
-  }
+export function flowRoutes(options: FlowRoutesOptions): Router {
+  // A fixed path comes before a pattern that also matches it.
+  return Router().use(listRoutes(options)).use(showRoutes(options))
+}
 
-  function sendStep(req: Request<{ id: string; number: string }>, res: Response, flow: Flow, view: string) {
-    const number = Number(req.params.number)
-    const page = flowPage(flow, number)
-    const step = page.steps[number - 1]
-    if (!step) throw new WebError(404, 'not_found', `This flow has ${page.steps.length} steps.`)
-    const title = `${number}. ${step.title}`
-    sendPageOrJson(req, res, {
-      view,
-      title,
-      data: { ...page, title, step, flowTitle: page.title },
-      json: flowJson(flow).steps[number - 1],
-    })
-  }
-
+function listRoutes({ flows, shutdownSignal }: FlowRoutesOptions): Router {
   const listPage = async (userId: string) => ({
     view: 'flow-inspector/flows',
     title: 'Flows',
@@ -85,6 +69,17 @@ export function flowRoutes({ flows, reader, shutdownSignal }: FlowRoutesOptions)
         }
       },
     )
+}
+
+function showRoutes({ reader, shutdownSignal }: FlowRoutesOptions): Router {
+  /** The user's flow in the URL. Throws `not_found`. */
+  async function flowOf(req: Request<{ id: string }>): Promise<Flow> {
+    const flow = await reader.load(requireUser(req), req.params.id)
+    if (!flow) throw new WebError(404, 'not_found', 'There is no such flow. Flows are kept for a day.')
+    return flow
+  }
+
+  return Router()
     .get('/flows/:id', async (req, res) => {
       const flow = await flowOf(req)
       const data = flowPage(flow)
@@ -106,20 +101,35 @@ export function flowRoutes({ flows, reader, shutdownSignal }: FlowRoutesOptions)
       sendStep(req, res, await flowOf(req), 'flow-inspector/present')
     })
     .get('/flows/:id/export/:format', async (req, res) => {
-      const flow = await flowOf(req)
-      const { format } = req.params
-      const attach = (extension: string) => res.attachment(`flow-${flow.id.slice(0, 8)}.${extension}`)
-      if (format === 'json') attach('json').type('json').send(exportJson(flow))
-      else if (format === 'mermaid') attach('mmd').type('text/plain').send(exportMermaid(flow))
-      else if (format === 'html') {
-        attach('html')
-        res.page('flow-inspector/export', {
-          ...flowPage(flow),
-          staticDiagram: drawDiagram(numberedSteps(flow)),
-          css: inlineStyles(),
-        })
-      } else throw badInput('format', 'must be html, json or mermaid')
+      sendExport(res, await flowOf(req), req.params.format)
     })
+}
+
+/** Sends one step of a flow. Throws `not_found`. */
+function sendStep(req: Request<{ id: string; number: string }>, res: Response, flow: Flow, view: string) {
+  const number = Number(req.params.number)
+  const page = flowPage(flow, number)
+  const step = page.steps[number - 1]
+  if (!step) throw new WebError(404, 'not_found', `This flow has ${page.steps.length} steps.`)
+  const title = `${number}. ${step.title}`
+  sendPageOrJson(req, res, {
+    view,
+    title,
+    data: { ...page, title, step, flowTitle: page.title },
+    json: flowJson(flow).steps[number - 1],
+  })
+}
+
+/** Sends a flow as a file. Throws `invalid_input` (400). */
+function sendExport(res: Response, flow: Flow, format: string): void {
+  const attach = (extension: string) => res.attachment(`flow-${flow.id.slice(0, 8)}.${extension}`)
+  if (format === 'json') attach('json').type('json').send(exportJson(flow))
+  else if (format === 'mermaid') attach('mmd').type('text/plain').send(exportMermaid(flow))
+  else if (format === 'html') {
+    attach('html')
+    const staticDiagram = drawDiagram(numberedSteps(flow))
+    res.page('flow-inspector/export', { ...flowPage(flow), staticDiagram, css: inlineStyles() })
+  } else throw badInput('format', 'must be html, json or mermaid')
 }
 
 /** The JSON of the uploaded file, or of the body. Throws `invalid_input` (400). */
