@@ -91,11 +91,16 @@ export const apiSettings = settingsGroup({
     PLATFORM_API_URL: field.httpAddress({ hint: ASK_SUPPORT, path: true, env }),
     PLATFORM_RATE_LIMIT: field.requests('PLATFORM_RATE_WINDOW_SECONDS', RATE_LIMIT.requests),
     PLATFORM_RATE_WINDOW_SECONDS: field.windowSeconds(RATE_LIMIT.windowSeconds),
+    HTTPS_PROXY: proxy(env.https_proxy),
+    HTTP_PROXY: proxy(env.http_proxy),
+    NO_PROXY: field.list().transform((hosts) => env.no_proxy?.split(',') ?? hosts),
   }),
   build: (values) => ({
     apiUrl: values.PLATFORM_API_URL,
     /** How much the platform accepts from one credential; null: no limit. */
     rateLimit: field.rateLimit(values.PLATFORM_RATE_LIMIT, values.PLATFORM_RATE_WINDOW_SECONDS),
+    /** The forward proxies for calls to the platform; null: none. */
+    proxies: proxiesOf(values.HTTPS_PROXY, values.HTTP_PROXY, values.NO_PROXY),
   }),
 })
 
@@ -198,6 +203,23 @@ const sandboxUrl = (env: Environment) =>
     .httpAddress({ hint: '', path: false, env })
     .optional()
     .refine((url) => url === undefined || !field.isProduction(env), 'must not be set in production')
+
+/** The address of a forward proxy. As in other programs, the variable in lower case comes first. */
+const proxy = (lowerCase: string | undefined) =>
+  z
+    .string()
+    .optional()
+    .transform((address) => lowerCase ?? address)
+    .refine(
+      (address) => address === undefined || /^https?:$/.test(URL.parse(address)?.protocol ?? ''),
+      'must be an http or https address',
+    )
+
+/** This machine is never reached through a proxy: the sandbox runs here. */
+const proxiesOf = (httpsProxy: string | undefined, httpProxy: string | undefined, noProxy: string[]) =>
+  httpsProxy || httpProxy
+    ? { httpsProxy, httpProxy, noProxy: [...noProxy, 'localhost', '127.0.0.1', '::1'].join(',') }
+    : null
 
 const isHost = (value: string) => isIP(value) !== 0 || /^[A-Za-z\d]([A-Za-z\d.-]*[A-Za-z\d])?$/.test(value)
 

@@ -41,7 +41,7 @@ export async function createDependencies(
   config: Config,
   log: Logger,
   features: readonly Feature[],
-  http: HttpPools = createHttpPools(),
+  http: HttpPools = createHttpPools({ proxies: config.platform.proxies }),
 ): Promise<Dependencies> {
   const { store, sessionStore } = await createStore(config, log)
   const { platform, tokenEncryptionKeys } = config

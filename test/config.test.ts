@@ -72,6 +72,7 @@ test('good settings make a config; addresses lose their closing slash', () => {
     authorizePath: '/authorize',
     authorizeParams: {},
     pkce: true,
+    proxies: null,
     rateLimit: { limit: 100, windowMs: 30_000 },
   })
 })

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { Agent, request } from 'undici'
+import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
 import { TOKEN_ENDPOINT_MS } from './contract.ts'
 import {
   MAX_RETRY_AFTER_MS,
@@ -47,6 +47,17 @@ export interface HttpOptions {
   maxBytes?: number
   /** The most connections to one origin. */
   connections?: number
+  /** The forward proxies; null (the default): none. */
+  proxies?: Proxies | null
+}
+
+/** Forward proxies, as the usual environment variables name them. */
+export interface Proxies {
+  /** Proxy for https addresses; undefined: the one for http addresses. */
+  httpsProxy: string | undefined
+  httpProxy: string | undefined
+  /** Hosts that are reached directly, separated by commas, such as `localhost,.internal.example`. */
+  noProxy: string
 }
 
 /** A pool for each purpose, so that a slow API or a large upload never delays a refresh. */
@@ -57,6 +68,12 @@ export interface HttpPools {
   close(): Promise<void>
 }
 
+export interface PoolOptions {
+  tokenTimeoutMs?: number
+  apiTimeoutMs?: number
+  proxies?: Proxies | null
+}
+
 /**
  * Creates the pools. The token endpoint may take 30 s to respond, because a response that is abandoned may hold the only
  * copy of a rotated refresh token (`tokenTimeoutMs`). API calls are quick or retried; an upload waits until the platform
@@ -65,14 +82,16 @@ export interface HttpPools {
 export function createHttpPools({
   tokenTimeoutMs = TOKEN_ENDPOINT_MS,
   apiTimeoutMs = 5_000,
-} = {}): HttpPools {
+  proxies = null,
+}: PoolOptions = {}): HttpPools {
   const tokens = createHttp({
+    proxies,
     stepTimeoutMs: tokenTimeoutMs,
     deadlineMs: tokenTimeoutMs + 8_000,
     connections: 512,
   })
-  const api = createHttp({ stepTimeoutMs: apiTimeoutMs, connections: 1024 })
-  const uploads = createHttp({ stepTimeoutMs: 60_000, deadlineMs: 60_000 })
+  const api = createHttp({ proxies, stepTimeoutMs: apiTimeoutMs, connections: 1024 })
+  const uploads = createHttp({ proxies, stepTimeoutMs: 60_000, deadlineMs: 60_000 })
   return {
     tokens,
     api,
@@ -89,14 +108,17 @@ const SUSPENDED_MS = 1_000
 /** Creates a keep-alive pool for calls to the platform. */
 export function createHttp(options: HttpOptions = {}): Http {
   const { connectTimeoutMs = 5_000, stepTimeoutMs = 5_000, deadlineMs: poolDeadlineMs = 8_000 } = options
-  const agent = new Agent({
-    connect: { timeout: connectTimeoutMs },
-    headersTimeout: stepTimeoutMs,
-    bodyTimeout: stepTimeoutMs,
-    keepAliveTimeout: 30_000,
-    connections: options.connections ?? 64,
-    maxResponseSize: options.maxBytes ?? 8 * 1024 * 1024,
-  })
+  const agent = createDispatcher(
+    {
+      connect: { timeout: connectTimeoutMs },
+      headersTimeout: stepTimeoutMs,
+      bodyTimeout: stepTimeoutMs,
+      keepAliveTimeout: 30_000,
+      connections: options.connections ?? 64,
+      maxResponseSize: options.maxBytes ?? 8 * 1024 * 1024,
+    },
+    options.proxies ?? null,
+  )
   return {
     send({ method, url, headers, body, deadlineMs = poolDeadlineMs }) {
       return withDeadline(Math.min(deadlineMs, poolDeadlineMs), (signal) =>
@@ -111,6 +133,13 @@ export function createHttp(options: HttpOptions = {}): Http {
     },
     close: () => agent.destroy(),
   }
+}
+
+/** Creates a keep-alive pool that uses the proxies, if there are any. */
+export function createDispatcher(options: Agent.Options, proxies: Proxies | null): Dispatcher {
+  if (!proxies) return new Agent(options)
+  const { httpsProxy = '', httpProxy = '', noProxy } = proxies
+  return new EnvHttpProxyAgent({ ...options, httpsProxy, httpProxy, noProxy })
 }
 
 /** Rejects after `ms` and aborts the work, which frees its connection. */

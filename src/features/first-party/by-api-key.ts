@@ -46,14 +46,14 @@ export async function openByApiKey(
     api: apiSettings,
     credentials: requiredFirstPartySettings,
   })
-  const { apiUrl: baseUrl, rateLimit } = settings.api
+  const { apiUrl: baseUrl, rateLimit, proxies } = settings.api
   const credentials = {
     ...settings.credentials,
     tenantId: (tenant ?? settings.credentials.tenantId) || undefined,
   }
   const log = createLog('silent')
   const { store } = await createStore(settings.store, log)
-  const http = createHttpPools()
+  const http = createHttpPools({ proxies })
   const close = async () => {
     await Promise.all([http.close(), store.close()])
   }
