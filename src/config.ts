@@ -122,6 +122,9 @@ export const oauthSettings = settingsGroup({
       .default(AUTHORIZE_PATH),
     PLATFORM_AUTHORIZE_PARAMS: authorizeParams(),
     PLATFORM_PKCE: field.flag(true),
+    PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD: field
+      .oneOf(['client_secret_post', 'client_secret_basic'])
+      .default('client_secret_post'),
     SANDBOX_URL: sandboxUrl(env),
   }),
   build: (values) => ({
@@ -134,6 +137,7 @@ export const oauthSettings = settingsGroup({
     /** Parameters that the authorization URL has in addition to those of the flow. */
     authorizeParams: values.PLATFORM_AUTHORIZE_PARAMS,
     pkce: values.PLATFORM_PKCE,
+    tokenEndpointAuthMethod: values.PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD,
     /** The sandbox's address, if the platform is the sandbox: pages link to it. */
     sandboxUrl: values.SANDBOX_URL,
   }),

@@ -72,6 +72,7 @@ test('good settings make a config; addresses lose their closing slash', () => {
     authorizePath: '/authorize',
     authorizeParams: {},
     pkce: true,
+    tokenEndpointAuthMethod: 'client_secret_post',
     proxies: null,
     rateLimit: { limit: 100, windowMs: 30_000 },
   })
@@ -137,6 +138,7 @@ test.each([
   ['REDIS_URL', 'localhost:6379'],
   ['REDIS_PLAINTEXT', '1'],
   ['PLATFORM_AUTHORIZE_PATH', 'authorize'],
+  ['PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD', 'private_key_jwt'],
   ['PLATFORM_AUTHORIZE_PARAMS', 'state=fixed'],
   ['PLATFORM_SCOPES', 'le"ads'],
   ['PLATFORM_API_URL', 'https://user:password@api.example'],

@@ -165,6 +165,16 @@ test('the changelog names every renamed setting', async () => {
 })
 
 describe('docs/troubleshooting.md', () => {
+  test('has every finding of the doctor, and no other', () => {
+    const sources = [...files('src/doctor/*.ts'), 'src/cli/doctor.ts', ...files('src/features/*/check.ts')]
+    const ids = sources.flatMap((file) => [
+      ...all(read(file), /'([a-z-]+\.[a-z-]+)'/g),
+      ...all(read(file), /(?:failure|warning)\('([a-z-]+)'/g),
+    ])
+    const documented = rows(read('docs/troubleshooting.md'), 'Finding').flatMap(([id]) => codeIn(id))
+    expect(documented.toSorted()).toEqual([...new Set(ids)].sort())
+  })
+
   /**
    * The codes are read from the source, as they have no list in common: the `code` of error classes, the second argument
    * of errors that are created with a status, the `code` in object literals, and the keys of TITLES, FAILURES and

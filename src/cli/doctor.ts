@@ -1,71 +1,72 @@
-/** `npm run doctor`: checks the settings, the store and the platform's URLs. Exits with 1 if a check fails. */
+/**
+ * `npm run doctor`: checks the settings, the store, the platform's addresses and our registration there. Exits with 1 if
+ * a check fails, and with `--strict` with 2 if there are warnings. `--json` prints an array of findings.
+ */
 import '../runtime/env-file.ts'
+import { parseArgs } from 'node:util'
 import type { Config } from '../config.ts'
-import { redirectUrls } from '../connect/authorization/routes.ts'
-import { createHttp } from '../connect/platform/http.ts'
-import { type KeyValueStore, StoreUnavailableError } from '../connect/store/store.ts'
-import { createDependencies } from '../dependencies.ts'
-import type { Finding } from '../features/feature.ts'
+import { runDoctor } from '../doctor/doctor.ts'
+import { type Finding, failure, ok } from '../doctor/finding.ts'
+import { notOpened } from '../doctor/store.ts'
 import { features } from '../features/index.ts'
+import { createStore } from '../runtime/create-store.ts'
+import { protectDataDir } from '../runtime/data-dir.ts'
 import { createLog } from '../runtime/log.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
-import { ready } from '../runtime/store-ready.ts'
+import { ConfigError } from '../settings/read.ts'
 
-let healthy = true
-function print({ ok, text }: Finding): void {
-  if (!ok) healthy = false
-  console.log(`${ok ? 'ok   ' : 'FAIL '} ${text}`)
-}
+const LABELS = { ok: 'ok   ', warning: 'warn ', failure: 'FAIL ' }
 
-async function checkStore(store: KeyValueStore, config: Config): Promise<void> {
+async function* findings(): AsyncGenerator<Finding> {
+  let config: Config
   try {
-    await ready(store)
-    print({ ok: true, text: `store: ${store.description}` })
-    for (const warning of await store.warnings()) console.log(`warn  ${warning}`)
-    let connections = 0
-    for await (const { value } of store.scan('connection')) {
-      connections++
-      const keyId = value.split('.')[1]
-      if (!config.tokenEncryptionKeys.some(({ id }) => id === keyId))
-        print({
-          ok: false,
-          text: `a connection is encrypted with the missing key "${keyId}": add it to TOKEN_ENCRYPTION_KEYS`,
-        })
-    }
-    print({ ok: true, text: `store: ${connections} connections` })
+    config = configOf(process.env)
   } catch (error) {
-    const reason = error instanceof StoreUnavailableError ? error.reason : (error as Error).message
-    print({ ok: false, text: `store: ${reason}` })
+    yield* settingsFindings(error)
+    return
+  }
+  yield ok('settings', 'settings: complete')
+  const { store, finding } = await openStore(config)
+  if (finding) yield finding
+  try {
+    yield* runDoctor({ config, store, features })
+  } finally {
+    await store?.close()
   }
 }
 
-/** Checks that the platform's URLs respond, with any status. */
-async function checkAddresses({ platform }: Config): Promise<void> {
-  const http = createHttp({ connectTimeoutMs: 3_000, stepTimeoutMs: 3_000, deadlineMs: 4_000 })
-  for (const name of ['appUrl', 'authUrl', 'apiUrl'] as const) {
-    const url = platform[name]
-    await http.send({ method: 'GET', url }).then(
-      ({ status }) => print({ ok: true, text: `platform ${name}: ${url} responds (${status})` }),
-      (error: { reason?: string }) => print({ ok: false, text: `platform ${name}: ${url}: ${error.reason}` }),
-    )
+function settingsFindings(error: unknown): Finding[] {
+  if (!(error instanceof ConfigError)) return [notOpened(error)]
+  return error.problems.map((problem) => {
+    const [setting = ''] = problem.split(' ')
+    return failure('settings', problem, { setting })
+  })
+}
+
+async function openStore(config: Config) {
+  try {
+    protectDataDir(config.dataDir)
+    const { store } = await createStore(config, createLog('silent'))
+    return { store, finding: undefined }
+  } catch (error) {
+    return { store: undefined, finding: notOpened(error) }
   }
-  await http.close()
 }
 
 try {
-  const config = configOf(process.env)
-  print({ ok: true, text: 'settings: complete' })
-  const { store, context, close } = await createDependencies(config, createLog('silent'), features)
-  await checkStore(store, config)
-  await checkAddresses(config)
-  for (const { name, check } of features)
-    for (const finding of (await check?.(context, config.features[name])) ?? []) print(finding)
-  await close()
-  console.log(
-    `      redirect URLs to register with the platform: ${redirectUrls(config.baseUrl).join(' and ')}`,
-  )
+  const { values } = parseArgs({ options: { json: { type: 'boolean' }, strict: { type: 'boolean' } } })
+  const found: Finding[] = []
+  for await (const finding of findings()) {
+    found.push(finding)
+    const { id, status, text } = finding
+    if (!values.json) console.log(`${LABELS[status]} ${text}${status === 'ok' ? '' : ` [${id}]`}`)
+  }
+  if (values.json) console.log(JSON.stringify(found, null, 2))
+  const has = (status: Finding['status']) => found.some((finding) => finding.status === status)
+  if (!values.json && (has('failure') || has('warning')))
+    console.log('\ndocs/troubleshooting.md explains each id in brackets.')
+  process.exitCode = has('failure') ? 1 : has('warning') && values.strict ? 2 : 0
 } catch (error) {
   fail(error)
 }
-process.exit(healthy ? 0 : 1)

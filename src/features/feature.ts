@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import type { Connect, ConnectionRef, EncryptionKey, KeyValueStore } from '../connect/index.ts'
-import type { HttpPools } from '../connect/platform/http.ts'
+import type { Http, HttpPools } from '../connect/platform/http.ts'
 import type { ReencryptResult } from '../connect/vault/connection-repository.ts'
 import type { SettingsGroup } from '../settings/read.ts'
 import type { ConnectionTest } from '../web/connection-actions.ts'
@@ -23,7 +23,7 @@ export interface Feature<Settings = unknown> {
   /** Creates what it adds to a running app. */
   create?(context: FeatureContext, settings: Settings): FeatureParts
   /** Runs its checks for `npm run doctor`. */
-  check?(context: FeatureContext, settings: Settings): Promise<Finding[]>
+  check?(context: CheckContext, settings: Settings): Promise<Finding[]>
   /** Prepares its files in `DATA_DIR` for `npm run demo`. */
   prepareDemo?(dataDir: string): Promise<void>
 }
@@ -56,6 +56,14 @@ export interface FeatureContext {
   sections(page: string): PageSection[]
   /** Returns the tests of connections that all features offer. */
   connectionTests(): ConnectionTest[]
+}
+
+/** What the checks of a feature can use. */
+export interface CheckContext {
+  /** Goes through the proxies, with short timeouts. */
+  readonly http: Http
+  /** `{base_url}`. */
+  readonly apiUrl: string
 }
 
 /** What a feature adds to a running app; all of it is optional. */
@@ -108,8 +116,16 @@ export interface PageSection {
   ): Promise<{ data: Record<string, unknown>; json: Record<string, unknown> }>
 }
 
-/** One result of `npm run doctor`. */
+/** One result of `npm run doctor`; `docs/troubleshooting.md` has each id with its cure. */
 export interface Finding {
-  ok: boolean
+  /** Stable, for scripts: `consent.client-id`. */
+  id: string
+  /** `warning`: the app works, but something should be changed or could not be proven. */
+  status: 'ok' | 'warning' | 'failure'
+  /** One line: what was checked, what came back, and what to change. */
   text: string
+  /** The setting to change. */
+  setting?: string
+  /** Its likely value, if that can be told and is no secret. */
+  value?: string
 }

@@ -109,7 +109,7 @@ function configurationOf(options: IdentityOptions): Configuration {
       userinfo: { enabled: false },
       rpInitiatedLogout: { enabled: false },
     },
-    extraParams: ['bxcontext'],
+    extraParams: { bxcontext: refuseUnknownScopes },
     findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
     interactions: { url: (_ctx, { uid }) => `/consent/${uid}` },
     // Only this consent can supply the grant, so every visit to the consent page asks again.
@@ -138,6 +138,13 @@ function configurationOf(options: IdentityOptions): Configuration {
       options.renderError(ctx.res as Response, ctx.status || 400, error_description ?? error)
     },
   }
+}
+
+/** The provider calls this for each authorization request; by itself, it leaves out scopes that it does not know. */
+function refuseUnknownScopes(ctx: KoaContextWithOIDC): void {
+  const names = String(ctx.oidc.body?.scope ?? ctx.query.scope ?? '').split(' ')
+  const unknown = names.find((name) => name !== '' && !(name in SCOPES))
+  if (unknown) throw new errors.InvalidScope('unknown scope', unknown)
 }
 
 const isShortLived = (ctx: KoaContextWithOIDC, faults: Faults) =>

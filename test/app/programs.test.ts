@@ -140,39 +140,6 @@ describe('the command', () => {
     expect(one.output()).not.toBe(two.output())
   })
 
-  test('doctor checks settings, store and platform, and fails if one of them does not respond', async () => {
-    const program = started(run('src/cli/doctor.ts', testEnv({ ...PLATFORM, DATA_DIR: temp.dir })))
-    expect(await program.exited).toBe(1)
-    expect(program.output()).toContain('ok    settings: complete')
-    expect(program.output()).toContain('ok    store: embedded SQLite')
-    expect(program.output()).toContain('FAIL  platform authUrl')
-    expect(program.output()).toContain('http://localhost:3000/connect/callback')
-  })
-
-  test.skipIf(!REDIS)(
-    `doctor warns of a Redis that may evict, and names an encryption key that is missing${withRedis}`,
-    async () => {
-      const redis = await startRedis('--maxmemory-policy', 'allkeys-lru')
-      await storeConnection(openRedis({ urls: [redis.url] }), newKey('lost'))
-      const program = started(run('src/cli/doctor.ts', testEnv({ ...PLATFORM, REDIS_URL: redis.url })))
-      expect(await program.exited).toBe(1)
-      expect(program.output()).toContain('warn  Redis may evict')
-      expect(program.output()).toContain(
-        'FAIL  a connection is encrypted with the missing key "lost": add it to TOKEN_ENCRYPTION_KEYS',
-      )
-      await redis.close()
-    },
-  )
-
-  test('doctor names settings that are missing, and does not mention a missing .env', async () => {
-    const program = started(run('src/cli/doctor.ts', { DATA_DIR: temp.dir }, { cwd: temp.dir }))
-    expect(await program.exited).toBe(1)
-    expect(program.output()).toContain('PLATFORM_CLIENT_ID is required')
-    expect(program.output()).not.toMatch(/\.env not found/)
-    const packageJson = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-    expect(packageJson).not.toContain('--env-file')
-  })
-
   test.skipIf(!REDIS)(`reencrypt waits for Redis and encrypts with the first key${withRedis}`, async () => {
     const redis = await startRedis()
     const [older, newer] = [newKey('old'), newKey('new')]

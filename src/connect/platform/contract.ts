@@ -25,6 +25,9 @@ export const TOKEN_PATH = '/oauth/token'
 /** given 5.3.6 for refresh; assumed for the consent url and the exchange: the bxcontext travels under this name. */
 export const BXCONTEXT_PARAMETER = 'bxcontext'
 
+/** given 4.1: a path below `{base_url}` that answers 401 without a token; `npm run doctor` calls it. */
+export const API_CHECK_PATH = '/catalogues'
+
 /** assumed: OData paging, and the header that carries the total when `$count=true`. */
 export const PAGING = { top: '$top', skip: '$skip', orderBy: '$orderby', count: '$count' } as const
 export const TOTAL_HEADER = 'x-odata-total-count'
@@ -127,6 +130,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     topic: 'The body of the token request',
     assumed:
       'Form-encoded: `grant_type`, `client_id`, `client_secret` and `bxcontext` on exchange and refresh alike; `redirect_uri` and `code_verifier` on exchange.',
+    setting: '`PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD`, `PLATFORM_PKCE`',
   },
   {
     id: 'token-response',

@@ -1,6 +1,6 @@
 import * as client from 'openid-client'
 import { type EventResponse, publish, tokenRequestChannel, withoutEffect } from '../events.ts'
-import { mask } from '../masking.ts'
+import { mask, Secret } from '../masking.ts'
 import { fieldOf } from './api.ts'
 import { BXCONTEXT_PARAMETER, START_PAGE, TOKEN_PATH, tokenResponseSchema } from './contract.ts'
 import {
@@ -66,7 +66,17 @@ export interface OAuthOptions {
   /** Additional parameters of the authorization url, such as an `audience`. */
   authorizeParams: Readonly<Record<string, string>>
   pkce: boolean
+  /** How token requests carry the client id and the secret (RFC 6749 section 2.3.1); in the body by default. */
+  tokenEndpointAuthMethod?: TokenEndpointAuthMethod
   http: Http
+}
+
+/** Named as in RFC 7591 section 2. */
+export type TokenEndpointAuthMethod = 'client_secret_post' | 'client_secret_basic'
+
+const CLIENT_AUTHENTICATION = {
+  client_secret_post: client.ClientSecretPost,
+  client_secret_basic: client.ClientSecretBasic,
 }
 
 /** Random values for PKCE (RFC 7636 section 4.1) and `state` (RFC 6749 section 10.12). */
@@ -76,6 +86,7 @@ export const randomState = client.randomState
 /** The OAuth requests of the delegated flow. openid-client builds and checks them; our HTTP pool sends them. */
 export function createOAuth(options: OAuthOptions): OAuth {
   const authUrl = options.authUrl.replace(/\/+$/, '')
+  const authenticate = CLIENT_AUTHENTICATION[options.tokenEndpointAuthMethod ?? 'client_secret_post']
   const config = new client.Configuration(
     {
       issuer: authUrl,
@@ -84,7 +95,7 @@ export function createOAuth(options: OAuthOptions): OAuth {
     },
     options.clientId,
     {},
-    client.ClientSecretPost(options.clientSecret),
+    authenticate(options.clientSecret),
   )
   config[client.customFetch] = (url, request) => tokenRequest(options.http, url, request)
   // config.ts requires https in production; plain http is for a sandbox on the same machine.
@@ -162,7 +173,7 @@ async function tokenRequest(http: Http, url: string, { headers, body }: client.C
     response = await http.send({ method: 'POST', url, headers, body: form })
   } finally {
     if (tokenRequestChannel.hasSubscribers)
-      withoutEffect(() => publishTokenRequest(url, form, response, startedAt))
+      withoutEffect(() => publishTokenRequest({ url, form, headers }, response, startedAt))
   }
   const json = parseJson(response.text)
   if (response.status < 200 || response.status > 299 || json === undefined) throw tokenFailure(response, json)
@@ -183,34 +194,47 @@ async function tokenRequest(http: Http, url: string, { headers, body }: client.C
 }
 
 function publishTokenRequest(
-  url: string,
-  form: string,
+  { url, form, headers }: { url: string; form: string; headers: Record<string, string> },
   response: HttpResponse | undefined,
   startedAt: number,
 ): void {
   const json = parseJson(response?.text ?? '')
   const isObject = typeof json === 'object' && json !== null
-  const { request, answer, headers } = mask({
+  const { authorization } = headers
+  const masked = mask({
     request: new URLSearchParams(form),
+    // The response may repeat the secret that the header has.
+    credentials: authorization ? [['client_secret', secretOf(authorization)]] : [],
     answer: isObject ? Object.entries(json) : [],
     headers: responseHeaders(response),
   })
   const answered: EventResponse | undefined = response && {
     status: response.status,
-    headers,
-    parameters: answer,
+    headers: masked.headers,
+    parameters: masked.answer,
     ...(!isObject && { bodyLength: response.text.length }),
   }
   const contentType = { name: 'content-type', value: 'application/x-www-form-urlencoded' }
+  const credentials = authorization
+    ? [{ name: 'authorization', value: new Secret('client_secret', authorization) }]
+    : []
   publish(
     tokenRequestChannel,
     {
-      request: { method: 'POST', url, headers: [contentType], parameters: request },
+      request: { method: 'POST', url, headers: [contentType, ...credentials], parameters: masked.request },
       ...(answered && { response: answered }),
     },
     {},
     startedAt,
   )
+}
+
+/** The client secret in a header of HTTP Basic authentication, whose parts are form-encoded (RFC 6749 section 2.3.1). */
+function secretOf(authorization: string): string {
+  const [, secret = ''] = Buffer.from(authorization.replace(/^Basic /, ''), 'base64')
+    .toString()
+    .split(':')
+  return new URLSearchParams(`secret=${secret}`).get('secret') ?? ''
 }
 
 /** Error codes that mean a wrong configuration of this app (RFC 6749 section 5.2). */

@@ -188,7 +188,8 @@ const socket = {
 }
 
 function createSingleClient(url: string) {
-  return createClient({ url, socket, scripts, disableOfflineQueue: true, commandOptions })
+  // A copy: the client adds `tls` to it, as the url says.
+  return createClient({ url, socket: { ...socket }, scripts, disableOfflineQueue: true, commandOptions })
 }
 
 /** A cluster client has all the commands of a single one that we use, but its type differs. */

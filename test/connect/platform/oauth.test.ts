@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { tokenRequestChannel } from '../../../src/connect/events.ts'
 import { createHttp } from '../../../src/connect/platform/http.ts'
 import { createOAuth, type OAuthOptions } from '../../../src/connect/platform/oauth.ts'
+import { serve } from '../../support/ports.ts'
 import { oauthError, startTokenEndpoint, type TokenEndpoint, tokens } from '../../support/token-endpoint.ts'
 
 let endpoint: TokenEndpoint
@@ -77,6 +79,36 @@ describe('the code exchange', () => {
       expect(await names({ business_name: name, user_name: name })).toEqual({})
     },
   )
+
+  test('sends the client id and the secret in a header if the platform wants HTTP Basic, and publishes neither', async () => {
+    const events: unknown[] = []
+    const subscriber = (event: unknown) => void events.push(event)
+    tokenRequestChannel.subscribe(subscriber)
+    let authorization = ''
+    const server = await serve((req, res) => {
+      authorization = req.headers.authorization ?? ''
+      res.writeHead(401, { 'content-type': 'application/json' })
+      // A server may repeat what it was sent.
+      res.end(JSON.stringify({ error: 'invalid_client', error_description: 'a+secret/with=signs is wrong' }))
+    })
+    const basic = oauth({
+      authUrl: `http://127.0.0.1:${server.port}`,
+      tokenEndpointAuthMethod: 'client_secret_basic',
+    })
+    await expect(basic.refresh({ refreshToken: 'r1234567', bxcontext: 'ctx' })).rejects.toThrow()
+    tokenRequestChannel.unsubscribe(subscriber)
+    await server.close()
+    const encoded = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString()
+    expect(encoded.split(':').map((part) => new URLSearchParams(`v=${part}`).get('v'))).toEqual([
+      'client id',
+      'a+secret/with=signs',
+    ])
+    expect(events).toHaveLength(1)
+    const published = JSON.stringify(events)
+    expect(published).toContain('authorization')
+    expect(published).not.toContain('a+secret/with=signs')
+    expect(published).not.toContain(authorization)
+  })
 
   test('sends code, redirect_uri, verifier, bxcontext and credentials as a form, once', async () => {
     endpoint.answers(tokens({ refresh_token: 'r', scope: 'leads catalogues', expires_in: 60 }))

@@ -1,0 +1,43 @@
+import { API_CHECK_PATH } from '../connect/platform/contract.ts'
+import { failure, isResponse, noAnswer, ok, warning } from './finding.ts'
+import { type DoctorHttp, excerptOf, type Response } from './http.ts'
+import type { AddressCheck, Platform } from './platform.ts'
+
+const SETTING = 'PLATFORM_API_URL'
+
+/** Calls the API without a token: it must answer 401, and with JSON if it answers with a body. */
+export async function checkApi(http: DoctorHttp, { apiUrl }: Platform): Promise<AddressCheck> {
+  const url = apiUrl.replace(/\/+$/, '') + API_CHECK_PATH
+  const answer = await http.send(url)
+  if (!isResponse(answer)) return { findings: [noAnswer([SETTING], url, answer)] }
+  const { status } = answer
+  if (isApi(answer)) return { findings: [ok('api', `${SETTING}: ${url} asks for a token (${status})`)] }
+  const said = `${status}${excerptOf(answer)}`
+  if (status >= 500 || status === 429) {
+    const text = `${SETTING}: ${url} answered ${status}. Try again later; if it persists, check the address`
+    return { findings: [warning('api.unavailable', text, { setting: SETTING })] }
+  }
+  if (status >= 200 && status < 300 && answer.json !== undefined) {
+    const text = `${SETTING}: ${url} answered ${status} without a token, so it may not be the platform's API. Check the address`
+    return { findings: [warning('api.open', text, { setting: SETTING })] }
+  }
+  if ([404, 410].includes(status)) {
+    const text = `${SETTING}: ${url} does not exist (${said}). Check the address: it may need a prefix such as /api or /v1`
+    return { findings: [failure('api.not-found', text, { setting: SETTING })], isWrong: true }
+  }
+  if (/html/i.test(answer.contentType) || (status >= 200 && status < 400)) {
+    const text = `${SETTING}: ${url} is not the API: it answered a page or a redirect (${said}) instead of 401 with JSON. Check the address and its path`
+    return { findings: [failure('api.not-json', text, { setting: SETTING })], isWrong: true }
+  }
+  const text = `${SETTING}: ${url} answered ${said} instead of 401. Check the address; the app refreshes a token only after 401`
+  return { findings: [warning('api.unexpected', text, { setting: SETTING })] }
+}
+
+/** Whether the API is below this address. */
+export async function isApiAt(http: DoctorHttp, apiUrl: string): Promise<boolean> {
+  const answer = await http.send(apiUrl.replace(/\/+$/, '') + API_CHECK_PATH)
+  return isResponse(answer) && isApi(answer)
+}
+
+const isApi = ({ status, contentType, json, text }: Response) =>
+  status === 401 && (json !== undefined || text === '' || !/html/i.test(contentType))

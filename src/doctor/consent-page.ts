@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto'
+import { redirectUrls } from '../connect/authorization/routes.ts'
+import { createOAuth, randomCodeVerifier } from '../connect/platform/oauth.ts'
+import { type Finding, failure, isResponse, noAnswer, ok, warning } from './finding.ts'
+import { type Answer, type DoctorHttp, excerptOf, isSameAnswer, type Response } from './http.ts'
+import { type AddressCheck, discover, hostOf, type Platform } from './platform.ts'
+
+const SETTING = 'PLATFORM_AUTH_URL'
+
+export interface ConsentCheck extends AddressCheck {
+  /** Whether the page accepts our client id and refuses a made-up one; undefined if that could not be told. */
+  isClientKnown?: boolean
+}
+
+/**
+ * Opens the consent page as a browser without a login does. `isClientKnown`: what the token endpoint said about the client
+ * id and the secret.
+ */
+export async function checkConsentPage(
+  http: DoctorHttp,
+  platform: Platform,
+  isClientKnown: boolean | undefined,
+): Promise<ConsentCheck> {
+  const redirectUri = redirectUrls(platform.baseUrl)[1] ?? ''
+  const open = async (changes: Changes = {}) => {
+    const url = await consentUrl({ ...platform, ...changes }, changes.redirectUri ?? redirectUri)
+    return http.open(url, redirectUri)
+  }
+  const answer = await open()
+  const page = platform.authUrl.replace(/\/+$/, '') + platform.authorizePath
+  if (!isResponse(answer)) return { findings: [noAnswer([SETTING], page, answer)] }
+  const madeUpClient = await open({ clientId: madeUp() })
+  const consent: Consent = { answer, madeUpClient, open, page, platform, redirectUri, http, isClientKnown }
+  if (!isAccepted(answer)) return { findings: [await explain(consent)] }
+  const what = describeAccepted(answer, page)
+  if (!isSameAnswer(answer, madeUpClient)) {
+    const settings = 'PLATFORM_AUTH_URL, PLATFORM_CLIENT_ID, PLATFORM_SCOPES, BASE_URL'
+    const proven = ok('consent', `${settings}: ${page} ${what}, and refuses an unknown client`)
+    return { findings: [proven, ...(await withoutPkce(consent))], isClientKnown: true }
+  }
+  const missing = await open({ authorizePath: '/doctor-check-no-such-page' })
+  if (isSameAnswer(answer, missing)) {
+    const text = `PLATFORM_AUTHORIZE_PATH: ${page} ${what}, and so does any other path there, so this may not be the consent page. Open it in a browser and check the path`
+    return { findings: [warning('consent.not-proven', text, { setting: 'PLATFORM_AUTHORIZE_PATH' })] }
+  }
+  const text = `PLATFORM_AUTH_URL: ${page} ${what} before it checks the client id, the redirect url and the scopes`
+  return { findings: [ok('consent', text)] }
+}
+
+type Changes = Partial<Platform> & { redirectUri?: string }
+
+interface Consent {
+  answer: Response
+  madeUpClient: Answer
+  /** Opens the page with other settings. */
+  open(changes: Changes): Promise<Answer>
+  page: string
+  platform: Platform
+  redirectUri: string
+  http: DoctorHttp
+  isClientKnown: boolean | undefined
+}
+
+const madeUp = () => `doctor-check-${randomBytes(16).toString('hex')}`
+
+function consentUrl(platform: Platform, redirectUri: string): Promise<URL> {
+  const unused = { send: () => Promise.reject(new Error('not used')), close: async () => {} }
+  return createOAuth({ ...platform, http: unused }).authorizationUrl({
+    bxcontext: 'doctor-check',
+    state: madeUp(),
+    codeVerifier: randomCodeVerifier(),
+    redirectUri,
+  })
+}
+
+/** Without PKCE, an attacker who sees the code may use it (RFC 9700 section 2.1.1). */
+async function withoutPkce({ open, page, platform }: Consent): Promise<Finding[]> {
+  if (platform.pkce) return []
+  const setting = 'PLATFORM_PKCE'
+  if (isAccepted(await open({ pkce: true }))) {
+    const text = `${setting}: the code is not protected by PKCE, which ${page} accepts. Set ${setting}=true`
+    return [warning('pkce.off', text, { setting, value: 'true' })]
+  }
+  const text = `${setting}: the code is not protected by PKCE, which ${page} refuses. Ask the platform's support team to allow it`
+  return [warning('pkce.off', text, { setting })]
+}
+
+/** Errors that say no more than that nobody is logged in (OpenID Connect Core, section 3.1.2.6). */
+const NEEDS_PERSON =
+  /^(access_denied|login_required|interaction_required|consent_required|account_selection_required)$/
+
+const oauthError = (answer: Response) => answer.location?.searchParams.get('error') ?? undefined
+
+function isAccepted(answer: Answer): answer is Response {
+  if (!isResponse(answer)) return false
+  const error = oauthError(answer)
+  if (error !== undefined) return NEEDS_PERSON.test(error)
+  if (answer.json !== undefined) return false
+  return (answer.status >= 200 && answer.status < 300) || answer.location !== undefined
+}
+
+/** Finds out why the page is refused: one setting is changed at a time, until the page is accepted or answers as before. */
+async function explain(consent: Consent): Promise<Finding> {
+  for (const cause of [wrongPath, pkce, scopes, redirectUriOrClient, parameters]) {
+    const finding = await cause(consent)
+    if (finding) return finding
+  }
+  const { answer, page } = consent
+  const text = `PLATFORM_AUTH_URL: ${page} refuses the consent url (${describe(answer)}). Compare it with the platform's documentation: ${SETTINGS}`
+  return failure('consent.rejected', text, { setting: SETTING })
+}
+
+const SETTINGS =
+  'PLATFORM_CLIENT_ID, BASE_URL, PLATFORM_SCOPES, PLATFORM_AUTHORIZE_PATH, PLATFORM_AUTHORIZE_PARAMS, PLATFORM_PKCE'
+
+/** Paths of consent pages that are in use elsewhere. */
+const COMMON_PATHS = ['/authorize', '/oauth/authorize', '/oauth2/authorize', '/connect/authorize', '/auth']
+
+async function wrongPath({ answer, open, page, platform, http }: Consent): Promise<Finding | undefined> {
+  const missing = await open({ authorizePath: '/doctor-check-no-such-page' })
+  if (![404, 405, 410].includes(answer.status) && !isSameAnswer(answer, missing)) return undefined
+  const setting = 'PLATFORM_AUTHORIZE_PATH'
+  const base = platform.authUrl.replace(/\/+$/, '')
+  const found = await discover(http, platform.authUrl)
+  const listed = found?.authorizationEndpoint
+  const paths = listed?.startsWith(`${base}/`) ? [listed.slice(base.length)] : COMMON_PATHS
+  for (const value of paths.filter((path) => path !== platform.authorizePath)) {
+    const other = await open({ authorizePath: value })
+    if (!isResponse(other) || [404, 405, 410].includes(other.status) || isSameAnswer(other, missing)) continue
+    const text = `${setting}: ${page} does not exist (${describe(answer)}). Set ${setting}=${value}`
+    return failure('consent.not-found', text, { setting, value })
+  }
+  const text = `${setting}: ${page} does not exist (${describe(answer)}). Ask the platform's support team for the path of the consent page below ${SETTING}`
+  return failure('consent.not-found', text, { setting })
+}
+
+async function pkce({ answer, open, page, platform }: Consent): Promise<Finding | undefined> {
+  if (!isAccepted(await open({ pkce: !platform.pkce }))) return undefined
+  const setting = 'PLATFORM_PKCE'
+  const value = String(!platform.pkce)
+  const [id, what] = platform.pkce
+    ? ['consent.pkce-rejected', 'refuses a PKCE challenge']
+    : ['consent.pkce-required', 'requires a PKCE challenge']
+  return failure(id, `${setting}: ${page} ${what} (${describe(answer)}). Set ${setting}=${value}`, {
+    setting,
+    value,
+  })
+}
+
+async function scopes({ answer, open, page, platform }: Consent): Promise<Finding | undefined> {
+  const setting = 'PLATFORM_SCOPES'
+  const accepted: string[] = []
+  if (platform.scopes.length > 1)
+    for (const scope of platform.scopes) if (isAccepted(await open({ scopes: [scope] }))) accepted.push(scope)
+  const refused = platform.scopes.filter((scope) => !accepted.includes(scope)).join(' ')
+  if (accepted.length > 0 && refused !== '') {
+    const value = accepted.join(' ')
+    const text = `${setting}: ${page} refuses the scope ${refused} (${describe(answer)}) and accepts ${value}. Correct its name, or ask the platform's support team for it`
+    return failure('consent.scope', text, { setting, value })
+  }
+  if (oauthError(answer) !== 'invalid_scope' && !isAccepted(await open({ scopes: [] }))) return undefined
+  const text = `${setting}: ${page} refuses the scopes ${platform.scopes.join(' ')} (${describe(answer)}). Ask the platform's support team for their names`
+  return failure('consent.scope', text, { setting })
+}
+
+/** Both are refused on a page of the platform, because an unknown address must not get an answer (RFC 6749, 4.1.2.1). */
+async function redirectUriOrClient(consent: Consent): Promise<Finding | undefined> {
+  const { answer, madeUpClient, open, page, platform, redirectUri, isClientKnown } = consent
+  const isLikeUnknownClient = isSameAnswer(answer, madeUpClient)
+  const unregistered = await open({ redirectUri: `${platform.baseUrl}/doctor-check/unregistered` })
+  const isLikeUnregistered = isSameAnswer(answer, unregistered)
+  if (isLikeUnknownClient && !(isLikeUnregistered && isClientKnown)) {
+    const text = `PLATFORM_CLIENT_ID: ${page} does not know ${platform.clientId} (${describe(answer)}). Compare it with your registration`
+    return failure('consent.client-id', text, { setting: 'PLATFORM_CLIENT_ID' })
+  }
+  if (!isLikeUnregistered) return undefined
+  const text = `BASE_URL: ${page} refuses the redirect url ${redirectUri} (${describe(answer)}). Register it with the platform, or set BASE_URL to the origin that is registered`
+  return failure('consent.redirect-uri', text, { setting: 'BASE_URL' })
+}
+
+async function parameters({ answer, open, page, platform }: Consent): Promise<Finding | undefined> {
+  const setting = 'PLATFORM_AUTHORIZE_PARAMS'
+  for (const name of ['audience', 'resource']) {
+    const params = { ...platform.authorizeParams, [name]: platform.apiUrl }
+    if (name in platform.authorizeParams || !isAccepted(await open({ authorizeParams: params }))) continue
+    const value = new URLSearchParams(params).toString()
+    const text = `${setting}: ${page} requires the parameter ${name} (${describe(answer)}). Ask the platform's support team for its value; ${setting}=${value} is accepted`
+    return failure('consent.parameters', text, { setting, value })
+  }
+  const said = `${answer.location?.searchParams.get('error_description') ?? ''} ${answer.text}`
+  const [name] = /\b(audience|resource|prompt|tenant|realm)\b/i.exec(said) ?? []
+  if (!name) return undefined
+  const text = `${setting}: ${page} refuses the consent url and mentions ${name} (${describe(answer)}). Set ${setting}=${name.toLowerCase()}=… with the value from the platform's documentation`
+  return failure('consent.parameters', text, { setting })
+}
+
+function describeAccepted({ location, url }: Response, page: string): string {
+  if (location) return `asks for a login at ${hostOf(location)}`
+  return url.href.startsWith(`${page}?`) ? 'is a page' : 'asks for a login'
+}
+
+function describe(answer: Response): string {
+  const error = oauthError(answer)
+  if (!error) return `${answer.status}${excerptOf(answer)}`
+  const description = answer.location?.searchParams.get('error_description')
+  const text = description ? `${error}: ${description}` : error
+  return text
+    .replace(/[\w-]{30,}/g, '…')
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .slice(0, 160)
+}

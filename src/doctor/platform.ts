@@ -1,0 +1,195 @@
+import type { Config } from '../config.ts'
+import { redirectUrls } from '../connect/authorization/routes.ts'
+import { checkApi, isApiAt } from './api.ts'
+import { type ConsentCheck, checkConsentPage } from './consent-page.ts'
+import { type Finding, failure, isResponse, noAnswer, ok, warning } from './finding.ts'
+import type { DoctorHttp, Response } from './http.ts'
+import { checkProxy } from './proxy.ts'
+import { checkStartPage, isStartPage } from './start-page.ts'
+import { checkTokenEndpoint, isTokenEndpoint, type TokenEndpointCheck } from './token-endpoint.ts'
+
+/** The settings that these checks need. */
+export type Platform = Config['platform'] & Pick<Config, 'baseUrl'>
+
+/** What the check of one address found. */
+export interface AddressCheck {
+  findings: Finding[]
+  /** Whether something else is at this address. */
+  isWrong?: boolean
+}
+
+/** The three addresses: the setting of each, and a test by what only the right place answers. */
+const ADDRESSES = {
+  appUrl: {
+    setting: 'PLATFORM_APP_URL',
+    isAt: (http: DoctorHttp, url: string, { baseUrl }: Platform) =>
+      isStartPage(http, url, redirectUrls(baseUrl)[0] ?? ''),
+  },
+  authUrl: { setting: 'PLATFORM_AUTH_URL', isAt: isTokenEndpoint },
+  apiUrl: { setting: 'PLATFORM_API_URL', isAt: isApiAt },
+} as const
+
+type Address = keyof typeof ADDRESSES
+const NAMES = Object.keys(ADDRESSES) as Address[]
+
+const MAX_CLOCK_OFFSET_MS = 60_000
+
+/** Checks the platform's addresses, our registration there, the proxy and the clock. */
+export async function* checkPlatform(platform: Platform, http: DoctorHttp): AsyncGenerator<Finding> {
+  const proxy = await checkProxy(platform.proxies)
+  if (proxy) yield proxy
+  // Without its proxy, no address can be reached.
+  if (proxy?.status === 'failure') return
+  yield* checkSandboxSetting(platform)
+  const reachable: Address[] = []
+  const reported = new Set<string>()
+  for (const { names, finding } of await unreachable(platform, http)) {
+    if (!finding) reachable.push(...names)
+    // A proxy that refuses is one finding, whatever it was asked for.
+    else if (!reported.has(finding.text)) yield finding
+    if (finding) reported.add(finding.text)
+  }
+  const checks: Partial<Record<Address, AddressCheck>> = {}
+  if (reachable.includes('appUrl')) checks.appUrl = await checkStartPage(http, platform)
+  if (reachable.includes('authUrl')) checks.authUrl = await checkIdentityProvider(http, platform)
+  if (reachable.includes('apiUrl')) checks.apiUrl = await checkApi(http, platform)
+  yield* addressFindings(checks, platform, http)
+  yield* checkClock(http)
+}
+
+/** Groups the addresses by origin, so that a host that cannot be reached is one finding. */
+async function unreachable(platform: Platform, http: DoctorHttp) {
+  const origins = Map.groupBy(NAMES, (name) => new URL(platform[name]).origin)
+  const probes = [...origins.values()].map(async (names) => {
+    const url = platform[names[0] as Address]
+    const answer = await http.send(url)
+    if (isResponse(answer)) return { names, finding: movedFinding(names, platform, answer) }
+    const finding = noAnswer(
+      names.map((name) => ADDRESSES[name].setting),
+      url,
+      answer,
+    )
+    const isSandbox = platform.sandboxUrl !== undefined && answer.error === 'ECONNREFUSED'
+    const hint = isSandbox ? '. Start the sandbox with `npm run sandbox`, or enter your own addresses' : ''
+    return { names, finding: { ...finding, text: finding.text + hint } }
+  })
+  return Promise.all(probes)
+}
+
+/** An address that redirects to https: a browser follows, but a token must not be sent to the address before that. */
+function movedFinding(
+  names: Address[],
+  platform: Platform,
+  { url, location }: Response,
+): Finding | undefined {
+  if (url.protocol !== 'http:' || location?.protocol !== 'https:' || location.hostname !== url.hostname)
+    return undefined
+  const settings = names.map((name) => ADDRESSES[name].setting)
+  const values = names.map((name) => location.origin + new URL(platform[name]).pathname.replace(/\/+$/, ''))
+  const cures = settings.map((setting, index) => `${setting}=${values[index]}`)
+  const text = `${settings.join(', ')}: ${url.origin} redirects to ${location.origin}. Set ${cures.join(' and ')}`
+  return failure('address.moved', text, { setting: settings[0] ?? '', value: values[0] ?? '' })
+}
+
+/** The token endpoint comes first: what it says about the client helps to understand the consent page. */
+async function checkIdentityProvider(http: DoctorHttp, platform: Platform): Promise<AddressCheck> {
+  const token: TokenEndpointCheck = await checkTokenEndpoint(http, platform)
+  if (token.isWrong) return token
+  const consent: ConsentCheck = await checkConsentPage(http, platform, token.isClientKnown)
+  return {
+    findings: [...consent.findings, ...token.findings.flatMap((finding) => refined(finding, consent))],
+  }
+}
+
+/** `token.client` means the id or the secret; the consent page may have told which. */
+function refined(finding: Finding, consent: ConsentCheck): Finding[] {
+  if (finding.id !== 'token.client') return [finding]
+  if (consent.findings.some(({ id }) => id === 'consent.client-id')) return []
+  if (!consent.isClientKnown) return [finding]
+  const text = finding.text
+    .replace('PLATFORM_CLIENT_ID, ', '')
+    .replace('them', 'the secret')
+    .replace(
+      /; it does not say which\..*/,
+      "; the consent page knows the client id. Enter the secret again, or ask the platform's support team for a new one",
+    )
+  return [failure('token.client-secret', text, { setting: 'PLATFORM_CLIENT_SECRET' })]
+}
+
+/** The findings of all addresses; those that were exchanged are one finding. */
+async function* addressFindings(
+  checks: Partial<Record<Address, AddressCheck>>,
+  platform: Platform,
+  http: DoctorHttp,
+): AsyncGenerator<Finding> {
+  const right = new Map<Address, string>()
+  for (const name of NAMES) {
+    const place = checks[name]?.isWrong && (await rightPlace(name, platform, http))
+    if (place) right.set(name, platform[place])
+  }
+  const [first] = right.keys()
+  if (first) {
+    const settings = [...right.keys()].map((name) => ADDRESSES[name].setting)
+    const cures = [...right].map(([name, value]) => `${ADDRESSES[name].setting}=${value}`)
+    const what = right.size > 1 ? 'are exchanged' : 'is the address of something else'
+    const text = `${settings.join(', ')}: ${right.size > 1 ? 'these addresses ' : 'this '}${what}. Set ${cures.join(' and ')}`
+    yield failure('addresses.exchanged', text, {
+      setting: ADDRESSES[first].setting,
+      value: right.get(first) ?? '',
+    })
+  }
+  for (const name of NAMES) if (!right.has(name)) yield* checks[name]?.findings ?? []
+}
+
+async function rightPlace(name: Address, platform: Platform, http: DoctorHttp): Promise<Address | undefined> {
+  for (const other of NAMES)
+    if (other !== name && (await ADDRESSES[name].isAt(http, platform[other], platform))) return other
+  return undefined
+}
+
+function* checkSandboxSetting(platform: Platform): Generator<Finding> {
+  const { sandboxUrl } = platform
+  if (!sandboxUrl || NAMES.some((name) => new URL(platform[name]).origin === new URL(sandboxUrl).origin))
+    return
+  const text =
+    'SANDBOX_URL: pages link to the sandbox, but no address of the platform is there. Remove SANDBOX_URL'
+  yield warning('sandbox-url', text, { setting: 'SANDBOX_URL' })
+}
+
+function* checkClock({ clockOffsets }: DoctorHttp): Generator<Finding> {
+  const sorted = clockOffsets.toSorted((one, other) => one - other)
+  const offset = sorted[Math.floor(sorted.length / 2)]
+  if (offset === undefined) return
+  const seconds = Math.round(Math.abs(offset) / 1000)
+  if (Math.abs(offset) <= MAX_CLOCK_OFFSET_MS) {
+    yield ok('clock', 'clock: agrees with the platform within 60 s')
+    return
+  }
+  const text = `clock: this machine is ${seconds} s ${offset > 0 ? 'ahead of' : 'behind'} the platform. Set its clock (NTP); tokens would be used too long or refreshed too often, and webhooks refused`
+  yield warning('clock', text)
+}
+
+/** The endpoints in the platform's own description, if it has one (RFC 8414, OpenID Connect Discovery). */
+export async function discover(
+  http: DoctorHttp,
+  authUrl: string,
+): Promise<{ authorizationEndpoint: string; tokenEndpoint: string } | undefined> {
+  const base = authUrl.replace(/\/+$/, '')
+  const { origin, pathname } = new URL(base)
+  const path = pathname === '/' ? '' : pathname
+  const addresses = [
+    `${base}/.well-known/openid-configuration`,
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+    `${origin}/.well-known/openid-configuration`,
+  ]
+  for (const address of new Set(addresses)) {
+    const answer = await http.send(address)
+    const json = isResponse(answer) && answer.status === 200 ? answer.json : undefined
+    const { authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint } = Object(json)
+    if (typeof authorizationEndpoint === 'string' && typeof tokenEndpoint === 'string')
+      return { authorizationEndpoint, tokenEndpoint }
+  }
+  return undefined
+}
+
+export const hostOf = ({ host }: URL) => host

@@ -1,0 +1,72 @@
+import { redirectUrls } from '../connect/authorization/routes.ts'
+import { START_PAGE } from '../connect/platform/contract.ts'
+import { failure, isResponse, noAnswer, ok, warning } from './finding.ts'
+import { type DoctorHttp, excerptOf, isSameAnswer, type Response } from './http.ts'
+import { type AddressCheck, hostOf, type Platform } from './platform.ts'
+
+const SETTING = 'PLATFORM_APP_URL'
+
+/**
+ * Checks the page that starts the connect flow (specification 5.3.2): with our redirect url it must be a page or ask for
+ * a login, and neither be missing nor refuse the url.
+ */
+export async function checkStartPage(http: DoctorHttp, { appUrl, baseUrl }: Platform): Promise<AddressCheck> {
+  const [redirectUrl = ''] = redirectUrls(baseUrl)
+  const url = startPage(appUrl, redirectUrl)
+  const answer = await http.open(url)
+  if (!isResponse(answer)) return { findings: [noAnswer([SETTING], url.href, answer)] }
+  const page = `${url.origin}${url.pathname}`
+  const [unregistered, missing] = await Promise.all([
+    http.open(startPage(appUrl, `${baseUrl}/doctor-check/unregistered`)),
+    http.open(new URL(page.replace(START_PAGE.path, '/doctor-check-no-such-page.html'))),
+  ])
+  if (isPage(answer)) {
+    const what = describe(answer, url)
+    if (isSameAnswer(answer, missing)) {
+      const text = `${SETTING}: ${page} ${what}, and so does any other address there, so this may not be the platform's start page. Open it in a browser and check the address`
+      return { findings: [warning('start-page.not-proven', text, { setting: SETTING })] }
+    }
+    const isChecked = !isSameAnswer(answer, unregistered)
+    const registration = isChecked
+      ? 'and refuses a redirect url that is not registered'
+      : 'before it checks the redirect url'
+    return { findings: [ok('start-page', `${SETTING}: ${page} ${what}, ${registration}`)] }
+  }
+  if (isMissing(answer, missing)) {
+    const text = `${SETTING}: ${page} does not exist (${answer.status}${excerptOf(answer)}). Check the address: the start page is below it`
+    return { findings: [failure('start-page.not-found', text, { setting: SETTING })], isWrong: true }
+  }
+  if (answer.status >= 500) {
+    const text = `${SETTING}: ${page} answered ${answer.status}. Try again later; if it persists, check the address`
+    return { findings: [failure('start-page.unavailable', text, { setting: SETTING })] }
+  }
+  const text = `BASE_URL: ${page} refuses ${redirectUrl} (${answer.status}${excerptOf(answer)}). Register this redirect url with the platform, or set BASE_URL to the origin that is registered`
+  return { findings: [failure('start-page.redirect-url', text, { setting: 'BASE_URL' })] }
+}
+
+/** Whether the start page is below this address. */
+export async function isStartPage(http: DoctorHttp, appUrl: string, redirectUrl: string): Promise<boolean> {
+  const url = startPage(appUrl, redirectUrl)
+  const missing = new URL(url.href.replace(START_PAGE.path, '/doctor-check-no-such-page.html'))
+  const [answer, control] = await Promise.all([http.open(url), http.open(missing)])
+  return isResponse(answer) && isPage(answer) && !isSameAnswer(answer, control)
+}
+
+function startPage(appUrl: string, redirectUrl: string): URL {
+  const url = new URL(appUrl.replace(/\/+$/, '') + START_PAGE.path)
+  url.searchParams.set(START_PAGE.redirectUrl, redirectUrl)
+  return url
+}
+
+const isPage = ({ status, location, json }: Response) =>
+  (status >= 200 && status < 300 && json === undefined) ||
+  (location !== undefined && !location.searchParams.has('error'))
+
+const isMissing = (answer: Response, missing: Awaited<ReturnType<DoctorHttp['open']>>) =>
+  [404, 405, 410].includes(answer.status) || answer.json !== undefined || isSameAnswer(answer, missing)
+
+/** What a browser would see. */
+function describe({ location, url }: Response, first: URL): string {
+  if (location) return `asks for a login at ${hostOf(location)}`
+  return url.pathname === first.pathname ? 'is a page' : 'asks for a login'
+}

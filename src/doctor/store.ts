@@ -1,0 +1,163 @@
+import { createClient } from 'redis'
+import type { StoreConfig } from '../config.ts'
+import { type KeyValueStore, StoreUnavailableError } from '../connect/store/store.ts'
+import { ready } from '../runtime/store-ready.ts'
+import { type Finding, failure, ok, warning } from './finding.ts'
+
+/** Checks that the store is reachable and writable, that it keeps its data, and that we have the keys of its records. */
+export async function* checkStore(store: KeyValueStore, config: StoreConfig): AsyncGenerator<Finding> {
+  const problem = await connectionFinding(store, config.redisUrls)
+  if (problem) {
+    yield problem
+    return
+  }
+  const key = { kind: 'doctor', owner: 'doctor', id: 'doctor' }
+  try {
+    await store.set(key, 'doctor', 10_000)
+    await store.delete(key)
+    yield ok('store', `store: ${store.description}: readable and writable`)
+    yield* await settingsOf(store)
+    yield* checkKeys(store, config)
+  } catch (error) {
+    yield notWritable(store.description, reasonOf(error), config)
+  }
+}
+
+/** A file of another user, a folder that is a file, a full disk … */
+export const notOpened = (error: unknown) =>
+  failure('store.not-opened', (error as Error).message, { setting: 'DATA_DIR' })
+
+const reasonOf = (error: unknown): string =>
+  (error instanceof StoreUnavailableError && error.reason) || (error as Error).message
+
+async function settingsOf(store: KeyValueStore): Promise<Finding[]> {
+  const idOf = (text: string) =>
+    /may evict/.test(text)
+      ? 'store.eviction'
+      : /does not persist/.test(text)
+        ? 'store.persistence'
+        : 'store.settings'
+  const warnings = await store.warnings()
+  return warnings.map((text) => warning(idOf(text), `REDIS_URL: ${text}`, { setting: 'REDIS_URL' }))
+}
+
+async function* checkKeys(
+  store: KeyValueStore,
+  { tokenEncryptionKeys }: StoreConfig,
+): AsyncGenerator<Finding> {
+  const missing = new Map<string, number>()
+  let connections = 0
+  for await (const { value } of store.scan('connection')) {
+    connections++
+    const id = value.split('.')[1] ?? ''
+    if (!tokenEncryptionKeys.some((key) => key.id === id)) missing.set(id, (missing.get(id) ?? 0) + 1)
+  }
+  for (const [id, count] of missing) {
+    const text = `TOKEN_ENCRYPTION_KEYS: ${count} of ${connections} connections need the key "${id}", which is missing. Add it behind the others; without it, their users must connect again`
+    yield failure('store.missing-key', text, { setting: 'TOKEN_ENCRYPTION_KEYS' })
+  }
+  if (missing.size === 0) yield ok('keys', `store: ${connections} connections, all of their keys are there`)
+}
+
+/** Why the store is not available; undefined if it is. */
+async function connectionFinding(
+  store: KeyValueStore,
+  urls: readonly string[],
+): Promise<Finding | undefined> {
+  const [url, ...others] = urls
+  // One node of a cluster may be down: the store's own client decides.
+  const message = url && others.length === 0 ? await connectionError(url) : ''
+  const reason = message || (await ready(store).then(() => '', reasonOf))
+  if (reason === '') return undefined
+  if (!url) return failure('store.not-opened', `DATA_DIR: ${reason}`, { setting: 'DATA_DIR' })
+  const { id, what } = await redisProblem(url, reason)
+  return failure(id, `REDIS_URL: ${new URL(url).host}: ${what}`, { setting: 'REDIS_URL' })
+}
+
+const AUTHENTICATION = /NOAUTH|WRONGPASS|invalid (username|password)|AUTH /i
+const CERTIFICATE = /certificate|self[- ]signed|issuer|altname/i
+
+const PROBLEMS: { message: RegExp; id: string; what: string }[] = [
+  {
+    message: AUTHENTICATION,
+    id: 'store.password',
+    what: 'Redis refuses the user or the password. Correct them in REDIS_URL (redis://user:password@host:port)',
+  },
+  {
+    message: /ECONNREFUSED/,
+    id: 'store.refused',
+    what: 'the connection was refused. Start Redis, or check the host and the port in REDIS_URL',
+  },
+  {
+    message: /ENOTFOUND|EAI_AGAIN/,
+    id: 'store.unknown-host',
+    what: 'the host name is unknown. Check its spelling in REDIS_URL',
+  },
+  {
+    message: CERTIFICATE,
+    id: 'store.tls',
+    what: "the certificate of Redis is not valid for this machine. Set NODE_EXTRA_CA_CERTS to the file with its issuer's certificate, in the environment and not in .env",
+  },
+  {
+    message: /timeout|timed out|did not answer|EHOSTUNREACH|ENETUNREACH|closed/i,
+    id: 'store.timeout',
+    what: 'Redis did not answer in time. Check the address and the firewall',
+  },
+]
+
+async function redisProblem(url: string, reason: string): Promise<{ id: string; what: string }> {
+  const other = url.startsWith('rediss:')
+    ? url.replace('rediss:', 'redis:')
+    : url.replace('redis:', 'rediss:')
+  const problem = PROBLEMS.find((known) => known.message.test(reason))
+  const isUndecided = problem === undefined || problem.id === 'store.timeout'
+  if (isUndecided && (await isRedis(other))) {
+    const [scheme] = other.split(':')
+    return { id: 'store.tls', what: `Redis answers ${scheme}:// only. Use ${scheme}:// in REDIS_URL` }
+  }
+  return problem ?? { id: 'store.unavailable', what: `${reason}. Check REDIS_URL` }
+}
+
+/** Whether Redis answers at this address, even if it refuses us. */
+async function isRedis(url: string): Promise<boolean> {
+  const message = await connectionError(url)
+  return message === '' || AUTHENTICATION.test(message) || CERTIFICATE.test(message)
+}
+
+const TIMEOUT_MS = 2_000
+
+/** The error of one connection, as a client of our own gets it at once; empty if it succeeds. */
+async function connectionError(url: string): Promise<string> {
+  const client = createClient({ url, socket: { connectTimeout: TIMEOUT_MS, reconnectStrategy: false } })
+  client.on('error', () => {})
+  const timeout = new Promise<string>((resolve) => setTimeout(resolve, TIMEOUT_MS, 'timed out').unref())
+  const attempt = async () => {
+    try {
+      await client.connect()
+      await client.ping()
+      return ''
+    } catch (error) {
+      const { code = '', message } = error as NodeJS.ErrnoException
+      return `${code} ${message}`
+    }
+  }
+  const message = await Promise.race([attempt(), timeout])
+  client.destroy()
+  return message
+}
+
+function notWritable(description: string, reason: string, { redisUrls }: StoreConfig): Finding {
+  const setting = redisUrls.length > 0 ? 'REDIS_URL' : 'DATA_DIR'
+  const cure = /READONLY/.test(reason)
+    ? 'this is a replica: enter the address of the primary'
+    : /OOM/.test(reason)
+      ? 'its memory is full: raise maxmemory'
+      : /MISCONF/.test(reason)
+        ? 'it cannot write to its disk: see its log'
+        : /NOPERM/.test(reason)
+          ? 'its user may not run this command: allow it (ACL)'
+          : 'check its disk and its permissions'
+  return failure('store.not-writable', `${setting}: ${description} cannot be written (${reason}); ${cure}`, {
+    setting,
+  })
+}

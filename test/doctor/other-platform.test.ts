@@ -1,0 +1,174 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import {
+  type OtherPlatform,
+  type OtherPlatformOptions,
+  startOtherPlatform,
+} from '../support/other-platform.ts'
+import { type Env, expectDiagnosis, findings, problemsOf } from './support.ts'
+
+let platform: OtherPlatform
+afterEach(() => platform.close())
+
+async function started(options: OtherPlatformOptions = {}): Promise<Env> {
+  platform = await startOtherPlatform(options)
+  return platform.env
+}
+
+describe('a platform with other choices has no problem with the right settings:', () => {
+  const rows: [choice: string, options: OtherPlatformOptions, env: Env][] = [
+    ['prefixes, pages as errors, redirects to a login', {}, {}],
+    ['a login before everything else', { loginFirst: true }, {}],
+    ['PKCE is required', { pkce: 'required' }, {}],
+    [
+      'HTTP Basic at the token endpoint',
+      { authMethod: 'client_secret_basic' },
+      { PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD: 'client_secret_basic' },
+    ],
+    [
+      'an audience',
+      { parameter: { name: 'audience', message: 'no' } },
+      { PLATFORM_AUTHORIZE_PARAMS: 'audience=https://api.example' },
+    ],
+    ['its own scopes', { scopes: ['prices:read'] }, { PLATFORM_SCOPES: 'prices:read' }],
+  ]
+  test.each(rows)('%s', async (_choice, options, env) => {
+    expect(problemsOf(await findings({ ...(await started(options)), ...env }))).toEqual([])
+  })
+})
+
+describe('one wrong setting is one finding, and its cure ends it:', () => {
+  const rows: [string, OtherPlatformOptions, Env, id: string, setting: string][] = [
+    [
+      'PKCE is required',
+      { pkce: 'required' },
+      { PLATFORM_PKCE: 'false' },
+      'consent.pkce-required',
+      'PLATFORM_PKCE',
+    ],
+    [
+      'HTTP Basic is required',
+      { authMethod: 'client_secret_basic' },
+      {},
+      'token.auth-method',
+      'PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD',
+    ],
+    [
+      'HTTP Basic is refused',
+      {},
+      { PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD: 'client_secret_basic' },
+      'token.auth-method',
+      'PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD',
+    ],
+    [
+      'an audience is missing',
+      { parameter: { name: 'audience', message: 'Something is missing' } },
+      {},
+      'consent.parameters',
+      'PLATFORM_AUTHORIZE_PARAMS',
+    ],
+    [
+      'the consent page has another path, which the platform describes',
+      { discovery: true },
+      { PLATFORM_AUTHORIZE_PATH: '/authorize' },
+      'consent.not-found',
+      'PLATFORM_AUTHORIZE_PATH',
+    ],
+    [
+      'the consent page has another usual path',
+      { consentPath: '/oauth/authorize' },
+      { PLATFORM_AUTHORIZE_PATH: '/authorize' },
+      'consent.not-found',
+      'PLATFORM_AUTHORIZE_PATH',
+    ],
+    [
+      'the consent page has another path, which nobody tells',
+      {},
+      { PLATFORM_AUTHORIZE_PATH: '/authorize' },
+      'consent.not-found',
+      'PLATFORM_AUTHORIZE_PATH',
+    ],
+    ['a scope is unknown', {}, { PLATFORM_SCOPES: 'leads prices' }, 'consent.scope', 'PLATFORM_SCOPES'],
+    [
+      'the client id is unknown',
+      {},
+      { PLATFORM_CLIENT_ID: 'someone' },
+      'consent.client-id',
+      'PLATFORM_CLIENT_ID',
+    ],
+    [
+      'the secret is wrong',
+      {},
+      { PLATFORM_CLIENT_SECRET: 'wrong' },
+      'token.client-secret',
+      'PLATFORM_CLIENT_SECRET',
+    ],
+    [
+      'the client is wrong, and a login hides the consent page',
+      { loginFirst: true },
+      { PLATFORM_CLIENT_ID: 'someone' },
+      'token.client',
+      'PLATFORM_CLIENT_ID',
+    ],
+  ]
+  test.each(rows)('%s', async (_name, options, wrong, id, setting) => {
+    await expectDiagnosis(await started(options), wrong, id, setting)
+  })
+
+  test.each([
+    ['PLATFORM_APP_URL', '/portal/web', 'start-page.not-found'],
+    ['PLATFORM_AUTH_URL', '/idp/v2', 'token.not-found'],
+    ['PLATFORM_API_URL', '/gateway/api/v1', 'api.not-found'],
+  ])('%s without its path', async (setting, path, id) => {
+    const right = await started()
+    await expectDiagnosis(right, { [setting]: (right[setting] ?? '').replace(path, '') }, id, setting)
+  })
+
+  test('the redirect urls are not registered', async () => {
+    const found = problemsOf(await findings({ ...(await started()), BASE_URL: 'http://localhost:3999' }))
+    expect(found.map(({ id }) => id)).toEqual(['start-page.redirect-url', 'consent.redirect-uri'])
+  })
+})
+
+describe('what cannot be proven is a warning that says so:', () => {
+  test.each<[string, OtherPlatformOptions, string]>([
+    ['a token endpoint that looks at the code first', { codeFirst: true }, 'token.not-proven'],
+    ['a token endpoint with errors of its own', { ownErrors: true }, 'token.error-format'],
+    ['a web application that answers every address', { singlePage: true }, 'start-page.not-proven'],
+  ])('%s', async (_name, options, id) => {
+    expect(problemsOf(await findings(await started(options)))).toMatchObject([{ id, status: 'warning' }])
+  })
+})
+
+test('PKCE that the platform refuses is a failure; without it, the doctor only warns', async () => {
+  const right = await started({ pkce: 'refused' })
+  const [problem, ...others] = problemsOf(await findings({ ...right, PLATFORM_PKCE: 'true' }))
+  expect(others).toEqual([])
+  expect(problem).toMatchObject({ id: 'consent.pkce-rejected', setting: 'PLATFORM_PKCE', value: 'false' })
+  expect(problemsOf(await findings(right))).toMatchObject([{ id: 'pkce.off', status: 'warning' }])
+})
+
+test('a token endpoint that only reads JSON needs a change of the code, which the finding names', async () => {
+  const [problem] = problemsOf(await findings(await started({ jsonBody: true })))
+  expect(problem).toMatchObject({ id: 'token.body', status: 'failure' })
+  expect(problem?.text).toContain('src/connect/platform/oauth.ts')
+})
+
+test('a consent page that mentions a parameter is quoted, and the setting is named', async () => {
+  const parameter = { name: 'org', message: 'The parameter tenant is missing' }
+  const [problem] = problemsOf(await findings(await started({ parameter })))
+  expect(problem).toMatchObject({ id: 'consent.parameters', setting: 'PLATFORM_AUTHORIZE_PARAMS' })
+  expect(problem?.text).toContain('The parameter tenant is missing')
+})
+
+test('a consent page that refuses for a reason of its own is quoted', async () => {
+  const parameter = { name: 'org', message: 'Come back on Monday' }
+  const [problem] = problemsOf(await findings(await started({ parameter })))
+  expect(problem).toMatchObject({ id: 'consent.rejected' })
+  expect(problem?.text).toContain('Come back on Monday')
+})
+
+test.each([-90_000, 90_000])('a clock that differs by %i ms is a warning', async (clockMs) => {
+  const found = problemsOf(await findings(await started({ clockMs })))
+  expect(found).toMatchObject([{ id: 'clock', status: 'warning' }])
+  expect(found[0]?.text).toContain(clockMs < 0 ? 'ahead of' : 'behind')
+})

@@ -1,0 +1,168 @@
+import { connect, createServer, type Server } from 'node:net'
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { KeyValueStore } from '../../src/connect/store/store.ts'
+import { checkStore } from '../../src/doctor/store.ts'
+import { createStore } from '../../src/runtime/create-store.ts'
+import { createLog } from '../../src/runtime/log.ts'
+import { CERTIFICATES, TEST_CA } from '../support/certificates.ts'
+import { tempDir } from '../support/env.ts'
+import { freePort } from '../support/ports.ts'
+import { REDIS, withRedis } from '../support/programs.ts'
+import { type RedisServer, startRedis } from '../support/redis.ts'
+import { newKey, REF } from '../support/vault.ts'
+import { problemsOf } from './support.ts'
+
+const key = newKey('k1')
+const log = createLog('silent')
+
+/** What the doctor finds in the store with these settings. */
+async function findings(redisUrls: string[], dataDir = '.data', prepare?: (store: KeyValueStore) => unknown) {
+  const { store } = await createStore({ redisUrls, dataDir }, log)
+  try {
+    await prepare?.(store)
+    return await Array.fromAsync(checkStore(store, { redisUrls, dataDir, tokenEncryptionKeys: [key] }))
+  } finally {
+    await store.close()
+  }
+}
+
+test('SQLite that works has no problem', async () => {
+  const { dir, remove } = tempDir()
+  const found = await findings([], dir)
+  expect(found.map(({ id, status }) => [id, status])).toEqual([
+    ['store', 'ok'],
+    ['keys', 'ok'],
+  ])
+  remove()
+})
+
+test('a key that records need and that is missing is named, with the number of its connections', async () => {
+  const { dir, remove } = tempDir()
+  const record = (id: string, keyId: string) => [
+    { kind: 'connection', owner: REF.userId, id },
+    `v1.${keyId}.x`,
+  ]
+  const problems = problemsOf(
+    await findings([], dir, async (store) => {
+      for (const [at, value] of [record('a', 'k1'), record('b', 'lost'), record('c', 'lost')])
+        await store.set(at as Parameters<KeyValueStore['set']>[0], value as string)
+    }),
+  )
+  expect(problems).toMatchObject([{ id: 'store.missing-key', setting: 'TOKEN_ENCRYPTION_KEYS' }])
+  expect(problems[0]?.text).toContain('2 of 3 connections need the key "lost"')
+  remove()
+})
+
+describe('a Redis that is not reachable:', () => {
+  let servers: Server[]
+  beforeEach(() => {
+    servers = []
+  })
+  afterEach(() => servers.map((server) => server.close()))
+
+  async function listening(server: Server): Promise<string> {
+    servers.push(server)
+    const port = await freePort()
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+    return `127.0.0.1:${port}`
+  }
+
+  test('nobody listens', async () => {
+    const problems = problemsOf(await findings([`redis://127.0.0.1:${await freePort()}`]))
+    expect(problems).toMatchObject([{ id: 'store.refused', status: 'failure', setting: 'REDIS_URL' }])
+  })
+
+  test('the host is unknown', async () => {
+    expect(problemsOf(await findings(['redis://no-such-host.invalid:6379']))).toMatchObject([
+      { id: 'store.unknown-host', setting: 'REDIS_URL' },
+    ])
+  })
+
+  test('it accepts and does not answer', async () => {
+    const host = await listening(createServer(() => {}))
+    expect(problemsOf(await findings([`redis://${host}`]))).toMatchObject([
+      { id: 'store.timeout', setting: 'REDIS_URL' },
+    ])
+  }, 15_000)
+
+  test('it closes the connection', async () => {
+    const host = await listening(createServer((socket) => socket.destroy()))
+    expect(problemsOf(await findings([`redis://${host}`]))).toMatchObject([
+      { id: 'store.timeout', setting: 'REDIS_URL' },
+    ])
+  }, 15_000)
+})
+
+describe.skipIf(!REDIS)(`a real Redis${withRedis}`, () => {
+  let redis: RedisServer
+  afterEach(() => redis.close())
+
+  const hasFailed = async (id: string, url = redis.url) => {
+    const problems = problemsOf(await findings([url]))
+    expect(problems).toMatchObject([{ id, setting: 'REDIS_URL' }])
+    expect(problems[0]?.text).toContain('REDIS_URL')
+    expect(JSON.stringify(problems)).not.toContain('wrong-one')
+  }
+
+  test('that works has no problem', async () => {
+    redis = await startRedis()
+    expect(problemsOf(await findings([redis.url]))).toEqual([])
+  })
+
+  test('asks for a password', async () => {
+    redis = await startRedis()
+    const { createClient } = await import('redis')
+    const client = createClient({ url: redis.url })
+    await client.connect()
+    await client.configSet('requirepass', 'right')
+    client.destroy()
+    await hasFailed('store.password')
+    await hasFailed('store.password', redis.url.replace('//', '//:wrong-one@'))
+    expect(problemsOf(await findings([redis.url.replace('//', '//:right@')]))).toEqual([])
+  })
+
+  test('has no TLS', async () => {
+    redis = await startRedis()
+    await hasFailed('store.tls', redis.url.replace('redis:', 'rediss:'))
+  }, 15_000)
+
+  test('requires TLS', async () => {
+    redis = await startRedis()
+    const { key, cert } = CERTIFICATES.valid
+    const tls = createTlsServer({ key, cert }, (socket) => {
+      const upstream = connect(redis.port, '127.0.0.1')
+      socket.pipe(upstream).pipe(socket)
+      for (const end of [socket, upstream]) end.on('error', () => {})
+    })
+    const port = await freePort()
+    await new Promise<void>((resolve) => tls.listen(port, '127.0.0.1', resolve))
+    await hasFailed('store.tls', `redis://127.0.0.1:${port}`)
+    await hasFailed('store.tls', `rediss://127.0.0.1:${port}`)
+    const usual = getCACertificates('default')
+    setDefaultCACertificates([...usual, TEST_CA])
+    expect(problemsOf(await findings([`rediss://127.0.0.1:${port}`]))).toEqual([])
+    setDefaultCACertificates(usual)
+    tls.close()
+  }, 25_000)
+
+  test('may evict connections, or forgets them at a restart', async () => {
+    redis = await startRedis('--maxmemory-policy', 'allkeys-lru', '--appendonly', 'no', '--save', '')
+    const problems = problemsOf(await findings([redis.url]))
+    expect(problems.map(({ id, status }) => [id, status])).toEqual([
+      ['store.eviction', 'warning'],
+      ['store.persistence', 'warning'],
+    ])
+    expect(problems.every(({ text }) => text.startsWith('REDIS_URL: '))).toBe(true)
+  })
+
+  test('is a replica', async () => {
+    redis = await startRedis('--replicaof', '127.0.0.1', '1')
+    await hasFailed('store.not-writable')
+  })
+
+  test('has no memory left', async () => {
+    redis = await startRedis('--maxmemory', '1')
+    await hasFailed('store.not-writable')
+  })
+})

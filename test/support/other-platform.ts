@@ -1,0 +1,140 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { serve } from './ports.ts'
+
+/** A platform with other choices than the sandbox: paths with prefixes, pages as errors, logins before everything. */
+export interface OtherPlatformOptions {
+  /** The path of the consent page below `PLATFORM_AUTH_URL`. */
+  consentPath?: string
+  pkce?: 'optional' | 'refused' | 'required'
+  scopes?: string[]
+  /** A parameter that the consent page requires, with the message when it is missing. */
+  parameter?: { name: string; message: string }
+  authMethod?: 'client_secret_post' | 'client_secret_basic'
+  /** Whether the token endpoint reads JSON instead of a form. */
+  jsonBody?: boolean
+  /** Whether the token endpoint looks at the code before it looks at the client. */
+  codeFirst?: boolean
+  /** Whether the token endpoint reports errors in a form of its own. */
+  ownErrors?: boolean
+  /** Whether a login comes before the client, the redirect url and the scopes are checked. */
+  loginFirst?: boolean
+  /** Whether the web application answers every address with the same page. */
+  singlePage?: boolean
+  /** Added to the `Date` header, in ms. */
+  clockMs?: number
+  /** The path of the authorization server's own description. */
+  discovery?: boolean
+}
+
+export interface OtherPlatform {
+  /** The settings that fit. */
+  env: Record<string, string>
+  url: string
+  close(): Promise<void>
+}
+
+export const OTHER_CLIENT = { id: 'builder-tools-17', secret: 'a secret/with+signs' }
+export const BASE_URL = 'http://localhost:3100'
+
+/** Starts it on a free port. Its three addresses are below `/portal/web`, `/idp/v2` and `/gateway/api/v1`. */
+export async function startOtherPlatform(options: OtherPlatformOptions = {}): Promise<OtherPlatform> {
+  const { server, port, close } = await serve()
+  const url = `http://127.0.0.1:${port}`
+  const [app, auth, api] = [`${url}/portal/web`, `${url}/idp/v2`, `${url}/gateway/api/v1`]
+  const consentPath = options.consentPath ?? '/connect/consent'
+  server.on('request', async (req: IncomingMessage, res: ServerResponse) => {
+    const address = new URL(req.url ?? '/', url)
+    const place = url + address.pathname
+    let body = ''
+    for await (const chunk of req) body += chunk
+    res.setHeader('date', new Date(Date.now() + (options.clockMs ?? 0)).toUTCString())
+    const page = (status: number, text: string) =>
+      res.writeHead(status, { 'content-type': 'text/html' }).end(`<h1>${text}</h1>`)
+    const redirect = (to: string) => res.writeHead(302, { location: to }).end()
+    if (place === `${app}/oauth2.html`) {
+      const redirectUrl = address.searchParams.get('redirectUrl')
+      if (options.singlePage) return page(200, 'Loading')
+      if (redirectUrl !== `${BASE_URL}/connect/context` && !options.loginFirst)
+        return page(403, `The address ${redirectUrl} is not on our list`)
+      return redirect(`${app}/login?next=${encodeURIComponent(address.search)}`)
+    }
+    if (place === `${app}/login` || place === `${auth}/login`) return page(200, 'Who are you?')
+    if (options.singlePage && place.startsWith(app)) return page(200, 'Loading')
+    if (place === auth + consentPath) return consent(address.searchParams, { page, redirect })
+    if (place === `${auth}/oauth/token` && req.method === 'POST') return token(req, body, res)
+    if (options.discovery && place === `${auth}/.well-known/openid-configuration`)
+      return json(res, 200, {
+        authorization_endpoint: auth + consentPath,
+        token_endpoint: `${auth}/oauth/token`,
+      })
+    if (place.startsWith(`${api}/`))
+      return res.writeHead(401, { 'www-authenticate': 'Bearer realm="gateway"' }).end()
+    return page(404, 'Nothing here')
+  })
+
+  interface Reply {
+    page(status: number, text: string): unknown
+    redirect(to: string): unknown
+  }
+
+  function consent(params: URLSearchParams, { page, redirect }: Reply) {
+    const redirectUri = params.get('redirect_uri') ?? ''
+    if (options.loginFirst) return redirect(`${auth}/login`)
+    if (params.get('client_id') !== OTHER_CLIENT.id) return page(400, 'Unknown application')
+    if (redirectUri !== `${BASE_URL}/connect/callback`) return page(400, 'This return address is not allowed')
+    const refuse = (error: string, text: string) =>
+      redirect(`${redirectUri}?${new URLSearchParams({ error, error_description: text })}`)
+    const hasChallenge = params.has('code_challenge')
+    if (options.pkce === 'refused' && hasChallenge) return page(400, 'Unexpected parameters')
+    if (options.pkce === 'required' && !hasChallenge)
+      return refuse('invalid_request', 'code challenge required')
+    const { parameter, scopes = ['catalogues', 'leads'] } = options
+    if (parameter && !params.has(parameter.name)) return refuse('invalid_request', parameter.message)
+    const unknown = (params.get('scope') ?? '').split(' ').find((scope) => scope && !scopes.includes(scope))
+    if (unknown) return refuse('invalid_scope', `no such scope: ${unknown}`)
+    return redirect(`${auth}/login`)
+  }
+
+  function token(req: IncomingMessage, body: string, res: ServerResponse) {
+    const isJson = /json/.test(req.headers['content-type'] ?? '')
+    const fields = new URLSearchParams(isJson ? JSON.parse(body) : body)
+    if (isJson !== (options.jsonBody ?? false)) return error(res, 400, 'invalid_request')
+    if (options.codeFirst) return error(res, 400, 'invalid_grant')
+    const [id, secret] = credentials(req, fields)
+    if (id !== OTHER_CLIENT.id || secret !== OTHER_CLIENT.secret) return error(res, 401, 'invalid_client')
+    return error(res, 400, 'invalid_grant')
+  }
+
+  function error(res: ServerResponse, status: number, code: string) {
+    json(res, status, options.ownErrors ? { message: `E17 ${code.length}` } : { error: code })
+  }
+
+  function credentials({ headers }: IncomingMessage, fields: URLSearchParams) {
+    if (options.authMethod !== 'client_secret_basic')
+      return [fields.get('client_id'), fields.get('client_secret')]
+    const [, encoded = ''] = /^Basic (.*)$/.exec(headers.authorization ?? '') ?? []
+    return Buffer.from(encoded, 'base64')
+      .toString()
+      .split(':')
+      .map((part) => new URLSearchParams(`v=${part}`).get('v'))
+  }
+
+  return {
+    url,
+    close,
+    env: {
+      BASE_URL,
+      PLATFORM_APP_URL: app,
+      PLATFORM_AUTH_URL: auth,
+      PLATFORM_API_URL: api,
+      PLATFORM_CLIENT_ID: OTHER_CLIENT.id,
+      PLATFORM_CLIENT_SECRET: OTHER_CLIENT.secret,
+      PLATFORM_AUTHORIZE_PATH: consentPath,
+      PLATFORM_PKCE: String(options.pkce !== 'refused'),
+    },
+  }
+}
+
+function json(res: ServerResponse, status: number, body: unknown) {
+  res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
