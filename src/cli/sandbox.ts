@@ -1,12 +1,28 @@
-/** `npm run sandbox`: starts only the sandbox, for use with `npm start`. */
+/**
+ * `npm run sandbox`: starts only the sandbox, for use with `npm start`. `--as FILE` makes it answer like the platform of a
+ * report that `npm run probe -- --record` wrote.
+ */
 import '../runtime/env-file.ts'
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import { openSandbox, sandboxSettings } from '../runtime/run-sandbox.ts'
 import { fail, onStopSignal } from '../runtime/serve.ts'
+import { type Recorded, readRecorded } from '../sandbox/recorded.ts'
+
+function recordedOf(file: string): Recorded {
+  try {
+    return readRecorded(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new Error(`${file} ${(error as Error).message}`)
+  }
+}
 
 try {
+  const { values } = parseArgs({ options: { as: { type: 'string' } } })
   const settings = sandboxSettings(process.env)
-  const sandbox = await openSandbox(settings)
+  const sandbox = await openSandbox(settings, values.as === undefined ? undefined : recordedOf(values.as))
   console.log(sandbox.summary)
+  if (values.as !== undefined) console.log(`  It answers as recorded in ${values.as}.`)
   onStopSignal(() => sandbox.close())
 } catch (error) {
   fail(error)

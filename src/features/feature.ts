@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import type { Logger } from 'pino'
+import type * as z from 'zod'
 import type { Connect, ConnectionRef, EncryptionKey, KeyValueStore } from '../connect/index.ts'
 import type { Http, HttpPools } from '../connect/platform/http.ts'
 import type { ReencryptResult } from '../connect/vault/connection-repository.ts'
@@ -24,6 +25,8 @@ export interface Feature<Settings = unknown> {
   create?(context: FeatureContext, settings: Settings): FeatureParts
   /** Runs its checks for `npm run doctor`. */
   check?(context: CheckContext, settings: Settings): Promise<Finding[]>
+  /** Compares the platform with the assumptions of its contract, for `npm run probe`. */
+  probe?(probe: Probe, settings: Settings): Promise<void>
   /** Prepares its files in `DATA_DIR` for `npm run demo`. */
   prepareDemo?(dataDir: string): Promise<void>
 }
@@ -64,6 +67,63 @@ export interface CheckContext {
   readonly http: Http
   /** `{base_url}`. */
   readonly apiUrl: string
+}
+
+/** What the probe of a feature can use. It reports by the ids of the assumptions in its contract. */
+export interface Probe {
+  readonly http: Http
+  /** `{base_url}`. */
+  readonly apiUrl: string
+  /** Whether it may create records, which it names as a test. */
+  readonly write: boolean
+  /** The requests that the platform has sent to this app so far. */
+  readonly deliveries: readonly Delivery[]
+  /** Sends a request below `{base_url}` with the access token of the consent; null if there is no answer. */
+  call(path: string, body?: object): Promise<ProbeAnswer | null>
+  /**
+   * Checks how a list and its records can be read, against the assumptions of the core and two of the feature: the one
+   * about the operations and the one about the record. Resolves to the id of a record, if there is one.
+   */
+  checkRecords(records: RecordsCheck): Promise<string | undefined>
+  /** The records of a list, also if they are inside an object, which it reports; undefined if it is no list. */
+  recordsOf(answer: ProbeAnswer | null, path: string): unknown[] | undefined
+  /** Reports the fields of a record: whether the schema accepts it, and which fields the schema does not have. */
+  checkFields(id: string, schema: z.ZodObject, records: readonly unknown[]): void
+  /** Reports what was seen: names, types and statuses, never values. */
+  confirm(id: string, seen: string): void
+  /** `copes`: whether the app works although the assumption is wrong. */
+  differ(id: string, seen: string, copes: boolean): void
+  /** Reports that it could not be seen, and how it could be. */
+  notSeen(id: string, how: string): void
+}
+
+export interface ProbeAnswer {
+  status: number
+  /** Parsed JSON; undefined if the body is not JSON. */
+  json: unknown
+  header(name: string): string | undefined
+}
+
+export interface RecordsCheck {
+  scope: string
+  path: string
+  /** The path of one record. */
+  record(id: string): string
+  /** The name of the field with the record's id. */
+  idField: string
+  schema: z.ZodObject
+  /** The ids of the assumptions. */
+  operations: string
+  fields: string
+  /** Whether the list has pages, an order and a total. */
+  paged: boolean
+}
+
+/** A request of the platform, such as a webhook. */
+export interface Delivery {
+  path: string
+  headers: Readonly<Record<string, string>>
+  body: Buffer
 }
 
 /** What a feature adds to a running app; all of it is optional. */

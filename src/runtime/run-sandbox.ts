@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { redirectUrls } from '../connect/authorization/routes.ts'
 import { ACCOUNTS } from '../sandbox/accounts.ts'
 import { FEATURES } from '../sandbox/features/index.ts'
+import type { Recorded } from '../sandbox/recorded.ts'
 import { createSandbox } from '../sandbox/sandbox.ts'
 import { protectDataDir } from './data-dir.ts'
 import { listen } from './serve.ts'
@@ -58,13 +59,14 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
   }
 }
 
-/** Starts the sandbox. `summary` lists its URL and accounts. */
-export async function openSandbox(settings: SandboxSettings) {
+/** Starts the sandbox, or one that answers like the `recorded` platform. `summary` lists its URL and accounts. */
+export async function openSandbox(settings: SandboxSettings, recorded?: Recorded) {
   const { port, host, url, appUrl, clientId, clientSecret, features, dataDir } = settings
   protectDataDir(dataDir)
   const sandbox = createSandbox({
     baseUrl: url,
     openToAll: settings.allowRemote,
+    recorded,
     apps: [
       {
         name: 'Connect Starter',

@@ -11,6 +11,8 @@ import { connectableBusiness, findAccount } from './accounts.ts'
 import type { Consents } from './consents.ts'
 import { type Faults, SHORT_LIFE_SECONDS, sendFault } from './faults.ts'
 import type { Journal } from './journal.ts'
+import type { Recorded } from './recorded.ts'
+import { recordedTokenResponse } from './recorded-tokens.ts'
 
 /** An application as platform support registers it. */
 export interface RegisteredApp {
@@ -46,6 +48,8 @@ export interface IdentityOptions {
   consents: Consents
   faults: Faults
   journal: Journal
+  /** Answers like the platform that was recorded. */
+  recorded: Recorded | undefined
   /** Lifetime of an access token in seconds. */
   accessTokenSeconds: number
   /** Response time of a slow token endpoint, in ms. */
@@ -59,7 +63,7 @@ export interface IdentityOptions {
  * users of an application may share a login on the platform.
  */
 export function createIdentity(options: IdentityOptions): Provider {
-  const { issuer, consents, faults, journal } = options
+  const { issuer, consents, faults, journal, recorded } = options
   const provider = new Provider(issuer, configurationOf(options))
   // An https address means that a proxy terminates TLS.
   provider.proxy = issuer.startsWith('https:')
@@ -72,6 +76,11 @@ export function createIdentity(options: IdentityOptions): Provider {
     const endpoint = ENDPOINT_OF[String(ctx.oidc?.params?.grant_type)]
     if (ctx.oidc?.route !== 'token' || !endpoint) return
     if (ctx.status === 200) Object.assign(ctx.body as object, namesOf(ctx as KoaContextWithOIDC, consents))
+    if (recorded) {
+      const { status, body } = recordedTokenResponse(recorded, endpoint, ctx)
+      ctx.status = status
+      ctx.body = body
+    }
     // The fault replaces the response only, as in a real outage: the tokens have been issued.
     const fault = faults.strike(endpoint)
     if (fault?.fault === 'slow') await new Promise((resolve) => setTimeout(resolve, options.slowMs))
@@ -118,7 +127,7 @@ function configurationOf(options: IdentityOptions): Configuration {
       return grantId ? ctx.oidc.provider.Grant.find(grantId) : undefined
     },
     issueRefreshToken: () => true,
-    rotateRefreshToken: false,
+    rotateRefreshToken: options.recorded?.refresh?.refreshToken === 'new',
     expiresWithSession: () => false,
     extraTokenClaims: async (ctx, token) => {
       checkBxcontext(ctx, consents, token.kind === 'AccessToken' ? token.grantId : undefined)

@@ -16,6 +16,7 @@ import { createJournal } from './journal.ts'
 import { createOidcAdapter } from './oidc-adapter.ts'
 import { problem } from './pages.ts'
 import type { RateLimit } from './rate-limit.ts'
+import type { Recorded } from './recorded.ts'
 import { sectionsOf } from './sections.ts'
 import { createSite } from './site.ts'
 
@@ -37,6 +38,8 @@ export interface SandboxOptions {
   rateLimit?: RateLimit
   /** Options of the features, by name; each feature documents its own. Those of a feature that is not there are ignored. */
   features?: Record<string, unknown>
+  /** Answers like the platform that was recorded. */
+  recorded?: Recorded | undefined
   /** The features that it simulates; all of them by default. */
   parts?: readonly SandboxFeature[]
 }
@@ -58,7 +61,8 @@ export function addressesOf(baseUrl: string) {
 const appUrlOf = ([app]: RegisteredApp[]) => new URL(app?.redirectUrls[0] ?? 'http://localhost').origin
 
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const { baseUrl, apps, file, openToAll = false, accessTokenSeconds = 300, slowMs = 6_000 } = options
+  const { baseUrl, apps, file, openToAll = false, recorded, slowMs = 6_000 } = options
+  const { accessTokenSeconds = recorded?.token?.expiresIn ?? 300 } = options
   const { rateLimit = { limit: 100, windowMs: 30_000 }, parts: simulated = FEATURES, features = {} } = options
   const addresses = addressesOf(baseUrl)
   const { sql, setting, clear, close } = openDatabase(
@@ -71,7 +75,8 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const provider = createIdentity({
     issuer: addresses.authUrl,
     apps,
-    adapter: createOidcAdapter(sql),
+    adapter: createOidcAdapter(sql, recorded?.oldRefreshToken === 'accepted' ? ['RefreshToken'] : []),
+    recorded,
     setting,
     consents,
     faults,
@@ -106,7 +111,18 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     journal.clear()
     for (const part of parts) part.reset?.()
   }
-  const app = createSite({ core, parts, provider, apps, consents, addresses, openToAll, loginSecret, reset })
+  const app = createSite({
+    core,
+    parts,
+    provider,
+    apps,
+    consents,
+    addresses,
+    openToAll,
+    loginSecret,
+    recorded,
+    reset,
+  })
   return {
     app,
     addresses,

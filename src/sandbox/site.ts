@@ -13,6 +13,8 @@ import type { SandboxCore, SandboxPart } from './feature.ts'
 import type { RegisteredApp } from './identity.ts'
 import { loginRoutes, readLogin } from './login.ts'
 import { page, problem } from './pages.ts'
+import type { Recorded } from './recorded.ts'
+import { recordedApi } from './recorded-api.ts'
 import type { Addresses } from './sandbox.ts'
 import { startPageRoutes } from './start-page.ts'
 
@@ -25,6 +27,7 @@ export interface SiteOptions {
   addresses: Addresses
   openToAll: boolean
   loginSecret: string
+  recorded: Recorded | undefined
   /** Puts everything back to the samples. */
   reset(): void
 }
@@ -33,7 +36,8 @@ const assets = fileURLToPath(new URL('../../views/public', import.meta.url))
 
 /** The sandbox's Express app: the API, the identity provider, and the pages. */
 export function createSite(options: SiteOptions): Express {
-  const { core, parts, provider, apps, consents, addresses, openToAll, loginSecret, reset } = options
+  const { core, parts, provider, apps, consents, addresses, openToAll, loginSecret, recorded, reset } =
+    options
   const { faults, journal } = core
   const app = express()
   app.disable('x-powered-by')
@@ -41,6 +45,7 @@ export function createSite(options: SiteOptions): Express {
   app.locals.links = linksOf(parts)
   app.locals.appUrl = core.appUrl
   app.use('/assets', express.static(assets))
+  if (recorded) app.use('/api', recordedApi(recorded))
   for (const { api } of parts) if (api) app.use('/api', api)
   app.use('/api', (_req, res) => notFound(res))
   app.use(headers(apps))

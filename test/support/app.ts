@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { createHttpPools } from '../../src/connect/platform/http.ts'
@@ -5,6 +6,7 @@ import { createDependencies, type Dependencies } from '../../src/dependencies.ts
 import { features } from '../../src/features/index.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { FEATURES as sandboxFeatures } from '../../src/sandbox/features/index.ts'
+import { readRecorded } from '../../src/sandbox/recorded.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import type { SettingsGroup } from '../../src/settings/read.ts'
 import { CLIENT, PRICING_CLIENT, tempDir, testEnv, WEBHOOK_SECRET } from './env.ts'
@@ -29,6 +31,10 @@ export interface Running {
   close(): Promise<void>
 }
 
+const { SANDBOX_AS } = process.env
+/** With `SANDBOX_AS=report.json`, the sandbox of every test answers like the platform of this report of the probe. */
+const RECORDED = SANDBOX_AS ? readRecorded(readFileSync(SANDBOX_AS, 'utf8')) : undefined
+
 /**
  * The app and the real sandbox, over HTTP on free ports; embedded SQLite unless `env` names a Redis. The sandbox's
  * limits are out of the way unless `sandboxOptions` says otherwise.
@@ -50,6 +56,7 @@ export async function startAll(
     file: ':memory:',
     rateLimit: { limit: 100_000, windowMs: 1_000 },
     parts: [...sandboxFeatures, sandboxProbe],
+    recorded: RECORDED,
     ...sandboxOptions,
     features: {
       'price-files': { importTiming: { itemsPerSecond: 200_000, settleMs: 100 } },

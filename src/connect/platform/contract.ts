@@ -109,6 +109,12 @@ export interface Assumption {
   assumed: string
   /** The setting that changes it without a change to the code. */
   setting?: string
+  /** 1: nothing works if it is wrong. 2: something does not work. 3: something is missing or less convenient. */
+  importance: 1 | 2 | 3
+  /** What to change if it is wrong: a name in this file, or `FILE#NAME` with a file beside it. */
+  code: string
+  /** How to find out, where `npm run probe` cannot. */
+  otherwise?: string
 }
 
 export const ASSUMPTIONS: readonly Assumption[] = [
@@ -118,12 +124,8 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed:
       '`{auth_url}/authorize` with `response_type=code`, `client_id`, `redirect_uri`, `scope` (space separated), `state`, `bxcontext` and PKCE S256.',
     setting: '`PLATFORM_AUTHORIZE_PATH`, `PLATFORM_PKCE`, `PLATFORM_AUTHORIZE_PARAMS`',
-  },
-  {
-    id: 'issuer',
-    topic: 'The issuer',
-    assumed:
-      '`PLATFORM_AUTH_URL`, with or without a trailing slash; checked when the callback carries `iss`.',
+    importance: 1,
+    code: 'oauth.ts#createOAuth',
   },
   {
     id: 'token-request',
@@ -131,61 +133,188 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed:
       'Form-encoded: `grant_type`, `client_id`, `client_secret` and `bxcontext` on exchange and refresh alike; `redirect_uri` and `code_verifier` on exchange.',
     setting: '`PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD`, `PLATFORM_PKCE`',
+    importance: 1,
+    code: 'oauth.ts#createOAuth',
   },
   {
-    id: 'token-response',
-    topic: 'The token response beyond `access_token`, `refresh_token`, `expires_in`',
-    assumed:
-      '`token_type` and `scope` may be absent. `expires_in` may be a string; if it is absent, we assume five minutes, and without a refresh token the access token is used until the API rejects it three times, a minute apart. A refresh may return no `refresh_token`, or a new one. A token is 1 to 16,384 visible ASCII characters.',
+    id: 'api-address',
+    topic: "The base address of the API's paths, and how a call carries the token",
+    assumed: '`{base_url}`, without a further prefix; `Authorization: Bearer`.',
+    setting: '`PLATFORM_API_URL`',
+    importance: 1,
+    code: 'api.ts#send',
   },
   {
-    id: 'names',
-    topic: 'The names of the business and the person',
-    assumed:
-      'The token response may have the text fields `business_name` and `user_name`, of at most 200 characters and without control characters. Any other value is ignored.',
+    id: 'revoked-refresh-token',
+    topic: 'What the token endpoint answers to a refresh token that was revoked',
+    assumed: '`invalid_grant`, with 400, 401 or 403. Without it, the app does not notice a revocation.',
+    importance: 1,
+    code: 'oauth.ts#tokenFailure',
   },
   {
-    id: 'second-consent',
-    topic: 'What a second consent for the same business by the same login does to the first',
-    assumed: 'Nothing: both grants live on, so that two users of this app may share a login on the platform.',
+    id: 'refresh-rotation',
+    topic: 'Whether a refresh returns a new refresh token',
+    assumed: 'It returns none, or the same. A new one is stored as well.',
+    importance: 1,
+    code: 'oauth.ts#toTokens',
   },
   {
-    id: 'token-endpoint-time',
-    topic: 'How long the token endpoint may take',
-    assumed: 'Up to 30 seconds.',
+    id: 'old-refresh-token',
+    topic: 'Whether a refresh token can be used again',
+    assumed: 'It can, for each refresh until access is revoked (specification 5.3.6).',
+    importance: 1,
+    code: 'oauth.ts#toTokens',
+  },
+  {
+    id: 'invalid-access-token',
+    topic: 'What the API answers to an access token that is not valid',
+    assumed: '`401`, with `WWW-Authenticate: Bearer`.',
+    importance: 1,
+    code: 'api.ts#request',
+  },
+  {
+    id: 'list-form',
+    topic: 'The form of a list',
+    assumed: 'A JSON array.',
+    importance: 1,
+    code: 'api.ts#createApi',
+  },
+  {
+    id: 'ids',
+    topic: 'Ids',
+    assumed: 'Strings, otherwise opaque, without `/`, `\\` or `..`. Numbers are accepted too.',
+    importance: 1,
+    code: 'idSchema',
   },
   {
     id: 'bxcontext',
     topic: 'The form of a bxcontext',
     assumed: '1 to 512 characters of text.',
+    importance: 1,
+    code: 'bxcontextSchema',
   },
   {
-    id: 'ids',
-    topic: 'Ids',
-    assumed: 'Strings or numbers without `/`, `\\` or `..`; otherwise opaque.',
-  },
-  {
-    id: 'api-address',
-    topic: "The base address of the API's paths",
-    assumed: '`{base_url}`, without a further prefix.',
-    setting: '`PLATFORM_API_URL`',
-  },
-  {
-    id: 'lists',
-    topic: 'Lists',
+    id: 'issuer',
+    topic: 'The issuer',
     assumed:
-      'JSON arrays with OData `$top`, `$skip` and `$orderby`, and an `x-odata-total-count` header when `$count=true`; a page has at most 100 entries.',
+      '`PLATFORM_AUTH_URL`, with or without a trailing slash; checked when the callback carries `iss`.',
+    importance: 2,
+    code: 'oauth.ts#createOAuth',
   },
   {
-    id: 'api-errors',
-    topic: 'Errors of the API',
+    id: 'expires-in',
+    topic: 'The form of `expires_in`',
     assumed:
-      '`401` for a token that has expired, `403` for a missing scope (named in `WWW-Authenticate` if at all), `429` with `Retry-After`.',
+      'A number of seconds. It may be a string; if it is absent, we assume five minutes, and without a refresh token the access token is used until the API rejects it three times, a minute apart.',
+    importance: 2,
+    code: 'tokenResponseSchema',
+  },
+  {
+    id: 'granted-scopes',
+    topic: 'How the token response names the granted scopes',
+    assumed: 'In `scope`, separated by spaces. It may be absent.',
+    importance: 2,
+    code: 'tokenResponseSchema',
+  },
+  {
+    id: 'token-format',
+    topic: 'The form of a token',
+    assumed: '1 to 16,384 visible ASCII characters.',
+    importance: 2,
+    code: 'tokenSchema',
+  },
+  {
+    id: 'used-code',
+    topic: 'What the token endpoint answers to a code that was used before',
+    assumed: '`invalid_grant`, with 400, 401 or 403.',
+    importance: 2,
+    code: 'oauth.ts#tokenFailure',
+  },
+  {
+    id: 'second-consent',
+    topic: 'What a second consent for the same business by the same login does to the first',
+    assumed: 'Nothing: both grants live on, so that two users of this app may share a login on the platform.',
+    importance: 2,
+    code: '../vault/vault.ts#createVault',
+  },
+  {
+    id: 'insufficient-scope',
+    topic: 'What the API answers if a scope is missing',
+    assumed: '`403`; `WWW-Authenticate` names the scope.',
+    importance: 2,
+    code: 'api.ts#missingScope',
+  },
+  {
+    id: 'not-found',
+    topic: 'What the API answers if there is no such record',
+    assumed: '`404`.',
+    importance: 2,
+    code: 'api.ts#parseResponse',
+  },
+  {
+    id: 'list-page',
+    topic: 'How to read a part of a list',
+    assumed: 'OData `$top` (up to 100) and `$skip`. A page may have fewer entries than `$top`.',
+    importance: 2,
+    code: 'PAGING',
   },
   {
     id: 'rate-limit',
     topic: 'The rate limit',
     assumed: '100 requests in 30 s for each credential, `429` with `Retry-After`.',
     setting: '`PLATFORM_RATE_LIMIT`, `PLATFORM_RATE_WINDOW_SECONDS`',
+    importance: 2,
+    code: 'RATE_LIMIT',
+    otherwise: "Ask the platform's support team: the probe does not exhaust the limit.",
+  },
+  {
+    id: 'rate-limit-headers',
+    topic: 'Whether responses tell what is left of the rate limit',
+    assumed: 'They do not: no header with `ratelimit` in its name.',
+    importance: 3,
+    code: 'rate-limiter.ts#rateLimited',
+  },
+  {
+    id: 'list-order',
+    topic: 'How to sort a list',
+    assumed: 'OData `$orderby`, such as `createdAt desc`.',
+    importance: 3,
+    code: 'PAGING',
+  },
+  {
+    id: 'list-total',
+    topic: 'How a list tells its length',
+    assumed: 'In the header `x-odata-total-count`, when `$count=true`.',
+    importance: 3,
+    code: 'TOTAL_HEADER',
+  },
+  {
+    id: 'token-type',
+    topic: 'The `token_type` of the token response',
+    assumed: '`Bearer`. It may be absent.',
+    importance: 3,
+    code: 'tokenResponseSchema',
+  },
+  {
+    id: 'token-fields',
+    topic: 'Further fields of the token response',
+    assumed: 'None that this app needs; they are ignored.',
+    importance: 3,
+    code: 'tokenResponseSchema',
+  },
+  {
+    id: 'names',
+    topic: 'The names of the business and the person',
+    assumed:
+      'The token response has the text fields `business_name` and `user_name`, of at most 200 characters and without control characters. They may be absent; any other value is ignored.',
+    importance: 3,
+    code: 'nameSchema',
+  },
+  {
+    id: 'token-endpoint-time',
+    topic: 'How long the token endpoint may take',
+    assumed: 'Up to 30 seconds.',
+    importance: 3,
+    code: 'TOKEN_ENDPOINT_MS',
   },
 ]

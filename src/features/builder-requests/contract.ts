@@ -5,6 +5,11 @@ import { type Assumption, bxcontextSchema, idSchema } from '../../connect/platfo
 /** assumed: the scope `catalogues` covers builder requests. */
 export const BUILDER_REQUESTS_SCOPE = 'catalogues'
 
+/** What this feature needs the scope for. */
+export const SCOPES = {
+  [BUILDER_REQUESTS_SCOPE]: 'to show the connection requests of builders, and to accept or reject them',
+}
+
 const REQUESTS = '/catalogues/incomingIntegrationConnections'
 const query = (id: string) => `?integrationConnectionId=${encodeURIComponent(id)}`
 
@@ -73,17 +78,32 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     topic: 'A builder request',
     assumed:
       '`{integrationConnectionId, externalRef?, requestedAt?, builder?: {name?, contact?, email?, phone?, suburb?}}`; the list is an array.',
+    importance: 2,
+    code: 'builderRequestSchema',
   },
   {
     id: 'reject-builder-request',
     topic: 'Rejecting a builder request',
     assumed: '`POST /catalogues/incomingIntegrationConnections/reject?integrationConnectionId=`.',
+    importance: 2,
+    code: 'PATHS',
+    otherwise: 'Reject a request of a staging account in the app.',
   },
   {
-    id: 'webhook',
-    topic: 'The webhook',
+    id: 'webhook-signature',
+    topic: 'How a webhook is signed',
     assumed:
-      'JSON `{id, type, occurredAt?, data?: {bxcontext?}}`; any other JSON object is an event of unknown type, identified by its body. The signature is the hex HMAC-SHA256 of the raw body, optionally prefixed by `sha256=`. An event without a bxcontext may concern any connection. `occurredAt` is within 5 minutes of the delivery.',
+      'The hex HMAC-SHA256 of the raw body in `X-Webhook-Signature`, optionally prefixed by `sha256=`.',
     setting: '`PLATFORM_WEBHOOK_HEADER`',
+    importance: 1,
+    code: 'webhook.ts#isSigned',
+  },
+  {
+    id: 'webhook-event',
+    topic: 'The body of a webhook',
+    assumed:
+      'JSON `{id, type, occurredAt?, data?: {bxcontext?}}`; any other JSON object is an event of unknown type, identified by its body. An event without a bxcontext may concern any connection. `occurredAt` is within 5 minutes of the delivery.',
+    importance: 2,
+    code: 'webhookEventSchema',
   },
 ]

@@ -2,6 +2,7 @@ import type { Feature } from '../feature.ts'
 import { createBuilderRequests } from './builder-requests.ts'
 import { operations } from './operations.ts'
 import { createPending } from './pending.ts'
+import { probeBuilderRequests } from './probe.ts'
 import { builderRequestsRoutes } from './routes.ts'
 import { type BuilderRequestsSettings, builderRequestsSettings } from './settings.ts'
 import { webhookRoutes } from './webhook.ts'
@@ -13,6 +14,7 @@ export const builderRequests: Feature<BuilderRequestsSettings> = {
   needs: ['catalogues'],
   settings: builderRequestsSettings,
   operations,
+  probe: probeBuilderRequests,
   create({ connect, store, log, shutdownSignal }, { webhookSecrets, webhookHeader }) {
     const { vault, pacedSource } = connect
     const requests = createBuilderRequests(connect.api)

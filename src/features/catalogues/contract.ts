@@ -5,6 +5,12 @@ import { type Assumption, idSchema, textField } from '../../connect/platform/con
 /** given 5.3.3, as an example; assumed: also covers imports, access controls and builder requests. */
 export const CATALOGUES_SCOPE = 'catalogues'
 
+/** What this feature needs the scope for. */
+export const SCOPES = {
+  [CATALOGUES_SCOPE]:
+    'to show the catalogues of the business, to create new ones, and to grant builders access',
+}
+
 const catalogue = (id: string) => `/catalogues/${encodeURIComponent(id)}`
 
 /** Paths below `{base_url}`: given 4.4, unless marked. */
@@ -53,20 +59,28 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     topic: 'Reading catalogues',
     assumed:
       '`GET /catalogues`, `GET /catalogues/{id}`; the scope `catalogues` also covers imports, access controls and builder requests.',
+    importance: 1,
+    code: 'PATHS',
   },
   {
     id: 'catalogue',
     topic: 'A catalogue',
     assumed: '`id`, and optionally `name`, `scope`, `itemCount`, `updatedAt`.',
+    importance: 2,
+    code: 'catalogueSchema',
   },
   {
     id: 'new-catalogue',
     topic: 'Creating a catalogue',
     assumed: '`{name, scope}`; the response is the catalogue.',
+    importance: 2,
+    code: 'newCatalogueSchema',
   },
   {
     id: 'access-control',
     topic: 'An access control',
     assumed: '`{externalRef, isPreApproved}`.',
+    importance: 2,
+    code: 'accessControlSchema',
   },
 ]

@@ -3,12 +3,14 @@ import type { Feature } from '../feature.ts'
 import { createCatalogues } from './catalogues.ts'
 import { CATALOGUES_SCOPE, PATHS } from './contract.ts'
 import { operations } from './operations.ts'
+import { probeCatalogues } from './probe.ts'
 import { cataloguesRoutes } from './routes.ts'
 
 /** Lists, shows and creates the catalogues of a connected account, and grants builders access to them. */
 export const catalogues: Feature = {
   name: 'catalogues',
   operations,
+  probe: probeCatalogues,
   create({ connect, sections }) {
     const cataloguesApi = createCatalogues(connect.api)
     return {

@@ -33,6 +33,14 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     topic: 'The response to refresh-token',
     assumed:
       'The same as for login; `expiresIn` may be a string or absent. 400, 401, 403 or `isSuccessful: false` is a rejection.',
+    importance: 2,
+    code: 'firstPartyTokensSchema',
   },
-  { id: 'tenants', topic: 'The tenants', assumed: 'An array of `{tenantId, name?}`.' },
+  {
+    id: 'tenants',
+    topic: 'The tenants',
+    assumed: 'An array of `{tenantId, name?}`.',
+    importance: 2,
+    code: 'tenantSchema',
+  },
 ]

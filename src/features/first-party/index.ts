@@ -1,6 +1,7 @@
 import type { Feature } from '../feature.ts'
 import { firstPartyRecords } from './access.ts'
 import { checkFirstParty } from './check.ts'
+import { probeFirstParty } from './probe.ts'
 import { type FirstPartySettings, firstPartySettings } from './settings.ts'
 
 /** Access to the platform's API by API key, for unattended jobs (specification 5.2). */
@@ -11,4 +12,5 @@ export const firstParty: Feature<FirstPartySettings> = {
     reencrypt: () => firstPartyRecords(store, encryptionKeys).reencrypt(),
   }),
   check: async (context, credentials) => (credentials ? checkFirstParty(context, credentials) : []),
+  probe: probeFirstParty,
 }

@@ -11,5 +11,8 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'code-lifetime',
     topic: 'How long an authorization code is valid',
     assumed: 'At least one minute. Only the countdown of the step-by-step mode depends on it.',
+    importance: 3,
+    code: 'CODE_LIFETIME_MS',
+    otherwise: 'Pause before the exchange in step-by-step mode, and continue after a minute.',
   },
 ]

@@ -5,6 +5,9 @@ import { type Assumption, idSchema, textField } from '../../connect/platform/con
 /** given 5.3.3, as an example. */
 export const LEADS_SCOPE = 'leads'
 
+/** What this feature needs the scope for. */
+export const SCOPES = { [LEADS_SCOPE]: 'to show the leads of the business, and to create new ones' }
+
 /** Paths below `{base_url}`: assumed. */
 export const PATHS = {
   leads: '/leads',
@@ -42,13 +45,24 @@ export type NewLead = z.infer<typeof newLeadSchema>
 export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'leads-operations',
-    topic: 'Reading and creating leads',
-    assumed: '`GET /leads`, `GET /leads/{id}`, `POST /leads`, with the scope `leads`.',
+    topic: 'Reading leads',
+    assumed: '`GET /leads`, `GET /leads/{id}`, with the scope `leads`.',
+    importance: 1,
+    code: 'PATHS',
   },
   {
     id: 'lead',
     topic: 'A lead',
     assumed:
       '`id`, and optionally `name`, `email`, `phone`, `suburb`, `projectType`, `status`, `notes`, `createdAt`.',
+    importance: 2,
+    code: 'leadSchema',
+  },
+  {
+    id: 'new-lead',
+    topic: 'Creating a lead',
+    assumed: '`POST /leads` with the fields of a lead; the response is the lead.',
+    importance: 2,
+    code: 'newLeadSchema',
   },
 ]

@@ -3,12 +3,14 @@ import type { Feature } from '../feature.ts'
 import { LEADS_SCOPE, PATHS } from './contract.ts'
 import { createLeads } from './leads.ts'
 import { operations } from './operations.ts'
+import { probeLeads } from './probe.ts'
 import { leadsRoutes } from './routes.ts'
 
 /** Lists, shows and creates the leads of a connected account. */
 export const leads: Feature = {
   name: 'leads',
   operations,
+  probe: probeLeads,
   create({ connect }) {
     const leadsApi = createLeads(connect.api)
     return {

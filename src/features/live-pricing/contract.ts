@@ -207,45 +207,69 @@ export const problemSchema = z
   })
   .meta({ id: 'Problem', description: 'Why a call failed (RFC 9457).' })
 
+const ASK =
+  "Ask the platform's support team. `npm run check-supplier` checks your own endpoints against this contract."
+
 export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'live-pricing-token-request',
     topic: 'The token request',
     assumed: 'Form-encoded or JSON, or HTTP Basic; errors as in RFC 6749 section 5.2.',
+    importance: 2,
+    code: 'token-request.ts#readTokenRequest',
+    otherwise: ASK,
   },
   {
     id: 'live-pricing-token-response',
     topic: 'The token response',
     assumed:
       'Exactly `access_token`, `token_type` (`Bearer`) and `expires_in`; sent as `Authorization: Bearer`.',
+    importance: 2,
+    code: 'tokenResponseSchema',
+    otherwise: ASK,
   },
   {
     id: 'nearest-stores',
     topic: 'The store search',
     assumed:
       '`latitude`, `longitude` (degrees) and `radius` (kilometres, up to 50,000); at most 50 stores, nearest first, each with its `distance`.',
+    importance: 2,
+    code: 'NEAREST',
+    otherwise: ASK,
   },
   {
     id: 'store',
     topic: 'A store',
     assumed:
       '`id`, `name`, `address`, `phone?`, `latitude`, `longitude`, `tradingHours`: `timeZone`, `dailyTradingHours` (Monday to Sunday, each with its `openingHours`), `publicHolidays`.',
+    importance: 2,
+    code: 'storeSchema',
+    otherwise: ASK,
   },
   {
     id: 'price-request',
     topic: 'A price request',
     assumed:
       '`{memberNumber?, items: [{itemId, storeId, quantity}]}`, at most 1,000 items and 1 MB; a quantity up to 1,000,000.',
+    importance: 2,
+    code: 'priceRequestSchema',
+    otherwise: ASK,
   },
   {
     id: 'price-response',
     topic: 'The prices',
     assumed:
       'In the order of the request, `{itemId, storeId, quantity, unitPrice, discount, totalPrice, errorCode?, errorMessage?}`; the error codes are defined by us. With an unknown member number, every item has an error.',
+    importance: 2,
+    code: 'priceItemSchema',
+    otherwise: ASK,
   },
   {
     id: 'live-pricing-errors',
     topic: 'Other errors of live pricing',
     assumed: '`application/problem+json`; `401` without a token, `429` with `Retry-After`.',
+    importance: 3,
+    code: 'problemSchema',
+    otherwise: ASK,
   },
 ]

@@ -1,7 +1,10 @@
 /** The platform's catalogue imports API: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
 import type { Assumption } from '../../connect/platform/contract.ts'
-import { PATHS as CATALOGUE_PATHS } from '../catalogues/contract.ts'
+import { PATHS as CATALOGUE_PATHS, CATALOGUES_SCOPE } from '../catalogues/contract.ts'
+
+/** What this feature needs the scope for. */
+export const SCOPES = { [CATALOGUES_SCOPE]: 'to import items and prices into the catalogues of the business' }
 
 const importOf = (catalogueId: string, batchId: string) =>
   `${CATALOGUE_PATHS.catalogue(catalogueId)}/import/${encodeURIComponent(batchId)}`
@@ -51,26 +54,35 @@ export type ImportJob = z.infer<typeof importJobSchema>
 
 export const ASSUMPTIONS: readonly Assumption[] = [
   {
-    id: 'item',
-    topic: 'An item',
-    assumed:
-      '`{code, name?, description?, unit?, category?, price}`, codes are unique within a catalogue; the price is in dollars before tax; at most 100 characters for the code, 2,000 for other text.',
-  },
-  {
     id: 'start-import',
     topic: 'Starting an import',
     assumed:
       '`{batchId}`, 1 to 100 letters, digits, `-`, `_`, dots. Whatever the response to an existing batch id, polling finds the job.',
+    importance: 2,
+    code: 'batchIdSchema',
+  },
+  {
+    id: 'item',
+    topic: 'An item',
+    assumed:
+      '`{code, name?, description?, unit?, category?, price}`, codes are unique within a catalogue; the price is in dollars before tax; at most 100 characters for the code, 2,000 for other text.',
+    importance: 2,
+    code: 'Item',
+    otherwise: "Compare with the platform's documentation: a platform may accept an item and ignore fields.",
   },
   {
     id: 'upload-items',
     topic: 'Uploading items',
     assumed: '`{items: [...]}`; any 2xx with JSON or an empty body is a success.',
+    importance: 2,
+    code: 'itemsBody',
   },
   {
     id: 'import-state',
     topic: 'The state of an import',
     assumed:
       '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; `Completed` and `Failed` (case-insensitive) are final. We treat a completed import that received or processed fewer items than were sent as failed. A finished import accepts no more items.',
+    importance: 2,
+    code: 'importJobSchema',
   },
 ]

@@ -4,6 +4,7 @@ import type { Feature } from '../feature.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
 import { createImportService } from './import-service.ts'
 import { operations } from './operations.ts'
+import { probeImports } from './probe.ts'
 import { resumeImports } from './resume.ts'
 import { importRoutes, importSection } from './routes.ts'
 import { type PriceFilesSettings, priceFilesSettings } from './settings.ts'
@@ -14,6 +15,7 @@ export const priceFiles: Feature<PriceFilesSettings> = {
   needs: ['catalogues', 'first-party'],
   settings: priceFilesSettings,
   operations,
+  probe: probeImports,
   create({ connect, store, log, dataDir, shutdownSignal, sections }, settings) {
     const imports = createImportService({
       store,

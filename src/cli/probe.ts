@@ -1,0 +1,73 @@
+/**
+ * `npm run probe`: compares the platform with the assumptions of the contracts. It needs one consent in the browser, and
+ * the app's own addresses, so the app must not run. Writes a report as Markdown and JSON.
+ */
+import '../runtime/env-file.ts'
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { loadContracts } from '../contracts.ts'
+import { features } from '../features/index.ts'
+import { createProbe } from '../probe/probe.ts'
+import { countOf, type Report, toMarkdown } from '../probe/report.ts'
+import { createProbeServer } from '../probe/server.ts'
+import { configOf } from '../runtime/run-app.ts'
+import { fail, listen, onStopSignal } from '../runtime/serve.ts'
+
+const HELP = `Usage: npm run probe -- [--write] [--record] [--out NAME]
+
+Compares the platform with the assumptions of the contracts, after one consent in the browser.
+
+  --write      Also creates a catalogue and a lead, named as a test. Use a staging account.
+  --record     Keeps how the platform answers in the report, for npm run sandbox -- --as NAME.json.
+  --out NAME   Writes NAME.md and NAME.json; by default probe-report.`
+
+try {
+  const { values } = parseArgs({
+    options: {
+      write: { type: 'boolean', default: false },
+      record: { type: 'boolean', default: false },
+      out: { type: 'string', default: 'probe-report' },
+      help: { type: 'boolean' },
+    },
+  })
+  if (values.help) {
+    console.log(HELP)
+    process.exit(0)
+  }
+  const config = configOf(process.env)
+  const run = createProbe({ config, features, contracts: await loadContracts(), write: values.write })
+  const { appUrl, authUrl, apiUrl } = config.platform
+  const onChecked = async () => {
+    const report: Report = {
+      probedAt: new Date().toISOString(),
+      platform: { appUrl, authUrl, apiUrl },
+      write: values.write,
+      results: run.results(),
+      ...(values.record && { recording: run.recording() }),
+    }
+    writeFileSync(`${values.out}.json`, `${JSON.stringify(report, null, 2)}\n`)
+    writeFileSync(`${values.out}.md`, toMarkdown(report))
+    const { results } = report
+    for (const { id, status, seen, change } of results)
+      if (status === 'different') console.log(`different  ${id}: ${seen}. Change ${change}`)
+    for (const { id, status, seen } of results)
+      if (status === 'not seen') console.log(`not seen   ${id}: ${seen}`)
+    console.log(
+      `${countOf(results, 'confirmed')} confirmed, ${countOf(results, 'different')} different, ${countOf(results, 'not seen')} not seen. Wrote ${values.out}.md and ${values.out}.json.`,
+    )
+  }
+  const app = createProbeServer({ config, run, onChecked })
+  const server = await listen(app, {
+    port: config.port,
+    host: config.host,
+    variable: 'PORT',
+    localOnly: config.demoAllowRemote ? undefined : [new URL(config.baseUrl).hostname],
+  })
+  console.log(`Open ${config.baseUrl} and give consent. Stop with Ctrl+C.`)
+  onStopSignal(async () => {
+    await server.stop(0)
+    await run.close()
+  })
+} catch (error) {
+  fail(error)
+}

@@ -1,0 +1,43 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Assumption } from './connect/platform/contract.ts'
+
+/** What one contract says about the platform: the core's, or a feature's. */
+export interface Contract {
+  /** `core`, or the name of the feature. */
+  name: string
+  /** Its file, relative to the project, such as `src/features/leads/contract.ts`. */
+  file: string
+  assumptions: readonly Assumption[]
+  /** The scopes that the feature needs, each with the reason, which follows "to". */
+  scopes: Readonly<Record<string, string>>
+}
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const FEATURES = 'src/features'
+
+/** Loads all contracts: the core's first, then those of the features, which are found by folder. */
+export async function loadContracts(): Promise<Contract[]> {
+  const names = readdirSync(join(ROOT, FEATURES))
+    .filter((name) => existsSync(join(ROOT, FEATURES, name, 'contract.ts')))
+    .sort()
+  const ofFeatures = names.map((name) => load(name, `${FEATURES}/${name}/contract.ts`))
+  return Promise.all([load('core', 'src/connect/platform/contract.ts'), ...ofFeatures])
+}
+
+async function load(name: string, file: string): Promise<Contract> {
+  const { ASSUMPTIONS = [], SCOPES = {} } = await import(new URL(`../${file}`, import.meta.url).href)
+  return { name, file, assumptions: ASSUMPTIONS, scopes: SCOPES }
+}
+
+/** Where to change the code if an assumption is wrong, such as `src/connect/platform/contract.ts:97`. Throws if it is not there. */
+export function placeOf({ file }: Contract, { id, code }: Assumption): string {
+  const [name = '', beside] = code.split('#').reverse()
+  const path = beside ? relative(ROOT, join(ROOT, dirname(file), beside)) : file
+  const lines = readFileSync(join(ROOT, path), 'utf8').split('\n')
+  const declaration = new RegExp(`^\\s*(export )?(async )?(const|function|interface|type) ${name}\\b`)
+  const index = lines.findIndex((line) => declaration.test(line))
+  if (index === -1) throw new Error(`assumption ${id}: ${path} has no ${name}`)
+  return `${path}:${index + 1}`
+}

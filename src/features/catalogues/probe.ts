@@ -1,0 +1,58 @@
+import type { Probe } from '../feature.ts'
+import {
+  type AccessControl,
+  CATALOGUES_SCOPE,
+  catalogueSchema,
+  type NewCatalogue,
+  PATHS,
+} from './contract.ts'
+
+/** The name of the catalogues that probes create. */
+export const TEST_CATALOGUE = 'Test catalogue of the probe'
+
+/** Reads catalogues, and with `--write` creates one that only granted builders see. */
+export async function probeCatalogues(probe: Probe): Promise<void> {
+  await probe.checkRecords({
+    scope: CATALOGUES_SCOPE,
+    path: PATHS.catalogues,
+    record: PATHS.catalogue,
+    idField: 'id',
+    schema: catalogueSchema,
+    operations: 'catalogues-operations',
+    fields: 'catalogue',
+    paged: true,
+  })
+  if (!probe.write) {
+    for (const id of ['new-catalogue', 'access-control']) probe.notSeen(id, 'Run the probe with `--write`.')
+    return
+  }
+  const id = await createTestCatalogue(probe)
+  if (!id) return probe.notSeen('access-control', 'No catalogue could be created.')
+  const control: AccessControl = { externalRef: 'PROBE1', isPreApproved: false }
+  const answer = await probe.call(PATHS.accessControls(id), control)
+  const seen = `POST ${PATHS.accessControls('ID')}: ${answer?.status ?? 'no answer'}`
+  if (answer && answer.status < 300) probe.confirm('access-control', seen)
+  else probe.differ('access-control', seen, false)
+}
+
+const created = new WeakMap<Probe, Promise<string | undefined>>()
+
+/** Creates one catalogue for each probe; resolves to its id, or undefined if the platform refused. */
+export function createTestCatalogue(probe: Probe): Promise<string | undefined> {
+  const id = created.get(probe) ?? create(probe)
+  created.set(probe, id)
+  return id
+}
+
+async function create(probe: Probe): Promise<string | undefined> {
+  const body: NewCatalogue = { name: TEST_CATALOGUE, scope: 'Managed' }
+  const answer = await probe.call(PATHS.catalogues, body)
+  const catalogue = answer && answer.status < 300 ? catalogueSchema.safeParse(answer.json) : undefined
+  if (catalogue?.success)
+    probe.confirm('new-catalogue', `POST ${PATHS.catalogues}: ${answer?.status}, with the catalogue`)
+  else {
+    const what = answer ? `${answer.status}, without a catalogue` : 'no answer'
+    probe.differ('new-catalogue', `POST ${PATHS.catalogues}: ${what}`, false)
+  }
+  return catalogue?.data?.id
+}

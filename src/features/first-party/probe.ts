@@ -1,0 +1,50 @@
+import { parseJson } from '../../connect/platform/http.ts'
+import type { Probe } from '../feature.ts'
+import { firstPartyTokensSchema, PATHS, SUBSCRIPTION_HEADER, tenantSchema } from './contract.ts'
+import type { FirstPartySettings } from './settings.ts'
+
+/** Logs in with the API key, refreshes, and lists the tenants. */
+export async function probeFirstParty(probe: Probe, credentials: FirstPartySettings): Promise<void> {
+  if (!credentials) {
+    for (const id of ['first-party-refresh', 'tenants'])
+      probe.notSeen(id, 'Set `PLATFORM_API_EMAIL`, `PLATFORM_API_KEY` and `PLATFORM_SUBSCRIPTION_KEY`.')
+    return
+  }
+  const { email, apiKey, subscriptionKey } = credentials
+  const headers = { [SUBSCRIPTION_HEADER]: subscriptionKey, 'content-type': 'application/json' }
+  const base = probe.apiUrl.replace(/\/+$/, '')
+  const post = async (path: string, fields: object) => {
+    const body = JSON.stringify({ email, apiKey, ...fields })
+    const response = await probe.http
+      .send({ method: 'POST', url: base + path, headers, body })
+      .catch(() => null)
+    return { status: response?.status ?? 0, json: response ? parseJson(response.text) : undefined }
+  }
+  const login = firstPartyTokensSchema.safeParse((await post(PATHS.login, {})).json)
+  if (!login.success) {
+    for (const id of ['first-party-refresh', 'tenants'])
+      probe.notSeen(id, 'The login with the API key failed: run `npm run doctor`.')
+    return
+  }
+  const refreshed = await post(PATHS.refreshToken, { refreshToken: login.data.refreshToken })
+  const isTokens = firstPartyTokensSchema.safeParse(refreshed.json).success
+  if (refreshed.status < 300 && isTokens)
+    probe.confirm('first-party-refresh', `${refreshed.status}, as for login`)
+  else probe.differ('first-party-refresh', `${refreshed.status}, not as for login`, false)
+
+  const authorization = `Bearer ${login.data.accessToken}`
+  const request = {
+    method: 'GET' as const,
+    url: base + PATHS.tenants,
+    headers: { ...headers, authorization },
+  }
+  const response = await probe.http.send(request).catch(() => null)
+  const answer = response && {
+    status: response.status,
+    json: parseJson(response.text),
+    header: response.header,
+  }
+  const tenants = probe.recordsOf(answer, PATHS.tenants)
+  if (tenants) probe.checkFields('tenants', tenantSchema, tenants)
+  else probe.differ('tenants', `${response?.status ?? 'no answer'}, not an array`, false)
+}

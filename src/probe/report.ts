@@ -1,0 +1,69 @@
+import type { Recording } from './recording.ts'
+import type { Result, Status } from './results.ts'
+
+/** What `npm run probe` writes as JSON. It holds no value of the platform: names, types and statuses only. */
+export interface Report {
+  /** ISO 8601. */
+  probedAt: string
+  platform: { appUrl: string; authUrl: string; apiUrl: string }
+  /** Whether records were created. */
+  write: boolean
+  results: Result[]
+  /** With `--record`: how the platform answers, for `npm run sandbox -- --as FILE`. */
+  recording?: Recording
+}
+
+const TITLES: Record<Status, string> = {
+  different: 'Different',
+  'not seen': 'Not seen',
+  'not checked': 'Not checked by the probe',
+  confirmed: 'Confirmed',
+}
+
+/** In the order of the report. */
+const STATUSES = ['different', 'not seen', 'confirmed', 'not checked'] as const
+
+export const countOf = (results: readonly Result[], status: Status) =>
+  results.filter((result) => result.status === status).length
+
+/** The report as Markdown: what differs first. */
+export function toMarkdown({ probedAt, platform, write, results }: Report): string {
+  const counts = STATUSES.map((status) => `${countOf(results, status)} ${status}`)
+  const sections = STATUSES.map((status) =>
+    section(
+      status,
+      results.filter((result) => result.status === status),
+    ),
+  )
+  return `# The platform compared with the assumptions
+
+${platform.appUrl}, ${platform.authUrl}, ${platform.apiUrl}: ${probedAt}, ${write ? 'with' : 'without'} writing.
+${counts.join(', ')}.
+
+${sections.filter((text) => text !== '').join('\n')}`
+}
+
+function section(status: Status, results: readonly Result[]): string {
+  if (results.length === 0) return ''
+  const rows = results.map(({ id, topic, assumed, seen, copes, change, setting }) => {
+    const cells = [`\`${id}\``, topic, assumed, seen]
+    if (status !== 'different') return cells
+    return [
+      ...cells,
+      copes ? 'yes' : '**no**',
+      [setting, change && `\`${change}\``].filter(Boolean).join(' or '),
+    ]
+  })
+  const last = status === 'not seen' || status === 'not checked' ? 'How to see it' : 'Seen'
+  const headings = [
+    'Id',
+    'About',
+    'Assumed',
+    last,
+    ...(status === 'different' ? ['The app works', 'To change'] : []),
+  ]
+  const table = [headings, headings.map(() => '---'), ...rows].map(
+    (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`,
+  )
+  return `## ${TITLES[status]}\n\n${table.join('\n')}\n`
+}

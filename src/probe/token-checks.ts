@@ -1,0 +1,121 @@
+import { tokenResponseSchema } from '../connect/platform/contract.ts'
+import type { ProbeAnswer } from '../features/feature.ts'
+import type { Exchange } from './http.ts'
+import type { Results } from './results.ts'
+import { describeFields, errorCodeOf, fieldsOf, typeOf } from './shape.ts'
+
+const MAX_TOKEN_MS = 30_000
+
+/** Fields of the token response that the app knows. */
+const KNOWN = Object.keys(tokenResponseSchema.shape)
+
+const objectOf = (json: unknown): Record<string, unknown> =>
+  typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {}
+
+/** Checks the response to the code exchange. `requested`: the scopes that the consent page was asked for. */
+export function checkTokenResponse(
+  results: Results,
+  { answer, ms }: Exchange,
+  requested: readonly string[],
+): void {
+  const body = objectOf(answer.json)
+  const copes = tokenResponseSchema.safeParse(answer.json).success
+  checkTokenType(results, body.token_type, copes)
+  checkExpiresIn(results, body.expires_in, copes)
+  checkScope(results, body.scope, requested, copes)
+  checkNames(results, body)
+  checkFormat(results, body, copes)
+  const others = Object.entries(body).filter(([name]) => !KNOWN.includes(name))
+  if (others.length === 0) results.confirm('token-fields', 'no further field')
+  else results.differ('token-fields', describeFields(fieldsOf([Object.fromEntries(others)])), true)
+  const time = `${(ms / 1000).toFixed(1)} s`
+  if (ms <= MAX_TOKEN_MS) results.confirm('token-endpoint-time', time)
+  else results.differ('token-endpoint-time', time, false)
+}
+
+function checkTokenType(results: Results, type: unknown, copes: boolean): void {
+  if (typeof type === 'string' && /^bearer$/i.test(type)) results.confirm('token-type', '`Bearer`')
+  else results.differ('token-type', type === undefined ? 'absent' : `another value (${typeOf(type)})`, copes)
+}
+
+function checkExpiresIn(results: Results, expiresIn: unknown, copes: boolean): void {
+  if (typeof expiresIn === 'number') results.confirm('expires-in', `${expiresIn} seconds, as a number`)
+  else if (expiresIn === undefined) results.differ('expires-in', 'absent', copes)
+  else {
+    const isSeconds = typeof expiresIn === 'string' && /^\d{1,10}$/.test(expiresIn)
+    results.differ(
+      'expires-in',
+      isSeconds ? `${expiresIn} seconds, as a string` : `a ${typeOf(expiresIn)}`,
+      copes,
+    )
+  }
+}
+
+function checkScope(results: Results, scope: unknown, requested: readonly string[], copes: boolean): void {
+  if (typeof scope !== 'string') {
+    results.differ('granted-scopes', absentOr(scope), copes)
+    return
+  }
+  const granted = scope.split(' ').filter(Boolean)
+  const missing = requested.filter((name) => !granted.includes(name))
+  const what = missing.length === 0 ? 'all that were requested' : `all but ${missing.join(', ')}`
+  if (scope.includes(',')) results.differ('granted-scopes', 'separated by commas', false)
+  else results.confirm('granted-scopes', `\`scope\` names ${what}`)
+}
+
+function checkNames(results: Results, { business_name, user_name }: Record<string, unknown>): void {
+  const names = { business_name, user_name }
+  const other = Object.entries(names).filter(([, value]) => typeof value !== 'string')
+  if (other.length === 0) results.confirm('names', '`business_name` and `user_name`, both text')
+  else
+    results.differ(
+      'names',
+      other.map(([name, value]) => `\`${name}\` is ${absentOr(value)}`).join(', '),
+      true,
+    )
+}
+
+const absentOr = (value: unknown) => (value === undefined ? 'absent' : `a ${typeOf(value)}`)
+
+function checkFormat(results: Results, body: Record<string, unknown>, copes: boolean): void {
+  const tokens = [body.access_token, body.refresh_token].filter((value) => typeof value === 'string')
+  const lengths = `${tokens.map((token) => token.length).join(' and ')} characters`
+  const isFormat = tokens.length > 0 && tokens.every((token) => /^[\x21-\x7e]{1,16384}$/.test(token))
+  if (isFormat) results.confirm('token-format', lengths)
+  else
+    results.differ(
+      'token-format',
+      tokens.length > 0 ? `${lengths}, not only visible ASCII` : 'no token',
+      copes,
+    )
+}
+
+/** Compares the refresh token of a refresh with the one that was sent. Returns the one to use from now on. */
+export function checkRotation(results: Results, answer: ProbeAnswer, before: string): string {
+  const { refresh_token: after } = objectOf(answer.json)
+  if (typeof after !== 'string' || after === '') {
+    results.confirm('refresh-rotation', 'no refresh token in the response to a refresh')
+    return before
+  }
+  if (after === before) results.confirm('refresh-rotation', 'the same refresh token')
+  else results.differ('refresh-rotation', 'a new refresh token', true)
+  return after
+}
+
+/**
+ * Checks the answer to a request that must be refused with `invalid_grant`, such as a code that was used before. Returns
+ * whether it was refused at all.
+ */
+export function checkRefusal(
+  results: Results,
+  id: 'used-code' | 'revoked-refresh-token',
+  answer: ProbeAnswer,
+): boolean {
+  const { status } = answer
+  const code = errorCodeOf(answer.json)
+  const seen = `${status}${code ? ` \`${code}\`` : ', without an error code of RFC 6749'}`
+  if (code === 'invalid_grant' && [400, 401, 403].includes(status)) results.confirm(id, seen)
+  else if (status >= 400) results.differ(id, seen, false)
+  else results.differ(id, `${status}: it was accepted`, false)
+  return status >= 400
+}

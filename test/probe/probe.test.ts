@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import type { Result } from '../../src/probe/results.ts'
+import { type Recorded, recordedSchema } from '../../src/sandbox/recorded.ts'
+import { startProbe } from './support.ts'
+
+/** The ids of the assumptions with this status. */
+const idsOf = (results: Result[], status: Result['status']) =>
+  results
+    .filter((result) => result.status === status)
+    .map(({ id }) => id)
+    .sort()
+
+const SECONDS = 30_000
+
+test(
+  'against the sandbox, everything that a probe can see is confirmed',
+  async () => {
+    const probing = await startProbe()
+    await probing.consent()
+    await probing.consent()
+    await probing.webhook()
+    const results = await probing.check()
+    expect(results.filter(({ status }) => status === 'different' || status === 'not seen')).toEqual([])
+    expect(idsOf(results, 'confirmed').length).toBeGreaterThan(35)
+    await probing.close()
+  },
+  SECONDS,
+)
+
+/** A platform that differs from the sandbox in 15 details. */
+const VARIANT: Recorded = {
+  token: {
+    fields: {
+      access_token: 'string',
+      refresh_token: 'string',
+      expires_in: 'string',
+      id_token: 'string',
+      business_name: 'string',
+      user_name: 'string',
+    },
+    expiresIn: 1200,
+  },
+  refresh: { refreshToken: 'new' },
+  oldRefreshToken: 'refused',
+  usedCode: { status: 400, error: 'invalid_request' },
+  revokedRefreshToken: { status: 401, error: 'invalid_token' },
+  invalidToken: { status: 401, error: 'unauthorized' },
+  missingScope: { status: 403, error: 'forbidden' },
+  notFound: { status: 400, error: 'no_such_record' },
+  listWrapper: 'value',
+  listTotal: false,
+  records: { '/leads': { id: 'number', name: 'string', suburb: 'string', town: 'string' } },
+}
+
+const DIFFERENT = {
+  'expires-in': '1200 seconds, as a string',
+  'granted-scopes': 'absent',
+  ids: 'numbers',
+  'insufficient-scope': '403, the scope is not named',
+  'invalid-access-token': '401, without `WWW-Authenticate`',
+  lead: 'further fields: `town` (string); no `email`, `phone`, `projectType`, `status`, `notes`, `createdAt`',
+  'list-form': 'an object with the list in `value`',
+  'list-total': 'no `x-odata-total-count`',
+  'not-found': 'GET /leads/{id}: 400; GET /catalogues/{id}: 400',
+  'old-refresh-token': 'it is refused after a refresh',
+  'refresh-rotation': 'a new refresh token',
+  'revoked-refresh-token': '401 `invalid_token`',
+  'token-fields': '`id_token` (string)',
+  'token-type': 'absent',
+  'used-code': '400 `invalid_request`',
+}
+
+test(
+  'against a variant with 15 other details, exactly those 15 differ, each with its place in the code',
+  async () => {
+    const probing = await startProbe({ recorded: VARIANT })
+    await probing.consent()
+    await probing.consent()
+    await probing.webhook()
+    const results = await probing.check()
+    const different = results.filter(({ status }) => status === 'different')
+    expect(Object.fromEntries(different.map(({ id, seen }) => [id, seen]))).toEqual(DIFFERENT)
+    expect(results.filter(({ status }) => status === 'not seen')).toEqual([])
+    for (const { change } of different) expect(change).toMatch(/^src\/\S+\.ts:\d+$/)
+    const broken = different.filter(({ copes }) => !copes).map(({ id }) => id)
+    expect(broken.sort()).toEqual(['list-form', 'not-found', 'revoked-refresh-token', 'used-code'])
+    await probing.close()
+  },
+  SECONDS,
+)
+
+test(
+  'a recording of the variant is the variant, and a sandbox that answers like it is recorded alike',
+  async () => {
+    const probing = await startProbe({ recorded: VARIANT })
+    await probing.consent()
+    await probing.check()
+    const recording = probing.run.recording()
+    await probing.close()
+    const { records, ...rest } = recordedSchema.parse(recording)
+    const { records: recorded, ...others } = VARIANT
+    expect(rest).toEqual(others)
+    expect(records).toMatchObject(recorded)
+
+    const again = await startProbe({ recorded: recordedSchema.parse(recording) })
+    await again.consent()
+    await again.check()
+    expect(again.run.recording()).toEqual(recording)
+    await again.close()
+  },
+  SECONDS,
+)
