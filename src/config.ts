@@ -267,7 +267,7 @@ function isRedisUrl(text: string): boolean {
 const isPrivate = (url: URL) => url.protocol === 'rediss:' || field.isLoopback(url)
 
 /** The names of scopes are those of RFC 6749, appendix A.4. */
-const scopes = () =>
+export const scopes = () =>
   z
     .string()
     .default('catalogues leads')

@@ -2,17 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Assumption } from './connect/platform/contract.ts'
+import type { Contract } from './features/feature.ts'
 
-/** What one contract says about the platform: the core's, or a feature's. */
-export interface Contract {
-  /** `core`, or the name of the feature. */
-  name: string
-  /** Its file, relative to the project, such as `src/features/leads/contract.ts`. */
-  file: string
-  assumptions: readonly Assumption[]
-  /** The scopes that the feature needs, each with the reason, which follows "to". */
-  scopes: Readonly<Record<string, string>>
-}
+export type { Contract } from './features/feature.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const FEATURES = 'src/features'

@@ -4,6 +4,8 @@ import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { type Connect, createConnect, type KeyValueStore } from './connect/index.ts'
 import { createHttpPools, type HttpPools } from './connect/platform/http.ts'
+import { loadContracts } from './contracts.ts'
+import { runDoctor } from './doctor/doctor.ts'
 import type { Feature, FeatureContext, FeatureParts } from './features/feature.ts'
 import { createStore } from './runtime/create-store.ts'
 import type { Operation } from './web/openapi.ts'
@@ -55,6 +57,7 @@ export async function createDependencies(
     http,
     store,
     log,
+    production: config.production,
     baseUrl: config.baseUrl,
     dataDir: config.dataDir,
     encryptionKeys: tokenEncryptionKeys,
@@ -64,6 +67,8 @@ export async function createDependencies(
     // Called for a page, when all parts are there.
     sections: (page) =>
       parts.flatMap(({ sections = [] }) => sections).filter((section) => section.page === page),
+    runDoctor: () => runDoctor({ config, store, features }),
+    loadContracts,
     connectionTests: () => parts.flatMap((part) => part.connectionTest ?? []),
   }
   for (const feature of features) parts.push(feature.create?.(context, config.features[feature.name]) ?? {})

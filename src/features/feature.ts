@@ -2,6 +2,7 @@ import type { Request, RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import type * as z from 'zod'
 import type { Connect, ConnectionRef, EncryptionKey, KeyValueStore } from '../connect/index.ts'
+import type { Assumption } from '../connect/platform/contract.ts'
 import type { Http, HttpPools } from '../connect/platform/http.ts'
 import type { ReencryptResult } from '../connect/vault/connection-repository.ts'
 import type { SettingsGroup } from '../settings/read.ts'
@@ -37,6 +38,7 @@ export interface FeatureContext {
   readonly http: HttpPools
   readonly store: KeyValueStore
   readonly log: Logger
+  readonly production: boolean
   /** The app's public origin, without a trailing slash. */
   readonly baseUrl: string
   /** The folder for files (`DATA_DIR`). */
@@ -57,8 +59,23 @@ export interface FeatureContext {
   readonly shutdownSignal: AbortSignal
   /** Returns the sections that all features add to a page, such as `catalogues/catalogue`. */
   sections(page: string): PageSection[]
+  /** Runs the checks of `npm run doctor`, and sends the platform a few requests. */
+  runDoctor(): AsyncIterable<Finding>
+  /** Loads the contracts of the core and of all features. */
+  loadContracts(): Promise<Contract[]>
   /** Returns the tests of connections that all features offer. */
   connectionTests(): ConnectionTest[]
+}
+
+/** What one contract says about the platform: the core's, or a feature's. */
+export interface Contract {
+  /** `core`, or the name of the feature. */
+  name: string
+  /** Its file, relative to the project, such as `src/features/leads/contract.ts`. */
+  file: string
+  assumptions: readonly Assumption[]
+  /** The scopes that the feature needs, each with the reason, which begins with "to". */
+  scopes: Readonly<Record<string, string>>
 }
 
 /** What the checks of a feature can use. */

@@ -6,6 +6,7 @@ import { flowInspector } from './flow-inspector/index.ts'
 import { leads } from './leads/index.ts'
 import { livePricing } from './live-pricing/index.ts'
 import { priceFiles } from './price-files/index.ts'
+import { setup } from './setup/index.ts'
 
 /** All features, in the order of their links on a connection's card. */
 export const features: readonly Feature[] = [
@@ -16,4 +17,5 @@ export const features: readonly Feature[] = [
   firstParty,
   livePricing,
   flowInspector,
+  setup,
 ]

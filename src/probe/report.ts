@@ -13,7 +13,7 @@ export interface Report {
   recording?: Recording
 }
 
-const TITLES: Record<Status, string> = {
+const HEADINGS: Record<Status, string> = {
   different: 'Different',
   'not seen': 'Not seen',
   'not checked': 'Not checked by the probe',
@@ -65,5 +65,5 @@ function section(status: Status, results: readonly Result[]): string {
   const table = [headings, headings.map(() => '---'), ...rows].map(
     (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`,
   )
-  return `## ${TITLES[status]}\n\n${table.join('\n')}\n`
+  return `## ${HEADINGS[status]}\n\n${table.join('\n')}\n`
 }

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Finding } from '../../../src/features/feature.ts'
+import { createDoctorRuns } from '../../../src/features/setup/doctor-runs.ts'
+import { type SetupState, stepsOf } from '../../../src/features/setup/steps.ts'
+import { type Running, startAll } from '../../support/app.ts'
+import { signedIn } from '../../support/flow.ts'
+import { createVisitor, type Visitor } from '../../support/visitor.ts'
+
+const JSON_TYPE = { accept: 'application/json' }
+
+describe('the pages for developers', () => {
+  let app: Running
+  let visitor: Visitor
+  beforeAll(async () => {
+    app = await startAll()
+    visitor = await signedIn(app)
+  })
+  afterAll(() => app.close())
+
+  test('the doctor finds no problem in the sandbox, on the page and as JSON', async () => {
+    const { findings } = (await visitor.get(`${app.url}/doctor`, JSON_TYPE)).json()
+    expect(findings.filter(({ status }: Finding) => status !== 'ok')).toEqual([])
+    const page = await visitor.get(`${app.url}/doctor`)
+    expect(page.text).toContain('Everything is fine.')
+    expect(page.text).toContain('/auth/oauth/token accepts them')
+  })
+
+  test('setup shows what is next, and the steps as JSON', async () => {
+    const { steps } = (await visitor.get(`${app.url}/setup`, JSON_TYPE)).json()
+    expect(steps[0]).toMatchObject({ id: 'demo', status: 'next' })
+    const page = await visitor.get(`${app.url}/setup`)
+    expect(page.text).toContain('aria-current="step"')
+  })
+
+  test('the registration has the redirect urls of this app', async () => {
+    const page = await visitor.get(`${app.url}/registration`)
+    expect(page.text).toContain(`${app.url}/connect/context`)
+    expect(page.text).toContain(`${app.url}/connect/callback`)
+  })
+
+  test.each(['/setup', '/doctor', '/doctor/live', '/registration'])(
+    '%s needs a signed-in user',
+    async (path) => {
+      expect((await createVisitor().get(app.url + path, JSON_TYPE)).status).toBe(401)
+    },
+  )
+
+  test('no page has a secret', async () => {
+    const { clientSecret } = app.config.platform
+    for (const path of ['/setup', '/doctor', '/registration'])
+      expect((await visitor.get(app.url + path)).text).not.toContain(clientSecret)
+  })
+})
+
+test('in production there are none of these pages', async () => {
+  const { setup } = await import('../../../src/features/setup/index.ts')
+  const context = { production: true } as Parameters<NonNullable<typeof setup.create>>[0]
+  const settings = { appName: '', logoUrl: undefined, stagingUrl: undefined, productionUrl: undefined }
+  expect(setup.create?.(context, settings)).toEqual({})
+})
+
+test('the doctor runs once, however many pages ask', async () => {
+  let runs = 0
+  const doctor = createDoctorRuns(async function* () {
+    runs++
+    yield { id: 'x', status: 'ok', text: 'fine' } as const
+  })
+  expect(doctor.latest()).toBeUndefined()
+  await Promise.all([doctor.run(), doctor.run()])
+  await vi.waitFor(() => expect(doctor.isRunning).toBe(false))
+  expect(doctor.latest()).toHaveLength(1)
+  expect(runs).toBe(1)
+})
+
+describe('the steps', () => {
+  const START: SetupState = {
+    isSandbox: true,
+    hasConnection: false,
+    hasOwnSignIn: false,
+    findings: [],
+    probe: undefined,
+  }
+  const nextOf = (state: Partial<SetupState>) =>
+    stepsOf({ ...START, ...state }).find(({ status }) => status === 'next')?.id
+  const FAILURE: Finding = { id: 'x', status: 'failure', text: 'x' }
+  const REAL = { isSandbox: false, hasConnection: true }
+  const PROBE = { confirmed: 30, different: 1, notSeen: 2 }
+
+  test.each<[Partial<SetupState>, string]>([
+    [{}, 'demo'],
+    [{ hasConnection: true }, 'registration'],
+    [{ ...REAL, findings: undefined }, 'credentials'],
+    [{ ...REAL, findings: [FAILURE] }, 'credentials'],
+    [REAL, 'probe'],
+    [{ ...REAL, probe: PROBE }, 'sign-in'],
+    [{ ...REAL, probe: PROBE, hasOwnSignIn: true }, 'pages'],
+  ])('after %o comes %s', (state, next) => {
+    expect(nextOf(state)).toBe(next)
+  })
+})
