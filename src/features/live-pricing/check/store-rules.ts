@@ -1,272 +1,184 @@
-import * as z from 'zod'
+import { isDeepStrictEqual } from 'node:util'
 import { storeSchema } from '../contract.ts'
-import type { Exchange, Probe } from './probe.ts'
+import { otherCase } from './credential-rules.ts'
+import { storePath } from './places.ts'
+import type { Exchange } from './probe.ts'
 import {
-  arrayOf,
+  expectRefused,
   expectStatus,
   isRecord,
   NotCheckedError,
-  query,
-  REMOTE_PLACE,
   type Rule,
   RuleViolationError,
   type Subject,
-  storePath,
   UNKNOWN_ID,
   withToken,
 } from './rule.ts'
+import { findStores, idOf, knownStore, lookUpStores, type StoreJson, unknownLike } from './stores.ts'
+import { explain } from './words.ts'
 
-/** Default search locations; the radius is in kilometres. */
-const DEFAULT_PLACES = [
-  [-25, 134, 2500],
-  [-33.87, 151.21, 100],
-  [-37.81, 144.96, 100],
-  [-27.47, 153.03, 100],
-  [-31.95, 115.86, 100],
-  [-34.93, 138.6, 100],
-  [-41.29, 174.78, 800],
-  [51.51, -0.13, 500],
-  [39.8, -98.6, 2500],
-  [0, 0, 20_000],
-].map(([latitude = 0, longitude = 0, radius = 0]) => ({ latitude, longitude, radius }))
-
-/** Radii to try around `near`, in kilometres. */
-const RADII = [5, 50, 500, 5_000]
-/** Number of stores needed to check order, radius and unique ids. */
-const ENOUGH_STORES = 5
-
-interface Search {
-  exchange: Exchange
-  place: { latitude?: number; longitude?: number; radius: number }
-  stores: Record<string, unknown>[]
-}
-
-const searches = new WeakMap<Probe, Promise<Search>>()
-/** Runs, once per probe, the first search that finds enough stores, or else the one that finds the most. */
-function search(subject: Subject): Promise<Search> {
-  const cached = searches.get(subject.probe)
-  if (cached) return cached
-  const result = (async () => {
-    const { near } = subject
-    const places = near ? RADII.map((radius) => ({ ...near, radius })) : DEFAULT_PLACES
-    let best: Search | undefined
-    for (const place of places) {
-      const exchange = await withToken(subject.probe, query(place))
-      if (!Array.isArray(exchange.json) || exchange.json.length <= (best?.stores.length ?? 0)) continue
-      best = { exchange, place, stores: exchange.json.filter(isRecord) }
-      if (best.stores.length >= ENOUGH_STORES) return best
+const one: Rule = {
+  id: 'store.one',
+  title: 'GET /stores/{id} returns 200 with that store, for each store that a search found.',
+  given: '§4.1',
+  needs: ['access.bearer'],
+  async check(subject) {
+    const lookups = await lookUpStores(subject)
+    for (const { id, exchange } of lookups) {
+      expectStatus(exchange, 200, `The lookup of store ${id}`)
+      if (!isRecord(exchange.json))
+        throw new RuleViolationError(`The lookup of store ${id} must return a JSON object.`, exchange)
+      const answered = idOf(exchange.json)
+      if (answered !== undefined && String(answered) !== String(id))
+        throw new RuleViolationError(
+          `The lookup of store ${id} returns another store: ${answered}.`,
+          exchange,
+        )
     }
-    if (best) return best
-    throw new NotCheckedError(
-      'no stores were found; specify a location with stores nearby: --near LATITUDE,LONGITUDE',
-    )
-  })()
-  searches.set(subject.probe, result)
-  return result
+    const [first] = lookups
+    if (first) return first.exchange
+    throw new NotCheckedError('no store with an id was found; name one with --store ID')
+  },
 }
 
-/** Resolves to the id of a store for price requests. Throws `NotCheckedError` if there is none. */
-export async function knownStore(subject: Subject): Promise<string> {
-  if (subject.storeId !== undefined) return subject.storeId
-  const [first] = (await search(subject)).stores
-  if (typeof first?.id !== 'string')
-    throw new NotCheckedError('no store with an id was found; specify one with --store ID')
-  return first.id
+const unknown: Rule = {
+  id: 'store.unknown',
+  title: 'GET /stores/{id} with an unknown id returns 404.',
+  given: '§7',
+  needs: ['access.bearer'],
+  async check(subject) {
+    const known = await knownStore(subject).catch(() => UNKNOWN_ID)
+    const exchange = await withToken(subject, storePath(unknownLike(known)))
+    if (exchange.status === 401) throw new NotCheckedError('the lookup of a store refuses the token')
+    expectStatus(exchange, 404, 'The lookup of a store that does not exist')
+    return exchange
+  },
 }
 
-const ONE_STORE = 'only one store was found; specify a location between several: --near LATITUDE,LONGITUDE'
+/** Looks up an id that is almost that of a store. Throws `RuleViolationError` if it finds a store. */
+async function expectNotFound(
+  subject: Subject,
+  id: string | number,
+  near: string,
+  what: string,
+): Promise<Exchange> {
+  const exchange = await withToken(subject, storePath(near))
+  const answered = isRecord(exchange.json) ? idOf(exchange.json) : undefined
+  // It may be the id of another store.
+  if (!near.includes(UNKNOWN_ID) && exchange.status === 200 && String(answered) === near) return exchange
+  // It may also be called invalid: 404 for an id that does not exist is a rule of its own.
+  expectRefused(exchange, `The lookup of store ${id} ${what}`)
+  return exchange
+}
 
-/** Throws `RuleViolationError` if the value is not a Store. Unknown fields are allowed. */
-function expectStore(store: unknown, label: string, exchange: Exchange): void {
+const nearId: Rule = {
+  id: 'store.near-id',
+  title: 'GET /stores/{id} with an id that only begins or ends like that of a store finds nothing.',
+  given: '§7',
+  needs: ['store.one', 'store.unknown'],
+  async check(subject) {
+    const id = await knownStore(subject)
+    const text = String(id)
+    await expectNotFound(subject, id, `${text}-${UNKNOWN_ID}`, 'with a text added to its id')
+    if (text.length > 1)
+      await expectNotFound(subject, id, text.slice(0, -1), 'without the last character of its id')
+    return expectNotFound(subject, id, `${UNKNOWN_ID}-${text}`, 'with a text before its id')
+  },
+}
+
+const letterCase: Rule = {
+  id: 'store.case',
+  title: 'The letter case of a store id counts.',
+  given: undefined,
+  needs: ['store.near-id'],
+  async check(subject) {
+    const lookups = await lookUpStores(subject)
+    const id = lookups.map((lookup) => String(lookup.id)).find((text) => otherCase(text) !== text)
+    if (id === undefined) throw new NotCheckedError('no store id has letters')
+    return expectNotFound(subject, id, otherCase(id), 'in another letter case')
+  },
+}
+
+/** Fields that a search adds to a store. */
+const { distance: _, ...STORE_FIELDS } = storeSchema.shape
+
+const same: Rule = {
+  id: 'store.same',
+  title: 'A search and a lookup tell the same of a store: fields that both have are equal.',
+  given: '§2.2',
+  needs: ['store.one', 'nearest.array'],
+  async check(subject) {
+    const pairs = (await lookUpStores(subject)).filter(({ found }) => found)
+    for (const { id, exchange, found } of pairs) {
+      const difference = differenceOf(found?.json, exchange.json, Object.keys(STORE_FIELDS))
+      if (difference)
+        throw new RuleViolationError(
+          `For store ${id}, the search and the lookup have another ${difference}.`,
+          exchange,
+        )
+    }
+    const [first] = pairs
+    if (first) return first.exchange
+    throw new NotCheckedError('no search found a store; name a location with stores nearby: --near LAT,LON')
+  },
+}
+
+const isObject = (value: unknown) => typeof value === 'object'
+
+/** The path of the first field that both objects have, with values that differ; undefined if there is none. */
+function differenceOf(a: unknown, b: unknown, names?: readonly string[]): string | undefined {
+  if (!isRecord(a) || !isRecord(b)) return undefined
+  for (const name of names ?? Object.keys(a)) {
+    const [left, right] = [a[name] ?? undefined, b[name] ?? undefined]
+    if (left === undefined || right === undefined || isDeepStrictEqual(left, right)) continue
+    // A number as a text is another finding: the form of the store.
+    if (!isObject(left) && !isObject(right) && String(left) === String(right)) continue
+    if (!isRecord(left) || !isRecord(right)) return name
+    const inner = differenceOf(left, right)
+    if (inner !== undefined) return `${name}.${inner}`
+  }
+  return undefined
+}
+
+/** Throws `RuleViolationError` if the store has not the expected form. Unknown fields are allowed. */
+function expectForm(store: StoreJson, label: string, exchange: Exchange): void {
   const { issues = [] } = storeSchema.safeParse(store).error ?? {}
-  const issue = issues.find(({ code }) => code !== 'unrecognized_keys')
-  if (issue) throw new RuleViolationError(`${[label, ...issue.path].join('.')}: ${issue.message}.`, exchange)
+  // The number of days is a rule of its own.
+  const issue = issues.find(
+    ({ code, path }) => code !== 'unrecognized_keys' && path.at(-1) !== 'dailyTradingHours',
+  )
+  if (issue) throw new RuleViolationError(explain(issue, label), exchange)
+  if (isRecord(store.tradingHours) && !Array.isArray(store.tradingHours.dailyTradingHours))
+    throw new RuleViolationError(`${label}: tradingHours.dailyTradingHours must be an array.`, exchange)
 }
 
-/** Distance in kilometres, independent of the implementation in `csv-price-provider`. */
-function distanceOf(
-  a: { latitude: number; longitude: number },
-  b: { latitude: number; longitude: number },
-): number {
-  const rad = Math.PI / 180
-  const cosine =
-    Math.sin(a.latitude * rad) * Math.sin(b.latitude * rad) +
-    Math.cos(a.latitude * rad) * Math.cos(b.latitude * rad) * Math.cos((a.longitude - b.longitude) * rad)
-  return 6371 * Math.acos(Math.max(-1, Math.min(1, cosine)))
+const form: Rule = {
+  id: 'store.form',
+  title: 'A store has an id, name, address, coordinates and trading hours as in the OpenAPI document.',
+  given: undefined,
+  needs: ['store.one'],
+  async check(subject) {
+    const lookups = await lookUpStores(subject)
+    for (const { id, exchange } of lookups) expectForm(exchange.json as StoreJson, `store ${id}`, exchange)
+    return lookups[0]?.exchange as Exchange
+  },
+}
+
+const searchForm: Rule = {
+  id: 'nearest.form',
+  title: 'Each store of a search result has this form too (see store.form).',
+  given: undefined,
+  needs: ['nearest.array', 'store.form'],
+  async check(subject) {
+    const { tries } = await findStores(subject)
+    for (const { exchange, stores } of tries)
+      for (const [index, store] of stores.entries())
+        expectForm(store, `store ${index + 1} of the result`, exchange)
+    const found = tries.find(({ stores }) => stores.length > 0)
+    if (found) return found.exchange
+    throw new NotCheckedError('no search found a store; name a location with stores nearby: --near LAT,LON')
+  },
 }
 
 /** Stores (specification 2.2, 4.1, 7). */
-export const STORE_RULES: Rule[] = [
-  {
-    id: 'nearest.array',
-    section: '4.1',
-    basis: 'given',
-    requirement: 'GET /stores/nearest returns 200 with a JSON array of stores.',
-    async check(subject) {
-      const exchange = await withToken(subject.probe, query(REMOTE_PLACE))
-      arrayOf(exchange, 'A search for stores')
-      const found = await search(subject)
-      if (found.stores.length < arrayOf(found.exchange, 'A search for stores').length)
-        throw new RuleViolationError('Each element of the array must be a Store.', found.exchange)
-      return found.exchange
-    },
-  },
-  {
-    id: 'nearest.empty',
-    section: '7',
-    basis: 'given',
-    requirement: 'A search with no stores in range returns 200 with an empty array.',
-    async check({ probe }) {
-      const exchange = await withToken(probe, query(REMOTE_PLACE))
-      const stores = arrayOf(exchange, 'A search in the middle of an ocean')
-      if (stores.length === 0) return exchange
-      throw new RuleViolationError('A search in the middle of an ocean found a store within 1 km.', exchange)
-    },
-  },
-  {
-    id: 'nearest.ids',
-    section: '2.2',
-    basis: 'given',
-    requirement: 'Each store has a unique id, which is a string.',
-    async check(subject) {
-      const { exchange, stores } = await search(subject)
-      const ids = stores.map(({ id }) => id)
-      if (ids.some((id) => typeof id !== 'string' || id === ''))
-        throw new RuleViolationError('A store has no id, or its id is not a string.', exchange)
-      if (new Set(ids).size < ids.length)
-        throw new RuleViolationError('Two stores have the same id.', exchange)
-      if (ids.length < 2) throw new NotCheckedError(ONE_STORE)
-      return exchange
-    },
-  },
-  {
-    id: 'nearest.range',
-    section: '4.1',
-    basis: 'assumed',
-    requirement: 'The stores are within the radius, in kilometres, and sorted by distance.',
-    async check(subject) {
-      const { exchange, place, stores } = await search(subject)
-      const parsed = z.object({ latitude: z.number(), longitude: z.number() }).array().safeParse(stores)
-      if (!parsed.success) throw new NotCheckedError('the stores have no coordinates (see store.form)')
-      const from = { latitude: Number(place.latitude), longitude: Number(place.longitude) }
-      const distances = parsed.data.map((store) => distanceOf(from, store))
-      // Tolerate small differences between models of the Earth.
-      const near = (a: number, b: number) => a <= b * 1.006 + 0.05
-      const far = distances.find((distance) => !near(distance, place.radius))
-      if (far !== undefined)
-        throw new RuleViolationError(
-          `A store is ${far.toFixed(1)} km away, beyond the radius of ${place.radius} km.`,
-          exchange,
-        )
-      if (!distances.every((distance, index) => near(distances[index - 1] ?? 0, distance)))
-        throw new RuleViolationError('The stores are not sorted by distance.', exchange)
-      if (distances.length < 2) throw new NotCheckedError(ONE_STORE)
-      return exchange
-    },
-  },
-  {
-    id: 'nearest.radius',
-    section: '4.1',
-    basis: 'assumed',
-    requirement: 'The radius is in kilometres: a smaller radius returns exactly the stores within it.',
-    async check(subject) {
-      const { place, stores } = await search(subject)
-      const parsed = z
-        .object({ id: z.string(), latitude: z.number(), longitude: z.number() })
-        .array()
-        .safeParse(stores)
-      if (!parsed.success) throw new NotCheckedError('the stores have no coordinates (see store.form)')
-      const from = { latitude: Number(place.latitude), longitude: Number(place.longitude) }
-      const distances = parsed.data.map((store) => distanceOf(from, store)).sort((a, b) => a - b)
-      // Choose a radius between two stores such that miles or a diameter would give a different result.
-      const last = distances.findIndex((near, index) => {
-        const ratio = (distances[index + 1] ?? 0) / near
-        return near > 0.5 && ratio > 1.02 && ratio < 2.5
-      })
-      if (last < 0)
-        throw new NotCheckedError(
-          'too few stores were found; specify a location between several: --near LATITUDE,LONGITUDE',
-        )
-      const radius = Math.sqrt((distances[last] ?? 0) * (distances[last + 1] ?? 0)).toFixed(3)
-      const exchange = await withToken(subject.probe, query({ ...from, radius }))
-      const found = arrayOf(exchange, 'A narrower search').length
-      if (found === last + 1) return exchange
-      throw new RuleViolationError(
-        `${last + 1} of the stores are within ${radius} km, but the search found ${found}.`,
-        exchange,
-      )
-    },
-  },
-  {
-    id: 'nearest.input',
-    section: '4.1',
-    basis: 'assumed',
-    requirement: 'A search with a missing parameter or an invalid latitude returns 400.',
-    async check({ probe }) {
-      const { latitude, longitude, radius } = REMOTE_PLACE
-      const invalid = [
-        { longitude, radius },
-        { latitude, radius },
-        { latitude, longitude },
-        { latitude: 'north', longitude, radius },
-      ]
-      let last: Exchange | undefined
-      for (const place of invalid) {
-        last = await withToken(probe, query(place))
-        expectStatus(
-          last,
-          400,
-          `A search with ${Object.keys(place).join(' and ')} only, or with an invalid latitude,`,
-        )
-      }
-      return last as Exchange
-    },
-  },
-  {
-    id: 'store.one',
-    section: '4.1',
-    basis: 'given',
-    requirement: 'GET /stores/{id} returns 200 with that store.',
-    async check(subject) {
-      const id = await knownStore(subject)
-      const exchange = await withToken(subject.probe, storePath(id))
-      expectStatus(exchange, 200, `The lookup of store ${id}`)
-      if (isRecord(exchange.json) && exchange.json.id === id) return exchange
-      throw new RuleViolationError(`The response is not store ${id}.`, exchange)
-    },
-  },
-  {
-    id: 'store.unknown',
-    section: '7',
-    basis: 'given',
-    requirement: 'GET /stores/{id} with an unknown id returns 404.',
-    async check({ probe }) {
-      const exchange = await withToken(probe, storePath(UNKNOWN_ID))
-      expectStatus(exchange, 404, 'The lookup of a store that does not exist')
-      return exchange
-    },
-  },
-  {
-    id: 'store.form',
-    section: '2.2',
-    basis: 'assumed',
-    requirement:
-      'A store has a name, an address, coordinates and trading hours that match the OpenAPI document.',
-    async check(subject) {
-      const exchange = await withToken(subject.probe, storePath(await knownStore(subject)))
-      expectStore(exchange.json, 'the store', exchange)
-      return exchange
-    },
-  },
-  {
-    id: 'nearest.form',
-    section: '4.1',
-    basis: 'assumed',
-    requirement: 'Search results are Stores that match the OpenAPI document (see store.form).',
-    async check(subject) {
-      const { exchange, stores } = await search(subject)
-      for (const [index, store] of stores.entries()) expectStore(store, `store ${index + 1}`, exchange)
-      return exchange
-    },
-  },
-]
+export const STORE_RULES: Rule[] = [one, unknown, nearId, letterCase, same, form, searchForm]
