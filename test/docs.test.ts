@@ -9,8 +9,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { createApp } from '../src/app.ts'
-import { assumptionsPage } from '../src/cli/docs.ts'
+import { assumptionsPage, troubleshootingPage } from '../src/cli/docs.ts'
 import { coreSettings } from '../src/config.ts'
+import { loadContracts, placeOf } from '../src/contracts.ts'
 import { ACCOUNTS } from '../src/sandbox/accounts.ts'
 import type { SettingsGroup } from '../src/settings/read.ts'
 import { connectionViewSchema } from '../src/web/connection-view.ts'
@@ -57,6 +58,18 @@ test('docs/assumptions.md is what `npm run docs` writes', async () => {
   // Where a feature has been cut out, blank lines may be left.
   const plain = (text: string) => text.replace(/\n{3,}/g, '\n\n').trim()
   expect(plain(read('docs/assumptions.md'))).toBe(plain(await assumptionsPage()))
+})
+
+test('docs/troubleshooting.md has what `npm run docs` writes', async () => {
+  const plain = (text: string) => text.replace(/\n{3,}/g, '\n\n').trim()
+  const page = read('docs/troubleshooting.md')
+  expect(plain(page)).toBe(plain(await troubleshootingPage(page)))
+})
+
+test('each assumption names a place in the code that exists', async () => {
+  for (const contract of await loadContracts())
+    for (const assumption of contract.assumptions)
+      expect(placeOf(contract, assumption)).toMatch(/^src\/\S+\.ts:\d+$/)
 })
 
 test('the README has at most 120 lines', () => {

@@ -49,7 +49,7 @@ try {
     writeFileSync(`${values.out}.md`, toMarkdown(report))
     const { results } = report
     for (const { id, status, seen, change } of results)
-      if (status === 'different') console.log(`different  ${id}: ${seen}. Change ${change}`)
+      if (status === 'different') console.log(`different  ${id}: ${seen} (${change})`)
     for (const { id, status, seen } of results)
       if (status === 'not seen') console.log(`not seen   ${id}: ${seen}`)
     console.log(

@@ -45,14 +45,11 @@ ${sections.filter((text) => text !== '').join('\n')}`
 
 function section(status: Status, results: readonly Result[]): string {
   if (results.length === 0) return ''
-  const rows = results.map(({ id, topic, assumed, seen, copes, change, setting }) => {
+  const rows = results.map(({ id, topic, assumed, seen, copes, cure, change, setting }) => {
     const cells = [`\`${id}\``, topic, assumed, seen]
     if (status !== 'different') return cells
-    return [
-      ...cells,
-      copes ? 'yes' : '**no**',
-      [setting, change && `\`${change}\``].filter(Boolean).join(' or '),
-    ]
+    const places = [setting, change && `\`${change}\``].filter(Boolean).join(', ')
+    return [...cells, copes ? 'yes' : '**no**', `${cure} (${places})`]
   })
   const last = status === 'not seen' || status === 'not checked' ? 'How to see it' : 'Seen'
   const headings = [
@@ -60,7 +57,7 @@ function section(status: Status, results: readonly Result[]): string {
     'About',
     'Assumed',
     last,
-    ...(status === 'different' ? ['The app works', 'To change'] : []),
+    ...(status === 'different' ? ['The app works', 'What to do'] : []),
   ]
   const table = [headings, headings.map(() => '---'), ...rows].map(
     (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`,

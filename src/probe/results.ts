@@ -15,6 +15,8 @@ export interface Result {
   seen: string
   /** If different: whether the app works all the same. */
   copes?: boolean
+  /** If different: what to do. */
+  cure?: string
   /** If different: where to change the code, such as `src/connect/platform/contract.ts:97`. */
   change?: string
   /** If different: the setting that changes it without a change to the code. */
@@ -64,7 +66,7 @@ export function createResults(contracts: readonly Contract[]): Results {
 }
 
 function toResult(contract: Contract, assumption: Assumption, observation: Observation | undefined): Result {
-  const { id, topic, assumed, setting, otherwise } = assumption
+  const { id, topic, assumed, setting, cure, otherwise } = assumption
   const result = { id, contract: contract.name, topic, assumed }
   if (!observation && otherwise) return { ...result, status: 'not checked', seen: otherwise }
   if (!observation) return { ...result, status: 'not seen', seen: 'The probe did not get there.' }
@@ -72,5 +74,5 @@ function toResult(contract: Contract, assumption: Assumption, observation: Obser
   const seen = observation.seen.join('; ')
   if (status !== 'different') return { ...result, status, seen }
   const change = placeOf(contract, assumption)
-  return { ...result, status, seen, copes, change, ...(setting && { setting }) }
+  return { ...result, status, seen, copes, cure, change, ...(setting && { setting }) }
 }

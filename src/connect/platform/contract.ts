@@ -113,6 +113,8 @@ export interface Assumption {
   importance: 1 | 2 | 3
   /** What to change if it is wrong: a name in this file, or `FILE#NAME` with a file beside it. */
   code: string
+  /** What to do if it is wrong, at that place. */
+  cure: string
   /** How to find out, where `npm run probe` cannot. */
   otherwise?: string
 }
@@ -126,6 +128,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     setting: '`PLATFORM_AUTHORIZE_PATH`, `PLATFORM_PKCE`, `PLATFORM_AUTHORIZE_PARAMS`',
     importance: 1,
     code: 'oauth.ts#createOAuth',
+    cure: 'Set the settings. Run `npm run doctor`, which says which of them the consent page refuses.',
   },
   {
     id: 'token-request',
@@ -135,6 +138,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     setting: '`PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD`, `PLATFORM_PKCE`',
     importance: 1,
     code: 'oauth.ts#createOAuth',
+    cure: 'Set the settings, or change the parameters that `exchangeCode` and `refresh` send.',
   },
   {
     id: 'api-address',
@@ -143,6 +147,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     setting: '`PLATFORM_API_URL`',
     importance: 1,
     code: 'api.ts#send',
+    cure: 'Set `PLATFORM_API_URL` with its prefix. If calls carry the token in another way, change the header there.',
   },
   {
     id: 'revoked-refresh-token',
@@ -150,6 +155,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`invalid_grant`, with 400, 401 or 403. Without it, the app does not notice a revocation.',
     importance: 1,
     code: 'oauth.ts#tokenFailure',
+    cure: 'Have `tokenFailure` return an `InvalidGrantError` for this status and code.',
   },
   {
     id: 'refresh-rotation',
@@ -157,6 +163,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'It returns none, or the same. A new one is stored as well.',
     importance: 1,
     code: 'oauth.ts#toTokens',
+    cure: 'Nothing: a new refresh token replaces the old one. Do not run two apps with a copy of the same store.',
   },
   {
     id: 'old-refresh-token',
@@ -164,6 +171,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'It can, for each refresh until access is revoked (specification 5.3.6).',
     importance: 1,
     code: 'oauth.ts#toTokens',
+    cure: 'Nothing, if each refresh returns a new one. Otherwise users must connect again at each expiry: ask the support team for longer tokens.',
   },
   {
     id: 'invalid-access-token',
@@ -171,6 +179,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`401`, with `WWW-Authenticate: Bearer`.',
     importance: 1,
     code: 'api.ts#request',
+    cure: 'Nothing, if the status is `401`. Otherwise have `request` refresh the token at this status.',
   },
   {
     id: 'list-form',
@@ -178,6 +187,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'A JSON array.',
     importance: 1,
     code: 'api.ts#createApi',
+    cure: 'Take the records out of the object in `list`, before the schema of the call reads them.',
   },
   {
     id: 'ids',
@@ -185,6 +195,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'Strings, otherwise opaque, without `/`, `\\` or `..`. Numbers are accepted too.',
     importance: 1,
     code: 'idSchema',
+    cure: 'Nothing, if ids are numbers. An id with `/` needs its own encoding in the `PATHS` of the contracts.',
   },
   {
     id: 'bxcontext',
@@ -192,6 +203,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '1 to 512 characters of text.',
     importance: 1,
     code: 'bxcontextSchema',
+    cure: 'Change the limits of the schema.',
   },
   {
     id: 'issuer',
@@ -200,6 +212,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       '`PLATFORM_AUTH_URL`, with or without a trailing slash; checked when the callback carries `iss`.',
     importance: 2,
     code: 'oauth.ts#createOAuth',
+    cure: 'Set `PLATFORM_AUTH_URL` to the issuer, or pass the issuer to the `Configuration` there.',
   },
   {
     id: 'expires-in',
@@ -208,6 +221,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       'A number of seconds. It may be a string; if it is absent, we assume five minutes, and without a refresh token the access token is used until the API rejects it three times, a minute apart.',
     importance: 2,
     code: 'tokenResponseSchema',
+    cure: 'Nothing, if the app works. Otherwise change the schema, and convert the value to seconds.',
   },
   {
     id: 'granted-scopes',
@@ -215,6 +229,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'In `scope`, separated by spaces. It may be absent.',
     importance: 2,
     code: 'tokenResponseSchema',
+    cure: 'Nothing, if `scope` is absent: the app then learns of a missing permission when a call is refused. Otherwise read it in `toTokens`.',
   },
   {
     id: 'token-format',
@@ -222,6 +237,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '1 to 16,384 visible ASCII characters.',
     importance: 2,
     code: 'tokenSchema',
+    cure: 'Change the pattern of the schema.',
   },
   {
     id: 'used-code',
@@ -229,6 +245,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`invalid_grant`, with 400, 401 or 403.',
     importance: 2,
     code: 'oauth.ts#tokenFailure',
+    cure: 'Have `tokenFailure` return an `InvalidGrantError` for this status and code, so that users see "start again" and not an outage.',
   },
   {
     id: 'second-consent',
@@ -236,6 +253,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'Nothing: both grants live on, so that two users of this app may share a login on the platform.',
     importance: 2,
     code: '../vault/vault.ts#createVault',
+    cure: 'Tell users that connecting again, or another user who connects the same login, ends the first connection.',
   },
   {
     id: 'insufficient-scope',
@@ -243,6 +261,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`403`; `WWW-Authenticate` names the scope.',
     importance: 2,
     code: 'api.ts#missingScope',
+    cure: 'Nothing, if the status is `403`: the page then names the permission that the call needs. Otherwise have `request` treat this status like `403`.',
   },
   {
     id: 'not-found',
@@ -250,6 +269,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`404`.',
     importance: 2,
     code: 'api.ts#parseResponse',
+    cure: 'Have `parseResponse` treat this status as not found.',
   },
   {
     id: 'list-page',
@@ -257,6 +277,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'OData `$top` (up to 100) and `$skip`. A page may have fewer entries than `$top`.',
     importance: 2,
     code: 'PAGING',
+    cure: 'Change `PAGING` to the names that the platform uses; other styles, such as a cursor, need a change of `list` in `api.ts`.',
   },
   {
     id: 'rate-limit',
@@ -265,6 +286,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     setting: '`PLATFORM_RATE_LIMIT`, `PLATFORM_RATE_WINDOW_SECONDS`',
     importance: 2,
     code: 'RATE_LIMIT',
+    cure: 'Set the settings.',
     otherwise: "Ask the platform's support team: the probe does not exhaust the limit.",
   },
   {
@@ -273,6 +295,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'They do not: no header with `ratelimit` in its name.',
     importance: 3,
     code: 'rate-limiter.ts#rateLimited',
+    cure: 'Nothing. The settings `PLATFORM_RATE_LIMIT` and `PLATFORM_RATE_WINDOW_SECONDS` should agree with them.',
   },
   {
     id: 'list-order',
@@ -280,6 +303,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'OData `$orderby`, such as `createdAt desc`.',
     importance: 3,
     code: 'PAGING',
+    cure: 'Change `PAGING`, or leave out `orderBy` where lists are read.',
   },
   {
     id: 'list-total',
@@ -287,6 +311,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'In the header `x-odata-total-count`, when `$count=true`.',
     importance: 3,
     code: 'TOTAL_HEADER',
+    cure: 'Change `TOTAL_HEADER`. Without a total, pages show no number of records.',
   },
   {
     id: 'token-type',
@@ -294,6 +319,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`Bearer`. It may be absent.',
     importance: 3,
     code: 'tokenResponseSchema',
+    cure: 'Nothing, if it is absent. Another type than `Bearer` needs a change of how `api.ts` sends the token.',
   },
   {
     id: 'token-fields',
@@ -301,6 +327,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'None that this app needs; they are ignored.',
     importance: 3,
     code: 'tokenResponseSchema',
+    cure: 'Nothing. Add a field to the schema if the app should use it.',
   },
   {
     id: 'names',
@@ -309,6 +336,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       'The token response has the text fields `business_name` and `user_name`, of at most 200 characters and without control characters. They may be absent; any other value is ignored.',
     importance: 3,
     code: 'nameSchema',
+    cure: 'Change the names of the fields there and in `toTokens`. Without them, pages show the bxcontext.',
   },
   {
     id: 'token-endpoint-time',
@@ -316,5 +344,6 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'Up to 30 seconds.',
     importance: 3,
     code: 'TOKEN_ENDPOINT_MS',
+    cure: 'Raise the limit.',
   },
 ]

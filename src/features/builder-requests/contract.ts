@@ -80,6 +80,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       '`{integrationConnectionId, externalRef?, requestedAt?, builder?: {name?, contact?, email?, phone?, suburb?}}`; the list is an array.',
     importance: 2,
     code: 'builderRequestSchema',
+    cure: 'Rename the fields in the schema and in `views/builder-requests`; remove those that do not exist.',
   },
   {
     id: 'reject-builder-request',
@@ -87,6 +88,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`POST /catalogues/incomingIntegrationConnections/reject?integrationConnectionId=`.',
     importance: 2,
     code: 'PATHS',
+    cure: 'Change the path.',
     otherwise: 'Reject a request of a staging account in the app.',
   },
   {
@@ -97,6 +99,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     setting: '`PLATFORM_WEBHOOK_HEADER`',
     importance: 1,
     code: 'webhook.ts#isSigned',
+    cure: 'Set `PLATFORM_WEBHOOK_HEADER`, or change what is compared.',
   },
   {
     id: 'webhook-event',
@@ -105,5 +108,6 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       'JSON `{id, type, occurredAt?, data?: {bxcontext?}}`; any other JSON object is an event of unknown type, identified by its body. An event without a bxcontext may concern any connection. `occurredAt` is within 5 minutes of the delivery.',
     importance: 2,
     code: 'webhookEventSchema',
+    cure: 'Change the schema to the fields that the platform sends.',
   },
 ]

@@ -61,6 +61,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       '`GET /catalogues`, `GET /catalogues/{id}`; the scope `catalogues` also covers imports, access controls and builder requests.',
     importance: 1,
     code: 'PATHS',
+    cure: 'Change the paths.',
   },
   {
     id: 'catalogue',
@@ -68,6 +69,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`id`, and optionally `name`, `scope`, `itemCount`, `updatedAt`.',
     importance: 2,
     code: 'catalogueSchema',
+    cure: 'Rename the fields in the schema and in `views/catalogues`; remove those that do not exist.',
   },
   {
     id: 'new-catalogue',
@@ -75,6 +77,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`{name, scope}`; the response is the catalogue.',
     importance: 2,
     code: 'newCatalogueSchema',
+    cure: 'Change the schema to the fields that the platform accepts.',
   },
   {
     id: 'access-control',
@@ -82,5 +85,6 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`{externalRef, isPreApproved}`.',
     importance: 2,
     code: 'accessControlSchema',
+    cure: 'Change the schema to the fields that the platform accepts.',
   },
 ]

@@ -35,6 +35,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       'The same as for login; `expiresIn` may be a string or absent. 400, 401, 403 or `isSuccessful: false` is a rejection.',
     importance: 2,
     code: 'firstPartyTokensSchema',
+    cure: 'Change the schema to the fields that the platform sends.',
   },
   {
     id: 'tenants',
@@ -42,5 +43,6 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'An array of `{tenantId, name?}`.',
     importance: 2,
     code: 'tenantSchema',
+    cure: 'Change the schema to the fields that the platform sends.',
   },
 ]

@@ -13,6 +13,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'At least one minute. Only the countdown of the step-by-step mode depends on it.',
     importance: 3,
     code: 'CODE_LIFETIME_MS',
+    cure: 'Change the number.',
     otherwise: 'Pause before the exchange in step-by-step mode, and continue after a minute.',
   },
 ]

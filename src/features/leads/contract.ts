@@ -49,6 +49,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`GET /leads`, `GET /leads/{id}`, with the scope `leads`.',
     importance: 1,
     code: 'PATHS',
+    cure: 'Change the paths.',
   },
   {
     id: 'lead',
@@ -57,6 +58,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       '`id`, and optionally `name`, `email`, `phone`, `suburb`, `projectType`, `status`, `notes`, `createdAt`.',
     importance: 2,
     code: 'leadSchema',
+    cure: 'Rename the fields in the schema and in `views/leads`; remove those that do not exist.',
   },
   {
     id: 'new-lead',
@@ -64,5 +66,6 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`POST /leads` with the fields of a lead; the response is the lead.',
     importance: 2,
     code: 'newLeadSchema',
+    cure: 'Change the schema to the fields that the platform accepts.',
   },
 ]

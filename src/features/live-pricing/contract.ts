@@ -217,6 +217,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'Form-encoded or JSON, or HTTP Basic; errors as in RFC 6749 section 5.2.',
     importance: 2,
     code: 'token-request.ts#readTokenRequest',
+    cure: 'Change how the request is read.',
     otherwise: ASK,
   },
   {
@@ -226,6 +227,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       'Exactly `access_token`, `token_type` (`Bearer`) and `expires_in`; sent as `Authorization: Bearer`.',
     importance: 2,
     code: 'tokenResponseSchema',
+    cure: 'Change the schema.',
     otherwise: ASK,
   },
   {
@@ -235,6 +237,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       '`latitude`, `longitude` (degrees) and `radius` (kilometres, up to 50,000); at most 50 stores, nearest first, each with its `distance`.',
     importance: 2,
     code: 'NEAREST',
+    cure: 'Change the names of the parameters.',
     otherwise: ASK,
   },
   {
@@ -244,6 +247,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       '`id`, `name`, `address`, `phone?`, `latitude`, `longitude`, `tradingHours`: `timeZone`, `dailyTradingHours` (Monday to Sunday, each with its `openingHours`), `publicHolidays`.',
     importance: 2,
     code: 'storeSchema',
+    cure: 'Change the schema.',
     otherwise: ASK,
   },
   {
@@ -253,6 +257,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       '`{memberNumber?, items: [{itemId, storeId, quantity}]}`, at most 1,000 items and 1 MB; a quantity up to 1,000,000.',
     importance: 2,
     code: 'priceRequestSchema',
+    cure: 'Change the schema.',
     otherwise: ASK,
   },
   {
@@ -262,6 +267,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       'In the order of the request, `{itemId, storeId, quantity, unitPrice, discount, totalPrice, errorCode?, errorMessage?}`; the error codes are defined by us. With an unknown member number, every item has an error.',
     importance: 2,
     code: 'priceItemSchema',
+    cure: 'Change the schema.',
     otherwise: ASK,
   },
   {
@@ -270,6 +276,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`application/problem+json`; `401` without a token, `429` with `Retry-After`.',
     importance: 3,
     code: 'problemSchema',
+    cure: 'Change the schema.',
     otherwise: ASK,
   },
 ]

@@ -60,6 +60,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       '`{batchId}`, 1 to 100 letters, digits, `-`, `_`, dots. Whatever the response to an existing batch id, polling finds the job.',
     importance: 2,
     code: 'batchIdSchema',
+    cure: 'Change the path in `PATHS` or the body that starts an import.',
   },
   {
     id: 'item',
@@ -68,6 +69,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       '`{code, name?, description?, unit?, category?, price}`, codes are unique within a catalogue; the price is in dollars before tax; at most 100 characters for the code, 2,000 for other text.',
     importance: 2,
     code: 'Item',
+    cure: 'Rename the fields.',
     otherwise: "Compare with the platform's documentation: a platform may accept an item and ignore fields.",
   },
   {
@@ -76,6 +78,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`{items: [...]}`; any 2xx with JSON or an empty body is a success.',
     importance: 2,
     code: 'itemsBody',
+    cure: 'Change the body.',
   },
   {
     id: 'import-state',
@@ -84,5 +87,6 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; `Completed` and `Failed` (case-insensitive) are final. We treat a completed import that received or processed fewer items than were sent as failed. A finished import accepts no more items.',
     importance: 2,
     code: 'importJobSchema',
+    cure: 'Rename the fields in the schema, and add further final states.',
   },
 ]
