@@ -1,14 +1,16 @@
 import type { Server } from 'node:http'
 import { expect, vi } from 'vitest'
 import { loadContracts } from '../../src/contracts.ts'
-import { features } from '../../src/features/index.ts'
+import { features as appFeatures } from '../../src/features/index.ts'
 import { createProbe, type ProbeRun } from '../../src/probe/probe.ts'
 import type { Result } from '../../src/probe/results.ts'
 import { createProbeServer } from '../../src/probe/server.ts'
+import { FEATURES as sandboxFeatures } from '../../src/sandbox/features/index.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import { configOf } from '../doctor/support.ts'
 import { CLIENT, PRICING_CLIENT, WEBHOOK_SECRET } from '../support/env.ts'
 import { serve } from '../support/ports.ts'
+import { probe, probeContract, sandboxProbe } from '../support/probe.ts'
 import { type Answer, createVisitor, type Visitor } from '../support/visitor.ts'
 
 export interface Probing {
@@ -48,6 +50,7 @@ export async function startProbe(
     apps: [{ name: 'Probe', ...CLIENT, redirectUrls: [`${url}/connect/context`, `${url}/connect/callback`] }],
     file: ':memory:',
     rateLimit: { limit: 100_000, windowMs: 1_000 },
+    parts: [...sandboxFeatures, sandboxProbe],
     ...options,
     features: {
       'price-files': { importTiming: { itemsPerSecond: 200_000, settleMs: 50 } },
@@ -74,7 +77,13 @@ export async function startProbe(
     PLATFORM_SUBSCRIPTION_KEY: 'sandbox-subscription-key',
     ...env,
   })
-  const run = createProbe({ config, features, contracts: await loadContracts(), write })
+  const run = createProbe({
+    config,
+    // So that there are lists whichever features are removed.
+    features: [...appFeatures, probe],
+    contracts: [...(await loadContracts()), probeContract],
+    write,
+  })
   probeServer.server.on('request', createProbeServer({ config, run, onChecked: async () => {} }))
   const visitor = createVisitor()
   const answer = async (form: Record<string, string | string[]>) => {
@@ -96,6 +105,7 @@ export async function startProbe(
       await answer({ answer: 'accept', scope: ['leads', 'catalogues'] })
     },
     async webhook() {
+      if (!appFeatures.some(({ name }) => name === 'builder-requests')) return
       const builder = createVisitor()
       await builder.post(`${platform}/login`, {
         form: { email: 'marcus@ridgeline.example', password: 'sandbox' },

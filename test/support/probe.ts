@@ -4,7 +4,8 @@
  */
 import { Router } from 'express'
 import * as z from 'zod'
-import type { Feature } from '../../src/features/feature.ts'
+import { idSchema } from '../../src/connect/platform/contract.ts'
+import type { Contract, Feature } from '../../src/features/feature.ts'
 import { API_FAULTS } from '../../src/sandbox/faults.ts'
 import type { SandboxFeature } from '../../src/sandbox/feature.ts'
 import { sendPage } from '../../src/sandbox/odata.ts'
@@ -13,12 +14,40 @@ import { rejectForm } from '../../src/web/errors.ts'
 import { pageOf } from '../../src/web/paging.ts'
 import { sendResultOrRedirect, wantsJson } from '../../src/web/respond.ts'
 
-const recordSchema = z.object({ id: z.string() })
+const recordSchema = z.object({ id: idSchema })
 const RECORDS = Array.from({ length: 40 }, (_, index) => ({ id: `P${index + 1}` }))
+
+/** What it assumes, for tests of `npm run probe`. */
+export const probeContract: Contract = {
+  name: 'probe',
+  file: 'test/support/probe.ts',
+  assumptions: [
+    { id: 'probe-operations', topic: 'Reading', assumed: '', importance: 1, code: 'probe', cure: '' },
+    { id: 'probe-record', topic: 'A record', assumed: '', importance: 1, code: 'recordSchema', cure: '' },
+  ],
+  scopes: {},
+}
 
 /** The app's side. It needs the scope `leads`. */
 export const probe: Feature = {
   name: 'probe',
+  async probe({ checkRecords }) {
+    for (const [path, scope] of [
+      ['/probe', 'leads'],
+      ['/probe-catalogues', 'catalogues'],
+    ] as const) {
+      await checkRecords({
+        path,
+        scope,
+        record: (id) => `${path}/${encodeURIComponent(id)}`,
+        idField: 'id',
+        schema: recordSchema,
+        operations: 'probe-operations',
+        fields: 'probe-record',
+        paged: true,
+      })
+    }
+  },
   create: ({ connect: { api, vault } }) => ({
     connectionLinks: async () => [{ path: '/probe', label: 'Probe' }],
     connectionTest: {
@@ -68,13 +97,17 @@ export const sandboxProbe: SandboxFeature = {
   faults: { probe: API_FAULTS },
   create: ({ guard }) => ({
     api: Router()
-      .use('/probe', ...guard('leads', 'probe'))
-      .get('/probe', (req, res) => sendPage(req, res, RECORDS))
-      .get('/probe/:id', (req, res) => {
-        const record = RECORDS.find(({ id }) => id === req.params.id)
-        if (record) res.json(record)
-        else res.status(404).json({ error: 'not_found' })
-      })
-      .post('/probe', (_req, res) => void res.status(201).json({ id: 'new' })),
+      .use('/probe', ...guard('leads', 'probe'), records())
+      .use('/probe-catalogues', ...guard('catalogues', 'probe'), records()),
   }),
 }
+
+const records = () =>
+  Router()
+    .get('/', (req, res) => sendPage(req, res, RECORDS))
+    .get('/:id', (req, res) => {
+      const record = RECORDS.find(({ id }) => id === req.params.id)
+      if (record) res.json(record)
+      else res.status(404).json({ error: 'not_found' })
+    })
+    .post('/', (_req, res) => void res.status(201).json({ id: 'new' }))
