@@ -4,8 +4,6 @@ import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { type Connect, createConnect, type KeyValueStore } from './connect/index.ts'
 import { createHttpPools, type HttpPools } from './connect/platform/http.ts'
-import { loadContracts } from './contracts.ts'
-import { runDoctor } from './doctor/doctor.ts'
 import type { Feature, FeatureContext, FeatureParts } from './features/feature.ts'
 import { createStore } from './runtime/create-store.ts'
 import type { Operation } from './web/openapi.ts'
@@ -67,8 +65,12 @@ export async function createDependencies(
     // Called for a page, when all parts are there.
     sections: (page) =>
       parts.flatMap(({ sections = [] }) => sections).filter((section) => section.page === page),
-    runDoctor: () => runDoctor({ config, store, features }),
-    loadContracts,
+    // Loaded on demand: most processes never need them.
+    async *runDoctor() {
+      const { runDoctor } = await import('./doctor/doctor.ts')
+      yield* runDoctor({ config, store, features })
+    },
+    loadContracts: async () => (await import('./contracts.ts')).loadContracts(),
     connectionTests: () => parts.flatMap((part) => part.connectionTest ?? []),
   }
   for (const feature of features) parts.push(feature.create?.(context, config.features[feature.name]) ?? {})

@@ -47,6 +47,8 @@ export function createSite(options: SiteOptions): Express {
   app.use('/assets', express.static(assets))
   if (recorded) app.use('/api', recordedApi(recorded))
   for (const { api } of parts) if (api) app.use('/api', api)
+  // The platform has catalogues, whichever features are simulated: a call without a token gets 401.
+  app.use('/api/catalogues', ...core.guard('catalogues'))
   app.use('/api', (_req, res) => notFound(res))
   app.use(headers(apps))
   for (const { observe } of parts) if (observe) app.use(observe)
