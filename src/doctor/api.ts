@@ -7,7 +7,14 @@ const SETTING = 'PLATFORM_API_URL'
 
 /** Calls the API without a token: it must answer 401, and with JSON if it answers with a body. */
 export async function checkApi(http: DoctorHttp, { apiUrl }: Platform): Promise<AddressCheck> {
-  const url = apiUrl.replace(/\/+$/, '') + API_CHECK_PATH
+  const base = apiUrl.replace(/\/+$/, '')
+  const url = base + API_CHECK_PATH
+  if (base.endsWith(API_CHECK_PATH)) {
+    // Below it, an API may ask for a token as well.
+    const value = base.slice(0, -API_CHECK_PATH.length)
+    const text = `${SETTING}: ${apiUrl} is the address of the catalogues, which are below that of the API. Set ${SETTING}=${value}`
+    return { findings: [failure('api.not-found', text, { setting: SETTING, value })] }
+  }
   const answer = await http.send(url)
   if (!isResponse(answer)) return { findings: [noAnswer([SETTING], url, answer)] }
   const { status } = answer

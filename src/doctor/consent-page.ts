@@ -174,7 +174,7 @@ async function redirectUriOrClient(consent: Consent): Promise<Finding | undefine
     return failure('consent.client-id', text, { setting: 'PLATFORM_CLIENT_ID' })
   }
   if (!isLikeUnregistered) return undefined
-  const text = `BASE_URL: ${page} refuses the redirect url ${redirectUri} (${describe(answer)}). Register it with the platform, or set BASE_URL to the origin that is registered`
+  const text = `BASE_URL: ${page} refuses the redirect url ${redirectUri} (${describe(answer)}). Register it with the platform, or set BASE_URL (without it, PORT) to the origin that is registered`
   return failure('consent.redirect-uri', text, { setting: 'BASE_URL' })
 }
 

@@ -69,11 +69,27 @@ async function unreachable(platform: Platform, http: DoctorHttp) {
       url,
       answer,
     )
+    if (await speaksTls(url, answer.error, http)) return { names, finding: needsHttps(names, platform) }
     const isSandbox = platform.sandboxUrl !== undefined && answer.error === 'ECONNREFUSED'
     const hint = isSandbox ? '. Start the sandbox with `npm run sandbox`, or enter your own addresses' : ''
     return { names, finding: { ...finding, text: finding.text + hint } }
   })
   return Promise.all(probes)
+}
+
+/** Whether a server that closes http connections answers https. */
+async function speaksTls(url: string, error: string, http: DoctorHttp): Promise<boolean> {
+  if (!url.startsWith('http:') || !/ECONNRESET|UND_ERR_SOCKET|HPE_/.test(error)) return false
+  const answer = await http.send(url.replace('http:', 'https:'))
+  return isResponse(answer) || noAnswer([], url, answer).id.startsWith('tls.')
+}
+
+function needsHttps(names: Address[], platform: Platform): Finding {
+  const settings = names.map((name) => ADDRESSES[name].setting)
+  const values = names.map((name) => platform[name].replace(/^http:/, 'https:'))
+  const cures = settings.map((setting, index) => `${setting}=${values[index]}`)
+  const text = `${settings.join(', ')}: the server answers https only. Set ${cures.join(' and ')}`
+  return failure('address.moved', text, { setting: settings[0] ?? '', value: values[0] ?? '' })
 }
 
 /** An address that redirects to https: a browser follows, but a token must not be sent to the address before that. */
@@ -138,7 +154,35 @@ async function* addressFindings(
       value: right.get(first) ?? '',
     })
   }
-  for (const name of NAMES) if (!right.has(name)) yield* checks[name]?.findings ?? []
+  for (const name of NAMES) {
+    const check = checks[name]
+    if (!check || right.has(name)) continue
+    const value = check.isWrong && (await nearbyAddress(name, platform, http))
+    yield* value ? check.findings.map((finding) => withValue(finding, value)) : check.findings
+  }
+}
+
+/** Paths below which authorization servers and APIs often are. */
+const COMMON_PATHS = ['/auth', '/oauth2', '/api', '/v1', '/api/v1']
+
+/** An address on the same host that is the right one: without the end of the path, or with a usual path. */
+async function nearbyAddress(
+  name: Address,
+  platform: Platform,
+  http: DoctorHttp,
+): Promise<string | undefined> {
+  const { origin, pathname } = new URL(platform[name])
+  const parts = pathname.split('/').filter(Boolean)
+  const parents = parts.map((_, index) => `/${parts.slice(0, index).join('/')}`.replace(/\/$/, '')).reverse()
+  for (const path of new Set([...parents, ...COMMON_PATHS]))
+    if (path !== pathname && (await ADDRESSES[name].isAt(http, origin + path, platform))) return origin + path
+  return undefined
+}
+
+/** The finding with the likely value in place of the advice to check the address. */
+function withValue(finding: Finding, value: string): Finding {
+  const [what] = finding.text.split('. Check the address')
+  return { ...finding, value, text: `${what}. Set ${finding.setting}=${value}` }
 }
 
 async function rightPlace(name: Address, platform: Platform, http: DoctorHttp): Promise<Address | undefined> {

@@ -40,7 +40,7 @@ export async function checkStartPage(http: DoctorHttp, { appUrl, baseUrl }: Plat
     const text = `${SETTING}: ${page} answered ${answer.status}. Try again later; if it persists, check the address`
     return { findings: [failure('start-page.unavailable', text, { setting: SETTING })] }
   }
-  const text = `BASE_URL: ${page} refuses ${redirectUrl} (${answer.status}${excerptOf(answer)}). Register this redirect url with the platform, or set BASE_URL to the origin that is registered`
+  const text = `BASE_URL: ${page} refuses ${redirectUrl} (${answer.status}${excerptOf(answer)}). Register this redirect url with the platform, or set BASE_URL (without it, PORT) to the origin that is registered`
   return { findings: [failure('start-page.redirect-url', text, { setting: 'BASE_URL' })] }
 }
 

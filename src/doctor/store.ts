@@ -154,9 +154,11 @@ function notWritable(description: string, reason: string, { redisUrls }: StoreCo
       ? 'its memory is full: raise maxmemory'
       : /MISCONF/.test(reason)
         ? 'it cannot write to its disk: see its log'
-        : /NOPERM/.test(reason)
-          ? 'its user may not run this command: allow it (ACL)'
-          : 'check its disk and its permissions'
+        : /MOVED|CLUSTER|CROSSSLOT/.test(reason)
+          ? 'it is a node of a cluster: list at least two of its nodes, separated by commas'
+          : /NOPERM/.test(reason)
+            ? 'its user may not run this command: allow it (ACL)'
+            : 'check its disk and its permissions'
   return failure('store.not-writable', `${setting}: ${description} cannot be written (${reason}); ${cure}`, {
     setting,
   })

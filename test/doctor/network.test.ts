@@ -97,6 +97,13 @@ describe('TLS', () => {
     await expectDiagnosis(platform.env, await withCertificate(CERTIFICATES[kind]), id, 'PLATFORM_API_URL')
   })
 
+  test('an http address of a server with TLS only gets its https address', async () => {
+    const setting = 'PLATFORM_API_URL'
+    const { [setting]: https = '' } = await withCertificate(CERTIFICATES.valid)
+    const found = problemsOf(await findings({ ...platform.env, [setting]: https.replace('https:', 'http:') }))
+    expect(found).toMatchObject([{ id: 'address.moved', setting, value: https }])
+  })
+
   test('an unknown issuer is named with the variable that helps, and then has no problem', async () => {
     const env = { ...platform.env, ...(await withCertificate(CERTIFICATES.valid)) }
     setDefaultCACertificates(usual)

@@ -84,6 +84,18 @@ describe('one wrong setting is one finding, and its cure ends it:', () => {
     await expectDiagnosis(right, wrong(), id, setting)
   })
 
+  test.each([
+    ['PLATFORM_APP_URL', '/oauth2.html', 'start-page.not-found'],
+    ['PLATFORM_AUTH_URL', '/auth/oauth/token', 'token.not-found'],
+    ['PLATFORM_AUTH_URL', '', 'token.not-found'],
+    ['PLATFORM_API_URL', '/api/catalogues', 'api.not-found'],
+    ['PLATFORM_API_URL', '/v9', 'api.not-found'],
+  ])('%s with the path %j gets the address nearby', async (setting, path, id) => {
+    const found = problemsOf(await findings({ ...right, [setting]: all.platform + path }))
+    expect(found).toMatchObject([{ id, setting, value: right[setting] }])
+    expect(found[0]?.text).toContain(`Set ${setting}=${right[setting]}`)
+  })
+
   test('a redirect url that is not registered, at the start page and at the consent page', async () => {
     const found = problemsOf(await findings({ ...right, BASE_URL: 'http://localhost:9999' }))
     expect(found.map(({ id, setting }) => [id, setting])).toEqual([
