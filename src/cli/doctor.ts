@@ -3,10 +3,11 @@
  * a check fails, and with `--strict` with 2 if there are warnings. `--json` prints an array of findings.
  */
 import '../runtime/env-file.ts'
+import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Config } from '../config.ts'
 import { runDoctor } from '../doctor/doctor.ts'
-import { type Finding, failure, ok } from '../doctor/finding.ts'
+import { type Finding, failure, ok, warning } from '../doctor/finding.ts'
 import { notOpened } from '../doctor/store.ts'
 import { features } from '../features/index.ts'
 import { createStore } from '../runtime/create-store.ts'
@@ -16,9 +17,17 @@ import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
 import { ConfigError } from '../settings/read.ts'
 
+const HELP = `Usage: npm run doctor -- [--json] [--strict]
+
+Checks the settings, the store, the platform's addresses, and your registration there.
+
+  --json     Prints the findings as JSON.
+  --strict   Exits with 2 if there are warnings. Failures exit with 1 in any case.`
+
 const LABELS = { ok: 'ok   ', warning: 'warn ', failure: 'FAIL ' }
 
 async function* findings(): AsyncGenerator<Finding> {
+  yield* envFileFindings()
   let config: Config
   try {
     config = configOf(process.env)
@@ -36,12 +45,26 @@ async function* findings(): AsyncGenerator<Finding> {
   }
 }
 
+/** Values that a `#` cuts: in `.env`, it begins a comment unless the value is in quotes. */
+function envFileFindings(): Finding[] {
+  if (!existsSync('.env')) return []
+  const names = [...readFileSync('.env', 'utf8').matchAll(/^\s*(\w+)\s*=\s*[^\s"'`#][^"'`#\n]*[^\s"'`#]#/gm)]
+  return names.map(([, setting = '']) => {
+    const text = `${setting}: in .env, what follows the # in its value is a comment. Put the value in quotes`
+    return warning('env-file', text, { setting })
+  })
+}
+
 function settingsFindings(error: unknown): Finding[] {
   if (!(error instanceof ConfigError)) return [notOpened(error)]
-  return error.problems.map((problem) => {
+  const findings = error.problems.map((problem) => {
     const [setting = ''] = problem.split(' ')
     return failure('settings', problem, { setting })
   })
+  if (existsSync('.env')) return findings
+  const text =
+    'settings: there is no .env in this folder. Run `cp .env.example .env`, and enter your credentials'
+  return [...findings, warning('settings', text)]
 }
 
 async function openStore(config: Config) {
@@ -55,7 +78,13 @@ async function openStore(config: Config) {
 }
 
 try {
-  const { values } = parseArgs({ options: { json: { type: 'boolean' }, strict: { type: 'boolean' } } })
+  const { values } = parseArgs({
+    options: { json: { type: 'boolean' }, strict: { type: 'boolean' }, help: { type: 'boolean' } },
+  })
+  if (values.help) {
+    console.log(HELP)
+    process.exit(0)
+  }
   const found: Finding[] = []
   for await (const finding of findings()) {
     found.push(finding)

@@ -48,8 +48,9 @@ try {
     writeFileSync(`${values.out}.json`, `${JSON.stringify(report, null, 2)}\n`)
     writeFileSync(`${values.out}.md`, toMarkdown(report))
     const { results } = report
-    for (const { id, status, seen, change } of results)
-      if (status === 'different') console.log(`different  ${id}: ${seen} (${change})`)
+    for (const { id, status, seen, copes, change } of results)
+      if (status === 'different')
+        console.log(`different  ${id}: ${seen}. The app ${copes ? 'works' : 'does not work'}: ${change}`)
     for (const { id, status, seen } of results)
       if (status === 'not seen') console.log(`not seen   ${id}: ${seen}`)
     console.log(

@@ -1,11 +1,11 @@
 import { API_CHECK_PATH } from '../connect/platform/contract.ts'
 import { failure, isResponse, noAnswer, ok, warning } from './finding.ts'
-import { type DoctorHttp, excerptOf, type Response } from './http.ts'
+import { type DoctorHttp, excerptOf, isOutage } from './http.ts'
 import type { AddressCheck, Platform } from './platform.ts'
 
 const SETTING = 'PLATFORM_API_URL'
 
-/** Calls the API without a token: it must answer 401, and with JSON if it answers with a body. */
+/** Calls the API without a token: it must answer 401. */
 export async function checkApi(http: DoctorHttp, { apiUrl }: Platform): Promise<AddressCheck> {
   const base = apiUrl.replace(/\/+$/, '')
   const url = base + API_CHECK_PATH
@@ -18,9 +18,14 @@ export async function checkApi(http: DoctorHttp, { apiUrl }: Platform): Promise<
   const answer = await http.send(url)
   if (!isResponse(answer)) return { findings: [noAnswer([SETTING], url, answer)] }
   const { status } = answer
-  if (isApi(answer)) return { findings: [ok('api', `${SETTING}: ${url} asks for a token (${status})`)] }
+  if (status === 401) {
+    const control = await http.send(`${base}/doctor-check-no-such-path`)
+    const isForAny = isResponse(control) && control.status === 401
+    const note = isForAny ? ', as for any path there, so the path of the address is not proven' : ''
+    return { findings: [ok('api', `${SETTING}: ${url} asks for a token (401)${note}`)] }
+  }
   const said = `${status}${excerptOf(answer)}`
-  if (status >= 500 || status === 429) {
+  if (isOutage(answer)) {
     const text = `${SETTING}: ${url} answered ${status}. Try again later; if it persists, check the address`
     return { findings: [warning('api.unavailable', text, { setting: SETTING })] }
   }
@@ -43,8 +48,5 @@ export async function checkApi(http: DoctorHttp, { apiUrl }: Platform): Promise<
 /** Whether the API is below this address. */
 export async function isApiAt(http: DoctorHttp, apiUrl: string): Promise<boolean> {
   const answer = await http.send(apiUrl.replace(/\/+$/, '') + API_CHECK_PATH)
-  return isResponse(answer) && isApi(answer)
+  return isResponse(answer) && answer.status === 401
 }
-
-const isApi = ({ status, contentType, json, text }: Response) =>
-  status === 401 && (json !== undefined || text === '' || !/html/i.test(contentType))

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { redirectUrls } from '../connect/authorization/routes.ts'
 import { createOAuth, randomCodeVerifier } from '../connect/platform/oauth.ts'
 import { type Finding, failure, isResponse, noAnswer, ok, warning } from './finding.ts'
-import { type Answer, type DoctorHttp, excerptOf, isSameAnswer, type Response } from './http.ts'
-import { type AddressCheck, discover, hostOf, type Platform } from './platform.ts'
+import { type Answer, type DoctorHttp, excerptOf, isOutage, isSameAnswer, type Response } from './http.ts'
+import { type AddressCheck, discover, type Platform } from './platform.ts'
 
 const SETTING = 'PLATFORM_AUTH_URL'
 
@@ -29,13 +29,19 @@ export async function checkConsentPage(
   const answer = await open()
   const page = platform.authUrl.replace(/\/+$/, '') + platform.authorizePath
   if (!isResponse(answer)) return { findings: [noAnswer([SETTING], page, answer)] }
+  if (isOutage(answer)) {
+    const text = `${SETTING}: ${page} answered ${answer.status}, so it could not be checked. Try again later; if it persists, check the address`
+    return { findings: [warning('consent.unavailable', text, { setting: SETTING })] }
+  }
   const madeUpClient = await open({ clientId: madeUp() })
   const consent: Consent = { answer, madeUpClient, open, page, platform, redirectUri, http, isClientKnown }
   if (!isAccepted(answer)) return { findings: [await explain(consent)] }
   const what = describeAccepted(answer, page)
-  if (!isSameAnswer(answer, madeUpClient)) {
-    const settings = 'PLATFORM_AUTH_URL, PLATFORM_CLIENT_ID, PLATFORM_SCOPES, BASE_URL'
-    const proven = ok('consent', `${settings}: ${page} ${what}, and refuses an unknown client`)
+  if (await isRefused(consent)) {
+    const proven = ok(
+      'consent',
+      `PLATFORM_AUTH_URL, PLATFORM_CLIENT_ID: ${page} ${what}, and refuses an unknown client`,
+    )
     return { findings: [proven, ...(await withoutPkce(consent))], isClientKnown: true }
   }
   const missing = await open({ authorizePath: '/doctor-check-no-such-page' })
@@ -43,7 +49,11 @@ export async function checkConsentPage(
     const text = `PLATFORM_AUTHORIZE_PATH: ${page} ${what}, and so does any other path there, so this may not be the consent page. Open it in a browser and check the path`
     return { findings: [warning('consent.not-proven', text, { setting: 'PLATFORM_AUTHORIZE_PATH' })] }
   }
-  const text = `PLATFORM_AUTH_URL: ${page} ${what} before it checks the client id, the redirect url and the scopes`
+  if (what === 'is a page') {
+    const text = `PLATFORM_CLIENT_ID: ${page} shows the same page for any client id (${answer.status}${excerptOf(answer)}), so neither the client id nor the redirect url is proven. Open it by connecting an account`
+    return { findings: [warning('consent.not-proven', text, { setting: 'PLATFORM_CLIENT_ID' })] }
+  }
+  const text = `PLATFORM_AUTH_URL: ${page} ${what} for any client id, so whether it accepts ours shows only after that`
   return { findings: [ok('consent', text)] }
 }
 
@@ -73,6 +83,13 @@ function consentUrl(platform: Platform, redirectUri: string): Promise<URL> {
   })
 }
 
+/** Whether the page refuses a made-up client, or at least answers it otherwise, which counts only if its answers are stable. */
+async function isRefused({ answer, madeUpClient, open }: Consent): Promise<boolean> {
+  if (!isResponse(madeUpClient) || isOutage(madeUpClient)) return false
+  if (!isAccepted(madeUpClient)) return true
+  return !isSameAnswer(answer, madeUpClient) && isSameAnswer(answer, await open({}))
+}
+
 /** Without PKCE, an attacker who sees the code may use it (RFC 9700 section 2.1.1). */
 async function withoutPkce({ open, page, platform }: Consent): Promise<Finding[]> {
   if (platform.pkce) return []
@@ -89,14 +106,22 @@ async function withoutPkce({ open, page, platform }: Consent): Promise<Finding[]
 const NEEDS_PERSON =
   /^(access_denied|login_required|interaction_required|consent_required|account_selection_required)$/
 
-const oauthError = (answer: Response) => answer.location?.searchParams.get('error') ?? undefined
+/** The error in a redirect; some servers call the parameter `authError` or similar. */
+function oauthError({ location }: Response): string | undefined {
+  const parameters = [...(location?.searchParams ?? [])]
+  const [, error] =
+    parameters.find(([name]) => name === 'error') ?? parameters.find(([name]) => /error/i.test(name)) ?? []
+  return error
+}
 
 function isAccepted(answer: Answer): answer is Response {
   if (!isResponse(answer)) return false
   const error = oauthError(answer)
   if (error !== undefined) return NEEDS_PERSON.test(error)
   if (answer.json !== undefined) return false
-  return (answer.status >= 200 && answer.status < 300) || answer.location !== undefined
+  // Some servers show their login page with 401.
+  const isLogin = answer.status === 401 && /html/i.test(answer.contentType)
+  return (answer.status >= 200 && answer.status < 300) || isLogin || answer.location !== undefined
 }
 
 /** Finds out why the page is refused: one setting is changed at a time, until the page is accepted or answers as before. */
@@ -169,6 +194,10 @@ async function redirectUriOrClient(consent: Consent): Promise<Finding | undefine
   const isLikeUnknownClient = isSameAnswer(answer, madeUpClient)
   const unregistered = await open({ redirectUri: `${platform.baseUrl}/doctor-check/unregistered` })
   const isLikeUnregistered = isSameAnswer(answer, unregistered)
+  if (isLikeUnknownClient && isLikeUnregistered && isClientKnown === undefined) {
+    const text = `PLATFORM_CLIENT_ID, BASE_URL: ${page} refuses the client id or the redirect url ${redirectUri}; it does not say which (${describe(answer)}). Compare both with your registration`
+    return failure('consent.rejected', text, { setting: 'PLATFORM_CLIENT_ID' })
+  }
   if (isLikeUnknownClient && !(isLikeUnregistered && isClientKnown)) {
     const text = `PLATFORM_CLIENT_ID: ${page} does not know ${platform.clientId} (${describe(answer)}). Compare it with your registration`
     return failure('consent.client-id', text, { setting: 'PLATFORM_CLIENT_ID' })
@@ -190,12 +219,16 @@ async function parameters({ answer, open, page, platform }: Consent): Promise<Fi
   const said = `${answer.location?.searchParams.get('error_description') ?? ''} ${answer.text}`
   const [name] = /\b(audience|resource|prompt|tenant|realm)\b/i.exec(said) ?? []
   if (!name) return undefined
+  if (name.toLowerCase() in platform.authorizeParams) {
+    const text = `${setting}: ${page} refuses the value of ${name} (${describe(answer)}). Correct it`
+    return failure('consent.parameters', text, { setting })
+  }
   const text = `${setting}: ${page} refuses the consent url and mentions ${name} (${describe(answer)}). Set ${setting}=${name.toLowerCase()}=… with the value from the platform's documentation`
   return failure('consent.parameters', text, { setting })
 }
 
 function describeAccepted({ location, url }: Response, page: string): string {
-  if (location) return `asks for a login at ${hostOf(location)}`
+  if (location) return `asks for a login at ${location.host}`
   return url.href.startsWith(`${page}?`) ? 'is a page' : 'asks for a login'
 }
 

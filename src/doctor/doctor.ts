@@ -1,9 +1,10 @@
 import type { Config } from '../config.ts'
 import type { KeyValueStore } from '../connect/index.ts'
 import { createHttp } from '../connect/platform/http.ts'
+import { loadContracts } from '../contracts.ts'
 import type { Feature } from '../features/feature.ts'
-import type { Finding } from './finding.ts'
-import { createDoctorHttp } from './http.ts'
+import { type Finding, failure, warning } from './finding.ts'
+import { createDoctorHttp, hide } from './http.ts'
 import { checkPlatform } from './platform.ts'
 import { checkStore } from './store.ts'
 
@@ -15,28 +16,75 @@ export interface DoctorOptions {
 }
 
 /**
- * Checks the store, the platform's addresses, our registration there and what the features need. Changes nothing: it
- * writes one key, which it deletes, and sends the platform requests that it must refuse.
+ * Checks the store, the platform's addresses, our registration there and what the features need. Changes nothing on
+ * the platform: it sends requests that must be refused, and logs in with the API key if there is one. In the store, it
+ * writes one key and deletes it.
  */
 export async function* runDoctor({ config, store, features }: DoctorOptions): AsyncGenerator<Finding> {
   if (store) yield* checkStore(store, config)
   const { platform, baseUrl } = config
-  const { clientId, clientSecret } = platform
-  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
-  const doctorHttp = createDoctorHttp(platform.proxies, [clientSecret, basic])
+  const secrets = formsOf(platform)
+  const doctorHttp = createDoctorHttp(platform.proxies, secrets)
   const http = createHttp({ proxies: platform.proxies })
-  const failures: string[] = []
+  const failed = new Set<string | undefined>()
   try {
     for await (const finding of checkPlatform({ ...platform, baseUrl }, doctorHttp)) {
-      if (finding.status === 'failure') failures.push(finding.text)
-      yield finding
+      if (finding.status === 'failure') failed.add(finding.setting)
+      yield withoutSecrets(finding, secrets)
     }
-    for (const { name, check } of features) {
-      const findings = (await check?.({ http, apiUrl: platform.apiUrl }, config.features[name])) ?? []
-      // A wrong address of the API is one finding.
-      yield* findings.filter(({ setting = 'none' }) => !failures.some((text) => text.includes(setting)))
-    }
+    if (!failed.has('PLATFORM_SCOPES')) yield* await missingScopes(platform.scopes)
+    // What fails because of the address or the proxy is reported already.
+    if (['PLATFORM_API_URL', 'HTTPS_PROXY', 'HTTP_PROXY'].some((setting) => failed.has(setting))) return
+    const context = { http, apiUrl: platform.apiUrl, isSandbox: isSandbox(platform) }
+    for (const { name, check } of features)
+      if (check) yield* await checkFeature(name, () => check(context, config.features[name]))
   } finally {
     await Promise.all([doctorHttp.close(), http.close()])
   }
+}
+
+/** Scopes that a feature needs and that no consent asks for: its pages would never work. */
+async function missingScopes(requested: readonly string[]): Promise<Finding[]> {
+  const contracts = await loadContracts()
+  const needs = contracts.filter(({ scopes }) =>
+    Object.keys(scopes).some((scope) => !requested.includes(scope)),
+  )
+  if (needs.length === 0) return []
+  const value = [...new Set([...requested, ...needs.flatMap(({ scopes }) => Object.keys(scopes))])].join(' ')
+  const names = needs.map(({ name }) => name).join(', ')
+  const text = `PLATFORM_SCOPES: it lacks scopes of ${names}. Set PLATFORM_SCOPES=${value}, or remove what you do not use with npm run remove-feature`
+  return [warning('scopes', text, { setting: 'PLATFORM_SCOPES', value })]
+}
+
+async function checkFeature(name: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
+  return check().catch((error: Error) => [
+    failure('check.failed', `${name}: the check failed: ${error.message}`),
+  ])
+}
+
+const isSandbox = ({ sandboxUrl, apiUrl }: Config['platform']) =>
+  sandboxUrl !== undefined && new URL(sandboxUrl).origin === new URL(apiUrl).origin
+
+/** Responses are quoted: what decoding them revealed, and control characters, must not be printed. */
+function withoutSecrets(finding: Finding, secrets: readonly string[]): Finding {
+  const text = hide(finding.text, secrets).replace(/[\p{Cc}\p{Cf}]/gu, ' ')
+  return { ...finding, text }
+}
+
+/** The client secret in all forms in which a response may repeat it. */
+function formsOf({ clientId, clientSecret }: Config['platform']): string[] {
+  const form = (text: string) => new URLSearchParams({ '': text }).toString().slice(1)
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  const html = clientSecret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+  return [
+    clientSecret,
+    form(clientSecret),
+    encodeURIComponent(clientSecret),
+    JSON.stringify(clientSecret).slice(1, -1),
+    JSON.stringify(clientSecret).slice(1, -1).replaceAll('/', '\\/'),
+    html,
+    base64(clientSecret),
+    base64(`${clientId}:${clientSecret}`),
+    base64(`${form(clientId)}:${form(clientSecret)}`),
+  ]
 }

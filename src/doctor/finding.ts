@@ -37,9 +37,9 @@ const REASONS: { codes: RegExp; id: string; what: string; cure: string }[] = [
     cure: 'Nothing listens there: check the host and the port',
   },
   {
-    codes: /TIMEOUT|TimeoutError|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/i,
+    codes: /TIMEOUT|TimeoutError|AbortError|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/i,
     id: 'address.timeout',
-    what: 'there was no answer within 5 s',
+    what: 'there was no answer in time',
     cure: 'Check the address and the firewall, and whether this network needs HTTPS_PROXY',
   },
   {

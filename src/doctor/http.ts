@@ -1,11 +1,15 @@
 import { type Dispatcher, request } from 'undici'
-import { createDispatcher, type Proxies } from '../connect/platform/http.ts'
+import { TOKEN_ENDPOINT_MS } from '../connect/platform/contract.ts'
+import { createDispatcher, type Proxies, parseJson } from '../connect/platform/http.ts'
 
 const TIMEOUT_MS = 5_000
-const MAX_BYTES = 1_000_000
+/** What is beyond this is not read. */
+const MAX_BYTES = 200_000
 const MAX_REDIRECTS = 5
 
 export interface Request {
+  /** How long to wait for the response, in ms; by default 5 s. */
+  timeoutMs?: number
   method?: 'GET' | 'POST'
   headers?: Record<string, string>
   body?: string
@@ -49,31 +53,37 @@ export interface DoctorHttp {
   close(): Promise<void>
 }
 
+/** Some servers refuse clients that do not look like a browser. */
+const BROWSER = {
+  accept: 'text/html,*/*;q=0.8',
+  'accept-language': 'en',
+  'user-agent': 'Mozilla/5.0 (compatible; connect-starter doctor)',
+}
+
 /** `secrets` are replaced in every response, in case the platform repeats them. */
 export function createDoctorHttp(proxies: Proxies | null, secrets: readonly string[]): DoctorHttp {
   const dispatcher = createDispatcher(
     {
       connect: { timeout: TIMEOUT_MS },
-      headersTimeout: TIMEOUT_MS,
+      headersTimeout: TOKEN_ENDPOINT_MS,
       bodyTimeout: TIMEOUT_MS,
-      maxResponseSize: MAX_BYTES,
     },
     proxies,
   )
   const clockOffsets: number[] = []
 
-  async function exchange(url: URL, { method = 'GET', headers, body }: Request) {
+  async function exchange(url: URL, { method = 'GET', headers, body, timeoutMs = TIMEOUT_MS }: Request) {
     const response = await request(url, {
       dispatcher,
       method,
-      headers: { accept: '*/*', ...headers },
+      headers: { accept: '*/*', 'accept-encoding': 'identity', ...headers },
       body: body ?? null,
-      signal: AbortSignal.timeout(2 * TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
     })
     const offset = Date.now() - Date.parse(headerOf(response.headers, 'date'))
     if (!Number.isNaN(offset)) clockOffsets.push(offset)
     const sent = [...url.searchParams.values(), ...new URLSearchParams(body).values()]
-    const text = secrets.reduce((rest, secret) => rest.replaceAll(secret, '•••'), await response.body.text())
+    const text = hide(await textOf(response.body), secrets)
     const answer = { ...toResponse(url, response, text), sent }
     return { answer, cookies: [response.headers['set-cookie'] ?? []].flat() }
   }
@@ -88,12 +98,13 @@ export function createDoctorHttp(proxies: Proxies | null, secrets: readonly stri
     try {
       for (let redirects = 0; ; redirects++) {
         const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
-        const headers = { accept: 'text/html,*/*;q=0.8', ...(cookie && { cookie }) }
+        const headers = { ...BROWSER, ...(cookie && { cookie }) }
         const { answer, cookies } = await exchange(url, { headers })
         for (const text of cookies) jar.set(...cookieOf(text))
         const next = answer.location
         const isEnd = !next || next.origin !== first.origin || (stopAt !== '' && next.href.startsWith(stopAt))
-        if (isEnd || redirects === MAX_REDIRECTS) return answer
+        if (isEnd) return answer
+        if (redirects === MAX_REDIRECTS) return { status: 0, error: 'TOO_MANY_REDIRECTS', message: '' }
         url = next
       }
     } catch (error) {
@@ -103,6 +114,22 @@ export function createDoctorHttp(proxies: Proxies | null, secrets: readonly stri
 
   return { send, open, clockOffsets, close: () => dispatcher.destroy() }
 }
+
+/** The beginning of a body. */
+async function textOf(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > MAX_BYTES) break
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** The text without these secrets. */
+export const hide = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((rest, secret) => rest.replaceAll(secret, '•••'), text)
 
 function toResponse(
   url: URL,
@@ -129,18 +156,14 @@ function cookieOf(text: string): [name: string, value: string] {
   return [pair.slice(0, separator), pair.slice(separator + 1)]
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+function noAnswer(error: unknown): NoAnswer {
+  // A DOMException has a number as its code.
+  const { code, name, message } = error as { code?: unknown; name: string; message: string }
+  return { status: 0, error: typeof code === 'string' ? code : name, message }
 }
 
-function noAnswer(error: unknown): NoAnswer {
-  const { code, name, message } = error as { code?: string; name: string; message: string }
-  return { status: 0, error: String(code ?? name), message }
-}
+/** Whether the server cannot answer now: a server error, or too many requests. */
+export const isOutage = ({ status }: Response): boolean => status >= 500 || status === 429
 
 /** Whether two responses mean the same: they agree in status, target and text, apart from values of the request, ids and numbers. */
 export function isSameAnswer(one: Answer, other: Answer): boolean {
@@ -159,10 +182,16 @@ function withoutValues(text: string, values: string[]): string {
   const repeated = values
     .filter((value) => value.length > 2)
     .flatMap((value) => [value, encodeURIComponent(value)])
-  return repeated
-    .reduce((rest, value) => rest.replaceAll(value, '*'), text)
-    .replace(/[\w%+.-]{20,}/g, '*')
-    .replace(/\d+/g, '0')
+    // One value may be the beginning of another one.
+    .toSorted((one, other) => other.length - one.length)
+  return (
+    repeated
+      .reduce((rest, value) => rest.replaceAll(value, '*'), text)
+      // Ids and times of a request: long runs, and short ones of letters and digits.
+      .replace(/[\w%+/=.:-]{16,}/g, '*')
+      .replace(/\b(?=\w*\d)(?=\w*[a-z])\w{5,}\b/gi, '*')
+      .replace(/\d+/g, '0')
+  )
 }
 
 /**
@@ -170,7 +199,7 @@ function withoutValues(text: string, values: string[]): string {
  * without long values, which may be codes and tokens; empty if it says nothing.
  */
 export function excerptOf({ text, contentType }: Response): string {
-  const plain = /html/i.test(contentType) ? textOf(text) : text
+  const plain = /html/i.test(contentType) ? withoutMarkup(text) : text
   const line = plain
     .replace(/[\w-]{30,}/g, '…')
     .replace(/[\p{Cc}\s]+/gu, ' ')
@@ -187,7 +216,7 @@ const ENTITIES: Record<string, string> = {
   '&amp;': '&',
 }
 
-function textOf(html: string): string {
+function withoutMarkup(html: string): string {
   const [, main = html] = /<main\b[^>]*>([\s\S]*)<\/main>/i.exec(html) ?? []
   return main
     .replace(/<(script|style|head|nav|header)\b[\s\S]*?<\/\1>/gi, ' ')

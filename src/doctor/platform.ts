@@ -4,9 +4,14 @@ import { checkApi, isApiAt } from './api.ts'
 import { type ConsentCheck, checkConsentPage } from './consent-page.ts'
 import { type Finding, failure, isResponse, noAnswer, ok, warning } from './finding.ts'
 import type { DoctorHttp, Response } from './http.ts'
-import { checkProxy } from './proxy.ts'
+import { checkProxy, usesProxy } from './proxy.ts'
 import { checkStartPage, isStartPage } from './start-page.ts'
-import { checkTokenEndpoint, isTokenEndpoint, type TokenEndpointCheck } from './token-endpoint.ts'
+import {
+  checkTokenEndpoint,
+  isTokenEndpoint,
+  type TokenEndpointCheck,
+  wrongSecret,
+} from './token-endpoint.ts'
 
 /** The settings that these checks need. */
 export type Platform = Config['platform'] & Pick<Config, 'baseUrl'>
@@ -36,14 +41,19 @@ const MAX_CLOCK_OFFSET_MS = 60_000
 
 /** Checks the platform's addresses, our registration there, the proxy and the clock. */
 export async function* checkPlatform(platform: Platform, http: DoctorHttp): AsyncGenerator<Finding> {
+  const proxied = NAMES.filter((name) => usesProxy(new URL(platform[name]), platform.proxies))
   const proxy = await checkProxy(platform.proxies)
-  if (proxy) yield proxy
-  // Without its proxy, no address can be reached.
-  if (proxy?.status === 'failure') return
+  // The app works without a proxy that no address uses.
+  if (proxy) yield proxied.length > 0 || proxy.status === 'ok' ? proxy : { ...proxy, status: 'warning' }
+  const isProxyDown = proxy?.status === 'failure'
   yield* checkSandboxSetting(platform)
   const reachable: Address[] = []
   const reported = new Set<string>()
-  for (const { names, finding } of await unreachable(platform, http)) {
+  for (const { names, finding } of await probeOrigins(
+    isProxyDown ? NAMES.filter((name) => !proxied.includes(name)) : NAMES,
+    platform,
+    http,
+  )) {
     if (!finding) reachable.push(...names)
     // A proxy that refuses is one finding, whatever it was asked for.
     else if (!reported.has(finding.text)) yield finding
@@ -58,8 +68,8 @@ export async function* checkPlatform(platform: Platform, http: DoctorHttp): Asyn
 }
 
 /** Groups the addresses by origin, so that a host that cannot be reached is one finding. */
-async function unreachable(platform: Platform, http: DoctorHttp) {
-  const origins = Map.groupBy(NAMES, (name) => new URL(platform[name]).origin)
+async function probeOrigins(reached: Address[], platform: Platform, http: DoctorHttp) {
+  const origins = Map.groupBy(reached, (name) => new URL(platform[name]).origin)
   const probes = [...origins.values()].map(async (names) => {
     const url = platform[names[0] as Address]
     const answer = await http.send(url)
@@ -113,23 +123,15 @@ async function checkIdentityProvider(http: DoctorHttp, platform: Platform): Prom
   if (token.isWrong) return token
   const consent: ConsentCheck = await checkConsentPage(http, platform, token.isClientKnown)
   return {
-    findings: [...consent.findings, ...token.findings.flatMap((finding) => refined(finding, consent))],
+    findings: [...consent.findings, ...token.findings.flatMap((finding) => refined(finding, token, consent))],
   }
 }
 
 /** `token.client` means the id or the secret; the consent page may have told which. */
-function refined(finding: Finding, consent: ConsentCheck): Finding[] {
-  if (finding.id !== 'token.client') return [finding]
+function refined(finding: Finding, { refusal }: TokenEndpointCheck, consent: ConsentCheck): Finding[] {
+  if (!refusal || finding.id !== 'token.client') return [finding]
   if (consent.findings.some(({ id }) => id === 'consent.client-id')) return []
-  if (!consent.isClientKnown) return [finding]
-  const text = finding.text
-    .replace('PLATFORM_CLIENT_ID, ', '')
-    .replace('them', 'the secret')
-    .replace(
-      /; it does not say which\..*/,
-      "; the consent page knows the client id. Enter the secret again, or ask the platform's support team for a new one",
-    )
-  return [failure('token.client-secret', text, { setting: 'PLATFORM_CLIENT_SECRET' })]
+  return consent.isClientKnown ? [wrongSecret(refusal, 'the consent page knows the client id')] : [finding]
 }
 
 /** The findings of all addresses; those that were exchanged are one finding. */
@@ -213,6 +215,10 @@ function* checkClock({ clockOffsets }: DoctorHttp): Generator<Finding> {
   yield warning('clock', text)
 }
 
+/** Only plain addresses are shown to people. */
+const isAddress = (value: unknown): value is string =>
+  typeof value === 'string' && /^https?:\/\/[\w.:/~%@-]+$/.test(value)
+
 /** The endpoints in the platform's own description, if it has one (RFC 8414, OpenID Connect Discovery). */
 export async function discover(
   http: DoctorHttp,
@@ -230,10 +236,8 @@ export async function discover(
     const answer = await http.send(address)
     const json = isResponse(answer) && answer.status === 200 ? answer.json : undefined
     const { authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint } = Object(json)
-    if (typeof authorizationEndpoint === 'string' && typeof tokenEndpoint === 'string')
+    if (isAddress(authorizationEndpoint) && isAddress(tokenEndpoint))
       return { authorizationEndpoint, tokenEndpoint }
   }
   return undefined
 }
-
-export const hostOf = ({ host }: URL) => host

@@ -4,6 +4,18 @@ import { type Finding, failure, ok } from './finding.ts'
 
 const TIMEOUT_MS = 5_000
 
+/** Whether calls to this address go through a forward proxy: `NO_PROXY` has hosts, also with the domains below them. */
+export function usesProxy({ hostname, protocol }: URL, proxies: Proxies | null): boolean {
+  if (!proxies || !(proxies.httpProxy || (protocol === 'https:' && proxies.httpsProxy))) return false
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const exempt = proxies.noProxy
+    .split(/[\s,]+/)
+    .map((entry) => entry.replace(/:\d+$/, '').replace(/^\*?\./, ''))
+  return !exempt.some(
+    (entry) => entry !== '' && (entry === '*' || host === entry || host.endsWith(`.${entry}`)),
+  )
+}
+
 /** Checks that the forward proxy accepts connections; undefined if there is none. */
 export async function checkProxy(proxies: Proxies | null): Promise<Finding | undefined> {
   if (!proxies) return undefined

@@ -1,8 +1,8 @@
 import { redirectUrls } from '../connect/authorization/routes.ts'
 import { START_PAGE } from '../connect/platform/contract.ts'
 import { failure, isResponse, noAnswer, ok, warning } from './finding.ts'
-import { type DoctorHttp, excerptOf, isSameAnswer, type Response } from './http.ts'
-import { type AddressCheck, hostOf, type Platform } from './platform.ts'
+import { type DoctorHttp, excerptOf, isOutage, isSameAnswer, type Response } from './http.ts'
+import type { AddressCheck, Platform } from './platform.ts'
 
 const SETTING = 'PLATFORM_APP_URL'
 
@@ -16,6 +16,10 @@ export async function checkStartPage(http: DoctorHttp, { appUrl, baseUrl }: Plat
   const answer = await http.open(url)
   if (!isResponse(answer)) return { findings: [noAnswer([SETTING], url.href, answer)] }
   const page = `${url.origin}${url.pathname}`
+  if (isOutage(answer)) {
+    const text = `${SETTING}: ${page} answered ${answer.status}, so it could not be checked. Try again later; if it persists, check the address`
+    return { findings: [warning('start-page.unavailable', text, { setting: SETTING })] }
+  }
   const [unregistered, missing] = await Promise.all([
     http.open(startPage(appUrl, `${baseUrl}/doctor-check/unregistered`)),
     http.open(new URL(page.replace(START_PAGE.path, '/doctor-check-no-such-page.html'))),
@@ -26,19 +30,15 @@ export async function checkStartPage(http: DoctorHttp, { appUrl, baseUrl }: Plat
       const text = `${SETTING}: ${page} ${what}, and so does any other address there, so this may not be the platform's start page. Open it in a browser and check the address`
       return { findings: [warning('start-page.not-proven', text, { setting: SETTING })] }
     }
-    const isChecked = !isSameAnswer(answer, unregistered)
-    const registration = isChecked
+    const isRefused = isResponse(unregistered) && !isPage(unregistered) && !isOutage(unregistered)
+    const registration = isRefused
       ? 'and refuses a redirect url that is not registered'
-      : 'before it checks the redirect url'
+      : 'for any redirect url, so whether ours is registered shows only in a browser'
     return { findings: [ok('start-page', `${SETTING}: ${page} ${what}, ${registration}`)] }
   }
   if (isMissing(answer, missing)) {
-    const text = `${SETTING}: ${page} does not exist (${answer.status}${excerptOf(answer)}). Check the address: the start page is below it`
+    const text = `${SETTING}: ${page} does not exist (${answer.status}${excerptOf(answer)}). Check the address: it is the part before ${START_PAGE.path}`
     return { findings: [failure('start-page.not-found', text, { setting: SETTING })], isWrong: true }
-  }
-  if (answer.status >= 500) {
-    const text = `${SETTING}: ${page} answered ${answer.status}. Try again later; if it persists, check the address`
-    return { findings: [failure('start-page.unavailable', text, { setting: SETTING })] }
   }
   const text = `BASE_URL: ${page} refuses ${redirectUrl} (${answer.status}${excerptOf(answer)}). Register this redirect url with the platform, or set BASE_URL (without it, PORT) to the origin that is registered`
   return { findings: [failure('start-page.redirect-url', text, { setting: 'BASE_URL' })] }
@@ -58,15 +58,16 @@ function startPage(appUrl: string, redirectUrl: string): URL {
   return url
 }
 
-const isPage = ({ status, location, json }: Response) =>
+const isPage = ({ status, location, json, contentType }: Response) =>
   (status >= 200 && status < 300 && json === undefined) ||
-  (location !== undefined && !location.searchParams.has('error'))
+  (status === 401 && /html/i.test(contentType)) ||
+  (location !== undefined && ![...location.searchParams.keys()].some((name) => /error/i.test(name)))
 
 const isMissing = (answer: Response, missing: Awaited<ReturnType<DoctorHttp['open']>>) =>
   [404, 405, 410].includes(answer.status) || answer.json !== undefined || isSameAnswer(answer, missing)
 
 /** What a browser would see. */
 function describe({ location, url }: Response, first: URL): string {
-  if (location) return `asks for a login at ${hostOf(location)}`
+  if (location) return `asks for a login at ${location.host}`
   return url.pathname === first.pathname ? 'is a page' : 'asks for a login'
 }

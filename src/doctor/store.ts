@@ -56,7 +56,11 @@ async function* checkKeys(
     const text = `TOKEN_ENCRYPTION_KEYS: ${count} of ${connections} connections need the key "${id}", which is missing. Add it behind the others; without it, their users must connect again`
     yield failure('store.missing-key', text, { setting: 'TOKEN_ENCRYPTION_KEYS' })
   }
-  if (missing.size === 0) yield ok('keys', `store: ${connections} connections, all of their keys are there`)
+  if (missing.size === 0)
+    yield ok(
+      'keys',
+      `store: ${connections === 1 ? '1 connection' : `${connections} connections`}, and no key is missing`,
+    )
 }
 
 /** Why the store is not available; undefined if it is. */
@@ -84,9 +88,14 @@ const PROBLEMS: { message: RegExp; id: string; what: string }[] = [
     what: 'Redis refuses the user or the password. Correct them in REDIS_URL (redis://user:password@host:port)',
   },
   {
+    message: /unknown command .?HELLO/i,
+    id: 'store.unavailable',
+    what: 'this Redis is too old. Use version 6 or newer',
+  },
+  {
     message: /ECONNREFUSED/,
     id: 'store.refused',
-    what: 'the connection was refused. Start Redis, or check the host and the port in REDIS_URL',
+    what: 'the connection was refused. Start Redis, check the host and the port in REDIS_URL, or remove it to use the embedded SQLite',
   },
   {
     message: /ENOTFOUND|EAI_AGAIN/,
@@ -138,7 +147,7 @@ async function connectionError(url: string): Promise<string> {
       return ''
     } catch (error) {
       const { code = '', message } = error as NodeJS.ErrnoException
-      return `${code} ${message}`
+      return `${code} ${message.replace(/,? with args beginning with[\s\S]*/, '')}`
     }
   }
   const message = await Promise.race([attempt(), timeout])

@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { redirectUrls } from '../connect/authorization/routes.ts'
-import { TOKEN_PATH } from '../connect/platform/contract.ts'
+import { TOKEN_ENDPOINT_MS, TOKEN_PATH } from '../connect/platform/contract.ts'
 import type { HttpRequest } from '../connect/platform/http.ts'
 import { createOAuth, randomCodeVerifier } from '../connect/platform/oauth.ts'
 import { type Finding, failure, isResponse, noAnswer, ok, warning } from './finding.ts'
-import { type Answer, type DoctorHttp, excerptOf, isSameAnswer, type Request, type Response } from './http.ts'
+import {
+  type Answer,
+  type DoctorHttp,
+  excerptOf,
+  isOutage,
+  isSameAnswer,
+  type Request,
+  type Response,
+} from './http.ts'
 import { type AddressCheck, discover, type Platform } from './platform.ts'
 
 const SETTING = 'PLATFORM_AUTH_URL'
@@ -12,6 +20,8 @@ const SETTING = 'PLATFORM_AUTH_URL'
 export interface TokenEndpointCheck extends AddressCheck {
   /** Whether the client id and the secret are right; undefined if that could not be told. */
   isClientKnown?: boolean
+  /** For `token.client`: what was refused, and how. */
+  refusal?: { url: string; said: string }
 }
 
 /**
@@ -21,26 +31,30 @@ export interface TokenEndpointCheck extends AddressCheck {
 export async function checkTokenEndpoint(http: DoctorHttp, platform: Platform): Promise<TokenEndpointCheck> {
   const url = platform.authUrl.replace(/\/+$/, '') + TOKEN_PATH
   const exchange = async (changes: Partial<Platform> = {}) =>
-    http.send(url, await codeExchange({ ...platform, ...changes }))
+    http.send(url, { ...(await codeExchange({ ...platform, ...changes })), timeoutMs: TOKEN_ENDPOINT_MS })
   const answer = await exchange()
   if (!isResponse(answer)) return { findings: [noAnswer([SETTING], url, answer)] }
-  if (isMissing(answer)) {
-    const found = await discover(http, platform.authUrl)
-    const value = found?.tokenEndpoint.endsWith(TOKEN_PATH)
-      ? found.tokenEndpoint.slice(0, -TOKEN_PATH.length)
-      : undefined
-    const cure = value ? `Set ${SETTING}=${value}` : `Check the address: ${TOKEN_PATH} is below it`
-    const text = `${SETTING}: ${url} is not a token endpoint (${describe(answer)}). ${cure}`
-    const details = { setting: SETTING, ...(value && { value }) }
-    return { findings: [failure('token.not-found', text, details)], isWrong: true }
-  }
-  if (answer.status >= 500 || answer.status === 429) {
+  if (isOutage(answer)) {
     const text = `${SETTING}: ${url} answered ${answer.status}, so the client id and the secret could not be checked. Try again later; if it persists, ask the platform's support team`
     return { findings: [warning('token.unavailable', text, { setting: SETTING })] }
   }
-  if (errorOf(answer) === 'invalid_grant')
-    return provenBy(answer, await exchange({ clientSecret: madeUp() }), url)
-  return { findings: [await explain(answer, exchange, url, platform, http)], isClientKnown: false }
+  if (await isMissing(http, url, answer))
+    return { findings: [await notFound(http, platform, url, answer)], isWrong: true }
+  if (isProof(answer)) return provenBy(await exchange({ clientSecret: madeUp() }), url)
+  return explain({ answer, exchange, url, platform, http })
+}
+
+async function notFound(
+  http: DoctorHttp,
+  platform: Platform,
+  url: string,
+  answer: Response,
+): Promise<Finding> {
+  const { tokenEndpoint } = (await discover(http, platform.authUrl)) ?? {}
+  const value = tokenEndpoint?.endsWith(TOKEN_PATH) ? tokenEndpoint.slice(0, -TOKEN_PATH.length) : undefined
+  const cure = value ? `Set ${SETTING}=${value}` : `Check the address: it is the part before ${TOKEN_PATH}`
+  const text = `${SETTING}: ${url} is not a token endpoint (${describe(answer)}). ${cure}`
+  return failure('token.not-found', text, { setting: SETTING, ...(value && { value }) })
 }
 
 /** Whether a token endpoint is below this address. */
@@ -51,9 +65,7 @@ export async function isTokenEndpoint(http: DoctorHttp, authUrl: string): Promis
     headers: FORM,
     body,
   })
-  return (
-    isResponse(answer) && typeof errorOf(answer) === 'string' && answer.status < 500 && !isMissing(answer)
-  )
+  return isResponse(answer) && OAUTH_ERRORS.test(errorOf(answer) ?? '')
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -84,54 +96,78 @@ async function codeExchange(platform: Platform): Promise<Request> {
 }
 
 /** `invalid_grant` alone proves nothing: some servers look at the code before they look at the client. */
-function provenBy(answer: Response, withWrongSecret: Answer, url: string): TokenEndpointCheck {
-  if (isResponse(withWrongSecret) && withWrongSecret.status < 500 && !isSameAnswer(answer, withWrongSecret)) {
+function provenBy(withWrongSecret: Answer, url: string): TokenEndpointCheck {
+  if (isResponse(withWrongSecret) && refusesClient(withWrongSecret)) {
     const text = `PLATFORM_CLIENT_ID, PLATFORM_CLIENT_SECRET: ${url} accepts them, and refuses a wrong secret`
     return { findings: [ok('token', text)], isClientKnown: true }
   }
-  const text = `PLATFORM_CLIENT_SECRET: ${url} answers a wrong secret like yours (invalid_grant), so neither the client id nor the secret is proven. Connect an account to be sure`
+  const other = isResponse(withWrongSecret) ? describe(withWrongSecret) : 'no answer'
+  const text = `PLATFORM_CLIENT_SECRET: ${url} does not refuse a wrong secret (${other}), so neither the client id nor the secret is proven. Connect an account to be sure`
   return { findings: [warning('token.not-proven', text, { setting: 'PLATFORM_CLIENT_SECRET' })] }
 }
 
+const refusesClient = (answer: Response) =>
+  /^(invalid|unauthorized)_client$/.test(errorOf(answer) ?? '') || (answer.status === 401 && !isProof(answer))
+
+interface Rejection {
+  answer: Response
+  /** Exchanges a made-up code with other settings. */
+  exchange(changes?: Partial<Platform>): Promise<Answer>
+  url: string
+  platform: Platform
+  http: DoctorHttp
+}
+
 /** Finds out why the exchange was rejected by sending it in other ways. */
-async function explain(
-  answer: Response,
-  exchange: (changes?: Partial<Platform>) => Promise<Answer>,
-  url: string,
-  platform: Platform,
-  http: DoctorHttp,
-): Promise<Finding> {
+async function explain({ answer, exchange, url, platform, http }: Rejection): Promise<TokenEndpointCheck> {
   const said = describe(answer)
   const used = platform.tokenEndpointAuthMethod
   const other = used === 'client_secret_post' ? 'client_secret_basic' : 'client_secret_post'
-  if (isProof(await exchange({ tokenEndpointAuthMethod: other }))) {
+  const byOther = await exchange({ tokenEndpointAuthMethod: other })
+  // Without an error code, the status tells: 401 is about the client, 400 about the code.
+  const isAccepted =
+    isResponse(byOther) && (isProof(byOther) || (answer.status === 401 && byOther.status === 400))
+  if (isAccepted && !refusesClient(byOther)) {
     const setting = 'PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD'
     const text = `${setting}: ${url} refuses ${used} (${said}) and accepts ${other}. Set ${setting}=${other}`
-    return failure('token.auth-method', text, { setting, value: other })
+    return { findings: [failure('token.auth-method', text, { setting, value: other })] }
   }
   if (isProof(await http.send(url, await asJson(platform)))) {
     const text = `${SETTING}: ${url} refuses a form (${said}) and accepts JSON. Change tokenRequest in src/connect/platform/oauth.ts`
-    return failure('token.body', text, { setting: SETTING })
+    return { findings: [failure('token.body', text, { setting: SETTING })] }
   }
-  const error = errorOf(answer)
-  if (error === 'invalid_client' || error === 'unauthorized_client' || answer.status === 401) {
-    const isIdKnown = !isSameAnswer(answer, await exchange({ clientId: madeUp() }))
-    if (isIdKnown) {
-      const text = `PLATFORM_CLIENT_SECRET: ${url} knows the client id and refuses the secret (${said}). Enter the secret again, or ask the platform's support team for a new one`
-      return failure('token.client-secret', text, { setting: 'PLATFORM_CLIENT_SECRET' })
-    }
+  const isOwnFormat = !OAUTH_ERRORS.test(errorOf(answer) ?? '') || answer.status < 400
+  const wrong = isOwnFormat ? await exchange({ clientSecret: madeUp() }) : answer
+  const isSecretAccepted = isResponse(wrong) && !isOutage(wrong) && !isSameAnswer(answer, wrong)
+  if (refusesClient(answer) && !isSecretAccepted) {
+    const wrongId = await exchange({ clientId: madeUp() })
+    const isIdKnown = isResponse(wrongId) && refusesClient(wrongId) && !isSameAnswer(answer, wrongId)
+    if (isIdKnown)
+      return {
+        findings: [wrongSecret({ url, said }, 'an unknown client id gets another answer')],
+        isClientKnown: false,
+      }
     const text = `PLATFORM_CLIENT_ID, PLATFORM_CLIENT_SECRET: ${url} refuses them (${said}); it does not say which. Compare both with your registration`
-    return failure('token.client', text, { setting: 'PLATFORM_CLIENT_ID' })
+    const finding = failure('token.client', text, { setting: 'PLATFORM_CLIENT_ID' })
+    return { findings: [finding], isClientKnown: false, refusal: { url, said } }
   }
-  if (error === undefined) {
-    const text = `${SETTING}: ${url} answered a made-up code without an error of RFC 6749 (${said}), so the client id and the secret are not proven, and a revoked connection could not be recognized. Adapt tokenFailure in src/connect/platform/oauth.ts`
-    return warning('token.error-format', text, { setting: SETTING })
+  if (isOwnFormat) {
+    const text = `${SETTING}: ${url} answered a made-up code without an error of RFC 6749 (${said}), so the client id and the secret are not proven, and the app could not recognize a revoked connection. Adapt tokenFailure in src/connect/platform/oauth.ts`
+    return { findings: [warning('token.error-format', text, { setting: SETTING })] }
   }
   const text = `${SETTING}: ${url} answered a made-up code with ${said} instead of invalid_grant. Compare the token request in docs/assumptions.md with the platform's documentation`
-  return failure('token.rejected', text, { setting: SETTING })
+  return { findings: [failure('token.rejected', text, { setting: SETTING })] }
 }
 
-const isProof = (answer: Answer) => isResponse(answer) && errorOf(answer) === 'invalid_grant'
+/** The finding that the secret is wrong. `reason`: how that is known. */
+export function wrongSecret({ url, said }: { url: string; said: string }, reason: string): Finding {
+  const text = `PLATFORM_CLIENT_SECRET: ${url} refuses the secret (${said}); ${reason}. Enter the secret again, or ask the platform's support team for a new one`
+  return failure('token.client-secret', text, { setting: 'PLATFORM_CLIENT_SECRET' })
+}
+
+/** The app recognizes it with these statuses only. */
+const isProof = (answer: Answer) =>
+  isResponse(answer) && errorOf(answer) === 'invalid_grant' && [400, 401, 403].includes(answer.status)
 
 async function asJson(platform: Platform): Promise<Request> {
   const { body } = await codeExchange({ ...platform, tokenEndpointAuthMethod: 'client_secret_post' })
@@ -142,11 +178,17 @@ async function asJson(platform: Platform): Promise<Request> {
   }
 }
 
-/** A token endpoint answers with an error code in JSON; a web server with a page, a redirect or a success. */
-function isMissing(answer: Response): boolean {
+/** A token endpoint refuses a made-up code; a web server answers with a page, a redirect, a success, or 404. */
+async function isMissing(http: DoctorHttp, url: string, answer: Response): Promise<boolean> {
   if (OAUTH_ERRORS.test(errorOf(answer) ?? '')) return false
-  if ([404, 405, 410, 501].includes(answer.status) || answer.status < 400) return true
-  return answer.status < 500 && /html/i.test(answer.contentType) && ![401, 429].includes(answer.status)
+  if ([404, 405, 410].includes(answer.status) || answer.status < 400) return true
+  // An endpoint with errors of its own answers otherwise than an address that does not exist.
+  const missing = await http.send(url.replace(TOKEN_PATH, '/doctor-check-no-such-path'), {
+    method: 'POST',
+    headers: FORM,
+    body: 'grant_type=none',
+  })
+  return isResponse(missing) && missing.status === answer.status && isSameAnswer(answer, missing)
 }
 
 /** RFC 6749 section 5.2. */
@@ -160,5 +202,7 @@ function errorOf({ json }: Response): string | undefined {
 
 function describe(answer: Response): string {
   const error = errorOf(answer)
-  return error ? `${answer.status} ${error.slice(0, 60)}` : `${answer.status}${excerptOf(answer)}`
+  return error && /^[\w.-]{1,60}$/.test(error)
+    ? `${answer.status} ${error}`
+    : `${answer.status}${excerptOf(answer)}`
 }

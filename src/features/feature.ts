@@ -24,7 +24,7 @@ export interface Feature<Settings = unknown> {
   readonly operations?: readonly Operation[]
   /** Creates what it adds to a running app. */
   create?(context: FeatureContext, settings: Settings): FeatureParts
-  /** Runs its checks for `npm run doctor`. */
+  /** Runs its checks for `npm run doctor`. A problem is a finding, not an error. */
   check?(context: CheckContext, settings: Settings): Promise<Finding[]>
   /** Compares the platform with the assumptions of its contract, for `npm run probe`. */
   probe?(probe: Probe, settings: Settings): Promise<void>
@@ -84,6 +84,8 @@ export interface CheckContext {
   readonly http: Http
   /** `{base_url}`. */
   readonly apiUrl: string
+  /** Whether the platform is the sandbox. */
+  readonly isSandbox: boolean
 }
 
 /** What the probe of a feature can use. It reports by the ids of the assumptions in its contract. */

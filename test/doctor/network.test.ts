@@ -170,10 +170,18 @@ describe('a forward proxy', () => {
 
   test('that does not run is one finding', async () => {
     const address = `http://127.0.0.1:${await freePort()}`
-    for (const setting of ['HTTP_PROXY', 'HTTPS_PROXY'])
-      expect(problemsOf(await findings({ ...far(platform.env), [setting]: address }))).toMatchObject([
-        { id: 'proxy.unreachable', setting },
-      ])
+    expect(problemsOf(await findings({ ...far(platform.env), HTTP_PROXY: address }))).toMatchObject([
+      { id: 'proxy.unreachable', status: 'failure', setting: 'HTTP_PROXY' },
+    ])
+  })
+
+  test('that does not run and that no address uses is a warning, and the addresses are checked', async () => {
+    const address = `http://127.0.0.1:${await freePort()}`
+    const found = await findings({ ...platform.env, HTTPS_PROXY: address })
+    expect(problemsOf(found)).toMatchObject([
+      { id: 'proxy.unreachable', status: 'warning', setting: 'HTTPS_PROXY' },
+    ])
+    expect(found.map(({ id }) => id)).toContain('api')
   })
 
   test('that refuses our password is one finding, without the password', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { loadContracts } from '../../src/contracts.ts'
 import {
   type OtherPlatform,
   type OtherPlatformOptions,
@@ -29,7 +30,6 @@ describe('a platform with other choices has no problem with the right settings:'
       { parameter: { name: 'audience', message: 'no' } },
       { PLATFORM_AUTHORIZE_PARAMS: 'audience=https://api.example' },
     ],
-    ['its own scopes', { scopes: ['prices:read'] }, { PLATFORM_SCOPES: 'prices:read' }],
   ]
   test.each(rows)('%s', async (_choice, options, env) => {
     expect(problemsOf(await findings({ ...(await started(options)), ...env }))).toEqual([])
@@ -87,7 +87,7 @@ describe('one wrong setting is one finding, and its cure ends it:', () => {
       'consent.not-found',
       'PLATFORM_AUTHORIZE_PATH',
     ],
-    ['a scope is unknown', {}, { PLATFORM_SCOPES: 'leads prices' }, 'consent.scope', 'PLATFORM_SCOPES'],
+    ['a scope is unknown', {}, { PLATFORM_SCOPES: 'catalogues leads prices' }, 'consent.scope', 'PLATFORM_SCOPES'],
     [
       'the client id is unknown',
       {},
@@ -145,6 +145,16 @@ test('PKCE that the platform refuses is a failure; without it, the doctor only w
   expect(others).toEqual([])
   expect(problem).toMatchObject({ id: 'consent.pkce-rejected', setting: 'PLATFORM_PKCE', value: 'false' })
   expect(problemsOf(await findings(right))).toMatchObject([{ id: 'pkce.off', status: 'warning' }])
+})
+
+test('a scope that a feature needs and that is not asked for is a warning', async () => {
+  const right = await started({ scopes: ['prices:read'] })
+  const needed = (await loadContracts()).flatMap(({ scopes }) => Object.keys(scopes))
+  const found = problemsOf(await findings({ ...right, PLATFORM_SCOPES: 'prices:read' }))
+  expect(found.map(({ id, status }) => [id, status])).toEqual(
+    needed.length > 0 ? [['scopes', 'warning']] : [],
+  )
+  for (const scope of needed) expect(found[0]?.value?.split(' ')).toContain(scope)
 })
 
 test('a token endpoint that only reads JSON needs a change of the code, which the finding names', async () => {

@@ -68,7 +68,7 @@ export function openConnection(urls: string[], onState: OnState): Connection {
   const timeouts = createTimeouts(reconnect)
 
   function setState(next: 'lost' | 'connected', error?: unknown): void {
-    if (state !== next) onState(next, error instanceof Error ? error.message : undefined)
+    if (state !== next) onState(next, error === undefined ? undefined : reasonOf(error))
     state = next
   }
 
@@ -106,7 +106,7 @@ export function openConnection(urls: string[], onState: OnState): Connection {
       return await timeouts.limit(answer)
     } catch (error) {
       if (error instanceof StoreUnavailableError) throw error
-      const message = error instanceof Error && error.message ? error.message : 'Redis is not reachable'
+      const message = reasonOf(error)
       if (message.startsWith('READONLY') && performance.now() - startedAt > 1000) reconnect(message)
       throw new StoreUnavailableError(message)
     }
@@ -131,6 +131,11 @@ export function openConnection(urls: string[], onState: OnState): Connection {
     },
   }
 }
+
+/** What Redis says, without the arguments of the command that it repeats: they may be a password or a record. */
+const reasonOf = (error: unknown): string =>
+  (error instanceof Error && error.message.replace(/,? with args beginning with[\s\S]*/, '')) ||
+  'Redis is not reachable'
 
 /** Command timeouts on a single timer: a timer for each command would cost as much as the command itself. */
 function createTimeouts(onSilence: (reason: string) => void) {

@@ -1,5 +1,6 @@
 import type { Feature } from '../feature.ts'
 import { createBuilderRequests } from './builder-requests.ts'
+import { checkWebhook } from './check.ts'
 import { operations } from './operations.ts'
 import { createPending } from './pending.ts'
 import { probeBuilderRequests } from './probe.ts'
@@ -14,6 +15,7 @@ export const builderRequests: Feature<BuilderRequestsSettings> = {
   needs: ['catalogues'],
   settings: builderRequestsSettings,
   operations,
+  check: checkWebhook,
   probe: probeBuilderRequests,
   create({ connect, store, log, shutdownSignal }, { webhookSecrets, webhookHeader }) {
     const { vault, pacedSource } = connect

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Http, type HttpResponse, parseJson } from '../../connect/platform/http.ts'
+import { isSandboxSecret } from '../../settings/fields.ts'
 import type { CheckContext, Finding } from '../feature.ts'
 import { firstPartyTokensSchema, PATHS, SUBSCRIPTION_HEADER } from './contract.ts'
 import type { FirstPartyCredentials } from './first-party.ts'
@@ -9,9 +10,14 @@ import type { FirstPartyCredentials } from './first-party.ts'
  * tell which value is wrong, as far as the platform distinguishes them.
  */
 export async function checkFirstParty(
-  { http, apiUrl }: CheckContext,
+  { http, apiUrl, isSandbox }: CheckContext,
   credentials: FirstPartyCredentials,
 ): Promise<Finding[]> {
+  if (!isSandbox && isSandboxSecret(credentials.apiKey)) {
+    const text =
+      "PLATFORM_API_EMAIL, PLATFORM_API_KEY, PLATFORM_SUBSCRIPTION_KEY: these are still the sandbox's. Enter your own, or remove all three if no job uses an API key"
+    return [{ id: 'first-party.sandbox', status: 'failure', setting: 'PLATFORM_API_KEY', text }]
+  }
   const url = apiUrl.replace(/\/+$/, '') + PATHS.login
   const login = (changes: Partial<FirstPartyCredentials> = {}) =>
     attempt(http, url, { ...credentials, ...changes })
@@ -58,12 +64,15 @@ async function attempt(http: Http, url: string, credentials: FirstPartyCredentia
   const headers = { [SUBSCRIPTION_HEADER]: subscriptionKey, 'content-type': 'application/json' }
   const response = await http.send({ method: 'POST', url, headers, body })
   const values = [email, apiKey, subscriptionKey, tenantId ?? ''].filter((value) => value !== '')
-  const said = values.reduce((text, value) => text.replaceAll(value, '*'), response.text).replace(/\d+/g, '0')
-  return {
-    isAccepted: isLogin(response),
-    status: response.status,
-    said: /html/i.test(said) ? 'a page' : said,
-  }
+  const said = values.reduce((text, value) => text.replaceAll(value, '*'), reasonIn(response))
+  return { isAccepted: isLogin(response), status: response.status, said }
+}
+
+/** What a rejection says, without ids and times of the request. */
+function reasonIn({ text }: HttpResponse): string {
+  const body = Object(parseJson(text))
+  const words = ['code', 'error', 'error_description', 'message', 'title', 'detail'].map((name) => body[name])
+  return words.filter((word) => typeof word === 'string' || typeof word === 'number').join(' ')
 }
 
 function isLogin({ status, text }: HttpResponse): boolean {

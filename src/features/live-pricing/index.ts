@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Feature } from '../feature.ts'
 import { openBases, PRICE_LIST_FOLDERS } from './bases.ts'
+import { checkClients } from './check.ts'
 import { loadPriceList } from './csv-price-provider/load.ts'
 import { hasPriceList } from './csv-price-provider/price-lists.ts'
 import { livePricingRoutes } from './routes.ts'
@@ -14,6 +15,7 @@ export const livePricing: Feature<LivePricingSettings> = {
   name: 'live-pricing',
   needs: ['catalogues'],
   settings: livePricingSettings,
+  check: checkClients,
   async prepareDemo(dataDir) {
     const folder = join(dataDir, PRICE_LIST_FOLDERS.production)
     if (!hasPriceList(folder)) await loadPriceList(SAMPLE, folder)

@@ -13,7 +13,7 @@ afterAll(() => platform.close())
 const http = createHttp()
 afterAll(() => http.close())
 const check = (changes: object, apiUrl = platform.apiUrl) =>
-  checkFirstParty({ http, apiUrl }, { ...CREDENTIALS, ...changes })
+  checkFirstParty({ http, apiUrl, isSandbox: true }, { ...CREDENTIALS, ...changes })
 
 describe('the doctor logs in anew', () => {
   test('each time, and not with a stored token', async () => {

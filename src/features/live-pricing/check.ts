@@ -1,0 +1,15 @@
+import { isSandboxSecret } from '../../settings/fields.ts'
+import type { CheckContext, Finding } from '../feature.ts'
+import type { LivePricingSettings } from './settings.ts'
+
+/** Warns of the sandbox's clients, as whom anybody could ask for prices. */
+export async function checkClients(
+  { isSandbox }: CheckContext,
+  { clients }: LivePricingSettings,
+): Promise<Finding[]> {
+  const secrets = [...clients.production, ...clients.staging].flatMap((client) => client.secrets)
+  if (isSandbox || !secrets.some(isSandboxSecret)) return []
+  const setting = 'LIVE_PRICING_CLIENTS'
+  const text = `${setting}: its clients are still the sandbox's, which everybody knows. Enter yours, or remove it`
+  return [{ id: 'live-pricing.sandbox-clients', status: 'warning', setting, text }]
+}
