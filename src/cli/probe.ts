@@ -3,12 +3,12 @@
  * the app's own addresses, so the app must not run. Writes a report as Markdown and JSON.
  */
 import '../runtime/env-file.ts'
-import { writeFileSync } from 'node:fs'
+import { closeSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { loadContracts } from '../contracts.ts'
 import { features } from '../features/index.ts'
 import { createProbe } from '../probe/probe.ts'
-import { countOf, type Report, toMarkdown } from '../probe/report.ts'
+import { type Report, summaryOf, toLines, toMarkdown } from '../probe/report.ts'
 import { createProbeServer } from '../probe/server.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail, listen, onStopSignal } from '../runtime/serve.ts'
@@ -17,9 +17,19 @@ const HELP = `Usage: npm run probe -- [--write] [--record] [--out NAME]
 
 Compares the platform with the assumptions of the contracts, after one consent in the browser.
 
-  --write      Also creates a catalogue and a lead, named as a test. Use a staging account.
+  --write      Also creates a catalogue with an import, and a lead, named as a test. Use a staging account.
   --record     Keeps how the platform answers in the report, for npm run sandbox -- --as NAME.json.
   --out NAME   Writes NAME.md and NAME.json; by default probe-report.`
+
+/** Throws an error that names the option, before a consent is given in vain. */
+function checkWritable(file: string): void {
+  try {
+    closeSync(openSync(file, 'a'))
+    if (statSync(file).size === 0) rmSync(file)
+  } catch (error) {
+    throw new Error(`--out: ${(error as Error).message}`)
+  }
+}
 
 try {
   const { values } = parseArgs({
@@ -35,6 +45,7 @@ try {
     process.exit(0)
   }
   const config = configOf(process.env)
+  for (const extension of ['json', 'md']) checkWritable(`${values.out}.${extension}`)
   const run = createProbe({ config, features, contracts: await loadContracts(), write: values.write })
   const { appUrl, authUrl, apiUrl } = config.platform
   const onChecked = async () => {
@@ -48,14 +59,8 @@ try {
     writeFileSync(`${values.out}.json`, `${JSON.stringify(report, null, 2)}\n`)
     writeFileSync(`${values.out}.md`, toMarkdown(report))
     const { results } = report
-    for (const { id, status, seen, copes, change } of results)
-      if (status === 'different')
-        console.log(`different  ${id}: ${seen}. The app ${copes ? 'works' : 'does not work'}: ${change}`)
-    for (const { id, status, seen } of results)
-      if (status === 'not seen') console.log(`not seen   ${id}: ${seen}`)
-    console.log(
-      `${countOf(results, 'confirmed')} confirmed, ${countOf(results, 'different')} different, ${countOf(results, 'not seen')} not seen. Wrote ${values.out}.md and ${values.out}.json.`,
-    )
+    for (const line of toLines(results)) console.log(line)
+    console.log(`${summaryOf(results)}. Wrote ${values.out}.md and ${values.out}.json. Stop with Ctrl+C.`)
   }
   const app = createProbeServer({ config, run, onChecked })
   const server = await listen(app, {

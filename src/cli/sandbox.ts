@@ -22,7 +22,10 @@ try {
   const settings = sandboxSettings(process.env)
   const sandbox = await openSandbox(settings, values.as === undefined ? undefined : recordedOf(values.as))
   console.log(sandbox.summary)
-  if (values.as !== undefined) console.log(`  It answers as recorded in ${values.as}.`)
+  if (values.as !== undefined)
+    console.log(
+      `  It answers as recorded in ${values.as}: tokens, refusals, lists, and records. All else is the sandbox's own.`,
+    )
   onStopSignal(() => sandbox.close())
 } catch (error) {
   fail(error)

@@ -97,7 +97,10 @@ export interface Probe {
   readonly write: boolean
   /** The requests that the platform has sent to this app so far. */
   readonly deliveries: readonly Delivery[]
-  /** Sends a request below `{base_url}` with the access token of the consent; null if there is no answer. */
+  /**
+   * Sends a request below `{base_url}` with the access token of the consent. Null if there is no answer, or only an
+   * outage (429, 5xx), which says nothing about an assumption.
+   */
   call(path: string, body?: object): Promise<ProbeAnswer | null>
   /**
    * Checks how a list and its records can be read, against the assumptions of the core and two of the feature: the one
@@ -105,7 +108,7 @@ export interface Probe {
    */
   checkRecords(records: RecordsCheck): Promise<string | undefined>
   /** The records of a list, also if they are inside an object, which it reports; undefined if it is no list. */
-  recordsOf(answer: ProbeAnswer | null, path: string): unknown[] | undefined
+  recordsOf(answer: ProbeAnswer, path: string): unknown[] | undefined
   /** Reports the fields of a record: whether the schema accepts it, and which fields the schema does not have. */
   checkFields(id: string, schema: z.ZodObject, records: readonly unknown[]): void
   /** Reports what was seen: names, types and statuses, never values. */
@@ -121,6 +124,8 @@ export interface ProbeAnswer {
   /** Parsed JSON; undefined if the body is not JSON. */
   json: unknown
   header(name: string): string | undefined
+  /** In lower case. */
+  readonly headerNames: readonly string[]
 }
 
 export interface RecordsCheck {

@@ -1,31 +1,23 @@
-import type { HttpRequest } from '../connect/platform/http.ts'
+import type * as z from 'zod'
 import type { Probe, ProbeAnswer, RecordsCheck } from '../features/feature.ts'
 import type { Results } from './results.ts'
-import { challengeOf, describeFields, fieldsOf, nameOf, typeOf } from './shape.ts'
+import { challengeOf, describeFields, fieldsOf, limitHeadersOf, nameOf, typeOf } from './shape.ts'
 
-const LIMIT_HEADERS = [
-  'ratelimit',
-  'ratelimit-limit',
-  'ratelimit-remaining',
-  'ratelimit-reset',
-  'ratelimit-policy',
-  'x-ratelimit-limit',
-  'x-ratelimit-remaining',
-  'x-ratelimit-reset',
-  'x-rate-limit-limit',
-  'x-rate-limit-remaining',
-  'x-rate-limit-reset',
-]
+const NO_ANSWER = 'no usable answer. Run the probe again'
 
 /** Notes the headers of a response that tell what is left of the rate limit. */
-export function checkLimitHeaders(results: Results, { header }: ProbeAnswer): void {
-  const found = LIMIT_HEADERS.filter((name) => header(name) !== undefined)
+export function checkLimitHeaders(results: Results, { headerNames }: ProbeAnswer): void {
+  const found = limitHeadersOf(headerNames)
   if (found.length === 0) results.confirm('rate-limit-headers', 'none')
   else results.differ('rate-limit-headers', found.map((name) => `\`${name}\``).join(', '), true)
 }
 
 /** Checks the answer to a call with a made-up token. */
-export function checkInvalidToken(results: Results, answer: ProbeAnswer): void {
+export function checkInvalidToken(results: Results, answer: ProbeAnswer | null): void {
+  if (!answer) {
+    results.notSeen('invalid-access-token', `There was ${NO_ANSWER}.`)
+    return
+  }
   const challenge = challengeOf(answer.header('www-authenticate'))
   const seen = `${answer.status}, ${challenge ? `\`WWW-Authenticate: ${challenge}\`` : 'without `WWW-Authenticate`'}`
   const isAssumed = answer.status === 401 && /^Bearer\b/i.test(challenge ?? '')
@@ -35,8 +27,8 @@ export function checkInvalidToken(results: Results, answer: ProbeAnswer): void {
 
 /** Checks the answer to a call with a token that lacks the scope. */
 export function checkMissingScope(results: Results, answer: ProbeAnswer, scope: string): void {
-  const header = answer.header('www-authenticate')
-  const isNamed = header !== undefined && new RegExp(`scope="[^"]*\\b${RegExp.escape(scope)}\\b`).test(header)
+  const [, named = ''] = /\bscope="([^"]*)"/.exec(answer.header('www-authenticate') ?? '') ?? []
+  const isNamed = named.split(' ').includes(scope)
   const seen = `${answer.status}, ${isNamed ? 'the scope is named' : 'the scope is not named'}`
   if (answer.status === 403 && isNamed) results.confirm('insufficient-scope', seen)
   else results.differ('insufficient-scope', seen, answer.status === 403)
@@ -50,31 +42,36 @@ export async function checkRecords(
   probe: Records,
   check: RecordsCheck,
 ): Promise<string | undefined> {
-  const { path, operations, paged } = check
+  const { path, scope, operations, fields, paged } = check
   const all = await probe.call(paged ? `${path}?$top=25&$skip=0&$count=true` : path)
-  if (all?.status !== 200) {
-    results.differ(operations, `GET ${path}: ${all?.status ?? 'no answer'}`, false)
+  const notSeen = (how: string) => {
+    for (const id of [operations, fields, 'ids']) results.notSeen(id, how)
+    return undefined
+  }
+  if (!all) return notSeen(`GET ${path}: ${NO_ANSWER}.`)
+  if (all.status === 403) {
+    checkMissingScope(results, all, scope)
+    return notSeen(`The consent does not include the scope \`${scope}\`.`)
+  }
+  if (all.status !== 200) {
+    results.differ(operations, `GET ${path}: ${all.status}`, false)
     return undefined
   }
   const records = recordsOf(results, all, path)
   if (!records) return undefined
   if (paged) await checkPaging(results, probe, check, all, records)
-  const [first] = records as Record<string, unknown>[]
-  if (!first) {
-    const how = `GET ${path} has no records: give consent for an account that has some`
-    for (const id of ['ids', check.fields, operations]) results.notSeen(id, how)
-    return undefined
-  }
-  probe.checkFields(check.fields, check.schema, records)
-  return checkRecord(results, probe, check, first)
+  if (records.length === 0)
+    return notSeen(`GET ${path} has no records: give consent for an account that has some.`)
+  probe.checkFields(fields, check.schema, records)
+  return checkRecord(results, probe, check, Object(records[0]))
 }
 
 /** See `Probe.recordsOf`. */
-export function recordsOf(results: Results, answer: ProbeAnswer | null, path: string): unknown[] | undefined {
-  const list = answer?.status === 200 ? listOf(answer.json) : undefined
+export function recordsOf(results: Results, answer: ProbeAnswer, path: string): unknown[] | undefined {
+  const list = listOf(answer.json)
   if (!list) {
-    if (answer?.status === 200)
-      results.differ('list-form', `GET ${path}: a JSON ${typeOf(answer.json)} without a list`, false)
+    const what = answer.json === undefined ? 'not JSON' : `a JSON ${typeOf(answer.json)} without a list`
+    results.differ('list-form', `GET ${path}: ${what}`, false)
     return undefined
   }
   if (list.wrapper === undefined) results.confirm('list-form', 'a JSON array')
@@ -90,24 +87,23 @@ async function checkRecord(
 ): Promise<string | undefined> {
   const id = first[idField]
   if (typeof id !== 'string' && typeof id !== 'number') {
-    results.differ(
-      'ids',
-      `\`${idField}\` of ${path} is ${id === undefined ? 'absent' : `a ${typeOf(id)}`}`,
-      false,
-    )
+    const what = id === undefined ? 'absent' : `a ${typeOf(id)}`
+    results.differ('ids', `\`${idField}\` of ${path} is ${what}`, false)
     return undefined
   }
   const isPlain = !/[/\\]|\.\./.test(String(id))
   if (typeof id === 'string' && isPlain) results.confirm('ids', 'strings')
-  else results.differ('ids', isPlain ? 'numbers' : 'with `/`, `\\` or `..`', isPlain)
+  else results.differ('ids', isPlain ? 'numbers' : 'with a slash, a backslash or two dots', isPlain)
+  const place = `GET ${path}/{id}`
   const one = await probe.call(record(String(id)))
-  const place = `GET ${record('{id}').replace('%7Bid%7D', '{id}')}`
-  if (one?.status === 200) results.confirm(operations, `GET ${path} and ${place}: 200`)
-  else results.differ(operations, `${place}: ${one ? one.status : 'no answer'}`, false)
+  if (!one) results.notSeen(operations, `${place}: ${NO_ANSWER}.`)
+  else if (one.status === 200) results.confirm(operations, `GET ${path} and ${place}: 200`)
+  else results.differ(operations, `${place}: ${one.status}`, false)
   if (one?.status === 200) probe.checkFields(fields, schema, [one.json])
   const missing = await probe.call(record('probe-no-such-record'))
-  if (missing?.status === 404) results.confirm('not-found', '404')
-  else results.differ('not-found', `${place}: ${missing ? missing.status : 'no answer'}`, false)
+  if (!missing) results.notSeen('not-found', `${place}: ${NO_ANSWER}.`)
+  else if (missing.status === 404) results.confirm('not-found', '404')
+  else results.differ('not-found', `${place}: ${missing.status}`, false)
   return String(id)
 }
 
@@ -118,37 +114,62 @@ async function checkPaging(
   all: ProbeAnswer,
   records: unknown[],
 ): Promise<void> {
-  const total = all.header('x-odata-total-count')
-  if (total !== undefined && /^\d+$/.test(total)) results.confirm('list-total', '`x-odata-total-count`')
-  else results.differ('list-total', total === undefined ? 'no `x-odata-total-count`' : 'not a number', true)
+  checkTotal(results, all)
   if (records.length < 2) {
     for (const id of ['list-page', 'list-order'])
-      results.notSeen(id, `GET ${path} has fewer than two records: give consent for an account that has more`)
+      results.notSeen(
+        id,
+        `GET ${path} has fewer than two records: give consent for an account that has more.`,
+      )
     return
   }
-  const idsOf = (answer: ProbeAnswer | null) =>
-    listOf(answer?.json)?.records.map((record) => (record as Record<string, unknown>)[idField])
-  const all2 = idsOf(all)?.slice(0, 2)
-  const pages = [await probe.call(`${path}?$top=1`), await probe.call(`${path}?$top=1&$skip=1`)]
-  const [one, two] = pages.map(idsOf)
-  const isPaged = one?.length === 1 && two?.length === 1 && one[0] === all2?.[0] && two[0] === all2?.[1]
-  if (isPaged) results.confirm('list-page', '`$top` and `$skip`')
-  else
-    results.differ(
-      'list-page',
-      `\`$top=1\` brought ${one?.length ?? 'no'} records${one?.length === 1 ? ', and `$skip=1` not the next one' : ''}`,
-      false,
-    )
-  const ascending = idsOf(await probe.call(`${path}?$orderby=${idField} asc`.replace(' ', '%20')))
-  const descending = idsOf(await probe.call(`${path}?$orderby=${idField} desc`.replace(' ', '%20')))
-  const isOrdered = ascending && descending && ascending[0] !== descending[0]
-  if (isOrdered) results.confirm('list-order', '`$orderby`')
-  else
-    results.differ(
-      'list-order',
-      ascending && descending ? '`$orderby` changes nothing' : '`$orderby` is refused',
-      true,
-    )
+  const idsOf = async (query: string) => {
+    const answer = await probe.call(`${path}?${query}`)
+    const list = answer?.status === 200 ? listOf(answer.json) : undefined
+    return list?.records.map((record) => Object(record)[idField] as unknown)
+  }
+  const [first, second] = records.map((record) => Object(record)[idField] as unknown)
+  const one = await idsOf('$top=1')
+  const two = await idsOf('$top=1&$skip=1')
+  if (!one || !two) results.differ('list-page', `GET ${path}: \`$top\` or \`$skip\` is refused`, false)
+  else if (one.length !== 1)
+    results.differ('list-page', `GET ${path}: \`$top=1\` brought ${one.length} records`, false)
+  else if (one[0] !== first || two[0] !== second)
+    results.differ('list-page', `GET ${path}: \`$skip=1\` did not bring the second record`, false)
+  else results.confirm('list-page', '`$top` and `$skip`')
+  const ascending = await idsOf(`$orderby=${idField}%20asc`)
+  const descending = await idsOf(`$orderby=${idField}%20desc`)
+  if (!ascending || !descending) results.differ('list-order', `GET ${path}: \`$orderby\` is refused`, true)
+  else if (isSorted(ascending) && isSorted(descending.toReversed()))
+    results.confirm('list-order', '`$orderby`')
+  else results.differ('list-order', `GET ${path}: \`$orderby\` does not sort`, true)
+}
+
+/** Whether ids ascend, in any of the usual orders: by code unit, by language, or by number. */
+function isSorted(ids: readonly unknown[]): boolean {
+  const orders: ((one: string, other: string) => number)[] = [
+    (one, other) => (one < other ? -1 : one > other ? 1 : 0),
+    (one, other) => one.localeCompare(other),
+    (one, other) => one.localeCompare(other, undefined, { numeric: true }),
+  ]
+  const texts = ids.map(String)
+  return orders.some((compare) =>
+    texts.every((text, index) => index === 0 || compare(texts[index - 1] ?? '', text) <= 0),
+  )
+}
+
+function checkTotal(results: Results, { header, json }: ProbeAnswer): void {
+  const total = header('x-odata-total-count')
+  if (total !== undefined && /^\d+$/.test(total)) {
+    results.confirm('list-total', '`x-odata-total-count`')
+    return
+  }
+  const inBody = Array.isArray(json)
+    ? []
+    : Object.entries(Object(json)).filter(([, value]) => typeof value === 'number')
+  const numbers = inBody.map(([name]) => `\`${nameOf(name)}\``).join(', ')
+  const what = total === undefined ? 'no `x-odata-total-count`' : '`x-odata-total-count` is not a number'
+  results.differ('list-total', numbers ? `${what}; numbers beside the list: ${numbers}` : what, true)
 }
 
 interface List {
@@ -157,44 +178,34 @@ interface List {
   wrapper: string | undefined
 }
 
-/** The records of an answer, also if they are inside an object. */
+/** The records of an answer, also if they are inside an object: there, records are objects. */
 export function listOf(json: unknown): List | undefined {
   if (Array.isArray(json)) return { records: json, wrapper: undefined }
   if (typeof json !== 'object' || json === null) return undefined
-  const entry = Object.entries(json).find(([, value]) => Array.isArray(value))
-  return entry && { records: entry[1] as unknown[], wrapper: entry[0] }
+  const lists = Object.entries(json).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]))
+  const [wrapper, records] = lists.find(([, entries]) => typeof entries[0] === 'object') ?? lists[0] ?? []
+  return records && { records, wrapper }
 }
 
 /** See `Probe.checkFields`. */
 export function checkFields(
   results: Results,
   id: string,
-  schema: { shape: object; safeParse(value: unknown): { success: boolean } },
+  schema: z.ZodObject,
   records: readonly unknown[],
 ): void {
   const fields = fieldsOf(records)
   const known = Object.keys(schema.shape)
   const others = Object.fromEntries(Object.entries(fields).filter(([name]) => !known.includes(name)))
   const missing = known.filter((name) => !(name in fields))
-  const copes = records.every((record) => schema.safeParse(record).success)
+  const issues = records.flatMap((record) => schema.safeParse(record).error?.issues ?? [])
+  const wrong = new Set(issues.map(({ path: [name] }) => String(name)).filter((name) => name in fields))
+  const otherTypes = Object.fromEntries([...wrong].map((name) => [name, fields[name] ?? '']))
   const problems = [
+    wrong.size > 0 && `other types: ${describeFields(otherTypes)}`,
     Object.keys(others).length > 0 && `further fields: ${describeFields(others)}`,
     missing.length > 0 && `no ${missing.map((name) => `\`${name}\``).join(', ')}`,
-    !copes && `other types: ${describeFields(fields)}`,
   ].filter((text) => text !== false)
   if (problems.length === 0) results.confirm(id, describeFields(fields))
-  else results.differ(id, problems.join('; '), copes)
-}
-
-/** A request to the API with this token; null: without one. */
-export function apiRequest(apiUrl: string, path: string, token: string | null, body?: object): HttpRequest {
-  const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
-  const url = apiUrl.replace(/\/+$/, '') + path
-  if (!body) return { method: 'GET', url, headers }
-  return {
-    method: 'POST',
-    url,
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  }
+  else results.differ(id, problems.join('; '), issues.length === 0)
 }

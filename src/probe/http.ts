@@ -1,5 +1,5 @@
-import type { Http, HttpRequest, HttpResponse } from '../connect/platform/http.ts'
-import { parseJson } from '../connect/platform/http.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Http, type HttpRequest, type HttpResponse, parseJson } from '../connect/platform/http.ts'
 import type { ProbeAnswer } from '../features/feature.ts'
 
 export interface Exchange {
@@ -11,7 +11,7 @@ export interface Exchange {
 
 /** An HTTP pool that keeps the last exchange, so that the probe sees the answer as it was sent. */
 export interface Recorder extends Http {
-  /** The last exchange; undefined if nothing was sent or answered since. */
+  /** The last exchange since the previous call; undefined if nothing was answered. */
   take(): Exchange | undefined
 }
 
@@ -34,13 +34,42 @@ export function createRecorder(http: Http): Recorder {
   }
 }
 
-export const toAnswer = ({ status, text, header }: HttpResponse): ProbeAnswer => ({
+const toAnswer = ({ status, text, header, headerNames }: HttpResponse): ProbeAnswer => ({
   status,
   json: parseJson(text),
   header,
+  headerNames,
 })
 
-/** Sends a request; null if there is no answer. */
-export async function sent(http: Http, request: HttpRequest): Promise<ProbeAnswer | null> {
-  return http.send(request).then(toAnswer, () => null)
+/** Whether the server could not answer now: that says nothing about an assumption. */
+export const isOutage = ({ status }: ProbeAnswer): boolean => status >= 500 || status === 429
+
+const MAX_WAIT_MS = 5_000
+
+/** Sends a request; null if there is no answer, or only an outage. Waits once if the server says for how long. */
+export async function sendOrNull(http: Http, request: HttpRequest): Promise<ProbeAnswer | null> {
+  for (let attempt = 1; ; attempt++) {
+    const response = await http.send(request).catch(() => null)
+    if (!response) return null
+    const answer = toAnswer(response)
+    if (!isOutage(answer)) return answer
+    const { retryAfterMs } = response
+    if (attempt > 1 || retryAfterMs === undefined || retryAfterMs > MAX_WAIT_MS) return null
+    await pause(retryAfterMs)
+  }
+}
+
+/** A pool that sends nothing and keeps the request that the app would send. */
+export function createRequestCatcher() {
+  let caught: HttpRequest | undefined
+  return {
+    http: {
+      send: async (request: HttpRequest) => {
+        caught = request
+        throw new Error('caught instead of sent')
+      },
+      close: async () => {},
+    } satisfies Http,
+    request: () => caught,
+  }
 }

@@ -1,6 +1,6 @@
 import type { ProbeAnswer } from '../features/feature.ts'
 import { listOf } from './api-checks.ts'
-import { challengeOf, errorCodeOf, fieldsOf, nameOf } from './shape.ts'
+import { challengeOf, errorCodeOf, fieldsOf, limitHeadersOf, nameOf } from './shape.ts'
 
 /** A refusal: the status and the error code, if it is one. */
 export interface RecordedRefusal {
@@ -32,49 +32,55 @@ export interface Recording {
   records: Record<string, Record<string, string>>
 }
 
+const YEAR_SECONDS = 31_536_000
+
 /** Collects a recording from the answers that the probe gets. */
 export function createRecording() {
   const recording: Recording = { records: {} }
-  const refusalOf = ({ status, json }: ProbeAnswer): RecordedRefusal => {
-    const error = errorCodeOf(json)
-    return { status, ...(error !== undefined && { error }) }
+  /** Undefined if it is not a refusal. */
+  const refusalOf = (answer: ProbeAnswer | null): RecordedRefusal | undefined => {
+    if (!answer || answer.status < 400 || answer.status > 499) return undefined
+    const error = errorCodeOf(answer.json)
+    return { status: answer.status, ...(error !== undefined && { error }) }
   }
 
   return {
     token({ json }: ProbeAnswer) {
-      const seconds = Number(Object(json).expires_in)
-      recording.token = { fields: fieldsOf([json]), ...(Number.isFinite(seconds) && { expiresIn: seconds }) }
+      const { expires_in: expiresIn } = Object(json)
+      const seconds =
+        typeof expiresIn === 'number' || typeof expiresIn === 'string' ? Math.round(Number(expiresIn)) : 0
+      recording.token = {
+        fields: fieldsOf([json]),
+        ...(seconds >= 1 && seconds <= YEAR_SECONDS && { expiresIn: seconds }),
+      }
     },
     refresh({ json }: ProbeAnswer, before: string) {
       const { refresh_token: after } = Object(json)
-      recording.refresh = { refreshToken: after === undefined ? 'none' : after === before ? 'same' : 'new' }
+      const isToken = typeof after === 'string' && after !== ''
+      recording.refresh = { refreshToken: !isToken ? 'none' : after === before ? 'same' : 'new' }
     },
     oldRefreshToken(isAccepted: boolean) {
       recording.oldRefreshToken = isAccepted ? 'accepted' : 'refused'
     },
-    refusal(kind: 'usedCode' | 'revokedRefreshToken', answer: ProbeAnswer | null) {
-      if (answer && answer.status >= 400) recording[kind] = refusalOf(answer)
+    refusal(kind: 'usedCode' | 'revokedRefreshToken', answer: ProbeAnswer) {
+      const refusal = refusalOf(answer)
+      if (refusal) recording[kind] = refusal
     },
     challenge(kind: 'invalidToken' | 'missingScope', answer: ProbeAnswer | null) {
-      if (!answer) return
-      const challenge = challengeOf(answer.header('www-authenticate'))
-      recording[kind] = { ...refusalOf(answer), ...(challenge !== undefined && { challenge }) }
+      const refusal = refusalOf(answer)
+      if (!refusal) return
+      const challenge = challengeOf(answer?.header('www-authenticate'))
+      recording[kind] = { ...refusal, ...(challenge !== undefined && { challenge }) }
     },
     call(path: string, answer: ProbeAnswer) {
-      const [pathname = ''] = path.split('?')
-      const headers = [
-        'x-ratelimit-limit',
-        'x-ratelimit-remaining',
-        'ratelimit-limit',
-        'ratelimit-remaining',
-        'ratelimit',
-      ]
-      const found = headers.filter((name) => answer.header(name) !== undefined)
-      if (found.length > 0) recording.rateLimitHeaders = found
-      if (pathname.endsWith('/probe-no-such-record')) recording.notFound = refusalOf(answer)
+      const [pathname = '', query = ''] = path.split('?')
+      const headers = limitHeadersOf(answer.headerNames)
+      if (headers.length > 0) recording.rateLimitHeaders = headers
+      const refusal = refusalOf(answer)
+      if (refusal && pathname.endsWith('/probe-no-such-record')) recording.notFound = refusal
       const list = answer.status === 200 ? listOf(answer.json) : undefined
       // Only lists of records: a record may have an array of its own.
-      if (!list || !path.includes('?$top=25')) return
+      if (!list || !query.includes('$count=true')) return
       if (list.wrapper !== undefined) recording.listWrapper = nameOf(list.wrapper)
       recording.listTotal = answer.header('x-odata-total-count') !== undefined
       recording.records[pathname] = fieldsOf(list.records)

@@ -23,12 +23,32 @@ const HEADINGS: Record<Status, string> = {
 /** In the order of the report. */
 const STATUSES = ['different', 'not seen', 'confirmed', 'not checked'] as const
 
-export const countOf = (results: readonly Result[], status: Status) =>
-  results.filter((result) => result.status === status).length
+/** `30 confirmed, 3 different (1 of them breaks the app), 5 not seen`. */
+export function summaryOf(results: readonly Result[]): string {
+  const count = (status: Status) => results.filter((result) => result.status === status).length
+  const breaking = results.filter(({ status, copes }) => status === 'different' && !copes).length
+  const different = `${count('different')} different${breaking > 0 ? ` (the app does not work with ${breaking} of them)` : ''}`
+  return `${count('confirmed')} confirmed, ${different}, ${count('not seen')} not seen`
+}
+
+/** The report for a terminal: what must change comes first. */
+export function toLines(results: readonly Result[]): string[] {
+  const different = results.filter(({ status }) => status === 'different')
+  return [
+    ...different
+      .filter(({ copes }) => !copes)
+      .map(({ id, seen, change }) => `must change  ${id}: ${seen} (${change})`),
+    ...different
+      .filter(({ copes }) => copes)
+      .map(({ id, seen }) => `different    ${id}: ${seen}. The app works`),
+    ...results
+      .filter(({ status }) => status === 'not seen')
+      .map(({ id, seen }) => `not seen     ${id}: ${seen}`),
+  ]
+}
 
 /** The report as Markdown: what differs first. */
 export function toMarkdown({ probedAt, platform, write, results }: Report): string {
-  const counts = STATUSES.map((status) => `${countOf(results, status)} ${status}`)
   const sections = STATUSES.map((status) =>
     section(
       status,
@@ -38,7 +58,7 @@ export function toMarkdown({ probedAt, platform, write, results }: Report): stri
   return `# The platform compared with the assumptions
 
 ${platform.appUrl}, ${platform.authUrl}, ${platform.apiUrl}: ${probedAt}, ${write ? 'with' : 'without'} writing.
-${counts.join(', ')}.
+${summaryOf(results)}.
 
 ${sections.filter((text) => text !== '').join('\n')}`
 }

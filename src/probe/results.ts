@@ -1,7 +1,10 @@
 import type { Assumption } from '../connect/platform/contract.ts'
 import { type Contract, placeOf } from '../contracts.ts'
 
-/** `not checked`: the probe cannot see it at all; the assumption says how to find out. */
+/**
+ * `not seen`: this run had no chance to see it, for example because a list was empty. `not checked`: no run can see it, and
+ * the assumption says how to find out.
+ */
 export type Status = 'confirmed' | 'different' | 'not seen' | 'not checked'
 
 /** What the probe found out about one assumption. Holds names, types and statuses of the platform, never values. */
@@ -27,6 +30,8 @@ export interface Results {
   confirm(id: string, seen: string): void
   differ(id: string, seen: string, copes: boolean): void
   notSeen(id: string, how: string): void
+  /** Values that no result may have, in case the platform uses them as names. */
+  hide(values: readonly (string | null | undefined)[]): void
   /** A result for each assumption of all contracts, the most important ones first. */
   list(): Result[]
 }
@@ -42,14 +47,17 @@ const RANK: Record<Status, number> = { 'not checked': 0, 'not seen': 0, confirme
 /** Collects observations. Several may concern one assumption: it is confirmed only if none of them differs. */
 export function createResults(contracts: readonly Contract[]): Results {
   const observations = new Map<string, Observation>()
+  const hidden: string[] = []
   const known = new Set(contracts.flatMap(({ assumptions }) => assumptions.map(({ id }) => id)))
 
   function add(id: string, status: Status, text: string, copes = true): void {
     if (!known.has(id)) throw new Error(`no contract has the assumption ${id}`)
     const before = observations.get(id)
     if (before && RANK[before.status] > RANK[status]) return
-    const isSameStatus = before?.status === status
-    const seen = isSameStatus ? [...new Set([...before.seen, text])] : [text]
+    // Only the latest reason why something was not seen counts.
+    const isSameStatus = before?.status === status && status !== 'not seen'
+    const shown = hidden.reduce((rest, value) => rest.replaceAll(value, '(a value)'), text)
+    const seen = isSameStatus ? [...new Set([...before.seen, shown])] : [shown]
     observations.set(id, { status, seen, copes: copes && (!isSameStatus || before.copes) })
   }
 
@@ -57,6 +65,10 @@ export function createResults(contracts: readonly Contract[]): Results {
     confirm: (id, seen) => add(id, 'confirmed', seen),
     differ: (id, seen, copes) => add(id, 'different', seen, copes),
     notSeen: (id, how) => add(id, 'not seen', how),
+    hide: (values) =>
+      void hidden.push(
+        ...(values.filter((value) => typeof value === 'string' && value.length > 3) as string[]),
+      ),
     list: () =>
       contracts
         .flatMap((contract) => contract.assumptions.map((assumption) => ({ contract, assumption })))

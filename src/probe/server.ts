@@ -1,4 +1,5 @@
-import express, { type Express } from 'express'
+import { randomBytes } from 'node:crypto'
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import type { Config } from '../config.ts'
 import { redirectUrls } from '../connect/authorization/routes.ts'
 import { csrfProtection } from '../web/cross-site.ts'
@@ -8,6 +9,8 @@ import { securityHeaders } from '../web/security-headers.ts'
 import type { ProbeRun } from './probe.ts'
 
 const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
+const ACTIONS = ['/start', '/check', '/check-revoked']
+const COOKIE = 'connect_probe'
 
 export interface ProbeServerOptions {
   config: Config
@@ -22,53 +25,53 @@ export function createProbeServer({ config, run, onChecked }: ProbeServerOptions
   const app = express()
   app.disable('x-powered-by')
   let failure: string | undefined
-  let isChecked = false
-  let isRevoked = false
+  let working: Promise<void> | undefined
+  const sameBrowser = browserCheck(baseUrl)
+  /** Runs one at a time: whoever presses a button twice waits for the first. */
+  const once = async (work: () => Promise<void>) => {
+    working ??= work()
+      .then(onChecked)
+      .finally(() => {
+        working = undefined
+      })
+    await working
+  }
+
   app.use(pages(config))
   app.use(securityHeaders({ baseUrl, formTargets: [platform.appUrl, platform.authUrl] }))
   app.use('/assets', assets)
-
+  app.post(/.*/, (req, res, next) => (ACTIONS.includes(req.path) ? next() : recordDelivery(run, req, res)))
+  app.use(csrfProtection(baseUrl))
   app.get('/', (_req, res) => {
-    const results = isChecked ? run.results() : []
-    const { consents, deliveries } = run
+    const { consents, deliveries, isConsentAlive } = run
+    const results = run.results()
+    const hasResults = results.some(({ status }) => status !== 'not seen' && status !== 'not checked')
     res.page('app/probe', {
       title: 'Probe the platform',
       consents,
       deliveries: deliveries.length,
       failure,
-      results,
-      isRevoked,
+      results: hasResults && consents === 0 ? results : [],
+      isConsentAlive,
     })
   })
-  // The platform's webhooks come without a browser: record them before the check of the origin.
-  app.post(/.*/, (req, res, next) => {
-    if (['/start', '/check', '/check-revoked'].includes(req.path)) return next()
-    void recordDelivery(run, req, res)
-  })
-  app.use(csrfProtection(baseUrl))
-  app.post('/start', (_req, res) => res.redirect(303, run.startUrl().href))
-  app.get(CONTEXT_PATH, async (req, res) => {
+  app.post('/start', sameBrowser.remember, (_req, res) => res.redirect(303, run.startUrl().href))
+  app.get(CONTEXT_PATH, sameBrowser.check, async (req, res) => {
     const { bxcontext } = req.query
-    if (typeof bxcontext === 'string') return res.redirect(303, (await run.consentUrl(bxcontext)).href)
-    failure = 'The platform returned without a bxcontext.'
-    res.redirect(303, '/')
+    const url = typeof bxcontext === 'string' ? await run.consentUrl(bxcontext) : undefined
+    if (!url) failure = 'The platform returned without a bxcontext, or no consent was started here.'
+    res.redirect(303, url?.href ?? '/')
   })
-  app.get(CALLBACK_PATH, async (req, res) => {
+  app.get(CALLBACK_PATH, sameBrowser.check, async (req, res) => {
     failure = await run.callback(new URL(req.originalUrl, baseUrl))
     res.redirect(303, '/')
   })
-  app.post('/check', async (_req, res) => {
-    await run.check()
-    isChecked = true
-    isRevoked = run
-      .results()
-      .some(({ id, status }) => id === 'revoked-refresh-token' && status !== 'not seen')
-    await onChecked()
+  app.post('/check', sameBrowser.check, async (_req, res) => {
+    if (run.consents > 0) await once(run.check)
     res.redirect(303, '/')
   })
-  app.post('/check-revoked', async (_req, res) => {
-    isRevoked = await run.checkRevoked()
-    await onChecked()
+  app.post('/check-revoked', sameBrowser.check, async (_req, res) => {
+    if (run.isConsentAlive) await once(run.checkRevoked)
     res.redirect(303, '/')
   })
   app.use(notFound)
@@ -76,23 +79,47 @@ export function createProbeServer({ config, run, onChecked }: ProbeServerOptions
   return app
 }
 
+/**
+ * A consent that starts in one browser ends in the same one: otherwise anybody who reaches this server could put theirs in
+ * its place. Return addresses accept top-level navigations only.
+ */
+function browserCheck(baseUrl: string): { remember: RequestHandler; check: RequestHandler } {
+  const value = randomBytes(16).toString('base64url')
+  const isSecure = baseUrl.startsWith('https:')
+  return {
+    remember(_req, res, next) {
+      res.cookie(COOKIE, value, { httpOnly: true, sameSite: 'lax', secure: isSecure })
+      next()
+    },
+    check(req, res, next) {
+      const cookies = (req.get('cookie') ?? '').split(/;\s*/)
+      const destination = req.get('sec-fetch-dest') ?? 'document'
+      if (cookies.includes(`${COOKIE}=${value}`) && destination === 'document') return next()
+      res.status(400).type('text').send(`Open ${baseUrl} in this browser, and give consent there.\n`)
+    },
+  }
+}
+
 const MAX_BODY_BYTES = 100_000
 const MAX_DELIVERIES = 100
 
-async function recordDelivery(
-  { deliveries }: ProbeRun,
-  req: express.Request,
-  res: express.Response,
-): Promise<void> {
+/** Keeps a request of the platform, such as a webhook. Browsers send none. */
+async function recordDelivery({ deliveries }: ProbeRun, req: Request, res: Response): Promise<void> {
+  if (req.get('sec-fetch-site') || req.get('origin')) return void res.status(403).end()
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of req) {
-    size += chunk.length
-    if (size > MAX_BODY_BYTES) return void res.status(413).end()
-    chunks.push(chunk)
+  try {
+    for await (const chunk of req) {
+      size += chunk.length
+      if (size > MAX_BODY_BYTES) return void res.status(413).end()
+      chunks.push(chunk)
+    }
+  } catch {
+    // The sender gave up.
+    return
   }
   const headers = Object.entries(req.headers).map(([name, value]) => [name, String(value)])
-  if (deliveries.length < MAX_DELIVERIES)
-    deliveries.push({ path: req.path, headers: Object.fromEntries(headers), body: Buffer.concat(chunks) })
+  deliveries.push({ path: req.path, headers: Object.fromEntries(headers), body: Buffer.concat(chunks) })
+  if (deliveries.length > MAX_DELIVERIES) deliveries.shift()
   res.status(202).end()
 }

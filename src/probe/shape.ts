@@ -4,24 +4,32 @@ export function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** A name that may be a value, such as an email address as a key, is not shown. */
-const NAME = /^[A-Za-z_$@][\w$.@-]{0,59}$/
-const VALUE_LIKE = /@.+\.|\d{5,}|[\w-]{30,}/
+const NAME = /^[A-Za-z_$][\w$.-]{0,39}$/
+/** Digits, runs of letters and digits, or a dot in a word: more likely a value than a name. */
+const VALUE_LIKE = /\d{4,}|[A-Za-z]\.[A-Za-z]|(?=\w*\d)(?=\w*[A-Z])\w{12,}|\w{30,}/
 
+/** The name of a field as a report may have it: a name that may be a value, such as an email address as a key, is not shown. */
 export const nameOf = (name: string): string =>
   NAME.test(name) && !VALUE_LIKE.test(name) ? name : '(a name that may be a value)'
 
-/** The fields of records as names with their types: `{id: 'number', name: 'string'}`. Types of several records are joined. */
+/**
+ * The fields of records as names with their types: `{id: 'number', name: 'string'}`. Types of several records are joined.
+ * A name that few of the records have may be a value.
+ */
 export function fieldsOf(records: readonly unknown[]): Record<string, string> {
-  const types = new Map<string, Set<string>>()
+  const types = new Map<string, string[]>()
   for (const record of records) {
     if (typeof record !== 'object' || record === null || Array.isArray(record)) continue
-    for (const [name, value] of Object.entries(record)) {
-      const shown = nameOf(name)
-      types.set(shown, (types.get(shown) ?? new Set()).add(typeOf(value)))
-    }
+    for (const [name, value] of Object.entries(record))
+      types.set(name, [...(types.get(name) ?? []), typeOf(value)])
   }
-  return Object.fromEntries([...types].map(([name, found]) => [name, [...found].sort().join(' or ')]))
+  const fields = new Map<string, Set<string>>()
+  for (const [name, found] of types) {
+    const isRare = records.length > 4 && found.length < records.length / 4
+    const shown = isRare ? nameOf('') : nameOf(name)
+    fields.set(shown, new Set([...(fields.get(shown) ?? []), ...found]))
+  }
+  return Object.fromEntries([...fields].map(([name, found]) => [name, [...found].sort().join(' or ')]))
 }
 
 export const describeFields = (fields: Record<string, string>): string =>
@@ -29,16 +37,41 @@ export const describeFields = (fields: Record<string, string>): string =>
     .map(([name, type]) => `\`${name}\` (${type})`)
     .join(', ')
 
-/** An error code as it may be shown: RFC 6749 section 5.2 allows any text. */
+/** The codes of RFC 6749, 6750 and OpenID Connect, and names of statuses: everything else may be a value. */
+const ERROR_CODES = new Set(
+  [
+    'invalid_request invalid_client invalid_grant invalid_scope invalid_target invalid_token unauthorized_client',
+    'unsupported_grant_type unsupported_response_type access_denied server_error temporarily_unavailable',
+    'insufficient_scope login_required consent_required interaction_required account_selection_required',
+    'unauthorized forbidden not_found bad_request too_many_requests conflict',
+  ].flatMap((codes) => codes.split(' ')),
+)
+
+/** The error code of a response: undefined if it has none, and `another_code` if it may not be shown. */
 export function errorCodeOf(json: unknown): string | undefined {
-  const error = typeof json === 'object' && json !== null && 'error' in json ? json.error : undefined
-  return typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? error : undefined
+  const { error } = Object(json)
+  if (typeof error !== 'string' || error === '') return undefined
+  return ERROR_CODES.has(error) ? error : 'another_code'
 }
+
+const SCHEMES = /^(Basic|Bearer|Digest|DPoP|Negotiate)$/i
+const CHALLENGE_PARAMETERS =
+  /^(realm|scope|error|error_description|error_uri|resource_metadata|nonce|algorithm)$/i
 
 /** The scheme and the names of the parameters of a challenge: `Bearer error, scope`. */
 export function challengeOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined
-  const [scheme = ''] = header.trim().split(/\s+/)
-  const names = [...header.matchAll(/([A-Za-z_]{1,30})\s*=/g)].map(([, name = '']) => name)
-  return [/^[A-Za-z]{1,20}$/.test(scheme) ? scheme : '(unknown scheme)', names.join(', ')].join(' ').trim()
+  const unquoted = header.replace(/"[^"]*"?/g, '""')
+  const [scheme = ''] = unquoted.trim().split(/\s+/)
+  const names = [...unquoted.matchAll(/(\w+)\s*=/g)].map(([, name = '']) => name)
+  const known = names.filter((name) => CHALLENGE_PARAMETERS.test(name))
+  return [SCHEMES.test(scheme) ? scheme : 'Another', known.join(', ')].join(' ').trim()
 }
+
+const isLimitHeader = (name: string) => /rate-?limit/i.test(name)
+
+/** The names of the headers that tell what is left of a rate limit. */
+export const limitHeadersOf = (names: readonly string[]): string[] =>
+  names
+    .filter(isLimitHeader)
+    .map((name) => (/^[a-z-]{1,40}$/.test(name) ? name : 'another name with ratelimit'))

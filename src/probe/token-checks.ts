@@ -38,17 +38,19 @@ function checkTokenType(results: Results, type: unknown, copes: boolean): void {
   else results.differ('token-type', type === undefined ? 'absent' : `another value (${typeOf(type)})`, copes)
 }
 
+const YEAR_SECONDS = 31_536_000
+
 function checkExpiresIn(results: Results, expiresIn: unknown, copes: boolean): void {
-  if (typeof expiresIn === 'number') results.confirm('expires-in', `${expiresIn} seconds, as a number`)
-  else if (expiresIn === undefined) results.differ('expires-in', 'absent', copes)
-  else {
-    const isSeconds = typeof expiresIn === 'string' && /^\d{1,10}$/.test(expiresIn)
-    results.differ(
-      'expires-in',
-      isSeconds ? `${expiresIn} seconds, as a string` : `a ${typeOf(expiresIn)}`,
-      copes,
-    )
-  }
+  const seconds = Number(expiresIn)
+  const isShown =
+    (typeof expiresIn === 'number' || /^\d+$/.test(String(expiresIn))) &&
+    seconds >= 0 &&
+    seconds <= YEAR_SECONDS
+  const form = `as a ${typeOf(expiresIn)}`
+  const what = isShown ? `${seconds} seconds, ${form}` : `not a number of seconds below a year, ${form}`
+  if (expiresIn === undefined) results.differ('expires-in', 'absent', copes)
+  else if (typeof expiresIn === 'number' && isShown) results.confirm('expires-in', what)
+  else results.differ('expires-in', what, copes)
 }
 
 function checkScope(results: Results, scope: unknown, requested: readonly string[], copes: boolean): void {
@@ -58,21 +60,21 @@ function checkScope(results: Results, scope: unknown, requested: readonly string
   }
   const granted = scope.split(' ').filter(Boolean)
   const missing = requested.filter((name) => !granted.includes(name))
-  const what = missing.length === 0 ? 'all that were requested' : `all but ${missing.join(', ')}`
-  if (scope.includes(',')) results.differ('granted-scopes', 'separated by commas', false)
-  else results.confirm('granted-scopes', `\`scope\` names ${what}`)
+  if (missing.length === requested.length)
+    results.differ('granted-scopes', 'text that names none of the scopes that were requested', false)
+  else if (missing.length === 0) results.confirm('granted-scopes', '`scope` names all that were requested')
+  else results.confirm('granted-scopes', `\`scope\` names all but ${missing.join(', ')}`)
 }
 
-function checkNames(results: Results, { business_name, user_name }: Record<string, unknown>): void {
-  const names = { business_name, user_name }
-  const other = Object.entries(names).filter(([, value]) => typeof value !== 'string')
-  if (other.length === 0) results.confirm('names', '`business_name` and `user_name`, both text')
-  else
-    results.differ(
-      'names',
-      other.map(([name, value]) => `\`${name}\` is ${absentOr(value)}`).join(', '),
-      true,
-    )
+function checkNames(results: Results, body: Record<string, unknown>): void {
+  const parsed = tokenResponseSchema.safeParse(body).data
+  const problems = (['business_name', 'user_name'] as const).flatMap((name) => {
+    const value = body[name]
+    if (typeof value !== 'string') return [`\`${name}\` is ${absentOr(value)}`]
+    return parsed && parsed[name] === undefined ? [`\`${name}\` is too long, or has control characters`] : []
+  })
+  if (problems.length === 0) results.confirm('names', '`business_name` and `user_name`, both text')
+  else results.differ('names', problems.join(', '), true)
 }
 
 const absentOr = (value: unknown) => (value === undefined ? 'absent' : `a ${typeOf(value)}`)
@@ -90,32 +92,25 @@ function checkFormat(results: Results, body: Record<string, unknown>, copes: boo
     )
 }
 
-/** Compares the refresh token of a refresh with the one that was sent. Returns the one to use from now on. */
-export function checkRotation(results: Results, answer: ProbeAnswer, before: string): string {
+/** Compares the refresh token of a refresh with the one that was sent. */
+export function checkRotation(results: Results, answer: ProbeAnswer, before: string): void {
   const { refresh_token: after } = objectOf(answer.json)
-  if (typeof after !== 'string' || after === '') {
+  if (typeof after !== 'string' || after === '')
     results.confirm('refresh-rotation', 'no refresh token in the response to a refresh')
-    return before
-  }
-  if (after === before) results.confirm('refresh-rotation', 'the same refresh token')
+  else if (after === before) results.confirm('refresh-rotation', 'the same refresh token')
   else results.differ('refresh-rotation', 'a new refresh token', true)
-  return after
 }
 
-/**
- * Checks the answer to a request that must be refused with `invalid_grant`, such as a code that was used before. Returns
- * whether it was refused at all.
- */
+/** Checks the answer to a request that must be refused with `invalid_grant`, such as a code that was used before. */
 export function checkRefusal(
   results: Results,
   id: 'used-code' | 'revoked-refresh-token',
   answer: ProbeAnswer,
-): boolean {
+): void {
   const { status } = answer
   const code = errorCodeOf(answer.json)
   const seen = `${status}${code ? ` \`${code}\`` : ', without an error code of RFC 6749'}`
   if (code === 'invalid_grant' && [400, 401, 403].includes(status)) results.confirm(id, seen)
   else if (status >= 400) results.differ(id, seen, false)
   else results.differ(id, `${status}: it was accepted`, false)
-  return status >= 400
 }

@@ -11,8 +11,9 @@ export function recordedApi(recorded: Recorded): RequestHandler {
     for (const name of recorded.rateLimitHeaders ?? []) res.set(name, '100')
     const json = res.json.bind(res)
     res.json = (body: unknown) => {
-      refuse(res, recorded)
-      if (res.statusCode >= 400) return json(withError(body, res.statusCode, recorded))
+      const refusal = refusalFor(res.statusCode, recorded)
+      if (refusal) return json(refuse(res, refusal))
+      if (res.statusCode >= 400) return json(body)
       const shape = (record: unknown) => {
         if (!list || typeof record !== 'object' || record === null) return record
         const types = recorded.records[list] ?? {}
@@ -35,32 +36,31 @@ const isBelow = (path: string, list: string) => path === list || path.startsWith
 const isRecord = ({ path }: Request, list: string | undefined) =>
   list !== undefined && isBelow(path, list) && path.slice(list.length).split('/').length <= 2
 
-/** The status and the challenge of a refusal. */
-function refuse(res: Response, { invalidToken, missingScope, notFound }: Recorded): void {
-  const recorded = { 401: invalidToken, 403: missingScope, 404: notFound }[res.statusCode]
-  if (!recorded) return
-  res.status(recorded.status)
-  if (!('challenge' in recorded || res.hasHeader('www-authenticate'))) return
+/** The refusal that was recorded for a status. */
+const refusalFor = (status: number, { invalidToken, missingScope, notFound }: Recorded) =>
+  new Map<number, Recorded['invalidToken']>([
+    [401, invalidToken],
+    [403, missingScope],
+    [404, notFound],
+  ]).get(status)
+
+/** Sends a refusal as it was recorded, with its status, its challenge and its error code. */
+function refuse(res: Response, recorded: NonNullable<Recorded['invalidToken']>): unknown {
+  const { status, challenge, error } = recorded
   const own = String(res.getHeader('www-authenticate') ?? '')
-  res.removeHeader('www-authenticate')
-  const challenge = 'challenge' in recorded ? recorded.challenge : undefined
-  if (challenge === undefined) return
-  const [scheme = 'Bearer', ...names] = challenge.split(/[ ,]+/)
-  const parameters = names.map(
-    (name) => `${name}="${new RegExp(`${name}="([^"]*)"`).exec(own)?.[1] ?? 'sample'}"`,
-  )
-  res.set('WWW-Authenticate', [scheme, parameters.join(', ')].join(' ').trim())
+  res.status(status).removeHeader('www-authenticate')
+  if (challenge !== undefined) res.set('WWW-Authenticate', challengeWith(challenge, own))
+  return error === undefined ? { message: 'Refused.' } : { error }
 }
 
-/** The error code of a refusal, where it was recorded. */
-function withError(
-  body: unknown,
-  status: number,
-  { invalidToken, missingScope, notFound }: Recorded,
-): unknown {
-  const recorded = [invalidToken, missingScope, notFound].find((refusal) => refusal?.status === status)
-  if (!recorded) return body
-  return recorded.error === undefined ? { message: 'Refused.' } : { error: recorded.error }
+/** A challenge with these parameters, and the values of the sandbox's own. */
+function challengeWith(challenge: string, own: string): string {
+  const [scheme = 'Bearer', ...names] = challenge.split(/[ ,]+/)
+  const values = new Map(
+    [...own.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
+  )
+  const parameters = names.filter(Boolean).map((name) => `${name}="${values.get(name) ?? 'sample'}"`)
+  return `${scheme} ${parameters.join(', ')}`.trim()
 }
 
 /** Numbers in place of ids that are text, the same one each time. */
@@ -77,6 +77,10 @@ function createNumbers() {
 
 /** The url of a record with the id that the sandbox knows. */
 function withId(url: string, list: string, textOf: (number: string) => string): string {
-  const [, id, rest = ''] = new RegExp(`^${RegExp.escape(list)}/([^/?]+)(.*)$`).exec(url) ?? []
-  return id === undefined ? url : `${list}/${encodeURIComponent(textOf(decodeURIComponent(id)))}${rest}`
+  const [path = '', ...query] = url.split('?')
+  const [id = '', ...rest] = path.slice(list.length + 1).split('/')
+  // Only numbers stand for another id.
+  if (!/^\d+$/.test(id)) return url
+  const changed = [list, encodeURIComponent(textOf(id)), ...rest].join('/')
+  return [changed, ...query].join('?')
 }

@@ -4,7 +4,12 @@ const refusal = z.object({
   status: z.number().int().min(400).max(499),
   error: z.string().optional(),
 })
-const challengedRefusal = refusal.extend({ challenge: z.string().optional() })
+/** A scheme, and names of parameters. */
+const challenge = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z_ ,-]{0,199}$/, 'must be a scheme and names of parameters')
+const challengedRefusal = refusal.extend({ challenge: challenge.optional() })
+const headerName = z.string().regex(/^[a-z-]{1,60}$/, 'must be the name of a header')
 const fields = z.record(z.string(), z.string())
 
 /**
@@ -22,7 +27,7 @@ export const recordedSchema = z.object({
   notFound: refusal.optional(),
   listWrapper: z.string().optional(),
   listTotal: z.boolean().optional(),
-  rateLimitHeaders: z.array(z.string()).optional(),
+  rateLimitHeaders: z.array(headerName).optional(),
   /** By the path of the list. */
   records: z.record(z.string(), fields).default({}),
 })
@@ -32,7 +37,7 @@ export type Recorded = z.infer<typeof recordedSchema>
 export function readRecorded(json: string): Recorded {
   let report: unknown
   try {
-    report = JSON.parse(json)
+    report = JSON.parse(json.replace(/^\uFEFF/, ''))
   } catch {
     throw new Error('is not JSON')
   }

@@ -87,7 +87,13 @@ describe('one wrong setting is one finding, and its cure ends it:', () => {
       'consent.not-found',
       'PLATFORM_AUTHORIZE_PATH',
     ],
-    ['a scope is unknown', {}, { PLATFORM_SCOPES: 'catalogues leads prices' }, 'consent.scope', 'PLATFORM_SCOPES'],
+    [
+      'a scope is unknown',
+      {},
+      { PLATFORM_SCOPES: 'catalogues leads prices' },
+      'consent.scope',
+      'PLATFORM_SCOPES',
+    ],
     [
       'the client id is unknown',
       {},

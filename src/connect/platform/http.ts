@@ -22,6 +22,8 @@ export interface HttpResponse {
   text: string
   /** A header's value by its lower-case name. */
   header(name: string): string | undefined
+  /** The names of all headers, in lower case. */
+  readonly headerNames: readonly string[]
   /** `Retry-After` in ms from now, if the response has a valid one (RFC 9110 section 10.2.3). */
   retryAfterMs: number | undefined
 }
@@ -176,7 +178,15 @@ async function exchange(url: string, options: Parameters<typeof request>[1]): Pr
   const { statusCode, headers, body } = await request(url, options)
   const text = await body.text()
   const header = (name: string) => [headers[name]].flat()[0]
-  return { status: statusCode, text, header, retryAfterMs: parseRetryAfter(header('retry-after')) }
+  return {
+    status: statusCode,
+    text,
+    header,
+    get headerNames() {
+      return Object.keys(headers)
+    },
+    retryAfterMs: parseRetryAfter(header('retry-after')),
+  }
 }
 
 function parseRetryAfter(value: string | undefined): number | undefined {

@@ -1,82 +1,105 @@
 import { createHmac } from 'node:crypto'
+import { parseJson } from '../../connect/platform/http.ts'
 import type { Delivery, Probe } from '../feature.ts'
 import { BUILDER_REQUESTS_SCOPE, builderRequestSchema, PATHS, webhookEventSchema } from './contract.ts'
 import type { BuilderRequestsSettings } from './settings.ts'
 
 /** Reads builder requests, and checks the webhooks that arrived while the probe was running. */
 export async function probeBuilderRequests(probe: Probe, settings: BuilderRequestsSettings): Promise<void> {
-  const answer = await probe.call(PATHS.list)
-  const requests = probe.recordsOf(answer, PATHS.list)
-  if (!requests) {
-    const seen = answer ? `${answer.status}, not an array` : 'no answer'
-    probe.differ('builder-request', `GET ${PATHS.list} (scope ${BUILDER_REQUESTS_SCOPE}): ${seen}`, false)
-  } else if (requests.length > 0) probe.checkFields('builder-request', builderRequestSchema, requests)
-  else
-    probe.notSeen('builder-request', 'There are no builder requests: give consent as a supplier who has one.')
+  await checkRequests(probe)
   checkWebhooks(probe, settings)
 }
 
+async function checkRequests(probe: Probe): Promise<void> {
+  const answer = await probe.call(PATHS.list)
+  const place = `GET ${PATHS.list}`
+  if (!answer) return probe.notSeen('builder-request', `${place}: no usable answer. Run the probe again.`)
+  if (answer.status === 403)
+    return probe.notSeen(
+      'builder-request',
+      `The consent does not include the scope \`${BUILDER_REQUESTS_SCOPE}\`.`,
+    )
+  const requests = answer.status === 200 ? probe.recordsOf(answer, PATHS.list) : undefined
+  if (answer.status !== 200) probe.differ('builder-request', `${place}: ${answer.status}`, false)
+  else if (requests?.length === 0)
+    probe.notSeen('builder-request', 'There are no builder requests: give consent as a supplier who has one.')
+  else if (requests) probe.checkFields('builder-request', builderRequestSchema, requests)
+}
+
+const WEBHOOK_PATH = '/webhooks/platform'
+const MAX_AGE_MS = 300_000
+
 function checkWebhooks(probe: Probe, settings: BuilderRequestsSettings): void {
-  const [delivery] = probe.deliveries.filter(({ path }) => path === '/webhooks/platform')
-  if (!delivery) {
-    const how =
-      'No webhook arrived. While the probe is running, ask the platform to send one to `BASE_URL` with `/webhooks/platform`, for example by a new builder request.'
-    for (const id of ['webhook-signature', 'webhook-event']) probe.notSeen(id, how)
+  const arrived = probe.deliveries.filter(({ path }) => path === WEBHOOK_PATH)
+  const ids = ['webhook-signature', 'webhook-event']
+  if (arrived.length === 0) {
+    const how = `No webhook arrived. While the probe is running, ask the platform to send one to \`BASE_URL\` with \`${WEBHOOK_PATH}\`, for example by a new builder request.`
+    for (const id of ids) probe.notSeen(id, how)
     return
   }
-  checkSignature(probe, delivery, settings)
-  const event = webhookEventSchema.safeParse(jsonOf(delivery.body))
-  const { id, type, data } = event.success ? event.data : {}
-  if (event.success && id && type && data)
-    probe.checkFields('webhook-event', webhookEventSchema, [jsonOf(delivery.body)])
-  else
+  if (settings.webhookSecrets.length === 0) {
+    const how = 'A webhook arrived. Set `PLATFORM_WEBHOOK_SECRET` to check it.'
+    for (const id of ids) probe.notSeen(id, how)
+    return
+  }
+  // Anybody may have sent one: those that are signed are the platform's.
+  const found = arrived.map((delivery) => ({ delivery, signature: signatureOf(delivery, settings) }))
+  const signed = found.find(({ signature }) => signature !== undefined)
+  if (!signed) {
+    const seen = 'no header has an HMAC-SHA256 of the body with `PLATFORM_WEBHOOK_SECRET`'
+    probe.differ('webhook-signature', seen, false)
+    probe.notSeen('webhook-event', 'No signed webhook arrived.')
+    return
+  }
+  const { signature, delivery } = signed
+  if (signature?.isAssumed) probe.confirm('webhook-signature', signature.seen)
+  else probe.differ('webhook-signature', signature?.seen ?? '', false)
+  checkEvent(probe, parseJson(delivery.body.toString()))
+}
+
+function checkEvent(probe: Probe, body: unknown): void {
+  const event = webhookEventSchema.safeParse(body)
+  const { id, type, data, occurredAt } = event.success ? event.data : {}
+  const age = Math.abs(Date.now() - Date.parse(String(occurredAt)))
+  if (!event.success || !id || !type || !data) {
     probe.differ(
       'webhook-event',
       'it has no text fields `id` and `type`, and no object `data`',
       event.success,
     )
+  } else if (age > MAX_AGE_MS) {
+    probe.differ('webhook-event', '`occurredAt` is more than 5 minutes from now', false)
+  } else probe.checkFields('webhook-event', webhookEventSchema, [body])
 }
 
 const ENCODINGS = ['hex', 'base64', 'base64url'] as const
 
-/** Looks for the signature: first where it is assumed, then in every header and encoding. */
-function checkSignature(
-  probe: Probe,
+interface Signature {
+  isAssumed: boolean
+  seen: string
+}
+
+/** The signature of a delivery, wherever it is; undefined if there is none. */
+function signatureOf(
   { headers, body }: Delivery,
   { webhookSecrets, webhookHeader }: BuilderRequestsSettings,
-): void {
-  if (webhookSecrets.length === 0) {
-    const how = 'A webhook arrived. Set `PLATFORM_WEBHOOK_SECRET` to check its signature.'
-    probe.notSeen('webhook-signature', how)
-    return
-  }
+): Signature | undefined {
   for (const encoding of ENCODINGS) {
     for (const secret of webhookSecrets) {
       const expected = createHmac('sha256', secret).update(body).digest(encoding)
-      const found = Object.entries(headers).find(([, value]) => value.includes(expected))
-      if (!found) continue
-      const [name, value] = found
-      const isAssumed =
-        encoding === 'hex' &&
-        name === webhookHeader.toLowerCase() &&
-        [expected, `sha256=${expected}`].includes(value)
-      const form = value === expected || value === `sha256=${expected}` ? '' : ', with other text around it'
-      const seen = `HMAC-SHA256 as ${encoding} in \`${name}\`${form}`
-      if (isAssumed) probe.confirm('webhook-signature', seen)
-      else probe.differ('webhook-signature', seen, false)
-      return
+      const [name, value] = Object.entries(headers).find(([, text]) => text.includes(expected)) ?? []
+      if (name === undefined) continue
+      const isPlain = value === expected || value === `sha256=${expected}`
+      const isSet = name === webhookHeader.toLowerCase()
+      const place = isSet
+        ? `\`${webhookHeader}\``
+        : /^[a-z-]{1,40}$/.test(name)
+          ? `\`${name}\``
+          : 'another header'
+      const form = isPlain ? '' : ', with other text around it'
+      const isAssumed = encoding === 'hex' && isSet && isPlain
+      return { isAssumed, seen: `HMAC-SHA256 as ${encoding} in ${place}${form}` }
     }
   }
-  const names = Object.keys(headers).filter((name) => /sign|hmac|digest/.test(name))
-  const others = names.length > 0 ? `; headers that may have the signature: ${names.join(', ')}` : ''
-  const seen = `no header has an HMAC-SHA256 of the body with \`PLATFORM_WEBHOOK_SECRET\`${others}`
-  probe.differ('webhook-signature', seen, false)
-}
-
-function jsonOf(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString())
-  } catch {
-    return undefined
-  }
+  return undefined
 }

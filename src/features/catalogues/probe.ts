@@ -8,7 +8,7 @@ import {
 } from './contract.ts'
 
 /** The name of the catalogues that probes create. */
-export const TEST_CATALOGUE = 'Test catalogue of the probe'
+const TEST_CATALOGUE = 'Test catalogue of the probe'
 
 /** Reads catalogues, and with `--write` creates one that only granted builders see. */
 export async function probeCatalogues(probe: Probe): Promise<void> {
@@ -30,8 +30,10 @@ export async function probeCatalogues(probe: Probe): Promise<void> {
   if (!id) return probe.notSeen('access-control', 'No catalogue could be created.')
   const control: AccessControl = { externalRef: 'PROBE1', isPreApproved: false }
   const answer = await probe.call(PATHS.accessControls(id), control)
-  const seen = `POST ${PATHS.accessControls('ID')}: ${answer?.status ?? 'no answer'}`
-  if (answer && answer.status < 300) probe.confirm('access-control', seen)
+  const place = `POST ${PATHS.catalogues}/{id}/accesscontrols`
+  if (!answer) return probe.notSeen('access-control', `${place}: no usable answer. Run the probe again.`)
+  const seen = `${place}: ${answer.status}`
+  if (answer.status < 300) probe.confirm('access-control', seen)
   else probe.differ('access-control', seen, false)
 }
 
@@ -47,12 +49,16 @@ export function createTestCatalogue(probe: Probe): Promise<string | undefined> {
 async function create(probe: Probe): Promise<string | undefined> {
   const body: NewCatalogue = { name: TEST_CATALOGUE, scope: 'Managed' }
   const answer = await probe.call(PATHS.catalogues, body)
-  const catalogue = answer && answer.status < 300 ? catalogueSchema.safeParse(answer.json) : undefined
-  if (catalogue?.success)
-    probe.confirm('new-catalogue', `POST ${PATHS.catalogues}: ${answer?.status}, with the catalogue`)
-  else {
-    const what = answer ? `${answer.status}, without a catalogue` : 'no answer'
-    probe.differ('new-catalogue', `POST ${PATHS.catalogues}: ${what}`, false)
+  const place = `POST ${PATHS.catalogues}`
+  if (!answer || answer.status === 403) {
+    const how = answer
+      ? 'The consent does not include the scope `catalogues`.'
+      : `${place}: no usable answer. Run the probe again.`
+    probe.notSeen('new-catalogue', how)
+    return undefined
   }
+  const catalogue = answer.status < 300 ? catalogueSchema.safeParse(answer.json) : undefined
+  if (catalogue?.success) probe.confirm('new-catalogue', `${place}: ${answer.status}, with the catalogue`)
+  else probe.differ('new-catalogue', `${place}: ${answer.status}, without a catalogue`, false)
   return catalogue?.data?.id
 }

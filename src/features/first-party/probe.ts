@@ -39,12 +39,10 @@ export async function probeFirstParty(probe: Probe, credentials: FirstPartySetti
     headers: { ...headers, authorization },
   }
   const response = await probe.http.send(request).catch(() => null)
-  const answer = response && {
-    status: response.status,
-    json: parseJson(response.text),
-    header: response.header,
-  }
-  const tenants = probe.recordsOf(answer, PATHS.tenants)
-  if (tenants) probe.checkFields('tenants', tenantSchema, tenants)
-  else probe.differ('tenants', `${response?.status ?? 'no answer'}, not an array`, false)
+  if (!response) return probe.notSeen('tenants', `GET ${PATHS.tenants}: no answer. Run the probe again.`)
+  const { status, header, headerNames, text } = response
+  const answer = { status, header, headerNames, json: parseJson(text) }
+  const tenants = status === 200 ? probe.recordsOf(answer, PATHS.tenants) : undefined
+  if (status !== 200) probe.differ('tenants', `GET ${PATHS.tenants}: ${status}`, false)
+  else if (tenants) probe.checkFields('tenants', tenantSchema, tenants)
 }

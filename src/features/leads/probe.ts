@@ -16,12 +16,11 @@ export async function probeLeads(probe: Probe): Promise<void> {
   if (!probe.write) return probe.notSeen('new-lead', 'Run the probe with `--write`.')
   const notes = 'Created by npm run probe. Delete it.'
   const answer = await probe.call(PATHS.leads, { name: 'Test lead of the probe', notes })
-  const isLead = answer && answer.status < 300 && leadSchema.safeParse(answer.json).success
-  if (isLead) probe.confirm('new-lead', `POST ${PATHS.leads}: ${answer.status}, with the lead`)
-  else
-    probe.differ(
-      'new-lead',
-      `POST ${PATHS.leads}: ${answer ? `${answer.status}, without a lead` : 'no answer'}`,
-      false,
-    )
+  const place = `POST ${PATHS.leads}`
+  if (!answer) return probe.notSeen('new-lead', `${place}: no usable answer. Run the probe again.`)
+  if (answer.status === 403)
+    return probe.notSeen('new-lead', 'The consent does not include the scope `leads`.')
+  const isLead = answer.status < 300 && leadSchema.safeParse(answer.json).success
+  if (isLead) probe.confirm('new-lead', `${place}: ${answer.status}, with the lead`)
+  else probe.differ('new-lead', `${place}: ${answer.status}, without a lead`, false)
 }

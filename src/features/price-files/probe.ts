@@ -18,18 +18,19 @@ export async function probeImports(probe: Probe): Promise<void> {
   if (!catalogueId) return notSeen('No catalogue could be created.')
   const batchId = `probe-${Date.now()}`
   const steps = [
-    ['start-import', PATHS.start, 'CATALOGUE/import/start', { batchId }],
+    ['start-import', PATHS.start, '/catalogues/{id}/import/start', { batchId }],
     [
       'upload-items',
       (id: string) => PATHS.items(id, batchId),
-      'CATALOGUE/import/BATCH/items',
+      '/catalogues/{id}/import/{batchId}/items',
       { items: [ITEM] },
     ],
   ] as const
   for (const [id, path, shown, body] of steps) {
     const answer = await probe.call(path(catalogueId), body)
-    const seen = `POST ${shown}: ${answer?.status ?? 'no answer'}`
-    if (!answer || answer.status > 299) return probe.differ(id, seen, false)
+    if (!answer) return probe.notSeen(id, `POST ${shown}: no usable answer. Run the probe again.`)
+    const seen = `POST ${shown}: ${answer.status}`
+    if (answer.status > 299) return probe.differ(id, seen, false)
     probe.confirm(id, seen)
   }
   await poll(probe, PATHS.import(catalogueId, batchId))
@@ -38,8 +39,9 @@ export async function probeImports(probe: Probe): Promise<void> {
 async function poll(probe: Probe, path: string): Promise<void> {
   for (let polls = 0; polls < POLLS; polls++) {
     const answer = await probe.call(path)
-    if (answer?.status !== 200)
-      return probe.differ('import-state', `GET the import: ${answer?.status ?? 'no answer'}`, false)
+    if (!answer)
+      return probe.notSeen('import-state', 'GET the import: no usable answer. Run the probe again.')
+    if (answer.status !== 200) return probe.differ('import-state', `GET the import: ${answer.status}`, false)
     const job = importJobSchema.safeParse(answer.json)
     if (!job.success) return probe.differ('import-state', 'it has no text field `status`', false)
     // Only a failed import has a message.
