@@ -68,6 +68,9 @@ try {
     host: config.host,
     variable: 'PORT',
     localOnly: config.demoAllowRemote ? undefined : [new URL(config.baseUrl).hostname],
+  }).catch((error: Error) => {
+    if (!error.message.includes('already in use')) throw error
+    throw new Error(`PORT: port ${config.port} is in use. Stop the app first: the probe needs its address`)
   })
   console.log(`Open ${config.baseUrl} and give consent. Stop with Ctrl+C.`)
   onStopSignal(async () => {

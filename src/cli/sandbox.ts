@@ -9,6 +9,12 @@ import { openSandbox, sandboxSettings } from '../runtime/run-sandbox.ts'
 import { fail, onStopSignal } from '../runtime/serve.ts'
 import { type Recorded, readRecorded } from '../sandbox/recorded.ts'
 
+const HELP = `Usage: npm run sandbox -- [--as FILE]
+
+Starts the sandbox, for use with npm start.
+
+  --as FILE   Answers like the platform of a report that npm run probe -- --record wrote.`
+
 function recordedOf(file: string): Recorded {
   try {
     return readRecorded(readFileSync(file, 'utf8'))
@@ -18,7 +24,11 @@ function recordedOf(file: string): Recorded {
 }
 
 try {
-  const { values } = parseArgs({ options: { as: { type: 'string' } } })
+  const { values } = parseArgs({ options: { as: { type: 'string' }, help: { type: 'boolean' } } })
+  if (values.help) {
+    console.log(HELP)
+    process.exit(0)
+  }
   const settings = sandboxSettings(process.env)
   const sandbox = await openSandbox(settings, values.as === undefined ? undefined : recordedOf(values.as))
   console.log(sandbox.summary)

@@ -74,14 +74,16 @@ function withoutSecrets(finding: Finding, secrets: readonly string[]): Finding {
 /** The client secret in all forms in which a response may repeat it. */
 function formsOf({ clientId, clientSecret }: Config['platform']): string[] {
   const form = (text: string) => new URLSearchParams({ '': text }).toString().slice(1)
+  const json = (text: string) => JSON.stringify(text).slice(1, -1)
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   const html = clientSecret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
   return [
     clientSecret,
     form(clientSecret),
     encodeURIComponent(clientSecret),
-    JSON.stringify(clientSecret).slice(1, -1),
-    JSON.stringify(clientSecret).slice(1, -1).replaceAll('/', '\\/'),
+    json(clientSecret),
+    json(json(clientSecret)),
+    json(clientSecret).replaceAll('/', '\\/'),
     html,
     base64(clientSecret),
     base64(`${clientId}:${clientSecret}`),

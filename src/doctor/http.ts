@@ -190,7 +190,7 @@ function withoutValues(text: string, values: string[]): string {
       // Ids and times of a request: long runs, and short ones of letters and digits.
       .replace(/[\w%+/=.:-]{16,}/g, '*')
       .replace(/\b(?=\w*\d)(?=\w*[a-z])\w{5,}\b/gi, '*')
-      .replace(/\d+/g, '0')
+      .replace(/\d+/g, '*')
   )
 }
 

@@ -68,7 +68,7 @@ describe('one wrong setting is one finding, and its cure ends it:', () => {
     ],
     [
       'the consent page has another path, which the platform describes',
-      { discovery: true },
+      { discovery: true, consentPath: '/c/o' },
       { PLATFORM_AUTHORIZE_PATH: '/authorize' },
       'consent.not-found',
       'PLATFORM_AUTHORIZE_PATH',
@@ -151,6 +151,70 @@ test('PKCE that the platform refuses is a failure; without it, the doctor only w
   expect(others).toEqual([])
   expect(problem).toMatchObject({ id: 'consent.pkce-rejected', setting: 'PLATFORM_PKCE', value: 'false' })
   expect(problemsOf(await findings(right))).toMatchObject([{ id: 'pkce.off', status: 'warning' }])
+})
+
+test('the path of the consent page comes from the description of the platform', async () => {
+  const right = await started({ discovery: true, consentPath: '/c/o' })
+  const [problem] = problemsOf(await findings({ ...right, PLATFORM_AUTHORIZE_PATH: '/authorize' }))
+  expect(problem).toMatchObject({ id: 'consent.not-found', value: '/c/o' })
+})
+
+describe('random ids in every answer prove nothing:', () => {
+  test('the right settings have no problem', async () => {
+    expect(problemsOf(await findings(await started({ noise: true })))).toEqual([])
+  })
+
+  test.each<[string, OtherPlatformOptions, Env, string]>([
+    ['a wrong secret', {}, { PLATFORM_CLIENT_SECRET: 'wrong' }, 'token.client-secret'],
+    ['a wrong client id', {}, { PLATFORM_CLIENT_ID: 'someone' }, 'consent.client-id'],
+    [
+      'a wrong secret, code first',
+      { codeFirst: true },
+      { PLATFORM_CLIENT_SECRET: 'wrong' },
+      'token.not-proven',
+    ],
+    [
+      'a wrong client id, login first',
+      { loginFirst: true },
+      { PLATFORM_CLIENT_ID: 'someone' },
+      'token.client',
+    ],
+  ])('%s', async (_name, options, wrong, id) => {
+    const found = problemsOf(await findings({ ...(await started({ ...options, noise: true })), ...wrong }))
+    expect(found.map((finding) => finding.id)).toEqual([id])
+  })
+})
+
+describe('an outage is a warning, whatever it looks like:', () => {
+  test.each([
+    ['/portal/web', 503, 'start-page.unavailable'],
+    ['/portal/web', 429, 'start-page.unavailable'],
+    ['/idp/v2/connect', 503, 'consent.unavailable'],
+    ['/idp/v2/oauth', 502, 'token.unavailable'],
+    ['/idp/v2/oauth', 429, 'token.unavailable'],
+    ['/gateway', 500, 'api.unavailable'],
+  ])('%s answers %i', async (path, status, id) => {
+    const found = problemsOf(await findings(await started({ outage: { path, status } })))
+    expect(found).toMatchObject([{ id, status: 'warning' }])
+  })
+})
+
+const SECRET = 'S3cr/et+with space&"q<'
+test.each<[string, (secret: string) => string]>([
+  ['as it is', (secret) => secret],
+  ['form-encoded', (secret) => new URLSearchParams({ s: secret }).toString().slice(2)],
+  ['percent-encoded', encodeURIComponent],
+  ['as JSON', (secret) => JSON.stringify(secret)],
+  ['in base64', (secret) => Buffer.from(secret).toString('base64')],
+  ['as HTML', (secret) => secret.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')],
+])('a secret that the platform repeats is not shown: %s', async (_encoding, echo) => {
+  const right = await started({ echo, ownErrors: true })
+  const found = await findings({ ...right, PLATFORM_CLIENT_SECRET: SECRET })
+  expect(problemsOf(found)).toHaveLength(1)
+  expect(found.some(({ text }) => text.includes('•••'))).toBe(true)
+  const text = JSON.stringify(found)
+  for (const encoded of [SECRET, echo(SECRET)])
+    expect(text).not.toContain(JSON.stringify(encoded).slice(1, -1))
 })
 
 test('a scope that a feature needs and that is not asked for is a warning', async () => {

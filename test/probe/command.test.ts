@@ -56,10 +56,29 @@ test('npm run probe writes a report, from which npm run sandbox answers', async 
   expect(await probe.kill('SIGINT')).toBe(0)
 
   await sandbox.kill('SIGTERM')
+  // A detail of another platform, to see that the sandbox answers from the report.
+  const recording = { ...report.recording, invalidToken: { status: 401, error: 'unauthorized' } }
+  writeFileSync(join(temp.dir, 'first.json'), JSON.stringify({ ...report, recording }))
   const again = start('src/cli/sandbox.ts', env, '--as', 'first.json')
   await answering(env.PLATFORM_APP_URL, again)
   expect(again.output()).toContain('answers as recorded in first.json')
+  const refused = await fetch(`${env.PLATFORM_API_URL}/catalogues`)
+  expect([refused.status, await refused.json()]).toEqual([401, { error: 'unauthorized' }])
 }, 30_000)
+
+test('npm run probe refuses a file that it cannot write, before anybody gives consent', async () => {
+  const env = {
+    DATA_DIR: join(temp.dir, 'data'),
+    PLATFORM_APP_URL: 'http://localhost:9',
+    PLATFORM_AUTH_URL: 'http://localhost:9',
+    PLATFORM_API_URL: 'http://localhost:9',
+    PLATFORM_CLIENT_ID: 'x',
+    PLATFORM_CLIENT_SECRET: 'x',
+  }
+  const program = start('src/cli/probe.ts', env, '--out', 'no-such-folder/report')
+  expect(await program.exited).toBe(1)
+  expect(program.output()).toMatch(/^--out: /)
+})
 
 test('npm run sandbox names a report that it cannot use', async () => {
   writeFileSync(join(temp.dir, 'report.json'), '{}')

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { serve } from './ports.ts'
 
@@ -22,8 +23,14 @@ export interface OtherPlatformOptions {
   singlePage?: boolean
   /** Added to the `Date` header, in ms. */
   clockMs?: number
-  /** The path of the authorization server's own description. */
+  /** Whether the authorization server describes itself. */
   discovery?: boolean
+  /** Whether every answer has a random id, as long as that of a trace or as short as a counter. */
+  noise?: boolean
+  /** Repeats the request's secret in errors of the token endpoint, in this encoding. */
+  echo?: (secret: string) => string
+  /** The status of every answer from one address, with a page. */
+  outage?: { path: string; status: number }
 }
 
 export interface OtherPlatform {
@@ -49,8 +56,10 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
     for await (const chunk of req) body += chunk
     res.setHeader('date', new Date(Date.now() + (options.clockMs ?? 0)).toUTCString())
     const page = (status: number, text: string) =>
-      res.writeHead(status, { 'content-type': 'text/html' }).end(`<h1>${text}</h1>`)
+      res.writeHead(status, { 'content-type': 'text/html' }).end(`<h1>${text}</h1>${noise()}`)
     const redirect = (to: string) => res.writeHead(302, { location: to }).end()
+    if (options.outage && place.startsWith(url + options.outage.path))
+      return page(options.outage.status, 'Later')
     if (place === `${app}/oauth2.html`) {
       const redirectUrl = address.searchParams.get('redirectUrl')
       if (options.singlePage) return page(200, 'Loading')
@@ -101,12 +110,22 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
     if (isJson !== (options.jsonBody ?? false)) return error(res, 400, 'invalid_request')
     if (options.codeFirst) return error(res, 400, 'invalid_grant')
     const [id, secret] = credentials(req, fields)
-    if (id !== OTHER_CLIENT.id || secret !== OTHER_CLIENT.secret) return error(res, 401, 'invalid_client')
+    if (id !== OTHER_CLIENT.id || secret !== OTHER_CLIENT.secret)
+      return error(res, 401, 'invalid_client', secret ?? '')
     return error(res, 400, 'invalid_grant')
   }
 
-  function error(res: ServerResponse, status: number, code: string) {
-    json(res, status, options.ownErrors ? { message: `E17 ${code.length}` } : { error: code })
+  const noise = () =>
+    options.noise ? `<i id="${randomBytes(4).toString('hex')}">${randomBytes(16).toString('base64')}</i>` : ''
+
+  function error(res: ServerResponse, status: number, code: string, secret = '') {
+    const trace = options.noise ? { trace: randomBytes(8).toString('hex') } : {}
+    const echo = options.echo ? { error_description: `wrong: ${options.echo(secret)}` } : {}
+    json(
+      res,
+      status,
+      options.ownErrors ? { message: `E17 ${code.length}`, ...echo } : { error: code, ...echo, ...trace },
+    )
   }
 
   function credentials({ headers }: IncomingMessage, fields: URLSearchParams) {

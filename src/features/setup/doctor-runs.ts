@@ -17,6 +17,9 @@ export function createDoctorRuns(runDoctor: () => AsyncIterable<Finding>): Docto
 
   function run(): Promise<Finding[]> {
     running ??= Array.fromAsync(runDoctor())
+      .catch((error: Error): Finding[] => [
+        { id: 'check.failed', status: 'failure', text: `The doctor failed: ${error.message}` },
+      ])
       .then((findings) => {
         last = { findings, at: performance.now() }
         return findings
@@ -30,8 +33,7 @@ export function createDoctorRuns(runDoctor: () => AsyncIterable<Finding>): Docto
   return {
     run,
     latest() {
-      // The page reports the error of the next run that it waits for.
-      if (!last || performance.now() - last.at > FRESH_MS) run().catch(() => {})
+      if (!last || performance.now() - last.at > FRESH_MS) void run()
       return last?.findings
     },
     get isRunning() {

@@ -45,6 +45,7 @@ export const operations: readonly Operation[] = [
     response: z.object({
       appName: z.string(),
       logoUrl: z.string().nullable(),
+      warnings: z.array(z.string()),
       environments: z.array(
         z.object({
           name: z.string(),

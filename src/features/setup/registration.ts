@@ -1,11 +1,13 @@
 import { redirectUrls } from '../../connect/authorization/routes.ts'
 import type { Contract } from '../feature.ts'
-import type { SetupSettings } from './settings.ts'
+import { DEFAULT_NAME, type SetupSettings } from './settings.ts'
 
 /** What platform support needs in order to register this app, and what to ask them. */
 export interface Registration {
   appName: string
   logoUrl: string | null
+  /** What should be changed before it is sent. */
+  warnings: string[]
   environments: Environment[]
   scopes: { name: string; reasons: string[] }[]
   /** What they must send back, each with the setting that takes it. */
@@ -36,6 +38,15 @@ const ANSWERS = [
   { what: 'The address of the identity provider, where /oauth/token is', setting: 'PLATFORM_AUTH_URL' },
   { what: 'The address of the API, where /catalogues is', setting: 'PLATFORM_API_URL' },
   { what: 'The path of the consent page', setting: 'PLATFORM_AUTHORIZE_PATH' },
+  {
+    what: 'Further parameters of the consent url, such as an audience',
+    setting: 'PLATFORM_AUTHORIZE_PARAMS',
+  },
+  {
+    what: 'How token requests carry the client id and the secret: client_secret_post or client_secret_basic',
+    setting: 'PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD',
+  },
+  { what: 'The names of the scopes, if they are not those above', setting: 'PLATFORM_SCOPES' },
   { what: 'A staging account to test with', setting: '' },
 ]
 
@@ -51,7 +62,11 @@ export function registrationOf(options: RegistrationOptions): Registration {
   const questions = contracts.flatMap(({ assumptions }) => assumptions)
   return {
     appName,
-    logoUrl,
+    logoUrl: isWebAddress(logoUrl) ? logoUrl : null,
+    warnings: [
+      appName === DEFAULT_NAME && 'Set APP_NAME to the name of your app.',
+      logoUrl !== null && !isWebAddress(logoUrl) && 'APP_LOGO_URL is not an https address: it is left out.',
+    ].filter((warning) => warning !== false),
     environments,
     scopes: scopes.map((name) => ({ name, reasons: reasonsFor(name) })),
     answers: ANSWERS,
@@ -61,26 +76,32 @@ export function registrationOf(options: RegistrationOptions): Registration {
   }
 }
 
+const isWebAddress = (address: string | null): boolean => URL.parse(address ?? '')?.protocol === 'https:'
+
+/** The urls are those that the app sends if this is its `BASE_URL`: an origin, as browsers write it. */
 function environmentOf(name: string, setting: string, address: string | undefined): Environment {
   if (!address) return { name, setting, urls: [], warnings: [`Set ${setting} to the address of the app.`] }
-  const urls = redirectUrls(address.replace(/\/+$/, ''))
-  return { name, setting, urls: [...urls], warnings: warningsOf(address) }
+  const url = URL.parse(address)
+  const isUsable = url !== null && /^https?:$/.test(url.protocol) && !url.hostname.includes('*')
+  return { name, setting, urls: isUsable ? [...redirectUrls(url.origin)] : [], warnings: warningsOf(address) }
 }
 
 /** Why an authorization server may refuse redirect urls at this address (RFC 6749 section 3.1.2, RFC 9700 section 2.1). */
 export function warningsOf(address: string): string[] {
   const url = URL.parse(address)
-  if (!url || !/^https?:$/.test(url.protocol)) return [`${address} is not an http or https address.`]
+  if (!url || !/^https?:$/.test(url.protocol)) return ['The address is not an http or https address.']
   const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
   return [
-    address.includes('?') && 'It has a query string. Redirect URLs are compared as plain text: remove it.',
-    address.includes('#') && 'It has a fragment, which no redirect URL may have: remove it.',
-    address.includes('*') && 'It has a wildcard. Each redirect URL must be registered in full.',
-    url.pathname !== '/' && 'It has a path. This app must be at the root of its host.',
-    (url.username || url.password) && 'It has a user or a password: remove them.',
+    address.includes('?') &&
+      'The address has a query string, which is left out: redirect URLs are compared as plain text.',
+    address.includes('#') && 'The address has a fragment, which no redirect URL may have: it is left out.',
+    url.hostname.includes('*') && 'The address has a wildcard. Each redirect URL must be registered in full.',
+    url.pathname !== '/' &&
+      'The address has a path, which is left out: this app must be at the root of its host.',
+    (url.username || url.password) && 'The address has a user or a password, which are left out.',
     url.protocol === 'http:' &&
       (isLoopback
-        ? 'It has http. Ask whether the platform accepts http for localhost.'
-        : 'It has http. Platforms accept https only, except for localhost.'),
+        ? 'The address is http. Ask whether the platform accepts http for localhost.'
+        : 'The address is http. Platforms accept https only, except for localhost.'),
   ].filter((warning) => typeof warning === 'string' && warning !== '') as string[]
 }

@@ -21,7 +21,7 @@ export function setupRoutes(context: FeatureContext, settings: SetupSettings): R
       const userId = requireUser(req)
       const findings = doctor.latest()
       const steps = stepsOf({
-        isSandbox: sandboxUrl !== undefined,
+        isSandbox: sandboxUrl !== undefined && new URL(sandboxUrl).origin === new URL(platform.apiUrl).origin,
         hasConnection: (await connect.vault.list(userId)).length > 0,
         hasOwnSignIn: !DEMO,
         findings,

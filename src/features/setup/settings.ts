@@ -1,13 +1,23 @@
 import * as z from 'zod'
 import { type SettingsOf, settingsGroup } from '../../settings/read.ts'
 
+export const DEFAULT_NAME = 'Connect Starter'
+
+/** One line of text that Markdown does not read as markup. */
+const text = z
+  .string()
+  .regex(/^[^\p{Cc}`<>*_[\]|]{1,200}$/u, 'must be one line of plain text, without markup')
+
+/** The registration sheet checks it further, and explains what is wrong. */
+const address = z.string().regex(/^[^\p{Cc}`<>[\]|]{1,500}$/u, 'must be an address')
+
 /** What platform support registers beside the settings of the core. Addresses are checked by the registration sheet. */
 export const setupSettings = settingsGroup({
   variables: () => ({
-    APP_NAME: z.string().default('Connect Starter'),
-    APP_LOGO_URL: z.string().optional(),
-    APP_STAGING_URL: z.string().optional(),
-    APP_PRODUCTION_URL: z.string().optional(),
+    APP_NAME: text.default(DEFAULT_NAME),
+    APP_LOGO_URL: address.optional(),
+    APP_STAGING_URL: address.optional(),
+    APP_PRODUCTION_URL: address.optional(),
   }),
   build: (values) => ({
     appName: values.APP_NAME,

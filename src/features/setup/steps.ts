@@ -23,6 +23,8 @@ export interface ProbeSummary {
   confirmed: number
   different: number
   notSeen: number
+  /** Differences with which the app does not work. */
+  breaking: number
 }
 
 /** The steps from a clone to production: what is done, and what is next. */
@@ -34,7 +36,11 @@ export function stepsOf({ isSandbox, hasConnection, hasOwnSignIn, findings, prob
       'demo',
       'Try the demo',
       hasConnection || !isSandbox,
-      hasConnection ? 'An account is connected.' : 'Connect an account of the sandbox.',
+      hasConnection
+        ? 'An account is connected.'
+        : isSandbox
+          ? 'Connect an account of the sandbox.'
+          : 'The settings are no longer those of the sandbox.',
     ),
     step(
       'registration',
@@ -46,7 +52,7 @@ export function stepsOf({ isSandbox, hasConnection, hasOwnSignIn, findings, prob
     step(
       'probe',
       'Check the contract with one real consent',
-      hasCredentials && probe !== undefined,
+      hasCredentials && probe?.breaking === 0,
       probeState(probe),
     ),
     step(
@@ -81,12 +87,12 @@ function credentialsState(isSandbox: boolean, failures: number | undefined): str
   if (failures > 0) return `The doctor found ${failures === 1 ? 'one problem' : `${failures} problems`}.`
   return isSandbox
     ? 'The sandbox is ready. Enter the credentials of the platform when you have them.'
-    : 'The doctor found no problem.'
+    : 'The doctor found no failure.'
 }
 
 const probeState = (probe: ProbeSummary | undefined) =>
   probe
-    ? `The report has ${probe.confirmed} assumptions confirmed, ${probe.different} different and ${probe.notSeen} not seen.`
+    ? `probe-report.md has ${probe.confirmed} assumptions confirmed, ${probe.different} different and ${probe.notSeen} not seen.${probe.breaking > 0 ? ` The app does not work with ${probe.breaking} of the differences.` : ''}`
     : 'There is no report of the probe for this platform.'
 
 /** Reads the report of `npm run probe` in the current folder; undefined if there is none for this platform. */
@@ -96,7 +102,13 @@ export function readProbeReport(apiUrl: string, file = 'probe-report.json'): Pro
     if (report.platform.apiUrl !== apiUrl) return undefined
     const count = (status: string) =>
       report.results.filter((result: { status: string }) => result.status === status).length
-    return { confirmed: count('confirmed'), different: count('different'), notSeen: count('not seen') }
+    const breaking = report.results.filter((result: { copes?: boolean }) => result.copes === false).length
+    return {
+      confirmed: count('confirmed'),
+      different: count('different'),
+      notSeen: count('not seen'),
+      breaking,
+    }
   } catch {
     // Missing, or written by another version.
     return undefined

@@ -1,8 +1,11 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Finding } from '../../../src/features/feature.ts'
 import { createDoctorRuns } from '../../../src/features/setup/doctor-runs.ts'
-import { type SetupState, stepsOf } from '../../../src/features/setup/steps.ts'
+import { readProbeReport, type SetupState, stepsOf } from '../../../src/features/setup/steps.ts'
 import { type Running, startAll } from '../../support/app.ts'
+import { tempDir } from '../../support/env.ts'
 import { signedIn } from '../../support/flow.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 
@@ -72,6 +75,35 @@ test('the doctor runs once, however many pages ask', async () => {
   expect(runs).toBe(1)
 })
 
+test('the report of the probe counts if it is of this platform', () => {
+  const { dir, remove } = tempDir()
+  const file = join(dir, 'probe-report.json')
+  expect(readProbeReport('https://api.example', file)).toBeUndefined()
+  const results = [
+    { status: 'confirmed' },
+    { status: 'different', copes: false },
+    { status: 'different', copes: true },
+  ]
+  writeFileSync(file, JSON.stringify({ platform: { apiUrl: 'https://api.example' }, results }))
+  expect(readProbeReport('https://api.example', file)).toEqual({
+    confirmed: 1,
+    different: 2,
+    notSeen: 0,
+    breaking: 1,
+  })
+  expect(readProbeReport('https://other.example', file)).toBeUndefined()
+  remove()
+})
+
+test('a doctor that fails is a finding', async () => {
+  // biome-ignore lint/correctness/useYield: it fails before it finds anything
+  const doctor = createDoctorRuns(async function* () {
+    throw new Error('no memory')
+  })
+  expect(await doctor.run()).toMatchObject([{ id: 'check.failed', status: 'failure' }])
+  expect(doctor.latest()).toHaveLength(1)
+})
+
 describe('the steps', () => {
   const START: SetupState = {
     isSandbox: true,
@@ -84,7 +116,7 @@ describe('the steps', () => {
     stepsOf({ ...START, ...state }).find(({ status }) => status === 'next')?.id
   const FAILURE: Finding = { id: 'x', status: 'failure', text: 'x' }
   const REAL = { isSandbox: false, hasConnection: true }
-  const PROBE = { confirmed: 30, different: 1, notSeen: 2 }
+  const PROBE = { confirmed: 30, different: 1, notSeen: 2, breaking: 0 }
 
   test.each<[Partial<SetupState>, string]>([
     [{}, 'demo'],
@@ -92,6 +124,7 @@ describe('the steps', () => {
     [{ ...REAL, findings: undefined }, 'credentials'],
     [{ ...REAL, findings: [FAILURE] }, 'credentials'],
     [REAL, 'probe'],
+    [{ ...REAL, probe: { ...PROBE, breaking: 1 } }, 'probe'],
     [{ ...REAL, probe: PROBE }, 'sign-in'],
     [{ ...REAL, probe: PROBE, hasOwnSignIn: true }, 'pages'],
   ])('after %o comes %s', (state, next) => {

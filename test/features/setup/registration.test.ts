@@ -46,6 +46,25 @@ describe('the registration', () => {
     expect(environments[2]?.warnings).toEqual(['Set APP_PRODUCTION_URL to the address of the app.'])
   })
 
+  test.each([
+    ['https://PROD.Example.com:443', 'https://prod.example.com/connect/context'],
+    ['https://app.example/tools?x=1', 'https://app.example/connect/context'],
+    ['https://user:pass@app.example', 'https://app.example/connect/context'],
+    ['https://*.example', undefined],
+  ])('prints the urls that the app sends, and not %s as it is', async (address, url) => {
+    const contracts = await loadContracts()
+    const { environments } = registrationOf({
+      appName: 'x',
+      logoUrl: 'javascript:alert(1)',
+      baseUrl: address,
+      stagingUrl: undefined,
+      productionUrl: undefined,
+      scopes: [],
+      contracts,
+    })
+    expect(environments[0]?.urls[0]).toBe(url)
+  })
+
   test('gives the reasons of the features for each scope, and says if there is none', async () => {
     const text = toMarkdown(await registration())
     expect(text).toContain('`invoices`: no feature of this app uses it')
