@@ -307,8 +307,10 @@ describe('.env.example', () => {
     for (const name of readdirSync(features)) {
       const file = new URL(`${name}/settings.ts`, features)
       if (!existsSync(file)) continue
-      const exported: Record<string, object> = await import(file.href)
-      const found = Object.values(exported).filter((value) => 'variables' in value)
+      const exported: Record<string, unknown> = await import(file.href)
+      const found = Object.values(exported).filter(
+        (value) => typeof value === 'object' && value !== null && 'variables' in value,
+      )
       groups.set(name, found as SettingsGroup<unknown>[])
     }
     return groups
