@@ -61,7 +61,7 @@ describe('push-catalogue', () => {
 })
 
 describe('push-catalogue that is killed and run again', () => {
-  const rows = 8_000
+  const rows = 4_000
 
   test.each([
     ['checked the file', 'Checked'],
