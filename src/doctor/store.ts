@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises'
 import { createClient } from 'redis'
 import type { StoreConfig } from '../config.ts'
 import { type KeyValueStore, StoreUnavailableError } from '../connect/store/store.ts'
@@ -137,6 +138,12 @@ const TIMEOUT_MS = 2_000
 
 /** The error of one connection, as a client of our own gets it at once; empty if it succeeds. */
 async function connectionError(url: string): Promise<string> {
+  // Apart from the connection: a name service may be slow.
+  const unknown = await lookup(new URL(url).hostname.replace(/^\[|\]$/g, '')).then(
+    () => undefined,
+    ({ code }: NodeJS.ErrnoException) => code,
+  )
+  if (unknown) return unknown
   const client = createClient({ url, socket: { connectTimeout: TIMEOUT_MS, reconnectStrategy: false } })
   client.on('error', () => {})
   const timeout = new Promise<string>((resolve) => setTimeout(resolve, TIMEOUT_MS, 'timed out').unref())
