@@ -38,7 +38,7 @@ const toAnswer = ({ status, text, header, headerNames }: HttpResponse): ProbeAns
   status,
   json: parseJson(text),
   header,
-  headerNames,
+  headerNames: headerNames(),
 })
 
 /** Whether the server could not answer now: that says nothing about an assumption. */

@@ -23,7 +23,7 @@ export interface HttpResponse {
   /** A header's value by its lower-case name. */
   header(name: string): string | undefined
   /** The names of all headers, in lower case. */
-  readonly headerNames: readonly string[]
+  headerNames(): string[]
   /** `Retry-After` in ms from now, if the response has a valid one (RFC 9110 section 10.2.3). */
   retryAfterMs: number | undefined
 }
@@ -178,13 +178,12 @@ async function exchange(url: string, options: Parameters<typeof request>[1]): Pr
   const { statusCode, headers, body } = await request(url, options)
   const text = await body.text()
   const header = (name: string) => [headers[name]].flat()[0]
+  const headerNames = () => Object.keys(headers)
   return {
     status: statusCode,
     text,
     header,
-    get headerNames() {
-      return Object.keys(headers)
-    },
+    headerNames,
     retryAfterMs: parseRetryAfter(header('retry-after')),
   }
 }
