@@ -1,6 +1,7 @@
 import { connect, createServer, type Server } from 'node:net'
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { openRedis } from '../../src/connect/store/redis.ts'
 import type { KeyValueStore } from '../../src/connect/store/store.ts'
 import { checkStore } from '../../src/doctor/store.ts'
 import { createStore } from '../../src/runtime/create-store.ts'
@@ -84,6 +85,24 @@ describe('a Redis that is not reachable:', () => {
     expect(problemsOf(await findings([`redis://${host}`]))).toMatchObject([
       { id: 'store.timeout', setting: 'REDIS_URL' },
     ])
+  }, 15_000)
+
+  test('it is too old, and repeats the password in its error, which nobody sees', async () => {
+    const error =
+      "-ERR unknown command 'HELLO', with args beginning with: '3', 'AUTH', 'default', 'S3cretPw'\r\n"
+    const host = await listening(createServer((socket) => socket.on('data', () => socket.write(error))))
+    const problems = problemsOf(await findings([`redis://default:S3cretPw@${host}`]))
+    expect(problems).toMatchObject([{ id: 'store.unavailable', setting: 'REDIS_URL' }])
+    expect(problems[0]?.text).toContain('version 6')
+    expect(JSON.stringify(problems)).not.toContain('S3cretPw')
+    const reasons: (string | undefined)[] = []
+    const store = openRedis({
+      urls: [`redis://default:S3cretPw@${host}`],
+      onState: (_state, reason) => reasons.push(reason),
+    })
+    await vi.waitFor(() => expect(reasons).not.toEqual([]))
+    await store.close()
+    expect(JSON.stringify(reasons)).not.toContain('S3cretPw')
   }, 15_000)
 
   test('it closes the connection', async () => {
