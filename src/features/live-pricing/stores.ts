@@ -1,13 +1,6 @@
 import type { Request } from 'express'
-import {
-  dailyTradingHoursSchema,
-  LIMITS,
-  NEAREST,
-  openingHoursSchema,
-  publicHolidaySchema,
-  type Store,
-  storeSchema,
-} from './contract.ts'
+import * as z from 'zod'
+import { LIMITS, NEAREST, type Store, storeSchema } from './contract.ts'
 import { badInput } from './errors.ts'
 import type { NearStore, Place } from './price-provider.ts'
 
@@ -35,25 +28,32 @@ export function parseSearch({ query }: Request): Place {
   return place
 }
 
-const { distance: _, ...SHAPE } = storeSchema.shape
-/** The names of all fields of a Store, at every level. Other fields of a provider's objects are not sent. */
-const FIELDS = [
-  { shape: SHAPE },
-  SHAPE.address,
-  SHAPE.tradingHours,
-  dailyTradingHoursSchema,
-  publicHolidaySchema,
-  openingHoursSchema,
-].flatMap(({ shape }) => Object.keys(shape))
+const storeShape = storeSchema.omit({ distance: true })
+
+/** A copy with the fields of the schema, at every level: a provider's objects may have private ones. */
+function onlyFields(schema: z.core.$ZodType, value: unknown): unknown {
+  if (schema instanceof z.ZodOptional)
+    return value === undefined ? undefined : onlyFields(schema.unwrap(), value)
+  if (schema instanceof z.ZodArray)
+    return Array.isArray(value) ? value.map((entry) => onlyFields(schema.element, entry)) : null
+  if (schema instanceof z.ZodObject) {
+    const record: Record<string, unknown> = Object(value)
+    return Object.fromEntries(
+      Object.entries(schema.shape).map(([name, field]) => [name, onlyFields(field, record[name])]),
+    )
+  }
+  // Any other field is text or a number.
+  return typeof value === 'object' ? null : value
+}
 
 /** The JSON of frozen stores, which are requested often. */
 const cache = new WeakMap<Store, string>()
 /** Serializes a store. */
 export function storeJson(store: Store): string {
-  if (!Object.isFrozen(store)) return JSON.stringify(store, FIELDS)
+  if (!Object.isFrozen(store)) return JSON.stringify(onlyFields(storeShape, store))
   let json = cache.get(store)
   if (json === undefined) {
-    json = JSON.stringify(store, FIELDS)
+    json = JSON.stringify(onlyFields(storeShape, store))
     cache.set(store, json)
   }
   return json
@@ -62,6 +62,5 @@ export function storeJson(store: Store): string {
 /** Serializes a search result with its distance in kilometres, rounded to metres. */
 export function nearStoreJson({ store, distanceKm }: NearStore): string {
   const distance = Math.round(distanceKm * 1000) / 1000
-  if (!Object.isFrozen(store)) return JSON.stringify({ ...store, distance }, [...FIELDS, 'distance'])
   return `${storeJson(store).slice(0, -1)},"distance":${distance}}`
 }

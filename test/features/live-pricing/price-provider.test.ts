@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { DAYS, type Store } from '../../../src/features/live-pricing/contract.ts'
 import type { PriceProvider } from '../../../src/features/live-pricing/price-provider.ts'
 import { line, startSupplier } from './support.ts'
 
@@ -62,4 +63,48 @@ describe('a price provider that fails', () => {
     }
     await broken.close()
   })
+})
+
+test('private fields of a store are never sent, whatever they are called and however deep they are', async () => {
+  const PRIVATE = 'private-margin-0.31'
+  const opening = { opens: '07:00', closes: '17:00', name: PRIVATE, day: PRIVATE }
+  const days = DAYS.map((day) => ({ day, openingHours: [opening], id: PRIVATE, date: PRIVATE }))
+  const store = {
+    id: 'S1',
+    name: 'North',
+    address: {
+      street: '1 St',
+      suburb: 'S',
+      state: 'NSW',
+      postcode: '2000',
+      country: 'AU',
+      phone: PRIVATE,
+      id: PRIVATE,
+    },
+    // A field that should be text.
+    phone: { number: PRIVATE } as never,
+    latitude: -33,
+    longitude: 151,
+    distance: PRIVATE,
+    tradingHours: {
+      timeZone: 'Australia/Sydney',
+      dailyTradingHours: days,
+      publicHolidays: [{ date: '2026-12-25', name: 'Christmas Day', openingHours: [], closes: PRIVATE }],
+      phone: PRIVATE,
+    },
+    margin: PRIVATE,
+  } as unknown as Store
+  for (const shown of [store, Object.freeze({ ...store })]) {
+    const supplier = await startSupplier({
+      prices: async () => [],
+      store: async () => shown,
+      nearest: async () => [{ store: shown, distanceKm: 1 }],
+    })
+    for (const path of ['/stores/S1', '/stores/nearest?latitude=-33&longitude=151&radius=9']) {
+      const text = await (await supplier.call(path)).text()
+      expect(text).not.toContain(PRIVATE)
+      expect(text).toContain('Christmas Day')
+    }
+    await supplier.close()
+  }
 })
