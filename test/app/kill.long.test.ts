@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type KillSetup, killSetup, STORES } from '../support/kill.ts'
 
 const MOMENTS = 50
@@ -22,7 +22,10 @@ describe.skipIf(!process.env.LONG_TESTS)('kill -9 of the app at random moments',
           const program = await setup.start()
           let alive = true
           const work = Promise.all(['a', 'b', 'c'].map((bxcontext) => keepBusy(bxcontext, () => alive)))
-          await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 400))
+          // A busy machine can take longer than the random time to the first token request.
+          const before = setup.requests.length
+          await vi.waitUntil(() => setup.requests.length > before, { timeout: 10_000, interval: 1 })
+          await new Promise((resolve) => setTimeout(resolve, Math.random() * 400))
           await program.kill()
           alive = false
           await work
