@@ -32,12 +32,10 @@ const reasonOf = (error: unknown): string =>
   (error instanceof StoreUnavailableError && error.reason) || (error as Error).message
 
 async function settingsOf(store: KeyValueStore): Promise<Finding[]> {
-  const idOf = (text: string) =>
-    /may evict/.test(text)
-      ? 'store.eviction'
-      : /does not persist/.test(text)
-        ? 'store.persistence'
-        : 'store.settings'
+  const idOf = (text: string) => {
+    if (/may evict/.test(text)) return 'store.eviction'
+    return /does not persist/.test(text) ? 'store.persistence' : 'store.settings'
+  }
   const warnings = await store.warnings()
   return warnings.map((text) => warning(idOf(text), `REDIS_URL: ${text}`, { setting: 'REDIS_URL' }))
 }
@@ -162,19 +160,22 @@ async function connectionError(url: string): Promise<string> {
   return message
 }
 
+const WRITE_PROBLEMS: { message: RegExp; cure: string }[] = [
+  { message: /READONLY/, cure: 'this is a replica: enter the address of the primary' },
+  { message: /OOM/, cure: 'its memory is full: raise maxmemory' },
+  { message: /MISCONF/, cure: 'it cannot write to its disk: see its log' },
+  {
+    message: /MOVED|CLUSTER|CROSSSLOT/,
+    cure: 'it is a node of a cluster: list at least two of its nodes, separated by commas',
+  },
+  { message: /NOPERM/, cure: 'its user may not run this command: allow it (ACL)' },
+]
+
 function notWritable(description: string, reason: string, { redisUrls }: StoreConfig): Finding {
   const setting = redisUrls.length > 0 ? 'REDIS_URL' : 'DATA_DIR'
-  const cure = /READONLY/.test(reason)
-    ? 'this is a replica: enter the address of the primary'
-    : /OOM/.test(reason)
-      ? 'its memory is full: raise maxmemory'
-      : /MISCONF/.test(reason)
-        ? 'it cannot write to its disk: see its log'
-        : /MOVED|CLUSTER|CROSSSLOT/.test(reason)
-          ? 'it is a node of a cluster: list at least two of its nodes, separated by commas'
-          : /NOPERM/.test(reason)
-            ? 'its user may not run this command: allow it (ACL)'
-            : 'check its disk and its permissions'
+  const { cure } = WRITE_PROBLEMS.find((known) => known.message.test(reason)) ?? {
+    cure: 'check its disk and its permissions',
+  }
   return failure('store.not-writable', `${setting}: ${description} cannot be written (${reason}); ${cure}`, {
     setting,
   })

@@ -182,7 +182,7 @@ async function asJson(platform: Platform): Promise<Request> {
 async function isMissing(http: DoctorHttp, url: string, answer: Response): Promise<boolean> {
   if (OAUTH_ERRORS.test(errorOf(answer) ?? '')) return false
   if ([404, 405, 410].includes(answer.status) || answer.status < 400) return true
-  // An endpoint with errors of its own answers otherwise than an address that does not exist.
+  // Errors in another format than RFC 6749's: compare with an address that cannot exist.
   const missing = await http.send(url.replace(TOKEN_PATH, '/doctor-check-no-such-path'), {
     method: 'POST',
     headers: FORM,

@@ -46,9 +46,11 @@ export function readRecorded(json: string): Recorded {
   const parsed = recordedSchema.safeParse(recording)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw new Error(
-    `has a recording that cannot be read: recording.${issue?.path.join('.')}: ${issue?.message}`,
+  // A name may be any text, and this one goes to a terminal.
+  const place = ['recording', ...(issue?.path ?? []).map((name) => JSON.stringify(name).slice(1, -1))].join(
+    '.',
   )
+  throw new Error(`has a recording that cannot be read: ${place}: ${issue?.message}`)
 }
 
 const SAMPLES: Record<string, unknown> = {

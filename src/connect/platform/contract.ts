@@ -27,7 +27,7 @@ export const TOKEN_PATH = '/oauth/token'
 /** given 5.3.6 for refresh; assumed for the consent url and the exchange: the bxcontext travels under this name. */
 export const BXCONTEXT_PARAMETER = 'bxcontext'
 
-/** given 4.1: a path below `{base_url}` that answers 401 without a token; `npm run doctor` calls it. */
+/** given 4.4 for POST, assumed for GET: a path below `{base_url}` that answers 401 without a token; `npm run doctor` calls it. */
 export const API_CHECK_PATH = '/catalogues'
 
 /** assumed: OData paging, and the header that carries the total when `$count=true`. */

@@ -66,7 +66,7 @@ async function expectNotFound(
   const answered = isRecord(exchange.json) ? idOf(exchange.json) : undefined
   // It may be the id of another store.
   if (!near.includes(UNKNOWN_ID) && exchange.status === 200 && String(answered) === near) return exchange
-  // It may also be called invalid: 404 for an id that does not exist is a rule of its own.
+  // It may also be called invalid: another rule demands 404 for an id that does not exist.
   expectRefused(exchange, `The lookup of store ${id} ${what}`)
   return exchange
 }
@@ -143,7 +143,7 @@ function differenceOf(a: unknown, b: unknown, names?: readonly string[]): string
 /** Throws `RuleViolationError` if the store has not the expected form. Unknown fields are allowed. */
 function expectForm(store: StoreJson, label: string, exchange: Exchange): void {
   const { issues = [] } = storeSchema.safeParse(store).error ?? {}
-  // The number of days is a rule of its own.
+  // Another rule counts the days.
   const issue = issues.find(
     ({ code, path }) => code !== 'unrecognized_keys' && path.at(-1) !== 'dailyTradingHours',
   )

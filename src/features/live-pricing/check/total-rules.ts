@@ -89,20 +89,24 @@ const large: Rule = {
   check: async (subject) => expectTotals(await largeSamples(subject)),
 }
 
+/** Throws `RuleViolationError` if a line has no price. */
+function expectPrices(found: readonly Sample[]): Exchange {
+  const without = found.find(({ answer }) => !isPriced(answer))
+  if (without)
+    throw new RuleViolationError(
+      `Item ${without.line.itemId} has no price for a quantity of ${without.line.quantity}.`,
+      without.exchange,
+    )
+  return found[0]?.exchange as Exchange
+}
+
 const quantityLimit: Rule = {
   id: 'prices.quantity-limit',
   title: 'Quantities of 12, 25 and 1,000 have a price.',
   given: undefined,
   needs: ['prices.total'],
   async check(subject) {
-    const found = await largeSamples(subject)
-    const without = found.find(({ answer }) => !isPriced(answer))
-    if (without)
-      throw new RuleViolationError(
-        `Item ${without.line.itemId} has no price for a quantity of ${without.line.quantity}.`,
-        without.exchange,
-      )
-    return found[0]?.exchange as Exchange
+    return expectPrices(await largeSamples(subject))
   },
 }
 
@@ -112,14 +116,7 @@ const fraction: Rule = {
   given: undefined,
   needs: ['prices.total'],
   async check(subject) {
-    const found = (await samples(subject)).filter(({ line }) => !Number.isInteger(line.quantity))
-    const without = found.find(({ answer }) => !isPriced(answer))
-    if (without)
-      throw new RuleViolationError(
-        `Item ${without.line.itemId} has no price for a quantity of ${without.line.quantity}.`,
-        without.exchange,
-      )
-    return found[0]?.exchange as Exchange
+    return expectPrices((await samples(subject)).filter(({ line }) => !Number.isInteger(line.quantity)))
   },
 }
 
