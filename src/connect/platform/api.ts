@@ -11,7 +11,7 @@ import {
   PlatformUnavailableError,
 } from './errors.ts'
 import { type Http, type HttpRequest, type HttpResponse, outageOf, parseJson } from './http.ts'
-import type { TokenSource } from './token-source.ts'
+import type { ReleasePermit, TokenSource } from './token-source.ts'
 
 export interface Call<T> {
   path: string
@@ -21,7 +21,7 @@ export interface Call<T> {
   resource?: string
   /**
    * Parses the response body; what it returns is the result. Use loose objects to keep unknown fields.
-   * Without a schema, any 2xx response with JSON or an empty body is accepted.
+   * Without a schema, any 2xx response that is not a web page is accepted.
    */
   schema?: z.ZodType<T>
   /** Sends the call through the pool for uploads, which allows more time. */
@@ -122,12 +122,15 @@ async function request<T>(
   const { path, scope } = call
   if (leavesPath(path)) throw new NotFoundError(call.resource ?? 'resource')
   const name = `${json === undefined ? 'GET' : 'POST'} ${scope}`
-  const token = await source.accessToken()
+  const grant = await acquireGrant(source, () => source.accessToken())
   let status = 0
   try {
-    let response = await send(client, source, call, token, json)
+    let response = await send(client, source, call, grant, json)
     status = response.status
-    if (status === 401) response = await send(client, source, call, await source.refresh(token), json)
+    if (status === 401) {
+      const refreshed = await acquireGrant(source, () => source.refresh(grant.token))
+      response = await send(client, source, call, refreshed, json)
+    }
     status = response.status
     if (status === 403) throw new InsufficientScopeError(await missingScope(response, source, scope))
     const data = parseResponse(response, call)
@@ -135,6 +138,25 @@ async function request<T>(
     return { data, response }
   } catch (error) {
     await noteFailure(source, name, scope, status, error).catch(() => {})
+    throw error
+  }
+}
+
+/** What a request needs: a token, and a permit if its credential has a rate limit. */
+interface Grant {
+  token: string
+  /** Used by the first request. */
+  permit?: ReleasePermit | undefined
+}
+
+/** Waits for a permit first: a token could expire in the meantime. */
+async function acquireGrant(source: TokenSource, tokenOf: () => Promise<string>): Promise<Grant> {
+  if (!source.acquirePermit) return { token: await tokenOf() }
+  const permit = await source.acquirePermit()
+  try {
+    return { token: await tokenOf(), permit }
+  } catch (error) {
+    permit(null)
     throw error
   }
 }
@@ -156,23 +178,23 @@ async function noteFailure(source: TokenSource, call: string, scope: string, sta
   else if (REJECTIONS.has(status)) await source.noteCall({ result: 'ok', call, scope })
 }
 
-/** Sends the request with this access token; a read with retries. */
+/** Sends the request; a read with retries. */
 function send(
   client: ApiClient,
   source: TokenSource,
   { path, upload }: Call<unknown>,
-  token: string,
+  grant: Grant,
   json: SerializedBody['json'] | undefined,
 ): Promise<HttpResponse> {
-  const authorization = { authorization: `Bearer ${token}`, ...source.headers }
+  const authorization = { authorization: `Bearer ${grant.token}`, ...source.headers }
   const url = client.baseUrl + path
   const request: HttpRequest =
     json === undefined
       ? { method: 'GET', url, headers: authorization }
       : { method: 'POST', url, body: json, headers: { ...authorization, 'content-type': 'application/json' } }
-  if (upload) return sendWithPermit(client, source, client.uploads, request)
+  if (upload) return sendWithPermit(client, source, client.uploads, request, grant)
   const deadline = { at: performance.now() + client.deadlineMs }
-  const attempt = () => sendWithPermit(client, source, client.http, request, deadline)
+  const attempt = () => sendWithPermit(client, source, client.http, request, grant, deadline)
   return json === undefined ? withRetry(attempt, deadline) : attempt()
 }
 
@@ -182,13 +204,15 @@ async function sendWithPermit(
   source: TokenSource,
   pool: Http,
   request: HttpRequest,
+  grant: Grant,
   deadline?: Deadline,
 ): Promise<HttpResponse> {
   const startedAt = performance.now()
-  const release = source.acquirePermit && (await source.acquirePermit())
+  const release = grant.permit ?? (source.acquirePermit && (await source.acquirePermit()))
+  grant.permit = undefined
   // The deadline limits the platform's time; waiting for a permit does not count.
   if (deadline && release) deadline.at += performance.now() - startedAt
-  let sentAt: number | undefined
+  let sentAt: number | null = null
   let leave: (() => void) | undefined
   try {
     const entered = client.bulkhead.enter(
@@ -253,7 +277,8 @@ function parseResponse<T>(response: HttpResponse, { resource, schema }: Call<T>)
   if (REJECTIONS.has(status)) throw new PlatformRejectedError(`the API answered ${status}`)
   if (status < 200 || status >= 300)
     throw new PlatformUnavailableError('error', `the API answered ${status}`, retryAfterMs)
-  if (!schema && text === '') return undefined as T
+  // Only a proxy or a maintenance page answers an API call with HTML.
+  if (!schema && !/^\s*<(!doctype\s+)?html/i.test(text)) return undefined as T
   const body = parseJson(text)
   if (body === undefined)
     throw new PlatformUnavailableError(outageOf(status, body), 'the API answered something that is not JSON')

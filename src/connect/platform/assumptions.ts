@@ -183,7 +183,8 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'rate-limit',
     topic: 'The rate limit',
-    assumed: '100 requests in 30 s for each credential, `429` with `Retry-After`.',
+    assumed:
+      '100 requests in 30 s for each connection or subscription key (with all its tenants), `429` with `Retry-After`.',
     setting: '`PLATFORM_RATE_LIMIT`, `PLATFORM_RATE_WINDOW_SECONDS`',
     importance: 2,
     code: 'RATE_LIMIT',

@@ -1,18 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Key, KeyValueStore } from '../store/store.ts'
-import type { TokenSource } from './token-source.ts'
+import type { ReleasePermit, TokenSource } from './token-source.ts'
 
 export interface RateLimit {
   /** How many requests the platform accepts from one credential in any `windowMs`. */
   limit: number
   windowMs: number
 }
-
-/**
- * Call it when the request has been answered or has failed. `sentAt`: when the request was sent (`performance.now()`);
- * defaults to when the permit was acquired.
- */
-export type ReleasePermit = (sentAt?: number) => void
 
 export interface RateLimiter {
   /**
@@ -86,8 +80,8 @@ function limitCredential(store: KeyValueStore, { limit, windowMs }: RateLimit, c
     return false
   }
 
-  async function release(permit: number, sentAt: number): Promise<void> {
-    const elapsedMs = Math.max(0, performance.now() - sentAt - ARRIVED_MS)
+  async function release(permit: number, sentAt: number | null): Promise<void> {
+    const elapsedMs = sentAt === null ? windowMs : Math.max(0, performance.now() - sentAt - ARRIVED_MS)
     const ttlMs = Math.max(1, Math.ceil(windowMs + ROUNDING_MS - elapsedMs))
     await store.set(key(permit), String(Date.now() + ttlMs), ttlMs)
     retryAt[permit] = performance.now() + ttlMs

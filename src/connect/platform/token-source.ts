@@ -7,6 +7,12 @@ export type CallOutcome =
   /** The API answered 403; `scope` is the missing one, or null if unknown. */
   | { result: 'forbidden'; call: string; scope: string | null }
 
+/**
+ * Call it when the request has been answered or has failed. `sentAt`: when the request was sent (`performance.now()`),
+ * which defaults to when the permit was acquired; null if no request was sent, which frees the permit at once.
+ */
+export type ReleasePermit = (sentAt?: number | null) => void
+
 /** Where API calls get their bearer token: a user's connection in the vault, or first-party access. */
 export interface TokenSource {
   /** Names the account: at most 16 of its calls are in flight at a time. */
@@ -22,10 +28,9 @@ export interface TokenSource {
   /** Headers that this credential needs on every call. */
   readonly headers?: Readonly<Record<string, string>>
   /**
-   * Waits until one more request is allowed. Resolves to a function to call when the request has ended, with the time
-   * at which it was sent (`performance.now()`; defaults to when the permit was acquired).
+   * Waits until one more request is allowed. The permit is acquired before the token, which could expire in the meantime.
    */
-  acquirePermit?(): Promise<(sentAt?: number) => void>
+  acquirePermit?(): Promise<ReleasePermit>
   /** Called after each call, so that the connection's page shows whether it works. */
   noteCall(outcome: CallOutcome): Promise<void>
 }

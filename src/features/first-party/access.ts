@@ -38,8 +38,10 @@ const POLL_MS = 50
 const LOGIN_TIMEOUT_MS = 20_000
 
 export interface FirstPartyAccess extends TokenSource {
-  /** Identifies the credentials without revealing them; the same in every process. */
+  /** Identifies the credentials and the tenant without revealing them; the same in every process. */
   readonly id: string
+  /** Identifies the subscription key, whose tenants share a rate limit. */
+  readonly rateLimitId: string
 }
 
 /** The stored first-party tokens. */
@@ -131,6 +133,7 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
     ...source,
     account: id,
     id,
+    rateLimitId: `${FIRST_PARTY}:${createHash('sha256').update(subscriptionKey).digest('hex')}`,
     headers: firstParty.headers,
     accessToken: () => withLogin(source.accessToken),
     refresh: (rejected) => withLogin(() => source.refresh(rejected)),

@@ -69,7 +69,7 @@ export async function openByApiKey(
   return {
     store,
     api: createApi({ baseUrl, http: http.api, uploads: http.uploads }),
-    source: rateLimited(store, rateLimit)(access, access.id),
+    source: rateLimited(store, rateLimit)(access, access.rateLimitId),
     credential: access.id,
     close,
   }

@@ -1,9 +1,12 @@
 /** `npm run load-prices`: builds the live price list from the CSV files in a folder. */
 import '../../runtime/env-file.ts'
-import { statSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Option } from 'commander'
+import { stringify } from 'csv-stringify/sync'
 import { createCommand } from '../../runtime/command.ts'
 import { fail } from '../../runtime/serve.ts'
+import { DECIMALS, type Decimal } from '../../tables/prices.ts'
 import { PRICE_LIST_FOLDERS } from './bases.ts'
 import { FILES } from './csv-price-provider/files.ts'
 import { loadPriceList } from './csv-price-provider/load.ts'
@@ -11,22 +14,48 @@ import { loadPriceList } from './csv-price-provider/load.ts'
 const names = Object.values(FILES).map(({ file }) => file)
 const command = createCommand(
   'load-prices',
-  'Builds a new price list from CSV files and swaps it in atomically.',
+  'Builds a new price list from CSV or XLSX files and swaps it in atomically.',
 )
   .argument('<folder>', `folder with ${names.join(', ')}; only stores.csv and items.csv are required`)
   .option('--staging', 'load target staging instead of production', false)
+  .option('--skip-problems', 'leave out rows with problems, instead of loading nothing', false)
+  .option('--report <file>', 'write the rows that were left out to this CSV file')
+  .addOption(
+    new Option('--decimal <sign>', 'decimal sign, if prices such as 1,250 could be read in two ways').choices(
+      DECIMALS,
+    ),
+  )
   .parse()
 
 try {
   const [folder = ''] = command.args
-  const { staging } = command.opts<{ staging: boolean }>()
+  const { staging, skipProblems, report, decimal } = command.opts<{
+    staging: boolean
+    skipProblems: boolean
+    report?: string
+    decimal?: Decimal
+  }>()
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new Error(`The folder ${folder} does not exist.`)
   const target = join(process.env.DATA_DIR || '.data', PRICE_LIST_FOLDERS[staging ? 'staging' : 'production'])
-  const { counts, notes } = await loadPriceList(folder, target)
+  const { counts, notes, skipped } = await loadPriceList(folder, target, { skipProblems, decimal })
   const summary = Object.entries(counts).map(([name, count]) => `${count.toLocaleString('en-AU')} ${name}`)
   console.log(`Loaded ${summary.join(', ')}${staging ? ' for staging' : ''}. The price list is live.`)
   for (const note of notes) console.log(`Note: ${note}`)
+  for (const { file, line, reason } of skipped.slice(0, 20))
+    console.log(`Left out: ${file}, line ${line}: ${reason}`)
+  if (skipped.length > 20) console.log(`... and ${skipped.length - 20} more.`)
+  if (report !== undefined)
+    writeFileSync(
+      report,
+      stringify(
+        [['File', 'Line', 'Reason'], ...skipped.map(({ file, line, reason }) => [file, line, reason])],
+        {
+          bom: true,
+          escape_formulas: true,
+        },
+      ),
+    )
 } catch (error) {
   fail(error)
 }

@@ -1,41 +1,88 @@
+import { closeSync, createReadStream, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { type Item, itemsBody, MAX_BATCH } from './contract.ts'
-import type { Problem } from './items.ts'
-import type { ParsedChunk } from './price-file.ts'
 
-/** One upload request, already serialized, with statistics on the rows it was built from. */
+/** One upload request, already serialized. */
 export interface Batch {
-  /** The request body; empty if every row had a problem. */
+  /** The request body. */
   body: Uint8Array
   /** Number of items: at most 1,000. */
   items: number
-  /** Number of rows read, including rejected ones. */
-  rows: number
-  problems: Problem[]
 }
 
-/** Regroups chunks of any size into batches of at most 1,000 items. */
-export async function* toBatches(chunks: AsyncIterable<ParsedChunk>): AsyncGenerator<Batch> {
+/** A file of upload requests: each line is a body with 1,000 items; the last one may have fewer. */
+export interface BatchWriter {
+  readonly path: string
+  add(item: Item): void
+  /** Completes the file. */
+  end(): void
+  /** Deletes the file. */
+  discard(): void
+}
+
+/** Creates a file of batches. Throws the errors of the file system. */
+export function createBatchWriter(path: string): BatchWriter {
+  const file = openSync(path, 'w', 0o600)
   let items: Item[] = []
-  let problems: Problem[] = []
-  const takeBatch = (): Batch => {
-    const batch = {
-      body: items.length > 0 ? new TextEncoder().encode(itemsBody(items)) : new Uint8Array(),
-      items: items.length,
-      rows: items.length + problems.length,
-      problems,
-    }
+  let isOpen = true
+  const close = () => {
+    if (isOpen) closeSync(file)
+    isOpen = false
+  }
+  const write = () => {
+    if (items.length > 0) writeSync(file, `${itemsBody(items)}\n`)
     items = []
-    problems = []
-    return batch
   }
-  for await (const chunk of chunks) {
-    problems.push(...chunk.problems)
-    for (const item of chunk.items) {
-      items.push(item)
-      if (items.length === MAX_BATCH) yield takeBatch()
+  return {
+    path,
+    add(item) {
+      if (items.push(item) === MAX_BATCH) write()
+    },
+    end() {
+      write()
+      close()
+    },
+    discard() {
+      close()
+      rmSync(path, { force: true })
+    },
+  }
+}
+
+/** Removes the items with these codes from a file of batches. */
+export async function removeItems(path: string, codes: ReadonlySet<string>): Promise<void> {
+  const draft = `${path}.draft`
+  const writer = createBatchWriter(draft)
+  try {
+    for await (const line of createInterface({ input: createReadStream(path) }))
+      for (const item of JSON.parse(line).items as Item[]) if (!codes.has(item.code)) writer.add(item)
+    writer.end()
+    renameSync(draft, path)
+  } finally {
+    writer.discard()
+  }
+}
+
+/**
+ * Reads a file of batches with `total` items. `skip`: how many batches to leave out at the start, because the platform
+ * has accepted them.
+ */
+export async function* readBatches(
+  path: string,
+  { total, skip = 0 }: { total: number; skip?: number },
+): AsyncGenerator<Batch> {
+  let batch = 0
+  let parts: Buffer[] = []
+  for await (const chunk of createReadStream(path, { highWaterMark: 262_144 }) as AsyncIterable<Buffer>) {
+    let from = 0
+    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
+      parts.push(chunk.subarray(from, end))
+      const body = parts.length === 1 ? chunk.subarray(from, end) : Buffer.concat(parts)
+      parts = []
+      from = end + 1
+      if (batch >= skip) yield { body, items: Math.min(MAX_BATCH, total - batch * MAX_BATCH) }
+      batch++
     }
-    // Bounds memory for a file with nothing but problems.
-    if (problems.length >= MAX_BATCH) yield takeBatch()
+    parts.push(chunk.subarray(from))
   }
-  if (items.length + problems.length > 0) yield takeBatch()
 }

@@ -3,8 +3,7 @@
  * an API key. Exits with 0 only if the platform reports the import as completed.
  */
 import '../../runtime/env-file.ts'
-import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream, existsSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { InvalidArgumentError, Option } from 'commander'
 import * as z from 'zod'
@@ -20,16 +19,13 @@ import {
 } from '../catalogues/contract.ts'
 import { openByApiKey } from '../first-party/by-api-key.ts'
 import { describeError } from '../first-party/describe-error.ts'
+import { readBatches } from './batches.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
+import { CHOICE_OPTIONS, checkBeforeSending, type FileOptions, type Prepared } from './cli-check.ts'
 import { createReporter } from './cli-reporter.ts'
-import { type Columns, FIELDS, type Field } from './columns.ts'
 import { batchIdSchema } from './contract.ts'
-import type { Problem } from './items.ts'
-import { type Check, MAX_PROBLEMS, openPriceFile } from './price-file.ts'
-import { checkFile, readBatches } from './reader.ts'
-import { createReport } from './report.ts'
 import { retry } from './retry.ts'
-import { runImport } from './run.ts'
+import { type Accepted, runImport } from './run.ts'
 
 const reporter = createReporter(process.stdout)
 const interrupted = new AbortController()
@@ -51,23 +47,48 @@ try {
 
 async function main(): Promise<void> {
   const { file, options } = readArguments()
-  const { digest, check } = await checkBeforeSending(file, options)
-  if (check.validRows === 0) throw new Error('This file has no valid rows.')
-  if (options.strict && check.invalidRows > 0)
-    throw new Error(`${formatCount(check.invalidRows)} rows have problems, so nothing was sent (--strict).`)
-  if (options.dryRun) return reporter.step('Nothing was sent (--dry-run).')
+  const prepared = await checkBeforeSending(file, options, { reporter, signal: interrupted.signal })
+  try {
+    if (options.dryRun) reporter.step('Nothing was sent (--dry-run).')
+    else await send(prepared, options)
+  } finally {
+    prepared.remove()
+  }
+}
 
+/** What the store remembers of an import until the platform has completed it. */
+interface Remembered {
+  batchId: string
+  digest: string
+  accepted: Accepted | null
+}
+
+async function send(
+  { digest, check, itemsPath, missing, remember }: Prepared,
+  options: Options,
+): Promise<void> {
   const { signal } = interrupted
   const { api, store, source, credential, close } = await openByApiKey(process.env, options)
   try {
     const catalogues = createCatalogues(api)
     const catalogue = await findOrCreate({ catalogues, source, store, credential }, options)
-    // Remember the import until the platform completes it, so that running the command again resumes it.
+    const target = `${credential} ${catalogue.id}`
+    const left = missing(target)
+    if (left)
+      reporter.step(
+        `${formatCount(left)} ${left === 1 ? 'item' : 'items'} of the last file for this catalogue are not in this one, and will stay in the catalogue.`,
+      )
     const key: Key = { kind: 'push', owner: credential, id: catalogue.id }
-    const [earlierBatchId, earlierDigest] = (await store.get(key))?.split(' ') ?? []
-    const resumed = options.batchId === undefined && earlierDigest === digest
-    const batchId = options.batchId ?? ((resumed && earlierBatchId) || randomUUID())
-    await store.set(key, `${batchId} ${digest}`)
+    const earlier = parseRemembered(await store.get(key))
+    const resumed = options.batchId === undefined && earlier?.digest === digest
+    const batchId = options.batchId ?? (resumed ? earlier.batchId : randomUUID())
+    const accepted = earlier?.digest === digest && earlier.batchId === batchId ? earlier.accepted : null
+    let stored: Remembered = { batchId, digest, accepted }
+    const save = async (progress: Accepted) => {
+      stored = { ...stored, accepted: progress }
+      await store.set(key, JSON.stringify(stored))
+    }
+    await store.set(key, JSON.stringify(stored))
     reporter.step(`${resumed ? 'Resuming' : 'Starting'} import ${batchId} into "${catalogue.name}".`)
 
     const outcome = await runImport({
@@ -76,17 +97,16 @@ async function main(): Promise<void> {
       catalogueId: catalogue.id,
       batchId,
       signal,
-      batches: readBatches(file, { columns: check.columns, signal }),
+      batches: (skip) => readBatches(itemsPath, { total: check.validRows, skip }),
+      accepted,
+      save: ({ batchId: current, sent, batches }) => save({ batchId: current, sent, batches }),
       onProgress: (progress) => reporter.progress(progress, check),
     })
-    if (outcome.sent !== check.validRows)
-      throw new Error(
-        `The file has changed since it was checked: ${formatCount(outcome.sent)} items were sent. Run it again.`,
-      )
-    await store.compareAndSet(key, `${batchId} ${digest}`, null)
+    remember(target)
+    await store.compareAndSet(key, JSON.stringify(stored), null)
     reporter.end()
     const skipped =
-      outcome.rejected > 0 ? ` ${formatCount(outcome.rejected)} rows had problems and were skipped.` : ''
+      check.invalidRows > 0 ? ` ${formatCount(check.invalidRows)} rows had problems and were skipped.` : ''
     reporter.step(
       `Completed: ${formatCount(outcome.sent)} items in ${formatCount(outcome.batches)} ${outcome.batches === 1 ? 'batch' : 'batches'}.${skipped}`,
     )
@@ -96,23 +116,24 @@ async function main(): Promise<void> {
   }
 }
 
-interface Options {
+/** A value of an earlier version counts as absent. */
+function parseRemembered(value: string | null): Remembered | undefined {
+  return value?.startsWith('{') ? JSON.parse(value) : undefined
+}
+
+interface Options extends FileOptions {
   catalogue?: string
   catalogueId?: string
   scope?: NewCatalogue['scope']
-  map: string[]
-  strict: boolean
   dryRun: boolean
-  report?: string
   batchId?: string
   tenant?: string
   demo: boolean
 }
 
 function readArguments(): { file: string; options: Options } {
-  const collect = (value: string, before: string[]) => [...before, value]
   const command = createCommand('push-catalogue', 'Imports a price file into a catalogue, using an API key.')
-    .argument('<file>', 'the price file (CSV)')
+    .argument('<file>', 'the price file (XLSX, CSV or TSV)')
     .option('--catalogue <name>', 'name of the catalogue; created if it does not exist')
     .option('--catalogue-id <id>', 'id of an existing catalogue, instead of a name')
     .addOption(
@@ -121,19 +142,12 @@ function readArguments(): { file: string; options: Options } {
         'visibility of a new catalogue; must match that of an existing one',
       ).choices(CATALOGUE_SCOPES),
     )
-    .option(
-      '--map <field=column>',
-      `column for a field (${FIELDS.join(', ')}), by heading or number`,
-      collect,
-      [],
-    )
-    .option('--strict', 'send nothing if any row has a problem', false)
     .option('--dry-run', 'check the file and send nothing', false)
-    .option('--report <file>', 'write every problem row to this CSV file')
     .option('--batch-id <id>', 'batch id of the import; use the same id to resume it', parseBatchId)
     .option('--tenant <id>', 'act for this tenant; `npm run tenants` lists them')
     .option('--demo', 'use the running demo, without an .env', false)
-    .parse()
+  for (const option of CHOICE_OPTIONS) command.addOption(option)
+  command.parse()
   const options = command.opts<Options>()
   if (!options.catalogue && !options.catalogueId && !options.dryRun)
     command.error("error: specify the catalogue with '--catalogue <name>' or '--catalogue-id <id>'")
@@ -144,78 +158,6 @@ function parseBatchId(value: string): string {
   const parsed = batchIdSchema.safeParse(value)
   if (!parsed.success) throw new InvalidArgumentError(z.prettifyError(parsed.error))
   return value
-}
-
-/** Checks the whole file before anything is sent. Resolves to the result and a digest that identifies the file. */
-async function checkBeforeSending(file: string, options: Options): Promise<{ digest: string; check: Check }> {
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new Error(`The file ${file} does not exist.`)
-  if (options.report !== undefined) truncateReport(options.report, file)
-  const columns = options.map.length > 0 ? await applyMappings(file, options.map) : undefined
-  const report = options.report === undefined ? undefined : createReport(options.report)
-  let shown = 0
-  const onProblem = async (problem: Problem, headings: string[]) => {
-    if (shown++ < 20) console.error(`Line ${problem.line}: ${problem.reason}`)
-    await report?.add(problem, headings)
-  }
-  const { signal } = interrupted
-  const check = await checkFile(file, { ...(columns && { columns }), onProblem, signal })
-  await report?.end()
-  if (check.mappingErrors.length > 0) {
-    const headings = check.headings.map((heading, index) => `  ${index + 1}  ${heading}`).join('\n')
-    throw new Error(
-      `${check.mappingErrors.join('\n')}\nThe file's columns are:\n${headings}\nUse --map to choose, for example --map price=4.`,
-    )
-  }
-  if (check.invalidRows > 20) {
-    const hint = options.report ? '' : `; --report FILE writes the first ${formatCount(MAX_PROBLEMS)}`
-    console.error(`... and ${formatCount(check.invalidRows - 20)} more${hint}.`)
-  }
-  const mappings = Object.entries(check.columns).map(
-    ([field, index]) => `${field} from "${check.headings[index]}"`,
-  )
-  reporter.step(
-    `Checked ${formatCount(check.rows)} rows: ${formatCount(check.validRows)} ready, ${formatCount(check.invalidRows)} with problems.`,
-  )
-  reporter.step(`Columns: ${mappings.join(', ')}.`)
-  return { digest: await digestOf(file, check.columns), check }
-}
-
-/** Truncates the report of an earlier run, which would otherwise remain if this file has no problems. */
-function truncateReport(report: string, file: string): void {
-  if (existsSync(report) && realpathSync(report) === realpathSync(file))
-    throw new Error('--report points to the price file itself and would overwrite it.')
-  try {
-    writeFileSync(report, '')
-  } catch (error) {
-    throw new Error(`--report ${report}: cannot be written (${(error as NodeJS.ErrnoException).code}).`)
-  }
-}
-
-/** SHA-256 (hex) of the file and its column mapping. */
-async function digestOf(file: string, columns: Columns): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify(columns))
-  for await (const chunk of createReadStream(file)) hash.update(chunk)
-  return hash.digest('hex')
-}
-
-/** The guessed columns, overridden by `--map`. */
-async function applyMappings(file: string, choices: string[]): Promise<Columns> {
-  const input = createReadStream(file)
-  const { headings, guess } = await openPriceFile(input)
-  input.destroy()
-  const columns = { ...guess.columns }
-  for (const choice of choices) {
-    const [, field = '', column = ''] = /^(\w+)=(.+)$/.exec(choice) ?? []
-    if (!FIELDS.includes(field as Field))
-      throw new Error(`--map ${choice}: unknown field; use one of ${FIELDS.join(', ')}.`)
-    const index = headings.includes(column) ? headings.indexOf(column) : Number(column) - 1
-    if (!(index >= 0 && index < headings.length))
-      throw new Error(`--map ${choice}: the file has no such column.`)
-    for (const other of FIELDS) if (columns[other] === index) delete columns[other]
-    columns[field as Field] = index
-  }
-  return columns
 }
 
 interface Session {
@@ -278,13 +220,12 @@ async function findByName(
   name: string,
 ): Promise<Catalogue | undefined> {
   const seen = new Map<string, Catalogue>()
-  for (let skip = 0; ; skip += 100) {
+  // A platform may return fewer than asked for: the last page is the one that brings nothing new.
+  for (let before = -1; seen.size > before; ) {
     interrupted.signal.throwIfAborted()
-    const { items } = await catalogues.list(source, { top: 100, skip })
-    const sizeBefore = seen.size
+    before = seen.size
+    const { items } = await catalogues.list(source, { top: 100, skip: before })
     for (const catalogue of items) seen.set(catalogue.id, catalogue)
-    // Stop if the platform ignores $skip and returns the same page again.
-    if (items.length < 100 || seen.size === sizeBefore) break
   }
   const found = [...seen.values()].filter((catalogue) => catalogue.name === name)
   if (found.length > 1) {

@@ -39,10 +39,11 @@ export const batchIdSchema = z
   .string()
   .regex(/^[\w-][\w.-]{0,99}$/, 'must be 1 to 100 letters, digits, - _ or dots, not starting with a dot')
 
-/**
- * assumed: the state of an import job. `Completed` and `Failed` (case-insensitive) are final; the counts are of
- * distinct items and may be absent.
- */
+/** assumed: the final states of an import job, in lower case; every other state means that it is not finished. */
+export const COMPLETED_STATES = ['completed', 'complete', 'succeeded', 'success', 'done', 'finished']
+export const FAILED_STATES = ['failed', 'error', 'cancelled', 'canceled', 'aborted', 'rejected']
+
+/** assumed: the state of an import job. The counts are of distinct items and may be absent. */
 export const importJobSchema = z.object({
   batchId: z.string().nullish(),
   status: z.string().min(1),
@@ -84,7 +85,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'import-state',
     topic: 'The state of an import',
     assumed:
-      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; `Completed` and `Failed` (case-insensitive) are final. We treat a completed import that received or processed fewer items than were sent as failed. A finished import accepts no more items.',
+      '`{batchId, status, itemsReceived?, itemsProcessed?, message?}`; `Completed` and `Failed` are final, also as `Succeeded`, `Done`, `Cancelled` and similar words in any letter case. We treat a completed import that received or processed fewer items than were sent as failed. A finished import accepts no more items.',
     importance: 2,
     code: 'importJobSchema',
     cure: 'Rename the fields in the schema, and add further final states.',

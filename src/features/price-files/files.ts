@@ -1,17 +1,26 @@
+import { createHash } from 'node:crypto'
 import { createWriteStream, existsSync } from 'node:fs'
-import { access, mkdir, readdir, rm, stat, statfs } from 'node:fs/promises'
+import { access, mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StoreUnavailableError } from '../../connect/store/store.ts'
 import { ImportError } from './errors.ts'
+import { countMissing } from './seen-codes.ts'
 
-/** Price files and problem reports, stored in one folder on this machine and named by job id. */
+/** Price files and what their checks write, stored in one folder on this machine and named by job id. */
 export interface ImportFiles {
   /** The path of a job's price file. */
   file(id: string): string
   /** The path of a job's problem report. */
   report(id: string): string
+  /** Where the check of a job writes its results. */
+  results(id: string): { reportPath: string; itemsPath: string; codesPath: string }
+  /**
+   * How many codes of the last completed job with this target are not in a checked job; undefined if that is not known
+   * on this machine. `target` identifies a catalogue.
+   */
+  countMissing(id: string, target: string): number | undefined
   /**
    * Saves an uploaded price file and resolves to its size in bytes. `stored` is what the user's other files use, in
    * bytes. Throws `ImportError` (413) if the file is too large or exceeds the user's quota, and `StoreUnavailableError`
@@ -23,15 +32,20 @@ export interface ImportFiles {
   has(id: string): boolean
   /** Throws `ImportError` (409) if the price file is not on this machine. */
   requireFile(id: string): Promise<void>
+  /** Throws `ImportError` (409) if the items of a checked job are not on this machine. */
+  requireItems(id: string): Promise<void>
   /** Throws `ImportError` (404) if the report is not on this machine. */
   requireReport(id: string): Promise<void>
-  /** Deletes the price file of a completed job and keeps its report. */
-  deleteFile(id: string): Promise<void>
-  /** Deletes a job's price file and report. */
+  /** Deletes the price file and the items of a completed job. Keeps its report, and its codes for `countMissing`. */
+  complete(id: string, target: string): Promise<void>
+  /** Deletes the files of a job. */
   deleteAll(id: string): Promise<void>
   /** Deletes old files that belong to none of these jobs, such as those of a killed process. */
   deleteOrphans(jobIds: ReadonlySet<string>): Promise<void>
 }
+
+/** First part of the names of files with the codes of a catalogue. */
+const LAST_CODES = 'catalogue-'
 
 /** Minimum age of an orphaned file before it is deleted, in ms; a newer one may still be uploading. */
 const ORPHAN_MS = 3_600_000
@@ -53,6 +67,11 @@ export interface FilesOptions {
 export function createImportFiles({ dir, maxBytes, quotaBytes }: FilesOptions): ImportFiles {
   const file = (id: string) => join(dir, `${id}.csv`)
   const report = (id: string) => join(dir, `${id}.problems.csv`)
+  const items = (id: string) => join(dir, `${id}.items.ndjson`)
+  const codes = (id: string) => join(dir, `${id}.codes`)
+  /** The codes of the last completed job of a catalogue. */
+  const lastCodes = (target: string) =>
+    join(dir, `${LAST_CODES}${createHash('sha256').update(target).digest('hex')}.codes`)
   /**
    * Per user, the number of uploads in progress and the bytes they have written so far. Each upload adds the bytes that
    * were stored before it started.
@@ -94,6 +113,12 @@ export function createImportFiles({ dir, maxBytes, quotaBytes }: FilesOptions): 
   return {
     file,
     report,
+    results: (id) => ({ reportPath: report(id), itemsPath: items(id), codesPath: codes(id) }),
+
+    countMissing(id, target) {
+      const last = lastCodes(target)
+      return existsSync(last) && existsSync(codes(id)) ? countMissing(last, codes(id)) : undefined
+    },
 
     async keep(id, userId, stored, bytes) {
       let size = 0
@@ -133,27 +158,38 @@ export function createImportFiles({ dir, maxBytes, quotaBytes }: FilesOptions): 
       })
     },
 
+    async requireItems(id) {
+      const message = 'The checked items of this import are no longer on this server. Check the file again.'
+      await access(items(id)).catch(() => {
+        throw new ImportError(409, 'conflict', message)
+      })
+    },
+
     async requireReport(id) {
       await access(report(id)).catch(() => {
         throw new ImportError(404, 'not_found', 'The report of this import is not on this server.')
       })
     },
 
-    deleteFile: (id) => remove(file(id)),
+    async complete(id, target) {
+      await rename(codes(id), lastCodes(target)).catch(() => {})
+      await Promise.all([file(id), items(id)].map(remove))
+    },
 
     async deleteAll(id) {
-      await Promise.all([file(id), report(id)].map(remove))
+      await Promise.all([file(id), report(id), items(id), codes(id)].map(remove))
     },
 
     async deleteOrphans(jobIds) {
       for (const name of await readdir(dir).catch(() => [])) {
         const [id = ''] = name.split('.')
         const { mtimeMs } = (await stat(join(dir, name)).catch(() => null)) ?? { mtimeMs: Date.now() }
-        if (!jobIds.has(id) && Date.now() - mtimeMs > ORPHAN_MS) await remove(join(dir, name))
+        if (!jobIds.has(id) && !name.startsWith(LAST_CODES) && Date.now() - mtimeMs > ORPHAN_MS)
+          await remove(join(dir, name))
       }
     },
   }
 }
 
 /** Deletes a file if it exists. Failures are ignored: `deleteOrphans` tries again. */
-const remove = (path: string) => rm(path, { force: true }).catch(() => {})
+const remove = (path: string) => rm(path, { recursive: true, force: true }).catch(() => {})

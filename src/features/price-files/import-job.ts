@@ -1,18 +1,31 @@
 import * as z from 'zod'
 import type { Key } from '../../connect/store/store.ts'
+import { DECIMALS } from '../../tables/prices.ts'
+import type { Catalogue } from '../catalogues/contract.ts'
 import { FIELDS } from './columns.ts'
+import { QUESTIONS } from './layout.ts'
 
 /** The record format that this version of the app writes. */
-export const FORMAT = 3
+export const FORMAT = 4
 
 const count = z.number().int().nonnegative()
 const text = z.string().optional()
 const problemSchema = z.object({ line: count, reason: z.string(), cells: z.array(z.string()) })
 const columnsSchema = z.partialRecord(z.enum(FIELDS), count)
+const decimal = z.enum(DECIMALS)
+
+/** How a user chose to read a file (`Choices`). */
+export const choicesSchema = z.object({
+  columns: columnsSchema.optional(),
+  headingsLine: count.optional(),
+  sheet: z.string().optional(),
+  decimal: decimal.optional(),
+  gst: z.number().optional(),
+})
 
 /**
- * The stored record of an import. A job is uploaded, checked, reviewed by its user and sent. Its price file and problem
- * report are in the imports folder, named by the job's id.
+ * The stored record of an import. A job is uploaded, checked, reviewed by its user and sent. Its files are in the
+ * imports folder, named by the job's id.
  */
 export const jobSchema = z.object({
   format: z.literal(FORMAT),
@@ -30,14 +43,26 @@ export const jobSchema = z.object({
   createdAt: z.number(),
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),
+  /** What the user chose; null if everything is recognised. */
+  choices: choicesSchema.nullable(),
+  /** Identifies the headings as they were recognised, for which choices are remembered. */
+  layoutId: z.string().nullable(),
   headings: z.array(z.string()),
+  headingsLine: count,
+  sheet: z.string().nullable(),
+  sheets: z.array(z.string()),
   columns: columnsSchema,
-  /** User-facing reasons why the file cannot be sent with the chosen columns. */
+  decimal: decimal.nullable(),
+  gst: z.number(),
+  questions: z.array(z.enum(QUESTIONS)),
+  /** User-facing sentences that ask the questions. */
   mappingErrors: z.array(z.string()),
+  remarks: z.array(z.string()),
   /** Row counts of the check. */
   rows: count,
   validRows: count,
   invalidRows: count,
+  repeatedRows: count,
   /** The first rows, unparsed. */
   sample: z.array(z.array(z.string())),
   /** The first items, as they will be sent. */
@@ -56,10 +81,9 @@ export const jobSchema = z.object({
   progress: z
     .object({
       phase: z.enum(['starting', 'sending', 'processing']),
-      rows: count,
+      batchId: z.string().nullable(),
       sent: count,
       batches: count,
-      rejected: count,
       processed: z.number().nullable(),
       waiting: z.string().nullable(),
     })
@@ -68,6 +92,45 @@ export const jobSchema = z.object({
   failure: z.string().nullable(),
 })
 export type Job = z.infer<typeof jobSchema>
+
+/** A job whose file has been uploaded. */
+export function newJob({
+  catalogue,
+  ...upload
+}: Pick<Job, 'id' | 'userId' | 'bxcontext' | 'fileName' | 'bytes'> & { catalogue: Catalogue }): Job {
+  return {
+    ...upload,
+    format: FORMAT,
+    catalogueId: catalogue.id,
+    catalogueName: catalogue.name ?? catalogue.id,
+    batchId: upload.id,
+    state: 'checking',
+    createdAt: Date.now(),
+    startedAt: null,
+    endedAt: null,
+    choices: null,
+    layoutId: null,
+    headings: [],
+    headingsLine: 0,
+    sheet: null,
+    sheets: [],
+    columns: {},
+    decimal: null,
+    gst: 0,
+    questions: [],
+    mappingErrors: [],
+    remarks: [],
+    rows: 0,
+    validRows: 0,
+    invalidRows: 0,
+    repeatedRows: 0,
+    sample: [],
+    preview: [],
+    problems: [],
+    progress: null,
+    failure: null,
+  }
+}
 
 /** Parses a stored job of this or an earlier format; returns null if the format is unknown. */
 export function parseJob(value: string): Job | null {
@@ -79,32 +142,48 @@ export function parseJob(value: string): Job | null {
   }
 }
 
-/** Format 1 had no `format` and lacked some fields; format 2 used other names for some fields. */
+/**
+ * Format 1 had no `format` and lacked some fields, and format 2 used other names for some. Before format 4, the items
+ * were not written by the check: it has to be repeated.
+ */
 function migrate(record: Record<string, unknown>): unknown {
   if (record.format === FORMAT) return record
   const { context, doubts = [], good = 0, bad = 0, first = [], ...rest } = record
-  const defaults = {
+  const isChecked = ['ready', 'running', 'failed', 'stopped'].includes(String(record.state))
+  return {
     headings: [],
+    headingsLine: 1,
+    sheet: null,
+    sheets: [],
     columns: {},
+    decimal: null,
+    gst: 0,
+    questions: [],
+    mappingErrors: doubts,
+    remarks: [],
     sample: [],
     problems: [],
     rows: 0,
-    progress: null,
-    failure: null,
-  }
-  return {
-    ...defaults,
-    ...rest,
-    bxcontext: context,
-    mappingErrors: doubts,
     validRows: good,
     invalidRows: bad,
+    repeatedRows: 0,
     preview: first,
+    bxcontext: context,
+    failure: null,
+    ...rest,
+    choices: null,
+    layoutId: null,
+    progress: null,
+    ...(isChecked && { state: 'checking' }),
     format: FORMAT,
   }
 }
 
 export const JOB = 'import'
+/** The jobs that are being checked or sent, so that another process can take them over. */
+export const activeKey = (id: string): Key => ({ kind: ACTIVE_JOB, owner: ALL_USERS, id })
+export const ACTIVE_JOB = 'active-import'
+export const ALL_USERS = 'all'
 export const jobKey = (userId: string, id: string): Key => ({ kind: JOB, owner: userId, id })
 /** The lease held by the process that runs the job. */
 export const leaseKey = (userId: string, id: string): Key => ({ kind: 'import-lease', owner: userId, id })

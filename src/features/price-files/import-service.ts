@@ -5,15 +5,23 @@ import type { ConnectionRef, KeyValueStore } from '../../connect/index.ts'
 import type { TokenSource } from '../../connect/platform/token-source.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
-import type { Columns } from './columns.ts'
 import { ImportError, importNotFound, unreadableImport } from './errors.ts'
 import { createImportFiles } from './files.ts'
-import { FORMAT, JOB, type Job, jobKey, leaseKey, parseJob } from './import-job.ts'
-import type { Problem } from './items.ts'
+import {
+  ACTIVE_JOB,
+  ALL_USERS,
+  activeKey,
+  JOB,
+  type Job,
+  jobKey,
+  leaseKey,
+  newJob,
+  parseJob,
+} from './import-job.ts'
+import { createImportTasks } from './import-tasks.ts'
 import { createJobRunner, type JobTask } from './job-runner.ts'
-import { checkFile, readBatches } from './reader.ts'
-import { createReport } from './report.ts'
-import { runImport } from './run.ts'
+import type { Choices } from './layout.ts'
+import { createRememberedChoices } from './remembered-choices.ts'
 
 /** A job. `interrupted`: it should be running, but no process is working on it. */
 export type JobView = Job & { interrupted: boolean }
@@ -32,8 +40,11 @@ export interface ImportService {
   get(userId: string, id: string): Promise<JobView>
   /** Lists the jobs of a connection, newest first. */
   list(ref: ConnectionRef): Promise<JobView[]>
-  /** Sets the columns, or guesses them from the headings if omitted, and checks the file again. */
-  choose(userId: string, id: string, columns?: Columns): Promise<void>
+  /**
+   * Sets how to read the file, or recognises it if omitted, and checks it again. The choices are remembered for the next
+   * file of this connection with the same headings.
+   */
+  choose(userId: string, id: string, choices?: Choices): Promise<void>
   /** Starts sending, or resumes an interrupted, stopped or failed job. With `strict`, throws if any row has a problem. */
   start(userId: string, id: string, options?: { strict?: boolean }): Promise<void>
   /** Stops sending. Items already sent are kept, and the job can be started again. */
@@ -44,8 +55,10 @@ export interface ImportService {
   report(userId: string, id: string): Promise<string>
   /** Resolves when this process is not running the job, or after `ms` at the latest. */
   settled(id: string, ms: number): Promise<void>
-  /** Resumes every interrupted job whose file is on this machine. Called at startup. */
+  /** Resumes every interrupted job whose file is on this machine, and deletes files without a job. Called at startup. */
   resume(): Promise<void>
+  /** Takes over the jobs of processes that have died. Called every few seconds. */
+  takeOver(): Promise<void>
   /** Stops the jobs of this process; they can be resumed later. */
   close(): Promise<void>
 }
@@ -64,8 +77,6 @@ export interface ImportServiceOptions {
   log: Logger
 }
 
-/** Problem rows stored in the job; the report has more. */
-const MAX_STORED_PROBLEMS = 100
 /** Finished jobs kept per user. */
 const MAX_FINISHED_JOBS = 20
 /** Jobs that one user may have in progress. */
@@ -75,7 +86,13 @@ const MAX_RUNNING = 5
 export function createImportService(options: ImportServiceOptions): ImportService {
   const { store, catalogueImports, source, log } = options
   const files = createImportFiles(options)
-  const runner = createJobRunner({ store, log, onCompleted: files.deleteFile })
+  const remembered = createRememberedChoices(store)
+  const tasks = createImportTasks({ files, remembered, catalogueImports, source })
+  const runner = createJobRunner({
+    store,
+    log,
+    onCompleted: ({ id, catalogueId, bxcontext }) => files.complete(id, `${bxcontext} ${catalogueId}`),
+  })
 
   async function read(userId: string, id: string): Promise<{ job: Job; value: string }> {
     const value = await store.get(jobKey(userId, id))
@@ -110,6 +127,7 @@ export function createImportService(options: ImportServiceOptions): ImportServic
       if (!from.includes(job.state) && !shouldRun(job)) throw invalidState(job)
       const next = { ...job, ...change(job) }
       const record = JSON.stringify(next)
+      await runner.markActive(job)
       if (!(await store.compareAndSet(jobKey(userId, id), value, record))) throw invalidState(job)
       runner.run(next, record, leaseToken, task(next))
     } catch (error) {
@@ -118,38 +136,22 @@ export function createImportService(options: ImportServiceOptions): ImportServic
     }
   }
 
-  const checkTask =
-    (job: Job, columns?: Columns): JobTask =>
-    async (_save, signal) => {
-      const report = createReport(files.report(job.id))
-      const problems: Job['problems'] = []
-      const result = await checkFile(files.file(job.id), {
-        ...(columns && { columns }),
-        signal,
-        onProblem: (problem, headings) => {
-          if (problems.length < MAX_STORED_PROBLEMS) problems.push(truncateProblem(problem))
-          return report.add(problem, headings)
-        },
-      }).finally(() => report.end())
-      return { ...result, problems, state: 'ready', failure: null }
+  /** Runs a job that should be running, if no process does and its file is on this machine. */
+  async function resumeJob(userId: string, id: string): Promise<void> {
+    if (runner.isRunning(id) || !files.has(id)) return
+    const leaseToken = await runner.acquireLease(userId, id, 1)
+    if (!leaseToken) return
+    // Read now that the lease is held: a list may be out of date.
+    const value = await store.get(jobKey(userId, id))
+    const job = value && parseJob(value)
+    if (!job || !shouldRun(job)) {
+      await runner.releaseLease(userId, id, leaseToken)
+      await store.delete(activeKey(id))
+      return
     }
-
-  const sendTask =
-    (job: Job): JobTask =>
-    async (save, signal) => {
-      const outcome = await runImport({
-        catalogueImports,
-        source: source({ userId: job.userId, bxcontext: job.bxcontext }),
-        signal,
-        catalogueId: job.catalogueId,
-        batchId: job.batchId,
-        batches: readBatches(files.file(job.id), { columns: job.columns, signal }),
-        onProgress: (progress) => save({ progress: { ...progress } }),
-      })
-      if (outcome.sent !== job.validRows)
-        throw new ImportError(409, 'conflict', 'The file has changed since it was checked. Upload it again.')
-      return { state: 'completed', failure: null }
-    }
+    log.info({ importId: id }, 'import resumed')
+    runner.run(job, value, leaseToken, job.state === 'running' ? tasks.send(job) : tasks.check(job))
+  }
 
   async function deleteJob(userId: string, id: string): Promise<void> {
     await store.delete(jobKey(userId, id))
@@ -182,8 +184,9 @@ export function createImportService(options: ImportServiceOptions): ImportServic
       try {
         const leaseToken = await runner.acquireLease(userId, id)
         const record = JSON.stringify(job)
+        await runner.markActive(job)
         await store.set(jobKey(userId, id), record)
-        if (leaseToken) runner.run(job, record, leaseToken, checkTask(job))
+        if (leaseToken) runner.run(job, record, leaseToken, tasks.check(job))
       } catch (error) {
         await deleteJob(userId, id).catch(() => {})
         throw error
@@ -198,14 +201,16 @@ export function createImportService(options: ImportServiceOptions): ImportServic
     list: async ({ userId, bxcontext }) =>
       Promise.all((await listAll(userId)).filter((job) => job.bxcontext === bxcontext).map(view)),
 
-    async choose(userId, id, columns) {
+    async choose(userId, id, choices) {
       await files.requireFile(id)
-      const toChecking = (): Partial<Job> => ({ state: 'checking', columns: columns ?? {} })
-      await startTask(userId, id, ['ready', 'unreadable'], toChecking, (job) => checkTask(job, columns))
+      const { job } = await read(userId, id)
+      if (!choices && job.layoutId) await remembered.forget(job, job.layoutId)
+      const toChecking = (): Partial<Job> => ({ state: 'checking', choices: choices ?? null, progress: null })
+      await startTask(userId, id, ['ready', 'unreadable'], toChecking, tasks.check)
     },
 
     async start(userId, id, { strict = false } = {}) {
-      await files.requireFile(id)
+      if ((await read(userId, id)).job.mappingErrors.length === 0) await files.requireItems(id)
       const toRunning = ({ state, mappingErrors, validRows, invalidRows }: Job): Partial<Job> => {
         if (state === 'checking') throw new ImportError(409, 'conflict', 'The file must be checked first.')
         if (mappingErrors.length > 0) throw new ImportError(400, 'invalid_input', mappingErrors.join(' '))
@@ -216,9 +221,9 @@ export function createImportService(options: ImportServiceOptions): ImportServic
             'invalid_input',
             `${invalidRows} rows have problems, so nothing was sent.`,
           )
-        return { state: 'running', startedAt: Date.now(), endedAt: null, failure: null, progress: null }
+        return { state: 'running', startedAt: Date.now(), endedAt: null, failure: null }
       }
-      await startTask(userId, id, ['ready', 'failed', 'stopped'], toRunning, sendTask)
+      await startTask(userId, id, ['ready', 'failed', 'stopped'], toRunning, tasks.send)
     },
 
     async stop(userId, id) {
@@ -251,21 +256,14 @@ export function createImportService(options: ImportServiceOptions): ImportServic
       const jobIds = new Set<string>()
       for await (const { key } of store.scan(JOB)) {
         jobIds.add(key.id)
-        if (runner.isRunning(key.id) || !files.has(key.id)) continue
-        const leaseToken = await runner.acquireLease(key.owner, key.id, 1)
-        if (!leaseToken) continue
-        // Read again now that the lease is held: the scan may be out of date.
-        const value = await store.get(key)
-        const job = value && parseJob(value)
-        if (!job || !shouldRun(job)) {
-          await runner.releaseLease(key.owner, key.id, leaseToken)
-          continue
-        }
-        log.info({ importId: job.id }, 'import resumed')
-        const columns = Object.keys(job.columns).length > 0 ? job.columns : undefined
-        runner.run(job, value, leaseToken, job.state === 'running' ? sendTask(job) : checkTask(job, columns))
+        await resumeJob(key.owner, key.id)
       }
       await files.deleteOrphans(jobIds)
+    },
+
+    async takeOver() {
+      for (const { key, value: userId } of await store.list(ACTIVE_JOB, ALL_USERS))
+        await resumeJob(userId, key.id)
     },
 
     async settled(id, ms) {
@@ -279,38 +277,5 @@ export function createImportService(options: ImportServiceOptions): ImportServic
   }
 }
 
-function newJob({
-  catalogue,
-  ...upload
-}: Pick<Job, 'id' | 'userId' | 'bxcontext' | 'fileName' | 'bytes'> & { catalogue: Catalogue }): Job {
-  return {
-    ...upload,
-    format: FORMAT,
-    catalogueId: catalogue.id,
-    catalogueName: catalogue.name ?? catalogue.id,
-    batchId: upload.id,
-    state: 'checking',
-    createdAt: Date.now(),
-    startedAt: null,
-    endedAt: null,
-    headings: [],
-    columns: {},
-    mappingErrors: [],
-    rows: 0,
-    validRows: 0,
-    invalidRows: 0,
-    sample: [],
-    preview: [],
-    problems: [],
-    progress: null,
-    failure: null,
-  }
-}
-
 const invalidState = ({ state }: Job) =>
   new ImportError(409, 'conflict', `This is not possible while the import is ${state}.`)
-
-/** Truncates a problem for display on a page. */
-function truncateProblem({ line, reason, cells }: Problem): Problem {
-  return { line, reason, cells: cells.slice(0, 8).map((cell) => cell.slice(0, 60)) }
-}

@@ -35,7 +35,7 @@ export const priceFiles: Feature<PriceFilesSettings> = {
         sections,
       }),
       sections: [importSection(imports)],
-      start: () => resumeImports(imports, store, shutdownSignal, log),
+      start: () => void resumeImports(imports, shutdownSignal, log),
       close: imports.close,
     }
   },

@@ -1,7 +1,7 @@
-import type { Row } from '../../csv/rows.ts'
+import { createPriceReader, type Decimal, isSpreadsheetError, shorten } from '../../tables/prices.ts'
+import type { Row } from '../../tables/table.ts'
 import { type Columns, FIELDS } from './columns.ts'
 import { ITEM_LIMITS, type Item } from './contract.ts'
-import { createSeenCodes } from './seen-codes.ts'
 
 /** A rejected row. */
 export interface Problem {
@@ -13,34 +13,33 @@ export interface Problem {
   cells: string[]
 }
 
-export interface ItemReader {
-  /** Converts a row to an item, or returns the problem that prevents it. */
-  read(row: Row): Item | Problem
-}
-
-/** Maximum length of a cell in a report, in characters. */
-const MAX_CELL_LENGTH = 200
-/**
- * First characters that make a spreadsheet treat text as a formula (OWASP, CSV injection), including full-width forms.
- */
-const FORMULA = /^[=+\-@\t\r＝＋－＠]/
-
 export function isProblem(result: Item | Problem): result is Problem {
   return 'reason' in result
 }
 
-/**
- * Converts rows to items. Validates each cell and rejects duplicate codes (the first row with a code wins).
- * `expected` is the estimated number of rows, which sizes the table of codes.
- */
-export function createItemReader(
-  { headings, delimiter }: { headings: readonly string[]; delimiter: string },
-  columns: Columns,
-  expected?: number,
-): ItemReader {
-  // Locales that use a decimal comma separate CSV cells with semicolons.
-  const parsePrice = delimiter === ';' ? parsePriceWithComma : parsePriceWithPoint
-  const seen = createSeenCodes(expected)
+export interface ItemReaderOptions {
+  headings: readonly string[]
+  columns: Columns
+  /** Separates the cells of text; needed to recognise an unclosed quote. */
+  delimiter?: string | undefined
+  /** The decimal sign of the prices, if it is known. */
+  decimal?: Decimal | undefined
+  /** The tax that the prices include, in percent; it is removed. */
+  gst: number
+}
+
+/** Converts rows to items. */
+export interface ItemReader {
+  /** Converts a row to an item, or returns the problem that prevents it. */
+  read(row: Row): Item | Problem
+  /** What the decimal sign of the prices can be told from. */
+  readonly found: ReturnType<typeof createPriceReader>['found']
+}
+
+/** Creates a reader that validates each cell. */
+export function createItemReader(options: ItemReaderOptions): ItemReader {
+  const { headings, columns, delimiter, decimal, gst } = options
+  const prices = createPriceReader(decimal)
   const mapped = FIELDS.flatMap((field) => {
     const column = columns[field]
     return column === undefined ? [] : [{ field, column }]
@@ -57,26 +56,28 @@ export function createItemReader(
       const cell = cells[index] ?? ''
       if (!cell.includes('\n') && !cell.includes('\r')) continue
       const lines = cell.split(/\r\n|\n|\r/)
-      const row = [...cells.slice(0, index), ...(lines[0] ?? '').split(delimiter)]
+      const row = [...cells.slice(0, index), ...(lines[0] ?? '').split(delimiter ?? ',')]
       const price = row[columns.price ?? -1]?.trim() ?? ''
-      if (row.length === headings.length && typeof parsePrice(price) === 'number')
+      const isRow = row.length === headings.length || cells.length < headings.length
+      if (isRow && typeof createPriceReader(decimal ?? 'point').read(price) === 'number')
         return `a quote is not closed: one cell contains ${lines.length} lines that look like rows.`
     }
     return undefined
   }
 
   return {
-    read({ line, cells }) {
-      const problem = (reason: string): Problem => ({ line, reason, cells: cells.slice(0, 50).map(truncate) })
-      const rowProblem = shapeProblem(cells, headings) ?? unclosedQuote(cells)
+    found: prices.found,
+    read({ line, cells, numbers }) {
+      const problem = (reason: string): Problem => toProblem(line, reason, cells)
+      const rowProblem = shapeProblem(cells, headings) ?? (delimiter ? unclosedQuote(cells) : undefined)
       if (rowProblem) return problem(rowProblem)
       const item: Item = { code: '', price: 0 }
       for (const { field, column } of mapped) {
-        const cell = (cells[column] ?? '').trim()
+        const cell = textOf(cells[column])
         if (field === 'price') {
-          const price = parsePrice(cell)
+          const price = prices.read(cell, numbers?.[column])
           if (typeof price === 'string') return problem(price)
-          item.price = price
+          item.price = gst === 0 ? price : withoutTax(price, gst)
           continue
         }
         if (cell === '') continue
@@ -84,25 +85,36 @@ export function createItemReader(
         if (reason) return problem(reason)
         item[field] = cell
       }
-      if (item.code === '') return problem('the code is missing.')
-      const earlier = seen.add(item.code, line)
-      if (earlier !== undefined)
-        return problem(`the code "${truncate(item.code)}" already occurs on line ${earlier}, which is used.`)
-      return item
+      return item.code === '' ? problem('the code is missing.') : item
     },
   }
 }
 
-/** Checks that a row has the right number of cells and does not repeat the headings. */
+/** A problem with a row, for display. */
+export const toProblem = (line: number, reason: string, cells: readonly string[]): Problem => ({
+  line,
+  reason,
+  cells: cells.slice(0, 50).map((cell) => shorten(cell)),
+})
+
+/** The text of a cell. `="00123"` is how a spreadsheet is made to keep the zeros of 00123. */
+function textOf(cell = ''): string {
+  const text = cell.trim()
+  return text.startsWith('="') && text.endsWith('"') && text.length > 2 ? text.slice(2, -1) : text
+}
+
+/** To a hundredth of a cent, so that the price with tax is the same again to the cent. */
+const withoutTax = (price: number, gst: number) => Math.round((price / (1 + gst / 100)) * 10_000) / 10_000
+
+/** Checks that a row has no cells without a heading, and does not repeat the headings. */
 function shapeProblem(cells: string[], headings: readonly string[]): string | undefined {
   const { length } = headings
-  if (cells.length < length) return `it has ${cells.length} cells instead of ${length}.`
   if (cells.length > length && cells.slice(length).some((cell) => cell.trim() !== ''))
     return `it has ${cells.length} cells instead of ${length}; a cell may need quotes.`
   // Compare one cell first: it rules out nearly every row.
   if (
     cells[0]?.trim() === headings[0] &&
-    headings.every((heading, index) => cells[index]?.trim() === heading)
+    headings.every((heading, index) => (cells[index] ?? '').replace(/\s+/g, ' ').trim() === heading)
   )
     return 'this row repeats the headings.'
   return undefined
@@ -111,74 +123,21 @@ function shapeProblem(cells: string[], headings: readonly string[]): string | un
 function textProblem(field: string, cell: string): string | undefined {
   const max = field === 'code' ? ITEM_LIMITS.code : ITEM_LIMITS.text
   if (cell.length > max) return `the ${field} has ${cell.length} characters; the maximum is ${max}.`
-  const first = cell.charCodeAt(0)
-  // Nearly every cell starts with a letter or digit, and checking for that is faster than the regular expression.
-  if (first < 0x30 || first > 0x7a || first === 0x3d || first === 0x40) {
-    if (FORMULA.test(cell))
-      return `the ${field} starts with "${cell[0]}", which spreadsheets treat as a formula; start it with a letter or digit.`
-  }
-  if (field === 'code' ? /[\p{Cc}\p{Cf}]/u.test(cell) : UNPRINTABLE.test(cell))
-    return `the ${field} contains a line break or an invisible character.`
+  if (cell.startsWith('#') && isSpreadsheetError(cell))
+    return `the ${field} is an error of a spreadsheet formula ("${shorten(cell)}").`
+  if (field === 'code') return codeProblem(cell)
+  if (UNPRINTABLE.test(cell)) return `the ${field} contains a line break or an invisible character.`
+  return undefined
+}
+
+function codeProblem(code: string): string | undefined {
+  if (/[\p{Cc}\p{Cf}]/u.test(code)) return 'the code contains a line break or an invisible character.'
+  if (/^\d(\.\d+)?E\+\d{1,3}$/i.test(code))
+    return `the code "${code}" was shortened by a spreadsheet, so its last digits are lost. Format the column as text and export it again.`
+  if (/^(sub|grand )?totals?:?$/i.test(code))
+    return `"${code}" looks like the sum of a list, not like an item.`
   return undefined
 }
 
 /** Control characters other than tabs and line breaks, and characters that change the text direction. */
 const UNPRINTABLE = /[^\P{Cc}\t\n\r]|\p{Bidi_Control}/u
-
-const POINT = /^\d{0,10}\.?\d{1,10}$/
-const POINT_THOUSANDS = /^[1-9]\d{0,2}(,\d{3})+(\.\d{1,10})?$/
-const COMMA = /^\d{1,10},\d{1,10}$/
-const COMMA_THOUSANDS = /^[1-9]\d{0,2}(\.\d{3})+(,\d{1,10})?$/
-const fromCommaFormat = (text: string) => Number(text.replaceAll('.', '').replace(',', '.'))
-
-/** Returns a price without its currency sign, or the problem with it. */
-function parseDigits(cell: string): { digits: string } | string {
-  if (cell === '') return 'the price is missing.'
-  if (/^\$?\s*[-−(]|-$/.test(cell)) return 'the price is negative.'
-  return { digits: cell.replace(/^\$\s*/, '') }
-}
-
-/**
- * Parses a price in dollars: `1234.5`, `$1,234.50`. A comma before exactly three digits separates thousands; before one
- * or two digits, or after a zero, it is the decimal separator. Returns the problem if the price is invalid.
- */
-function parsePriceWithPoint(cell: string): number | string {
-  if (POINT.test(cell)) return checkRange(Number(cell))
-  const parsed = parseDigits(cell)
-  if (typeof parsed === 'string') return parsed
-  const { digits } = parsed
-  if (POINT.test(digits)) return checkRange(Number(digits))
-  if (POINT_THOUSANDS.test(digits)) return checkRange(Number(digits.replaceAll(',', '')))
-  if (/^\d+,\d{1,2}$|^0,\d{1,10}$/.test(digits) || (COMMA_THOUSANDS.test(digits) && digits.includes(',')))
-    return checkRange(fromCommaFormat(digits))
-  return unknownFormat(cell, '1234.50')
-}
-
-/** Parses a price with a decimal comma: `1234,5`, `1.234,50`. Returns the problem if it is invalid or ambiguous. */
-function parsePriceWithComma(cell: string): number | string {
-  const parsed = parseDigits(cell)
-  if (typeof parsed === 'string') return parsed
-  const { digits } = parsed
-  if (/^[1-9]\d{0,2}\.\d{3}$/.test(digits))
-    return `the price "${truncate(cell)}" could mean ${digits.replace('.', '')} or ${digits.replace('.', ',')}; write it with two decimals.`
-  if (COMMA.test(digits) || COMMA_THOUSANDS.test(digits)) return checkRange(fromCommaFormat(digits))
-  if (POINT.test(digits)) return checkRange(Number(digits))
-  if (POINT_THOUSANDS.test(digits) && digits.includes('.'))
-    return checkRange(Number(digits.replaceAll(',', '')))
-  return unknownFormat(cell, '1234,50')
-}
-
-function unknownFormat(cell: string, example: string): string {
-  return `the price "${truncate(cell)}" is invalid; write it as ${example}.`
-}
-
-function checkRange(price: number): number | string {
-  return price <= ITEM_LIMITS.price ? price : 'the price exceeds one billion dollars.'
-}
-
-/** Truncates a cell for a report or page. */
-function truncate(cell: string): string {
-  if (cell.length <= MAX_CELL_LENGTH) return cell
-  // Copy the text: a slice would keep the whole cell in memory.
-  return `${Buffer.from(cell.slice(0, MAX_CELL_LENGTH)).toString()}… (${cell.length} characters)`
-}

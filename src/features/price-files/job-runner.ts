@@ -3,13 +3,21 @@ import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { PlatformError } from '../../connect/platform/errors.ts'
 import { type KeyValueStore, StoreUnavailableError } from '../../connect/store/store.ts'
-import { UnreadableFileError } from '../../csv/encoding.ts'
+import { UnreadableFileError } from '../../tables/errors.ts'
 import { ImportError } from './errors.ts'
 import { createFairLimiter } from './fair-limiter.ts'
-import { type Job, jobKey, leaseKey } from './import-job.ts'
+import { activeKey, type Job, jobKey, leaseKey } from './import-job.ts'
 
-/** The work of a job. Saves its progress and resolves to the final changes. Throws the signal's reason if aborted. */
-export type JobTask = (save: (change: Partial<Job>) => void, signal: AbortSignal) => Promise<Partial<Job>>
+/** Keeps the record of a running job up to date. */
+export interface JobRecord {
+  /** Changes the record, which is written with the next heartbeat. */
+  update(change: Partial<Job>): void
+  /** Writes the record now. Throws `StoreUnavailableError`. */
+  save(): Promise<void>
+}
+
+/** The work of a job. Resolves to the final changes. Throws the signal's reason if aborted. */
+export type JobTask = (record: JobRecord, signal: AbortSignal) => Promise<Partial<Job>>
 
 /** Runs jobs in the background. A lease ensures that only one process runs a job at a time. */
 export interface JobRunner {
@@ -24,6 +32,8 @@ export interface JobRunner {
    * job. `stored` is the exact text of the stored record, needed for compare-and-set.
    */
   run(job: Job, stored: string, leaseToken: string, task: JobTask): void
+  /** Marks a job as active before it is run, so that another process takes it over if this one dies. */
+  markActive(job: Pick<Job, 'userId' | 'id'>): Promise<void>
   isRunning(id: string): boolean
   /** Resolves when the job finishes in this process; undefined if it is not running here. */
   settled(id: string): Promise<void> | undefined
@@ -35,7 +45,7 @@ export interface JobRunnerOptions {
   store: KeyValueStore
   log: Logger
   /** Called when a job has completed. */
-  onCompleted(id: string): Promise<void>
+  onCompleted(job: Job): Promise<void>
 }
 
 /** This process is shutting down, or the job was changed elsewhere. */
@@ -78,8 +88,15 @@ export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): 
     let current = job
     /** A value whose write failed, but which the store may have saved. */
     let unconfirmed: string | null = null
-    const save = (change: Partial<Job>) => {
+    const update = (change: Partial<Job>) => {
       current = { ...current, ...change }
+    }
+    /** The last write; each waits for the one before. */
+    let writing = Promise.resolve()
+    const save = () => {
+      const written = writing.then(write)
+      writing = written.catch(() => {})
+      return written
     }
     async function write(): Promise<void> {
       const value = JSON.stringify(current)
@@ -99,29 +116,33 @@ export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): 
       }
     }
     async function renew(): Promise<void> {
-      const renewed = await store.compareAndSet(lease, leaseToken, leaseToken, LEASE_MS)
       // The lease may have expired while the store was unreachable.
-      if (!renewed) await store.compareAndSet(lease, null, leaseToken, LEASE_MS)
+      const held =
+        (await store.compareAndSet(lease, leaseToken, leaseToken, LEASE_MS)) ||
+        (await store.compareAndSet(lease, null, leaseToken, LEASE_MS))
+      if (!held) changedElsewhere.abort(new InterruptedError())
     }
 
     async function work(): Promise<void> {
-      let writing = Promise.resolve()
+      let renewing = Promise.resolve()
       const heartbeat = setInterval(() => {
-        writing = writing.then(write).then(renew, () => {
-          // If the store is unreachable, the next heartbeat tries again.
-        })
+        // If the store is unreachable, the next heartbeat tries again.
+        renewing = save()
+          .then(renew, () => {})
+          .catch(() => {})
       }, HEARTBEAT_MS)
       const runInTurn = job.state === 'checking' ? runCheck : runImport
-      const result = await runInTurn(userId, () => task(save, signal), signal)
+      const result = await runInTurn(userId, () => task({ update, save }, signal), signal)
         .catch((error: unknown) => (signal.aborted ? null : failedState(job, error)))
         .finally(() => clearInterval(heartbeat))
-      await writing.catch(() => {})
+      await renewing
       if (signal.aborted || !result) return
-      save({ ...result, endedAt: Date.now() })
-      await persist(write)
+      update({ ...result, endedAt: Date.now() })
+      await persist(save)
+      await store.delete(activeKey(id)).catch(() => {})
       if (signal.aborted) return
       log.info({ importId: id, state: current.state }, 'import')
-      if (current.state === 'completed') await onCompleted(id)
+      if (current.state === 'completed') await onCompleted(current)
     }
 
     // If the store fails here, the lease expires and the job can be resumed.
@@ -149,10 +170,10 @@ export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): 
   }
 
   /** Saves the final state of a job. Retries for up to a minute if the store is unreachable. */
-  async function persist(write: () => Promise<void>): Promise<void> {
+  async function persist(save: () => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await write()
+        return await save()
       } catch (error) {
         if (!(error instanceof StoreUnavailableError) || attempt === 60 || closing.signal.aborted) throw error
         await setTimeout(1000)
@@ -164,6 +185,7 @@ export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): 
     acquireLease,
     releaseLease,
     run,
+    markActive: ({ userId, id }) => store.set(activeKey(id), userId),
     isRunning: (id) => running.has(id),
     settled: (id) => running.get(id),
     async close() {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { DECIMALS } from '../../tables/prices.ts'
 import type { Operation } from '../../web/openapi.ts'
 import { FIELDS } from './columns.ts'
 import { jobSchema } from './import-job.ts'
@@ -21,7 +22,8 @@ export const operations: readonly Operation[] = [
   {
     method: 'post',
     path: '/connections/:bxcontext/catalogues/:id/imports',
-    summary: 'Upload a price file (text/csv, or a form with the field `file`) and check it',
+    summary:
+      'Upload a price file (CSV, TSV or XLSX as the body, or a form with the field `file`) and check it',
     body: z.string(),
     bodyType: 'text/csv',
     status: 201,
@@ -54,8 +56,15 @@ export const operations: readonly Operation[] = [
   {
     method: 'post',
     path: `${path}/columns`,
-    summary: 'Set the columns (zero-based) and check the file again',
-    body: z.partialRecord(z.enum(FIELDS), z.number().int().min(0)),
+    summary:
+      'Set how to read the file (columns are zero-based) and check it again; nothing recognises everything',
+    body: z.object({
+      ...Object.fromEntries(FIELDS.map((field) => [field, z.number().int().min(0).optional()])),
+      headingsLine: z.number().int().min(0).optional(),
+      sheet: z.string().optional(),
+      decimal: z.enum(DECIMALS).optional(),
+      gst: z.number().min(0).lt(100).optional(),
+    }),
     response: importViewSchema,
     errors: [...errors, 'invalid_input'],
   },

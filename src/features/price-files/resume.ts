@@ -1,31 +1,29 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { KeyValueStore } from '../../connect/store/store.ts'
 import type { ImportService } from './import-service.ts'
 
-/** Delay after which the leases of a killed process have expired, in ms. */
-const LEASES_EXPIRED_MS = 12_000
-const RETRY_MS = 5_000
+/** How often jobs of processes that have died are looked for, in ms. Their leases last 10 s. */
+const TAKE_OVER_MS = 8_000
 
 /**
- * Resumes the imports of an earlier process: immediately after a clean shutdown, or once the leases have expired if the
- * process was killed. Retries in the background until the store is reachable.
+ * Resumes the imports of an earlier process, and then takes over those of processes that die, within 20 s. Retries while
+ * the store is unreachable. Resolves when the app shuts down.
  */
-export function resumeImports(
+export async function resumeImports(
   imports: ImportService,
-  store: KeyValueStore,
   shutdownSignal: AbortSignal,
   log: Logger,
-): void {
-  const resume = async () => {
+): Promise<void> {
+  let hasResumed = false
+  while (!shutdownSignal.aborted) {
     try {
-      await store.ping()
-      await imports.resume()
+      if (hasResumed) await imports.takeOver()
+      else await imports.resume()
+      hasResumed = true
     } catch (error) {
       if (shutdownSignal.aborted) return
       log.warn({ code: (error as { code?: unknown }).code }, 'imports could not be resumed; retrying')
-      setTimeout(resume, RETRY_MS).unref()
     }
+    await pause(TAKE_OVER_MS, undefined, { signal: shutdownSignal, ref: false }).catch(() => {})
   }
-  void resume()
-  setTimeout(resume, LEASES_EXPIRED_MS).unref()
 }

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { PlatformUnavailableError } from '../../connect/platform/errors.ts'
+import { StoreUnavailableError } from '../../connect/store/store.ts'
 
 export interface RetryOptions {
   /** How long to keep retrying, in ms; 5 minutes by default. */
@@ -14,9 +15,9 @@ export interface RetryOptions {
 const MAX_PAUSE_MS = 30_000
 
 /**
- * Retries idempotent work while the platform is unavailable, with exponential backoff and jitter, honouring
- * `Retry-After`. Throws `PlatformUnavailableError` on timeout, any other error of `work`, and the signal's reason if
- * aborted.
+ * Retries idempotent work while the platform or the store is unavailable, with exponential backoff and jitter, honouring
+ * `Retry-After`. Throws `PlatformUnavailableError` and `StoreUnavailableError` on timeout, any other error of `work`, and
+ * the signal's reason if aborted.
  */
 export async function retry<T>(
   work: () => Promise<T>,
@@ -28,7 +29,8 @@ export async function retry<T>(
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof PlatformUnavailableError)) throw error
+      const isOutage = error instanceof PlatformUnavailableError || error instanceof StoreUnavailableError
+      if (!isOutage) throw error
       const wait = Math.max(pause * (0.5 + Math.random() / 2), error.retryAfterMs ?? 0)
       if (performance.now() + wait > deadline) throw error
       onWait?.(error.reason ?? error.message)

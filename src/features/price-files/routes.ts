@@ -4,14 +4,15 @@ import { type Request, Router } from 'express'
 import type { Vault } from '../../connect/vault/vault.ts'
 import { UPLOAD_MS } from '../../web/body-deadline.ts'
 import { connectionRef } from '../../web/connections.ts'
-import { badInput, rejectForm } from '../../web/errors.ts'
+import { rejectForm } from '../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import { sendChanges } from '../../web/sse.ts'
 import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { cataloguePage } from '../catalogues/page.ts'
 import type { FeatureContext, PageSection } from '../feature.ts'
-import { type Columns, FIELDS, REQUIRED } from './columns.ts'
+import { readChoices } from './choices.ts'
+import { FIELDS, REQUIRED } from './columns.ts'
 import { importNotFound } from './errors.ts'
 import type { ImportService, JobView } from './import-service.ts'
 import { receiveUpload } from './upload.ts'
@@ -53,7 +54,7 @@ export function importRoutes(options: ImportRoutesOptions): Router {
     .use(jobPages(options))
     .post(`${JOB_PATH}/columns`, async (req, res) => {
       const { userId, job } = await jobOf(req)
-      await imports.choose(userId, job.id, readColumns(req.body, job.headings.length))
+      await imports.choose(userId, job.id, readChoices(req.body, job))
       await imports.settled(job.id, CHECK_MS)
       await sendResultOrRedirect(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
     })
@@ -197,22 +198,4 @@ function estimateRate(
   const itemsPerSecond = sent > 0 && seconds > 0.5 ? Math.round(sent / seconds) : null
   const sending = state === 'running' && progress?.phase === 'sending' && itemsPerSecond
   return { itemsPerSecond, secondsLeft: sending ? Math.ceil((validRows - sent) / itemsPerSecond) : null }
-}
-
-/** Reads zero-based columns from a form or JSON; an empty value means no column. Throws `invalid_input` (400). */
-function readColumns(body: unknown, width: number): Columns | undefined {
-  const given = (body ?? {}) as Record<string, unknown>
-  const columns: Columns = {}
-  let any = false
-  for (const field of FIELDS) {
-    const value = given[field]
-    if (value === undefined) continue
-    any = true
-    if (value === '' || value === null) continue
-    const column = typeof value === 'number' ? value : Number(value)
-    if (!Number.isInteger(column) || column < 0 || column >= width)
-      throw badInput(field, 'choose one of the columns')
-    columns[field] = column
-  }
-  return any ? columns : undefined
 }

@@ -1,25 +1,26 @@
 import type { TokenSource } from '../../connect/platform/token-source.ts'
 import type { Batch } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
-import type { ImportJob } from './contract.ts'
+import { COMPLETED_STATES, FAILED_STATES, type ImportJob } from './contract.ts'
 import { ImportFailedError } from './errors.ts'
 import { retry, sleep } from './retry.ts'
 
 export interface Progress {
   phase: 'starting' | 'sending' | 'processing'
-  /** Rows read so far. */
-  rows: number
+  /** The platform's import that the batches go into; null before it is started. */
+  batchId: string | null
   /** Items accepted by the platform. */
   sent: number
-  /** Uploads accepted by the platform. */
+  /** Uploads accepted by the platform, in the order of the file. */
   batches: number
-  /** Rows rejected by the check. */
-  rejected: number
   /** The platform's count of processed items; null if not reported. */
   processed: number | null
   /** User-facing reason why the import is waiting; null if it is not. */
   waiting: string | null
 }
+
+/** Where an interrupted import resumes: what the platform has accepted into one of its imports. */
+export type Accepted = Pick<Progress, 'batchId' | 'sent' | 'batches'>
 
 export interface ImportOptions {
   catalogueImports: CatalogueImports
@@ -30,12 +31,16 @@ export interface ImportOptions {
    * new one is started with the id `<id>.2`, and so on.
    */
   batchId: string
-  batches: AsyncIterable<Batch>
+  /** Returns the batches without the first `skip`, for example by `readBatches`. */
+  batches(skip: number): AsyncIterable<Batch>
+  /** What an earlier run has sent. It counts only if the platform still has that import. */
+  accepted?: Accepted | null | undefined
+  /** Called with every change. */
   onProgress?(progress: Readonly<Progress>): void
+  /** Saves the progress after each batch, so that an interrupted import resumes with the next one. */
+  save?(progress: Readonly<Progress>): Promise<void>
   /** Stops the import between two requests; it can be resumed. */
   signal?: AbortSignal
-  /** Maximum number of concurrent uploads; 12 by default. */
-  inFlight?: number
   /** How long to retry a request, in ms; 5 minutes by default. */
   retryTimeoutMs?: number
   /** How long to wait for completion after the last upload, in ms; 1 hour by default. */
@@ -46,29 +51,32 @@ export interface ImportOptions {
 
 /** The result of a completed import. */
 export interface ImportResult {
-  rows: number
   sent: number
   batches: number
-  rejected: number
   /** The job in its final state. */
   job: ImportJob
 }
 
 const MAX_POLL_MS = 10_000
+/**
+ * How long a batch may be unanswered before the next one is sent too, in ms. A platform that answers sooner gets one at
+ * a time, so that at most one is sent again after a crash; a slower one does not keep the rate limit from being used.
+ */
+const OVERLAP_MS = 250
+const MAX_IN_FLIGHT = 12
 
 /**
- * Imports a price file (specification 4.4): starts a job, uploads the batches, several in parallel and with retries,
- * and polls the job with increasing pauses until the platform reports it as completed.
+ * Imports a price file (specification 4.4): starts a job, uploads the batches in order and with retries, and polls the
+ * job with increasing pauses until the platform reports it as completed.
  * Throws `ImportFailedError`, the errors of calls whose retries have timed out, the errors of `batches`, and the
  * signal's reason if aborted. The platform keeps the items that it has accepted; the same batch id resumes the import.
  */
 export async function runImport(options: ImportOptions): Promise<ImportResult> {
   const progress: Progress = {
     phase: 'starting',
-    rows: 0,
+    batchId: null,
     sent: 0,
     batches: 0,
-    rejected: 0,
     processed: null,
     waiting: null,
   }
@@ -82,18 +90,18 @@ export async function runImport(options: ImportOptions): Promise<ImportResult> {
   }
   run.report({})
   const batchId = await startJob(run)
-  run.report({ phase: 'sending' })
+  run.report({ phase: 'sending', batchId, ...(await acceptedBefore(run, batchId)) })
   await uploadBatches(run, batchId)
   run.report({ phase: 'processing' })
   const job = await pollUntilCompleted(run, batchId)
-  const { rows, sent, batches, rejected } = progress
+  const { sent, batches } = progress
   const accepted = Math.min(job.itemsReceived ?? sent, job.itemsProcessed ?? sent)
   if (accepted < sent) {
     throw new ImportFailedError(
       `The platform completed the import with ${accepted} of the ${sent} items that were sent${messageOf(job)}`,
     )
   }
-  return { rows, sent, batches, rejected, job }
+  return { sent, batches, job }
 }
 
 /** The options of an import with its progress. */
@@ -130,42 +138,87 @@ async function startJob(run: Run): Promise<string> {
     const { status } = await callWithRetry(run, (source) =>
       catalogueImports.start(source, catalogueId, batchId),
     )
-    if (!isFinal(status)) return batchId
+    if (!isCompleted(status) && !isFailed(status)) return batchId
     batchId = `${run.batchId.slice(0, 90)}.${attempt}`
   }
 }
 
-/** Uploads all batches in parallel. If one upload fails, the others stop, and its error is thrown. */
+/** What need not be sent again: nothing if the platform has started another import, or has lost items of this one. */
+async function acceptedBefore(
+  run: Run,
+  batchId: string,
+): Promise<Pick<Accepted, 'sent' | 'batches'> | undefined> {
+  const { accepted, catalogueImports, catalogueId } = run
+  if (!accepted || accepted.batchId !== batchId || accepted.batches === 0) return undefined
+  const job = await callWithRetry(run, (source) => catalogueImports.get(source, catalogueId, batchId))
+  if ((job.itemsReceived ?? accepted.sent) < accepted.sent) return undefined
+  return { sent: accepted.sent, batches: accepted.batches }
+}
+
+/** Uploads the batches in order. If one upload fails, the others stop, and its error is thrown. */
 async function uploadBatches(run: Run, batchId: string): Promise<void> {
-  const { catalogueImports, catalogueId, signal, progress, report, inFlight = 12 } = run
+  const { signal, progress } = run
   const failed = new AbortController()
   const stopSignal = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
-  const batches = run.batches[Symbol.asyncIterator]()
-
-  async function uploadNext(): Promise<void> {
-    // Async generators queue concurrent calls of `next`, so each batch goes to one uploader.
-    for (let next = await batches.next(); !next.done; next = await batches.next()) {
-      if (failed.signal.aborted) return
-      const { body, items, rows, problems } = next.value
-      progress.rows += rows
-      progress.rejected += problems.length
-      if (items === 0) continue
-      await callWithRetry(
-        run,
-        (source) => catalogueImports.uploadItems(source, catalogueId, batchId, body),
-        stopSignal,
-      )
-      report({ sent: progress.sent + items, batches: progress.batches + 1 })
-    }
+  const inFlight: Promise<void>[] = []
+  let previous = Promise.resolve()
+  for await (const batch of run.batches(progress.batches)) {
+    const before = previous
+    const { answered, unanswered } = upload(run, batchId, batch, stopSignal)
+    // The platform may answer in another order, but only batches without a gap before them count as accepted.
+    const accepted = answered
+      .then(() => before)
+      .then(() => count(run, batch, stopSignal))
+      .catch((error: unknown) => failed.abort(error))
+      .then(() => void inFlight.splice(inFlight.indexOf(accepted), 1))
+    inFlight.push(accepted)
+    previous = accepted
+    await Promise.race([accepted, unanswered])
+    if (inFlight.length === MAX_IN_FLIGHT) await Promise.race(inFlight)
+    if (stopSignal.aborted) break
   }
+  await Promise.all(inFlight)
+  stopSignal.throwIfAborted()
+}
 
-  const uploaders = Array.from({ length: inFlight }, () =>
-    uploadNext().catch((error: unknown) => failed.abort(error)),
-  )
-  await Promise.all(uploaders)
-  if (failed.signal.aborted) {
-    await batches.return?.().catch(() => {})
-    throw failed.signal.reason
+/** Uploads a batch, with retries. `unanswered` resolves if the platform takes long to answer. */
+function upload(run: Run, batchId: string, { body }: Batch, signal: AbortSignal) {
+  const { catalogueImports, catalogueId } = run
+  const unanswered = Promise.withResolvers<void>()
+  let timer: NodeJS.Timeout | undefined
+  const onSent = () => {
+    timer ??= setTimeout(unanswered.resolve, OVERLAP_MS)
+  }
+  const answered = callWithRetry(
+    run,
+    (source) => catalogueImports.uploadItems(whenSent(source, onSent), catalogueId, batchId, body),
+    signal,
+  ).finally(() => clearTimeout(timer))
+  return { answered, unanswered: unanswered.promise }
+}
+
+/** Counts an accepted batch and saves the progress, which is retried like a call. */
+async function count(run: Run, { items }: Batch, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  const { progress, report, save } = run
+  report({ sent: progress.sent + items, batches: progress.batches + 1 })
+  if (save) await callWithRetry(run, () => save(progress), signal)
+}
+
+/** Calls `onSent` when a call gets its permit, or at once if it needs none. */
+function whenSent(source: TokenSource, onSent: () => void): TokenSource {
+  const { acquirePermit } = source
+  if (!acquirePermit) {
+    onSent()
+    return source
+  }
+  return {
+    ...source,
+    acquirePermit: async () => {
+      const release = await acquirePermit()
+      onSent()
+      return release
+    },
   }
 }
 
@@ -182,10 +235,9 @@ async function pollUntilCompleted(run: Run, batchId: string): Promise<ImportJob>
   const deadline = performance.now() + completionTimeoutMs
   for (let pause = pauseMs; ; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {
     const job = await callWithRetry(run, (source) => catalogueImports.get(source, catalogueId, batchId))
-    const status = job.status.toLowerCase()
     if (job.itemsProcessed != null) report({ processed: job.itemsProcessed })
-    if (status === 'completed') return job
-    if (status === 'failed')
+    if (isCompleted(job.status)) return job
+    if (isFailed(job.status))
       throw new ImportFailedError(`The platform could not complete the import${messageOf(job)}`)
     if (performance.now() + pause > deadline) {
       throw new ImportFailedError(
@@ -196,7 +248,8 @@ async function pollUntilCompleted(run: Run, batchId: string): Promise<ImportJob>
   }
 }
 
-const isFinal = (status: string) => ['completed', 'failed'].includes(status.toLowerCase())
+const isCompleted = (status: string) => COMPLETED_STATES.includes(status.toLowerCase())
+const isFailed = (status: string) => FAILED_STATES.includes(status.toLowerCase())
 
 /** The platform's message about a job, as the end of a sentence. */
 const messageOf = ({ message }: ImportJob) => (message ? `: ${message.slice(0, 500)}` : '.')

@@ -1,9 +1,18 @@
-/** 32-bit words per entry: two for the hash of the code, one for the line number. */
-const WORDS = 3
+import { readFileSync, writeFileSync } from 'node:fs'
+
+/** 32-bit words per entry: two for the hash of the code, one for the line, one for the hash of price and unit. */
+const WORDS = 4
 const MAX_LOAD_FACTOR = 0.7
 
+/** The earlier row with a code. */
+export interface SeenCode {
+  line: number
+  /** Whether it has the same price and unit. */
+  isSame: boolean
+}
+
 /**
- * Detects duplicate codes with a hash table of 64-bit hashes, which uses 17 bytes per code. A `Map` of the codes needs
+ * Detects repeated codes with a hash table of 64-bit hashes, which uses 23 bytes per code. A `Map` of the codes needs
  * several times as much (`npm run bench`, "peak memory, 1,000,000 rows"). For a million codes, the probability of a
  * collision is below 1 in 10 million.
  */
@@ -34,27 +43,59 @@ export function createSeenCodes(expected = 50_000) {
   }
 
   return {
-    /** Records the code of a line (1 or more). Returns the earlier line with the same code, if any. */
-    add(code: string, line: number): number | undefined {
-      // The public-domain hash cyrb53, extended to 64 bits.
-      let high = 0xdeadbeef
-      let low = 0x41c6ce57
-      for (let position = 0; position < code.length; position++) {
-        const unit = code.charCodeAt(position)
-        high = Math.imul(high ^ unit, 2_654_435_761)
-        low = Math.imul(low ^ unit, 1_597_334_677)
-      }
-      const mixed =
-        Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909)
-      const other =
-        Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(mixed ^ (mixed >>> 13), 3_266_489_909)
-      const index = find(mixed >>> 0, other >>> 0)
-      if (entries[index + 2] !== 0) return entries[index + 2]
-      entries[index] = mixed >>> 0
-      entries[index + 1] = other >>> 0
+    /** Records the code of a line (1 or more) with its price and unit. Returns the earlier row with this code, if any. */
+    add(code: string, line: number, price: number, unit = ''): SeenCode | undefined {
+      const [high, low] = hash(code)
+      const [value] = hash(`${price} ${unit}`)
+      const index = find(high, low)
+      const earlier = entries[index + 2] ?? 0
+      if (earlier !== 0) return { line: earlier, isSame: entries[index + 3] === value }
+      entries[index] = high
+      entries[index + 1] = low
       entries[index + 2] = line
+      entries[index + 3] = value
       if (++size > capacity * MAX_LOAD_FACTOR) grow()
       return undefined
     },
+    /** Writes the hashes of all codes to a file, for `countMissing`. */
+    save(path: string): void {
+      const hashes = new BigUint64Array(size)
+      let next = 0
+      for (let index = 0; index < entries.length; index += WORDS) {
+        if (entries[index + 2] === 0) continue
+        hashes[next++] = (BigInt(entries[index] ?? 0) << 32n) | BigInt(entries[index + 1] ?? 0)
+      }
+      writeFileSync(path, Buffer.from(hashes.sort().buffer), { mode: 0o600 })
+    },
   }
+}
+
+/** How many codes of an earlier file are not in a later one. Both are files of `save`. */
+export function countMissing(earlierPath: string, laterPath: string): number {
+  const [earlier, later] = [earlierPath, laterPath].map((path) => {
+    const { buffer, byteOffset, byteLength } = readFileSync(path)
+    return new BigUint64Array(buffer.slice(byteOffset, byteOffset + byteLength))
+  })
+  let missing = 0
+  let at = 0
+  for (const code of earlier ?? []) {
+    while (later && at < later.length && (later[at] ?? 0n) < code) at++
+    if (later?.[at] !== code) missing++
+  }
+  return missing
+}
+
+/** The public-domain hash cyrb53, extended to 64 bits. */
+function hash(text: string): [high: number, low: number] {
+  let high = 0xdeadbeef
+  let low = 0x41c6ce57
+  for (let position = 0; position < text.length; position++) {
+    const unit = text.charCodeAt(position)
+    high = Math.imul(high ^ unit, 2_654_435_761)
+    low = Math.imul(low ^ unit, 1_597_334_677)
+  }
+  const mixed = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909)
+  const other =
+    Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(mixed ^ (mixed >>> 13), 3_266_489_909)
+  return [mixed >>> 0, other >>> 0]
 }

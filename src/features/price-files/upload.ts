@@ -4,15 +4,22 @@ import type { Request } from 'express'
 import { badInput, WebError } from '../../web/errors.ts'
 import { ImportError } from './errors.ts'
 
+/** Media types of a price file as the body of a request. */
+const FILE_TYPES = [
+  'text/csv',
+  'text/tab-separated-values',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+]
+
 /**
- * Streams an uploaded file, which is the only file of a form or a `text/csv` body, to `consume` and resolves to its
- * result. Throws `WebError` (400, 415), and the errors of `consume`.
+ * Streams an uploaded file, which is the only file of a form or a body of one of `FILE_TYPES`, to `consume` and resolves
+ * to its result. Throws `WebError` (400, 415), and the errors of `consume`.
  */
 export async function receiveUpload<T>(
   req: Request,
   consume: (file: AsyncIterable<Uint8Array>, name: string) => Promise<T>,
 ): Promise<T> {
-  if (req.is('text/csv')) {
+  if (req.is(FILE_TYPES)) {
     const name = typeof req.query.name === 'string' ? req.query.name : 'prices.csv'
     return consume(req.iterator({ destroyOnReturn: false }), sanitizeName(name)).catch((error: unknown) => {
       // Drain the body so that the client reads the response.
@@ -24,7 +31,7 @@ export async function receiveUpload<T>(
     throw new ImportError(
       415,
       'unsupported_media_type',
-      'Upload the price file as multipart/form-data or text/csv.',
+      `Upload the price file as multipart/form-data, or as ${FILE_TYPES.join(', ')}.`,
     )
   }
   return new Promise((resolve, reject) => {

@@ -148,7 +148,7 @@ describe('npm run load-prices', () => {
     for (const [args, words] of [
       [
         [folder],
-        /^The price list has 1 problem; nothing was loaded\.\nitems\.csv, line 2: price "free" must be dollars/,
+        /^The price list has 1 problem; nothing was loaded\.\nitems\.csv, line 2: the price "free" is invalid/,
       ],
       [[join(dir, 'nowhere')], /^The folder .*nowhere does not exist\.$/m],
       [[], /missing required argument 'folder'[\s\S]*Usage/],

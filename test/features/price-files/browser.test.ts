@@ -3,23 +3,60 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
 import { inspect, openChromium, openPage } from '../../support/chromium.ts'
 import { CHROMIUM, withChromium } from '../../support/programs.ts'
+import { type Cell, workbook } from '../../support/xlsx.ts'
 
 const DESKTOP = { viewport: { width: 1200, height: 800 } }
 const DARK_PHONE = { viewport: { width: 375, height: 700 }, colorScheme: 'dark' as const }
 
-const HEADINGS = 'Artikel;Bezeichnung;Einheit;Our list price;Notes'
-const ROWS = Array.from({ length: 5000 }, (_, row) => `T-${row};"Timber; ${row} mm";each;${row + 1},50;`)
-const BAD = [
-  ';no code;each;1,00;',
-  'T-1;again;each;1,00;',
-  'T-X;=cmd();each;1,00;',
-  'T-Y;negative;each;-4,00;',
+const LIST = '"$"#,##0.00'
+/** A price list as suppliers send it: titles, two prices, 12 of 5,000 rows with a problem. */
+const BAD: Cell[][] = [
+  [null, 'no code', 'each', 1, 1],
+  ...Array.from({ length: 6 }, (_, row): Cell[] => [`P-${row}`, 'on request', 'each', 'POA', 'POA']),
+  ['N-1', '=cmd()', 'each', -4, -4],
+  ['E-1', 'lost reference', 'each', { error: '#REF!' }, { error: '#REF!' }],
+  ['T-1', 'other price', 'each', 99, 99],
+  ['Total', null, null, 12_345, 12_345],
 ]
-const fileOf = (...lines: string[]) => ({
+const ROWS = Array.from({ length: 5_000 - BAD.length }, (_, row): Cell[] => [
+  `T-${row}`,
+  `Timber; ${row} mm`,
+  'each',
+  { value: row + 1, format: LIST },
+  { value: (row + 1) * 1.1, format: LIST },
+])
+const XLSX = {
+  name: 'price list.xlsx',
+  mimeType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  buffer: Buffer.from(
+    workbook([
+      {
+        name: 'National',
+        rows: [
+          ['Summit Supplies Pty Ltd'],
+          ['Price list, valid from 1 July 2026'],
+          [],
+          ['Item No.', 'Product', 'UOM', 'RRP ex GST', 'RRP inc GST'],
+          ...ROWS,
+          ...BAD,
+        ],
+      },
+    ]),
+  ),
+}
+
+const CSV = {
   name: 'strange prices.csv',
   mimeType: 'text/csv',
-  buffer: Buffer.from(`\ufeff${[HEADINGS, ...lines].join('\r\n')}\r\n`),
-})
+  buffer: Buffer.from(
+    [
+      'Artikel;Bezeichnung;Einheit;Our list price;Notes',
+      ...Array.from({ length: 20 }, (_, row) => `T-${row};"Timber; ${row} mm";each;${row + 1},50;`),
+      ';no code;each;1,00;',
+      'T-Y;negative;each;-4,00;',
+    ].join('\r\n'),
+  ),
+}
 
 describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
   let browser: Browser
@@ -33,7 +70,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await app?.close()
   })
 
-  test('creates a catalogue, imports a file with strange headings, watches, and reads the report; a dark phone shows the same pages', async () => {
+  test('creates a catalogue, publishes a workbook with titles, two price columns and problems, watches, and reads the report; a dark phone shows the same pages', async () => {
     const { page, complaints, close } = await openPage(browser, DESKTOP)
     const phone = await openPage(browser, DARK_PHONE)
     const onPhone = async () => {
@@ -49,44 +86,52 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await create(page, 'National RRP')
     await look()
 
-    // The headings are not known: guessed columns are shown, and the user is asked for the others.
-    await page.getByLabel('Price file').setInputFiles(fileOf(...ROWS, ...BAD))
+    // Two columns could be the price, so the user is asked; the headings below the titles are found.
+    await page.getByLabel('Price file').setInputFiles(XLSX)
     await page.getByRole('button', { name: 'Upload and check' }).click()
-    expect(await page.getByRole('alert').innerText()).toMatch(
-      /recognised as the code[\s\S]*recognised as the price/,
+    expect(await page.getByRole('alert').innerText()).toContain(
+      '"RRP ex GST", "RRP inc GST" (columns 4 and 5) could all be the price: choose which one is the price.',
     )
     await look()
-    await chooseColumns(page)
+    await page.getByLabel('Price').selectOption('RRP inc GST')
+    await page.getByRole('button', { name: 'Check again' }).click()
+    await page.getByText('says that prices include GST').waitFor()
+    await look()
+    await page.getByLabel('GST in the prices').selectOption('Remove 10% (Australia)')
+    await page.getByRole('button', { name: 'Check again' }).click()
 
     // First rows and every problem row, before anything is sent.
     const main = page.locator('main')
     await page.getByRole('heading', { name: 'Problems' }).waitFor()
-    expect(await main.innerText()).toMatch(/5,000 of 5,004 rows[\s\S]*Nothing has been sent yet/)
-    expect(await main.innerText()).toContain('Timber; 0 mm')
+    expect(await main.innerText()).toMatch(
+      /4,988 of 5,000 rows[\s\S]*12 rows have problems[\s\S]*Nothing has been sent yet/,
+    )
+    expect(await main.innerText()).toMatch(/headings are on line 4[\s\S]*include 10% GST, which is removed/)
+    expect(await main.innerText()).toMatch(/Timber; 0 mm[\s\S]*\$1\.00/)
     const problems = await page.locator('.problems tbody tr').allInnerTexts()
     expect(problems.join('\n')).toMatch(
-      /5002[\s\S]*code is missing[\s\S]*5003[\s\S]*already occurs on line 3[\s\S]*5004[\s\S]*formula[\s\S]*5005[\s\S]*negative/,
+      /6[\s\S]*another price or unit on line 5003[\s\S]*code is missing[\s\S]*not given \("POA"\)[\s\S]*negative[\s\S]*#REF![\s\S]*looks like the sum/,
     )
     expect((await app.calls()).some(({ endpoint }) => endpoint === 'items')).toBe(false)
     await look()
 
     // Send, leave, come back, watch to the end.
-    await page.getByRole('button', { name: 'Send 5,000 items' }).click()
+    await page.getByRole('button', { name: 'Send 4,988 items' }).click()
     const importUrl = page.url()
     await inspect(page, true)
     await page.goto(`${app.url}/connections`)
     await page.goto(importUrl)
     expect(await main.innerText()).toMatch(/Sending items|processing them|Starting/)
     await look()
-    await page.getByText('The platform has completed the import: 5,000 items sent').waitFor()
+    await page.getByText('The platform has completed the import: 4,988 items sent').waitFor()
     await look()
-    expect(await main.innerText()).toMatch(/Items sent[\s\S]*5,000 of 5,000, in 5 batches/)
+    expect(await main.innerText()).toMatch(/Items sent[\s\S]*4,988 of 4,988, in 5 batches/)
     const report = await page.request.get(`${importUrl}/report.csv`)
     expect(await report.text()).toContain("'=cmd()")
-    expect(report.headers()['content-disposition']).toContain('strange prices-problems.csv')
+    expect(report.headers()['content-disposition']).toContain('price list-problems.csv')
 
     await page.getByRole('link', { name: 'Open the catalogue' }).click()
-    expect(await main.innerText()).toMatch(/Items[\s\S]*5,000/)
+    expect(await main.innerText()).toMatch(/Items[\s\S]*4,988/)
     await look()
     expect([...complaints, ...phone.complaints]).toEqual([])
     await close()
@@ -101,7 +146,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await page.getByText('New catalogue').click()
     await look()
     await create(page, 'Without scripts')
-    await page.getByLabel('Price file').setInputFiles(fileOf(...ROWS.slice(0, 20), ...BAD))
+    await page.getByLabel('Price file').setInputFiles(CSV)
     await page.getByRole('button', { name: 'Upload and check' }).click()
     await look()
     await chooseColumns(page)

@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { utf8 } from '../../../src/csv/encoding.ts'
 import { guessColumns } from '../../../src/features/price-files/columns.ts'
-import { checkPriceFile } from '../../../src/features/price-files/price-file.ts'
-import { createReport } from '../../../src/features/price-files/report.ts'
-import { createSeenCodes } from '../../../src/features/price-files/seen-codes.ts'
+import { writeReport } from '../../../src/features/price-files/report.ts'
+import { countMissing, createSeenCodes } from '../../../src/features/price-files/seen-codes.ts'
 import { tempDir } from '../../support/env.ts'
 
-import { chunks, read } from './read-support.ts'
+import { read } from './read-support.ts'
 
 describe('columns', () => {
   test.each([
@@ -32,7 +30,7 @@ describe('columns', () => {
 
   test('that are chosen twice, or are not in the file, are rejected', async () => {
     const mappingErrors = async (columns: Record<string, number>) =>
-      (await checkPriceFile(chunks('a,b\nA1,1\n'), { columns, onProblem: () => {} })).mappingErrors
+      (await read('a,b\nA1,1\n', { columns })).mappingErrors
     expect(await mappingErrors({ code: 0, price: 0 })).toEqual(['Two fields use the same column.'])
     expect(await mappingErrors({ code: 0, price: 7 })).toEqual(['A chosen column is not in the file.'])
     expect(await mappingErrors({ code: 0 })).toEqual(['Choose the column for the price.'])
@@ -55,9 +53,8 @@ test('a report never turns a cell into a formula', async () => {
     'a,"b"',
   ]
   const { dir, remove } = tempDir()
-  const report = createReport(`${dir}/report.csv`)
-  await report.add({ line: 3, reason: 'the price is negative.', cells }, ['Code', '=evil()'])
-  await report.end()
+  const problem = { line: 3, reason: 'the price is negative.', cells }
+  await writeReport(`${dir}/report.csv`, ['Code', '=evil()'], [problem])
   const text = readFileSync(`${dir}/report.csv`, 'utf8')
   remove()
   expect(text.startsWith('\ufeff"Line","Reason","Code",')).toBe(true)
@@ -78,18 +75,21 @@ test('a report never turns a cell into a formula', async () => {
 test('repeated codes are recognised, whatever they contain and however many there are', () => {
   const seen = createSeenCodes(10)
   const codes = Array.from({ length: 200_000 }, (_, row) => `${row % 2 ? 'ITEM-' : ''}${row}`)
-  expect(codes.findIndex((code, row) => seen.add(code, row + 1) !== undefined)).toBe(-1)
-  expect(codes.findIndex((code, row) => seen.add(code, 1) !== row + 1)).toBe(-1)
+  expect(codes.findIndex((code, row) => seen.add(code, row + 1, 1) !== undefined)).toBe(-1)
+  expect(codes.findIndex((code, row) => seen.add(code, 1, 1)?.line !== row + 1)).toBe(-1)
 })
 
-test('text is split between characters only', async () => {
-  const text = 'aë😀–b'.repeat(50)
-  for (let size = 1; size < 9; size++) {
-    const parts: Buffer[] = []
-    for await (const part of utf8(chunks(text, size))) {
-      expect(part.toString('utf8')).not.toContain('\ufffd')
-      parts.push(part)
-    }
-    expect(Buffer.concat(parts).toString()).toBe(text)
+test('codes of an earlier file that a later one does not have are counted', () => {
+  const { dir, remove } = tempDir()
+  const save = (name: string, codes: string[]) => {
+    const seen = createSeenCodes()
+    for (const [row, code] of codes.entries()) seen.add(code, row + 1, 1)
+    seen.save(`${dir}/${name}`)
+    return `${dir}/${name}`
   }
+  const all = Array.from({ length: 5_000 }, (_, row) => `C${row}`)
+  const later = save('later', [...all.filter((_, row) => row % 10 > 0), 'new'])
+  expect(countMissing(save('earlier', all), later)).toBe(500)
+  expect(countMissing(later, later)).toBe(0)
+  remove()
 })

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { checkFile } from '../../../src/features/price-files/check-file.ts'
 import { createImportFiles } from '../../../src/features/price-files/files.ts'
-import { checkFile } from '../../../src/features/price-files/reader.ts'
 import { tempDir } from '../../support/env.ts'
 import { connected } from '../../support/flow.ts'
 import { rowsOf, SAM, startPages } from './pages-support.ts'
@@ -65,7 +65,7 @@ describe('files of one user', () => {
   test('that take too long to check are stopped', async () => {
     const path = join(dir.dir, 'slow.csv')
     writeFileSync(path, `code,price\n${'A1,1\n'.repeat(400_000)}`)
-    const checking = checkFile(path, { onProblem: () => {}, maxMs: 50 })
+    const checking = checkFile({ path }, { maxMs: 50 })
     await expect(checking).rejects.toThrow(/takes too long to check/)
   })
 })

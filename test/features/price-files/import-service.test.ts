@@ -97,7 +97,7 @@ describe('a stored import of an earlier version', () => {
     }
   }
 
-  test('of format 2 is read, sent, and written in the format of today', async () => {
+  test('of format 2 is checked again, sent, and written in the format of today', async () => {
     const imports = open()
     const id = await uploaded(imports, 2)
     const before = await imports.get('sam', id)
@@ -108,19 +108,21 @@ describe('a stored import of an earlier version', () => {
       first: [{ code: 'C0' }, { code: 'C1' }],
     })
     await store.set(keyOf(id), JSON.stringify(older))
-    expect(await imports.get('sam', id)).toEqual(before)
-    expect(await imports.list(REF)).toEqual([before])
+    expect(await imports.list(REF)).toMatchObject([{ state: 'checking', interrupted: true, validRows: 2 }])
+    await imports.resume()
+    await imports.settled(id, 10_000)
+    expect(await imports.get('sam', id)).toMatchObject({ state: 'ready', preview: before.preview })
     await imports.start('sam', id)
     await imports.settled(id, 10_000)
     expect(JSON.parse((await store.get(keyOf(id))) ?? '')).toMatchObject({
-      format: 3,
+      format: 4,
       state: 'completed',
       bxcontext: 'summit-supplies',
       validRows: 2,
     })
   })
 
-  test('of format 1, without what came later, is read and resumed', async () => {
+  test('of format 1, without what came later, is checked again before it is sent', async () => {
     const imports = open()
     const id = await uploaded(imports, 2)
     const {
@@ -132,8 +134,8 @@ describe('a stored import of an earlier version', () => {
     } = await asFormat2(id)
     await store.set(keyOf(id), JSON.stringify({ ...older, state: 'running', startedAt: Date.now() }))
     expect(await imports.get('sam', id)).toMatchObject({
-      format: 3,
-      state: 'running',
+      format: 4,
+      state: 'checking',
       interrupted: true,
       validRows: 2,
       sample: [],
@@ -142,12 +144,14 @@ describe('a stored import of an earlier version', () => {
     })
     await imports.resume()
     await imports.settled(id, 10_000)
+    await imports.start('sam', id)
+    await imports.settled(id, 10_000)
     expect(await imports.get('sam', id)).toMatchObject({ state: 'completed', progress: { sent: 2 } })
   })
 
   test.each([
     ['that is not JSON', '{"format":2,"state":'],
-    ['of a later format', '{"format":4}'],
+    ['of a later format', '{"format":5}'],
     ['that is not an object', 'null'],
   ])('%s is reported as unreadable and can be discarded', async (_name, value) => {
     const imports = open()

@@ -1,7 +1,6 @@
 /** Imports a price file in a process of its own; says its memory on the way, and the outcome, by messages. */
-import { readBatches } from '../../../src/features/price-files/reader.ts'
 import { runImport } from '../../../src/features/price-files/run.ts'
-import { openSupplier } from './support.ts'
+import { checkedBatches, openSupplier } from './support.ts'
 
 const supplier = openSupplier(process.env.PLATFORM_API_URL ?? '', { uploadMs: 30_000 })
 const catalogueId = await supplier.newCatalogue()
@@ -11,16 +10,18 @@ const memory = () => {
 }
 let early = 0
 const { catalogueImports, source } = supplier
+const { batches, remove } = await checkedBatches(process.env.FILE ?? '')
 const outcome = await runImport({
   catalogueImports,
   source,
   catalogueId,
   batchId: 'b1',
-  batches: readBatches(process.env.FILE ?? ''),
+  batches,
   onProgress: ({ sent }) => {
     if (early === 0 && sent >= 100_000) early = memory()
   },
 })
 process.send?.({ catalogueId, sent: outcome.sent, early, late: memory() })
+remove()
 await supplier.close()
 process.disconnect?.()

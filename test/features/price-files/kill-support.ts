@@ -14,11 +14,11 @@ import { itemsOf } from './support.ts'
 const ROWS = Array.from({ length: 25_000 }, (_, row) => `C${String(row).padStart(6, '0')},${row + 1}`)
 const JSON_TYPE = { accept: 'application/json' }
 
-/**
- * Kills the app while it sends an import, starts it again, and expects it to complete the import, without user action, with exactly
- * the file's items. `leaseExpired`: as if the app was started again later, when the lease of the killed one has expired.
- */
-export async function killInMidImport({ leaseExpired }: { leaseExpired: boolean }): Promise<void> {
+/** An import that is being sent, in a catalogue of the sandbox, with the app as processes of their own. */
+export type Interruptible = Awaited<ReturnType<typeof startImport>>
+
+/** Starts the app, uploads a file of 25 batches and sends it, at 10 requests in a second. `env` overrides settings. */
+export async function startImport(extra: Record<string, string> = {}) {
   const { dir, remove } = tempDir()
   const port = await freePort()
   const url = `http://localhost:${port}`
@@ -37,6 +37,14 @@ export async function killInMidImport({ leaseExpired }: { leaseExpired: boolean 
     rateLimit: { limit: 10, windowMs: 1_000 },
     features: { 'price-files': { importTiming: { itemsPerSecond: 1e6, settleMs: 50 } } },
   })
+  let uploads = 0
+  let refused = 0
+  server.server.on('request', (req, res) => {
+    if (/\/import\/[^/]+\/items$/.test(req.url ?? '')) uploads++
+    res.once('finish', () => {
+      if (res.statusCode === 429) refused++
+    })
+  })
   server.server.on('request', sandbox.app)
   const { appUrl, authUrl, apiUrl } = sandbox.addresses
   const env = testEnv({
@@ -49,8 +57,9 @@ export async function killInMidImport({ leaseExpired }: { leaseExpired: boolean 
     PLATFORM_APP_URL: appUrl,
     PLATFORM_AUTH_URL: authUrl,
     PLATFORM_API_URL: apiUrl,
+    ...extra,
   })
-  let app = await runApp(env)
+  const app = await runApp(env)
   const visitor = await connected({ url, platform } as Running, SAM)
   const at = `${url}/connections/summit-supplies`
   const form = { name: 'Killed', scope: 'Public' }
@@ -66,24 +75,53 @@ export async function killInMidImport({ leaseExpired }: { leaseExpired: boolean 
   const progress = async () => (await visitor.get(`${at}/imports/${job.id}`, JSON_TYPE)).json()
   const sending = async () => expect((await progress()).progress?.sent).toBeGreaterThan(2_000)
   await vi.waitFor(sending, { timeout: 20_000, interval: 25 })
-  await app.kill()
 
-  const store = openSqlite({ file: join(dir, 'store.sqlite') })
-  const lease = leaseKey('sam', job.id)
+  return {
+    app,
+    dir,
+    jobId: job.id,
+    /** Starts another process of the app on the same store and files. */
+    startAnother: (more: Record<string, string> = {}) => runApp({ ...env, ...more }),
+    /**
+     * Expects that the import is completed in this time, without user action, with exactly the file's items, that at
+     * most one batch was sent again, and that the limit was kept.
+     */
+    async expectCompleted(timeoutMs: number): Promise<void> {
+      const items = async () => expect((await itemsOf(platform, id)).size).toBe(ROWS.length)
+      await vi.waitFor(items, { timeout: timeoutMs, interval: 100 })
+      expect([...(await itemsOf(platform, id)).keys()]).toEqual(ROWS.map((row) => row.split(',')[0]))
+      expect(uploads).toBeLessThanOrEqual(ROWS.length / 1000 + 1)
+      expect(refused).toBe(0)
+    },
+    /** Expects that the app says so too. */
+    async expectReported(): Promise<void> {
+      const done = async () =>
+        expect(await progress()).toMatchObject({ state: 'completed', progress: { sent: ROWS.length } })
+      await vi.waitFor(done, { timeout: 20_000, interval: 100 })
+    },
+    async close(): Promise<void> {
+      await server.close()
+      sandbox.close()
+      remove()
+    },
+  }
+}
+
+/**
+ * Kills the app while it sends an import and starts it again. `leaseExpired`: as if the app was started again later, when
+ * the lease of the killed one has expired.
+ */
+export async function killInMidImport({ leaseExpired }: { leaseExpired: boolean }): Promise<void> {
+  const running = await startImport()
+  await running.app.kill()
+  const store = openSqlite({ file: join(running.dir, 'store.sqlite') })
+  const lease = leaseKey('sam', running.jobId)
   expect(await store.get(lease)).not.toBeNull()
   if (leaseExpired) await store.delete(lease)
   await store.close()
-  app = await runApp(env)
-  const done = async () => {
-    const now = await progress()
-    expect(now.state).toBe('completed')
-    return now
-  }
-  const completed = await vi.waitFor(done, { timeout: 50_000, interval: 100 })
-  expect(completed).toMatchObject({ validRows: 25_000, progress: { sent: 25_000 } })
-  expect([...(await itemsOf(platform, id)).keys()]).toEqual(ROWS.map((row) => row.split(',')[0]))
-  await app.kill()
-  await server.close()
-  sandbox.close()
-  remove()
+  const again = await running.startAnother()
+  await running.expectCompleted(50_000)
+  await running.expectReported()
+  await again.kill()
+  await running.close()
 }

@@ -1,9 +1,7 @@
 import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkPriceFile } from '../../../src/features/price-files/price-file.ts'
 import { read } from './read-support.ts'
-import { priceRows } from './support.ts'
 
 describe('a price file', () => {
   const expected = [
@@ -33,12 +31,17 @@ describe('a price file', () => {
     expect(problems).toEqual([])
   })
 
-  test('is read the same regardless of chunk size', async () => {
-    const content = '\ufeffcode;name;price\r\nA1;"Zoë – 2"" ""x""";1,5\r\nB2;"two\r\nlines 😀";2\r\n;x;3\r\n'
-    const whole = await read(content)
-    expect(whole.problems).toEqual(['5: the code is missing.'])
-    for (let size = 1; size < 40; size++)
-      expect(await read(content, size), `chunks of ${size}`).toEqual(whole)
+  test('longer than a chunk is read the same: characters, rows and quoted cells may be split', async () => {
+    const row = (at: number) => `C${at};"Zoë – ${at} "" 😀\r\nx";${at},50\r\n`
+    const { items, problems } = await read(
+      `\ufeffcode;name;price\r\n${Array.from({ length: 20_000 }, (_, at) => row(at)).join('')}`,
+    )
+    expect(problems).toEqual([])
+    const wrong = items.filter(
+      ({ code, name, price }, at) =>
+        code !== `C${at}` || name !== `Zoë – ${at} " 😀\r\nx` || price !== at + 0.5,
+    )
+    expect({ length: items.length, wrong }).toEqual({ length: 20_000, wrong: [] })
   })
 
   test('with any cell text is read unchanged', async () => {
@@ -49,14 +52,10 @@ describe('a price file', () => {
         fc.array(fc.tuple(cell, fc.nat(99_999)), { minLength: 1, maxLength: 30 }),
         fc.constantFrom(',', ';', '\t'),
         fc.constantFrom('\n', '\r\n'),
-        fc.integer({ min: 1, max: 200 }),
-        async (rows, delimiter, ending, size) => {
+        async (rows, delimiter, ending) => {
           const records = rows.map(([name, cents], row) => [`C${row}`, name, (cents / 100).toFixed(2)])
           const options = { delimiter, record_delimiter: ending, quoted_string: true }
-          const { items, problems } = await read(
-            stringify([['code', 'name', 'price'], ...records], options),
-            size,
-          )
+          const { items, problems } = await read(stringify([['code', 'name', 'price'], ...records], options))
           expect(problems).toEqual([])
           expect(items).toEqual(
             rows.map(([name, cents], row) => ({ code: `C${row}`, name: name.trim(), price: cents / 100 })),
@@ -66,11 +65,6 @@ describe('a price file', () => {
       { numRuns: 200 },
     )
   })
-
-  test('of 30,000 rows is read to its last row', async () => {
-    const check = await checkPriceFile(priceRows(30_000), { onProblem: () => {} })
-    expect(check).toMatchObject({ rows: 30_000, validRows: 30_000, invalidRows: 0 })
-  })
 })
 
 describe('a bad row is reported with its line and a reason, and good rows are still sent', () => {
@@ -79,18 +73,27 @@ describe('a bad row is reported with its line and a reason, and good rows are st
     ['without a price', 'X,Nail,', /^3: the price is missing/],
     ['with a negative price', 'X,Nail,-1.00', /^3: the price is negative/],
     ['with a negative price in brackets', 'X,Nail,(1.00)', /^3: the price is negative/],
-    ['with an unreadable price', 'X,Nail,POA', /^3: the price "POA" is invalid; write it as 1234\.50/],
+    ['without a price that is given', 'X,Nail,POA', /^3: the price is not given \("POA"\)/],
     [
-      'with a price in scientific notation',
-      'X,Nail,1e5',
-      /^3: the price "1e5" is invalid; write it as 1234\.50/,
+      'with an unreadable price',
+      'X,Nail,about 5',
+      /^3: the price "about 5" is invalid; write it as 1234\.50/,
     ],
     ['with an infinite price', 'X,Nail,Infinity', /^3: the price .*" is invalid; write it as 1234\.50/],
+    ['with a price in another currency', 'X,Nail,USD 5', /^3: the price "USD 5" is in another currency/],
     [
-      'with a price in another currency',
-      'X,Nail,USD 5',
-      /^3: the price "USD 5" is invalid; write it as 1234\.50/,
+      'with a price that a spreadsheet has rounded',
+      'X,Nail,1.23E+03',
+      /^3: the price "1\.23E\+03" was rounded by a spreadsheet/,
     ],
+    ['with an error for a price', 'X,Nail,#REF!', /^3: the price is an error of a spreadsheet formula/],
+    ['with an error for a name', 'X,#N/A,1.00', /^3: the name is an error of a spreadsheet formula/],
+    [
+      'with a code that a spreadsheet has shortened',
+      '9.31E+12,Nail,1.00',
+      /^3: the code "9\.31E\+12" was shortened/,
+    ],
+    ['that is a sum', 'Total,,1.00', /^3: "Total" looks like the sum of a list/],
     [
       'with a character that reverses the text',
       'X,Na\u202eil,1.00',
@@ -104,17 +107,12 @@ describe('a bad row is reported with its line and a reason, and good rows are st
     ],
     ['with an ambiguous price', 'X,Nail,"1,23,4"', /^3: the price .*" is invalid; write it as 1234\.50/],
     ['with a price above the limit', 'X,Nail,9999999999', /^3: the price exceeds one billion dollars/],
-    ['with a repeated code', 'A1,Nail,1.00', /^3: the code "A1" already occurs on line 2, which is used/],
     [
       'with a field of 1 MB',
       `X,${'x'.repeat(1_000_000)},1.00`,
       /^3: the name has 1000000 characters; the maximum is 2000/,
     ],
-    ['with a formula', 'X,"=HYPERLINK(""http://x"")",1.00', /^3: the name starts with "="/],
-    ['with a command', 'X,@SUM(A1),1.00', /^3: the name starts with "@"/],
-    ['with a code that is a formula', '+1+1,Nail,1.00', /^3: the code starts with "\+"/],
-    ['with a full-width formula', 'X,＝1,1.00', /^3: the name starts with "＝"/],
-    ['with too few cells', 'X,1.00', /^3: it has 2 cells instead of 3/],
+    ['cut off before its price', 'X,Nail', /^3: the price is missing/],
     ['with too many cells', 'X,Nail,1.00,2.00', /^3: it has 4 cells instead of 3/],
     ['that repeats the headings', 'code,name,price', /^3: this row repeats the headings/],
     [
@@ -148,28 +146,34 @@ describe('a bad row is reported with its line and a reason, and good rows are st
     },
   )
 
-  test.each([
-    [',', '1,250', 1250],
-    [',', '0,125', 0.125],
-    [',', '12,50', 12.5],
-    [',', '.50', 0.5],
-    [',', '1.23456789', 1.23456789],
-    [',', '$1,234,567.8', 1_234_567.8],
-    [';', '1,250', 1.25],
-    [';', '0,999', 0.999],
-    [';', '1.234,50', 1234.5],
-    [';', '1.234.567', 1_234_567],
-    [';', '12.5', 12.5],
-    [';', '2,500.00', 2500],
-  ])('and in a file separated by %j the price %s is %d', async (delimiter, cell, price) => {
-    const { items } = await read(`code${delimiter}price\nA1${delimiter}"${cell}"\n`)
-    expect(items).toEqual([{ code: 'A1', price }])
+  test('and a code with several prices is not sent: neither price may be right', async () => {
+    const { items, problems, validRows, invalidRows } = await read(
+      'code,price\nA1,1\nB1,2\nA1,1.50\nC1,3\nA1,1\n',
+    )
+    expect(items.map(({ code }) => code)).toEqual(['B1', 'C1'])
+    expect(problems).toEqual([
+      '2: the code "A1" has another price or unit on line 4, so neither is sent.',
+      '4: the code "A1" has another price or unit on line 2, so neither is sent.',
+    ])
+    expect({ validRows, invalidRows }).toEqual({ validRows: 2, invalidRows: 2 })
   })
 
-  test('and an ambiguous price is a problem', async () => {
-    expect((await read('code;price\nA1;1.234\n')).problems).toEqual([
-      '2: the price "1.234" could mean 1234 or 1,234; write it with two decimals.',
-    ])
+  test('and the same row twice is one item, with a remark', async () => {
+    const { items, problems, remarks, repeatedRows } = await read('code,price\nA1,1.50\nB1,2\nA1,1.5\n')
+    expect({ items, problems, repeatedRows }).toMatchObject({ problems: [], repeatedRows: 1 })
+    expect(items).toHaveLength(2)
+    expect(remarks).toEqual(['1 row repeats an item that is sent once.'])
+  })
+
+  test('and names that begin like a formula, and cells made to keep their zeros, are read as they are', async () => {
+    const { items, problems } = await read('code,name,price\n="00123",=HYPERLINK("x"),1\n-A,-20 °C glue,2\n')
+    expect({ items, problems }).toEqual({
+      items: [
+        { code: '00123', name: '=HYPERLINK("x")', price: 1 },
+        { code: '-A', name: '-20 °C glue', price: 2 },
+      ],
+      problems: [],
+    })
   })
 
   test('and blank rows and the delimiter line of a spreadsheet are ignored', async () => {
@@ -177,7 +181,10 @@ describe('a bad row is reported with its line and a reason, and good rows are st
     expect({ items, problems }).toEqual({ items: [{ code: 'A1', name: 'x', price: 1.5 }], problems: [] })
   })
 
-  test('and extra empty cells are ignored', async () => {
-    expect((await read('code,price\nA1,1,,\n')).items).toEqual([{ code: 'A1', price: 1 }])
+  test('and missing or extra empty cells at the end are ignored', async () => {
+    expect((await read('code,price,name,unit\nA1,1,,,,\nB1,2\n')).items).toEqual([
+      { code: 'A1', price: 1 },
+      { code: 'B1', price: 2 },
+    ])
   })
 })

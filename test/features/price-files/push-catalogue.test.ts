@@ -67,7 +67,7 @@ describe('push-catalogue of a file with problem rows', () => {
   test('skips them, names the first 20, and writes all of them to the report', async () => {
     const rows = Array.from({ length: 30 }, (_, row) => `,n${row},1`).join('\n')
     const report = join(platform.dir, 'report.csv')
-    const { code, output } = await push([file(`${GOOD}${rows}\nX,=1+1,1\n`), ...TO_NEW, '--report', report])
+    const { code, output } = await push([file(`${GOOD}${rows}\nX,=1+1,bad\n`), ...TO_NEW, '--report', report])
     expect(code).toBe(0)
     expect(output).toMatch(
       /Line 4: the code is missing\.[\s\S]*\.\.\. and 11 more[\s\S]*31 rows had problems and were skipped/,

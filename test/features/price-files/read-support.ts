@@ -1,25 +1,46 @@
-import type { Problem } from '../../../src/features/price-files/items.ts'
-import { checkPriceFile, openPriceFile } from '../../../src/features/price-files/price-file.ts'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readBatches } from '../../../src/features/price-files/batches.ts'
+import { type CheckedFile, checkPriceFile } from '../../../src/features/price-files/check.ts'
+import type { Item } from '../../../src/features/price-files/contract.ts'
+import type { Choices } from '../../../src/features/price-files/layout.ts'
+import { tempDir } from '../../support/env.ts'
 
-/** A file's content in chunks of this size. */
-export async function* chunks(content: string | Buffer, size = 65_536): AsyncGenerator<Buffer> {
-  const bytes = Buffer.from(content as string)
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+/** What a file comes to: its items as they are sent, and its problems as `line: reason`. */
+export async function read(content: string | Uint8Array, choices: Choices = {}) {
+  const { dir, remove } = tempDir()
+  try {
+    const path = join(dir, 'prices.csv')
+    writeFileSync(path, content)
+    return await readFile(path, choices)
+  } finally {
+    remove()
+  }
 }
 
-/** What a file comes to: its items, and its problems as `line: reason`. */
-export async function read(content: string | Buffer, size?: number) {
-  const problems: Problem[] = []
-  const check = await checkPriceFile(chunks(content, size), {
-    onProblem: (problem) => problems.push(problem),
-  })
-  const file = await openPriceFile(chunks(content, size))
-  const items = []
-  for await (const portion of file.read(check.columns)) items.push(...portion.items)
-  return { ...check, items, problems: problems.map(({ line, reason }) => `${line}: ${reason}`) }
+/** What a file on disk comes to. */
+export async function readFile(path: string, choices: Choices = {}) {
+  const itemsPath = `${path}.items`
+  const checked = await checkPriceFile(path, { choices, itemsPath })
+  return {
+    ...checked.check,
+    items: await itemsIn(itemsPath, checked),
+    problems: checked.problems.map(asText),
+  }
 }
+
+const asText = ({ line, reason }: CheckedFile['problems'][number]) => `${line}: ${reason}`
+
+async function itemsIn(path: string, { check }: CheckedFile): Promise<Item[]> {
+  const items: Item[] = []
+  if (check.mappingErrors.length > 0) return items
+  for await (const { body } of readBatches(path, { total: check.validRows }))
+    items.push(...JSON.parse(Buffer.from(body).toString()).items)
+  return items
+}
+
 /** Why a file cannot be read. */
-export const failure = (content: string | Buffer) =>
+export const failure = (content: string | Uint8Array) =>
   read(content).then(
     () => 'none',
     (error: Error) => error.message,

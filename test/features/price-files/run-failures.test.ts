@@ -4,7 +4,6 @@ import {
   PlatformRejectedError,
   PlatformUnavailableError,
 } from '../../../src/connect/platform/errors.ts'
-import { toBatches } from '../../../src/features/price-files/batches.ts'
 import { ImportFailedError } from '../../../src/features/price-files/errors.ts'
 import type { ImportOptions, Progress } from '../../../src/features/price-files/run.ts'
 import {
@@ -105,16 +104,14 @@ describe('a rejection', () => {
   })
 
   test('of a batch ends the import: no batch is left out silently', async () => {
-    async function* rows() {
-      yield {
-        items: [
-          { code: 'A', price: 1 },
-          { code: '', price: 1 },
-        ],
-        problems: [],
-      }
+    async function* batches() {
+      const items = [
+        { code: 'A', price: 1 },
+        { code: '', price: 1 },
+      ]
+      yield { body: Buffer.from(JSON.stringify({ items })), items: 2 }
     }
-    await expect(send(0, { batches: toBatches(rows()) })).rejects.toBeInstanceOf(PlatformRejectedError)
+    await expect(send(0, { batches })).rejects.toBeInstanceOf(PlatformRejectedError)
   })
 
   test('of one batch also ends the others, which wait to be repeated', async () => {

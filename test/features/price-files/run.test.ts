@@ -2,16 +2,13 @@ import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { PlatformRejectedError } from '../../../src/connect/platform/errors.ts'
 import { createRateLimiter } from '../../../src/connect/platform/rate-limiter.ts'
-import { toBatches } from '../../../src/features/price-files/batches.ts'
-import { openPriceFile } from '../../../src/features/price-files/price-file.ts'
-import { checkFile } from '../../../src/features/price-files/reader.ts'
+import { checkFile } from '../../../src/features/price-files/check-file.ts'
 import type { ImportOptions, Progress } from '../../../src/features/price-files/run.ts'
 import { median } from '../../bench/measure.ts'
 import {
   importRows,
   itemsOfRows,
   openSupplier,
-  priceRows,
   type Supplier,
   type SupplierPlatform,
   startPlatform,
@@ -37,11 +34,11 @@ const send = (rows: number, options?: Partial<ImportOptions>) =>
 describe('an import', () => {
   test('ends with exactly the file’s items in the catalogue, and says how many', async () => {
     const outcome = await send(12_345)
-    expect(outcome).toMatchObject({ rows: 12_345, sent: 12_345, batches: 13, rejected: 0 })
+    expect(outcome).toMatchObject({ sent: 12_345, batches: 13 })
     expect(await platform.items(catalogueId)).toEqual(itemsOfRows(12_345))
   })
 
-  test('reports rows, batches and the platform’s own count while it runs', async () => {
+  test('reports items, batches and the platform’s own count while it runs', async () => {
     const seen: Progress[] = []
     await send(5_000, { onProgress: (progress) => seen.push({ ...progress }) })
     expect(seen.map(({ phase }) => phase)).toEqual(
@@ -49,7 +46,6 @@ describe('an import', () => {
     )
     expect(seen.at(-1)).toMatchObject({
       phase: 'processing',
-      rows: 5_000,
       sent: 5_000,
       batches: 5,
       processed: 5_000,
@@ -161,22 +157,11 @@ test('a check that is stopped ends its thread', async () => {
   const path = await writePriceFile(platform.dir, 200_000)
   const stop = new AbortController()
   let stoppedAt = 0
-  const onProblem = () => {}
-  const checking = checkFile(path, { onProblem, signal: stop.signal })
+  const checking = checkFile({ path }, { signal: stop.signal })
   void setTimeout(150).then(() => {
     stoppedAt = performance.now()
     stop.abort(new Error('stopped'))
   })
   await expect(checking).rejects.toThrow('stopped')
   expect(performance.now() - stoppedAt).toBeLessThan(1_500)
-})
-
-test('a file that turns out to be unreadable ends the import with its line', async () => {
-  const broken = async function* () {
-    yield* priceRows(3_000)
-    yield Buffer.from([0xff])
-  }
-  const file = await openPriceFile(broken())
-  const batches = toBatches(file.read(file.guess.columns))
-  await expect(send(0, { batches })).rejects.toThrow('Line 3002')
 })

@@ -2,14 +2,16 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { type Catalogues, createCatalogues } from '../../../src/features/catalogues/catalogues.ts'
-import { toBatches } from '../../../src/features/price-files/batches.ts'
+import { type Batch, readBatches } from '../../../src/features/price-files/batches.ts'
 import {
   type CatalogueImports,
   createCatalogueImports,
 } from '../../../src/features/price-files/catalogue-imports.ts'
-import { openPriceFile } from '../../../src/features/price-files/price-file.ts'
+import { checkPriceFile } from '../../../src/features/price-files/check.ts'
+import { itemsBody } from '../../../src/features/price-files/contract.ts'
 import { type ImportOptions, runImport } from '../../../src/features/price-files/run.ts'
 import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts'
+import { tempDir } from '../../support/env.ts'
 import {
   type ApiKeyAccess,
   CREDENTIALS,
@@ -108,7 +110,7 @@ const lineOf = (row: number) => {
 }
 
 /** A price file of so many rows in memory, in chunks. */
-export async function* priceRows(rows: number): AsyncGenerator<Buffer> {
+async function* priceRows(rows: number): AsyncGenerator<Buffer> {
   let text = HEAD
   for (let row = 0; row < rows; row++) {
     text += lineOf(row)
@@ -144,15 +146,30 @@ export async function importRows(
   rows: number,
   options: Partial<ImportOptions> = {},
 ) {
-  const file = await openPriceFile(priceRows(rows))
   return runImport({
     catalogueImports,
     source,
     catalogueId,
     batchId: 'b1',
-    batches: toBatches(file.read(file.guess.columns)),
+    batches: (skip) => batchesOfRows(rows, skip),
     pauseMs: 20,
     retryTimeoutMs: 10_000,
     ...options,
   })
+}
+
+/** The batches of so many generated rows. */
+export async function* batchesOfRows(rows: number, skip = 0): AsyncGenerator<Batch> {
+  for (let row = skip * 1000; row < rows; row += 1000) {
+    const items = Array.from({ length: Math.min(1000, rows - row) }, (_, at) => itemOf(row + at))
+    yield { body: Buffer.from(itemsBody(items)), items: items.length }
+  }
+}
+
+/** Checks a price file; resolves to its batches, for `runImport`, and a function that deletes them. */
+export async function checkedBatches(path: string) {
+  const { dir, remove } = tempDir()
+  const itemsPath = join(dir, 'items')
+  const { check } = await checkPriceFile(path, { itemsPath })
+  return { batches: (skip: number) => readBatches(itemsPath, { total: check.validRows, skip }), remove }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createReport } from '../../../src/features/price-files/report.ts'
+import { writeReport } from '../../../src/features/price-files/report.ts'
 
 import { failure } from './read-support.ts'
 
@@ -9,25 +9,20 @@ describe('a file that cannot be read', () => {
     ['with headings only', 'code,price\n', /^Line 1: the file has headings but no rows/],
     ['of empty lines', '\n\n\n', /^Line 1: the file has no rows/],
     [
-      'a workbook',
+      'a damaged workbook',
       Buffer.from('PK\u0003\u0004rest of it', 'latin1'),
-      /^Line 1: this is an Excel workbook.*CSV UTF-8/,
+      /^Line 1: the workbook is damaged/,
     ],
-    ['UTF-16', Buffer.from('\ufeffcode,price\nA,1\n', 'utf16le'), /^Line 1: this is text in UTF-16/],
+    ['an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /^Line 1: this is an old Excel workbook/],
     [
       'binary',
       Buffer.from('code,price\nA1,1\nB1,\u0000\u0001\n', 'latin1'),
       /^Line 3: this is a binary file/,
     ],
     [
-      'Windows-1252',
-      Buffer.from('code,price\nA1,1\nB1,2\nZo\xeb,3\nD,4\n', 'latin1'),
-      /^Line 4: the text is not in UTF-8/,
-    ],
-    [
-      'cut off in a character',
-      Buffer.from('code,price\nA1,1\nZo\xc3', 'latin1'),
-      /^Line 3: the text is not in UTF-8/,
+      'in UTF-8 with a damaged character',
+      Buffer.concat([Buffer.from('code,price\nZoë,1\nCafé,2\nZo'), Buffer.from([0xc3])]),
+      /^Line 4: the text is damaged: it is not valid UTF-8/,
     ],
     [
       'with a quote that is not closed',
@@ -46,9 +41,9 @@ describe('a file that cannot be read', () => {
   })
 
   test('is reported with the right line even if the error is far into the file', async () => {
-    const good = Array.from({ length: 50_000 }, (_, row) => `C${row},1\n`).join('')
+    const good = Array.from({ length: 50_000 }, (_, row) => `Cé${row},1\n`).join('')
     const bytes = Buffer.concat([Buffer.from(`code,price\n${good}`), Buffer.from([0xff, 0x0a])])
-    expect(await failure(bytes)).toMatch(/^Line 50002: the text is not in UTF-8/)
+    expect(await failure(bytes)).toMatch(/^Line 50002: the text is damaged/)
   })
 })
 
@@ -63,15 +58,9 @@ test.each([
   expect(await failure(content)).toMatch(message)
 })
 
-test('a report that cannot be written fails the caller that adds a row or ends it, at any row', async () => {
-  const report = createReport('/dev/full')
+test('a report that cannot be written fails its caller', async () => {
   const problem = { line: 1, reason: 'x'.repeat(1000), cells: [] }
-  const adding = (async () => {
-    for (let row = 0; row < 5_000; row++) await report.add(problem, [])
-    await report.end()
-  })()
-  await expect(adding).rejects.toMatchObject({
-    code: 'store_unavailable',
-    reason: expect.stringContaining('ENOSPC'),
+  await expect(writeReport('/dev/full', [], Array(5_000).fill(problem))).rejects.toMatchObject({
+    code: 'ENOSPC',
   })
 })

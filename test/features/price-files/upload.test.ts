@@ -16,26 +16,26 @@ describe('an uploaded price file', () => {
     'as %s is checked before anything is sent, sent on demand, and reported',
     async (as) => {
       const { upload, act, ended, visitor, urlOf, files } = pages
-      const { status, json } = await upload(`${rowsOf(1500)},no code,1\nC1,again,2\n`, { as })
+      const { status, json } = await upload(`${rowsOf(1500)},no code,1\nC1,again,2.50\n`, { as })
       expect(status).toBe(201)
       expect(json).toMatchObject({
         fileName: 'my prices.csv',
         state: 'ready',
         bxcontext: 'summit-supplies',
         rows: 1502,
-        validRows: 1500,
-        invalidRows: 2,
+        validRows: 1499,
+        invalidRows: 3,
         mappingErrors: [],
         columns: { code: 0, name: 1, price: 2 },
-        problems: [{ line: 1502 }, { line: 1503 }],
+        problems: [{ line: 3 }, { line: 1502 }, { line: 1503 }],
       })
       expect(json.preview[0]).toEqual({ code: 'C0', name: 'Board 0', price: 1 })
       expect(JSON.stringify(json)).not.toContain('userId')
       expect((await pages.app.calls()).some(({ endpoint }) => endpoint === 'items')).toBe(as === 'csv')
       expect((await act(json.id, 'start')).status).toBe(202)
-      expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 1500, batches: 2 } })
+      expect(await ended(json.id)).toMatchObject({ state: 'completed', progress: { sent: 1499, batches: 2 } })
       const report = await visitor.get(`${urlOf(json.id)}/report.csv`)
-      expect(report.text.trim().split('\r\n')).toHaveLength(3)
+      expect(report.text.trim().split('\r\n')).toHaveLength(4)
       expect(report.headers.get('content-type')).toContain('text/csv')
       expect(files()).not.toContain(`${json.id}.csv`)
       await act(json.id, 'discard')
@@ -68,8 +68,11 @@ describe('an uploaded price file', () => {
   test('that cannot be read says why', async () => {
     const { upload, act, visitor, urlOf } = pages
     const { json } = await upload(Buffer.from('PK\u0003\u0004zip', 'latin1'))
-    expect(json).toMatchObject({ state: 'unreadable', failure: expect.stringContaining('Excel workbook') })
-    expect((await visitor.get(urlOf(json.id))).text).toContain('Excel workbook')
+    expect(json).toMatchObject({
+      state: 'unreadable',
+      failure: expect.stringContaining('workbook is damaged'),
+    })
+    expect((await visitor.get(urlOf(json.id))).text).toContain('workbook is damaged')
     expect((await act(json.id, 'start')).json()).toMatchObject({ status: 409, code: 'conflict' })
   })
 

@@ -37,14 +37,15 @@ export const FILES = {
 } satisfies Record<string, TableRules>
 
 /**
- * Returns the CSV files that don't belong to a price list. Reports those that look like a misspelt name of a missing
+ * Returns the tables that don't belong to a price list. Reports those that look like a misspelt name of a missing
  * file.
  */
 export function findUnknownFiles(from: string, problems: Problems): string[] {
-  const names = readdirSync(from).filter((name) => /\.csv$/i.test(name))
+  const names = readdirSync(from).filter((name) => /\.(csv|xlsx|tsv|txt)$/i.test(name))
   const expected = Object.values(FILES).map(({ file }) => file as string)
-  const unknown = names.filter((name) => !expected.includes(name))
-  const normalize = (name: string) => name.toLowerCase().replace(/s?\.csv$/, '')
+  const known = (name: string) => expected.includes(name.replace(/\.\w+$/, '.csv'))
+  const unknown = names.filter((name) => !known(name))
+  const normalize = (name: string) => name.toLowerCase().replace(/s?\.\w+$/, '')
   for (const name of unknown) {
     const intended = expected.find((file) => normalize(file) === normalize(name))
     if (intended && !names.includes(intended)) problems.add(name, 1, `rename this file to ${intended}.`)

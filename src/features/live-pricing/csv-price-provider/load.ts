@@ -2,12 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import type { Decimal } from '../../../tables/prices.ts'
 import type { Store } from '../contract.ts'
 import { FILES, findUnknownFiles, ID_RULE, isDate, isId, missingFile } from './files.ts'
 import { HAS_DISCOUNTS, HAS_STORE_PRICES, lineKey, NONE, POA, SCHEMA } from './price-list.ts'
 import { nextFileName, removeOldFiles } from './price-lists.ts'
 import { readHolidays, readHours, readStores } from './read-stores.ts'
-import { createProblems, type Problems, readRows } from './table.ts'
+import {
+  createProblems,
+  DecimalFoundError,
+  type Folder,
+  type Problems,
+  type RowProblem,
+  readRows,
+} from './table.ts'
 
 export interface Loaded {
   /** Number of records by kind; the kinds are worded for a summary. */
@@ -17,21 +25,31 @@ export interface Loaded {
   >
   /** Warnings about input that is valid but probably a mistake. */
   notes: string[]
+  /** The rows with problems, which were left out. */
+  skipped: RowProblem[]
 }
 
-const PRICE = /^\d{1,9}(\.\d{1,4})?$/
-const PRICE_RULE = 'must be dollars such as 1234.5, with at most 4 decimals'
+export interface LoadOptions {
+  /** Leaves out rows with problems; otherwise they prevent the load. */
+  skipProblems?: boolean
+  /** The decimal sign of the prices, if they do not tell it themselves. */
+  decimal?: Decimal | undefined
+}
 
 /**
  * Builds a price list from the CSV files in `from` and swaps it in atomically: readers see either the old list or the
  * new one. If any file has a problem, nothing is loaded.
  * Throws `PriceListError`, or a one-line error if a folder cannot be read or written.
  */
-export async function loadPriceList(from: string, target: string): Promise<Loaded> {
+export async function loadPriceList(
+  from: string,
+  target: string,
+  options: LoadOptions = {},
+): Promise<Loaded> {
   mkdirSync(target, { recursive: true, mode: 0o700 })
   const draft = join(target, `${randomUUID()}.loading`)
   try {
-    const loaded = await fill(draft, from)
+    const loaded = await fillDraft(draft, from, options)
     flush(draft)
     renameSync(draft, join(target, nextFileName(target)))
     flush(target)
@@ -58,16 +76,30 @@ function flush(path: string): void {
 const NOT_CHECKED_YET =
   'Hours, holidays, prices and discounts have not been checked yet, because they refer to these stores and items.'
 
-/** Fills a new database file from the CSV files. */
-async function fill(file: string, from: string): Promise<Loaded> {
+/** Fills the draft, again if the prices of a file have told their decimal sign. */
+async function fillDraft(draft: string, path: string, options: LoadOptions): Promise<Loaded> {
+  const from: Folder = { path, decimal: options.decimal, decimals: new Map() }
+  for (;;) {
+    try {
+      return await fill(draft, from, options)
+    } catch (error) {
+      if (!(error instanceof DecimalFoundError)) throw error
+      from.decimals.set(error.file, error.decimal)
+      rmSync(draft, { force: true })
+    }
+  }
+}
+
+/** Fills a new database file from the files of the price list. */
+async function fill(file: string, from: Folder, { skipProblems = false }: LoadOptions): Promise<Loaded> {
   const db = new DatabaseSync(file)
   try {
     // An incomplete draft is discarded, so no journal is needed.
     db.exec(
       `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -64000; ${SCHEMA} BEGIN`,
     )
-    const problems = createProblems()
-    const unknownFiles = findUnknownFiles(from, problems)
+    const problems = createProblems({ skipRows: skipProblems })
+    const unknownFiles = findUnknownFiles(from.path, problems)
     problems.check()
     const categories = new Map<string, number>()
     const stores = await readStores(from, problems)
@@ -107,6 +139,7 @@ async function fill(file: string, from: string): Promise<Loaded> {
           .all()
           .map(({ name }) => `Discounts apply to the group ${quote(String(name))}, but it has no members.`),
       ],
+      skipped: problems.skipped,
     }
   } finally {
     db.close()
@@ -126,46 +159,56 @@ function insertStores(db: DatabaseSync, stores: Map<string, Store>): void {
 
 async function loadItems(
   db: DatabaseSync,
-  from: string,
+  from: Folder,
   problems: Problems,
   categories: Map<string, number>,
 ): Promise<number> {
   const add = db.prepare('INSERT OR IGNORE INTO items VALUES (?, ?, ?, 0)')
+  const find = db.prepare('SELECT price FROM items WHERE code = ?')
+  /** Items with several prices: it is not known which is right. */
+  const conflicts = new Set<string>()
   let count = 0
-  const exists = await readRows(from, FILES.items, problems, (cell, reject) => {
-    const [code, price, category] = [cell('code'), cell('price'), cell('category')]
+  const exists = await readRows(from, FILES.items, problems, ({ cell, price: priceOf, reject }) => {
+    const [code, category] = [cell('code'), cell('category')]
     if (!isId(code)) return reject(`code ${ID_RULE}.`)
-    if (price !== '' && price !== POA && !PRICE.test(price))
-      return reject(`price ${quote(price)} ${PRICE_RULE}, or ${POA}, or empty if it is only in prices.csv.`)
+    if (/^\d(\.\d+)?E\+\d{1,3}$/i.test(code))
+      return reject(`the code ${code} was shortened by a spreadsheet, so its last digits are lost.`)
+    const price = priceOf('price', ['', POA])
+    if (price === null) return
     let number: number | null = null
     if (category !== '') {
       number = categories.get(category) ?? categories.size + 1
       categories.set(category, number)
     }
-    if (add.run(code, price === '' ? null : price, number).changes === 0)
-      return reject(`the item ${code} occurs more than once.`)
-    count++
+    if (add.run(code, price === '' ? null : price, number).changes > 0) {
+      count++
+      return
+    }
+    const isSame = (find.get(code)?.price ?? '') === price
+    if (isSame && !conflicts.has(code)) return
+    conflicts.add(code)
+    reject(`the item ${code} occurs more than once with different prices.`)
   })
   if (!exists) throw missingFile(FILES.items.file)
-  return count
+  const remove = db.prepare('DELETE FROM items WHERE code = ?')
+  for (const code of conflicts) remove.run(code)
+  return count - conflicts.size
 }
 
 async function loadStorePrices(
   db: DatabaseSync,
-  from: string,
+  from: Folder,
   problems: Problems,
   stores: Map<string, Store>,
 ): Promise<number> {
   const add = db.prepare('INSERT OR IGNORE INTO store_prices VALUES (?, ?)')
   const flag = createFlagger(db, HAS_STORE_PRICES)
   let count = 0
-  await readRows(from, FILES.prices, problems, (cell, reject) => {
-    const [item, store, price] = [cell('item'), cell('store'), cell('price')]
+  await readRows(from, FILES.prices, problems, ({ cell, price: priceOf, reject }) => {
+    const [item, store] = [cell('item'), cell('store')]
     if (!stores.has(store)) return reject(`unknown store ${store.slice(0, 100)}.`)
-    if (price !== POA && price !== NONE && !PRICE.test(price))
-      return reject(
-        `price ${quote(price)} ${PRICE_RULE}, or ${POA}, or ${NONE} if the store does not sell the item.`,
-      )
+    const price = priceOf('price', [POA, NONE])
+    if (price === null) return
     if (!flag(item)) return reject(`unknown item ${item.slice(0, 100)}.`)
     if (add.run(lineKey(item, store), price).changes === 0)
       return reject(`the item ${item} has two prices at the store ${store}.`)
@@ -186,10 +229,10 @@ function createFlagger(db: DatabaseSync, flag: number): (code: string) => boolea
   }
 }
 
-async function loadMembers(db: DatabaseSync, from: string, problems: Problems): Promise<number> {
+async function loadMembers(db: DatabaseSync, from: Folder, problems: Problems): Promise<number> {
   const add = db.prepare('INSERT OR IGNORE INTO members VALUES (?, ?)')
   let count = 0
-  await readRows(from, FILES.members, problems, (cell, reject) => {
+  await readRows(from, FILES.members, problems, ({ cell, reject }) => {
     const [number, group] = [cell('number'), cell('group')]
     if (!isId(number)) return reject(`number ${ID_RULE}.`)
     if (add.run(number, group).changes === 0)
@@ -203,14 +246,14 @@ const AMOUNTS = ['percent', 'amount', 'price'] as const
 
 async function loadDiscounts(
   db: DatabaseSync,
-  from: string,
+  from: Folder,
   problems: Problems,
   { stores, categories }: { stores: Map<string, Store>; categories: Map<string, number> },
 ): Promise<number> {
   const add = db.prepare('INSERT INTO discounts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
   const flag = createFlagger(db, HAS_DISCOUNTS)
   let count = 0
-  await readRows(from, FILES.discounts, problems, (cell, reject) => {
+  await readRows(from, FILES.discounts, problems, ({ cell, price: priceOf, reject }) => {
     const [item, category, group, store] = [cell('item'), cell('category'), cell('group'), cell('store')]
     if (item && category) return reject('specify either an item or a category, not both.')
     const number = category ? categories.get(category) : null
@@ -219,11 +262,9 @@ async function loadDiscounts(
     const [kind, second] = AMOUNTS.filter((name) => cell(name) !== '')
     if (!kind || second)
       return reject('specify exactly one of percent, amount (off each unit) or price (per unit).')
-    const value = cell(kind)
-    if (!PRICE.test(value) || (kind === 'percent' && Number(value) > 100))
-      return reject(
-        `${kind} ${quote(value)} ${kind === 'percent' ? 'must be a number from 0 to 100' : PRICE_RULE}.`,
-      )
+    const value = kind === 'percent' ? percentOf(cell(kind)) : priceOf(kind, [])
+    if (value === undefined) return reject(`percent ${quote(cell(kind))} must be a number from 0 to 100.`)
+    if (value === null) return
     const minQuantity = cell('min_quantity') || '0'
     if (!/^\d{1,7}(\.\d{1,4})?$/.test(minQuantity)) return reject('min_quantity must be a number.')
     const [first, last] = [cell('from') || '0000-01-01', cell('until') || '9999-12-31']
@@ -236,5 +277,9 @@ async function loadDiscounts(
   })
   return count
 }
+
+/** A percentage from 0 to 100; undefined if it is none. */
+const percentOf = (text: string) =>
+  /^\d{1,3}(\.\d{1,4})?%?$/.test(text) && Number.parseFloat(text) <= 100 ? text.replace('%', '') : undefined
 
 const quote = (text: string) => JSON.stringify(text.slice(0, 50))

@@ -1,6 +1,6 @@
 import { DAYS, type OpeningHours, type Store, storeSchema } from '../contract.ts'
 import { FILES, ID_RULE, isDate, isId, missingFile } from './files.ts'
-import { type Problems, readRows } from './table.ts'
+import { type Folder, type Problems, readRows } from './table.ts'
 import { addOpening, dayOf, openingOf } from './trading-hours.ts'
 
 /** Ids that `GET /stores/{id}` cannot look up. */
@@ -10,9 +10,9 @@ const RESERVED = new Set(['nearest', '.', '..'])
  * Reads stores.csv. Returns the stores by id, without opening hours. Throws `PriceListError` if the file does not
  * exist.
  */
-export async function readStores(from: string, problems: Problems): Promise<Map<string, Store>> {
+export async function readStores(from: Folder, problems: Problems): Promise<Map<string, Store>> {
   const stores = new Map<string, Store>()
-  const exists = await readRows(from, FILES.stores, problems, (cell, reject) => {
+  const exists = await readRows(from, FILES.stores, problems, ({ cell, reject }) => {
     const id = cell('id')
     if (!isId(id) || RESERVED.has(id)) return reject(`id ${ID_RULE}, and must not be "nearest", "." or "..".`)
     if (stores.has(id)) return reject(`the store ${id} occurs more than once.`)
@@ -50,12 +50,12 @@ export async function readStores(from: string, problems: Problems): Promise<Map<
 
 /** Reads hours.csv, if it exists, and adds the opening hours to the stores. Returns the number of rows added. */
 export async function readHours(
-  from: string,
+  from: Folder,
   problems: Problems,
   stores: Map<string, Store>,
 ): Promise<number> {
   let count = 0
-  await readRows(from, FILES.hours, problems, (cell, reject) => {
+  await readRows(from, FILES.hours, problems, ({ cell, reject }) => {
     const store = stores.get(cell('store'))
     if (!store) return reject(`unknown store ${cell('store').slice(0, 100)}.`)
     const day = dayOf(cell('day'))
@@ -85,12 +85,12 @@ interface Holiday {
  * Reads holidays.csv, if it exists, and adds the holidays to the stores. For a given date, store-level entries override
  * state-level entries, which override global ones. Returns the number of holidays.
  */
-export async function readHolidays(from: string, problems: Problems, stores: Store[]): Promise<number> {
+export async function readHolidays(from: Folder, problems: Problems, stores: Store[]): Promise<number> {
   const ids = new Set(stores.map(({ id }) => id))
   const states = new Set(stores.map(({ address }) => address.state))
   const holidays = new Map<string, Holiday>()
   const dates = new Set<string>()
-  await readRows(from, FILES.holidays, problems, (cell, reject) => {
+  await readRows(from, FILES.holidays, problems, ({ cell, reject }) => {
     const [date, name, store, state] = [cell('date'), cell('name'), cell('store'), cell('state')]
     if (!isDate(date)) return reject('date must be a date such as 2026-12-25.')
     if (!name) return reject('name must not be empty.')

@@ -1,20 +1,23 @@
-/** A price file to the platform by `runImport`. Prints ms and peak memory. */
+/** A price file to the platform by `checkFile` and `runImport`. Prints ms and peak memory. */
 import { createApi } from '../../../../src/connect/platform/api.ts'
 import { createHttp } from '../../../../src/connect/platform/http.ts'
+import { readBatches } from '../../../../src/features/price-files/batches.ts'
 import { createCatalogueImports } from '../../../../src/features/price-files/catalogue-imports.ts'
-import { readBatches } from '../../../../src/features/price-files/reader.ts'
+import { checkFile } from '../../../../src/features/price-files/check-file.ts'
 import { runImport } from '../../../../src/features/price-files/run.ts'
 import { BARE_SOURCE } from '../../../bench/platform.ts'
 
 const { FILE = '', PLATFORM_API_URL = '' } = process.env
 const started = performance.now()
 const http = createHttp()
+const itemsPath = `${FILE}.items`
+const { check } = await checkFile({ path: FILE, itemsPath })
 await runImport({
   catalogueImports: createCatalogueImports(createApi({ baseUrl: PLATFORM_API_URL, http })),
   source: BARE_SOURCE,
   catalogueId: '1',
   batchId: 'b',
-  batches: readBatches(FILE),
+  batches: (skip) => readBatches(itemsPath, { total: check.validRows, skip }),
 })
 console.log(JSON.stringify({ ms: performance.now() - started, peak: process.resourceUsage().maxRSS }))
 await http.close()

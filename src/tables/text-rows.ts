@@ -1,86 +1,62 @@
 import { Readable } from 'node:stream'
 import { type CsvError, type Parser, parse } from 'csv-parse'
-import { UnreadableFileError, utf8 } from './encoding.ts'
-
-/** A record: its cells and the number of its first line, starting at 1. */
-export interface Row {
-  line: number
-  cells: string[]
-}
-
-export interface Table {
-  /** The trimmed cells of the first row that is not blank. */
-  headings: string[]
-  delimiter: string
-  /** The remaining rows that are not blank, in batches. */
-  rows: AsyncGenerator<Row[]>
-}
+import { type Encoding, readUtf8 } from './encoding.ts'
+import { UnreadableFileError } from './errors.ts'
+import type { Row } from './table.ts'
 
 /** Maximum size of a record, in bytes: an unclosed quote would turn the rest of the file into one record. */
 const MAX_RECORD = 8 * 1024 * 1024
-const MAX_COLUMNS = 500
-const MAX_HEADING_LENGTH = 200
-const DELIMITERS = [',', ';', '\t']
+const DELIMITERS = [',', ';', '\t', '|']
+/** How much of the file decides on the delimiter, in bytes and lines. */
+const SAMPLE_BYTES = 65_536
+const SAMPLE_LINES = 50
 
 /**
- * Streams a CSV file (RFC 4180). Detects the delimiter (comma, semicolon or tab) from the headings; supports a byte
- * order mark, quotes and all line endings. Memory use doesn't depend on the file size.
- * Throws `UnreadableFileError`, also while reading the rows.
+ * Streams the rows of delimited text (RFC 4180) that are not blank. The delimiter (comma, semicolon, tab or pipe) is
+ * recognised from the first lines; a byte order mark, quotes and all line endings are supported. Memory use doesn't
+ * depend on the file size. Throws `UnreadableFileError`, also while reading the rows.
  */
-export async function readTable(source: AsyncIterable<Uint8Array>): Promise<Table> {
-  const chunks = utf8(source)
+export async function readTextRows(
+  path: string,
+  encoding: Encoding,
+): Promise<{ delimiter: string; rows: AsyncGenerator<Row[]> }> {
+  const chunks = readUtf8(path, encoding)
   const start: Buffer[] = []
-  // Read until the end of the headings, which determine the delimiter.
-  for (let size = 0; size < 65_536; ) {
+  for (let size = 0; size < SAMPLE_BYTES; ) {
     const { value } = await chunks.next()
     if (!value) break
     start.push(value)
     size += value.length
-    if (value.includes(0x0a)) break
   }
   const allChunks = (async function* () {
     yield* start
     yield* chunks
   })()
-  const delimiter = delimiterOf(Buffer.concat(start).toString('utf8'))
-  const rows = readRows(allChunks, delimiter)
-  // `for await` would close the generator on return.
-  for (let next = await rows.next(); !next.done; next = await rows.next()) {
-    const batch = next.value
-    // Skip Excel's "sep=;" line.
-    if (batch[0]?.cells[0] === 'sep=' || /^sep=.$/.test(batch[0]?.cells.join('') ?? '')) batch.shift()
-    const [first, ...rest] = batch
-    if (!first) continue
-    const headings = first.cells.map((cell) => cell.trim())
-    if (headings.length > MAX_COLUMNS)
-      throw new UnreadableFileError(
-        first.line,
-        `it has ${headings.length} columns; the maximum is ${MAX_COLUMNS}.`,
-      )
-    if (headings.some((heading) => heading.length > MAX_HEADING_LENGTH))
-      throw new UnreadableFileError(first.line, `a heading is longer than ${MAX_HEADING_LENGTH} characters.`)
-    return {
-      headings,
-      delimiter,
-      rows: (async function* () {
-        if (rest.length > 0) yield rest
-        yield* rows
-      })(),
-    }
-  }
-  throw new UnreadableFileError(1, 'the file has no rows.')
+  const delimiter = delimiterOf(Buffer.concat(start).subarray(0, SAMPLE_BYTES).toString())
+  return { delimiter, rows: readRows(allChunks, delimiter) }
 }
 
 /**
- * The delimiter in Excel's "sep=" line, or the most frequent one outside quotes in the first line that is not blank.
+ * The delimiter in Excel's "sep=" line, or the one that occurs equally often in the most lines. Lines above the table,
+ * such as a title, have none.
  */
 function delimiterOf(text: string): string {
   const unquoted = text.replace(/^\ufeff/, '').replace(/"[^"]*"/g, 'quoted')
   const named = /^\s*sep=(.)\s*[\r\n]/.exec(unquoted)?.[1]
   if (named && DELIMITERS.includes(named)) return named
-  const line = unquoted.split(/\r\n|\n|\r/).find((candidate) => candidate.trim() !== '') ?? ''
-  const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length)
-  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
+  const lines = unquoted.split(/\r\n|\n|\r/).filter((line) => line.trim() !== '')
+  const scores = DELIMITERS.map((delimiter) => {
+    const counts = new Map<number, number>()
+    for (const line of lines.slice(0, SAMPLE_LINES)) {
+      const count = line.split(delimiter).length - 1
+      if (count > 0) counts.set(count, (counts.get(count) ?? 0) + 1)
+    }
+    const [usual] = [...counts].sort(([a, linesOfA], [b, linesOfB]) => linesOfB - linesOfA || b - a)
+    const [count = 0, linesWithIt = 0] = usual ?? []
+    return { delimiter, count, lines: linesWithIt }
+  })
+  const [best] = scores.toSorted((a, b) => b.lines - a.lines || b.count - a.count)
+  return best && best.count > 0 ? best.delimiter : ','
 }
 
 async function* readRows(chunks: AsyncGenerator<Buffer>, delimiter: string): AsyncGenerator<Row[]> {
@@ -102,7 +78,7 @@ async function* readRows(chunks: AsyncGenerator<Buffer>, delimiter: string): Asy
     for await (const records of batches(parser)) {
       const batch: Row[] = []
       for (const cells of records) {
-        if (!isBlank(cells)) batch.push({ line, cells })
+        if (!isBlank(cells) && !(line === 1 && isDelimiterLine(cells))) batch.push({ line, cells })
         line += 1 + lineBreaks(cells)
       }
       yield batch
@@ -137,6 +113,9 @@ async function* batches(parser: Parser): AsyncGenerator<string[][]> {
 function isBlank(cells: string[]): boolean {
   return cells[0]?.trim() === '' && cells.every((cell) => cell.trim() === '')
 }
+
+/** Excel's "sep=;" line, with which a file names its delimiter. */
+const isDelimiterLine = (cells: string[]) => cells[0] === 'sep=' || /^sep=.$/.test(cells.join(''))
 
 /** The number of line breaks inside quoted cells. */
 function lineBreaks(cells: string[]): number {

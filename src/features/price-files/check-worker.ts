@@ -1,0 +1,29 @@
+/** Worker thread that checks a price file. `check-file.ts` starts it. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { UnreadableFileError } from '../../tables/errors.ts'
+import { checkPriceFile } from './check.ts'
+import type { CheckMessage, CheckTask } from './check-file.ts'
+import { writeReport } from './report.ts'
+
+// csv-parse creates an error for every row with too few cells. Capturing its stack, which is never used here, is most
+// of the cost.
+Error.stackTraceLimit = 0
+
+/** Problems that are passed on; the report has more. */
+const MAX_LISTED = 100
+
+async function check({ path, reportPath, ...options }: CheckTask): Promise<CheckMessage> {
+  try {
+    const { check, problems } = await checkPriceFile(path, options)
+    if (reportPath !== undefined && problems.length > 0)
+      await writeReport(reportPath, check.headings, problems)
+    return { check, problems: problems.slice(0, MAX_LISTED) }
+  } catch (error) {
+    if (error instanceof UnreadableFileError)
+      return { unreadable: { line: error.line, reason: error.problem } }
+    const { code, message } = error as NodeJS.ErrnoException
+    return typeof code === 'string' && /^E[A-Z]+$/.test(code) ? { unwritable: code } : { failed: message }
+  }
+}
+
+parentPort?.postMessage(await check(workerData))

@@ -1,0 +1,165 @@
+import { rmSync } from 'node:fs'
+import { UnreadableFileError } from '../../tables/errors.ts'
+import { type Decimal, decimalOfColumn, type PriceReader, shorten } from '../../tables/prices.ts'
+import type { Row } from '../../tables/table.ts'
+import { type BatchWriter, createBatchWriter, removeItems } from './batches.ts'
+import type { Item } from './contract.ts'
+import { createItemReader, isProblem, type Problem, toProblem } from './items.ts'
+import { type Choices, type Layout, openPriceFile } from './layout.ts'
+import { createSeenCodes } from './seen-codes.ts'
+
+/** The result of a check. */
+export interface Check extends Layout {
+  /** The decimal sign of the prices; null if it does not matter or is not known. */
+  decimal: Decimal | null
+  /** The tax that was removed from the prices, in percent. */
+  gst: number
+  /** Number of rows, without the headings. */
+  rows: number
+  /** Number of items. */
+  validRows: number
+  invalidRows: number
+  /** Number of rows that repeat another one, which is sent once. */
+  repeatedRows: number
+  /** The first items, as they will be sent. */
+  preview: Item[]
+}
+
+export interface CheckOptions {
+  choices?: Choices
+  /** Where to write the items as upload requests, for `readBatches`. */
+  itemsPath?: string
+  /** Where to write the hashes of the codes, for `countMissing`. */
+  codesPath?: string
+  /** Size of the file in bytes, if known; it helps to allocate memory. */
+  bytes?: number
+}
+
+export interface CheckedFile {
+  check: Check
+  /** The first problems by line, at most 10,000; the rest are only counted. */
+  problems: Problem[]
+}
+
+/** Maximum number of problems that are listed, and of characters in their cells. */
+export const MAX_PROBLEMS = 10_000
+const MAX_PROBLEM_CHARACTERS = 10_000_000
+const PREVIEW_ITEMS = 10
+/** Length of a short row, in bytes: used to estimate the number of rows from the file size. */
+const MIN_ROW_BYTES = 32
+
+/**
+ * Checks every row of a price file, and writes the items as they will be sent. All prices together decide on their
+ * decimal sign: a file with prices such as `1,250` is read twice.
+ * Throws `UnreadableFileError`, also if the file has no rows after the headings, and the errors of the file system.
+ */
+export async function checkPriceFile(path: string, options: CheckOptions = {}): Promise<CheckedFile> {
+  const chosen = options.choices?.decimal
+  const first = await checkRows(path, options, chosen)
+  const { ambiguous, example } = first.found
+  if (chosen || ambiguous === 0 || first.check.mappingErrors.length > 0) return first
+  const decimal = decimalOfColumn(first.found)
+  if (decimal) return checkRows(path, options, decimal)
+  if (options.itemsPath !== undefined) rmSync(options.itemsPath, { force: true })
+  const question = `Prices such as "${example}" could be read in two ways: choose whether the point or the comma is the decimal sign.`
+  const check: Check = { ...first.check, ...NOTHING, questions: ['decimal'], mappingErrors: [question] }
+  return { check, problems: [] }
+}
+
+const NOTHING = { validRows: 0, invalidRows: 0, repeatedRows: 0, preview: [] }
+
+/** A check, and what the decimal sign of its prices can be told from. */
+type Reading = CheckedFile & { found: PriceReader['found'] }
+
+async function checkRows(path: string, options: CheckOptions, decimal?: Decimal): Promise<Reading> {
+  const { choices = {}, itemsPath, codesPath, bytes } = options
+  const { layout, delimiter, rows } = await openPriceFile(path, choices)
+  const gst = choices.gst ?? 0
+  const reader = createItemReader({ ...layout, delimiter, decimal, gst })
+  // Until the questions are answered, every row could have the same problem.
+  const isKnown = layout.mappingErrors.length === 0
+  const writer = isKnown && itemsPath !== undefined ? createBatchWriter(itemsPath) : undefined
+  const collector = createCollector(writer, bytes)
+  let count = 0
+  try {
+    for await (const batch of rows) {
+      count += batch.length
+      if (isKnown) for (const row of batch) collector.add(row, reader.read(row))
+    }
+    if (count === 0) throw new UnreadableFileError(1, 'the file has headings but no rows.')
+    const { problems, remarks, ...counts } = await collector.end()
+    if (codesPath !== undefined) collector.saveCodes(codesPath)
+    const check = { ...layout, ...counts, decimal: decimal ?? null, gst, rows: count }
+    return { check: { ...check, remarks: [...layout.remarks, ...remarks] }, problems, found: reader.found }
+  } catch (error) {
+    writer?.discard()
+    throw error
+  }
+}
+
+/** Collects the items and problems of a file, and finds codes that occur more than once. */
+function createCollector(writer: BatchWriter | undefined, bytes: number | undefined) {
+  const seen = createSeenCodes(bytes === undefined ? undefined : Math.ceil(bytes / MIN_ROW_BYTES))
+  const problems: Problem[] = []
+  let characters = 0
+  /** Codes with several prices. It is not known which is right, so none is sent. */
+  const conflicts = new Set<string>()
+  let preview: Item[] = []
+  const counts = { validRows: 0, invalidRows: 0, repeatedRows: 0, free: 0 }
+
+  function reject(problem: Problem): void {
+    counts.invalidRows++
+    if (problems.length === MAX_PROBLEMS || characters > MAX_PROBLEM_CHARACTERS) return
+    characters += problem.cells.reduce((sum, cell) => sum + cell.length, 0)
+    problems.push(problem)
+  }
+
+  return {
+    add(row: Row, item: Item | Problem): void {
+      if (isProblem(item)) {
+        reject(item)
+        return
+      }
+      const { code, price, unit } = item
+      const earlier = seen.add(code, row.line, price, unit)
+      if (!earlier) {
+        counts.validRows++
+        if (price === 0) counts.free++
+        if (preview.length < PREVIEW_ITEMS) preview.push(item)
+        writer?.add(item)
+      } else if (earlier.isSame) counts.repeatedRows++
+      else {
+        reject(toProblem(row.line, otherPrice(code, earlier.line), row.cells))
+        if (conflicts.has(code)) return
+        conflicts.add(code)
+        counts.validRows--
+        reject(toProblem(earlier.line, otherPrice(code, row.line), [code]))
+      }
+    },
+    saveCodes: seen.save,
+    /** Completes the file of items. */
+    async end() {
+      writer?.end()
+      if (writer && conflicts.size > 0) await removeItems(writer.path, conflicts)
+      preview = preview.filter(({ code }) => !conflicts.has(code))
+      const { free, ...rows } = counts
+      problems.sort((a, b) => a.line - b.line)
+      return { ...rows, preview, problems, remarks: remarksOn(counts) }
+    },
+  }
+}
+
+const otherPrice = (code: string, line: number) =>
+  `the code "${shorten(code)}" has another price or unit on line ${line}, so neither is sent.`
+
+function remarksOn({ repeatedRows, free }: { repeatedRows: number; free: number }): string[] {
+  const remarks: string[] = []
+  if (repeatedRows > 0)
+    remarks.push(
+      repeatedRows === 1
+        ? '1 row repeats an item that is sent once.'
+        : `${repeatedRows} rows repeat items that are sent once.`,
+    )
+  if (free > 0) remarks.push(free === 1 ? '1 item has a price of 0.' : `${free} items have a price of 0.`)
+  return remarks
+}

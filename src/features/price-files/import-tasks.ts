@@ -1,0 +1,78 @@
+import type { ConnectionRef } from '../../connect/index.ts'
+import type { TokenSource } from '../../connect/platform/token-source.ts'
+import { readBatches } from './batches.ts'
+import type { CatalogueImports } from './catalogue-imports.ts'
+import { checkFile } from './check-file.ts'
+import type { ImportFiles } from './files.ts'
+import type { Job } from './import-job.ts'
+import type { Problem } from './items.ts'
+import type { JobTask } from './job-runner.ts'
+import type { Choices } from './layout.ts'
+import type { RememberedChoices } from './remembered-choices.ts'
+import { runImport } from './run.ts'
+
+export interface ImportTasksOptions {
+  files: ImportFiles
+  remembered: RememberedChoices
+  catalogueImports: CatalogueImports
+  /** Returns a rate-limited token source for a connection. */
+  source(ref: ConnectionRef): TokenSource
+}
+
+/** The work of jobs. */
+export function createImportTasks({ files, remembered, catalogueImports, source }: ImportTasksOptions) {
+  return {
+    /** Checks the file, with what the user chose or has chosen before for these headings. */
+    check:
+      (job: Job): JobTask =>
+      async (_record, signal) => {
+        const { id, bxcontext, catalogueId } = job
+        const check = (choices: Choices | null) =>
+          checkFile({ path: files.file(id), ...files.results(id), ...(choices && { choices }) }, { signal })
+        let checked = await check(job.choices)
+        let { choices, layoutId } = job
+        const remarks: string[] = []
+        if (!choices) {
+          layoutId = remembered.layoutOf(checked.check)
+          choices = await remembered.find(job, layoutId)
+          if (choices) {
+            checked = await check(choices)
+            remarks.push('The choices are those of your last file with the same headings.')
+          }
+        } else if (layoutId && checked.check.mappingErrors.length === 0)
+          await remembered.save(job, layoutId, choices)
+        const missing = files.countMissing(id, `${bxcontext} ${catalogueId}`)
+        if (missing) remarks.push(missingRemark(missing))
+        remarks.push(...checked.check.remarks)
+        const problems = checked.problems.map(truncateProblem)
+        return { ...checked.check, choices, layoutId, remarks, problems, state: 'ready', failure: null }
+      },
+
+    /** Sends the items, from the first one that the platform has not accepted yet. */
+    send:
+      (job: Job): JobTask =>
+      async ({ update, save }, signal) => {
+        const path = files.results(job.id).itemsPath
+        await runImport({
+          catalogueImports,
+          source: source({ userId: job.userId, bxcontext: job.bxcontext }),
+          signal,
+          catalogueId: job.catalogueId,
+          batchId: job.batchId,
+          batches: (skip) => readBatches(path, { total: job.validRows, skip }),
+          accepted: job.progress,
+          onProgress: (progress) => update({ progress: { ...progress } }),
+          save,
+        })
+        return { state: 'completed', failure: null }
+      },
+  }
+}
+
+const missingRemark = (missing: number) =>
+  `${missing === 1 ? '1 item' : `${missing.toLocaleString('en-AU')} items`} of your last file for this catalogue ${missing === 1 ? 'is' : 'are'} not in this one, and will stay in the catalogue: the platform cannot delete items.`
+
+/** Truncates a problem for display on a page. */
+function truncateProblem({ line, reason, cells }: Problem): Problem {
+  return { line, reason, cells: cells.slice(0, 8).map((cell) => cell.slice(0, 60)) }
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import type { Key, KeyValueStore } from '../../connect/store/store.ts'
+import { choicesSchema } from './import-job.ts'
+import type { Choices, Layout } from './layout.ts'
+
+/** Whose choices they are: those of a user for one connection. */
+interface Owner {
+  userId: string
+  bxcontext: string
+}
+
+/** How long choices are remembered after they were last made, in ms: longer than a price list lasts. */
+const REMEMBERED_MS = 400 * 86_400_000
+
+export type RememberedChoices = ReturnType<typeof createRememberedChoices>
+
+/** Remembers how a user chose to read a file, for the next one with the same headings. */
+export function createRememberedChoices(store: KeyValueStore) {
+  const keyOf = ({ userId, bxcontext }: Owner, layoutId: string): Key => ({
+    kind: 'import-choices',
+    owner: userId,
+    id: `${bxcontext} ${layoutId}`,
+  })
+  return {
+    /** Identifies the headings as they were recognised without any choice. */
+    layoutOf: ({ headings, sheets }: Layout): string =>
+      createHash('sha256')
+        .update(JSON.stringify([headings, sheets]))
+        .digest('hex')
+        .slice(0, 32),
+    async find(owner: Owner, layoutId: string): Promise<Choices | null> {
+      const value = await store.get(keyOf(owner, layoutId))
+      return value === null ? null : choicesSchema.parse(JSON.parse(value))
+    },
+    save: (owner: Owner, layoutId: string, choices: Choices): Promise<void> =>
+      store.set(keyOf(owner, layoutId), JSON.stringify(choices), REMEMBERED_MS),
+    async forget(owner: Owner, layoutId: string): Promise<void> {
+      await store.delete(keyOf(owner, layoutId))
+    },
+  }
+}

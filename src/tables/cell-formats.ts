@@ -1,0 +1,127 @@
+import { format, getFormatInfo, round } from 'numfmt'
+import { attribute, type XmlEvents } from './xml.ts'
+
+/** Formats that a file refers to without defining them (ECMA-376 part 1, section 18.8.30). */
+const BUILT_IN: Record<number, string> = {
+  0: 'General',
+  1: '0',
+  2: '0.00',
+  3: '#,##0',
+  4: '#,##0.00',
+  5: '"$"#,##0',
+  6: '"$"#,##0',
+  7: '"$"#,##0.00',
+  8: '"$"#,##0.00',
+  9: '0%',
+  10: '0.00%',
+  11: '0.00E+00',
+  12: '# ?/?',
+  13: '# ??/??',
+  14: 'dd/mm/yyyy',
+  15: 'd-mmm-yy',
+  16: 'd-mmm',
+  17: 'mmm-yy',
+  18: 'h:mm AM/PM',
+  19: 'h:mm:ss AM/PM',
+  20: 'h:mm',
+  21: 'h:mm:ss',
+  22: 'dd/mm/yyyy h:mm',
+  37: '#,##0;(#,##0)',
+  38: '#,##0;(#,##0)',
+  39: '#,##0.00;(#,##0.00)',
+  40: '#,##0.00;(#,##0.00)',
+  41: '_(* #,##0_);_(* (#,##0);_(* "-"_);_(@_)',
+  42: '_("$"* #,##0_);_("$"* (#,##0);_("$"* "-"_);_(@_)',
+  43: '_(* #,##0.00_);_(* (#,##0.00);_(* "-"??_);_(@_)',
+  44: '_("$"* #,##0.00_);_("$"* (#,##0.00);_("$"* "-"??_);_(@_)',
+  45: 'mm:ss',
+  46: '[h]:mm:ss',
+  47: 'mm:ss.0',
+  48: '##0.0E+0',
+  49: '@',
+}
+/** Days between the two origins of dates that a workbook can have. */
+const DAYS_TO_1904 = 1462
+const FORMAT_OPTIONS = { locale: 'en-AU', fillChar: '', skipChar: '', nbsp: false } as const
+
+/** A cell with a number. */
+export interface NumberCell {
+  /** As the spreadsheet shows it, in full where the column would be too narrow. */
+  text: string
+  /** The number as it is shown; undefined for a date, and NaN if the format changes the value, such as a percentage. */
+  number?: number
+}
+
+export interface CellFormats {
+  /** Reads the formats from `xl/styles.xml`. */
+  events: XmlEvents
+  /** Shows a number with the format of a cell's style. */
+  show(value: number, style: number): NumberCell
+}
+
+/** Shows numbers as a spreadsheet does. `date1904`: dates count from 1904. */
+export function createCellFormats(date1904: boolean): CellFormats {
+  const custom = new Map<number, string>()
+  const idOfStyle: number[] = []
+  const shown = new Map<number, (value: number) => NumberCell>()
+  let isCellStyle = false
+
+  return {
+    events: {
+      open(name, attributes) {
+        if (name === 'numFmt')
+          custom.set(Number(attribute(attributes, 'numFmtId')), attribute(attributes, 'formatCode') ?? '')
+        if (name === 'cellXfs') isCellStyle = true
+        if (name === 'xf' && isCellStyle) idOfStyle.push(Number(attribute(attributes, 'numFmtId') ?? 0))
+      },
+      close(name) {
+        if (name === 'cellXfs') isCellStyle = false
+      },
+    },
+    show(value, style) {
+      const id = idOfStyle[style] ?? 0
+      let show = shown.get(id)
+      if (!show) {
+        show = formatter(custom.get(id) ?? BUILT_IN[id] ?? 'General', date1904)
+        shown.set(id, show)
+      }
+      return show(value)
+    },
+  }
+}
+
+/** Shows numbers with one format. */
+function formatter(pattern: string, date1904: boolean): (value: number) => NumberCell {
+  const info = infoOf(pattern)
+  if (!info || ['general', 'scientific', 'text'].includes(info.type)) {
+    return (value) => {
+      const text = inFull(value)
+      return { text, number: Number(text) }
+    }
+  }
+  if (info.isDate || ['date', 'time', 'datetime', 'duration'].includes(info.type))
+    return (value) => ({ text: format(pattern, date1904 ? value + DAYS_TO_1904 : value, FORMAT_OPTIONS) })
+  const isPlain = info.scale === 1 && !info.isPercent && info.type !== 'fraction'
+  return (value) => {
+    const text = format(pattern, value, FORMAT_OPTIONS).trim()
+    return { text, number: isPlain ? round(exact(value), info.maxDecimals) : Number.NaN }
+  }
+}
+
+function infoOf(pattern: string) {
+  try {
+    return getFormatInfo(pattern)
+  } catch {
+    // A format that cannot be read shows the number as it is.
+    return undefined
+  }
+}
+
+/** Spreadsheets show at most 15 digits: 926.6400000000001 is 926.64. */
+const exact = (value: number) => Number(value.toPrecision(15))
+
+/** A number with all its digits, whereas a spreadsheet shortens a long one to 9.31235E+12. */
+function inFull(value: number): string {
+  const text = String(exact(value))
+  return text.includes('e+') ? BigInt(exact(value)).toString() : text
+}

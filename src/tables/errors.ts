@@ -1,0 +1,16 @@
+import { AppError } from '../connect/app-error.ts'
+
+/** A file that cannot be read from some line on. The message says why and what to do. */
+export class UnreadableFileError extends AppError {
+  readonly code = 'file_unreadable'
+  readonly status = 400
+  /** Line or spreadsheet row, starting at 1. */
+  readonly line: number
+  /** The message without the line number. */
+  readonly problem: string
+  constructor(line: number, problem: string) {
+    super(`Line ${line}: ${problem}`)
+    this.line = line
+    this.problem = problem
+  }
+}

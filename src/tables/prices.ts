@@ -1,0 +1,121 @@
+/** The decimal sign of a column of prices. */
+export const DECIMALS = ['point', 'comma'] as const
+export type Decimal = (typeof DECIMALS)[number]
+
+/** Reads the prices of one column, and counts what their decimal sign can be told from. */
+export interface PriceReader {
+  /**
+   * Reads a price in dollars. `shown`: the number of a spreadsheet cell, whose decimal sign is known; NaN if it is
+   * shown as something else. Returns the problem
+   * if there is no valid price.
+   */
+  read(cell: string, shown?: number): number | string
+  /** How many prices have a decimal point, a decimal comma, and a sign that could separate decimals or thousands. */
+  readonly found: { point: number; comma: number; ambiguous: number; example: string }
+}
+
+/** The highest price that is accepted, in dollars. */
+export const MAX_PRICE = 1e9
+
+const USUAL = /^\d{1,9}(\.\d{1,2})?$/
+const CURRENCY = /^(?:(?:AU|NZ|A)?\$|AUD\s?\$?|NZD\s?\$?)?\s*([^$]*?)\s*(?:AUD|NZD|\$)?$/i
+const OTHER_CURRENCY = /[€£¥₹]|US\$|\b(USD|EUR|GBP|JPY|CNY|CAD|SGD|HKD|INR)\b/i
+const NOT_GIVEN = /^([-–—]|\$\s*-|n\/?a|tb[acd]|p\.?o\.?a\.?|call|on application)$/i
+const NEGATIVE = /^\(|^[-−–]|[-−]$/
+/** What a spreadsheet shows of a number in scientific notation with two decimals: the other digits are lost. */
+const ROUNDED = /^\d\.\d\dE[+-]\d\d$/i
+const SCIENTIFIC = /^\d{1,12}(\.\d{1,20})?E[+-]?\d{1,2}$/i
+const SPREADSHEET_ERROR = /^#(N\/A|REF!|VALUE!|DIV\/0!|NAME\?|NULL!|NUM!|SPILL!|CALC!)/
+
+/** Whether a cell shows an error of a spreadsheet's formula, such as `#N/A`. */
+export const isSpreadsheetError = (cell: string): boolean => SPREADSHEET_ERROR.test(cell)
+
+/**
+ * Creates a reader for a column of prices. Without `decimal`, a price such as `1,250`, which could be 1250 or 1.25, is a
+ * problem and counts as ambiguous; the rest of the column may tell which it is.
+ */
+export function createPriceReader(decimal?: Decimal): PriceReader {
+  const found = { point: 0, comma: 0, ambiguous: 0, example: '' }
+  return {
+    found,
+    read(cell, shown) {
+      // Nearly every price: skip the rest.
+      if (shown === undefined && USUAL.test(cell) && decimal !== 'comma') {
+        if (cell.includes('.')) found.point++
+        return inRange(Number(cell))
+      }
+      const problem = problemOf(cell)
+      if (problem) return problem
+      if (Number.isNaN(shown)) return `the price "${shorten(cell)}" is not shown as an amount of dollars.`
+      if (shown !== undefined) return shown < 0 ? 'the price is negative.' : inRange(shown)
+      const digits = CURRENCY.exec(cell)?.[1] ?? cell
+      if (SCIENTIFIC.test(digits)) return inRange(exact(Number(digits)))
+      const sign = decimalOf(digits)
+      if (sign === 'ambiguous' && !decimal) {
+        found.ambiguous++
+        found.example ||= cell
+        return `the price "${shorten(cell)}" could be ${asNumber(digits, 'point')} or ${asNumber(digits, 'comma')}.`
+      }
+      if (sign === 'invalid' || (decimal && isOther(sign, decimal)))
+        return `the price "${shorten(cell)}" is invalid; write it as ${decimal === 'comma' ? '1234,50' : '1234.50'}.`
+      if (sign === 'point' || sign === 'comma') found[sign]++
+      return inRange(asNumber(digits, sign === 'ambiguous' || sign === 'none' ? (decimal ?? 'point') : sign))
+    },
+  }
+}
+
+/** The decimal sign that all prices of the column have; undefined if that cannot be told. */
+export function decimalOfColumn({ point, comma }: PriceReader['found']): Decimal | undefined {
+  if (point > 0 && comma > 0) return undefined
+  if (point > 0) return 'point'
+  return comma > 0 ? 'comma' : undefined
+}
+
+const isOther = (sign: ReturnType<typeof decimalOf>, decimal: Decimal) =>
+  (sign === 'point' || sign === 'comma') && sign !== decimal
+
+function problemOf(cell: string): string | undefined {
+  if (cell === '') return 'the price is missing.'
+  if (NOT_GIVEN.test(cell)) return `the price is not given ("${cell}").`
+  if (NEGATIVE.test(cell.replace(/^\$\s*/, ''))) return 'the price is negative.'
+  if (OTHER_CURRENCY.test(cell)) return `the price "${shorten(cell)}" is in another currency.`
+  if (ROUNDED.test(cell)) return `the price "${cell}" was rounded by a spreadsheet; show it as a number.`
+  if (isSpreadsheetError(cell)) return `the price is an error of a spreadsheet formula ("${shorten(cell)}").`
+  return undefined
+}
+
+const POINT = /^(\d{0,12}\.\d{1,20}|[1-9]\d{0,2}(,\d{3})+\.\d{1,20}|[1-9]\d{0,2}(,\d{3}){2,})$/
+const COMMA = /^(\d{0,12},\d{1,20}|[1-9]\d{0,2}(\.\d{3})+,\d{1,20}|[1-9]\d{0,2}(\.\d{3}){2,})$/
+const AMBIGUOUS = /^[1-9]\d{0,2}[.,]\d{3}$/
+/** Thousands separated by spaces (also no-break and thin ones) or apostrophes. */
+const SPACED = /^[1-9]\d{0,2}([\s'’]\d{3})+([.,]\d{1,20})?$/
+
+function decimalOf(digits: string): Decimal | 'ambiguous' | 'none' | 'invalid' {
+  if (/^\d{1,12}$/.test(digits)) return 'none'
+  if (SPACED.test(digits)) {
+    if (digits.includes('.')) return 'point'
+    return digits.includes(',') ? 'comma' : 'none'
+  }
+  if (AMBIGUOUS.test(digits)) return 'ambiguous'
+  if (POINT.test(digits)) return 'point'
+  return COMMA.test(digits) ? 'comma' : 'invalid'
+}
+
+function asNumber(digits: string, decimal: Decimal): number {
+  const thousands = decimal === 'point' ? /[,\s'’]/g : /[.\s'’]/g
+  return exact(Number(digits.replace(thousands, '').replace(',', '.')))
+}
+
+/** Spreadsheets compute in binary: 926.6400000000001 is 926.64, to the 15 digits that they show. */
+const exact = (price: number) => Number(price.toPrecision(15))
+
+function inRange(price: number): number | string {
+  return price <= MAX_PRICE ? price : 'the price exceeds one billion dollars.'
+}
+
+/** Truncates a cell for a message. */
+export function shorten(cell: string, length = 200): string {
+  if (cell.length <= length) return cell
+  // Copy the text: a slice would keep the whole cell in memory.
+  return `${Buffer.from(cell.slice(0, length)).toString()}… (${cell.length} characters)`
+}

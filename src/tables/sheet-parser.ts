@@ -1,0 +1,102 @@
+import type { CellFormats } from './cell-formats.ts'
+import { UnreadableFileError } from './errors.ts'
+import type { Row } from './table.ts'
+import { attribute, type XmlEvents } from './xml.ts'
+
+/** The limits of a sheet (Excel specifications and limits); columns are ours. */
+const MAX_ROW = 1_048_576
+const MAX_CELL_LENGTH = 32_767
+const MAX_COLUMNS = 500
+
+export interface SheetParser {
+  events: XmlEvents
+  /** The complete rows since the last call that are not blank. */
+  takeRows(): Row[]
+}
+
+/** Collects the rows of a sheet from its XML (ECMA-376 part 1, section 18.3). Handlers throw `UnreadableFileError`. */
+export function createSheetParser(strings: readonly string[], formats: CellFormats): SheetParser {
+  let rows: Row[] = []
+  let row: Row = { line: 0, cells: [] }
+  /** Zero-based. */
+  let column = -1
+  let type = ''
+  let style = 0
+  let value = ''
+  let isValue = false
+  let isPhonetic = false
+
+  function endCell(): void {
+    if (value === '') return
+    if (column >= MAX_COLUMNS)
+      throw new UnreadableFileError(row.line, `it has more than ${MAX_COLUMNS} columns.`)
+    const { text, number } = cellOf(type, value, style)
+    while (row.cells.length < column) row.cells.push('')
+    row.cells[column] = text
+    if (number !== undefined) {
+      row.numbers ??= []
+      row.numbers[column] = number
+    }
+  }
+
+  /** The text of a cell by its type: a number, a shared or own string, a Boolean, an error or a date. */
+  function cellOf(cellType: string, raw: string, cellStyle: number): { text: string; number?: number } {
+    if (cellType === 's') return { text: decodeEscapes(strings[Number(raw)] ?? '') }
+    if (cellType === 'b') return { text: raw === '1' ? 'TRUE' : 'FALSE' }
+    const number = Number(raw)
+    if ((cellType === '' || cellType === 'n') && Number.isFinite(number))
+      return formats.show(number, cellStyle)
+    return { text: decodeEscapes(raw) }
+  }
+
+  return {
+    events: {
+      open(name, attributes) {
+        if (name === 'row') {
+          const line = Number(attributes.r ?? row.line + 1)
+          if (!(line > row.line && line <= MAX_ROW))
+            throw new UnreadableFileError(row.line, 'the next row has no valid number.')
+          row = { line, cells: [] }
+          column = -1
+        } else if (name === 'c') {
+          column = attributes.r === undefined ? column + 1 : columnOf(attributes.r)
+          type = attributes.t ?? ''
+          style = Number(attribute(attributes, 's') ?? 0)
+          value = ''
+        } else if (name === 'v' || name === 't') isValue = !isPhonetic
+        else if (name === 'rPh') isPhonetic = true
+      },
+      text(text) {
+        if (!isValue) return
+        value += text
+        if (value.length > MAX_CELL_LENGTH)
+          throw new UnreadableFileError(row.line, 'a cell is longer than a spreadsheet allows.')
+      },
+      close(name) {
+        if (name === 'v' || name === 't') isValue = false
+        else if (name === 'rPh') isPhonetic = false
+        else if (name === 'c') endCell()
+        else if (name === 'row' && row.cells.some((cell) => cell.trim() !== '')) rows.push(row)
+      },
+    },
+    takeRows() {
+      const taken = rows
+      rows = []
+      return taken
+    },
+  }
+}
+
+/** The zero-based column of a cell such as `BC12`. */
+function columnOf(cell: string): number {
+  let column = 0
+  for (const letter of /^[A-Z]{1,3}/i.exec(cell)?.[0].toUpperCase() ?? 'A')
+    column = column * 26 + letter.charCodeAt(0) - 64
+  return column - 1
+}
+
+/** Control characters are written as `_x000D_` (ECMA-376 part 1, section 22.9.2.19). */
+const decodeEscapes = (text: string) =>
+  text.includes('_x')
+    ? text.replace(/_x([0-9a-f]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    : text

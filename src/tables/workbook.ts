@@ -1,0 +1,192 @@
+import { Readable } from 'node:stream'
+import yauzl, { type Entry, type ZipFile } from 'yauzl'
+import { createCellFormats } from './cell-formats.ts'
+import { UnreadableFileError } from './errors.ts'
+import { createSheetParser } from './sheet-parser.ts'
+import type { Row } from './table.ts'
+import { attribute, parseXml, type XmlEvents } from './xml.ts'
+
+/** Limits of an archive: a small one can unpack to gigabytes. Sizes are in bytes, unpacked. */
+const MAX_ENTRIES = 5_000
+const MAX_PART = 1_000_000_000
+const MAX_SMALL_PART = 20_000_000
+/** Office documents shrink to a tenth or so; only hostile ones shrink to this part of their size. */
+const MAX_RATIO = 200
+const MIN_SUSPICIOUS = 50_000_000
+/** Limits of the shared strings, in characters and strings: they stay in memory. */
+const MAX_SHARED_CHARACTERS = 60_000_000
+const MAX_SHARED_STRINGS = 2_000_000
+
+const SAVE_AGAIN = 'open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8'
+
+/** Whether a file begins like a zip archive, which an XLSX workbook is. */
+export const isWorkbook = (start: Buffer): boolean => start.toString('latin1') === 'PK\u0003\u0004'
+
+interface Sheet {
+  name: string
+  /** Path of its part in the archive. */
+  path: string
+  hidden: boolean
+}
+
+/** An open archive. */
+interface Archive {
+  zip: ZipFile
+  entries: Map<string, Entry>
+}
+
+/**
+ * Streams the rows of one sheet of an XLSX workbook (ECMA-376) that are not blank. Only the shared strings are kept in
+ * memory. Throws `UnreadableFileError`, also while reading the rows.
+ */
+export async function readWorkbookRows(
+  path: string,
+  wanted?: string,
+): Promise<{ sheet: string; sheets: string[]; rows: AsyncGenerator<Row[]> }> {
+  const archive = await openArchive(path)
+  try {
+    const { sheets, date1904 } = await readSheets(archive)
+    const visible = sheets.filter(({ hidden }) => !hidden)
+    const names = visible.map(({ name }) => name)
+    const sheet = wanted === undefined ? visible[0] : findSheet(sheets, visible, wanted)
+    if (!sheet)
+      throw new UnreadableFileError(
+        1,
+        `the workbook has no sheet ${JSON.stringify(wanted ?? 1)}; its sheets are ${names.map((name) => JSON.stringify(name)).join(', ')}.`,
+      )
+    return { sheet: sheet.name, sheets: names, rows: readRows(archive, sheet, date1904) }
+  } catch (error) {
+    archive.zip.close()
+    throw toReadable(error)
+  }
+}
+
+/** By name, or else by number among the visible ones. */
+function findSheet(sheets: Sheet[], visible: Sheet[], wanted: string): Sheet | undefined {
+  const byName = sheets.find(({ name }) => name.trim().toLowerCase() === wanted.trim().toLowerCase())
+  return byName ?? (/^\d{1,4}$/.test(wanted.trim()) ? visible[Number(wanted) - 1] : undefined)
+}
+
+async function openArchive(path: string): Promise<Archive> {
+  const entries = new Map<string, Entry>()
+  let zip: ZipFile | undefined
+  try {
+    zip = await yauzl.openPromise(path, { autoClose: false })
+    if (zip.entryCount > MAX_ENTRIES) throw hostile()
+    for await (const entry of zip.eachEntry()) {
+      const { fileName, uncompressedSize, compressedSize } = entry
+      const ratio = uncompressedSize / Math.max(compressedSize, 1)
+      if (uncompressedSize > MAX_PART || (uncompressedSize > MIN_SUSPICIOUS && ratio > MAX_RATIO))
+        throw hostile()
+      entries.set(fileName.toLowerCase(), entry)
+    }
+    return { zip, entries }
+  } catch (error) {
+    zip?.close()
+    throw toReadable(error)
+  }
+}
+
+const hostile = () =>
+  new UnreadableFileError(1, 'this workbook unpacks to far more data than a price file has; save it as CSV.')
+
+/** Errors of the archive or its XML as `UnreadableFileError`. */
+function toReadable(error: unknown): unknown {
+  if (error instanceof UnreadableFileError) return error
+  const { code } = error as NodeJS.ErrnoException
+  // The file itself cannot be read: that is not the user's fault.
+  if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return error
+  return new UnreadableFileError(1, `the workbook is damaged; ${SAVE_AGAIN}.`)
+}
+
+/** Passes a part of the archive, as XML, to `events`. Does nothing if the part does not exist. */
+async function readPart(archive: Archive, path: string, events: XmlEvents, maxBytes = MAX_SMALL_PART) {
+  const entry = archive.entries.get(path.toLowerCase())
+  if (!entry) return false
+  if (entry.uncompressedSize > maxBytes) throw hostile()
+  for await (const _ of parseXml(await openPart(archive, entry), events));
+  return true
+}
+
+async function openPart({ zip }: Archive, entry: Entry): Promise<Readable> {
+  return Readable.from(await zip.openReadStreamPromise(entry), { objectMode: false })
+}
+
+const WORKBOOK = 'xl/workbook.xml'
+
+/** Reads the list of sheets, and whether dates count from 1904. */
+async function readSheets(archive: Archive): Promise<{ sheets: Sheet[]; date1904: boolean }> {
+  const targets = new Map<string, string>()
+  await readPart(archive, 'xl/_rels/workbook.xml.rels', {
+    open(name, attributes) {
+      if (name === 'Relationship')
+        targets.set(attribute(attributes, 'Id') ?? '', attribute(attributes, 'Target') ?? '')
+    },
+  })
+  const found: { name: string; id: string; hidden: boolean }[] = []
+  let date1904 = false
+  const exists = await readPart(archive, WORKBOOK, {
+    open(name, attributes) {
+      if (name === 'workbookPr') date1904 = /^(1|true)$/.test(attribute(attributes, 'date1904') ?? '')
+      if (name !== 'sheet') return
+      const state = attribute(attributes, 'state') ?? 'visible'
+      const id = attribute(attributes, 'id') ?? ''
+      found.push({ name: attribute(attributes, 'name') ?? '', id, hidden: state !== 'visible' })
+    },
+  })
+  if (!exists)
+    throw new UnreadableFileError(1, `this is a zip file, but not an XLSX workbook; ${SAVE_AGAIN}.`)
+  const sheets = found.map(({ id, ...sheet }) => ({ ...sheet, path: partPath(targets.get(id) ?? '') }))
+  return { sheets: sheets.filter(({ path }) => archive.entries.has(path.toLowerCase())), date1904 }
+}
+
+/** The path of a part that the workbook refers to. */
+const partPath = (target: string) => (target.startsWith('/') ? target.slice(1) : `xl/${target}`)
+
+async function* readRows(archive: Archive, sheet: Sheet, date1904: boolean): AsyncGenerator<Row[]> {
+  try {
+    const strings = await readSharedStrings(archive)
+    const formats = createCellFormats(date1904)
+    await readPart(archive, 'xl/styles.xml', formats.events)
+    const parser = createSheetParser(strings, formats)
+    const entry = archive.entries.get(sheet.path.toLowerCase())
+    if (!entry) return
+    for await (const _ of parseXml(await openPart(archive, entry), parser.events)) {
+      const rows = parser.takeRows()
+      if (rows.length > 0) yield rows
+    }
+  } catch (error) {
+    throw toReadable(error)
+  } finally {
+    archive.zip.close()
+  }
+}
+
+/** The texts that cells refer to by number. Phonetic hints (`rPh`) do not belong to the text. */
+async function readSharedStrings(archive: Archive): Promise<string[]> {
+  const strings: string[] = []
+  let characters = 0
+  let text = ''
+  let isText = false
+  let isPhonetic = false
+  const events: XmlEvents = {
+    open(name) {
+      if (name === 'si') text = ''
+      if (name === 'rPh') isPhonetic = true
+      isText = name === 't' && !isPhonetic
+    },
+    text(part) {
+      if (isText) text += part
+    },
+    close(name) {
+      isText = false
+      if (name === 'rPh') isPhonetic = false
+      if (name !== 'si') return
+      characters += text.length
+      if (characters > MAX_SHARED_CHARACTERS || strings.length >= MAX_SHARED_STRINGS) throw hostile()
+      strings.push(text)
+    },
+  }
+  await readPart(archive, 'xl/sharedStrings.xml', events, MAX_PART)
+  return strings
+}

@@ -1,0 +1,90 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
+import { openPriceLists } from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
+import { createLog } from '../../../src/runtime/log.ts'
+import { tempDir } from '../../support/env.ts'
+import { run } from '../../support/process.ts'
+import { workbook } from '../../support/xlsx.ts'
+import { SMALL, writeFiles } from './support.ts'
+
+const { dir, remove } = tempDir()
+afterEach(() => remove())
+const lists = () => join(dir, 'lists')
+
+/** The small price list with these items, as the file `name`. */
+function folderWith(items: string | Uint8Array, name = 'items.csv'): string {
+  const folder = writeFiles(join(dir, `csv-${Math.random()}`), {
+    stores: SMALL.stores ?? [],
+    members: SMALL.members ?? [],
+  })
+  rmSync(join(folder, 'items.csv'), { force: true })
+  writeFileSync(join(folder, name), items)
+  return folder
+}
+
+/** The unit prices of items at a store after a load. */
+async function pricesOf(folder: string, codes: string[], options?: Parameters<typeof loadPriceList>[2]) {
+  await loadPriceList(folder, lists(), options)
+  const provider = openPriceLists(lists(), createLog('silent'))
+  const lines = codes.map((itemId) => ({ itemId, storeId: 'S1', quantity: 1 }))
+  const priced = await provider.prices(lines, null)
+  provider.close?.()
+  return priced.map((line) => ('unitPrice' in line ? Number(line.unitPrice) : null))
+}
+
+describe('load-prices reads the same files as an import:', () => {
+  test.each([
+    ['prices with currency and thousands', 'code,price\nA,$1.50\nB,"1,234.50"\nC,AUD 3\n', [1.5, 1234.5, 3]],
+    ['an ambiguous price that the others explain', 'code,price\nA,"1,250"\nB,12.50\nC,2\n', [1250, 12.5, 2]],
+    ['decimal commas', 'code;price\nA;1.250\nB;12,50\nC;2\n', [1250, 12.5, 2]],
+    ['floats of a spreadsheet', 'code,price\nA,926.6400000000001\nB,2\nC,3\n', [926.64, 2, 3]],
+    ['the same item twice', 'code,price\nA,1\nB,2\nC,3\nA,1.00\n', [1, 2, 3]],
+    ['titles above the headings', 'Summit Supplies,\n\nCode,Price\nA,1\nB,2\nC,3\n', [1, 2, 3]],
+  ])('%s', async (_name, items, prices) => {
+    expect(await pricesOf(folderWith(items), ['A', 'B', 'C'])).toEqual(prices)
+  })
+
+  test('Windows-1252 and UTF-16', async () => {
+    const text = 'code\tprice\nZo\u00eb\t1.5\n'
+    expect(await pricesOf(folderWith(Buffer.from(text, 'latin1')), ['Zoë'])).toEqual([1.5])
+    expect(await pricesOf(folderWith(Buffer.from(`\ufeff${text}`, 'utf16le')), ['Zoë'])).toEqual([1.5])
+  })
+
+  test('a workbook', async () => {
+    const rows = [
+      ['Code', 'Price'],
+      ['A', { value: 1250, format: '#,##0' }],
+      ['B', 12.5],
+    ]
+    const items = workbook([{ name: 'Items', rows }])
+    expect(await pricesOf(folderWith(items, 'items.xlsx'), ['A', 'B'])).toEqual([1250, 12.5])
+  })
+
+  test('an ambiguous price is not guessed', async () => {
+    const folder = folderWith('code,price\nA,"1,250"\nB,2\n')
+    await expect(loadPriceList(folder, lists())).rejects.toThrow(
+      'prices such as "1,250" could be read in two ways: add --decimal point or --decimal comma.',
+    )
+    expect(await pricesOf(folder, ['A'], { decimal: 'comma' })).toEqual([1.25])
+  })
+})
+
+test('load-prices --skip-problems leaves rows with problems out, and reports them', async () => {
+  const folder = folderWith('code,price\nA,1\nB,=cmd\nC,3\nD,4\nD,5\n')
+  const report = join(dir, 'report.csv')
+  const program = run(
+    'src/features/live-pricing/cli-load-prices.ts',
+    { DATA_DIR: dir },
+    { args: [folder, '--skip-problems', '--report', report] },
+  )
+  expect(await program.exited, program.output()).toBe(0)
+  expect(program.output()).toMatch(/^Loaded 2 items/)
+  expect(program.output()).toContain('Left out: items.csv, line 3: the price "=cmd" is invalid')
+  expect(readFileSync(report, 'utf8').trim().split('\n')).toEqual([
+    'File,Line,Reason',
+    expect.stringMatching(/^items\.csv,3,/),
+    expect.stringMatching(/^items\.csv,6,.*different prices/),
+  ])
+})

@@ -1,0 +1,176 @@
+import { zipSync } from 'fflate'
+import { describe, expect, test } from 'vitest'
+import { type Cell, workbook } from '../../support/xlsx.ts'
+import { failure, read } from './read-support.ts'
+
+const HEADINGS = ['Code', 'Name', 'Unit', 'Price']
+const sheet = (...rows: Cell[][]) => [{ name: 'Prices', rows: [HEADINGS, ...rows] }]
+
+describe('an XLSX workbook', () => {
+  test.each(['shared', 'inline'] as const)('with %s texts is read like a CSV file', async (texts) => {
+    const rows: Cell[][] = [
+      ['A1', 'Zoë’s “board” & <nail>', 'each', 12.5],
+      ['A2', null, null, 7],
+      ['A3', 'Two\nlines', 'm', 926.6400000000001],
+    ]
+    for (const withoutReferences of [false, true]) {
+      const cells = withoutReferences ? rows.filter((row) => !row.includes(null)) : rows
+      const {
+        items,
+        problems,
+        sheet: name,
+      } = await read(workbook(sheet(...cells), { texts, withoutReferences }))
+      expect({ problems, name }).toEqual({ problems: [], name: 'Prices' })
+      expect(items).toEqual(
+        [
+          { code: 'A1', name: 'Zoë’s “board” & <nail>', unit: 'each', price: 12.5 },
+          { code: 'A2', price: 7 },
+          { code: 'A3', name: 'Two\nlines', unit: 'm', price: 926.64 },
+        ].filter(({ code }) => !(withoutReferences && code === 'A2')),
+      )
+    }
+  })
+
+  test('shows codes, dates and numbers as the spreadsheet does, and codes in full', async () => {
+    const { items } = await read(
+      workbook(
+        sheet(
+          [{ value: 123, format: '00000' }, { value: 46_000, format: 'd mmmm yyyy' }, null, 1],
+          [9_312_345_678_901, { value: 0.15, format: '0%' }, null, 2],
+          [{ value: 9_312_345_678_902, format: '0.00E+00' }, { boolean: true }, null, 3],
+        ),
+      ),
+    )
+    expect(items).toEqual([
+      { code: '00123', name: '9 December 2025', price: 1 },
+      { code: '9312345678901', name: '15%', price: 2 },
+      { code: '9312345678902', name: 'TRUE', price: 3 },
+    ])
+  })
+
+  test('has prices as they are shown, whose decimal sign is known', async () => {
+    const formats: [number, string, number][] = [
+      [1250, '#,##0', 1250],
+      [1.25, '0.000', 1.25],
+      [12.499_999, '"$"#,##0.00', 12.5],
+      [1234.5, '_-"$"* #,##0.00_-;-"$"* #,##0.00_-;_-"$"* "-"??_-;_-@_-', 1234.5],
+      [33.333_333, '[$$-C09]#,##0.00', 33.33],
+    ]
+    const rows = formats.map(([value, format], row): Cell[] => [`C${row}`, 'x', null, { value, format }])
+    const { items, problems } = await read(workbook(sheet(...rows)))
+    expect({ prices: items.map(({ price }) => price), problems }).toEqual({
+      prices: formats.map(([, , price]) => price),
+      problems: [],
+    })
+  })
+
+  test.each<[string, Cell]>([
+    ['in another currency', { value: 12.5, format: '[$€-407]#,##0.00' }],
+    ['that is a percentage', { value: 0.15, format: '0%' }],
+    ['that is a date', { value: 46_000, format: 'dd/mm/yyyy' }],
+    ['in thousands', { value: 12_345, format: '0.0,' }],
+    ['that is negative', { value: -5, format: '0.00;(0.00)' }],
+    ['that is an error', { error: '#REF!' }],
+  ])('has a problem with a price %s', async (_name, cell) => {
+    expect(await read(workbook(sheet(['A', 'x', 'm', cell], ['B', 'y', 'm', 1])))).toMatchObject({
+      invalidRows: 1,
+      items: [{ code: 'B' }],
+    })
+  })
+
+  test('is read from its first visible sheet, or from the one that is chosen', async () => {
+    const sheets = ['Old', 'First', 'Second'].map((name) => ({
+      name,
+      hidden: name === 'Old',
+      rows: [HEADINGS, [name, 'x', 'm', 1]],
+    }))
+    const codeOf = async (chosen?: string) => (await read(workbook(sheets), { sheet: chosen })).items[0]?.code
+    expect(await codeOf()).toBe('First')
+    expect(await codeOf('second')).toBe('Second')
+    expect(await codeOf('2')).toBe('Second')
+    await expect(codeOf('Third')).rejects.toThrow('has no sheet "Third"; its sheets are "First", "Second"')
+  })
+
+  test('has its own line numbers, and may have titles and blank rows', async () => {
+    const rows: Cell[][] = [
+      ['Summit Supplies'],
+      [],
+      [null, 'Price list 2026'],
+      [],
+      HEADINGS,
+      ['A', 'x', 'm', 1],
+      [],
+      [null, 'y', 'm', 2],
+    ]
+    const { items, problems, headingsLine } = await read(workbook([{ name: 'P', rows }]))
+    expect({ items, problems, headingsLine }).toEqual({
+      items: [{ code: 'A', name: 'x', unit: 'm', price: 1 }],
+      problems: ['8: the code is missing.'],
+      headingsLine: 5,
+    })
+  })
+
+  test('can count its dates from 1904', async () => {
+    const date: Cell = { value: 44_538, format: 'yyyy-mm-dd' }
+    const { items } = await read(workbook(sheet(['A', date, 'm', 1]), { date1904: true }))
+    expect(items[0]?.name).toBe('2025-12-09')
+  })
+})
+
+describe('a hostile workbook', () => {
+  const bomb = (path: string) =>
+    workbook(sheet(['A', 'x', 'm', 1]), { parts: { [path]: Buffer.alloc(51_000_000, ' ') } })
+  test.each<[string, () => Uint8Array, RegExp]>([
+    ['that unpacks to a large sheet', () => bomb('xl/worksheets/sheet1.xml'), /unpacks to far more data/],
+    ['that unpacks to large texts', () => bomb('xl/sharedStrings.xml'), /unpacks to far more data/],
+    [
+      'with entities that multiply',
+      () =>
+        workbook(sheet(['A', 'x', 'm', 1]), {
+          parts: {
+            'xl/sharedStrings.xml': '<!DOCTYPE x [<!ENTITY a "aaaa">]><sst><si><t>&a;</t></si></sst>',
+          },
+        }),
+      /document type/,
+    ],
+    ['that is cut off', () => workbook(sheet(['A', 'x', 'm', 1])).subarray(0, 400), /workbook is damaged/],
+    [
+      'with broken XML',
+      () => workbook([], { parts: { 'xl/workbook.xml': '<workbook><sheets>' } }),
+      /workbook is damaged|has no sheet/,
+    ],
+    [
+      'that is another kind of zip file',
+      () => zipSync({ 'readme.txt': new Uint8Array([1]) }),
+      /not an XLSX workbook/,
+    ],
+    [
+      'with a cell far to the right',
+      () => workbook([{ name: 'P', rows: [[...Array(600).fill(null), 'x']] }]),
+      /more than 500 columns/,
+    ],
+    [
+      'with a cell that is too long',
+      () => workbook(sheet(['A', 'x'.repeat(40_000), 'm', 1]), { texts: 'inline' }),
+      /longer than a spreadsheet allows/,
+    ],
+    [
+      'whose rows go backwards',
+      () =>
+        workbook([{ name: 'P', rows: [] }], {
+          parts: {
+            'xl/worksheets/sheet1.xml':
+              '<worksheet><sheetData><row r="5"/><row r="4"/></sheetData></worksheet>',
+          },
+        }),
+      /no valid number/,
+    ],
+  ])('%s is refused', async (_name, create, message) => {
+    expect(await failure(create())).toMatch(message)
+  })
+
+  test('with texts that cells refer to and that do not exist has no item', async () => {
+    const parts = { 'xl/sharedStrings.xml': '<sst></sst>' }
+    expect((await read(workbook(sheet(['A', 'x', 'm', 1]), { parts }))).items).toEqual([])
+  })
+})
