@@ -99,7 +99,8 @@ async function send(
       signal,
       batches: (skip) => readBatches(itemsPath, { total: check.validRows, skip }),
       accepted,
-      save: ({ batchId: current, sent, batches }) => save({ batchId: current, sent, batches }),
+      save: ({ batchId: current, importSent, sent, batches }) =>
+        save({ batchId: current, importSent, sent, batches }),
       onProgress: (progress) => reporter.progress(progress, check),
     })
     remember(target)

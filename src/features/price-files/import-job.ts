@@ -82,6 +82,7 @@ export const jobSchema = z.object({
     .object({
       phase: z.enum(['starting', 'sending', 'processing']),
       batchId: z.string().nullable(),
+      importSent: count,
       sent: count,
       batches: count,
       processed: z.number().nullable(),

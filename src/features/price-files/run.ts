@@ -1,3 +1,4 @@
+import { NotFoundError } from '../../connect/platform/errors.ts'
 import type { TokenSource } from '../../connect/platform/token-source.ts'
 import type { Batch } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
@@ -9,7 +10,9 @@ export interface Progress {
   phase: 'starting' | 'sending' | 'processing'
   /** The platform's import that the batches go into; null before it is started. */
   batchId: string | null
-  /** Items accepted by the platform. */
+  /** Items accepted into that import. */
+  importSent: number
+  /** Items accepted by the platform, also into earlier imports that were completed while this one was interrupted. */
   sent: number
   /** Uploads accepted by the platform, in the order of the file. */
   batches: number
@@ -19,8 +22,8 @@ export interface Progress {
   waiting: string | null
 }
 
-/** Where an interrupted import resumes: what the platform has accepted into one of its imports. */
-export type Accepted = Pick<Progress, 'batchId' | 'sent' | 'batches'>
+/** What the platform has accepted before an interruption. */
+export type Accepted = Pick<Progress, 'batchId' | 'importSent' | 'sent' | 'batches'>
 
 export interface ImportOptions {
   catalogueImports: CatalogueImports
@@ -33,7 +36,7 @@ export interface ImportOptions {
   batchId: string
   /** Returns the batches without the first `skip`, for example by `readBatches`. */
   batches(skip: number): AsyncIterable<Batch>
-  /** What an earlier run has sent. It counts only if the platform still has that import. */
+  /** What an earlier run has sent. It counts only if the platform has it. */
   accepted?: Accepted | null | undefined
   /** Called with every change. */
   onProgress?(progress: Readonly<Progress>): void
@@ -73,10 +76,9 @@ const MAX_IN_FLIGHT = 12
  */
 export async function runImport(options: ImportOptions): Promise<ImportResult> {
   const progress: Progress = {
+    ...NOTHING_SENT,
+    ...options.accepted,
     phase: 'starting',
-    batchId: null,
-    sent: 0,
-    batches: 0,
     processed: null,
     waiting: null,
   }
@@ -88,21 +90,23 @@ export async function runImport(options: ImportOptions): Promise<ImportResult> {
       options.onProgress?.(progress)
     },
   }
-  run.report({})
-  const batchId = await startJob(run)
-  run.report({ phase: 'sending', batchId, ...(await acceptedBefore(run, batchId)) })
-  await uploadBatches(run, batchId)
+  const earlier = await resume(run)
+  await uploadBatches(run)
+  const { sent, batches, importSent, batchId } = progress
+  // The platform may have completed an interrupted import that had nothing left to send.
+  if (batchId === null && earlier) return { sent, batches, job: earlier }
   run.report({ phase: 'processing' })
-  const job = await pollUntilCompleted(run, batchId)
-  const { sent, batches } = progress
-  const accepted = Math.min(job.itemsReceived ?? sent, job.itemsProcessed ?? sent)
-  if (accepted < sent) {
+  const job = await pollUntilCompleted(run, batchId ?? run.batchId)
+  const accepted = Math.min(job.itemsReceived ?? importSent, job.itemsProcessed ?? importSent)
+  if (accepted < importSent) {
     throw new ImportFailedError(
-      `The platform completed the import with ${accepted} of the ${sent} items that were sent${messageOf(job)}`,
+      `The platform completed the import with ${accepted} of the ${importSent} items that were sent${messageOf(job)}`,
     )
   }
   return { sent, batches, job }
 }
+
+const NOTHING_SENT: Accepted = { batchId: null, importSent: 0, sent: 0, batches: 0 }
 
 /** The options of an import with its progress. */
 interface Run extends ImportOptions {
@@ -143,26 +147,41 @@ async function startJob(run: Run): Promise<string> {
   }
 }
 
-/** What need not be sent again: nothing if the platform has started another import, or has lost items of this one. */
-async function acceptedBefore(
-  run: Run,
-  batchId: string,
-): Promise<Pick<Accepted, 'sent' | 'batches'> | undefined> {
-  const { accepted, catalogueImports, catalogueId } = run
-  if (!accepted || accepted.batchId !== batchId || accepted.batches === 0) return undefined
-  const job = await callWithRetry(run, (source) => catalogueImports.get(source, catalogueId, batchId))
-  if ((job.itemsReceived ?? accepted.sent) < accepted.sent) return undefined
-  return { sent: accepted.sent, batches: accepted.batches }
+/**
+ * Finds out what need not be sent again. If the platform has completed the import in the meantime, with all items that it
+ * had accepted, the rest goes into another one. If it has failed or lost items, everything is sent again. Resolves to a
+ * completed import, if any.
+ */
+async function resume(run: Run): Promise<ImportJob | undefined> {
+  const { progress, report, catalogueImports, catalogueId } = run
+  const { batchId, importSent } = progress
+  if (batchId === null) {
+    report({})
+    return undefined
+  }
+  const job = await callWithRetry(run, (source) => catalogueImports.get(source, catalogueId, batchId)).catch(
+    (error: unknown) => {
+      if (error instanceof NotFoundError) return undefined
+      throw error
+    },
+  )
+  const isLost = !job || isFailed(job.status) || (job.itemsReceived ?? importSent) < importSent
+  const isDone = !isLost && isCompleted(job.status)
+  if (isLost) report(NOTHING_SENT)
+  else report(isDone ? { batchId: null, importSent: 0 } : {})
+  return isDone ? job : undefined
 }
 
 /** Uploads the batches in order. If one upload fails, the others stop, and its error is thrown. */
-async function uploadBatches(run: Run, batchId: string): Promise<void> {
-  const { signal, progress } = run
+async function uploadBatches(run: Run): Promise<void> {
+  const { signal, progress, report } = run
   const failed = new AbortController()
   const stopSignal = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
   const inFlight: Promise<void>[] = []
   let previous = Promise.resolve()
   for await (const batch of run.batches(progress.batches)) {
+    const batchId = progress.batchId ?? (await startJob(run))
+    if (progress.phase === 'starting') report({ phase: 'sending', batchId })
     const before = previous
     const { answered, unanswered } = upload(run, batchId, batch, stopSignal)
     // The platform may answer in another order, but only batches without a gap before them count as accepted.
@@ -201,7 +220,11 @@ function upload(run: Run, batchId: string, { body }: Batch, signal: AbortSignal)
 async function count(run: Run, { items }: Batch, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   const { progress, report, save } = run
-  report({ sent: progress.sent + items, batches: progress.batches + 1 })
+  report({
+    importSent: progress.importSent + items,
+    sent: progress.sent + items,
+    batches: progress.batches + 1,
+  })
   if (save) await callWithRetry(run, () => save(progress), signal)
 }
 

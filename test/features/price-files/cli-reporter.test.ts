@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createReporter } from '../../../src/features/price-files/cli-reporter.ts'
 
-const PROGRESS = { batchId: 'b', sent: 500, batches: 1, processed: null, waiting: null }
+const PROGRESS = { batchId: 'b', importSent: 500, sent: 500, batches: 1, processed: null, waiting: null }
 
 /** What a reporter writes to a terminal, or to a log. */
 function writtenTo(isTTY: boolean, work: (reporter: ReturnType<typeof createReporter>) => void): string {

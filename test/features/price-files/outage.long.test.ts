@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { freePort } from '../../support/ports.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { startRedis } from '../../support/redis.ts'
