@@ -87,6 +87,56 @@ describe('an API call', () => {
     })
   })
 
+  test('waits for a permit before it gets a token, which could expire while it waits, also after a 401', async () => {
+    const order: string[] = []
+    const limited = {
+      ...source(),
+      acquirePermit: async () => {
+        order.push('permit')
+        return () => {}
+      },
+      accessToken: async () => {
+        order.push('token')
+        return 'old'
+      },
+      refresh: async () => {
+        order.push('refresh')
+        return 'new'
+      },
+    }
+    handlers = [json({}, 401), json({ id: 'a', name: 'A' })]
+    await records.get(limited, 'a')
+    expect(order).toEqual(['permit', 'token', 'permit', 'refresh'])
+  })
+
+  test('gives its permit back unused if there is no token', async () => {
+    const released: unknown[] = []
+    const accessToken = async () => {
+      throw new Error('revoked')
+    }
+    const acquirePermit = async () => (sentAt: unknown) => void released.push(sentAt)
+    await expect(records.get({ ...source(), acquirePermit, accessToken }, 'a')).rejects.toThrow('revoked')
+    expect(released).toEqual([null])
+  })
+
+  test.each(['OK', '', '<result>accepted</result>'])(
+    'without a schema accepts a 2xx with the body %j',
+    async (text) => {
+      handlers = [(_req, res) => void res.writeHead(200).end(text)]
+      const api = createApi({ baseUrl: `http://127.0.0.1:${server.port}`, http })
+      await api.post(source(), { path: '/records', scope: 'records' }, {})
+      expect(requests).toHaveLength(1)
+    },
+  )
+
+  test('without a schema does not accept a web page, which only a proxy answers', async () => {
+    handlers = [(_req, res) => void res.writeHead(200).end('<!doctype html><title>Maintenance</title>')]
+    const api = createApi({ baseUrl: `http://127.0.0.1:${server.port}`, http })
+    await expect(api.post(source(), { path: '/records', scope: 'records' }, {})).rejects.toMatchObject({
+      code: 'platform_unavailable',
+    })
+  })
+
   test('resolves to a null total if there is none', async () => {
     handlers = [json([])]
     expect(await records.list(source())).toEqual({ items: [], total: null })

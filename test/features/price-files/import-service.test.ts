@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import type { KeyValueStore } from '../../../src/connect/store/store.ts'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
@@ -78,6 +78,34 @@ test('an import that is stopped just as the platform completes it keeps its file
   await imports.start('sam', id)
   await imports.settled(id, 10_000)
   expect(await imports.get('sam', id)).toMatchObject({ state: 'completed', failure: null })
+})
+
+test('an import whose process has died is taken over by another one, which goes on after the last accepted batch', async () => {
+  const uploads: string[] = []
+  const stalled = Promise.withResolvers<void>()
+  const hanging = open({
+    uploadItems: () => {
+      uploads.push('first')
+      return uploads.length === 1 ? Promise.resolve() : stalled.promise
+    },
+  })
+  const id = await uploaded(hanging, 2_500)
+  await hanging.start('sam', id)
+  await vi.waitFor(async () => expect((await hanging.get('sam', id)).progress?.batches).toBe(1))
+  // As a killed process leaves it: without an end, and with a lease that has expired.
+  await store.delete({ kind: 'import-lease', owner: 'sam', id })
+  const other = open({
+    uploadItems: async () => void uploads.push('other'),
+    get: async () => ({ status: uploads.length < 4 ? 'Started' : 'Completed' }),
+  })
+  await other.takeOver()
+  await other.settled(id, 10_000)
+  expect(await other.get('sam', id)).toMatchObject({
+    state: 'completed',
+    progress: { sent: 2_500, batches: 3 },
+  })
+  expect(uploads).toEqual(['first', 'first', 'other', 'other'])
+  stalled.resolve()
 })
 
 describe('a stored import of an earlier version', () => {

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { serve } from '../../support/ports.ts'
 import { run } from '../../support/process.ts'
+import { workbook } from '../../support/xlsx.ts'
 import { fileIn, GOOD, pushed } from './push-support.ts'
 import { type SupplierPlatform, startPlatform } from './support.ts'
 
@@ -11,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => platform.close())
 
-const file = (content: string, name?: string) => fileIn(platform, content, name)
+const file = (content: string | Buffer, name?: string) => fileIn(platform, content, name)
 const push = (args: string[], env?: Record<string, string>) => pushed(platform, args, env)
 const TO_NEW = ['--catalogue', 'National RRP', '--scope', 'Public']
 
@@ -60,6 +62,82 @@ describe('push-catalogue', () => {
     expect(code).toBe(1)
     expect(output).toContain('is Managed, not Public. Nothing was sent')
     expect(await platform.statusesOf('items')).toHaveLength(1)
+  })
+})
+
+describe('push-catalogue of a file with questions', () => {
+  test.each<[string, string, string[], string, string[]]>([
+    ['the price column', 'code,Cost,Trade price\nA,1,2\n', ['--map price=4'], '--map', ['--map', 'price=2']],
+    ['GST', 'code,RRP inc GST\nA,11\n', ['--gst 10 to remove'], 'GST', ['--gst', '10']],
+    ['the decimal sign', 'code;price\nA;1,250\n', ['--decimal point or'], 'two ways', ['--decimal', 'point']],
+    [
+      'the headings',
+      'A,Nail,1.50\n',
+      ['--headings-row NUMBER, or --no-headings'],
+      'looks like an item',
+      ['--no-headings', '--map', 'code=1', '--map', 'price=3'],
+    ],
+  ])(
+    'asks for %s, sends nothing, and goes on with the answer',
+    async (_name, content, hints, words, answer) => {
+      const path = file(content)
+      const asked = await push([path, ...TO_NEW])
+      expect(asked.code).toBe(1)
+      for (const hint of [...hints, words]) expect(asked.output).toContain(hint)
+      expect(await platform.calls()).toEqual([])
+      expect(await push([path, '--dry-run', ...answer])).toMatchObject({ code: 0 })
+    },
+  )
+
+  test('reads a sheet of a workbook', async () => {
+    const rows = (code: string) => [
+      ['Code', 'Price'],
+      [code, 1.5],
+    ]
+    const path = file(
+      Buffer.from(workbook(['North', 'South'].map((name) => ({ name, rows: rows(name) })))),
+      'prices.xlsx',
+    )
+    const { code, output } = await push([path, ...TO_NEW, '--sheet', 'South'])
+    expect(code, output).toBe(0)
+    expect(output).toContain('Checked 1 rows of the sheet "South"')
+    const id = (await platform.catalogueIds()).get('National RRP') ?? ''
+    expect([...(await platform.items(id)).keys()]).toEqual(['South'])
+  })
+
+  test('says how many items of the last file are missing', async () => {
+    await push([file('code,price\nA,1\nB,2\nC,3\n'), ...TO_NEW])
+    const { output } = await push([file('code,price\nA,1\n'), ...TO_NEW])
+    expect(output).toMatch(/2 items of the last file[\s\S]*Starting import/)
+  })
+})
+
+describe('push-catalogue on a platform whose pages hold fewer than asked for', () => {
+  test('finds a catalogue on a later page, and does not create it again', async () => {
+    const names = Array.from({ length: 25 }, (_, index) => `C${index}`)
+    let created = 0
+    const server = await serve((req, res) => {
+      req.resume()
+      const url = new URL(req.url ?? '', 'http://x')
+      res.setHeader('content-type', 'application/json')
+      const skip = Number(url.searchParams.get('$skip') ?? 0)
+      if (url.pathname.startsWith('/accounts'))
+        res.end('{"accessToken":"a","refreshToken":"r","expiresIn":600}')
+      else if (url.pathname !== '/catalogues') res.end('{"status":"Succeeded"}')
+      else if (req.method === 'GET')
+        res.end(
+          JSON.stringify(names.slice(skip, skip + 10).map((name) => ({ id: name, name, scope: 'Public' }))),
+        )
+      else {
+        created++
+        res.end('{"id":"new","name":"C24","scope":"Public"}')
+      }
+    })
+    const env = { PLATFORM_API_URL: `http://127.0.0.1:${server.port}` }
+    const { code, output } = await push([file(GOOD), '--catalogue', 'C24', '--scope', 'Public'], env)
+    expect(code, output).toBe(0)
+    expect(created).toBe(0)
+    await server.close()
   })
 })
 

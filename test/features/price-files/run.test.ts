@@ -2,11 +2,13 @@ import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { PlatformRejectedError } from '../../../src/connect/platform/errors.ts'
 import { createRateLimiter } from '../../../src/connect/platform/rate-limiter.ts'
+import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
 import { checkFile } from '../../../src/features/price-files/check-file.ts'
 import type { ImportOptions, Progress } from '../../../src/features/price-files/run.ts'
 import { median } from '../../bench/measure.ts'
 import {
   importRows,
+  itemOf,
   itemsOfRows,
   openSupplier,
   type Supplier,
@@ -89,10 +91,85 @@ describe('an import', () => {
     expect(median(cycles)).toBeLessThan(1_450)
   })
 
-  test.each(['COMPLETED', 'completed', 'Completed'])('ends when its state is %s', async (status) => {
+  test.each(['COMPLETED', 'Completed', 'Succeeded', 'done'])('ends when its state is %s', async (status) => {
     const get = async () => ({ status })
     const catalogueImports = { ...supplier.catalogueImports, get }
     expect(await send(10, { catalogueImports })).toMatchObject({ sent: 10 })
+  })
+})
+
+describe('an interrupted import', () => {
+  const ACCEPTED = { batchId: 'b1', importSent: 2_000, sent: 2_000, batches: 2 }
+  /** A platform with an import in this state; records what is sent to it. */
+  function platformWith(state: { status: string; itemsReceived?: number }) {
+    const uploads: string[] = []
+    const started: string[] = []
+    const catalogueImports: ImportOptions['catalogueImports'] = {
+      start: async (_source, _id, batchId) => {
+        started.push(batchId)
+        return batchId === 'b1' ? state : { status: 'Started' }
+      },
+      uploadItems: async (_source, _id, batchId, body) => {
+        const [first] = JSON.parse(Buffer.from(body as Uint8Array).toString()).items
+        uploads.push(`${batchId} ${first.code}`)
+      },
+      get: async () => (uploads.length === 0 ? state : { status: 'Completed' }),
+    }
+    return { catalogueImports, uploads, started }
+  }
+  const THIRD = itemOf(2_000).code
+
+  test('goes on after the last accepted batch, in the same import', async () => {
+    const { catalogueImports, uploads } = platformWith({ status: 'Started', itemsReceived: 2_000 })
+    expect(await send(2_500, { catalogueImports, accepted: ACCEPTED })).toMatchObject({
+      sent: 2_500,
+      batches: 3,
+    })
+    expect(uploads).toEqual([`b1 ${THIRD}`])
+  })
+
+  test('goes on in a new import if the platform has completed the old one meanwhile', async () => {
+    const { catalogueImports, uploads } = platformWith({ status: 'Completed', itemsReceived: 2_000 })
+    expect(await send(2_500, { catalogueImports, accepted: ACCEPTED })).toMatchObject({
+      sent: 2_500,
+      batches: 3,
+    })
+    expect(uploads).toEqual([`b1.2 ${THIRD}`])
+  })
+
+  test('of which everything had been sent is completed without a request to start or upload', async () => {
+    const { catalogueImports, uploads, started } = platformWith({ status: 'Completed' })
+    expect(await send(2_000, { catalogueImports, accepted: ACCEPTED })).toMatchObject({ sent: 2_000 })
+    expect({ uploads, started }).toEqual({ uploads: [], started: [] })
+  })
+
+  test.each([
+    ['has failed', { status: 'Failed' }, 'b1.2'],
+    ['has lost items', { status: 'Started', itemsReceived: 1_999 }, 'b1'],
+  ])('that %s on the platform is sent from the beginning', async (_name, state, batchId) => {
+    const { catalogueImports, uploads } = platformWith(state)
+    expect(await send(2_500, { catalogueImports, accepted: ACCEPTED })).toMatchObject({
+      sent: 2_500,
+      batches: 3,
+    })
+    expect(uploads).toEqual([0, 1_000, 2_000].map((row) => `${batchId} ${itemOf(row).code}`))
+  })
+
+  test('saves its progress after each batch, before it sends the next one', async () => {
+    const events: string[] = []
+    const uploadItems = async () => void events.push('sent')
+    const save = async ({ batches }: Progress) => void events.push(`saved ${batches}`)
+    const get = async () => ({ status: 'Completed' })
+    await send(3_000, { catalogueImports: { ...supplier.catalogueImports, uploadItems, get }, save })
+    expect(events).toEqual(['sent', 'saved 1', 'sent', 'saved 2', 'sent', 'saved 3'])
+  })
+
+  test('keeps retrying while the store is unavailable', async () => {
+    let failures = 3
+    const save = async () => {
+      if (failures-- > 0) throw new StoreUnavailableError('down')
+    }
+    expect(await send(2_000, { save })).toMatchObject({ sent: 2_000 })
   })
 })
 

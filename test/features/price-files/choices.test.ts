@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { workbook } from '../../support/xlsx.ts'
+import { type Pages, startPages } from './pages-support.ts'
+
+let pages: Pages
+beforeAll(async () => {
+  pages = await startPages()
+})
+afterAll(() => pages.close())
+
+const choose = async (id: string, form: Record<string, string>) =>
+  pages.checked((await pages.act(id, 'columns', form)).json())
+
+test('choices are remembered for the next file with the same headings, and can be undone', async () => {
+  const file = (code: string) => `Code,RRP ex GST,RRP inc GST\n${code},10,11\n`
+  const first = await pages.upload(file('A'))
+  expect(first.json).toMatchObject({ questions: ['columns'], choices: null })
+  const asked = await choose(first.json.id, { code: '0', price: '2', headingsLine: '1' })
+  expect(asked).toMatchObject({ questions: ['gst'] })
+  const answered = await choose(first.json.id, { code: '0', price: '2', gst: '10' })
+  expect(answered).toMatchObject({ questions: [], preview: [{ code: 'A', price: 10 }], gst: 10 })
+
+  const next = await pages.upload(file('B'))
+  expect(next.json).toMatchObject({
+    questions: [],
+    preview: [{ code: 'B', price: 10 }],
+    remarks: ['The choices are those of your last file with the same headings.'],
+  })
+  await choose(next.json.id, {})
+  expect((await pages.upload(file('C'))).json).toMatchObject({ questions: ['columns'], choices: null })
+})
+
+test('another row of headings, and another sheet, can be chosen; columns chosen before do not count', async () => {
+  const sheet = (name: string, ...rows: (string | number)[][]) => ({ name, rows })
+  const file = workbook([
+    sheet('Cover', ['Summit Supplies'], ['Price list 2026']),
+    sheet('Prices', ['Ours', 'Code'], ['Code', 'Price'], ['A', 1.5]),
+  ])
+  const { json } = await pages.upload(Buffer.from(file))
+  expect(json).toMatchObject({ sheet: 'Cover', sheets: ['Cover', 'Prices'] })
+  const onSheet = await choose(json.id, {
+    sheet: 'Prices',
+    code: '0',
+    headingsLine: String(json.headingsLine),
+  })
+  expect(onSheet).toMatchObject({ sheet: 'Prices', headingsLine: 2, preview: [{ code: 'A', price: 1.5 }] })
+  expect(await choose(json.id, { sheet: 'Prices', headingsLine: '1' })).toMatchObject({
+    headings: ['Ours', 'Code'],
+    columns: { code: 1 },
+  })
+})
+
+test.each<[Record<string, string>, string]>([
+  [{ headingsLine: '-1' }, 'headingsLine'],
+  [{ decimal: 'dot' }, 'decimal'],
+  [{ gst: '100' }, 'gst'],
+  [{ price: 'x' }, 'price'],
+])('%j is rejected, and names the field', async (form, field) => {
+  const { json } = await pages.upload('code,price\nA,1\n')
+  expect((await pages.act(json.id, 'columns', form)).json()).toMatchObject({
+    status: 400,
+    code: 'invalid_input',
+    field,
+  })
+})
+
+test('before sending, the page says how many items of the last file are not in this one', async () => {
+  const to = await pages.newCatalogue('Monthly')
+  const first = await pages.upload('code,price\nA,1\nB,2\nC,3\n', { to })
+  await pages.act(first.json.id, 'start')
+  await pages.ended(first.json.id)
+  const next = await pages.upload('code,price\nA,1\nD,4\n', { to })
+  const remark =
+    '2 items of your last file for this catalogue are not in this one, and will stay in the catalogue'
+  expect(next.json.remarks).toEqual([expect.stringContaining(remark)])
+  expect((await pages.visitor.get(pages.urlOf(next.json.id))).text).toContain(remark)
+})
