@@ -110,7 +110,7 @@ function questionsOf(columns: Columns, choices: Choices, place: Headings, guess:
   }
   if (place.isUnsure)
     ask('headings', [
-      'The first row looks like an item, not like headings. Choose the row of the headings, or say that the file has none.',
+      'The first row looks like an item, not like headings. Enter the row of the headings, or 0 if the file has none.',
     ])
   ask('columns', choices.columns ? columnErrors(columns, place.headings) : guess.mappingErrors)
   const heading = place.headings[columns.price ?? -1] ?? ''

@@ -161,7 +161,7 @@ function jobPages({ imports, shutdownSignal }: ImportRoutesOptions): Router {
 export function badgeOf({ state, interrupted, mappingErrors }: JobView): { label: string; tone: string } {
   if (interrupted) return { label: 'interrupted', tone: 'degraded' }
   if (state === 'ready')
-    return { label: mappingErrors.length > 0 ? 'needs columns' : 'ready to send', tone: '' }
+    return { label: mappingErrors.length > 0 ? 'needs answers' : 'ready to send', tone: '' }
   const tones: Partial<Record<JobView['state'], string>> = {
     completed: 'connected',
     failed: 'revoked',
