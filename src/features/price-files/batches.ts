@@ -1,5 +1,6 @@
-import { closeSync, createReadStream, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, createReadStream, openSync, renameSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { UnreadableFileError } from '../../tables/errors.ts'
 import { type Item, itemsBody, MAX_BATCH } from './contract.ts'
 
 /** One upload request, already serialized. */
@@ -20,9 +21,20 @@ export interface BatchWriter {
   discard(): void
 }
 
-/** Creates a file of batches. Throws the errors of the file system. */
+/** Maximum size of a file of batches, in bytes: a small workbook can unpack to far more. */
+const MAX_BYTES = 1_000_000_000
+/** Disk space that must be left free, in bytes, and how often it is checked: the store may be on the same disk. */
+const MIN_FREE_BYTES = 64_000_000
+const FREE_SPACE_CHECK_BYTES = 8_000_000
+
+/**
+ * Creates a file of batches. Throws `UnreadableFileError` if it becomes larger than 1 GB, and the errors of the file
+ * system, also if the disk is almost full.
+ */
 export function createBatchWriter(path: string): BatchWriter {
   const file = openSync(path, 'w', 0o600)
+  let bytes = 0
+  let nextCheckAt = 0
   let items: Item[] = []
   let isOpen = true
   const close = () => {
@@ -30,7 +42,14 @@ export function createBatchWriter(path: string): BatchWriter {
     isOpen = false
   }
   const write = () => {
-    if (items.length > 0) writeSync(file, `${itemsBody(items)}\n`)
+    if (items.length === 0) return
+    if (bytes >= nextCheckAt) {
+      requireFreeSpace(path)
+      nextCheckAt = bytes + FREE_SPACE_CHECK_BYTES
+    }
+    bytes += writeSync(file, `${itemsBody(items)}\n`)
+    if (bytes > MAX_BYTES)
+      throw new UnreadableFileError(1, 'its items take more than 1 GB. Split it into smaller files.')
     items = []
   }
   return {
@@ -47,6 +66,12 @@ export function createBatchWriter(path: string): BatchWriter {
       rmSync(path, { force: true })
     },
   }
+}
+
+function requireFreeSpace(path: string): void {
+  const { bavail, bsize } = statfsSync(path)
+  if (bavail * bsize < MIN_FREE_BYTES)
+    throw Object.assign(new Error('the disk is almost full'), { code: 'ENOSPC' })
 }
 
 /** Removes the items with these codes from a file of batches. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createWriteStream, existsSync } from 'node:fs'
+import { createWriteStream, existsSync, statSync } from 'node:fs'
 import { access, mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -27,6 +27,8 @@ export interface ImportFiles {
    * if it cannot be written; a partial file is deleted.
    */
   keep(id: string, userId: string, stored: number, bytes: AsyncIterable<Uint8Array>): Promise<number>
+  /** How many bytes the files of a job take. */
+  bytesOf(id: string): number
   /** How many uploads of a user are in progress. */
   uploadsInProgress(userId: string): number
   has(id: string): boolean
@@ -146,6 +148,12 @@ export function createImportFiles({ dir, maxBytes, quotaBytes }: FilesOptions): 
         if (--userTotal.uploads === 0) active.delete(userId)
       }
     },
+
+    bytesOf: (id) =>
+      [file(id), items(id)].reduce(
+        (sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
+        0,
+      ),
 
     uploadsInProgress: (userId) => active.get(userId)?.uploads ?? 0,
 

@@ -178,7 +178,7 @@ export function createImportService(options: ImportServiceOptions): ImportServic
           `You already have ${MAX_RUNNING} imports in progress. Wait for one to finish.`,
         )
       const id = randomUUID()
-      const stored = jobs.filter((job) => files.has(job.id)).reduce((sum, job) => sum + job.bytes, 0)
+      const stored = jobs.reduce((sum, job) => sum + files.bytesOf(job.id), 0)
       const size = await files.keep(id, userId, stored, bytes)
       const job = newJob({ id, userId, bxcontext, catalogue, fileName, bytes: size })
       try {
