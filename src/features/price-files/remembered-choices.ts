@@ -30,7 +30,8 @@ export function createRememberedChoices(store: KeyValueStore) {
         .slice(0, 32),
     async find(owner: Owner, layoutId: string): Promise<Choices | null> {
       const value = await store.get(keyOf(owner, layoutId))
-      return value === null ? null : choicesSchema.parse(JSON.parse(value))
+      // What an earlier version wrote may have another form.
+      return value === null ? null : (choicesSchema.safeParse(JSON.parse(value)).data ?? null)
     },
     save: (owner: Owner, layoutId: string, choices: Choices): Promise<void> =>
       store.set(keyOf(owner, layoutId), JSON.stringify(choices), REMEMBERED_MS),
