@@ -5,6 +5,7 @@ import type { Dependencies } from './dependencies.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
 import { connectionsRoutes, connectPages } from './web/connections.ts'
 import { csrfProtection } from './web/cross-site.ts'
+import { OPEN_DEMO } from './web/demo-sign-in.ts'
 import { errorHandler, notFound } from './web/errors.ts'
 import { healthRoutes } from './web/health.ts'
 import { notices } from './web/notice.ts'
@@ -13,7 +14,7 @@ import { assets, pages } from './web/pages.ts'
 import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
-import { signInRoutes } from './web/sign-in.ts'
+import { isDemo, signInRoutes } from './web/sign-in.ts'
 
 /** Creates the Express app: middleware and routes in the order in which requests pass through them. */
 export function createApp({
@@ -22,11 +23,12 @@ export function createApp({
   store,
   sessionStore,
   connect,
+  http,
   parts,
   operations,
   context: { shutdownSignal },
 }: Dependencies): Express {
-  const { baseUrl, platform, sessionSecrets: secrets } = config
+  const { baseUrl, oidc, platform, sessionSecrets: secrets } = config
   const { vault, oauth, authorizationRequests } = connect
   const app = express()
   app.disable('x-powered-by')
@@ -34,7 +36,9 @@ export function createApp({
   app.set('trust proxy', config.trustProxy)
 
   const navigation = parts.flatMap((part) => part.navigation ?? [])
-  app.use(requestLog(log), bodyDeadline(), pages({ ...config, sandboxUrl: platform.sandboxUrl, navigation }))
+  const warning = isDemo(config) && config.demoAllowRemote ? OPEN_DEMO : null
+  const shown = { warning, signInElsewhere: oidc !== null, sandboxUrl: platform.sandboxUrl, navigation }
+  app.use(requestLog(log), bodyDeadline(), pages({ production: config.production, ...shown }))
   // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
   for (const { serverRoutes } of parts) if (serverRoutes) app.use(serverRoutes)
 
@@ -47,7 +51,7 @@ export function createApp({
   app.use(sessions({ store: sessionStore, secrets, baseUrl }), notices(store))
   for (const { middleware } of parts) if (middleware) app.use(middleware)
 
-  app.use(signInRoutes({ requestedScopes: oauth.scopes }))
+  app.use(signInRoutes({ oidc, baseUrl, requestedScopes: oauth.scopes, http: http.api }))
   app.use(connectRoutes({ authorizationRequests, oauth, vault, baseUrl, pages: connectPages, log }))
   const linksOf = async (ref: ConnectionRef) =>
     (await Promise.all(parts.map((part) => part.connectionLinks?.(ref) ?? []))).flat()

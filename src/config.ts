@@ -143,11 +143,29 @@ export const oauthSettings = settingsGroup({
   }),
 })
 
+/** Sign-in by OpenID Connect; without it, the app has the demo's sign-in or your own. */
+export const signInSettings = settingsGroup({
+  variables: (env) => {
+    const needed = env.OIDC_ISSUER ? field.required('your sign-in service names it') : z.string().optional()
+    return {
+      OIDC_ISSUER: field.httpAddress({ hint: 'your sign-in service names it', path: true, env }).optional(),
+      OIDC_CLIENT_ID: needed,
+      OIDC_CLIENT_SECRET: needed,
+    }
+  },
+  build: ({ OIDC_ISSUER, OIDC_CLIENT_ID = '', OIDC_CLIENT_SECRET = '' }) => ({
+    oidc:
+      OIDC_ISSUER === undefined
+        ? null
+        : { issuer: OIDC_ISSUER, clientId: OIDC_CLIENT_ID, clientSecret: OIDC_CLIENT_SECRET },
+  }),
+})
 /** Every group of the core. A program that needs less reads some of them, with `readSettings`. */
 export const coreSettings = {
   general: generalSettings,
   server: serverSettings,
   session: sessionSettings,
+  signIn: signInSettings,
   store: storeSettings,
   api: apiSettings,
   oauth: oauthSettings,
@@ -156,32 +174,33 @@ export const coreSettings = {
 export type GeneralConfig = SettingsOf<typeof generalSettings>
 export type ServerConfig = SettingsOf<typeof serverSettings>
 export type SessionConfig = SettingsOf<typeof sessionSettings>
+export type SignInConfig = SettingsOf<typeof signInSettings>
 export type StoreConfig = SettingsOf<typeof storeSettings>
 export type PlatformConfig = SettingsOf<typeof apiSettings> & SettingsOf<typeof oauthSettings>
 
-export interface Config extends GeneralConfig, ServerConfig, SessionConfig, StoreConfig {
+export interface Config extends GeneralConfig, ServerConfig, SessionConfig, SignInConfig, StoreConfig {
   platform: PlatformConfig
   /** The settings of each feature, by the feature's name. */
   features: Readonly<Record<string, unknown>>
 }
 
 export interface ReadOptions {
-  /** Whether the app still has the demo's sign-in, which must not run in production. */
-  demoSignIn: boolean
+  /** Whether the sign-in is your own: the demo's must not run in production. */
+  hasOwnSignIn: boolean
   /** The settings of the features, by the feature's name. */
   features?: Readonly<Record<string, SettingsGroup<unknown>>>
 }
 
 /** Reads the settings of the whole app: the core's and the features'. Throws a `ConfigError` with every problem. */
-export function readConfig(env: Environment, { demoSignIn, features = {} }: ReadOptions): Config {
-  const signIn = demoSignIn ? { demoSignIn: demoSignInRule } : {}
-  const { general, server, session, store, api, oauth, ...rest } = readSettings(env, {
+export function readConfig(env: Environment, { hasOwnSignIn, features = {} }: ReadOptions): Config {
+  const rule = hasOwnSignIn || env.OIDC_ISSUER ? {} : { demoSignIn: demoSignInRule }
+  const { general, server, session, signIn, store, api, oauth, ...rest } = readSettings(env, {
     ...coreSettings,
-    ...signIn,
+    ...rule,
     features,
   })
   const platform = { ...oauth, ...api }
-  return { ...general, ...server, ...session, ...store, platform, features: rest.features }
+  return { ...general, ...server, ...session, ...signIn, ...store, platform, features: rest.features }
 }
 
 const demoSignInRule = settingsGroup({
@@ -191,7 +210,7 @@ const demoSignInRule = settingsGroup({
       .optional()
       .refine(
         () => !field.isProduction(env),
-        "is production, but the app still has the demo's sign-in: replace src/web/sign-in.ts with yours",
+        "is production, but the app has the demo's sign-in: set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET, or add your own in src/web/sign-in.ts",
       ),
   }),
   build: () => null,

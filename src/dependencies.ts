@@ -7,6 +7,7 @@ import { createHttpPools, type HttpPools } from './connect/platform/http.ts'
 import type { Feature, FeatureContext, FeatureParts } from './features/feature.ts'
 import { createStore } from './runtime/create-store.ts'
 import type { Operation } from './web/openapi.ts'
+import { isDemo } from './web/sign-in.ts'
 
 /** The app's long-lived objects, created once from the config. */
 export interface Dependencies {
@@ -15,6 +16,7 @@ export interface Dependencies {
   store: KeyValueStore
   sessionStore: SessionStore
   connect: Connect
+  http: HttpPools
   /** The parts added by each feature, in the order of the list of features. */
   parts: FeatureParts[]
   /** The features' operations, for `/openapi.json`. */
@@ -57,6 +59,7 @@ export async function createDependencies(
     log,
     production: config.production,
     baseUrl: config.baseUrl,
+    demoSignIn: isDemo(config),
     dataDir: config.dataDir,
     encryptionKeys: tokenEncryptionKeys,
     platform: { authUrl, apiUrl, clientId, pkce, rateLimit },
@@ -80,6 +83,7 @@ export async function createDependencies(
     store,
     sessionStore,
     connect,
+    http,
     parts,
     operations: features.flatMap((feature) => feature.operations ?? []),
     context,

@@ -37,7 +37,7 @@ const good = (extra: Record<string, string> = {}): Record<string, string> => ({
 /** The problems of the core's settings, one line each. */
 function problems(env: Environment, demoSignIn = false): readonly string[] {
   try {
-    readConfig(env, { demoSignIn })
+    readConfig(env, { hasOwnSignIn: !demoSignIn })
     return []
   } catch (error) {
     if (error instanceof ConfigError) return error.problems
@@ -48,7 +48,7 @@ function problems(env: Environment, demoSignIn = false): readonly string[] {
 const startingWith = (name: string) => [expect.stringMatching(new RegExp(`^${name} `))]
 
 test('good settings make a config; addresses lose their closing slash', () => {
-  const config = readConfig(good({ PORT: '3100', TRUST_PROXY: '2' }), { demoSignIn: true })
+  const config = readConfig(good({ PORT: '3100', TRUST_PROXY: '2' }), { hasOwnSignIn: false })
   expect(config).toMatchObject({
     port: 3100,
     host: undefined,
@@ -110,13 +110,13 @@ describe('settings of features', () => {
   })
 
   test('are in the config by the name of the feature', () => {
-    const config = readConfig(good({ WORKERS: '4' }), { demoSignIn: true, features: { feature } })
+    const config = readConfig(good({ WORKERS: '4' }), { hasOwnSignIn: false, features: { feature } })
     expect(config.features).toEqual({ feature: { workers: 4 } })
   })
 
   test('are reported together with those of the core', () => {
     expect(() =>
-      readConfig(good({ PORT: 'x', WORKERS: 'x' }), { demoSignIn: true, features: { feature } }),
+      readConfig(good({ PORT: 'x', WORKERS: 'x' }), { hasOwnSignIn: false, features: { feature } }),
     ).toThrow(/2 problems:\n {2}PORT must .*\n {2}WORKERS must /)
   })
 })
@@ -188,7 +188,7 @@ test('no problem repeats the value that caused it: it may be a secret', () => {
 
 test('the rate limit of the platform has two settings, and 0 is no limit', () => {
   const rateLimit = (env: Record<string, string>) =>
-    readConfig(good(env), { demoSignIn: true }).platform.rateLimit
+    readConfig(good(env), { hasOwnSignIn: false }).platform.rateLimit
   expect(rateLimit({ PLATFORM_RATE_LIMIT: '7', PLATFORM_RATE_WINDOW_SECONDS: '0.5' })).toEqual({
     limit: 7,
     windowMs: 500,
@@ -271,7 +271,7 @@ test.each(['prod', 'Production', 'PRODUCTION', 'staging'])('NODE_ENV=%s does not
 
 test.each(['production ', ' development', 'test'])('NODE_ENV=%j is understood', (environment) => {
   const env = good({ NODE_ENV: environment, BASE_URL: 'https://app.example' })
-  expect(readConfig(env, { demoSignIn: false }).production).toBe(environment.trim() === 'production')
+  expect(readConfig(env, { hasOwnSignIn: true }).production).toBe(environment.trim() === 'production')
 })
 
 describe('a program without pages reads only what it needs', () => {
@@ -336,6 +336,6 @@ describe('.env.example', () => {
         found.map((group, i) => [`${name} ${i}`, group]),
       ),
     )
-    expect(() => readConfig(env, { demoSignIn: true, features })).not.toThrow()
+    expect(() => readConfig(env, { hasOwnSignIn: false, features })).not.toThrow()
   })
 })

@@ -41,6 +41,8 @@ export interface FeatureContext {
   readonly production: boolean
   /** The app's public origin, without a trailing slash. */
   readonly baseUrl: string
+  /** Whether users sign in by the demo's form, under any name. */
+  readonly demoSignIn: boolean
   /** The folder for files (`DATA_DIR`). */
   readonly dataDir: string
   /** Keys for secrets in the store: the first encrypts, all of them decrypt. */

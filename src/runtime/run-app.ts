@@ -4,7 +4,8 @@ import { type Config, readConfig } from '../config.ts'
 import { createDependencies } from '../dependencies.ts'
 import { features } from '../features/index.ts'
 import type { SettingsGroup } from '../settings/read.ts'
-import { DEMO, OPEN_DEMO } from '../web/sign-in.ts'
+import { OPEN_DEMO } from '../web/demo-sign-in.ts'
+import { HAS_OWN_SIGN_IN, isDemo } from '../web/sign-in.ts'
 import { protectDataDir } from './data-dir.ts'
 import { withDevelopmentSecrets } from './dev-secrets.ts'
 import { createLog } from './log.ts'
@@ -14,7 +15,7 @@ import { GRACE_MS, listen } from './serve.ts'
 export function configOf(env: NodeJS.ProcessEnv): Config {
   const groups: Record<string, SettingsGroup<unknown>> = {}
   for (const { name, settings } of features) if (settings) groups[name] = settings
-  return readConfig(withDevelopmentSecrets(env), { demoSignIn: DEMO, features: groups })
+  return readConfig(withDevelopmentSecrets(env), { hasOwnSignIn: HAS_OWN_SIGN_IN, features: groups })
 }
 
 /**
@@ -31,9 +32,9 @@ export async function start(
     port: config.port,
     host: config.host,
     variable: 'PORT',
-    localOnly: DEMO && !config.demoAllowRemote ? [new URL(config.baseUrl).hostname] : undefined,
+    localOnly: isDemo(config) && !config.demoAllowRemote ? [new URL(config.baseUrl).hostname] : undefined,
   })
-  if (DEMO && config.demoAllowRemote) log.warn(OPEN_DEMO)
+  if (isDemo(config) && config.demoAllowRemote) log.warn(OPEN_DEMO)
   for (const part of dependencies.parts) part.start?.()
   log.info({ url: config.baseUrl, store: dependencies.store.description }, 'listening')
   return {

@@ -8,8 +8,8 @@ import { connectionView } from './connection-view.ts'
 import { notSignedIn } from './errors.ts'
 import type { NoticeTone } from './notice.ts'
 import { sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
-import { currentUser, requireUser } from './sign-in.ts'
 import { sendChanges } from './sse.ts'
+import { currentUser, requireUser } from './user.ts'
 
 export interface ConnectionsOptions {
   vault: Vault

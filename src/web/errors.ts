@@ -43,6 +43,8 @@ interface Problem {
 /** Titles of problem documents, by code. Errors of other layers may have their own. */
 export const TITLES: Record<string, string> = {
   unauthenticated: 'Please sign in',
+  sign_in_failed: 'You are not signed in',
+  sign_in_unavailable: 'Sign-in is not available',
   not_connected: 'Not connected',
   connection_revoked: 'Access was revoked',
   insufficient_scope: 'A permission is missing',

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import express, { type RequestHandler } from 'express'
 import type { Notice } from './notice.ts'
-import { currentUser, DEMO, OPEN_DEMO } from './sign-in.ts'
+import { currentUser } from './user.ts'
 
 declare module 'express-serve-static-core' {
   interface Response {
@@ -15,8 +15,10 @@ const views = fileURLToPath(new URL('../../views', import.meta.url))
 
 export interface PagesOptions {
   production: boolean
-  /** Whether other machines can use the demo sign-in, in which case every page shows a warning. */
-  demoAllowRemote: boolean
+  /** Shown on every page. */
+  warning?: string | null
+  /** Whether users sign in at a sign-in service instead of here. */
+  signInElsewhere?: boolean
   /** The sandbox's address, if pages can link to it. */
   sandboxUrl?: string | undefined
   /** Links in the header, for signed-in users. */
@@ -25,15 +27,15 @@ export interface PagesOptions {
 
 /** Adds `res.page()`. Templates escape their output. */
 export function pages(options: PagesOptions): RequestHandler {
-  const { production, demoAllowRemote, sandboxUrl, navigation = [] } = options
+  const { production, warning = null, signInElsewhere = false, sandboxUrl, navigation = [] } = options
   const eta = new Eta({ views, cache: production })
-  const warning = DEMO && demoAllowRemote ? OPEN_DEMO : null
   return (req, res, next) => {
     const render = (view: string, data: object, notice: Notice | null) => {
       const shared = {
         user: currentUser(req),
         notice,
         warning,
+        signInElsewhere,
         navigation,
         sandboxUrl,
         styles: [],

@@ -11,7 +11,7 @@ export type Env = Record<string, string>
 export function configOf(env: Env): Config {
   const groups: Record<string, SettingsGroup<unknown>> = {}
   for (const { name, settings } of features) if (settings) groups[name] = settings
-  return readConfig(testEnv(env), { demoSignIn: true, features: groups })
+  return readConfig(testEnv(env), { hasOwnSignIn: false, features: groups })
 }
 
 /** What the doctor finds at the platform and for the features; the store is left out. */

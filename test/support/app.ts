@@ -44,9 +44,11 @@ export async function startAll(
   sandboxOptions: Partial<SandboxOptions> = {},
   // Shorter than in production, where the token endpoint may take half a minute.
   pools: Parameters<typeof createHttpPools>[0] = { tokenTimeoutMs: 3_000 },
+  /** The app's port; a free one by default. */
+  port?: number,
 ): Promise<Running> {
   const { dir, remove } = tempDir()
-  const [appServer, sandboxServer] = [await serve(), await serve()]
+  const [appServer, sandboxServer] = [await serve(undefined, port), await serve()]
   const url = `http://localhost:${appServer.port}`
   const platform = `http://127.0.0.1:${sandboxServer.port}`
   const redirectUrls = [`${url}/connect/context`, `${url}/connect/callback`]
@@ -77,7 +79,7 @@ export async function startAll(
   const config = readConfig(
     testEnv({ ...addresses, BASE_URL: url, DATA_DIR: dir, SANDBOX_URL: platform, ...env }),
     {
-      demoSignIn: true,
+      hasOwnSignIn: false,
       features: groups,
     },
   )

@@ -22,11 +22,11 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** A server whose handler may be set once its address is known. */
-export async function serve(handler?: RequestListener) {
+/** A server whose handler may be set once its address is known, on a free port by default. */
+export async function serve(handler?: RequestListener, fixedPort = 0) {
   // Longer than any test pauses: a client must not reuse a connection that the server is closing.
   const server = createServer({ keepAliveTimeout: 60_000 }, handler)
-  const port = await listenOn(server)
+  const port = await listenOn(server, fixedPort)
   return {
     server,
     port,
@@ -37,8 +37,8 @@ export async function serve(handler?: RequestListener) {
   }
 }
 
-function listenOn(server: Server): Promise<number> {
+function listenOn(server: Server, fixedPort: number): Promise<number> {
   return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+    server.listen(fixedPort, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })
 }

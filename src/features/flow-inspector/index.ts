@@ -1,6 +1,5 @@
 import { Router } from 'express'
 import { TOKEN_PATH } from '../../connect/platform/contract.ts'
-import { DEMO } from '../../web/sign-in.ts'
 import type { Feature } from '../feature.ts'
 import { createFlowReader } from './flow-reader.ts'
 import { createFlowStore } from './flow-store.ts'
@@ -33,7 +32,7 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
     const stepByStep = createStepByStep(store, pauses)
     // Scenarios sign in by name and set faults of the sandbox.
     const runner =
-      DEMO && sandboxUrl
+      context.demoSignIn && sandboxUrl
         ? createScenarioRunner({ connect, store, flows, reader, recorder, baseUrl, sandboxUrl })
         : null
     const canCallApi = () => context.connectionTests().length > 0

@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import type { KeyValueStore } from '../../connect/index.ts'
 import type { Key } from '../../connect/store/store.ts'
 import { wantsJson } from '../../web/respond.ts'
-import { currentUser, requireUser } from '../../web/sign-in.ts'
+import { currentUser, requireUser } from '../../web/user.ts'
 import type { Owner, Pause, Pauses, Stage } from './pauses.ts'
 
 /** The step-by-step mode of browser sessions. Its methods throw `StoreUnavailableError`. */

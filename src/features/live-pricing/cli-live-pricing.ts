@@ -33,7 +33,7 @@ try {
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('trust proxy', server.trustProxy)
-  app.use(requestLog(log), bodyDeadline(), pages({ production: general.production, demoAllowRemote: false }))
+  app.use(requestLog(log), bodyDeadline(), pages({ production: general.production }))
   const { rateLimit } = settings
   app.use(livePricingRoutes({ bases, baseUrl, keys: store.tokenEncryptionKeys, rateLimit, log }))
   app.use(securityHeaders({ baseUrl, formTargets: [] }))

@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import { sendPageOrJson, wantsJson } from '../../web/respond.ts'
-import { DEMO, requireUser } from '../../web/sign-in.ts'
 import { sendChanges } from '../../web/sse.ts'
+import { requireUser } from '../../web/user.ts'
 import type { FeatureContext } from '../feature.ts'
 import { createDoctorRuns } from './doctor-runs.ts'
 import { registrationOf } from './registration.ts'
@@ -23,7 +23,7 @@ export function setupRoutes(context: FeatureContext, settings: SetupSettings): R
       const steps = stepsOf({
         isSandbox: sandboxUrl !== undefined && new URL(sandboxUrl).origin === new URL(platform.apiUrl).origin,
         hasConnection: (await connect.vault.list(userId)).length > 0,
-        hasOwnSignIn: !DEMO,
+        hasOwnSignIn: !context.demoSignIn,
         findings,
         probe: readProbeReport(platform.apiUrl),
       })

@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import { WebError } from '../../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../../web/respond.ts'
-import { currentUser, requireUser } from '../../../web/sign-in.ts'
+import { currentUser, requireUser } from '../../../web/user.ts'
 import { ASSETS } from '../pages.ts'
 import type { ScenarioRunner } from './runner.ts'
 import { SCENARIOS } from './scenarios.ts'

@@ -1,0 +1,34 @@
+import { Router } from 'express'
+import { badInput, rejectForm } from './errors.ts'
+import { sendResultOrRedirect } from './respond.ts'
+import { localPath } from './return-to.ts'
+import { signIn, signOut } from './user.ts'
+
+/** The warning on every page and in the log if `DEMO_ALLOW_REMOTE` is true. */
+export const OPEN_DEMO =
+  'DEMO_ALLOW_REMOTE is true: anyone who can reach this address can sign in under any name and use its connections.'
+
+/**
+ * The demo's sign-in: anyone, under any name. The app refuses to start in production with it. `requestedScopes`: shown on
+ * the start page after an invalid name.
+ */
+export function demoSignIn({ requestedScopes }: { requestedScopes: readonly string[] }): Router {
+  return Router()
+    .post('/sign-in', async (req, res) => {
+      const name = typeof req.body?.name === 'string' ? req.body.name.normalize('NFC').trim() : ''
+      if (!name || name.length > 100 || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
+        const error = badInput('name', 'enter a name of 1 to 100 characters')
+        return rejectForm(req, res, error, async () => ({
+          view: 'app/home',
+          title: 'Connect your account',
+          data: { requestedScopes, returnTo: localPath(req.body?.returnTo) },
+        }))
+      }
+      await signIn(req, { id: name, name })
+      await sendResultOrRedirect(req, res, localPath(req.body.returnTo) ?? '/', { user: { name } })
+    })
+    .post('/sign-out', async (req, res) => {
+      await signOut(req)
+      await sendResultOrRedirect(req, res, '/', { user: null })
+    })
+}

@@ -1,0 +1,254 @@
+import { type Request, Router } from 'express'
+import * as client from 'openid-client'
+import { AppError } from '../connect/app-error.ts'
+import type { Http } from '../connect/platform/http.ts'
+import { sendResultOrRedirect, wantsJson } from './respond.ts'
+import { localPath } from './return-to.ts'
+import { saveSession, signIn, signOut, type User } from './user.ts'
+
+declare module 'express-session' {
+  interface SessionData {
+    /** Sign-ins that have been started in this browser, the newest last. */
+    signIns: PendingSignIn[]
+  }
+}
+
+interface PendingSignIn {
+  state: string
+  nonce: string
+  codeVerifier: string
+  returnTo: string | null
+  /** In ms since 1970. */
+  startedAt: number
+}
+
+/** Sign-ins that one browser may have open at a time, for example in several tabs. */
+const MAX_PENDING = 5
+/** How long a sign-in may take, in ms. */
+const PENDING_MS = 15 * 60_000
+/** How long what the provider says of itself is used, in ms. */
+const DISCOVERY_MS = 600_000
+/** How far the provider's clock may be off, in seconds. */
+const CLOCK_TOLERANCE = 180
+const CALLBACK = '/sign-in/callback'
+
+/** An OpenID provider, and this app's registration there. */
+export interface OidcProvider {
+  /** The issuer identifier (OpenID Connect Discovery 1.0, section 3). */
+  issuer: string
+  clientId: string
+  clientSecret: string
+}
+
+export interface OidcOptions extends OidcProvider {
+  /** The app's public origin. Register `{baseUrl}/sign-in/callback` as a redirect URI, and `{baseUrl}` for after logout. */
+  baseUrl: string
+  http: Http
+}
+
+/** The provider does not answer, or its answer is unusable. */
+class SignInUnavailableError extends AppError {
+  readonly code = 'sign_in_unavailable'
+  readonly status = 503
+  constructor(reason: string) {
+    super("The sign-in service isn't responding. Please try again in a moment.", {
+      reason,
+      retryAfterMs: 5_000,
+    })
+  }
+}
+
+/** The sign-in was not completed. */
+class SignInFailedError extends AppError {
+  readonly code = 'sign_in_failed'
+  readonly status = 400
+  constructor(message: string, reason?: string) {
+    super(message, { reason })
+  }
+}
+
+/**
+ * Routes that sign users in and out by OpenID Connect: authorization code flow with PKCE, `state` and `nonce`, and
+ * RP-initiated logout if the provider has it. The ID token comes straight from the token endpoint, so TLS vouches for
+ * it (OpenID Connect Core 1.0, section 3.1.3.7).
+ */
+export function oidcSignIn(options: OidcOptions): Router {
+  const { baseUrl } = options
+  const configuration = discovery(options)
+  const redirectUri = baseUrl + CALLBACK
+
+  return Router()
+    .get('/sign-in', async (req, res) => {
+      const config = await configuration()
+      const pending = newSignIn(localPath(req.query.returnTo))
+      const url = client.buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        scope: 'openid profile email',
+        state: pending.state,
+        nonce: pending.nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(pending.codeVerifier),
+        code_challenge_method: 'S256',
+      })
+      req.session.signIns = [...openSignIns(req), pending].slice(-MAX_PENDING)
+      // Many browsers start a sign-in and never come back.
+      if (!req.session.user) req.session.cookie.maxAge = PENDING_MS
+      await saveSession(req)
+      res.redirect(303, url.href)
+    })
+    .get(CALLBACK, async (req, res) => {
+      const pending = await claimSignIn(req)
+      await signIn(req, await userOf(await configuration(), new URL(req.originalUrl, baseUrl), pending))
+      res.redirect(303, pending.returnTo ?? '/')
+    })
+    .post('/sign-out', async (req, res) => {
+      await signOut(req)
+      const logoutUrl = await logoutUrlOf(options, configuration)
+      if (wantsJson(req)) return void res.json({ user: null, logoutUrl })
+      // By a page of ours: a form may not be redirected to another site (Content-Security-Policy).
+      await sendResultOrRedirect(req, res, logoutUrl ? '/signed-out' : '/', { user: null })
+    })
+    .get('/signed-out', async (_req, res) => {
+      const logoutUrl = await logoutUrlOf(options, configuration)
+      if (!logoutUrl) return res.redirect(303, '/')
+      res.page('app/signed-out', { title: 'Signed out', logoutUrl })
+    })
+}
+
+/** Returns a function that resolves to the provider's configuration. Throws `SignInUnavailableError`. */
+function discovery({
+  issuer,
+  clientId,
+  clientSecret,
+  http,
+}: OidcOptions): () => Promise<client.Configuration> {
+  let known: { configuration: Promise<client.Configuration>; until: number } | undefined
+  const discover = async () => {
+    const server = new URL(issuer)
+    try {
+      return await client.discovery(
+        server,
+        clientId,
+        { client_secret: clientSecret, [client.clockTolerance]: CLOCK_TOLERANCE },
+        undefined,
+        {
+          [client.customFetch]: (url, request) => fetchBy(http, url, request),
+          // config.ts requires https in production.
+          execute: server.protocol === 'http:' ? [client.allowInsecureRequests] : [],
+        },
+      )
+    } catch (error) {
+      known = undefined
+      throw new SignInUnavailableError(`discovery failed: ${codeOf(error)}`)
+    }
+  }
+  return () => {
+    if (!known || known.until < Date.now())
+      known = { configuration: discover(), until: Date.now() + DISCOVERY_MS }
+    return known.configuration
+  }
+}
+
+const newSignIn = (returnTo: string | null): PendingSignIn => ({
+  state: client.randomState(),
+  nonce: client.randomNonce(),
+  codeVerifier: client.randomPKCECodeVerifier(),
+  returnTo,
+  startedAt: Date.now(),
+})
+
+const openSignIns = (req: Request): PendingSignIn[] =>
+  (req.session.signIns ?? []).filter(({ startedAt }) => Date.now() - startedAt < PENDING_MS)
+
+/** Takes the sign-in that the callback answers out of the session, so that it counts once. */
+async function claimSignIn(req: Request): Promise<PendingSignIn> {
+  const open = openSignIns(req)
+  const pending = open.find(({ state }) => state === req.query.state)
+  if (!pending)
+    throw new SignInFailedError(
+      'This sign-in was started in another browser, too long ago, or is already done.',
+    )
+  req.session.signIns = open.filter((other) => other !== pending)
+  await saveSession(req)
+  return pending
+}
+
+/** Exchanges the code and checks the ID token. The user's id is the issuer and the subject together, which never change. */
+async function userOf(config: client.Configuration, url: URL, pending: PendingSignIn): Promise<User> {
+  try {
+    const tokens = await client.authorizationCodeGrant(config, url, {
+      pkceCodeVerifier: pending.codeVerifier,
+      expectedState: pending.state,
+      expectedNonce: pending.nonce,
+      idTokenExpected: true,
+    })
+    const claims = tokens.claims()
+    if (!claims) throw new SignInFailedError('The sign-in service did not say who you are.')
+    // An issuer has no fragment, so both parts can be told apart.
+    return { id: `${claims.iss}#${claims.sub}`, name: nameOf(claims) }
+  } catch (error) {
+    throw toSignInError(error)
+  }
+}
+
+/** A name for the page: only to recognise oneself. */
+function nameOf(claims: client.IDToken): string {
+  const names = [claims.name, claims.preferred_username, claims.email, claims.sub]
+  const name = names.find((candidate) => typeof candidate === 'string' && candidate.trim() !== '')
+  return String(name)
+    .replace(/\p{Cc}/gu, '')
+    .trim()
+    .slice(0, 100)
+}
+
+/** Codes, tokens and the provider's texts stay out of errors. */
+function toSignInError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  if (error instanceof client.AuthorizationResponseError) {
+    const message =
+      error.error === 'access_denied'
+        ? 'You cancelled the sign-in.'
+        : 'The sign-in service refused the request.'
+    return new SignInFailedError(message, `authorization response: ${error.error.slice(0, 60)}`)
+  }
+  if (error instanceof client.ResponseBodyError && error.error === 'invalid_client')
+    return new SignInFailedError(
+      'The sign-in service does not accept this app: its settings are wrong.',
+      'token endpoint: invalid_client; check OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
+    )
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof AppError) return new SignInUnavailableError(cause.reason ?? cause.message)
+  return new SignInFailedError('The sign-in could not be completed. Please try again.', codeOf(error))
+}
+
+function codeOf(error: unknown): string {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof AppError) return cause.reason ?? cause.code
+  return String((error as { code?: unknown } | null)?.code ?? 'no code')
+}
+
+/** The provider's logout page (OpenID Connect RP-Initiated Logout 1.0); null if it has none or does not answer. */
+async function logoutUrlOf(
+  { baseUrl, clientId }: OidcOptions,
+  configuration: () => Promise<client.Configuration>,
+): Promise<string | null> {
+  const config = await configuration().catch(() => null)
+  if (!config?.serverMetadata().end_session_endpoint) return null
+  const parameters = { client_id: clientId, post_logout_redirect_uri: `${baseUrl}/` }
+  return client.buildEndSessionUrl(config, parameters).href
+}
+
+/** Sends openid-client's requests through our pool, with its limits and proxies. */
+async function fetchBy(http: Http, url: string, request: client.CustomFetchOptions): Promise<Response> {
+  const { method, headers, body } = request
+  const response = await http.send({
+    method: method === 'POST' ? 'POST' : 'GET',
+    url,
+    headers,
+    ...(body !== null && body !== undefined && { body: String(body) }),
+  })
+  const type = response.header('content-type') ?? ''
+  return new Response(response.status === 204 ? null : response.text, {
+    status: response.status,
+    headers: { 'content-type': type },
+  })
+}

@@ -1,0 +1,127 @@
+import { createHash, randomUUID } from 'node:crypto'
+import express, { type Express } from 'express'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import Provider from 'oidc-provider'
+import { serve } from './ports.ts'
+
+export const OIDC_CLIENT = { id: 'connect-starter', secret: 'openid-client-secret-for-tests-only' }
+
+export interface OpenIdProvider {
+  /** The settings of the app for this provider. */
+  env: Record<string, string>
+  close(): Promise<void>
+}
+
+const envOf = (issuer: string) => ({
+  OIDC_ISSUER: issuer,
+  OIDC_CLIENT_ID: OIDC_CLIENT.id,
+  OIDC_CLIENT_SECRET: OIDC_CLIENT.secret,
+})
+
+/** A real provider: node-oidc-provider, with its pages for development. Anyone can log in under any name. */
+export async function startOidcProvider(appUrl: string): Promise<OpenIdProvider> {
+  const { server, port, close } = await serve()
+  const issuer = `http://127.0.0.1:${port}`
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: OIDC_CLIENT.id,
+        client_secret: OIDC_CLIENT.secret,
+        redirect_uris: [`${appUrl}/sign-in/callback`],
+        post_logout_redirect_uris: [`${appUrl}/`],
+      },
+    ],
+    findAccount: (_context, id) => ({
+      accountId: id,
+      claims: () => ({ sub: id, name: `${id} of Ridgeline` }),
+    }),
+    claims: { openid: ['sub'], profile: ['name'], email: ['email'] },
+    conformIdTokenClaims: false,
+    pkce: { required: () => true },
+  })
+  // The provider warns of its development settings.
+  provider.on('server_error', () => {})
+  server.on('request', provider.callback())
+  return { env: envOf(issuer), close }
+}
+
+export interface Choices {
+  /** How far its clock is ahead, in seconds. */
+  clockSkew?: number
+  /** Claims that replace those of the ID token. */
+  claims?: Record<string, unknown>
+  /** Parameters of the authorization response, in place of a code. */
+  response?: Record<string, string>
+  /** Whether it answers 503 to everything. */
+  isDown?: boolean
+  /** Whether the token response has no ID token. */
+  withoutIdToken?: boolean
+}
+
+/**
+ * A provider with other choices: no logout page, the client secret in the body, a new signing key for each sign-in, `sub`
+ * with unusual characters, and no consent. `choices` can be changed while it runs.
+ */
+export async function startOwnProvider(): Promise<OpenIdProvider & { choices: Choices }> {
+  const { server, port, close } = await serve()
+  const issuer = `http://127.0.0.1:${port}/tenants/1`
+  const choices: Choices = {}
+  const pending = new Map<string, URLSearchParams>()
+  let key = await generateKeyPair('ES256', { extractable: true })
+  const app: Express = express()
+  app.use((_req, res, next) => (choices.isDown ? void res.status(503).send('<h1>Down</h1>') : next()))
+  app.get('/tenants/1/.well-known/openid-configuration', (_req, res) => {
+    res.json({
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      jwks_uri: `${issuer}/keys`,
+      response_types_supported: ['code'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['ES256'],
+      token_endpoint_auth_methods_supported: ['client_secret_post'],
+    })
+  })
+  app.get('/tenants/1/keys', async (_req, res) => void res.json({ keys: [await exportJWK(key.publicKey)] }))
+  app.get('/tenants/1/authorize', (req, res) => {
+    const given = new URL(req.originalUrl, issuer).searchParams
+    const code = randomUUID()
+    pending.set(code, given)
+    const back = new URL(given.get('redirect_uri') ?? '')
+    back.search = new URLSearchParams({
+      state: given.get('state') ?? '',
+      ...(choices.response ?? { code }),
+    }).toString()
+    res.redirect(302, back.href)
+  })
+  app.post('/tenants/1/token', express.urlencoded({ extended: false }), async (req, res) => {
+    const { code, client_id, client_secret, code_verifier } = req.body
+    const given = pending.get(code)
+    pending.delete(code)
+    const challenge = createHash('sha256').update(String(code_verifier)).digest('base64url')
+    if (client_id !== OIDC_CLIENT.id || client_secret !== OIDC_CLIENT.secret)
+      return void res.status(401).json({ error: 'invalid_client' })
+    if (!given || given.get('code_challenge') !== challenge)
+      return void res.status(400).json({ error: 'invalid_grant' })
+    key = await generateKeyPair('ES256', { extractable: true })
+    const now = Math.floor(Date.now() / 1000) + (choices.clockSkew ?? 0)
+    const claims = {
+      iss: issuer,
+      sub: 'user|42 é',
+      aud: OIDC_CLIENT.id,
+      nonce: given.get('nonce'),
+      iat: now,
+      exp: now + 300,
+      email: 'ann@ridgeline.example',
+      ...choices.claims,
+    }
+    const id_token = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(key.privateKey)
+    res.json({
+      access_token: randomUUID(),
+      token_type: 'Bearer',
+      ...(!choices.withoutIdToken && { id_token }),
+    })
+  })
+  server.on('request', app)
+  return { env: envOf(issuer), choices, close }
+}
