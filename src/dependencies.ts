@@ -57,6 +57,7 @@ export async function createDependencies(
     log,
     production: config.production,
     baseUrl: config.baseUrl,
+    trustProxy: config.trustProxy,
     dataDir: config.dataDir,
     encryptionKeys: tokenEncryptionKeys,
     platform: { authUrl, apiUrl, clientId, pkce, rateLimit },

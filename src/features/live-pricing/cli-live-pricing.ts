@@ -11,6 +11,7 @@ import { bodyDeadline } from '../../web/body-deadline.ts'
 import { errorHandler, notFound } from '../../web/errors.ts'
 import { healthRoutes } from '../../web/health.ts'
 import { assets, pages } from '../../web/pages.ts'
+import { inFrontOf } from '../../web/plain-handler.ts'
 import { requestLog } from '../../web/request-log.ts'
 import { securityHeaders } from '../../web/security-headers.ts'
 import { type LivePricingBase, openBases } from './bases.ts'
@@ -29,19 +30,26 @@ try {
   const { baseUrl } = server
   const log = createLog(general.logLevel)
   const bases = openBases({ baseUrl, dataDir: store.dataDir, settings, log })
+  const { trustProxy } = server
+  const { rateLimit } = settings
+  const keys = store.tokenEncryptionKeys
+  const { handlers, docs } = livePricingRoutes({ bases, baseUrl, keys, rateLimit, trustProxy, log })
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  app.set('trust proxy', server.trustProxy)
+  app.set('trust proxy', trustProxy)
   app.use(requestLog(log), bodyDeadline(), pages({ production: general.production, demoAllowRemote: false }))
-  const { rateLimit } = settings
-  app.use(livePricingRoutes({ bases, baseUrl, keys: store.tokenEncryptionKeys, rateLimit, log }))
+  app.use(docs)
   app.use(securityHeaders({ baseUrl, formTargets: [] }))
   app.use('/assets', assets)
   app.use(healthRoutes({ ping: () => pricesLoaded(bases) }))
   app.use(notFound)
   app.use(errorHandler)
-  const listening = await listen(app, { port: server.port, host: server.host, variable: 'PORT' })
+  const listening = await listen(inFrontOf(app, handlers), {
+    port: server.port,
+    host: server.host,
+    variable: 'PORT',
+  })
   for (const base of bases) log.info({ url: base.baseUrl }, 'live pricing')
   onStopSignal(async () => {
     await listening.stop(GRACE_MS)

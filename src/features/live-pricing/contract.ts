@@ -44,6 +44,7 @@ export const tokenResponseSchema = z
     expires_in: z.number().int().positive().meta({ description: 'lifetime in seconds' }),
   })
   .meta({ id: 'TokenResponse', description: 'A bearer token. Exactly three fields.' })
+export type TokenResponse = z.infer<typeof tokenResponseSchema>
 
 /** assumed: the token endpoint returns errors as defined in RFC 6749 section 5.2. */
 export const tokenErrorSchema = z

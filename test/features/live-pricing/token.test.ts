@@ -169,7 +169,7 @@ describe('POST /connect/token', () => {
 
   test('limits guesses per address and per IPv6 network, but not correct credentials from there', async () => {
     const headers = (address: string) => ({ ...form(FULL).headers, 'x-forwarded-for': address })
-    supplier = await startSupplier(undefined, { proxies: 1 })
+    supplier = await startSupplier(undefined, { trustProxy: 1 })
     const wrong = (address: string, client_id = CALLER.id) =>
       ask({ body: form({ ...FULL, client_id, client_secret: 'wrong' }).body, headers: headers(address) })
     for (let host = 1; host <= 10; host++) expect((await wrong(`2001:db8::${host}:1`)).status).toBe(401)
