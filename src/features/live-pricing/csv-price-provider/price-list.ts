@@ -120,6 +120,11 @@ const DISCOUNT = `json_object('group', discounts.member_group, 'store', discount
   'value', discounts.value, 'minQuantity', discounts.min_quantity,
   'from', discounts.from_date, 'until', discounts.until_date)`
 
+function parseDiscount(json: string): Discount {
+  const discount = JSON.parse(json)
+  return { ...discount, approximate: Number(discount.value) }
+}
+
 /** Looks up items with their discounts, store-specific prices and the groups of members. */
 function openItems(db: DatabaseSync) {
   const selectItems = prepareForKeys(db, 'i.price, i.category, i.more', 'items AS i ON i.code = l.value')
@@ -145,7 +150,7 @@ function openItems(db: DatabaseSync) {
     const codes = linesAt(discounted).map(({ itemId }) => itemId)
     for (const [index, discount] of selectDiscounts<[number, string]>(codes)) {
       const item = itemAt(discounted[index])
-      item.discounts = [...item.discounts, JSON.parse(discount)]
+      item.discounts = [...item.discounts, parseDiscount(discount)]
     }
     return items
   }
@@ -177,7 +182,7 @@ function loadSharedDiscounts(db: DatabaseSync): (category: number | null) => rea
   for (const row of rows.iterate()) {
     const category = row.category as number | null
     const discounts = byCategory.get(category) ?? []
-    discounts.push(JSON.parse(String(row.discount)))
+    discounts.push(parseDiscount(String(row.discount)))
     byCategory.set(category, discounts)
   }
   const combined = new Map<number | null, readonly Discount[]>()

@@ -2,7 +2,9 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Big } from 'big.js'
 import { Agent, request } from 'undici'
+import { bestDiscount } from '../../../../src/features/live-pricing/money.ts'
 import { type Add, compare, type Measured, medianOf } from '../../../bench/measure.ts'
 import { tempDir, testEnv } from '../../../support/env.ts'
 import { freePort } from '../../../support/ports.ts'
@@ -24,6 +26,24 @@ export async function bench(add: Add): Promise<void> {
   folder.remove()
   await callsBench(add, dir)
   remove()
+  await discountsBench(add)
+}
+
+/** Discounts of one category, as they apply to each of its items. */
+async function discountsBench(add: Add): Promise<void> {
+  const values = Array.from({ length: 1600 }, (_, index) => String(index / 100))
+  const reductions = values.map((value) => ({ kind: 'percent', value, approximate: Number(value) }) as const)
+  const inDecimals = async () => {
+    const gross = new Big('12.35').times(2.4)
+    const discounts = values.map((value) => gross.times(value).times('0.01'))
+    return discounts.reduce((best, discount) => (discount.gt(best) ? discount : best)).round(2)
+  }
+  add(
+    'the best of 1,600 discounts of an item',
+    'all of them in decimals',
+    await compare(1, async () => bestDiscount('12.35', 2.4, reductions), inDecimals),
+    '>= 30',
+  )
 }
 
 async function timeOf(script: string, env: Record<string, string>, args: string[] = []): Promise<number> {
