@@ -6,7 +6,8 @@ import { LIMITS, PATHS } from './contract.ts'
 import { describeUnexpected } from './error-response.ts'
 import { LivePricingError } from './errors.ts'
 import type { PriceProvider } from './price-provider.ts'
-import { priceItems, readPriceRequest, withTimeout } from './pricing.ts'
+import { priceItems, readPriceRequest } from './pricing.ts'
+import { callProvider } from './provider-call.ts'
 import { bodyReader, parseJson } from './request-body.ts'
 import { nearStoreJson, parseSearch, storeJson } from './stores.ts'
 import { tokenEndpoint } from './token-endpoint.ts'
@@ -64,14 +65,16 @@ export function createEndpoints(options: LivePricingOptions): Endpoint[] {
   const issueToken = tokenEndpoint({ tokens, clients: callers, trustProxy, log })
   const authenticate = requireToken(tokens, callers, rateLimit)
   const [readTokenBody, readBody] = [bodyReader(LIMITS.tokenBodyBytes), bodyReader(LIMITS.bodyBytes)]
-  const onError = (error: unknown) =>
-    log.error({ reason: describeUnexpected(error) }, 'the price provider failed')
+  /** Logs an error of the price provider, unless it follows from the caller having disconnected. */
+  const onError = (res: ServerResponse) => (error: unknown) => {
+    if (!res.closed) log.error({ reason: describeUnexpected(error) }, 'the price provider failed')
+  }
 
-  async function findStores<T>(work: () => Promise<T>): Promise<T> {
+  async function findStores<T>(res: ServerResponse, find: (signal: AbortSignal) => Promise<T>): Promise<T> {
     try {
-      return await withTimeout(timeoutMs, work())
+      return await callProvider(res, timeoutMs, find)
     } catch (error) {
-      onError(error)
+      onError(res)(error)
       throw new LivePricingError(503, 'stores_unavailable', 'Store data is temporarily unavailable.', {
         retryAfterMs: 30_000,
       })
@@ -84,17 +87,17 @@ export function createEndpoints(options: LivePricingOptions): Endpoint[] {
     return JSON.stringify(await issueToken(req, await readTokenBody(req, res)))
   }
 
-  async function nearest({ req, target }: Call): Promise<string> {
+  async function nearest({ req, res, target }: Call): Promise<string> {
     await authenticate(req.headers.authorization)
     const place = parseSearch(target.query)
-    const near = await findStores(() => provider.nearest(place, LIMITS.stores))
+    const near = await findStores(res, (signal) => provider.nearest(place, LIMITS.stores, signal))
     return `[${near.slice(0, LIMITS.stores).map(nearStoreJson).join(',')}]`
   }
 
-  async function oneStore({ req, target }: Call): Promise<string> {
+  async function oneStore({ req, res, target }: Call): Promise<string> {
     await authenticate(req.headers.authorization)
     const id = storeIdIn(target.path)
-    const store = await findStores(() => provider.store(id))
+    const store = await findStores(res, (signal) => provider.store(id, signal))
     if (!store) throw new LivePricingError(404, 'not_found', 'This store does not exist.')
     return storeJson(store)
   }
@@ -102,7 +105,12 @@ export function createEndpoints(options: LivePricingOptions): Endpoint[] {
   async function prices({ req, res }: Call): Promise<string> {
     await authenticate(req.headers.authorization)
     const request = readPriceRequest(parseJson(await readBody(req, res)))
-    return JSON.stringify(await priceItems(request, { provider, timeoutMs, onError }))
+    const items = await priceItems(request, {
+      prices: (lines, memberNumber) =>
+        callProvider(res, timeoutMs, (signal) => provider.prices(lines, memberNumber, signal)),
+      onError: onError(res),
+    })
+    return JSON.stringify(items)
   }
 
   return [
