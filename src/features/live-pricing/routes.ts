@@ -1,6 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import type { Logger } from 'pino'
 import type { EncryptionKey } from '../../connect/index.ts'
+import { readiness } from '../../web/health.ts'
 import type { PlainHandler } from '../../web/plain-handler.ts'
 import { securityHeaders } from '../../web/security-headers.ts'
 import type { LivePricingBase } from './bases.ts'
@@ -19,7 +20,7 @@ export interface LivePricingRoutesOptions {
   log: Logger
 }
 
-/** The API of each base, and Express routes for its documentation, which return 404 for all other paths below it. */
+/** The API of each base, and Express routes for its readiness and documentation, which return 404 for all other paths below it. */
 export function livePricingRoutes(options: LivePricingRoutesOptions): {
   handlers: PlainHandler[]
   docs: Router
@@ -33,10 +34,19 @@ export function livePricingRoutes(options: LivePricingRoutesOptions): {
     docs.use(
       base.path,
       ...securityHeaders({ baseUrl, formTargets: [] }),
+      Router().get(
+        '/health/ready',
+        readiness(() => pricesLoaded(base)),
+      ),
       livePricingDocs(base.baseUrl),
       endpointNotFound,
     )
   return { handlers, docs }
+}
+
+/** Readiness check: throws unless a base has a price list. */
+export async function pricesLoaded({ path, priceLists }: LivePricingBase): Promise<void> {
+  if (!priceLists.loaded()) throw new Error(`${path} has no price list`)
 }
 
 /** Returns 404 as a problem document. */

@@ -7,7 +7,7 @@ import { TokenRequestError } from './errors.ts'
 import { readTokenRequest } from './token-request.ts'
 import type { Tokens } from './tokens.ts'
 
-/** Failed attempts allowed per window: per client and IP address, and per IP address. */
+/** Failed attempts per window that are answered with 401: per client and IP address, and per IP address. */
 const MAX_FAILURES = { perClient: 10, perAddress: 30, windowMs: 60_000 }
 
 export interface TokenEndpointOptions {
@@ -19,8 +19,8 @@ export interface TokenEndpointOptions {
 }
 
 /**
- * `POST /connect/token` (specification 4.1): the client credentials grant, with rate limiting of failed attempts. Returns
- * a function that resolves to the token response or throws `TokenRequestError` (400, 401, 429).
+ * `POST /connect/token` (specification 4.1): the client credentials grant. Failed attempts above a limit get 429, but a
+ * correct secret always gets a token. Returns a function that resolves to the token response or throws `TokenRequestError` (400, 401, 429).
  */
 export function tokenEndpoint({ tokens, clients, trustProxy, log }: TokenEndpointOptions) {
   const duration = MAX_FAILURES.windowMs / 1000
@@ -30,31 +30,29 @@ export function tokenEndpoint({ tokens, clients, trustProxy, log }: TokenEndpoin
 
   return async (req: IncomingMessage, body: Buffer): Promise<TokenResponse> => {
     const { clientId, clientSecret, undecoded } = readTokenRequest(req.headers, body)
-    if (!warned && req.headers['x-forwarded-for'] && trustProxy === 0) {
+    const { 'x-forwarded-for': xForwardedFor, forwarded = xForwardedFor } = req.headers
+    if (!warned && trustProxy === 0 && forwarded !== undefined) {
       warned = true
       log.warn(
         'requests arrive through a proxy, but TRUST_PROXY is not set: all callers appear to have the same IP address',
       )
     }
-    const address = networkOf(clientAddress(req, trustProxy))
-    const client = `${address} ${clientId.slice(0, 100)}`
-    const failures = await clientFailures.get(client)
-    if (failures && failures.consumedPoints >= MAX_FAILURES.perClient) throw tooManyFailures(failures)
     const valid = [{ clientId, clientSecret }, ...(undecoded ? [undecoded] : [])].find((pair) =>
       clients.authenticate(pair.clientId, pair.clientSecret),
     )
-    if (!valid) {
-      // The limit per address applies only to failures: other clients may share the address or proxy.
-      const total = await addressFailures.penalty(address)
-      const exceeded = total.consumedPoints > MAX_FAILURES.perAddress
-      // Count every failure of an existing client. Unlimited made-up ids count only until the address is over its
-      // limit.
-      if (!exceeded || clients.has(clientId)) await clientFailures.penalty(client)
-      if (exceeded) throw tooManyFailures(total)
-      throw new TokenRequestError(401, 'invalid_client', 'The client id or client secret is incorrect.')
-    }
+    // Whoever guesses must not lock out the client, with which they may share an address or a proxy.
+    if (!valid) throw await countFailure(networkOf(clientAddress(req, trustProxy)), clientId)
     const token = await tokens.issue(valid.clientId)
     return { access_token: token, token_type: 'Bearer', expires_in: tokens.lifetime }
+  }
+
+  /** Counts a failed attempt. Resolves to the error for it: 401, or 429 above a limit. */
+  async function countFailure(address: string, clientId: string): Promise<TokenRequestError> {
+    const ofAddress = await addressFailures.penalty(address)
+    if (ofAddress.consumedPoints > MAX_FAILURES.perAddress) return tooManyFailures(ofAddress)
+    const ofClient = await clientFailures.penalty(`${address} ${clientId.slice(0, 100)}`)
+    if (ofClient.consumedPoints > MAX_FAILURES.perClient) return tooManyFailures(ofClient)
+    return new TokenRequestError(401, 'invalid_client', 'The client id or client secret is incorrect.')
   }
 }
 
