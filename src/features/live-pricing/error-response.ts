@@ -1,14 +1,17 @@
 import type { ServerResponse } from 'node:http'
 import { LivePricingError, TokenRequestError } from './errors.ts'
 
-const TITLES: Record<number, string> = {
+/** Titles of problem documents, by status. */
+export const TITLES: Record<number, string> = {
   400: 'Bad request',
   401: 'Not authorised',
   404: 'Not found',
   405: 'Method not allowed',
+  408: 'Request timeout',
   413: 'Payload too large',
   415: 'Unsupported media type',
   429: 'Too many requests',
+  500: 'Internal server error',
   503: 'Service unavailable',
 }
 
