@@ -2,15 +2,7 @@ import { Big } from 'big.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bestDiscount, computeTotals, type Reduction } from '../../../src/features/live-pricing/money.ts'
-
-/** A decimal as a whole number over a power of ten, by BigInt alone. */
-function exact(text: string): { digits: bigint; scale: number } {
-  const [, mantissa = '', exponent = '0'] = /^([-\d.]+)(?:e([+-]?\d+))?$/i.exec(text) ?? []
-  const [whole = '', fraction = ''] = mantissa.split('.')
-  const scale = fraction.length - Number(exponent)
-  const digits = BigInt(whole + fraction)
-  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 }
-}
+import { bestCents, exact, plain } from './decimals.ts'
 
 /** unitPrice * quantity - discount as the text of a decimal. */
 function totalOf(unitPrice: string, quantity: string, discount: string): string {
@@ -22,13 +14,6 @@ function totalOf(unitPrice: string, quantity: string, discount: string): string 
   const point = text.length - scale
   return `${total < 0n ? '-' : ''}${text.slice(0, point)}${scale > 0 ? `.${text.slice(point)}` : ''}`
 }
-/** A number as a reader of decimals sees it, without zeros that mean nothing. */
-function plain(text: string): string {
-  let { digits, scale } = exact(text)
-  for (; scale > 0 && digits % 10n === 0n; scale--) digits /= 10n
-  return `${digits}e-${scale}`
-}
-
 const reduction = (kind: Reduction['kind'], value: string): Reduction => ({
   kind,
   value,
@@ -41,27 +26,6 @@ const quantities = fc.oneof(
   fc.integer({ min: 1, max: 1_000_000 }),
   fc.double({ min: 1e-6, max: 1_000_000, noNaN: true }),
 )
-
-/** The best discount in cents, by BigInt alone. Amounts are whole numbers over 10 to the power of 40. */
-function bestCents(unitPrice: string, quantity: number, reductions: readonly Reduction[]): bigint {
-  const of = (text: string) => {
-    const { digits, scale } = exact(text)
-    return digits * 10n ** BigInt(40 - scale)
-  }
-  const one = 10n ** 40n
-  const [unit, count] = [of(unitPrice), of(String(quantity))]
-  const gross = (unit * count) / one
-  const cent = one / 100n
-  let best = 0n
-  for (const { kind, value } of reductions) {
-    const percent = (gross * of(value)) / one / 100n
-    const perUnit = kind === 'price' ? unit - of(value) : of(value)
-    const discount = kind === 'percent' ? percent : (perUnit * count) / one
-    if (discount > best) best = discount
-  }
-  const rounded = (best + cent / 2n) / cent
-  return rounded * cent > gross ? gross / cent : rounded
-}
 
 /** Decimal text of a whole number of ten-thousandths. */
 const inDollars = (value: number) =>
