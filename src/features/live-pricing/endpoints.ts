@@ -30,6 +30,8 @@ export interface LivePricingOptions {
   tokenSeconds?: number
   /** Timeout of the price provider, in ms; 10,000 by default. */
   timeoutMs?: number
+  /** Time allowed for a request body, in ms; 30,000 by default. */
+  bodyMs?: number
   /** The clock, in ms since 1970. */
   now?: () => number
 }

@@ -23,7 +23,7 @@ function targetBelow(path: string, url = ''): Call['target'] | undefined {
  * `npm run bench -- live-pricing` measures it.
  */
 export function livePricingApi(options: LivePricingOptions & { path: string }): PlainHandler {
-  const { path, log } = options
+  const { path, log, bodyMs: ms } = options
   const endpoints = createEndpoints(options)
   const logRequest = requestLogger(log)
 
@@ -36,7 +36,7 @@ export function livePricingApi(options: LivePricingOptions & { path: string }): 
     const onTimeout = (timeout: Failure) => {
       failure = timeout
     }
-    startBodyDeadline(req, res, { requestId, onTimeout })
+    startBodyDeadline(req, res, { requestId, onTimeout, ...(ms !== undefined && { ms }) })
     res.setHeader('Cache-Control', 'no-store')
     res.setHeader('X-Content-Type-Options', 'nosniff')
     const onError = (error: unknown) => {
