@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http'
 import express, { type Express } from 'express'
 import { connectRoutes, redirectFailedCallback } from './connect/authorization/routes.ts'
 import type { ConnectionRef } from './connect/index.ts'
@@ -11,10 +12,17 @@ import { healthRoutes } from './web/health.ts'
 import { notices } from './web/notice.ts'
 import { openApiRoute } from './web/openapi.ts'
 import { assets, pages } from './web/pages.ts'
+import { inFrontOf } from './web/plain-handler.ts'
 import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
 import { isDemo, signInRoutes } from './web/sign-in.ts'
+
+/** The whole app: the features' plain handlers, and the Express app for everything else. */
+export function createListener(dependencies: Dependencies): RequestListener {
+  const handlers = dependencies.parts.flatMap(({ plainHandlers }) => plainHandlers ?? [])
+  return inFrontOf(createApp(dependencies), handlers)
+}
 
 /** Creates the Express app: middleware and routes in the order in which requests pass through them. */
 export function createApp({

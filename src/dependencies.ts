@@ -60,6 +60,7 @@ export async function createDependencies(
     production: config.production,
     baseUrl: config.baseUrl,
     demoSignIn: isDemo(config),
+    trustProxy: config.trustProxy,
     dataDir: config.dataDir,
     encryptionKeys: tokenEncryptionKeys,
     platform: { authUrl, apiUrl, clientId, pkce, rateLimit },

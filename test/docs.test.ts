@@ -228,7 +228,11 @@ describe('with the app and the sandbox', () => {
 
   test('docs/http-api.md names exactly the routes of the app', () => {
     const documented = rows(read('docs/http-api.md'), 'Route').flatMap(([route]) => codeIn(route))
-    const routes = routesOf(createApp(app.services).router.stack as unknown as Layer[])
+    const plain = app.services.parts.flatMap(({ plainHandlers = [] }) => plainHandlers)
+    const routes = [
+      ...routesOf(createApp(app.services).router.stack as unknown as Layer[]),
+      ...plain.flatMap((handler) => handler.routes),
+    ]
     // The feature that only tests have.
     const real = routes.filter((route) => !route.includes(`/${probe.name}`))
     expect(documented.sort()).toEqual([...new Set(real)].sort())

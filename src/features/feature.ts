@@ -8,6 +8,7 @@ import type { ReencryptResult } from '../connect/vault/connection-repository.ts'
 import type { SettingsGroup } from '../settings/read.ts'
 import type { ConnectionTest } from '../web/connection-actions.ts'
 import type { Operation } from '../web/openapi.ts'
+import type { PlainHandler } from '../web/plain-handler.ts'
 
 /**
  * A removable part of the app, in its own folder under `src/features`. `index.ts` lists the features; the app, the
@@ -43,6 +44,8 @@ export interface FeatureContext {
   readonly baseUrl: string
   /** Whether users sign in by the demo's form, under any name. */
   readonly demoSignIn: boolean
+  /** How many reverse proxies are in front of the app; their `X-Forwarded-*` headers are trusted. */
+  readonly trustProxy: number
   /** The folder for files (`DATA_DIR`). */
   readonly dataDir: string
   /** Keys for secrets in the store: the first encrypts, all of them decrypt. */
@@ -154,6 +157,8 @@ export interface Delivery {
 
 /** What a feature adds to a running app; all of it is optional. */
 export interface FeatureParts {
+  /** Run in front of Express, and so of everything below. */
+  plainHandlers?: PlainHandler[]
   /** Mounted before the browser middleware, for servers that authenticate with tokens or signatures. */
   serverRoutes?: RequestHandler
   /** Mounted after sessions and CSRF protection and before all routes for browsers; must call `next`. */

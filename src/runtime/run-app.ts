@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { createApp } from '../app.ts'
+import { createListener } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
 import { createDependencies } from '../dependencies.ts'
 import { features } from '../features/index.ts'
@@ -28,7 +28,7 @@ export async function start(
 ): Promise<{ close(): Promise<void> }> {
   protectDataDir(config.dataDir)
   const dependencies = await createDependencies(config, log, features)
-  const server = await listen(createApp(dependencies), {
+  const server = await listen(createListener(dependencies), {
     port: config.port,
     host: config.host,
     variable: 'PORT',

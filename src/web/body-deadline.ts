@@ -1,5 +1,7 @@
-import type { Request, RequestHandler, Response } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RequestHandler } from 'express'
 import { TITLES } from './errors.ts'
+import type { Failure } from './request-log.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -16,37 +18,59 @@ export const UPLOAD_MS = 900_000
 /** Returns 408 if a body takes too long to arrive. Upload routes for signed-in users extend the deadline. */
 export function bodyDeadline({ ms = BODY_MS } = {}): RequestHandler {
   return (req, res, next) => {
-    let timer: NodeJS.Timeout | undefined
-    const start = (limit: number) => {
-      timer = setTimeout(() => timeOut(req, res), limit)
+    const onTimeout = (failure: Failure) => {
+      res.locals.failure = failure
     }
-    req.extendBodyDeadline = (limit) => {
-      if (timer === undefined || req.complete) return
-      clearTimeout(timer)
-      start(limit)
-    }
-    const { 'content-length': length, 'transfer-encoding': encoding } = req.headers
-    if (encoding !== undefined || Number(length ?? 0) > 0) {
-      start(ms)
-      for (const event of ['end', 'close']) req.once(event, () => clearTimeout(timer))
-    }
+    req.extendBodyDeadline = startBodyDeadline(req, res, { ms, requestId: req.id, onTimeout })
     next()
   }
 }
 
-/** Responds directly, since downstream middleware is still waiting for the body, and closes the connection. */
-function timeOut(req: Request, res: Response): void {
-  // The body may have arrived but not been consumed.
-  if (req.complete) return
-  if (res.headersSent) return void req.destroy()
+export interface BodyDeadlineOptions {
+  /** Time allowed for the body, in ms; 30,000 by default. */
+  ms?: number
+  requestId: string
+  /** Called before the response is sent, with the failure for the log. */
+  onTimeout(failure: Failure): void
+}
+
+/** `bodyDeadline` for one request. Returns a function that extends the deadline, in ms from now. */
+export function startBodyDeadline(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { ms = BODY_MS, requestId, onTimeout }: BodyDeadlineOptions,
+): (ms: number) => void {
+  let timer: NodeJS.Timeout | undefined
+  const start = (limit: number) => {
+    timer = setTimeout(() => {
+      // The body may have arrived but not been consumed.
+      if (req.complete) return
+      if (res.headersSent) return void req.destroy()
+      onTimeout({ code: 'request_timeout' })
+      sendTimeout(req, res, requestId)
+    }, limit)
+  }
+  const { 'content-length': length, 'transfer-encoding': encoding } = req.headers
+  if (encoding !== undefined || Number(length ?? 0) > 0) {
+    start(ms)
+    for (const event of ['end', 'close']) req.once(event, () => clearTimeout(timer))
+  }
+  return (limit) => {
+    if (timer === undefined || req.complete) return
+    clearTimeout(timer)
+    start(limit)
+  }
+}
+
+/** Responds directly, since downstream code is still waiting for the body, and closes the connection. */
+function sendTimeout(req: IncomingMessage, res: ServerResponse, requestId: string): void {
   const problem = {
     type: 'about:blank',
     title: TITLES.request_timeout,
     status: 408,
     code: 'request_timeout',
-    requestId: req.id,
+    requestId,
   }
-  res.locals.failure = { code: problem.code }
   res.writeHead(408, { 'Content-Type': 'application/problem+json; charset=utf-8', Connection: 'close' })
   res.once('finish', () => req.destroy())
   res.end(JSON.stringify({ ...problem, detail: 'The request body took too long to arrive.' }))

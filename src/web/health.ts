@@ -1,4 +1,4 @@
-import { Router } from 'express'
+import { type RequestHandler, Router } from 'express'
 import type { KeyValueStore } from '../connect/store/store.ts'
 
 /** Health checks: `live` if the process is running, `ready` if the store is reachable as well. */
@@ -7,11 +7,19 @@ export function healthRoutes(store: Pick<KeyValueStore, 'ping'>): Router {
     .get('/health/live', (_req, res) => {
       res.json({ status: 'live' })
     })
-    .get('/health/ready', async (_req, res) => {
-      const ready = await store.ping().then(
-        () => true,
-        () => false,
-      )
-      res.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'unavailable' })
-    })
+    .get(
+      '/health/ready',
+      readiness(() => store.ping()),
+    )
+}
+
+/** A readiness check: 200 if `check` resolves, otherwise 503. */
+export function readiness(check: () => Promise<unknown>): RequestHandler {
+  return async (_req, res) => {
+    const ready = await check().then(
+      () => true,
+      () => false,
+    )
+    res.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'unavailable' })
+  }
 }

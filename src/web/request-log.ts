@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import type { Request, RequestHandler, Response } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Request, RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import { requestContext } from '../connect/request-context.ts'
+
+/** Why a request failed, for its log line: selected fields, never a whole error. */
+export interface Failure {
+  code: string
+  reason?: string | undefined
+  type?: string
+  at?: string[]
+}
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -11,46 +20,52 @@ declare module 'express-serve-static-core' {
     log: Logger
   }
   interface Locals {
-    /** Why the request failed, for its log line: selected fields, never a whole error. */
-    failure?: { code: string; reason?: string | undefined; type?: string; at?: string[] }
+    failure?: Failure
   }
 }
 
 /**
- * Logs one line per request. Includes the route but not the URL, whose query may contain an authorization code and
- * whose path may contain a bxcontext. Logs 5xx responses at level error, with the cause.
+ * Returns a function that gives a request an id, sets `X-Request-Id`, and logs one line when the response ends. The line
+ * includes the route but not the URL, whose query may contain an authorization code and whose path may contain a
+ * bxcontext. 5xx responses are logged at level error, with the cause. `details` is called when the response ends.
  */
-export function requestLog(log: Logger): RequestHandler {
+export function requestLogger(log: Logger) {
   // These lines contain only the fields below, so skip redaction, which would take most of the time.
   const lines = log.child({}, { redact: [] })
-  return (req, res, next) => {
+  return (
+    req: IncomingMessage,
+    res: ServerResponse,
+    details: () => { route: string; failure?: Failure | undefined },
+  ): string => {
     const started = performance.now()
     const requestId = randomUUID()
-    req.id = requestId
-    req.log = log
+    const { url = '' } = req
     res.setHeader('X-Request-Id', requestId)
     res.on('close', () => {
       const ms = Math.round(performance.now() - started)
-      const { failure } = res.locals
-      const line = {
-        requestId,
-        method: req.method,
-        route: routeOf(req),
-        status: res.statusCode,
-        ms,
-        ...failure,
-      }
+      const { route, failure } = details()
+      const line = { requestId, method: req.method, route, status: res.statusCode, ms, ...failure }
       if (!isFinished(res)) lines.warn(line, 'request aborted')
       else if (res.statusCode >= 500) lines.error(line, 'request failed')
-      else if (res.statusCode < 400 && req.originalUrl.startsWith('/assets/')) lines.debug(line, 'request')
+      else if (res.statusCode < 400 && url.startsWith('/assets/')) lines.debug(line, 'request')
       else lines.info(line, 'request')
     })
-    requestContext.run({ requestId }, next)
+    return requestId
+  }
+}
+
+/** `requestLogger` as middleware. Log lines that are written while the request is handled carry its id as well. */
+export function requestLog(log: Logger): RequestHandler {
+  const start = requestLogger(log)
+  return (req, res, next) => {
+    req.log = log
+    req.id = start(req, res, () => ({ route: routeOf(req), failure: res.locals.failure }))
+    requestContext.run({ requestId: req.id }, next)
   }
 }
 
 /** Event streams finish when the client disconnects. */
-const isFinished = (res: Response) =>
+const isFinished = (res: ServerResponse) =>
   res.writableFinished || res.getHeader('content-type') === 'text/event-stream'
 
 function routeOf(req: Request): string {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { createApp } from '../../src/app.ts'
+import { createListener } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { createHttpPools } from '../../src/connect/platform/http.ts'
 import { createDependencies, type Dependencies } from '../../src/dependencies.ts'
@@ -86,7 +86,7 @@ export async function startAll(
   const logLines: string[] = []
   const log = createLog(config.logLevel, { write: (line) => void logLines.push(line) })
   const services = await createDependencies(config, log, [...features, probe], createHttpPools(pools))
-  appServer.server.on('request', createApp(services))
+  appServer.server.on('request', createListener(services))
   const post = async (path: string, body: unknown = {}) => {
     const headers = { 'content-type': 'application/json' }
     const answer = await fetch(platform + path, { method: 'POST', headers, body: JSON.stringify(body) })

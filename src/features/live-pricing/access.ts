@@ -1,20 +1,21 @@
-import type { RequestHandler } from 'express'
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import type { Clients } from './clients.ts'
 import { LivePricingError } from './errors.ts'
 import type { Tokens } from './tokens.ts'
 
-/** Authenticates a call by its bearer token (RFC 6750) and enforces the client's rate limit; null: no limit. */
+/**
+ * Returns a function that authenticates a call by its `Authorization` header, a bearer token (RFC 6750), and enforces the
+ * client's rate limit; null: no limit. It throws `LivePricingError` (401, 429).
+ */
 export function requireToken(
   tokens: Tokens,
   clients: Clients,
   rateLimit: { limit: number; windowMs: number } | null,
-): RequestHandler {
+): (authorization: string | undefined) => Promise<void> {
   const limiter =
     rateLimit && new RateLimiterMemory({ points: rateLimit.limit, duration: rateLimit.windowMs / 1000 })
-  return async (req, _res, next) => {
-    const header = req.get('authorization')
-    const [, token] = /^Bearer +([\w.~+/=-]+)$/i.exec(header ?? '') ?? []
+  return async (authorization = '') => {
+    const [, token] = /^Bearer +([\w.~+/=-]+)$/i.exec(authorization) ?? []
     if (!token)
       throw new LivePricingError(
         401,
@@ -35,6 +36,5 @@ export function requireToken(
         })
       })
     }
-    next()
   }
 }

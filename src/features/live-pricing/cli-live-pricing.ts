@@ -11,10 +11,11 @@ import { bodyDeadline } from '../../web/body-deadline.ts'
 import { errorHandler, notFound } from '../../web/errors.ts'
 import { healthRoutes } from '../../web/health.ts'
 import { assets, pages } from '../../web/pages.ts'
+import { inFrontOf } from '../../web/plain-handler.ts'
 import { requestLog } from '../../web/request-log.ts'
 import { securityHeaders } from '../../web/security-headers.ts'
-import { type LivePricingBase, openBases } from './bases.ts'
-import { livePricingRoutes } from './routes.ts'
+import { openBases } from './bases.ts'
+import { livePricingRoutes, pricesLoaded } from './routes.ts'
 import { requiredLivePricingSettings } from './settings.ts'
 
 createCommand('live-pricing', 'Serves the live pricing API alone, without the rest of the app.').parse()
@@ -29,19 +30,28 @@ try {
   const { baseUrl } = server
   const log = createLog(general.logLevel)
   const bases = openBases({ baseUrl, dataDir: store.dataDir, settings, log })
+  const { trustProxy } = server
+  const { rateLimit } = settings
+  const keys = store.tokenEncryptionKeys
+  const { handlers, docs } = livePricingRoutes({ bases, baseUrl, keys, rateLimit, trustProxy, log })
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  app.set('trust proxy', server.trustProxy)
+  app.set('trust proxy', trustProxy)
   app.use(requestLog(log), bodyDeadline(), pages({ production: general.production }))
-  const { rateLimit } = settings
-  app.use(livePricingRoutes({ bases, baseUrl, keys: store.tokenEncryptionKeys, rateLimit, log }))
+  app.use(docs)
   app.use(securityHeaders({ baseUrl, formTargets: [] }))
   app.use('/assets', assets)
-  app.use(healthRoutes({ ping: () => pricesLoaded(bases) }))
+  // Production, if it is served: staging has a readiness of its own and must not stop production.
+  const [first] = bases
+  app.use(healthRoutes({ ping: async () => first && pricesLoaded(first) }))
   app.use(notFound)
   app.use(errorHandler)
-  const listening = await listen(app, { port: server.port, host: server.host, variable: 'PORT' })
+  const listening = await listen(inFrontOf(app, handlers), {
+    port: server.port,
+    host: server.host,
+    variable: 'PORT',
+  })
   for (const base of bases) log.info({ url: base.baseUrl }, 'live pricing')
   onStopSignal(async () => {
     await listening.stop(GRACE_MS)
@@ -49,9 +59,4 @@ try {
   })
 } catch (error) {
   fail(error)
-}
-
-/** Readiness check: throws unless every base has a price list. */
-async function pricesLoaded(bases: LivePricingBase[]): Promise<void> {
-  if (!bases.every(({ priceLists }) => priceLists.loaded())) throw new Error('a base has no price list')
 }

@@ -44,6 +44,7 @@ export const tokenResponseSchema = z
     expires_in: z.number().int().positive().meta({ description: 'lifetime in seconds' }),
   })
   .meta({ id: 'TokenResponse', description: 'A bearer token. Exactly three fields.' })
+export type TokenResponse = z.infer<typeof tokenResponseSchema>
 
 /** assumed: the token endpoint returns errors as defined in RFC 6749 section 5.2. */
 export const tokenErrorSchema = z
@@ -131,11 +132,7 @@ export const priceItemRequestSchema = z
   .object({
     itemId: z.string().meta({ description: 'the code of the item in the published catalogue' }),
     storeId: z.string(),
-    // Any JSON value: an invalid quantity is an error of the item, not of the whole call (section 7).
-    quantity: z
-      .unknown()
-      .refine((value) => value !== undefined, 'is missing')
-      .meta({ type: 'number', description: `more than 0, at most ${LIMITS.quantity}`, examples: [2.4] }),
+    quantity: z.number().meta({ description: `more than 0, at most ${LIMITS.quantity}`, examples: [2.4] }),
   })
   .meta({ id: 'PriceItemRequest', description: 'A quantity of an item at a store.' })
 
@@ -150,8 +147,12 @@ export const priceRequestSchema = z
   })
   .meta({ id: 'PriceRequest' })
 
+/** A price request whose lines may be anything: an invalid line is an error of that line, not of the call (section 7). */
+export const looseRequestSchema = priceRequestSchema.extend({ items: z.array(z.unknown()) })
+
 /** assumed (section 7 defines none): error codes of items that cannot be priced, with their messages. */
 export const ITEM_ERRORS = {
+  line_invalid: 'The line must have an itemId, a storeId and a quantity.',
   item_unknown: 'This item does not exist.',
   item_not_in_range: 'The store does not sell this item.',
   store_unknown: 'This store does not exist.',
@@ -166,13 +167,13 @@ const itemErrors = Object.keys(ITEM_ERRORS) as [ItemError, ...ItemError[]]
 
 /**
  * given 2.4: `unitPrice`, `discount` and `totalPrice`, null on error; an error code and a message. assumed: the other
- * names. `quantity` is the requested quantity, or null if that is not a number.
+ * names. `itemId`, `storeId` and `quantity` are those of the line, or null if they have another type.
  */
 export const priceItemSchema = z
   .strictObject({
-    itemId: z.string(),
-    storeId: z.string(),
-    quantity: z.number().nullable(),
+    itemId: z.string().nullable().meta({ description: 'as requested; null if that is not text' }),
+    storeId: z.string().nullable().meta({ description: 'as requested; null if that is not text' }),
+    quantity: z.number().nullable().meta({ description: 'as requested; null if that is not a number' }),
     unitPrice: z.number().nullable().meta({ description: 'dollars before tax, per unit; null on error' }),
     discount: z.number().nullable().meta({
       description:
@@ -264,7 +265,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'price-response',
     topic: 'The prices',
     assumed:
-      'In the order of the request, `{itemId, storeId, quantity, unitPrice, discount, totalPrice, errorCode?, errorMessage?}`; the error codes are defined by us. With an unknown member number, every item has an error.',
+      'In the order of the request, `{itemId, storeId, quantity, unitPrice, discount, totalPrice, errorCode?, errorMessage?}`; the error codes are defined by us. A line that is not valid is an error of that line. With an unknown member number, every item has an error.',
     importance: 2,
     code: 'priceItemSchema',
     cure: 'Change the schema.',

@@ -1,20 +1,27 @@
-import { Router } from 'express'
-import { ITEM_ERRORS } from './contract.ts'
+import { type Request, Router } from 'express'
+import { ITEM_ERRORS, PATHS } from './contract.ts'
+import { EXAMPLES } from './examples.ts'
 import { openApi } from './openapi.ts'
 
-/** Serves the OpenAPI document at `openapi.json` and the same as an HTML page at the base URL. */
+/**
+ * Serves the OpenAPI document at `openapi.json` and the same as an HTML page at the base URL. The page has a command for
+ * each endpoint, with the address at which the reader sees the page.
+ */
 export function livePricingDocs(baseUrl: string): Router {
   const document = openApi(baseUrl)
   return Router()
     .get('/openapi.json', (_req, res) => {
       res.json(document)
     })
-    .get('/', (_req, res) => {
+    .get('/', (req, res) => {
+      const curl = commands(addressSeenBy(req, baseUrl))
       const { paths, components } = document
       const operations = Object.entries(paths).flatMap(([path, methods]) =>
         Object.entries(methods).map(([method, operation]) => ({
           method: method.toUpperCase(),
           path,
+          command: curl[path as keyof typeof curl],
+          example: exampleOf(operation.responses),
           ...operation,
         })),
       )
@@ -30,6 +37,36 @@ export function livePricingDocs(baseUrl: string): Router {
         })),
       })
     })
+}
+
+/** The base URL as in the reader's address bar. */
+function addressSeenBy(req: Request, baseUrl: string): string {
+  // An https BASE_URL shows that TLS terminates at a proxy.
+  const protocol = baseUrl.startsWith('https:') ? 'https' : req.protocol
+  return `${protocol}://${req.get('host') ?? new URL(baseUrl).host}${req.baseUrl}`
+}
+
+/** A command line that calls each endpoint, by path. */
+function commands(base: string) {
+  const post = new URLSearchParams(EXAMPLES.tokenRequest)
+  const pairs = Object.entries(EXAMPLES.search).map(([name, value]): [string, string] => [
+    name,
+    String(value),
+  ])
+  const search = new URLSearchParams(pairs)
+  const token = "-H 'Authorization: Bearer ACCESS_TOKEN'"
+  const type = "-H 'Content-Type: application/json'"
+  return {
+    [PATHS.token]: `curl '${base}${PATHS.token}' -d '${post}'`,
+    [PATHS.nearest]: `curl '${base}${PATHS.nearest}?${search}' ${token}`,
+    [PATHS.store]: `curl '${base}${PATHS.store.replace('{id}', EXAMPLES.store.id)}' ${token}`,
+    [PATHS.prices]: `curl '${base}${PATHS.prices}' ${token} ${type} -d '${JSON.stringify(EXAMPLES.priceRequest)}'`,
+  }
+}
+
+/** The example of a successful response, as text. */
+function exampleOf(responses: { 200: { content: { 'application/json': { example: unknown } } } }): string {
+  return JSON.stringify(responses[200].content['application/json'].example, null, 2)
 }
 
 interface Schema {

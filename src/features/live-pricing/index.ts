@@ -20,16 +20,13 @@ export const livePricing: Feature<LivePricingSettings> = {
     const folder = join(dataDir, PRICE_LIST_FOLDERS.production)
     if (!hasPriceList(folder)) await loadPriceList(SAMPLE, folder)
   },
-  create({ baseUrl, dataDir, encryptionKeys, log }, settings) {
+  create({ baseUrl, trustProxy, dataDir, encryptionKeys: keys, log }, settings) {
     const bases = openBases({ baseUrl, dataDir, settings, log })
+    const { rateLimit } = settings
+    const { handlers, docs } = livePricingRoutes({ bases, baseUrl, keys, rateLimit, trustProxy, log })
     return {
-      serverRoutes: livePricingRoutes({
-        bases,
-        baseUrl,
-        keys: encryptionKeys,
-        rateLimit: settings.rateLimit,
-        log,
-      }),
+      plainHandlers: handlers,
+      serverRoutes: docs,
       async close() {
         for (const { priceLists } of bases) priceLists.close()
       },

@@ -75,11 +75,17 @@ function fastMoneyOf(unitText: string, quantity: number, offText: string): Money
   return { unitPrice, discount, totalPrice: (whole - less) / (SCALE * SCALE) }
 }
 
-/** A price reduction, as decimal text: a percentage, an amount off each unit, or a lower unit price (dollars). */
+/** A price reduction: a percentage, an amount off each unit, or a lower unit price (dollars). */
 export interface Reduction {
   kind: 'percent' | 'amount' | 'price'
+  /** Decimal text. */
   value: string
+  /** `value` as the nearest number. */
+  approximate: number
 }
+
+/** More than the relative error of a discount in doubles, which is a few roundings of 1.1e-16 each. */
+const TOLERANCE = 1e-14
 
 /**
  * Applies the best of several reductions. Returns the discount for the quantity in dollars as decimal text, rounded
@@ -94,7 +100,7 @@ export function bestDiscount(
   const unit = new Big(unitPrice)
   const gross = unit.times(quantity)
   let best = new Big(0)
-  for (const { kind, value } of reductions) {
+  for (const { kind, value } of closeToBest(Number(unitPrice), reductions)) {
     const offUnit = kind === 'price' ? unit.minus(value) : new Big(value)
     const discount = kind === 'percent' ? gross.times(value).times('0.01') : offUnit.times(quantity)
     if (discount.gt(best)) best = discount
@@ -102,4 +108,23 @@ export function bestDiscount(
   const rounded = best.round(2, Big.roundHalfUp)
   const discount = rounded.gt(gross) ? gross.round(2, Big.roundDown) : rounded
   return discount.gt(0) ? discount.toFixed() : undefined
+}
+
+/**
+ * The reductions that may be the best one, each once, as far as doubles can tell: decimals take a hundred times as long,
+ * and a category may have thousands of discounts.
+ */
+function closeToBest(unit: number, reductions: readonly Reduction[]): Iterable<Reduction> {
+  if (reductions.length === 1) return reductions
+  const perUnit = ({ kind, approximate }: Reduction) => {
+    if (kind === 'percent') return (unit * approximate) / 100
+    return kind === 'price' ? unit - approximate : approximate
+  }
+  let best = 0
+  for (const reduction of reductions) best = Math.max(best, perUnit(reduction))
+  const least = best - Math.max(best, unit) * TOLERANCE
+  const close = new Map<string, Reduction>()
+  for (const reduction of reductions)
+    if (perUnit(reduction) >= least) close.set(reduction.kind + reduction.value, reduction)
+  return close.values()
 }

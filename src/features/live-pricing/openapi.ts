@@ -12,27 +12,27 @@ import {
   tokenErrorSchema,
   tokenResponseSchema,
 } from './contract.ts'
+import { EXAMPLES } from './examples.ts'
+import {
+  ALLOW,
+  CHALLENGE,
+  ENCODINGS,
+  INTERNAL,
+  json,
+  problem,
+  RETRY_AFTER,
+  ref,
+  SERVER_ERROR,
+  SLOW_BODY,
+  TOO_MANY_REQUESTS,
+  tokenError,
+  UNAUTHORIZED,
+  UNAVAILABLE,
+  UNSUPPORTED_ENCODING,
+  wrongMethod,
+} from './openapi-responses.ts'
 
 type Json = Record<string, unknown>
-
-const ref = (id: string) => ({ $ref: `#/components/schemas/${id}` })
-const json = (schema: Json) => ({ 'application/json': { schema } })
-const problem = (description: string, headers?: Json) => ({
-  description,
-  ...(headers && { headers }),
-  content: { 'application/problem+json': { schema: ref('Problem') } },
-})
-const tokenError = (description: string, headers?: Json) => ({
-  description,
-  ...(headers && { headers }),
-  content: json(ref('TokenError')),
-})
-const RETRY_AFTER = { 'Retry-After': { description: 'seconds', schema: { type: 'integer' } } }
-const CHALLENGE = { 'WWW-Authenticate': { schema: { type: 'string' } } }
-const UNAUTHORIZED = problem('missing or invalid access token', CHALLENGE)
-const UNSUPPORTED_ENCODING = 'unsupported Content-Encoding'
-const TOO_MANY_REQUESTS = problem('too many requests', RETRY_AFTER)
-const UNAVAILABLE = problem('store data is temporarily unavailable', RETRY_AFTER)
 
 const TOKEN_REQUEST = {
   type: 'object',
@@ -46,6 +46,7 @@ const TOKEN_REQUEST = {
 /** A required numeric query parameter. */
 const queryNumber = (name: string, description: string, minimum: number, maximum: number) => ({
   name,
+  example: EXAMPLES.search[name],
   in: 'query',
   required: true,
   description,
@@ -62,18 +63,34 @@ const TOKEN_ENDPOINT = {
     requestBody: {
       required: true,
       content: {
-        'application/x-www-form-urlencoded': { schema: TOKEN_REQUEST },
-        'application/json': { schema: TOKEN_REQUEST },
+        'application/x-www-form-urlencoded': { schema: TOKEN_REQUEST, example: EXAMPLES.tokenRequest },
+        'application/json': { schema: TOKEN_REQUEST, example: EXAMPLES.tokenRequest },
       },
     },
     responses: {
-      200: { description: 'the token', content: json(ref('TokenResponse')) },
-      400: tokenError('malformed request, missing or repeated parameter, or unsupported grant type'),
-      401: tokenError('incorrect client id or secret', CHALLENGE),
-      413: tokenError('body larger than 16 kB'),
-      415: tokenError(UNSUPPORTED_ENCODING),
-      429: tokenError('too many failed attempts', RETRY_AFTER),
-      500: tokenError('internal server error'),
+      200: { description: 'the token', content: json(ref('TokenResponse'), EXAMPLES.token) },
+      400: tokenError(
+        'malformed request, missing or repeated parameter, or unsupported grant type',
+        'invalid_request',
+        'The request is malformed: client_id is missing.',
+      ),
+      401: tokenError(
+        'incorrect client id or secret',
+        'invalid_client',
+        'The client id or client secret is incorrect.',
+        CHALLENGE,
+      ),
+      405: tokenError('unsupported method', 'invalid_request', 'This endpoint supports only POST.', ALLOW),
+      408: SLOW_BODY,
+      413: tokenError('body larger than 16 kB', 'invalid_request', 'The body is too large.'),
+      415: tokenError(UNSUPPORTED_ENCODING, 'invalid_request', ENCODINGS),
+      429: tokenError(
+        'too many failed attempts',
+        'temporarily_unavailable',
+        'Too many failed attempts. Try again later.',
+        RETRY_AFTER,
+      ),
+      500: tokenError('internal server error', 'server_error', SERVER_ERROR),
     },
   },
 }
@@ -89,10 +106,20 @@ const NEAREST_ENDPOINT = {
       queryNumber(NEAREST.radius, 'kilometres', 0, LIMITS.radiusKm),
     ],
     responses: {
-      200: { description: 'the stores', content: json({ type: 'array', items: ref('Store') }) },
-      400: problem('a parameter is missing or invalid; the response names it'),
+      200: {
+        description: 'the stores',
+        content: json({ type: 'array', items: ref('Store') }, EXAMPLES.stores),
+      },
+      400: problem(400, 'a parameter is missing or invalid; the response names it', {
+        code: 'invalid_input',
+        detail: 'latitude: must be a number from -90 to 90.',
+        errors: [{ path: 'latitude', message: 'must be a number from -90 to 90' }],
+      }),
       401: UNAUTHORIZED,
+      405: wrongMethod('GET, HEAD'),
+      408: SLOW_BODY,
       429: TOO_MANY_REQUESTS,
+      500: INTERNAL,
       503: UNAVAILABLE,
     },
   },
@@ -103,13 +130,21 @@ const STORE_ENDPOINT = {
     operationId: 'store',
     summary: 'Look up a store',
     description: 'Returns a store.',
-    parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+    parameters: [
+      { name: 'id', in: 'path', required: true, example: EXAMPLES.store.id, schema: { type: 'string' } },
+    ],
     responses: {
-      200: { description: 'the store', content: json(ref('Store')) },
-      400: problem('incorrectly encoded path'),
+      200: { description: 'the store', content: json(ref('Store'), EXAMPLES.store) },
+      400: problem(400, 'incorrectly encoded path', {
+        code: 'invalid_input',
+        detail: 'The request could not be read.',
+      }),
       401: UNAUTHORIZED,
-      404: problem('unknown store'),
+      404: problem(404, 'unknown store', { code: 'not_found', detail: 'This store does not exist.' }),
+      405: wrongMethod('GET, HEAD'),
+      408: SLOW_BODY,
       429: TOO_MANY_REQUESTS,
+      500: INTERNAL,
       503: UNAVAILABLE,
     },
   },
@@ -123,14 +158,27 @@ const PRICES_ENDPOINT = {
       `Returns prices for at most ${LIMITS.items} items, in the order of the request.`,
       'Items that cannot be priced have an error code instead of prices; the call still succeeds.',
     ].join(' '),
-    requestBody: { required: true, content: json(ref('PriceRequest')) },
+    requestBody: { required: true, content: json(ref('PriceRequest'), EXAMPLES.priceRequest) },
     responses: {
-      200: { description: 'the prices', content: json({ type: 'array', items: ref('PriceItem') }) },
-      400: problem('invalid body; the response lists every problem with its path'),
+      200: {
+        description: 'the prices',
+        content: json({ type: 'array', items: ref('PriceItem') }, EXAMPLES.prices),
+      },
+      400: problem(400, 'invalid body; the response lists every problem with its path', {
+        code: 'invalid_input',
+        detail: 'items: must be of type array, not object.',
+        errors: [{ path: 'items', message: 'must be of type array, not object' }],
+      }),
       401: UNAUTHORIZED,
-      413: problem(`more than ${LIMITS.items} items, or 1 MB`),
-      415: problem(UNSUPPORTED_ENCODING),
+      405: wrongMethod('POST'),
+      408: SLOW_BODY,
+      413: problem(413, `more than ${LIMITS.items} items, or 1 MB`, {
+        code: 'payload_too_large',
+        detail: 'The body is too large.',
+      }),
+      415: problem(415, UNSUPPORTED_ENCODING, { code: 'unknown_encoding', detail: ENCODINGS }),
       429: TOO_MANY_REQUESTS,
+      500: INTERNAL,
     },
   },
 }
@@ -161,6 +209,10 @@ function schemas(): Json {
     target: 'draft-2020-12',
     io: 'input',
     uri: (id) => `#/components/schemas/${id}`,
+    // Clients must accept fields that are added later.
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.additionalProperties
+    },
   })
   return Object.fromEntries(
     Object.entries(schemas).map(([id, { $schema: _, $id: __, id: ___, ...schema }]) => [id, schema]),
@@ -176,7 +228,7 @@ export function openApi(baseUrl: string) {
       version: '1',
       description: [
         'The live pricing API is hosted by a supplier and called by the platform for stores and live prices.',
-        'Unsupported methods return 405, unknown paths 404 and slow bodies 408, as problem documents.',
+        'Unknown paths return 404 as a problem document.',
       ].join(' '),
     },
     servers: [{ url: baseUrl }],

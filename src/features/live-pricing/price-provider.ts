@@ -42,17 +42,22 @@ export interface NearStore {
  * Fields that are not part of `Store` are not sent. Frozen stores are serialized only once.
  *
  * If a method throws or takes longer than ten seconds, price requests report `price_unavailable` for each item and
- * store requests return 503. Callers never see the text of the error.
+ * store requests return 503. Callers never see the text of the error. `signal` is aborted after these ten seconds, or
+ * earlier if the caller disconnects: pass it to `fetch` or to your database, so that work nobody waits for ends.
  */
 export interface PriceProvider {
   /** Returns the store with this id, or null. */
-  store(id: string): Promise<Store | null>
+  store(id: string, signal: AbortSignal): Promise<Store | null>
   /** Returns at most `limit` stores within the radius, nearest first, or `[]`. */
-  nearest(place: Place, limit: number): Promise<NearStore[]>
+  nearest(place: Place, limit: number, signal: AbortSignal): Promise<NearStore[]>
   /**
    * Returns a price, or the reason why there is none, for each line, in the same order. Lines may repeat. Without a
    * member number, returns public prices. With an unknown member number, returns `member_unknown` for each line, so
    * that public prices are not mistaken for the member's own.
    */
-  prices(lines: readonly PriceLine[], memberNumber: string | null): Promise<(Price | NoPrice)[]>
+  prices(
+    lines: readonly PriceLine[],
+    memberNumber: string | null,
+    signal: AbortSignal,
+  ): Promise<(Price | NoPrice)[]>
 }

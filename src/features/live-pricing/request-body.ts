@@ -1,13 +1,29 @@
 import { isUtf8 } from 'node:buffer'
-import type { Request } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import express from 'express'
 import { badInput } from './errors.ts'
 
-/** The body as read by `express.raw`; empty if there is none. */
-export const bodyOf = (req: Request): Buffer => (Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0))
+const NONE = Buffer.alloc(0)
 
-/** Parses the body as JSON, whatever its Content-Type. Throws `LivePricingError` (400). */
-export function parseJsonBody(req: Request): unknown {
-  const body = bodyOf(req)
+/**
+ * Returns a function that reads and decompresses a body of at most `limit` bytes, whatever its Content-Type; empty if
+ * there is none. It throws errors with the `status` 413, 415 or 400.
+ */
+export function bodyReader(limit: number) {
+  const parse = express.raw({ type: () => true, limit })
+  return (req: IncomingMessage, res: ServerResponse): Promise<Buffer> =>
+    new Promise((resolve, reject) => {
+      // Express's parser needs nothing of Express but this property.
+      const request = req as IncomingMessage & { body?: unknown }
+      parse(request as never, res as never, (error?: unknown) => {
+        if (error) reject(error)
+        else resolve(Buffer.isBuffer(request.body) ? request.body : NONE)
+      })
+    })
+}
+
+/** Parses a body as JSON. Throws `LivePricingError` (400). */
+export function parseJson(body: Buffer): unknown {
   try {
     // Ignore a byte order mark (RFC 8259 section 8.1).
     if (isUtf8(body)) return JSON.parse(body.toString().replace(/^\uFEFF/, ''))

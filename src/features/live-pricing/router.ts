@@ -1,91 +1,67 @@
-import express, { type Response, Router } from 'express'
-import type { Logger } from 'pino'
-import { requireToken } from './access.ts'
-import { type Client, createClients } from './clients.ts'
-import { LIMITS, PATHS } from './contract.ts'
-import { allowMethods, describeUnexpected, livePricingErrorHandler } from './error-handler.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { requestContext } from '../../connect/request-context.ts'
+import { startBodyDeadline } from '../../web/body-deadline.ts'
+import type { PlainHandler } from '../../web/plain-handler.ts'
+import { type Failure, requestLogger } from '../../web/request-log.ts'
+import { PATHS } from './contract.ts'
+import { type Call, createEndpoints, type Endpoint, type LivePricingOptions } from './endpoints.ts'
+import { describeUnexpected, problemOf, sendJson, sendProblem, sendTokenError } from './error-response.ts'
 import { LivePricingError } from './errors.ts'
-import type { PriceProvider } from './price-provider.ts'
-import { priceItems, readPriceRequest, withTimeout } from './pricing.ts'
-import { parseJsonBody } from './request-body.ts'
-import { nearStoreJson, parseSearch, storeJson } from './stores.ts'
-import { tokenEndpoint } from './token-endpoint.ts'
-import { createTokens } from './tokens.ts'
 
-export interface LivePricingOptions {
-  provider: PriceProvider
-  /** Clients that may call the API. */
-  clients: readonly Client[]
-  /** Keys from which the signing keys of access tokens are derived: the first signs, all of them verify. */
-  keys: readonly { id: string; secret: Uint8Array }[]
-  /** The `{supplier_base_url}`; tokens issued for another are rejected. */
-  baseUrl: string
-  /** Calls allowed per client and window; null: no limit. */
-  rateLimit: { limit: number; windowMs: number } | null
-  log: Logger
-  /** Lifetime of an access token, in seconds; 900 by default. */
-  tokenSeconds?: number
-  /** Timeout of the price provider, in ms; 10,000 by default. */
-  timeoutMs?: number
-  /** The clock, in ms since 1970. */
-  now?: () => number
+/** The part of a request target below `path`, or undefined if it is elsewhere. */
+function targetBelow(path: string, url = ''): Call['target'] | undefined {
+  // Servers have to accept the absolute form (RFC 9112 section 3.2.2).
+  const target = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '')
+  if (!target.startsWith(path)) return undefined
+  const [, below = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(target.slice(path.length)) ?? []
+  return { path: below, query }
 }
 
 /**
  * The live pricing API (specification 4.1): `POST /connect/token`, `GET /stores/nearest`, `GET /stores/{id}` and
- * `POST /request-prices`. The router is self-contained and handles its own errors.
+ * `POST /request-prices`. It runs in front of Express, whose middleware would take as long as a search for stores:
+ * `npm run bench -- live-pricing` measures it.
  */
-export function livePricingApi(options: LivePricingOptions): Router {
-  const { provider, clients, keys, baseUrl, rateLimit, log } = options
-  const { tokenSeconds = 900, timeoutMs = 10_000, now = Date.now } = options
-  const callers = createClients(clients)
-  const tokens = createTokens({ keys, audience: baseUrl, lifetime: tokenSeconds, now })
-  const body = (limit: number) => express.raw({ type: () => true, limit })
-  const onError = (error: unknown) =>
-    log.error({ reason: describeUnexpected(error) }, 'the price provider failed')
-  const bearer = requireToken(tokens, callers, rateLimit)
+export function livePricingApi(options: LivePricingOptions & { path: string }): PlainHandler {
+  const { path, log, bodyMs: ms } = options
+  const endpoints = createEndpoints(options)
+  const logRequest = requestLogger(log)
 
-  async function callProvider<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await withTimeout(timeoutMs, work())
-    } catch (error) {
-      onError(error)
-      throw new LivePricingError(503, 'stores_unavailable', 'Store data is temporarily unavailable.', {
-        retryAfterMs: 30_000,
-      })
+  function handle(req: IncomingMessage, res: ServerResponse): boolean {
+    const target = targetBelow(path, req.url)
+    const endpoint = target && endpoints.find(({ pattern }) => pattern.test(target.path))
+    if (!endpoint) return false
+    let failure: Failure | undefined
+    const requestId = logRequest(req, res, () => ({ route: path + endpoint.route, failure }))
+    const onTimeout = (timeout: Failure) => {
+      failure = timeout
     }
+    startBodyDeadline(req, res, { requestId, onTimeout, ...(ms !== undefined && { ms }) })
+    res.setHeader('Cache-Control', 'no-store')
+    res.setHeader('X-Content-Type-Options', 'nosniff')
+    const onError = (error: unknown) => {
+      // The response to a slow body has been sent.
+      if (res.headersSent) return
+      const problem = problemOf(error)
+      failure = { code: problem.code }
+      if (problem.status === 500) log.error({ reason: describeUnexpected(error) }, 'live pricing failed')
+      if (endpoint.route === PATHS.token) sendTokenError(res, problem)
+      else sendProblem(res, problem, requestId)
+    }
+    requestContext.run({ requestId }, () => respond(endpoint, { req, res, target }).catch(onError))
+    return true
   }
 
-  return Router({ caseSensitive: true, strict: true })
-    .use((_req, res, next) => {
-      res.setHeader('Cache-Control', 'no-store')
-      res.setHeader('X-Content-Type-Options', 'nosniff')
-      next()
-    })
-    .post(PATHS.token, body(LIMITS.tokenBodyBytes), tokenEndpoint(tokens, callers, log))
-    .get(PATHS.nearest, bearer, async (req, res) => {
-      const place = parseSearch(req)
-      const near = await callProvider(() => provider.nearest(place, LIMITS.stores))
-      sendJson(res, `[${near.slice(0, LIMITS.stores).map(nearStoreJson).join(',')}]`)
-    })
-    .get('/stores/:id', bearer, async (req, res) => {
-      const store = await callProvider(() => provider.store(String(req.params.id)))
-      if (!store) throw new LivePricingError(404, 'not_found', 'This store does not exist.')
-      sendJson(res, storeJson(store))
-    })
-    .post(PATHS.prices, bearer, body(LIMITS.bodyBytes), async (req, res) => {
-      const request = readPriceRequest(parseJsonBody(req))
-      sendJson(res, JSON.stringify(await priceItems(request, { provider, timeoutMs, onError })))
-    })
-    .all(PATHS.token, allowMethods('POST'))
-    .all(PATHS.prices, allowMethods('POST'))
-    .all(PATHS.nearest, allowMethods('GET, HEAD'))
-    .all('/stores/:id', allowMethods('GET, HEAD'))
-    .use(livePricingErrorHandler(log))
+  const routes = endpoints.map(({ methods: [method], route }) => `${method} ${path}${route}`)
+  return { routes, handle }
 }
 
-/** Sends serialized JSON. Unlike Express's `send`, Node's `end` writes headers and body in one packet. */
-function sendJson(res: Response, json: string): void {
-  res.setHeader('Content-Type', 'application/json; charset=utf-8')
-  res.end(json)
+async function respond({ methods, answer }: Endpoint, call: Call): Promise<void> {
+  const { req, res } = call
+  if (!methods.includes(req.method ?? '')) {
+    const allowed = methods.join(', ')
+    res.setHeader('Allow', allowed)
+    throw new LivePricingError(405, 'method_not_allowed', `This endpoint supports only ${allowed}.`)
+  }
+  sendJson(res, await answer(call))
 }

@@ -1,10 +1,12 @@
-import { Router } from 'express'
+import { type Request, type Response, Router } from 'express'
 import type { Logger } from 'pino'
 import type { EncryptionKey } from '../../connect/index.ts'
+import { readiness } from '../../web/health.ts'
+import type { PlainHandler } from '../../web/plain-handler.ts'
 import { securityHeaders } from '../../web/security-headers.ts'
 import type { LivePricingBase } from './bases.ts'
 import { livePricingDocs } from './docs.ts'
-import { endpointNotFound } from './error-handler.ts'
+import { sendProblem } from './error-response.ts'
 import { livePricingApi } from './router.ts'
 
 export interface LivePricingRoutesOptions {
@@ -13,22 +15,42 @@ export interface LivePricingRoutesOptions {
   baseUrl: string
   keys: readonly EncryptionKey[]
   rateLimit: { limit: number; windowMs: number } | null
+  /** How many reverse proxies are in front of the app. */
+  trustProxy: number
   log: Logger
 }
 
-/** Mounts the API of each base with its documentation, and returns 404 for all other paths below it. */
-export function livePricingRoutes(options: LivePricingRoutesOptions): Router {
-  const { bases, baseUrl, keys, rateLimit, log } = options
-  const router = Router()
-  for (const base of bases) {
-    const { clients, priceLists } = base
-    router.use(
+/** The API of each base, and Express routes for its readiness and documentation, which return 404 for all other paths below it. */
+export function livePricingRoutes(options: LivePricingRoutesOptions): {
+  handlers: PlainHandler[]
+  docs: Router
+} {
+  const { bases, baseUrl, keys, rateLimit, trustProxy, log } = options
+  const handlers = bases.map(({ path, clients, priceLists, baseUrl }) =>
+    livePricingApi({ path, provider: priceLists, clients, keys, baseUrl, rateLimit, trustProxy, log }),
+  )
+  const docs = Router()
+  for (const base of bases)
+    docs.use(
       base.path,
-      livePricingApi({ provider: priceLists, clients, keys, baseUrl: base.baseUrl, rateLimit, log }),
       ...securityHeaders({ baseUrl, formTargets: [] }),
+      Router().get(
+        '/health/ready',
+        readiness(() => pricesLoaded(base)),
+      ),
       livePricingDocs(base.baseUrl),
       endpointNotFound,
     )
-  }
-  return router
+  return { handlers, docs }
+}
+
+/** Readiness check: throws unless a base has a price list. */
+export async function pricesLoaded({ path, priceLists }: LivePricingBase): Promise<void> {
+  if (!priceLists.loaded()) throw new Error(`${path} has no price list`)
+}
+
+/** Returns 404 as a problem document. */
+export function endpointNotFound({ id }: Request, res: Response): void {
+  const message = 'There is no endpoint at this path.'
+  sendProblem(res, { status: 404, code: 'not_found', message }, id)
 }

@@ -1,4 +1,3 @@
-import type { Request } from 'express'
 import * as z from 'zod'
 import { LIMITS, NEAREST, type Store, storeSchema } from './contract.ts'
 import { badInput } from './errors.ts'
@@ -9,11 +8,13 @@ const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i
 /**
  * Parses the query of `GET /stores/nearest`. Throws `LivePricingError` (400) listing each invalid or missing parameter.
  */
-export function parseSearch({ query }: Request): Place {
+export function parseSearch(query: string): Place {
+  const parameters = new URLSearchParams(query)
   const errors: { path: string; message: string }[] = []
   const read = (name: string, min: number, max: number): number => {
-    const text = query[name]
-    const value = typeof text === 'string' && NUMBER.test(text) ? Number(text) : Number.NaN
+    const [text, ...repeated] = parameters.getAll(name)
+    const valid = text !== undefined && repeated.length === 0 && NUMBER.test(text)
+    const value = valid ? Number(text) : Number.NaN
     if (value >= min && value <= max) return value
     const rule = `must be a number from ${min} to ${max}`
     errors.push({ path: name, message: text === undefined ? `is missing: it ${rule}` : rule })

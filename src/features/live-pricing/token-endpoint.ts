@@ -1,51 +1,58 @@
-import type { Request, RequestHandler } from 'express'
+import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import type { Clients } from './clients.ts'
+import type { TokenResponse } from './contract.ts'
 import { TokenRequestError } from './errors.ts'
-import { bodyOf } from './request-body.ts'
 import { readTokenRequest } from './token-request.ts'
 import type { Tokens } from './tokens.ts'
 
-/** Failed attempts allowed per window: per client and IP address, and per IP address. */
+/** Failed attempts per window that are answered with 401: per client and IP address, and per IP address. */
 const MAX_FAILURES = { perClient: 10, perAddress: 30, windowMs: 60_000 }
 
-/** `POST /connect/token` (specification 4.1): the client credentials grant, with rate limiting of failed attempts. */
-export function tokenEndpoint(tokens: Tokens, { authenticate, has }: Clients, log: Logger): RequestHandler {
+export interface TokenEndpointOptions {
+  tokens: Tokens
+  clients: Clients
+  /** How many reverse proxies are in front of the app; their `X-Forwarded-For` is trusted. */
+  trustProxy: number
+  log: Logger
+}
+
+/**
+ * `POST /connect/token` (specification 4.1): the client credentials grant. Failed attempts above a limit get 429, but a
+ * correct secret always gets a token. Returns a function that resolves to the token response or throws `TokenRequestError` (400, 401, 429).
+ */
+export function tokenEndpoint({ tokens, clients, trustProxy, log }: TokenEndpointOptions) {
   const duration = MAX_FAILURES.windowMs / 1000
   const clientFailures = new RateLimiterMemory({ points: MAX_FAILURES.perClient, duration })
   const addressFailures = new RateLimiterMemory({ points: MAX_FAILURES.perAddress, duration })
   let warned = false
 
-  return async (req, res) => {
-    // RFC 6749 section 5.1
-    res.set('Pragma', 'no-cache')
-    const { clientId, clientSecret, undecoded } = readTokenRequest(req.headers, bodyOf(req))
-    if (!warned && req.get('x-forwarded-for') && req.ip === req.socket.remoteAddress) {
+  return async (req: IncomingMessage, body: Buffer): Promise<TokenResponse> => {
+    const { clientId, clientSecret, undecoded } = readTokenRequest(req.headers, body)
+    const { 'x-forwarded-for': xForwardedFor, forwarded = xForwardedFor } = req.headers
+    if (!warned && trustProxy === 0 && forwarded !== undefined) {
       warned = true
       log.warn(
         'requests arrive through a proxy, but TRUST_PROXY is not set: all callers appear to have the same IP address',
       )
     }
-    const address = addressOf(req)
-    const client = `${address} ${clientId.slice(0, 100)}`
-    const failures = await clientFailures.get(client)
-    if (failures && failures.consumedPoints >= MAX_FAILURES.perClient) throw tooManyFailures(failures)
     const valid = [{ clientId, clientSecret }, ...(undecoded ? [undecoded] : [])].find((pair) =>
-      authenticate(pair.clientId, pair.clientSecret),
+      clients.authenticate(pair.clientId, pair.clientSecret),
     )
-    if (!valid) {
-      // The limit per address applies only to failures: other clients may share the address or proxy.
-      const total = await addressFailures.penalty(address)
-      const exceeded = total.consumedPoints > MAX_FAILURES.perAddress
-      // Count every failure of an existing client. Unlimited made-up ids count only until the address is over its
-      // limit.
-      if (!exceeded || has(clientId)) await clientFailures.penalty(client)
-      if (exceeded) throw tooManyFailures(total)
-      throw new TokenRequestError(401, 'invalid_client', 'The client id or client secret is incorrect.')
-    }
+    // Whoever guesses must not lock out the client, with which they may share an address or a proxy.
+    if (!valid) throw await countFailure(networkOf(clientAddress(req, trustProxy)), clientId)
     const token = await tokens.issue(valid.clientId)
-    res.json({ access_token: token, token_type: 'Bearer', expires_in: tokens.lifetime })
+    return { access_token: token, token_type: 'Bearer', expires_in: tokens.lifetime }
+  }
+
+  /** Counts a failed attempt. Resolves to the error for it: 401, or 429 above a limit. */
+  async function countFailure(address: string, clientId: string): Promise<TokenRequestError> {
+    const ofAddress = await addressFailures.penalty(address)
+    if (ofAddress.consumedPoints > MAX_FAILURES.perAddress) return tooManyFailures(ofAddress)
+    const ofClient = await clientFailures.penalty(`${address} ${clientId.slice(0, 100)}`)
+    if (ofClient.consumedPoints > MAX_FAILURES.perClient) return tooManyFailures(ofClient)
+    return new TokenRequestError(401, 'invalid_client', 'The client id or client secret is incorrect.')
   }
 }
 
@@ -58,8 +65,15 @@ function tooManyFailures({ msBeforeNext }: RateLimiterRes): TokenRequestError {
   )
 }
 
+/** The caller's address: that of the socket, or the one reported by the outermost trusted proxy. */
+function clientAddress({ socket, headers }: IncomingMessage, trustProxy: number): string {
+  const forwarded = [headers['x-forwarded-for'] ?? []].flat().join().split(',')
+  const addresses = [...forwarded.map((part) => part.trim()).filter(Boolean), socket.remoteAddress ?? '']
+  return addresses.at(-1 - trustProxy) ?? addresses[0] ?? ''
+}
+
 /** The IPv4 address, or the /64 network of an IPv6 address, as a host can use any address in its network. */
-function addressOf({ ip = '' }: Request): string {
+function networkOf(ip: string): string {
   if (!ip.includes(':') || ip.startsWith('::ffff:')) return ip
   const [head = '', tail] = ip.split('::')
   const [first, last] = [head, tail ?? ''].map((part) => part.split(':').filter(Boolean)) as [

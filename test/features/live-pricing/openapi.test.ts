@@ -1,8 +1,15 @@
+import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { PRICE_LIST_FOLDERS } from '../../../src/features/live-pricing/bases.ts'
+import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
+import { EXAMPLES } from '../../../src/features/live-pricing/examples.ts'
 import { openApi } from '../../../src/features/live-pricing/openapi.ts'
 import { type Running, startAll } from '../../support/app.ts'
+import { PRICING_CLIENT } from '../../support/env.ts'
 import { createVisitor } from '../../support/visitor.ts'
+import { SAMPLE } from './support.ts'
 
 let app: Running
 beforeAll(async () => {
@@ -48,6 +55,101 @@ describe('the OpenAPI document', () => {
       ...JSON.stringify({ paths, components }).matchAll(/"#\/components\/schemas\/(\w+)"/g),
     ].map(([, name]) => name)
     expect(schemas).toEqual(expect.arrayContaining([...new Set(references)]))
+  })
+})
+
+/** Every media type of the document that has a schema, with where it is. */
+function bodies() {
+  const { paths, components } = openApi('http://x')
+  const found: { name: string; schema: object; example: unknown }[] = []
+  for (const [path, methods] of Object.entries(paths))
+    for (const [method, operation] of Object.entries<Operation>(methods)) {
+      const parts = { request: operation.requestBody, ...operation.responses }
+      for (const [part, body] of Object.entries(parts))
+        for (const [type, media] of Object.entries(body?.content ?? {}))
+          found.push({ name: `${method} ${path} ${part} ${type}`, ...media })
+    }
+  return { found, schemas: components.schemas }
+}
+interface Body {
+  content: Record<string, { schema: object; example: unknown }>
+}
+interface Operation {
+  requestBody?: Body
+  responses: Record<string, Body>
+}
+
+describe('the examples of the OpenAPI document', () => {
+  const { found, schemas } = bodies()
+  // JSON Schema has definitions where OpenAPI has components.
+  const local = (schema: object) =>
+    JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', '#/$defs/'))
+
+  test.each(found)('$name has one that matches its schema', ({ schema, example }) => {
+    expect(example).toBeDefined()
+    const checked = z.fromJSONSchema({ ...local(schema), $defs: local(schemas) })
+    expect(checked.safeParse(example).error).toBeUndefined()
+    // A schema that accepts anything would accept the example as well.
+    expect(checked.safeParse('text').success).toBe(false)
+  })
+
+  test('of prices have totals that add up', () => {
+    for (const { unitPrice, quantity, discount, totalPrice } of EXAMPLES.prices)
+      if (unitPrice !== null)
+        expect(totalPrice).toBeCloseTo(unitPrice * (quantity ?? 0) - (discount ?? 0), 10)
+  })
+})
+
+test('each operation describes 405, 408 and 500, and clients may not rely on a closed list of fields', () => {
+  const { paths, components } = openApi('http://x')
+  for (const methods of Object.values(paths))
+    for (const operation of Object.values<Operation>(methods))
+      expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['405', '408', '500']))
+  expect(JSON.stringify(components)).not.toContain('additionalProperties')
+})
+
+describe('its page has a command for each call', () => {
+  const decode = (html: string) =>
+    html.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&')
+  const commandsOf = (page: string) =>
+    [...page.matchAll(/<code>(curl [^<]+)<\/code>/g)].map(([, command]) => decode(command ?? ''))
+  /** Calls what a command of the page calls, with credentials in place of its placeholders. */
+  const run = (command: string, token: string) => {
+    const [, url = ''] = /^curl '([^']+)'/.exec(command) ?? []
+    const [, body] = / -d '([^']+)'/.exec(command) ?? []
+    const { clientId, clientSecret } = PRICING_CLIENT
+    const headers = [...command.matchAll(/-H '([^:]+): ([^']+)'/g)].map(
+      ([, name = '', value = '']): [string, string] => [name, value.replace('ACCESS_TOKEN', token)],
+    )
+    return fetch(url, {
+      headers: headers.length > 0 ? headers : [['content-type', 'application/x-www-form-urlencoded']],
+      ...(body && {
+        method: 'POST',
+        body: body.replace('CLIENT_ID', clientId).replace('CLIENT_SECRET', clientSecret),
+      }),
+    })
+  }
+
+  test('and they work as they are shown', async () => {
+    await loadPriceList(SAMPLE, join(app.config.dataDir, PRICE_LIST_FOLDERS.production))
+    const commands = commandsOf((await get('/live-pricing')).text)
+    const paths = commands.map((command) => /live-pricing(\/[\w/-]+)/.exec(command)?.[1])
+    expect(paths).toEqual(['/connect/token', '/stores/nearest', '/stores/northcote', '/request-prices'])
+    const issued = (await (await run(commands[0] ?? '', '')).json()) as { access_token: string }
+    const answers = []
+    for (const command of commands.slice(1)) {
+      const answer = await run(command, issued.access_token)
+      expect([command, answer.status]).toEqual([command, 200])
+      answers.push(await answer.json())
+    }
+    expect(answers).toMatchObject([[{ id: 'northcote' }], { id: 'northcote' }, [{ unitPrice: 5.14 }, {}]])
+  })
+
+  test('with the address at which the reader sees the page', async () => {
+    const { port } = new URL(app.url)
+    const seen = await createVisitor().get(`http://127.0.0.1:${port}/live-pricing-staging`)
+    for (const command of commandsOf(seen.text))
+      expect(command).toContain(`curl 'http://127.0.0.1:${port}/live-pricing-staging/`)
   })
 })
 

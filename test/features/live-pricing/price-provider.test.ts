@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { DAYS, type Store } from '../../../src/features/live-pricing/contract.ts'
 import type { PriceProvider } from '../../../src/features/live-pricing/price-provider.ts'
 import { line, startSupplier } from './support.ts'
@@ -62,6 +62,73 @@ describe('a price provider that fails', () => {
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '30'])
     }
     await broken.close()
+  })
+})
+
+describe('the signal of a price provider', () => {
+  /** A price provider that waits until its signal is aborted, and then fails. */
+  function waiting() {
+    const aborted: string[] = []
+    let called: (name: string) => void = () => {}
+    const until = (name: string, signal: AbortSignal) => {
+      called(name)
+      return new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted.push(name)
+          reject(new Error('aborted'))
+        })
+      })
+    }
+    const provider: PriceProvider = {
+      store: (_, signal) => until('store', signal),
+      nearest: (_place, _limit, signal) => until('nearest', signal),
+      prices: (_lines, _member, signal) => until('prices', signal),
+    }
+    const nextCall = () =>
+      new Promise<string>((resolve) => {
+        called = resolve
+      })
+    return { provider, aborted, nextCall }
+  }
+  const calls: [string, string, unknown?][] = [
+    ['store', '/stores/S1'],
+    ['nearest', '/stores/nearest?latitude=1&longitude=1&radius=1'],
+    ['prices', '/request-prices', { items: [line('A')] }],
+  ]
+
+  test.each(calls)(
+    'is aborted if the caller of %s disconnects, which is no error',
+    async (name, path, body) => {
+      const { provider, aborted, nextCall } = waiting()
+      const supplier = await startSupplier(provider)
+      const called = nextCall()
+      const caller = new AbortController()
+      const authorization = `Bearer ${await supplier.token()}`
+      const call = fetch(supplier.url + path, {
+        headers: { authorization },
+        signal: caller.signal,
+        ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+      })
+      expect(await called).toBe(name)
+      expect(aborted).toEqual([])
+      caller.abort()
+      await expect(call).rejects.toThrow()
+      await vi.waitFor(() => {
+        expect(aborted).toEqual([name])
+        expect(supplier.logLines.join('')).toContain('request aborted')
+      })
+      expect(supplier.logLines.join('')).not.toContain('the price provider failed')
+      await supplier.close()
+    },
+  )
+
+  test.each(calls)('is aborted when %s takes longer than the time limit', async (name, path, body) => {
+    const { provider, aborted } = waiting()
+    const supplier = await startSupplier(provider, { timeoutMs: 50 })
+    const answer = await supplier.call(path, body)
+    expect([answer.status, aborted]).toEqual([name === 'prices' ? 200 : 503, [name]])
+    expect(supplier.logLines.join('')).toContain('the price provider failed')
+    await supplier.close()
   })
 })
 

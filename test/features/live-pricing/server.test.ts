@@ -57,6 +57,21 @@ describe('npm run live-pricing', () => {
     expect(await unitPrice(`${url}/live-pricing`, access)).toBe(12.5)
   })
 
+  test('is ready as soon as production has prices, and each base says whether it has its own', async () => {
+    const url = await start({
+      LIVE_PRICING_CLIENTS: 'p:secret-of-production',
+      LIVE_PRICING_STAGING_CLIENTS: 'p:secret-of-staging',
+    })
+    const paths = ['/health/ready', '/live-pricing/health/ready', '/live-pricing-staging/health/ready']
+    const statuses = () => Promise.all(paths.map(async (path) => (await fetch(url + path)).status))
+    expect(await statuses()).toEqual([503, 503, 503])
+    const csv = writeFiles(join(dir, 'csv'), SMALL)
+    await loadPriceList(csv, join(dir, 'data', PRICE_LIST_FOLDERS.production))
+    await vi.waitFor(async () => expect(await statuses()).toEqual([200, 200, 503]), 5_000)
+    await loadPriceList(csv, join(dir, 'data', PRICE_LIST_FOLDERS.staging))
+    await vi.waitFor(async () => expect(await statuses()).toEqual([200, 200, 200]), 5_000)
+  })
+
   test('keeps staging and production apart: callers, tokens and prices', async () => {
     const lists = join(dir, 'data')
     await loadPriceList(writeFiles(join(dir, 'csv'), SMALL), join(lists, PRICE_LIST_FOLDERS.production))

@@ -5,10 +5,12 @@ import express from 'express'
 import type { PriceItem } from '../../../src/features/live-pricing/contract.ts'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
 import { openPriceLists } from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
-import { endpointNotFound } from '../../../src/features/live-pricing/error-handler.ts'
+import type { LivePricingOptions } from '../../../src/features/live-pricing/endpoints.ts'
 import type { PriceProvider } from '../../../src/features/live-pricing/price-provider.ts'
-import { type LivePricingOptions, livePricingApi } from '../../../src/features/live-pricing/router.ts'
+import { livePricingApi } from '../../../src/features/live-pricing/router.ts'
+import { endpointNotFound } from '../../../src/features/live-pricing/routes.ts'
 import { createLog } from '../../../src/runtime/log.ts'
+import { inFrontOf } from '../../../src/web/plain-handler.ts'
 import { tempDir } from '../../support/env.ts'
 import { serve } from '../../support/ports.ts'
 
@@ -64,7 +66,7 @@ export interface Supplier {
 /** The live pricing API over HTTP, from CSV files or from a price provider of the test's own. */
 export async function startSupplier(
   source: Files | PriceProvider | string = SMALL,
-  { proxies = 0, ...options }: Partial<LivePricingOptions> & { proxies?: number } = {},
+  options: Partial<LivePricingOptions> = {},
 ): Promise<Supplier> {
   const { dir, remove } = tempDir()
   const logLines: string[] = []
@@ -84,22 +86,18 @@ export async function startSupplier(
   const url = `http://localhost:${port}/live-pricing`
   const clients = [{ id: CALLER.id, secrets: [CALLER.secret] }]
   const keys = [{ id: 'k1', secret: new Uint8Array(32).fill(7) }]
-  const app = express()
-  app.set('trust proxy', proxies)
-  app.use(
-    '/live-pricing',
-    livePricingApi({
-      provider: own ?? (source as PriceProvider),
-      clients,
-      keys,
-      baseUrl: url,
-      rateLimit: null,
-      log,
-      ...options,
-    }),
-  )
-  app.use('/live-pricing', endpointNotFound)
-  server.on('request', app)
+  const api = livePricingApi({
+    path: '/live-pricing',
+    provider: own ?? (source as PriceProvider),
+    clients,
+    keys,
+    baseUrl: url,
+    rateLimit: null,
+    trustProxy: 0,
+    log,
+    ...options,
+  })
+  server.on('request', inFrontOf(express().use(endpointNotFound), [api]))
 
   let known: string | undefined
   const token = async () => {

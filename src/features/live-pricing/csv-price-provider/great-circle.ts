@@ -30,8 +30,8 @@ export function distanceKm(a: Point, b: Point): number {
   return 2 * EARTH_KM * Math.asin(Math.min(1, Math.sqrt(haversine)))
 }
 
-/** Safety margin for rounding errors, in degrees. */
-const MARGIN = 1e-6
+/** Safety margin for locations in single precision, in degrees. */
+const MARGIN = 1e-4
 
 /** Boxes that contain every point within the radius: two across the antimeridian, all longitudes at a pole. */
 export function boxesAround({ latitude, longitude, radiusKm }: Place): Box[] {

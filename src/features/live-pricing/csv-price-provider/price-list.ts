@@ -1,10 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import type { Store } from '../contract.ts'
 import { bestDiscount, type Reduction } from '../money.ts'
-import type { NearStore, NoPrice, Place, Price, PriceLine, PriceProvider } from '../price-provider.ts'
-import { boxesAround, distanceKm } from './great-circle.ts'
-import { lruLookup } from './lru-lookup.ts'
+import type { NoPrice, Price, PriceLine, PriceProvider } from '../price-provider.ts'
+import { openStores } from './store-search.ts'
 
 /** Version of the schema: files of other versions are not opened. */
 const VERSION = 1
@@ -37,18 +35,14 @@ export const HAS_DISCOUNTS = 2
 /** The key of an item's price at a store. Unambiguous, as ids have no control characters. */
 export const lineKey = (item: string, store: string) => `${item}\u001f${store}`
 
-/** A row of an item: index of its key, default price (null: only store-specific prices), category and flags. */
-type Row = [index: number, price: string | null, category: number | null, flags: number]
+/** A row of an item: position of its code, default price (null: only store-specific prices), category and flags. */
+type ItemRow = [position: number, price: string | null, category: number | null, flags: number]
 
-/** An item with every discount that may apply to it. */
+/** An item at a store: its price (null: not sold there), and every discount that may apply to it. */
 interface Item {
   price: string | null
-  hasStorePrices: boolean
   discounts: readonly Discount[]
 }
-
-/** Tolerance for rounding errors, in kilometres: at the antimeridian, the same place has two longitudes. */
-const ROUNDING_KM = 1e-6
 
 interface Discount extends Reduction {
   group: string | null
@@ -76,23 +70,12 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
     throw error
   }
   const { findStore, nearest } = openStores(db)
-  const { findItems, findStorePrices, findGroups } = openItems(db)
-
-  function storePricesOf(lines: readonly PriceLine[], items: readonly (Item | undefined)[]) {
-    const indexes = lines.flatMap(({ storeId }, index) =>
-      items[index]?.hasStorePrices && findStore(storeId) ? [index] : [],
-    )
-    const prices = findStorePrices(
-      indexes.map((index) => lineKey(lines[index]?.itemId ?? '', lines[index]?.storeId ?? '')),
-    )
-    return new Map(indexes.map((index, position) => [index, prices[position]]))
-  }
+  const { findItems, findGroups } = openItems(db)
 
   function prices(lines: readonly PriceLine[], memberNumber: string | null): (Price | NoPrice)[] {
-    const groups = memberNumber === null ? [] : (findGroups([memberNumber])[0] ?? [])
+    const groups = memberNumber === null ? [] : findGroups(memberNumber)
     if (memberNumber !== null && groups.length === 0) return lines.map(() => ({ error: 'member_unknown' }))
-    const items = findItems(lines.map(({ itemId }) => itemId))
-    const storePrices = storePricesOf(lines, items)
+    const items = findItems(lines)
     const ms = now()
 
     return lines.map(({ storeId, quantity }, index) => {
@@ -100,12 +83,12 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
       if (!item) return { error: 'item_unknown' }
       const store = findStore(storeId)
       if (!store) return { error: 'store_unknown' }
-      const unitPrice = storePrices.get(index) ?? item.price ?? NONE
-      if (unitPrice === NONE) return { error: 'item_not_in_range' }
+      const { price: unitPrice, discounts } = item
+      if (unitPrice === null || unitPrice === NONE) return { error: 'item_not_in_range' }
       if (unitPrice === POA) return { error: 'price_on_application' }
-      if (item.discounts.length === 0) return { unitPrice }
+      if (discounts.length === 0) return { unitPrice }
       const today = dateIn(store.tradingHours.timeZone, ms)
-      const applicable = item.discounts.filter(
+      const applicable = discounts.filter(
         ({ group, store, minQuantity, from, until }) =>
           (group === null || groups.includes(group)) &&
           (store === null || store === storeId) &&
@@ -133,113 +116,60 @@ function prepare(db: DatabaseSync, sql: string) {
   return (value: string) => statement.get(value) as unknown as unknown[] | undefined
 }
 
-/** Looks up stores by id and by location. Stores that were looked up stay in memory. */
-function openStores(db: DatabaseSync) {
-  const storeById = prepare(db, 'SELECT store FROM stores WHERE id = ?')
-  const idByNumber = db.prepare('SELECT id FROM stores WHERE number = ?')
-  const inBox = db.prepare(`SELECT number FROM places
-    WHERE max_latitude >= ? AND min_latitude <= ? AND max_longitude >= ? AND min_longitude <= ?`)
-  inBox.setReturnArrays(true)
-  const stores = new Map<string, Store>()
-  const ids = new Map<number, string>()
-
-  function findStore(id: string): Store | null {
-    const cached = stores.get(id)
-    if (cached) return cached
-    const row = storeById(id)
-    // Don't cache unknown ids, which are unlimited.
-    if (!row) return null
-    const store = Object.freeze(JSON.parse(String(row[0])) as Store)
-    stores.set(id, store)
-    return store
-  }
-
-  function findByNumber(number: number): Store | null {
-    const id = ids.get(number) ?? String(idByNumber.get(number)?.id)
-    ids.set(number, id)
-    return findStore(id)
-  }
-
-  function nearest(place: Place, limit: number): NearStore[] {
-    const found: NearStore[] = []
-    for (const { minLatitude, maxLatitude, minLongitude, maxLongitude } of boxesAround(place)) {
-      const rows = inBox.all(minLatitude, maxLatitude, minLongitude, maxLongitude) as unknown as [number][]
-      for (const [number] of rows) {
-        const store = findByNumber(number)
-        const distance = store ? distanceKm(place, store) : Number.POSITIVE_INFINITY
-        if (store && distance <= place.radiusKm + ROUNDING_KM) found.push({ store, distanceKm: distance })
-      }
-    }
-    return found.sort((a, b) => a.distanceKm - b.distanceKm).slice(0, limit)
-  }
-
-  return { findStore, nearest }
-}
-
 const DISCOUNT = `json_object('group', discounts.member_group, 'store', discounts.store, 'kind', discounts.kind,
   'value', discounts.value, 'minQuantity', discounts.min_quantity,
   'from', discounts.from_date, 'until', discounts.until_date)`
 
-/** Looks up items with their discounts, store-specific prices and the groups of members; all are cached. */
+function parseDiscount(json: string): Discount {
+  const discount = JSON.parse(json)
+  return { ...discount, approximate: Number(discount.value) }
+}
+
+/** Looks up items with their discounts, store-specific prices and the groups of members. */
 function openItems(db: DatabaseSync) {
-  // One statement for all lines, with JSON input and output: calls into SQLite cost more than the lookup itself.
-  const selectItems = prepare(
-    db,
-    `SELECT json_group_array(json_array(l.key, i.price, i.category, i.more))
-    FROM json_each(?) AS l JOIN items AS i ON i.code = l.value`,
-  )
-  const selectStorePrices = prepare(
-    db,
-    `SELECT json_group_array(json_array(l.key, p.price))
-    FROM json_each(?) AS l JOIN store_prices AS p ON p.line = l.value`,
-  )
-  const selectDiscounts = prepare(
-    db,
-    `SELECT json_group_array(json_array(l.key, ${DISCOUNT}))
-    FROM json_each(?) AS l JOIN discounts ON discounts.item = l.value`,
-  )
+  const selectItems = prepareForKeys(db, 'i.price, i.category, i.more', 'items AS i ON i.code = l.value')
+  const selectStorePrices = prepareForKeys(db, 'p.price', 'store_prices AS p ON p.line = l.value')
+  const selectDiscounts = prepareForKeys(db, DISCOUNT, 'discounts ON discounts.item = l.value')
   const selectGroups = prepare(db, 'SELECT json_group_array(name) FROM members WHERE number = ?')
   const sharedDiscounts = loadSharedDiscounts(db)
 
-  /** Runs a statement for keys. Each row starts with the index of its key. */
-  function query<T extends unknown[]>(statement: ReturnType<typeof prepare>, keys: string[]): T[] {
-    return keys.length === 0 ? [] : JSON.parse(String(statement(JSON.stringify(keys))?.[0]))
+  /** The items of lines, by position; undefined if they don't exist. */
+  function findItems(lines: readonly PriceLine[]): (Item | undefined)[] {
+    const items = new Array<Item | undefined>(lines.length)
+    const [storePriced, discounted]: [number[], number[]] = [[], []]
+    for (const [position, price, category, flags] of selectItems<ItemRow>(lines.map((line) => line.itemId))) {
+      items[position] = { price, discounts: sharedDiscounts(category) }
+      if (flags & HAS_STORE_PRICES) storePriced.push(position)
+      if (flags & HAS_DISCOUNTS) discounted.push(position)
+    }
+    const itemAt = (position = -1) => items[position] as Item
+    const linesAt = (positions: number[]) => positions.map((position) => lines[position] as PriceLine)
+    const keys = linesAt(storePriced).map(({ itemId, storeId }) => lineKey(itemId, storeId))
+    for (const [index, price] of selectStorePrices<[number, string]>(keys))
+      itemAt(storePriced[index]).price = price
+    const codes = linesAt(discounted).map(({ itemId }) => itemId)
+    for (const [index, discount] of selectDiscounts<[number, string]>(codes)) {
+      const item = itemAt(discounted[index])
+      item.discounts = [...item.discounts, parseDiscount(discount)]
+    }
+    return items
   }
 
-  const findItems = lruLookup((codes): Map<string, Item> => {
-    const rows = query<Row>(selectItems, codes)
-    const discounted = rows.flatMap(([index, , , flags]) =>
-      flags & HAS_DISCOUNTS ? (codes[index] ?? '') : [],
-    )
-    const own = new Map<string, Discount[]>(discounted.map((code) => [code, []]))
-    for (const [index, discount] of query<[number, Discount]>(selectDiscounts, discounted))
-      own.get(discounted[index] ?? '')?.push(discount)
-    return new Map(
-      rows.map(([index, price, category, flags]) => {
-        const code = codes[index] ?? ''
-        const [common, specific] = [sharedDiscounts(category), own.get(code)]
-        const hasStorePrices = (flags & HAS_STORE_PRICES) !== 0
-        return [code, { price, hasStorePrices, discounts: specific ? [...common, ...specific] : common }]
-      }),
-    )
-  })
+  /** The groups of a member: [] if the member does not exist. */
+  const findGroups = (number: string): string[] => JSON.parse(String(selectGroups(number)?.[0]))
 
-  const findStorePrices = lruLookup((keys): Map<string, string | null> => {
-    const prices = new Map<string, string | null>(keys.map((key) => [key, null]))
-    for (const [index, price] of query<[number, string]>(selectStorePrices, keys))
-      prices.set(keys[index] ?? '', price)
-    return prices
-  })
+  return { findItems, findGroups }
+}
 
-  const findGroups = lruLookup((numbers): Map<string, string[]> => {
-    const groups = numbers.map((number): [string, string[]] => [
-      number,
-      JSON.parse(String(selectGroups(number)?.[0])),
-    ])
-    return new Map(groups.filter(([, names]) => names.length > 0))
-  })
-
-  return { findItems, findStorePrices, findGroups }
+/**
+ * Prepares a query for any number of keys, each of which may have rows. One statement for all of them, as calls into
+ * SQLite cost more than the lookup itself. A row begins with the position of its key.
+ */
+function prepareForKeys(db: DatabaseSync, columns: string, join: string) {
+  const statement = db.prepare(`SELECT l.key, ${columns} FROM json_each(?) AS l JOIN ${join}`)
+  statement.setReturnArrays(true)
+  return <T extends unknown[]>(keys: readonly string[]): T[] =>
+    keys.length === 0 ? [] : (statement.all(JSON.stringify(keys)) as unknown as T[])
 }
 
 /**
@@ -252,7 +182,7 @@ function loadSharedDiscounts(db: DatabaseSync): (category: number | null) => rea
   for (const row of rows.iterate()) {
     const category = row.category as number | null
     const discounts = byCategory.get(category) ?? []
-    discounts.push(JSON.parse(String(row.discount)))
+    discounts.push(parseDiscount(String(row.discount)))
     byCategory.set(category, discounts)
   }
   const combined = new Map<number | null, readonly Discount[]>()

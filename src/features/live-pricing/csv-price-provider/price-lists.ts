@@ -114,9 +114,9 @@ export function openPriceLists(folder: string, log: Logger, now: () => number = 
       switchToNewest()
       return live !== undefined
     },
-    store: (id) => current().store(id),
-    nearest: (place, limit) => current().nearest(place, limit),
-    prices: (lines, memberNumber) => current().prices(lines, memberNumber),
+    store: (id, signal) => current().store(id, signal),
+    nearest: (place, limit, signal) => current().nearest(place, limit, signal),
+    prices: (lines, memberNumber, signal) => current().prices(lines, memberNumber, signal),
     close: () => live?.list.close(),
   }
 }

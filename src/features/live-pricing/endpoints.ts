@@ -1,0 +1,136 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Logger } from 'pino'
+import { requireToken } from './access.ts'
+import { type Client, createClients } from './clients.ts'
+import { LIMITS, PATHS } from './contract.ts'
+import { describeUnexpected } from './error-response.ts'
+import { LivePricingError } from './errors.ts'
+import type { PriceProvider } from './price-provider.ts'
+import { priceItems, readPriceRequest } from './pricing.ts'
+import { callProvider } from './provider-call.ts'
+import { bodyReader, parseJson } from './request-body.ts'
+import { nearStoreJson, parseSearch, storeJson } from './stores.ts'
+import { tokenEndpoint } from './token-endpoint.ts'
+import { createTokens } from './tokens.ts'
+
+export interface LivePricingOptions {
+  provider: PriceProvider
+  /** Clients that may call the API. */
+  clients: readonly Client[]
+  /** Keys from which the signing keys of access tokens are derived: the first signs, all of them verify. */
+  keys: readonly { id: string; secret: Uint8Array }[]
+  /** The `{supplier_base_url}`; tokens issued for another are rejected. */
+  baseUrl: string
+  /** Calls allowed per client and window; null: no limit. */
+  rateLimit: { limit: number; windowMs: number } | null
+  /** How many reverse proxies are in front of the app. */
+  trustProxy: number
+  log: Logger
+  /** Lifetime of an access token, in seconds; 900 by default. */
+  tokenSeconds?: number
+  /** Timeout of the price provider, in ms; 10,000 by default. */
+  timeoutMs?: number
+  /** Time allowed for a request body, in ms; 30,000 by default. */
+  bodyMs?: number
+  /** The clock, in ms since 1970. */
+  now?: () => number
+}
+
+/** A call of an endpoint. */
+export interface Call {
+  req: IncomingMessage
+  res: ServerResponse
+  /** The request target below the base URL; neither part is decoded. */
+  target: { path: string; query: string }
+}
+
+export interface Endpoint {
+  /** As in the log and in the docs, such as `/stores/:id`. */
+  route: string
+  /** Matches the path of a request target. */
+  pattern: RegExp
+  methods: readonly string[]
+  /** Resolves to the response as JSON. Throws `LivePricingError`, `TokenRequestError`, or an error of the body parser. */
+  answer(call: Call): Promise<string>
+}
+
+const STORE_PATH = /^\/stores\/([^/]+)$/
+const POST = ['POST']
+const GET = ['GET', 'HEAD']
+
+/** The four endpoints, in the order in which paths are compared. */
+export function createEndpoints(options: LivePricingOptions): Endpoint[] {
+  const { provider, clients, keys, baseUrl, rateLimit, trustProxy, log } = options
+  const { tokenSeconds = 900, timeoutMs = 10_000, now = Date.now } = options
+  const callers = createClients(clients)
+  const tokens = createTokens({ keys, audience: baseUrl, lifetime: tokenSeconds, now })
+  const issueToken = tokenEndpoint({ tokens, clients: callers, trustProxy, log })
+  const authenticate = requireToken(tokens, callers, rateLimit)
+  const [readTokenBody, readBody] = [bodyReader(LIMITS.tokenBodyBytes), bodyReader(LIMITS.bodyBytes)]
+  /** Logs an error of the price provider, unless it follows from the caller having disconnected. */
+  const onError = (res: ServerResponse) => (error: unknown) => {
+    if (!res.closed) log.error({ reason: describeUnexpected(error) }, 'the price provider failed')
+  }
+
+  async function findStores<T>(res: ServerResponse, find: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    try {
+      return await callProvider(res, timeoutMs, find)
+    } catch (error) {
+      onError(res)(error)
+      throw new LivePricingError(503, 'stores_unavailable', 'Store data is temporarily unavailable.', {
+        retryAfterMs: 30_000,
+      })
+    }
+  }
+
+  async function token({ req, res }: Call): Promise<string> {
+    // RFC 6749 section 5.1
+    res.setHeader('Pragma', 'no-cache')
+    return JSON.stringify(await issueToken(req, await readTokenBody(req, res)))
+  }
+
+  async function nearest({ req, res, target }: Call): Promise<string> {
+    await authenticate(req.headers.authorization)
+    const place = parseSearch(target.query)
+    const near = await findStores(res, (signal) => provider.nearest(place, LIMITS.stores, signal))
+    return `[${near.slice(0, LIMITS.stores).map(nearStoreJson).join(',')}]`
+  }
+
+  async function oneStore({ req, res, target }: Call): Promise<string> {
+    await authenticate(req.headers.authorization)
+    const id = storeIdIn(target.path)
+    const store = await findStores(res, (signal) => provider.store(id, signal))
+    if (!store) throw new LivePricingError(404, 'not_found', 'This store does not exist.')
+    return storeJson(store)
+  }
+
+  async function prices({ req, res }: Call): Promise<string> {
+    await authenticate(req.headers.authorization)
+    const request = readPriceRequest(parseJson(await readBody(req, res)))
+    const items = await priceItems(request, {
+      prices: (lines, memberNumber) =>
+        callProvider(res, timeoutMs, (signal) => provider.prices(lines, memberNumber, signal)),
+      onError: onError(res),
+    })
+    return JSON.stringify(items)
+  }
+
+  return [
+    { route: PATHS.prices, pattern: exactly(PATHS.prices), methods: POST, answer: prices },
+    { route: PATHS.nearest, pattern: exactly(PATHS.nearest), methods: GET, answer: nearest },
+    { route: PATHS.store.replace('{id}', ':id'), pattern: STORE_PATH, methods: GET, answer: oneStore },
+    { route: PATHS.token, pattern: exactly(PATHS.token), methods: POST, answer: token },
+  ]
+}
+
+const exactly = (path: string) => new RegExp(`^${path}$`)
+
+/** The decoded id in the path of a store. Throws `LivePricingError` (400). */
+function storeIdIn(path: string): string {
+  const [, id = ''] = STORE_PATH.exec(path) ?? []
+  try {
+    return decodeURIComponent(id)
+  } catch {
+    throw new LivePricingError(400, 'invalid_input', 'The request could not be read.')
+  }
+}

@@ -1,0 +1,93 @@
+/** Examples of requests and answers for the OpenAPI document and its page. They work with the sample price list. */
+import type * as z from 'zod'
+import {
+  DAYS,
+  GRANT_TYPE,
+  NEAREST,
+  type PriceItem,
+  type priceRequestSchema,
+  type Store,
+  type TokenResponse,
+} from './contract.ts'
+
+const weekdays = { openingHours: [{ opens: '06:30', closes: '17:30' }] }
+const saturday = { openingHours: [{ opens: '07:00', closes: '15:00' }] }
+const closed = { openingHours: [] }
+
+const store: Store = {
+  id: 'northcote',
+  name: 'Summit Northcote',
+  address: {
+    street: '310 High Street',
+    suburb: 'Northcote',
+    state: 'VIC',
+    postcode: '3070',
+    country: 'Australia',
+  },
+  phone: '03 5550 1191',
+  latitude: -37.7697,
+  longitude: 144.999,
+  tradingHours: {
+    timeZone: 'Australia/Melbourne',
+    dailyTradingHours: DAYS.map((day) => ({
+      day,
+      ...(day === 'Saturday' ? saturday : day === 'Sunday' ? closed : weekdays),
+    })),
+    publicHolidays: [
+      { date: '2026-12-24', name: 'Stocktake', openingHours: [{ opens: '07:00', closes: '12:00' }] },
+      { date: '2026-12-25', name: 'Christmas Day', openingHours: [] },
+    ],
+  },
+}
+
+const priceRequest: z.input<typeof priceRequestSchema> = {
+  memberNumber: 'CUST1002',
+  items: [
+    { itemId: 'FT-1001', storeId: 'northcote', quantity: 2.4 },
+    { itemId: 'MB-1002', storeId: 'darwin', quantity: 1 },
+  ],
+}
+
+const prices: PriceItem[] = [
+  {
+    itemId: 'FT-1001',
+    storeId: 'northcote',
+    quantity: 2.4,
+    unitPrice: 5.14,
+    discount: 0.99,
+    totalPrice: 11.346,
+  },
+  {
+    itemId: 'MB-1002',
+    storeId: 'darwin',
+    quantity: 1,
+    unitPrice: null,
+    discount: null,
+    totalPrice: null,
+    errorCode: 'item_not_in_range',
+    errorMessage: 'The store does not sell this item.',
+  },
+]
+
+/** Query parameters. */
+const search: Record<string, number> = {
+  [NEAREST.latitude]: -37.77,
+  [NEAREST.longitude]: 145,
+  [NEAREST.radius]: 5,
+}
+
+const token: TokenResponse = {
+  access_token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.signature',
+  token_type: 'Bearer',
+  expires_in: 900,
+}
+
+export const EXAMPLES = {
+  tokenRequest: { grant_type: GRANT_TYPE, client_id: 'CLIENT_ID', client_secret: 'CLIENT_SECRET' },
+  token,
+  search,
+  stores: [{ ...store, distance: 0.094 }],
+  store,
+  priceRequest,
+  prices,
+} as const
