@@ -29,7 +29,7 @@ async function pricesOf(folder: string, codes: string[], options?: Parameters<ty
   await loadPriceList(folder, lists(), options)
   const provider = openPriceLists(lists(), createLog('silent'))
   const lines = codes.map((itemId) => ({ itemId, storeId: 'S1', quantity: 1 }))
-  const priced = await provider.prices(lines, null)
+  const priced = await provider.prices(lines, null, AbortSignal.timeout(5_000))
   provider.close?.()
   return priced.map((line) => ('unitPrice' in line ? Number(line.unitPrice) : null))
 }
