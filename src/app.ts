@@ -65,7 +65,8 @@ export function createApp({
     (await Promise.all(parts.map((part) => part.connectionLinks?.(ref) ?? []))).flat()
   const connectionTests = parts.flatMap((part) => part.connectionTest ?? [])
   const connectControls = parts.flatMap((part) => part.connectControl ?? [])
-  const connections = { linksOf, connectionTests, connectControls, shutdownSignal }
+  const { connectedAppsUrl } = platform
+  const connections = { linksOf, connectionTests, connectControls, connectedAppsUrl, shutdownSignal }
   app.use(connectionsRoutes({ vault, requestedScopes: oauth.scopes, ...connections }))
   for (const { routes } of parts) if (routes) app.use(routes)
 

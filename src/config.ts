@@ -12,6 +12,7 @@ import {
   type SettingsOf,
   settingsGroup,
 } from './settings/read.ts'
+import { demoSignInRule, signInSettings } from './settings/sign-in.ts'
 
 const NEW_SECRETS = '`npm run keys` prints a new one'
 const ASK_SUPPORT = "ask the platform's support team"
@@ -125,6 +126,8 @@ export const oauthSettings = settingsGroup({
     PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD: field
       .oneOf(['client_secret_post', 'client_secret_basic'])
       .default('client_secret_post'),
+    PLATFORM_REVOCATION_URL: field.httpAddress({ hint: ASK_SUPPORT, path: true, env }).optional(),
+    PLATFORM_CONNECTED_APPS_URL: field.httpAddress({ hint: ASK_SUPPORT, path: true, env }).optional(),
     SANDBOX_URL: sandboxUrl(env),
   }),
   build: (values) => ({
@@ -138,28 +141,17 @@ export const oauthSettings = settingsGroup({
     authorizeParams: values.PLATFORM_AUTHORIZE_PARAMS,
     pkce: values.PLATFORM_PKCE,
     tokenEndpointAuthMethod: values.PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD,
+    /** The platform's revocation endpoint (RFC 7009); undefined: it has none. */
+    revocationUrl: values.PLATFORM_REVOCATION_URL,
+    /** The platform's page where users withdraw a consent. */
+    connectedAppsUrl:
+      values.PLATFORM_CONNECTED_APPS_URL ??
+      (values.SANDBOX_URL === undefined ? undefined : `${values.SANDBOX_URL}/connected-apps`),
     /** The sandbox's address, if the platform is the sandbox: pages link to it. */
     sandboxUrl: values.SANDBOX_URL,
   }),
 })
 
-/** Sign-in by OpenID Connect; without it, the app has the demo's sign-in or your own. */
-export const signInSettings = settingsGroup({
-  variables: (env) => {
-    const needed = env.OIDC_ISSUER ? field.required('your sign-in service names it') : z.string().optional()
-    return {
-      OIDC_ISSUER: field.httpAddress({ hint: 'your sign-in service names it', path: true, env }).optional(),
-      OIDC_CLIENT_ID: needed,
-      OIDC_CLIENT_SECRET: needed,
-    }
-  },
-  build: ({ OIDC_ISSUER, OIDC_CLIENT_ID = '', OIDC_CLIENT_SECRET = '' }) => ({
-    oidc:
-      OIDC_ISSUER === undefined
-        ? null
-        : { issuer: OIDC_ISSUER, clientId: OIDC_CLIENT_ID, clientSecret: OIDC_CLIENT_SECRET },
-  }),
-})
 /** Every group of the core. A program that needs less reads some of them, with `readSettings`. */
 export const coreSettings = {
   general: generalSettings,
@@ -202,19 +194,6 @@ export function readConfig(env: Environment, { hasOwnSignIn, features = {} }: Re
   const platform = { ...oauth, ...api }
   return { ...general, ...server, ...session, ...signIn, ...store, platform, features: rest.features }
 }
-
-const demoSignInRule = settingsGroup({
-  variables: (env) => ({
-    NODE_ENV: z
-      .string()
-      .optional()
-      .refine(
-        () => !field.isProduction(env),
-        "is production, but the app has the demo's sign-in: set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET, or add your own in src/web/sign-in.ts",
-      ),
-  }),
-  build: () => null,
-})
 
 function baseUrl(env: Environment) {
   const address = field.httpAddress({ hint: 'production needs the public https address', path: false, env })

@@ -112,11 +112,13 @@ function configurationOf(options: IdentityOptions): Configuration {
     scopes: Object.keys(SCOPES),
     responseTypes: ['code'],
     pkce: { required: () => false },
-    routes: { authorization: '/authorize', token: '/oauth/token' },
+    routes: { authorization: '/authorize', token: '/oauth/token', revocation: '/oauth/revoke' },
     features: {
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
       rpInitiatedLogout: { enabled: false },
+      // RFC 7009; the app uses it if PLATFORM_REVOCATION_URL is set.
+      revocation: { enabled: true },
     },
     extraParams: { bxcontext: refuseUnknownScopes },
     findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),

@@ -3,10 +3,11 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import type { ConnectPages } from '../connect/authorization/routes.ts'
 import type { ConnectionRef, Vault } from '../connect/index.ts'
 import { NotConnectedError, RefreshTooSoonError } from '../connect/platform/errors.ts'
+import type { WithdrawnConsent } from '../connect/vault/vault.ts'
 import { type ConnectionTest, refreshConnection, testConnection } from './connection-actions.ts'
 import { connectionView } from './connection-view.ts'
 import { notSignedIn } from './errors.ts'
-import type { NoticeTone } from './notice.ts'
+import type { NoticeLink, NoticeTone } from './notice.ts'
 import { sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 import { sendChanges } from './sse.ts'
 import { currentUser, requireUser } from './user.ts'
@@ -21,6 +22,8 @@ export interface ConnectionsOptions {
   connectControls: readonly { view: string; load(req: Request): Promise<Record<string, unknown>> }[]
   /** The tests of a connection, in order of preference. */
   connectionTests: readonly ConnectionTest[]
+  /** The platform's page where users withdraw a consent, if it is known. */
+  connectedAppsUrl: string | undefined
   /** Aborted on shutdown. */
   shutdownSignal: AbortSignal
 }
@@ -30,9 +33,19 @@ const SIGNED_OUT =
 /** How often an open page compares the connections, in ms. */
 const LIVE_MS = 1_000
 
+const DISCONNECTED: Record<WithdrawnConsent, string> = {
+  withdrawn:
+    'The account was disconnected: its tokens were deleted here, and the consent on the platform has ended.',
+  remains:
+    'The account was disconnected and its tokens were deleted here. The consent on the platform remains.',
+  unknown:
+    'The account was disconnected and its tokens were deleted here. The platform could not be asked to end the consent, which may remain.',
+}
+
 interface ActionResult {
   notice: string
-  tone?: NoticeTone
+  tone?: NoticeTone | undefined
+  link?: NoticeLink | undefined
   /** What the JSON has besides the connection. */
   json?: Record<string, unknown>
 }
@@ -46,15 +59,15 @@ export function connectionRef(req: Request<{ bxcontext: string }>): ConnectionRe
  * Routes for the start page, the list of connections with live updates, and refreshing, testing or disconnecting one.
  */
 export function connectionsRoutes(options: ConnectionsOptions): Router {
-  const { vault, requestedScopes, connectionTests } = options
+  const { vault, requestedScopes, connectionTests, connectedAppsUrl } = options
   const { list, live } = listRoutes(options)
 
   /** Sends the current state of a connection, or redirects to the list with a notice. */
   async function sendConnection(req: Request, res: Response, ref: ConnectionRef, result: ActionResult) {
-    const { notice, tone, json } = result
+    const { notice, tone, link, json } = result
     const found = await vault.find(ref)
     const connection = found && connectionView(found, requestedScopes)
-    await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, { notice, tone })
+    await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, { notice, tone, link })
   }
 
   /** A route for an action that may refresh the token. */
@@ -96,9 +109,14 @@ export function connectionsRoutes(options: ConnectionsOptions): Router {
     )
     .post('/connections/:bxcontext/disconnect', async (req, res) => {
       const ref = connectionRef(req)
-      if (!(await vault.disconnect(ref))) throw new NotConnectedError()
-      const notice = 'The account was disconnected and its tokens were deleted here.'
-      await sendConnection(req, res, ref, { notice })
+      const consent = await vault.disconnect(ref)
+      if (!consent) throw new NotConnectedError()
+      const link =
+        consent === 'withdrawn' || !connectedAppsUrl
+          ? undefined
+          : { href: connectedAppsUrl, label: 'Withdraw it there' }
+      const tone = consent === 'unknown' ? 'wait' : undefined
+      await sendConnection(req, res, ref, { notice: DISCONNECTED[consent], tone, link, json: { consent } })
     })
 }
 

@@ -5,7 +5,7 @@ import type { Key, KeyValueStore } from '../connect/store/store.ts'
 declare module 'express-serve-static-core' {
   interface Request {
     /** Stores a notice for the next page of this session. Notices never come from a URL, which could be forged. */
-    leaveNotice(text: string, tone?: NoticeTone): Promise<void>
+    leaveNotice(text: string, tone?: NoticeTone, link?: NoticeLink): Promise<void>
     /** Returns and deletes the notice of the last action, if any. */
     takeNotice(): Promise<Notice | null>
   }
@@ -14,9 +14,16 @@ declare module 'express-serve-static-core' {
 /** `good`: the action succeeded. `wait`: try again later. */
 export type NoticeTone = 'good' | 'wait'
 
+/** Shown behind the text. */
+export interface NoticeLink {
+  href: string
+  label: string
+}
+
 export interface Notice {
   text: string
   tone: NoticeTone
+  link?: NoticeLink | undefined
 }
 
 /** Lifetime of a notice, in ms. */
@@ -33,8 +40,8 @@ export function notices(store: KeyValueStore): RequestHandler {
     id: '',
   })
   return (req, _res, next) => {
-    req.leaveNotice = (text, tone = 'good') => {
-      const notice: Notice = { text, tone }
+    req.leaveNotice = (text, tone = 'good', link) => {
+      const notice: Notice = { text, tone, link }
       return store.set(keyOf(req), JSON.stringify(notice), NOTICE_MS).catch(() => {})
     }
     req.takeNotice = async () => {

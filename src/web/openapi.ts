@@ -162,8 +162,8 @@ export const coreOperations: readonly Operation[] = [
   {
     method: 'post',
     path: '/connections/:bxcontext/disconnect',
-    summary: 'Delete the connection and its tokens from this app',
-    response: connectionResult,
+    summary: 'Delete the connection and its tokens, and revoke its grant if the platform can',
+    response: connectionResult.extend({ consent: z.enum(['withdrawn', 'remains', 'unknown']) }),
     errors: ['not_connected'],
   },
   {

@@ -53,6 +53,11 @@ export interface OAuth {
    * `exchangeCode`.
    */
   refresh(grant: { refreshToken: string; bxcontext: string }): Promise<Tokens>
+  /**
+   * Revokes a grant by its refresh or access token (RFC 7009); undefined if the platform has no revocation endpoint.
+   * Throws `ConfigurationError`, `PlatformUnavailableError`, `PlatformRejectedError`.
+   */
+  revoke?(token: string, kind: 'refresh_token' | 'access_token'): Promise<void>
 }
 
 export interface OAuthOptions {
@@ -68,6 +73,8 @@ export interface OAuthOptions {
   pkce: boolean
   /** How token requests carry the client id and the secret (RFC 6749 section 2.3.1); in the body by default. */
   tokenEndpointAuthMethod?: TokenEndpointAuthMethod
+  /** The revocation endpoint, if the platform has one. */
+  revocationUrl?: string | undefined
   http: Http
 }
 
@@ -86,18 +93,23 @@ export const randomState = client.randomState
 /** The OAuth requests of the delegated flow. openid-client builds and checks them; our HTTP pool sends them. */
 export function createOAuth(options: OAuthOptions): OAuth {
   const authUrl = options.authUrl.replace(/\/+$/, '')
+  const revocationUrl = options.revocationUrl && new URL(options.revocationUrl).href
   const authenticate = CLIENT_AUTHENTICATION[options.tokenEndpointAuthMethod ?? 'client_secret_post']
   const config = new client.Configuration(
     {
       issuer: authUrl,
       authorization_endpoint: authUrl + options.authorizePath,
       token_endpoint: authUrl + TOKEN_PATH,
+      ...(revocationUrl && { revocation_endpoint: revocationUrl }),
     },
     options.clientId,
     {},
     authenticate(options.clientSecret),
   )
-  config[client.customFetch] = (url, request) => tokenRequest(options.http, url, request)
+  config[client.customFetch] = (url, request) =>
+    url === revocationUrl
+      ? revocationRequest(options.http, url, request)
+      : tokenRequest(options.http, url, request)
   // config.ts requires https in production; plain http is for a sandbox on the same machine.
   if (authUrl.startsWith('http:')) client.allowInsecureRequests(config)
 
@@ -136,6 +148,13 @@ export function createOAuth(options: OAuthOptions): OAuth {
 
     refresh: ({ refreshToken, bxcontext }) =>
       toTokens(client.refreshTokenGrant(config, refreshToken, { [BXCONTEXT_PARAMETER]: bxcontext })),
+
+    ...(revocationUrl && {
+      revoke: (token: string, kind: string) =>
+        client.tokenRevocation(config, token, { token_type_hint: kind }).catch((error: unknown) => {
+          throw unwrap(error)
+        }),
+    }),
   }
 }
 
@@ -191,6 +210,17 @@ async function tokenRequest(http: Http, url: string, { headers, body }: client.C
     business_name,
     user_name,
   })
+}
+
+/** How long a user waits for the revocation when they disconnect, in ms. */
+const REVOCATION_MS = 5_000
+
+/** Sends openid-client's revocation request through our pool: 200 means that the token is invalid now (RFC 7009). */
+async function revocationRequest(http: Http, url: string, { headers, body }: client.CustomFetchOptions) {
+  const deadlineMs = REVOCATION_MS
+  const response = await http.send({ method: 'POST', url, headers, body: String(body), deadlineMs })
+  if (response.status !== 200) throw tokenFailure(response, parseJson(response.text))
+  return new Response(null, { status: 200 })
 }
 
 function publishTokenRequest(

@@ -18,7 +18,7 @@ import type { UnsavedTokens } from './unsaved.ts'
 export interface RefreshOptions extends WriteDependencies {
   lock: RefreshLock
   unsaved: UnsavedTokens
-  oauth: Pick<OAuth, 'refresh'>
+  oauth: Pick<OAuth, 'refresh' | 'revoke'>
   /** How long a caller waits for a refresh, in ms; the refresh continues without it. */
   waitMs?: number
   /** How long to wait for the result of an interrupted refresh, in ms: longer than the pauses between its retries. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { connectionChannel, publish, recordChannel } from '../events.ts'
+import { connectionChannel, publish } from '../events.ts'
 import { PlatformRejectedError, RefreshedRecentlyError } from '../platform/errors.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { TokenSource } from '../platform/token-source.ts'
@@ -23,6 +23,7 @@ import {
   type ReencryptResult,
 } from './connection-repository.ts'
 import { removeGrant, revoke, saveConsent } from './connection-writes.ts'
+import { disconnect, type WithdrawnConsent } from './disconnect.ts'
 import { createRecordCipher, type EncryptionKey } from './encryption.ts'
 import { createHealthRecords } from './health.ts'
 import { createLastUse, type LastUse } from './last-use.ts'
@@ -32,6 +33,7 @@ import { type ConnectionSummary, summarize, type UnreadableConnection } from './
 import { readTokenClaims, type TokenClaims } from './token-claims.ts'
 import { createUnsavedTokens } from './unsaved.ts'
 
+export type { WithdrawnConsent } from './disconnect.ts'
 export type { ConnectionSummary, UnreadableConnection } from './summary.ts'
 
 /** Keeps connections and hands out valid access tokens. Methods that use the store throw `StoreUnavailableError`. */
@@ -66,8 +68,11 @@ export interface Vault {
    * `ConnectionRevokedError`, `DecryptionError`.
    */
   tokenClaims(ref: ConnectionRef): Promise<TokenClaims | null>
-  /** Deletes the connection and its tokens. Resolves to whether there was one. */
-  disconnect(ref: ConnectionRef): Promise<boolean>
+  /**
+   * Deletes the connection and its tokens, and then revokes its grant if the platform has a revocation endpoint.
+   * Resolves to what became of the consent, or null if there was no connection.
+   */
+  disconnect(ref: ConnectionRef): Promise<WithdrawnConsent | null>
   /** The ids of the users who are connected to this bxcontext. */
   usersOf(bxcontext: string): Promise<string[]>
   /** Encrypts every stored connection with the first key. */
@@ -82,7 +87,7 @@ export interface VaultOptions extends RefreshLockOptions {
   store: KeyValueStore
   /** The first key encrypts; all of them decrypt. */
   keys: readonly EncryptionKey[]
-  oauth: Pick<OAuth, 'refresh'>
+  oauth: Pick<OAuth, 'refresh' | 'revoke'>
   log: Logger
   /** Record kind; defaults to `connection`. */
   kind?: string
@@ -277,20 +282,4 @@ async function list(deps: VaultDependencies, userId: string) {
   ])
   const time = (summary: (typeof summaries)[number]) => ('connectedAt' in summary ? summary.connectedAt : 0)
   return summaries.sort((a, b) => time(b) - time(a))
-}
-
-async function disconnect(deps: VaultDependencies, ref: ConnectionRef) {
-  const { unsaved, connections, index, health, lastUse, log } = deps
-  const held = unsaved.find(ref) !== undefined
-  const removed = (await connections.remove(ref)) || held
-  unsaved.forget(ref)
-  // Held tokens may have been stored in the meantime.
-  if (held) await connections.remove(ref)
-  await Promise.all([index.remove(ref), health.clear(ref), lastUse.clear(ref)]).catch(() => {})
-  if (removed) {
-    log.info('account disconnected')
-    publish(recordChannel, { action: 'deleted', written: true }, ref)
-    publish(connectionChannel, { type: 'disconnected' }, ref)
-  }
-  return removed
 }

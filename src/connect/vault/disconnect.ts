@@ -1,0 +1,66 @@
+import { connectionChannel, publish, recordChannel } from '../events.ts'
+import { PlatformError } from '../platform/errors.ts'
+import type { Connection, ConnectionRef } from './connection.ts'
+import { DecryptionError } from './encryption.ts'
+import type { LastUse } from './last-use.ts'
+import type { RefreshOptions } from './refresh.ts'
+
+/**
+ * What became of the consent on the platform: `remains` if the platform has no revocation endpoint, `unknown` if it could
+ * not be asked.
+ */
+export type WithdrawnConsent = 'withdrawn' | 'remains' | 'unknown'
+
+interface DisconnectDependencies extends RefreshOptions {
+  lastUse: LastUse
+}
+
+/** Deletes a connection, and revokes its grant. */
+export async function disconnect(
+  deps: DisconnectDependencies,
+  ref: ConnectionRef,
+): Promise<WithdrawnConsent | null> {
+  const { unsaved, connections, index, health, lastUse, log } = deps
+  const unsavedConnection = unsaved.find(ref)
+  const held = unsavedConnection !== undefined
+  // A record that cannot be decrypted can be deleted all the same.
+  const connection = unsavedConnection ?? (await connections.read(ref).catch(onlyUnreadable))?.connection
+  const removed = (await connections.remove(ref)) || held
+  unsaved.forget(ref)
+  // Held tokens may have been stored in the meantime.
+  if (held) await connections.remove(ref)
+  await Promise.all([index.remove(ref), health.clear(ref), lastUse.clear(ref)]).catch(() => {})
+  if (!removed) return null
+  log.info('account disconnected')
+  publish(recordChannel, { action: 'deleted', written: true }, ref)
+  publish(connectionChannel, { type: 'disconnected' }, ref)
+  return withdrawConsent(deps, connection)
+}
+
+function onlyUnreadable(error: unknown): null {
+  if (error instanceof DecryptionError) return null
+  throw error
+}
+
+/** Revokes the grant of a deleted connection (RFC 7009). */
+async function withdrawConsent(
+  { oauth, log }: DisconnectDependencies,
+  connection: Connection | undefined,
+): Promise<WithdrawnConsent> {
+  if (connection?.status === 'revoked') return 'withdrawn'
+  if (!oauth.revoke) return 'remains'
+  if (!connection) return 'unknown'
+  const { accessToken, refreshToken } = connection
+  try {
+    if (refreshToken === null) await oauth.revoke(accessToken, 'access_token')
+    else await oauth.revoke(refreshToken, 'refresh_token')
+    return 'withdrawn'
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error
+    log.warn(
+      { code: error.code, reason: error.reason },
+      'the grant of a disconnected account was not revoked',
+    )
+    return 'unknown'
+  }
+}

@@ -1,0 +1,34 @@
+import * as z from 'zod'
+import * as field from './fields.ts'
+import { settingsGroup } from './read.ts'
+
+/** Sign-in by OpenID Connect; without it, the app has the demo's sign-in or your own. */
+export const signInSettings = settingsGroup({
+  variables: (env) => {
+    const needed = env.OIDC_ISSUER ? field.required('your sign-in service names it') : z.string().optional()
+    return {
+      OIDC_ISSUER: field.httpAddress({ hint: 'your sign-in service names it', path: true, env }).optional(),
+      OIDC_CLIENT_ID: needed,
+      OIDC_CLIENT_SECRET: needed,
+    }
+  },
+  build: ({ OIDC_ISSUER, OIDC_CLIENT_ID = '', OIDC_CLIENT_SECRET = '' }) => ({
+    oidc:
+      OIDC_ISSUER === undefined
+        ? null
+        : { issuer: OIDC_ISSUER, clientId: OIDC_CLIENT_ID, clientSecret: OIDC_CLIENT_SECRET },
+  }),
+})
+/** Refuses to start in production with the demo's sign-in. */
+export const demoSignInRule = settingsGroup({
+  variables: (env) => ({
+    NODE_ENV: z
+      .string()
+      .optional()
+      .refine(
+        () => !field.isProduction(env),
+        "is production, but the app has the demo's sign-in: set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET, or add your own in src/web/sign-in.ts",
+      ),
+  }),
+  build: () => null,
+})
