@@ -40,7 +40,7 @@ const RECORDED = SANDBOX_AS ? readRecorded(readFileSync(SANDBOX_AS, 'utf8')) : u
  * limits are out of the way unless `sandboxOptions` says otherwise.
  */
 export async function startAll(
-  env: Record<string, string> = {},
+  env: Record<string, string> | ((sandbox: { authUrl: string }) => Record<string, string>) = {},
   sandboxOptions: Partial<SandboxOptions> = {},
   // Shorter than in production, where the token endpoint may take half a minute.
   pools: Parameters<typeof createHttpPools>[0] = { tokenTimeoutMs: 3_000 },
@@ -77,7 +77,13 @@ export async function startAll(
   const groups: Record<string, SettingsGroup<unknown>> = {}
   for (const { name, settings } of features) if (settings) groups[name] = settings
   const config = readConfig(
-    testEnv({ ...addresses, BASE_URL: url, DATA_DIR: dir, SANDBOX_URL: platform, ...env }),
+    testEnv({
+      ...addresses,
+      BASE_URL: url,
+      DATA_DIR: dir,
+      SANDBOX_URL: platform,
+      ...(typeof env === 'function' ? env({ authUrl }) : env),
+    }),
     {
       hasOwnSignIn: false,
       features: groups,

@@ -179,7 +179,7 @@ describe('a store that refuses writes temporarily', () => {
     await setup.vault.connect(REF, GRANTED)
     refuses.connections = false
     await writing
-    expect(await setup.vault.disconnect(REF)).toBe(true)
+    expect(await setup.vault.disconnect(REF)).toBe('remains')
     release()
     await vi.waitFor(() => expect(written).toEqual([true]), { timeout: 5_000 })
     await vi.waitFor(async () => expect(await store.get(connectionKey(REF))).toBeNull(), { timeout: 5_000 })

@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createHttp } from '../../../src/connect/platform/http.ts'
+import { createOAuth } from '../../../src/connect/platform/oauth.ts'
+import { oauthError, startTokenEndpoint, type TokenEndpoint } from '../../support/token-endpoint.ts'
+import { GRANTED, REF, vaultSetup } from '../../support/vault.ts'
+
+let endpoint: TokenEndpoint
+beforeEach(async () => {
+  endpoint = await startTokenEndpoint()
+  endpoint.answers({ status: 200, text: '' })
+})
+afterEach(() => endpoint.close())
+
+/** A vault whose platform has a revocation endpoint. */
+async function setUp() {
+  const oauth = createOAuth({
+    appUrl: endpoint.authUrl,
+    authUrl: endpoint.authUrl,
+    clientId: 'client',
+    clientSecret: 'client secret',
+    scopes: ['leads'],
+    authorizePath: '/authorize',
+    authorizeParams: {},
+    pkce: true,
+    revocationUrl: `${endpoint.authUrl}/oauth/revoke`,
+    http: createHttp(),
+  })
+  const setup = await vaultSetup({ oauth })
+  await setup.vault.connect(REF, GRANTED)
+  return setup
+}
+
+describe('disconnecting', () => {
+  test('revokes the refresh token on the platform, once, and deletes the connection', async () => {
+    const { vault, close } = await setUp()
+    const both = await Promise.all([vault.disconnect(REF), vault.disconnect(REF)])
+    expect(both.toSorted()).toEqual([null, 'withdrawn'])
+    expect(endpoint.requests).toEqual([
+      {
+        token: 'refresh-0',
+        token_type_hint: 'refresh_token',
+        client_id: 'client',
+        client_secret: 'client secret',
+      },
+    ])
+    expect(await vault.find(REF)).toBeNull()
+    expect(await vault.disconnect(REF)).toBeNull()
+    await close()
+  })
+
+  test('revokes the access token if there is no refresh token', async () => {
+    const setup = await setUp()
+    await setup.vault.connect(REF, { ...GRANTED, refreshToken: undefined })
+    expect(await setup.vault.disconnect(REF)).toBe('withdrawn')
+    expect(endpoint.requests).toMatchObject([{ token: 'access-0', token_type_hint: 'access_token' }])
+    await setup.close()
+  })
+
+  test.each([
+    ['is down', { status: 503, text: 'down' }],
+    ['redirects', { status: 302, text: '', headers: { location: '/' } }],
+    ['rejects this app', oauthError('invalid_client', 401)],
+    ['does not support the token', oauthError('unsupported_token_type')],
+  ])(
+    'deletes the connection all the same if the revocation endpoint %s, and says so',
+    async (_name, answer) => {
+      endpoint.answers(answer)
+      const { vault, logLines, close } = await setUp()
+      expect(await vault.disconnect(REF)).toBe('unknown')
+      expect(await vault.find(REF)).toBeNull()
+      expect(logLines.join('')).toContain('was not revoked')
+      expect(logLines.join('')).not.toMatch(/refresh-0|access-0|client secret/)
+      await close()
+    },
+  )
+
+  test('gives up after 5 s if the revocation endpoint does not answer', async () => {
+    endpoint.answers(() => {})
+    const { vault, close } = await setUp()
+    const startedAt = performance.now()
+    expect(await vault.disconnect(REF)).toBe('unknown')
+    expect(performance.now() - startedAt).toBeLessThan(7_000)
+    await close()
+  })
+
+  test('without a revocation endpoint leaves the consent, and says so', async () => {
+    const setup = await vaultSetup()
+    await setup.vault.connect(REF, GRANTED)
+    expect(await setup.vault.disconnect(REF)).toBe('remains')
+    await setup.close()
+  })
+})

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { startAll } from '../support/app.ts'
+import { connected } from '../support/flow.ts'
+
+const JSON_TYPE = { accept: 'application/json' }
+
+test('disconnecting ends the consent on a platform that has a revocation endpoint', async () => {
+  const app = await startAll(({ authUrl }) => ({ PLATFORM_REVOCATION_URL: `${authUrl}/oauth/revoke` }))
+  const visitor = await connected(app)
+  const consents = async () => (await visitor.get(`${app.platform}/connected-apps`)).text
+  expect(await consents()).toContain('Revoke')
+  const answer = await visitor.post(`${app.url}/connections/harbour-homes/disconnect`, JSON_TYPE)
+  expect(answer.json()).toEqual({ connection: null, consent: 'withdrawn' })
+  expect(await consents()).not.toContain('>Revoke')
+  await app.close()
+})
+
+test('without one, the page says that the consent remains, and links to where it is withdrawn', async () => {
+  const app = await startAll()
+  const visitor = await connected(app)
+  const page = await visitor.follow(await visitor.post(`${app.url}/connections/harbour-homes/disconnect`))
+  expect(page.text).toContain('The consent on the platform remains.')
+  expect(page.text).toContain(`<a href="${app.platform}/connected-apps">Withdraw it there</a>`)
+  await app.close()
+})
