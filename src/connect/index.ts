@@ -3,6 +3,7 @@ import {
   type AuthorizationRequests,
   createAuthorizationRequests,
 } from './authorization/authorization-requests.ts'
+import { type ConnectionEvent, connectionChannel } from './events.ts'
 import { type Api, createApi } from './platform/api.ts'
 import { createHttpPools, type HttpPools } from './platform/http.ts'
 import { createOAuth, type OAuth, type OAuthOptions } from './platform/oauth.ts'
@@ -37,6 +38,16 @@ export interface CreateConnectOptions {
   http?: HttpPools
 }
 
+/** An event of a connection; never with a token. */
+export interface ConnectionNews extends ConnectionRef {
+  type: ConnectionEvent['type']
+  /** In ms since 1970. */
+  at: number
+  /** For `refreshFailed`: an error code. For `revoked`: a sentence. */
+  reason?: string | undefined
+}
+export type ConnectionListener = (news: ConnectionNews) => unknown
+
 export interface Connect {
   /** Keeps connections and hands out valid access tokens. */
   readonly vault: Vault
@@ -48,6 +59,11 @@ export interface Connect {
   readonly authorizationRequests: AuthorizationRequests
   /** A connection's token source whose calls wait for the platform's rate limit, which all processes share. */
   pacedSource(ref: ConnectionRef): TokenSource
+  /**
+   * Calls `listener` once for each event of a connection in this process: to send an email when access is revoked, for
+   * example. It does not delay what it hears of; an error, also of a promise, is logged. Returns a function that ends it.
+   */
+  onConnectionEvent(listener: ConnectionListener): () => void
   /** Waits at most `graceMs` until received tokens are stored, then closes the HTTP pools and the store. */
   close(graceMs?: number): Promise<void>
 }
@@ -73,10 +89,28 @@ export function createConnect(options: CreateConnectOptions): Connect {
     api: createApi({ baseUrl: platform.apiUrl, http: http.api, uploads: http.uploads }),
     authorizationRequests: createAuthorizationRequests(store, createRecordCipher(keys)),
     pacedSource: (ref) => limited(vault.tokenSource(ref), refName(ref)),
+    onConnectionEvent: (listener) => listen(listener, log),
     async close(graceMs = 10_000) {
       await vault.close(graceMs)
       await http.close()
       await store.close()
     },
   }
+}
+
+function listen(listener: ConnectionListener, log: Logger): () => void {
+  const onEvent = ({ type, at, reason, context }: ConnectionEvent) => {
+    const { userId, bxcontext } = context
+    if (userId === undefined || bxcontext === undefined) return
+    // In a turn of its own, so that it cannot fail or delay what it hears of.
+    setImmediate(async () => {
+      try {
+        await listener({ type, userId, bxcontext, at, reason })
+      } catch (error) {
+        log.error({ code: (error as { code?: unknown }).code, event: type }, 'a connection listener failed')
+      }
+    })
+  }
+  connectionChannel.subscribe(onEvent)
+  return () => connectionChannel.unsubscribe(onEvent)
 }
