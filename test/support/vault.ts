@@ -6,7 +6,7 @@ import { type Key, type KeyValueStore, StoreUnavailableError } from '../../src/c
 import type { EncryptionKey } from '../../src/connect/vault/encryption.ts'
 import { createVault, type VaultOptions } from '../../src/connect/vault/vault.ts'
 import { createLog } from '../../src/runtime/log.ts'
-import { startTokenEndpoint } from './token-endpoint.ts'
+import { startTokenEndpoint, type TokenEndpoint } from './token-endpoint.ts'
 
 export const newKey = (id = 'k1'): EncryptionKey => ({ id, secret: randomBytes(32) })
 /** The connection that most tests use. */
@@ -20,7 +20,10 @@ export const GRANTED = {
 }
 
 /** An OAuth client with the same timeouts as in production, unless `stepTimeoutMs` says otherwise. */
-export function oauthFor(authUrl: string, { stepTimeoutMs = 32_000 }: { stepTimeoutMs?: number } = {}) {
+export function oauthFor(
+  authUrl: string,
+  { stepTimeoutMs = 32_000, revocationUrl }: { stepTimeoutMs?: number; revocationUrl?: string } = {},
+) {
   return createOAuth({
     appUrl: authUrl,
     authUrl,
@@ -30,6 +33,7 @@ export function oauthFor(authUrl: string, { stepTimeoutMs = 32_000 }: { stepTime
     authorizePath: '/authorize',
     authorizeParams: {},
     pkce: true,
+    revocationUrl,
     http: createHttp({ stepTimeoutMs, deadlineMs: stepTimeoutMs + 8_000 }),
   })
 }
@@ -109,4 +113,11 @@ export function refusingStore() {
     delete: guarded(inner.delete),
   }
   return { store, refuses }
+}
+
+/** A vault with a connection, whose platform has a revocation endpoint. */
+export async function vaultWithRevocation({ authUrl }: TokenEndpoint) {
+  const setup = await vaultSetup({ oauth: oauthFor(authUrl, { revocationUrl: `${authUrl}/oauth/revoke` }) })
+  await setup.vault.connect(REF, GRANTED)
+  return setup
 }

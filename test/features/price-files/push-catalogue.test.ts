@@ -66,28 +66,30 @@ describe('push-catalogue', () => {
 })
 
 describe('push-catalogue of a file with questions', () => {
-  test.each<[string, string, string[], string, string[]]>([
-    ['the price column', 'code,Cost,Trade price\nA,1,2\n', ['--map price=4'], '--map', ['--map', 'price=2']],
-    ['GST', 'code,RRP inc GST\nA,11\n', ['--gst 10 to remove'], 'GST', ['--gst', '10']],
-    ['the decimal sign', 'code;price\nA;1,250\n', ['--decimal point or'], 'two ways', ['--decimal', 'point']],
+  test.each<[string, string, string[]]>([
     [
-      'the headings',
-      'A,Nail,1.50\n',
-      ['--headings-row NUMBER, or --no-headings'],
-      'looks like an item',
-      ['--no-headings', '--map', 'code=1', '--map', 'price=3'],
+      'the price column and the headings',
+      'A;Nail;1,250\n',
+      ['--map price=4', '--headings-row NUMBER, or --no-headings'],
     ],
-  ])(
-    'asks for %s, sends nothing, and goes on with the answer',
-    async (_name, content, hints, words, answer) => {
-      const path = file(content)
-      const asked = await push([path, ...TO_NEW])
-      expect(asked.code).toBe(1)
-      for (const hint of [...hints, words]) expect(asked.output).toContain(hint)
-      expect(await platform.calls()).toEqual([])
-      expect(await push([path, '--dry-run', ...answer])).toMatchObject({ code: 0 })
-    },
-  )
+    ['GST', 'code,RRP inc GST\nA,11\n', ['--gst 10 to remove']],
+  ])('asks for %s, says which options answer, and sends nothing', async (_name, content, hints) => {
+    const { code, output } = await push([file(content), ...TO_NEW])
+    expect(code).toBe(1)
+    for (const hint of hints) expect(output).toContain(hint)
+    expect(await platform.calls()).toEqual([])
+  })
+
+  test('takes the answers as options', async () => {
+    const columns = ['--no-headings', '--map', 'code=1', '--map', 'price=3']
+    const path = file('A;Nail;1,250\n')
+    expect((await push([path, '--dry-run', ...columns])).output).toContain(
+      '--decimal point or --decimal comma',
+    )
+    const { code, output } = await push([path, '--dry-run', ...columns, '--decimal', 'point', '--gst', '10'])
+    expect(code, output).toBe(0)
+    expect(output).toMatch(/1 ready[\s\S]*include 10% GST, which is removed/)
+  })
 
   test('reads a sheet of a workbook', async () => {
     const rows = (code: string) => [
