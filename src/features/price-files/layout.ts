@@ -8,7 +8,10 @@ import {
   FIELDS,
   guessColumns,
   isNumber,
+  isTaxFlag,
+  mayIncludeTax,
   REQUIRED,
+  saysTaxExcluded,
   saysTaxIncluded,
 } from './columns.ts'
 
@@ -37,6 +40,8 @@ export interface Layout {
   sheet: string | null
   sheets: string[]
   columns: Columns
+  /** Whether a row above the headings says that prices include tax. */
+  saysTaxIncluded: boolean
   /** Whose answers are needed. */
   questions: Question[]
   /** User-facing sentences that ask the questions; empty if there are none. */
@@ -79,7 +84,8 @@ export async function openPriceFile(path: string, choices: Choices = {}): Promis
       sheet: table.sheet ?? null,
       sheets: table.sheets,
       columns,
-      ...questionsOf(columns, choices, place, guess),
+      saysTaxIncluded: place.saysTaxIncluded,
+      ...questionsOf({ columns, choices, place, guess, items }),
       remarks: [...table.remarks, ...titleRemark(place)],
       sample: items.slice(0, SAMPLE_ROWS).map((cells) => cells.slice(0, 50).map((cell) => cell.slice(0, 60))),
     },
@@ -100,7 +106,15 @@ function titleRemark({ line, skip }: Headings): string[] {
   return [`The headings are on line ${line}; the ${above} not sent.`]
 }
 
-function questionsOf(columns: Columns, choices: Choices, place: Headings, guess: ColumnGuess) {
+interface Recognised {
+  columns: Columns
+  choices: Choices
+  place: Headings
+  guess: ColumnGuess
+  items: readonly string[][]
+}
+
+function questionsOf({ columns, choices, place, guess, items }: Recognised) {
   const questions: Question[] = []
   const mappingErrors: string[] = []
   const ask = (question: Question, texts: string[]) => {
@@ -113,14 +127,37 @@ function questionsOf(columns: Columns, choices: Choices, place: Headings, guess:
       'The first row looks like an item, not like headings. Choose the row of the headings, or say that the file has none.',
     ])
   ask('columns', choices.columns ? columnErrors(columns, place.headings) : guess.mappingErrors)
-  const heading = place.headings[columns.price ?? -1] ?? ''
-  const isTaxIncluded = saysTaxIncluded(heading) || (place.saysTaxIncluded && !/\bex/i.test(heading))
-  if (isTaxIncluded && columns.price !== undefined && choices.gst === undefined)
-    ask('gst', [
-      `${saysTaxIncluded(heading) ? `The heading "${heading}"` : 'A row above the headings'} says that prices include GST, but the platform expects prices before tax: choose whether to remove it.`,
-    ])
+  if (columns.price !== undefined && choices.gst === undefined) {
+    const sign = signOfTax(place, columns.price, items)
+    if (sign) ask('gst', [taxQuestion(sign)])
+  }
   return { questions, mappingErrors }
 }
+
+/** What says that prices include tax, as the start of a sentence. */
+function signOfTax(
+  { headings, saysTaxIncluded: isInTitle }: Headings,
+  price: number,
+  items: readonly string[][],
+) {
+  const heading = headings[price] ?? ''
+  if (saysTaxIncluded(heading)) return `The heading "${heading}" says`
+  if (mayIncludeTax(heading)) return `The heading "${heading}" may mean`
+  if (saysTaxExcluded(heading)) return undefined
+  if (isInTitle) return 'A row above the headings says'
+  const flag = headings.find(
+    (name, at) =>
+      at !== price &&
+      isTaxFlag(
+        name,
+        items.map((cells) => cells[at] ?? ''),
+      ),
+  )
+  return flag === undefined ? undefined : `The column "${flag}" says`
+}
+
+export const taxQuestion = (whatSaysSo: string) =>
+  `${whatSaysSo} that prices include GST, but the platform expects prices before tax: choose whether to remove it.`
 
 /** The problems with chosen columns. */
 function columnErrors(columns: Columns, headings: readonly string[]): string[] {
