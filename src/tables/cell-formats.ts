@@ -109,16 +109,20 @@ function formatter(pattern: string, date1904: boolean): (value: number) => Numbe
     }
   }
   return (value) => {
-    const text = format(pattern, value, FORMAT_OPTIONS).trim()
-    return { text, number: numberIn(text, value) }
+    try {
+      const text = format(pattern, value, FORMAT_OPTIONS).trim()
+      return { text, number: numberIn(text, value) }
+    } catch {
+      return { text: inFull(value), number: Number.NaN }
+    }
   }
 }
 
 /** The number that a text shows, if it is the value rounded; NaN otherwise, as with percentages and thousands. */
 function numberIn(text: string, value: number): number {
-  const [, whole = '', decimals = ''] = /^\D*?([\d,]*)\.?(\d*)\D*$/.exec(text) ?? []
+  const [, whole = '', decimals = ''] = /^\D*?((?:\d[\d,\s'’]*)?)(?:\.(\d*))?\D*$/.exec(text) ?? []
   if (whole + decimals === '') return Number.NaN
-  const shown = Number(`${whole.replaceAll(',', '')}.${decimals}`)
+  const shown = Number(`${whole.replace(/\D/g, '')}.${decimals}`)
   // The sign may be shown as brackets, or only by a colour.
   const isRounded = Math.abs(shown - Math.abs(exact(value))) <= 0.5001 * 10 ** -decimals.length
   return isRounded ? Math.sign(value) * shown : Number.NaN

@@ -11,7 +11,14 @@ export interface PriceReader {
    */
   read(cell: string, shown?: number): number | string
   /** How many prices have a decimal point, a decimal comma, and a sign that could separate decimals or thousands. */
-  readonly found: { point: number; comma: number; ambiguous: number; example: string }
+  readonly found: {
+    point: number
+    comma: number
+    ambiguous: number
+    /** How many of the ambiguous ones have a comma. */
+    withComma: number
+    example: string
+  }
 }
 
 /** The highest price that is accepted, in dollars. */
@@ -29,6 +36,10 @@ const ROUNDED = /^\d\.\d\dE[+-]\d\d$/i
 const SCIENTIFIC = /^\d{1,12}(\.\d{1,20})?E[+-]?\d{1,2}$/i
 const SPREADSHEET_ERROR = /^(#(N\/A|NAME\?|DIV\/0!|GETTING_DATA|[A-Z]{3,8}!)|#{3,}$|Err:\d{3}$)/
 
+/** Whether a text names a currency other than the dollar of Australia or New Zealand. */
+export const namesOtherCurrency = (text: string): boolean =>
+  OTHER_CURRENCY.test(text) || /\b(US|American) dollars?\b|\beuros?\b/i.test(text)
+
 /** Whether a cell shows an error of a spreadsheet's formula, such as `#N/A`. */
 export const isSpreadsheetError = (cell: string): boolean => SPREADSHEET_ERROR.test(cell)
 
@@ -37,7 +48,7 @@ export const isSpreadsheetError = (cell: string): boolean => SPREADSHEET_ERROR.t
  * problem and counts as ambiguous; the rest of the column may tell which it is.
  */
 export function createPriceReader(decimal?: Decimal): PriceReader {
-  const found = { point: 0, comma: 0, ambiguous: 0, example: '' }
+  const found = { point: 0, comma: 0, ambiguous: 0, withComma: 0, example: '' }
   let country: ReturnType<typeof countryOf>
   return {
     found,
@@ -63,6 +74,7 @@ export function createPriceReader(decimal?: Decimal): PriceReader {
       const sign = decimalOf(digits)
       if (sign === 'ambiguous' && !decimal) {
         found.ambiguous++
+        if (digits.includes(',')) found.withComma++
         found.example ||= cell
         return `the price "${shorten(cell)}" could be ${asNumber(digits, 'point')} or ${asNumber(digits, 'comma')}.`
       }
@@ -82,9 +94,11 @@ function countryOf(cell: string): 'AUD' | 'NZD' | undefined {
 }
 
 /** The decimal sign that all prices of the column have; undefined if that cannot be told. */
-export function decimalOfColumn({ point, comma }: PriceReader['found']): Decimal | undefined {
+export function decimalOfColumn({ point, comma, withComma }: PriceReader['found']): Decimal | undefined {
   if (point > 0 && comma > 0) return undefined
   if (point > 0) return 'point'
+  // In Australia and New Zealand, the few prices with a decimal comma are rather the mistakes.
+  if (withComma > comma) return undefined
   return comma > 0 ? 'comma' : undefined
 }
 

@@ -46,8 +46,8 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
     const number = Number(raw)
     if ((cellType === '' || cellType === 'n') && Number.isFinite(number) && raw.trim() !== '')
       return formats.show(number, cellStyle)
-    // A date that is written as text.
-    if (cellType === 'd') return { text: raw, number: Number.NaN }
+    // A date that is written as text, or an error.
+    if (cellType === 'd' || cellType === 'e') return { text: raw, number: Number.NaN }
     return { text: decodeEscapes(raw) }
   }
 
