@@ -1,4 +1,4 @@
-import { createPriceReader } from '../../tables/prices.ts'
+import { createPriceReader, namesOtherCurrency } from '../../tables/prices.ts'
 
 /** The fields of an item that a column can be mapped to. */
 export const FIELDS = ['code', 'name', 'description', 'unit', 'category', 'price'] as const
@@ -43,6 +43,7 @@ const wordsOf = (heading: string) =>
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}+]+/gu, ' ')
+    .replace(/\br r p\b/, 'rrp')
     .trim()
 
 /** Words that say nothing about which price it is. */
@@ -67,7 +68,9 @@ function isPrice(heading: string): boolean {
     .replace(/(\w)(price|rrp)/g, '$1 $2')
     .replace(/(price|rrp)(ex|inc)/g, '$1 $2')
     .replace(/\b(ex|exc|excl|inc|incl)(gst|tax)/g, '$1 $2')
-  return PRICE.test(words.replace(QUALIFIERS, ' ').replace(/\s+/g, ' ').trim())
+  return (
+    !namesOtherCurrency(heading) && PRICE.test(words.replace(QUALIFIERS, ' ').replace(/\s+/g, ' ').trim())
+  )
 }
 
 const TAX = '(gst|tax|vat)'
@@ -98,6 +101,19 @@ export const saysTaxExcluded = (text: string): boolean => EXCLUDED.test(taxWords
 export const mayIncludeTax = (heading: string): boolean =>
   /\b(gst|tax|vat)\b|\b(inc|incl|including|inclusive)$/.test(taxWordsOf(heading)) && !saysTaxExcluded(heading)
 
+const TRADE = '(trade|wholesale|dealer|distributor|reseller|cost|buy|nett?)'
+const OTHER_PRICES = new RegExp(
+  `^${TRADE}$|\\b${TRADE} (prices?|pricing|pricelist|list)\\b|\\bprices?\\b.* (per (\\d+|hundred|thousand|dozen|box|pack|carton|pallet)|in cents)\\b`,
+)
+
+/** Whether a title says that prices are not those of one unit for customers in dollars. */
+export const namesOtherPrices = (title: string): boolean =>
+  namesOtherCurrency(title) || OTHER_PRICES.test(wordsOf(title))
+
+/** Whether the heading of a price says which price it is, whatever a title says. */
+export const isExplicit = (heading: string): boolean =>
+  /rrp|srp|retail|sell|list|aud|nzd/.test(wordsOf(heading))
+
 /** Whether a column says row by row that the price includes tax, as MYOB's `Sell Price Inclusive` does with an X. */
 export const isTaxFlag = (heading: string, cells: readonly string[]): boolean =>
   /\b(price|gst|tax) (inc|incl|inclusive|included)$/.test(taxWordsOf(heading)) &&
@@ -111,7 +127,7 @@ export function namesOtherColumns(
   cells: readonly string[],
   { headings, columns }: { headings: readonly string[]; columns: Columns },
 ): boolean {
-  if (!cells.some(isPrice) || countFields(cells) < 2 || cells.some(isNumber)) return false
+  if (countFields(cells) < 2 || cells.some(isNumber)) return false
   const isSame = (column = -1) => normalize(cells[column] ?? '') === normalize(headings[column] ?? '')
   if (isSame(columns.code) && isSame(columns.price)) return false
   const { code, price } = guessColumns(cells).columns

@@ -45,6 +45,14 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
     return column === undefined ? [] : [{ field, column }]
   })
 
+  const isPrice = (cell = '') => typeof createPriceReader(decimal ?? 'point').read(textOf(cell)) === 'number'
+
+  /** Whether a line of a cell has a code and a price where the file has them. */
+  function isItem(line: string): boolean {
+    const cells = line.split(delimiter ?? ',')
+    return textOf(cells[columns.code ?? -1]) !== '' && isPrice(cells[columns.price ?? -1])
+  }
+
   /**
    * Detects an unclosed quote, which merges several rows into one cell: the row is complete if only the first line of
    * that cell is used. Without this check, the merged rows would be lost and the first item would get the last row's
@@ -59,7 +67,7 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
       const row = [...cells.slice(0, index), ...(lines[0] ?? '').split(delimiter ?? ',')]
       const price = row[columns.price ?? -1]?.trim() ?? ''
       const isRow = row.length === headings.length || cells.length < headings.length
-      if (isRow && typeof createPriceReader(decimal ?? 'point').read(price) === 'number')
+      if ((isRow && isPrice(price)) || lines.slice(1).some(isItem))
         return `a quote is not closed: one cell contains ${lines.length} lines that look like rows.`
     }
     return undefined

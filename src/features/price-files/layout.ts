@@ -1,15 +1,17 @@
 import { UnreadableFileError } from '../../tables/errors.ts'
-import type { Decimal } from '../../tables/prices.ts'
-import { openTable, type Row } from '../../tables/table.ts'
+import { type Decimal, shorten } from '../../tables/prices.ts'
+import { openTable, type Row, type Table } from '../../tables/table.ts'
 import {
   type ColumnGuess,
   type Columns,
   countFields,
   FIELDS,
   guessColumns,
+  isExplicit,
   isNumber,
   isTaxFlag,
   mayIncludeTax,
+  namesOtherPrices,
   REQUIRED,
   saysTaxExcluded,
   saysTaxIncluded,
@@ -73,7 +75,7 @@ export async function openPriceFile(path: string, choices: Choices = {}): Promis
     if (first.length >= SEARCHED_ROWS) break
   }
   const searched = first.slice(0, SEARCHED_ROWS)
-  const place = findHeadings(searched, choices.headingsLine)
+  const place = findHeadings(searched, choices.headingsLine, table.sheet)
   const items = searched.slice(place.skip).map(({ cells }) => cells)
   const guess = guessColumns(place.headings, items)
   const columns = choices.columns ?? guess.columns
@@ -86,7 +88,7 @@ export async function openPriceFile(path: string, choices: Choices = {}): Promis
       columns,
       saysTaxIncluded: place.saysTaxIncluded,
       ...questionsOf({ columns, choices, place, guess, items }),
-      remarks: [...table.remarks, ...titleRemark(place)],
+      remarks: [...table.remarks, ...sheetRemark(table), ...titleRemark(place)],
       sample: items.slice(0, SAMPLE_ROWS).map((cells) => cells.slice(0, 50).map((cell) => cell.slice(0, 60))),
     },
     delimiter: table.delimiter,
@@ -98,6 +100,15 @@ export async function openPriceFile(path: string, choices: Choices = {}): Promis
       await table.rows.return(undefined)
     },
   }
+}
+
+/** Rows of other sheets must not be missed. */
+function sheetRemark({ sheet, sheets }: Pick<Table, 'sheet' | 'sheets'>): string[] {
+  const others = sheets.filter((name) => name !== sheet).map((name) => `"${name}"`)
+  if (others.length === 0) return []
+  return [
+    `Only the sheet "${sheet}" is sent, not ${others.slice(0, 5).join(', ')}${others.length > 5 ? ' and others' : ''}.`,
+  ]
 }
 
 function titleRemark({ line, skip }: Headings): string[] {
@@ -127,6 +138,11 @@ function questionsOf({ columns, choices, place, guess, items }: Recognised) {
       'The first row looks like an item, not like headings. Choose the row of the headings, or say that the file has none.',
     ])
   ask('columns', choices.columns ? columnErrors(columns, place.headings) : guess.mappingErrors)
+  const isExplicitPrice = isExplicit(place.headings[columns.price ?? -1] ?? '')
+  if (place.otherPrices && !isExplicitPrice && !choices.columns && guess.mappingErrors.length === 0)
+    ask('columns', [
+      `"${shorten(place.otherPrices, 60)}" above the headings may mean that the prices are not recommended retail prices of one unit in dollars: choose the price.`,
+    ])
   if (columns.price !== undefined && choices.gst === undefined) {
     const sign = signOfTax(place, columns.price, items)
     if (sign) ask('gst', [taxQuestion(sign)])
@@ -181,6 +197,8 @@ interface Headings {
   isUnsure: boolean
   /** Whether a row above the headings says that prices include tax. */
   saysTaxIncluded: boolean
+  /** The title that says that the prices are others than those that the platform expects. */
+  otherPrices?: string | undefined
 }
 
 /** How many rows are searched for the headings. */
@@ -190,9 +208,9 @@ const MAX_HEADING_LENGTH = 200
 
 /**
  * Finds the headings among the first rows, which may begin with titles. `line`: the line of the headings, if the user
- * chose it; 0 means that the file has none. Throws `UnreadableFileError`.
+ * chose it; 0 means that the file has none. `sheet`: its name, which is a title too. Throws `UnreadableFileError`.
  */
-export function findHeadings(rows: readonly Row[], line?: number): Headings {
+export function findHeadings(rows: readonly Row[], line?: number, sheet = ''): Headings {
   const [first] = rows
   if (!first) throw new UnreadableFileError(1, 'the file has no rows.')
   if (line === 0) return withoutHeadings(rows)
@@ -214,13 +232,14 @@ export function findHeadings(rows: readonly Row[], line?: number): Headings {
     )
   if (headings.some((heading) => heading.length > MAX_HEADING_LENGTH))
     throw new UnreadableFileError(row.line, `a heading is longer than ${MAX_HEADING_LENGTH} characters.`)
-  const titles = rows.slice(0, index).flatMap(({ cells }) => cells)
+  const titles = [sheet, ...rows.slice(0, index).flatMap(({ cells }) => cells)]
   return {
     headings,
     line: row.line,
     skip: index + 1,
     isUnsure: false,
     saysTaxIncluded: titles.some(saysTaxIncluded),
+    otherPrices: titles.find(namesOtherPrices),
   }
 }
 

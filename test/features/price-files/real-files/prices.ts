@@ -163,6 +163,29 @@ export const PRICES: RealFile[] = [
     items: table('code description price', ['OP-1', 'Primer 4L', 84], ['OP-2', 'Primer 10L', 178.5]),
   },
   {
+    file: 'trade-price-list-title.csv',
+    questions: ['columns'],
+    choices: { columns: { code: 0, description: 1, price: 2 } },
+    items: table(
+      'code description price',
+      ['TP-1', 'Tile white 300x300', 18],
+      ['TP-2', 'Tile black 300x300', 19.5],
+    ),
+  },
+  {
+    file: 'prices-in-usd-title.csv',
+    questions: ['columns'],
+    choices: { columns: { code: 0, description: 1, price: 2 } },
+    items: table('code description price', ['PI-1', 'Chain block 1t', 210]),
+  },
+  {
+    file: 'mostly-whole-thousands.csv',
+    questions: ['decimal'],
+    choices: { decimal: 'point' },
+    items: table('code name price', ['MW-1', 'Spa bath', 2450], ['MW-2', 'Spa pump', 1180]),
+    problems: [4],
+  },
+  {
     file: 'price-plus-gst.csv',
     items: table(
       'code name unit price',

@@ -26,6 +26,16 @@ export const ROWS: RealFile[] = [
     problems: [5, 6, 7, 9],
   },
   {
+    file: 'cost-table-below.csv',
+    items: table('code name price', ['CT-1', 'Kettle', 49], ['CT-2', 'Toaster', 59]),
+    problems: [5, 6, 7],
+  },
+  {
+    file: 'quote-closed-rows-later.csv',
+    items: table('code name unit price', ['QC-3', 'Line', 'm', 3.3]),
+    problems: [2],
+  },
+  {
     file: 'sums-in-the-code-column.csv',
     items: table(
       'code description price',
