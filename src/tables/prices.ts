@@ -31,8 +31,8 @@ const SHOWN = /^[\s.,'’\d]*\d[\s.,'’]*(e-\d+)?$/i
 const OTHER_CURRENCY = /[€£¥₹]|US\$|\b(USD|EUR|GBP|JPY|CNY|CAD|SGD|HKD|INR)\b/i
 const NOT_GIVEN = /^([-–—]|\$\s*-|n\/?a|tb[acd]|p\.?o\.?a\.?|call|on application)$/i
 const NEGATIVE = /^\(|^[-−–]|[-−]$/
-/** What a spreadsheet shows of a number in scientific notation with two decimals: the other digits are lost. */
-const ROUNDED = /^\d\.\d\dE[+-]\d\d$/i
+/** What a spreadsheet shows of a number in scientific notation: the other digits are lost. */
+const ROUNDED = /^\d(\.\d\d?)?E[+-]\d\d$/i
 const SCIENTIFIC = /^\d{1,12}(\.\d{1,20})?E[+-]?\d{1,2}$/i
 const SPREADSHEET_ERROR = /^(#(N\/A|NAME\?|DIV\/0!|GETTING_DATA|[A-Z]{3,8}!)|#{3,}$|Err:\d{3}$)/
 

@@ -25,7 +25,7 @@ const HEADINGS: Record<Exclude<Field, 'price'>, string> = {
   name: `name itemname productname title producttitle product itemdescription shortdescription shortdesc description1
     item model`,
   description: `description productdescription itemdesc productdesc longdescription longdesc fulldescription desc details
-    description2 extendeddescription specification salesdescription stockdescription`,
+    description2 extendeddescription specification salesdescription stockdescription materialdescription`,
   unit: `unit uom unitofmeasure unitmeasure units measure sellunit sellunitmeasure sellinguom selluom salesunit salesuom priceunit
     priceuom per um uoi unitofissue packunit stockunit`,
   category: `category categoryname group productgroup itemgroup range productrange department dept class type family
@@ -59,8 +59,23 @@ const OTHER_PRICE =
 /** Whether a heading names a price that customers may pay, even if it is not known which. */
 const mayBePrice = (heading: string) => {
   const words = wordsOf(heading)
-  return (/price|\brrp\b|\bsrp\b|\bmsrp\b/.test(words) || isPrice(heading)) && !OTHER_PRICE.test(words)
+  const isNamed = /price|\brrp\b|\bsrp\b|\bmsrp\b/.test(words) || SOON.test(words) || isPrice(heading)
+  return isNamed && !OTHER_PRICE.test(words)
 }
+
+/** A second column of prices, for another time: `New Retail`, `List from 1 July`. */
+const SOON =
+  /^(?=.*\b(sell|retail|list)\b).*\b(new|current|now|future|next|from|effective|valid|20\d\d|jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)\b/
+
+/** The columns that say for how many units the price is, as those of SAP do. */
+export const amountColumns = (headings: readonly string[]): number[] =>
+  headings.flatMap((heading, index) =>
+    /^(per|price(unit|per|qty|quantity|base)|pricing(unit|qty|quantity)|per(qty|quantity))$/.test(
+      normalize(heading),
+    )
+      ? [index]
+      : [],
+  )
 
 /** Whether a heading names the price of one unit. */
 function isPrice(heading: string): boolean {

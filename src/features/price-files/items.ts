@@ -1,6 +1,6 @@
 import { createPriceReader, type Decimal, isSpreadsheetError, shorten } from '../../tables/prices.ts'
 import type { Row } from '../../tables/table.ts'
-import { type Columns, FIELDS, namesOtherColumns } from './columns.ts'
+import { amountColumns, type Columns, FIELDS, namesOtherColumns } from './columns.ts'
 import { ITEM_LIMITS, type Item } from './contract.ts'
 
 /** A rejected row. */
@@ -40,6 +40,7 @@ export interface ItemReader {
 export function createItemReader(options: ItemReaderOptions): ItemReader {
   const { headings, columns, delimiter, decimal, gst } = options
   const prices = createPriceReader(decimal)
+  const amounts = amountColumns(headings)
   const mapped = FIELDS.flatMap((field) => {
     const column = columns[field]
     return column === undefined ? [] : [{ field, column }]
@@ -110,9 +111,13 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
       if (reason) return problem(reason)
       item[field] = cell
     }
-    return item.code === '' ? problem('the code is missing.') : item
+    if (item.code === '') return problem('the code is missing.')
+    const amount = amounts.map((column) => cells[column]?.trim() ?? '').find(isSeveral)
+    return amount === undefined ? item : problem(`the price is for ${amount} units, not for one.`)
   }
 }
+
+const isSeveral = (amount: string) => /^[\d,.]+$/.test(amount) && Number(amount.replace(/,/g, '')) !== 1
 
 const REPEATED = 'this row repeats the headings.'
 

@@ -39,12 +39,20 @@ describe('a price', () => {
     })
   })
 
-  test.each(['USD 12.50', '€12.50', '12.50 EUR', 'US$5', '1,23,4', '12.50/m', '1.2.3', '15%', '1.10E+02'])(
-    'of %s is a problem',
-    async (cell) => {
-      expect(await read(fileOf('1.50', cell))).toMatchObject({ invalidRows: 1, items: [{ price: 1.5 }] })
-    },
-  )
+  test.each([
+    'USD 12.50',
+    '€12.50',
+    '12.50 EUR',
+    'US$5',
+    '1,23,4',
+    '12.50/m',
+    '1.2.3',
+    '15%',
+    '1.10E+02',
+    '1E+03',
+  ])('of %s is a problem', async (cell) => {
+    expect(await read(fileOf('1.50', cell))).toMatchObject({ invalidRows: 1, items: [{ price: 1.5 }] })
+  })
 })
 
 describe('the decimal sign of prices is decided by the whole column:', () => {

@@ -86,6 +86,12 @@ export const ACCOUNTING: RealFile[] = [
     ),
   },
   {
+    // Two of the prices are for 100 and for 1,000 units.
+    file: 'sap-price-unit.txt',
+    items: table('code description unit price', ['000010004712', 'BOLT M12X100', 'EA', 3.15]),
+    problems: [2, 4],
+  },
+  {
     file: 'pipe-separated-nightly.txt',
     items: table(
       'code name unit category price',

@@ -186,6 +186,12 @@ export const PRICES: RealFile[] = [
     problems: [4],
   },
   {
+    file: 'new-retail-beside-retail.csv',
+    questions: ['columns'],
+    choices: { columns: { code: 0, description: 1, price: 3 } },
+    items: table('code description price', ['NR-1', 'Paint white 10L', 199]),
+  },
+  {
     file: 'price-plus-gst.csv',
     items: table(
       'code name unit price',
