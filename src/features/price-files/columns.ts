@@ -35,7 +35,8 @@ const HEADINGS_OF = Object.fromEntries(
   Object.entries(HEADINGS).map(([field, names]) => [field, names.split(/\s+/)]),
 ) as Record<keyof typeof HEADINGS, string[]>
 
-const normalize = (heading: string) => heading.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+/** A heading in lower case, without spaces and punctuation. */
+export const normalize = (heading: string) => heading.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
 /** A heading in lower case, its words separated by single spaces: `Unit Price (ex-GST)` is `unit price ex gst`. */
 const wordsOf = (heading: string) =>
@@ -66,16 +67,6 @@ const mayBePrice = (heading: string) => {
 /** A second column of prices, for another time: `New Retail`, `List from 1 July`. */
 const SOON =
   /^(?=.*\b(sell|retail|list)\b).*\b(new|current|now|future|next|from|effective|valid|20\d\d|jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)\b/
-
-/** The columns that say for how many units the price is, as those of SAP do. */
-export const amountColumns = (headings: readonly string[]): number[] =>
-  headings.flatMap((heading, index) =>
-    /^(per|price(unit|per|qty|quantity|base)|pricing(unit|qty|quantity)|per(qty|quantity))$/.test(
-      normalize(heading),
-    )
-      ? [index]
-      : [],
-  )
 
 /** Whether a heading names the price of one unit. */
 function isPrice(heading: string): boolean {

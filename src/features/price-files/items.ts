@@ -1,7 +1,8 @@
 import { createPriceReader, type Decimal, isSpreadsheetError, shorten } from '../../tables/prices.ts'
 import type { Row } from '../../tables/table.ts'
-import { amountColumns, type Columns, FIELDS, namesOtherColumns } from './columns.ts'
+import { type Columns, FIELDS, namesOtherColumns } from './columns.ts'
 import { ITEM_LIMITS, type Item } from './contract.ts'
+import { createPriceNotes } from './price-notes.ts'
 
 /** A rejected row. */
 export interface Problem {
@@ -40,39 +41,12 @@ export interface ItemReader {
 export function createItemReader(options: ItemReaderOptions): ItemReader {
   const { headings, columns, delimiter, decimal, gst } = options
   const prices = createPriceReader(decimal)
-  const amounts = amountColumns(headings)
+  const noteProblem = createPriceNotes(headings)
+  const unclosedQuote = createQuoteCheck(options)
   const mapped = FIELDS.flatMap((field) => {
     const column = columns[field]
     return column === undefined ? [] : [{ field, column }]
   })
-
-  const isPrice = (cell = '') => typeof createPriceReader(decimal ?? 'point').read(textOf(cell)) === 'number'
-
-  /** Whether a line of a cell has a code and a price where the file has them. */
-  function isItem(line: string): boolean {
-    const cells = line.split(delimiter ?? ',')
-    return textOf(cells[columns.code ?? -1]) !== '' && isPrice(cells[columns.price ?? -1])
-  }
-
-  /**
-   * Detects an unclosed quote, which merges several rows into one cell: the row is complete if only the first line of
-   * that cell is used. Without this check, the merged rows would be lost and the first item would get the last row's
-   * price.
-   */
-  function unclosedQuote(cells: string[]): string | undefined {
-    // Runs for every cell: avoid allocations for cells without a line break.
-    for (let index = 0; index < cells.length; index++) {
-      const cell = cells[index] ?? ''
-      if (!cell.includes('\n') && !cell.includes('\r')) continue
-      const lines = cell.split(/\r\n|\n|\r/)
-      const row = [...cells.slice(0, index), ...(lines[0] ?? '').split(delimiter ?? ',')]
-      const price = row[columns.price ?? -1]?.trim() ?? ''
-      const isRow = row.length === headings.length || cells.length < headings.length
-      if ((isRow && isPrice(price)) || lines.slice(1).some(isItem))
-        return `a quote is not closed: one cell contains ${lines.length} lines that look like rows.`
-    }
-    return undefined
-  }
 
   /** The line of headings that name other columns; 0 if there is none. */
   let otherHeadings = 0
@@ -112,12 +86,43 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
       item[field] = cell
     }
     if (item.code === '') return problem('the code is missing.')
-    const amount = amounts.map((column) => cells[column]?.trim() ?? '').find(isSeveral)
-    return amount === undefined ? item : problem(`the price is for ${amount} units, not for one.`)
+    const reason = noteProblem(cells)
+    return reason ? problem(reason) : item
   }
 }
 
-const isSeveral = (amount: string) => /^[\d,.]+$/.test(amount) && Number(amount.replace(/,/g, '')) !== 1
+/** Creates a check for rows that seem to include others. */
+function createQuoteCheck({ headings, columns, delimiter, decimal }: ItemReaderOptions) {
+  const isPrice = (cell = '') => typeof createPriceReader(decimal ?? 'point').read(textOf(cell)) === 'number'
+
+  /** Whether a line of a cell has a code and a price where the file has them. */
+  function isItem(line: string): boolean {
+    const cells = line.split(delimiter ?? ',')
+    return textOf(cells[columns.code ?? -1]) !== '' && isPrice(cells[columns.price ?? -1])
+  }
+
+  /**
+   * Detects an unclosed quote, which merges several rows into one cell: the row is complete if only the first line of
+   * that cell is used. Without this check, the merged rows would be lost and the first item would get the last row's
+   * price.
+   */
+  function unclosedQuote(cells: string[]): string | undefined {
+    // Runs for every cell: avoid allocations for cells without a line break.
+    for (let index = 0; index < cells.length; index++) {
+      const cell = cells[index] ?? ''
+      if (!cell.includes('\n') && !cell.includes('\r')) continue
+      const lines = cell.split(/\r\n|\n|\r/)
+      const row = [...cells.slice(0, index), ...(lines[0] ?? '').split(delimiter ?? ',')]
+      const price = row[columns.price ?? -1]?.trim() ?? ''
+      const isRow = row.length === headings.length || cells.length < headings.length
+      if ((isRow && isPrice(price)) || lines.slice(1).some(isItem))
+        return `a quote is not closed: one cell contains ${lines.length} lines that look like rows.`
+    }
+    return undefined
+  }
+
+  return unclosedQuote
+}
 
 const REPEATED = 'this row repeats the headings.'
 

@@ -192,6 +192,16 @@ export const PRICES: RealFile[] = [
     items: table('code description price', ['NR-1', 'Paint white 10L', 199]),
   },
   {
+    file: 'currency-column.csv',
+    items: table(
+      'code description price',
+      ['CU-1', 'Crane hook', 410],
+      ['CU-3', 'Sling 2m', 61.5],
+      ['CU-4', 'Sling 4m', 95],
+    ),
+    problems: [3, 6, 7],
+  },
+  {
     file: 'price-plus-gst.csv',
     items: table(
       'code name unit price',
