@@ -74,6 +74,10 @@ export async function openPriceFile(path: string, choices: Choices = {}): Promis
     first.push(...next.value)
     if (first.length >= SEARCHED_ROWS) break
   }
+  const next = table.sheets[table.sheets.indexOf(table.sheet ?? '') + 1]
+  // A blank sheet or a cover: the list is on the next one.
+  if (first.length < 2 && choices.sheet === undefined && next !== undefined)
+    return openPriceFile(path, { ...choices, sheet: next })
   const searched = first.slice(0, SEARCHED_ROWS)
   const place = findHeadings(searched, choices.headingsLine, table.sheet)
   const items = searched.slice(place.skip).map(({ cells }) => cells)

@@ -99,6 +99,26 @@ describe('an XLSX workbook', () => {
     await expect(codeOf('Third')).rejects.toThrow('has no sheet "Third"; its sheets are "First", "Second"')
   })
 
+  test('is read from the first visible sheet with several rows', async () => {
+    const list = { name: 'List', rows: [HEADINGS, ['A', 'x', 'm', 11]] }
+    for (const rows of [[], [['Summit Supplies']]])
+      expect(
+        await read(workbook([{ name: 'Sheet1', rows }, { name: 'Old', hidden: true, rows: [] }, list])),
+      ).toMatchObject({
+        sheet: 'List',
+        items: [{ code: 'A' }],
+        remarks: ['Only the sheet "List" is sent, not "Sheet1".'],
+      })
+    await expect(
+      read(
+        workbook([
+          { name: 'One', rows: [] },
+          { name: 'Two', rows: [] },
+        ]),
+      ),
+    ).rejects.toThrow(/no rows/)
+  })
+
   test('with several sheets has a remark on those that are not sent, whose names are titles too', async () => {
     const sheets = (name: string) => [
       { name, rows: [HEADINGS, ['A', 'x', 'm', 11]] },
