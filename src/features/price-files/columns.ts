@@ -120,10 +120,12 @@ export const namesOtherPrices = (title: string): boolean =>
 export const isExplicit = (heading: string): boolean =>
   /rrp|srp|retail|sell|list|aud|nzd/.test(wordsOf(heading))
 
-/** Whether a column says row by row that the price includes tax, as MYOB's `Sell Price Inclusive` does with an X. */
-export const isTaxFlag = (heading: string, cells: readonly string[]): boolean =>
-  /\b(price|gst|tax) (inc|incl|inclusive|included)$/.test(taxWordsOf(heading)) &&
-  cells.some((cell) => /^(x|y|yes|t|true|inc|incl|inclusive)$/i.test(cell.trim()))
+/** Whether a column says row by row if the price includes tax, as MYOB's `Sell Price Inclusive` does with an X. */
+export const isTaxColumn = (heading: string): boolean =>
+  /\b(price|gst|tax) (inc|incl|inclusive|included)$/.test(taxWordsOf(heading))
+
+/** Whether a cell of such a column says so. */
+export const isTaxMark = (cell: string): boolean => /^(x|y|yes|t|true|inc|incl|inclusive)$/i.test(cell.trim())
 
 /**
  * Whether a row below the headings is headings too, and names another column as the code or the price: the rows below it

@@ -9,7 +9,8 @@ import {
   guessColumns,
   isExplicit,
   isNumber,
-  isTaxFlag,
+  isTaxColumn,
+  isTaxMark,
   mayIncludeTax,
   namesOtherPrices,
   REQUIRED,
@@ -166,12 +167,7 @@ function signOfTax(
   if (saysTaxExcluded(heading)) return undefined
   if (isInTitle) return 'A row above the headings says'
   const flag = headings.find(
-    (name, at) =>
-      at !== price &&
-      isTaxFlag(
-        name,
-        items.map((cells) => cells[at] ?? ''),
-      ),
+    (name, at) => at !== price && isTaxColumn(name) && items.some((cells) => isTaxMark(cells[at] ?? '')),
   )
   return flag === undefined ? undefined : `The column "${flag}" says`
 }

@@ -1,12 +1,12 @@
 import { shorten } from '../../tables/prices.ts'
-import { normalize } from './columns.ts'
+import { isTaxColumn, isTaxMark, normalize } from './columns.ts'
 
 const AMOUNT = /^(per|price(unit|per|qty|quantity|base)|pricing(unit|qty|quantity)|per(qty|quantity))$/
 const CURRENCY = /^(price|sell|sales)?(currency|curr|ccy)(code)?$/
 
 /**
  * Creates a check of what other columns say about the price of a row: for how many units it is, as those of SAP do, and in
- * which currency. The first currency is that of the file.
+ * which currency, and if it includes tax. The currency and the tax of the first row are those of the file.
  */
 export function createPriceNotes(
   headings: readonly string[],
@@ -14,7 +14,9 @@ export function createPriceNotes(
   const columnsOf = (known: RegExp) =>
     headings.flatMap((heading, index) => (known.test(normalize(heading)) ? [index] : []))
   const [amounts, currencies] = [columnsOf(AMOUNT), columnsOf(CURRENCY)]
+  const taxColumn = headings.findIndex(isTaxColumn)
   let first = ''
+  let isTaxIncluded: boolean | undefined
 
   return (cells) => {
     const amount = amounts.map((column) => cells[column]?.trim() ?? '').find(isSeveral)
@@ -26,7 +28,12 @@ export function createPriceNotes(
       first ||= currency
       if (currency !== first) return `the price is in another currency than an earlier one (${first}).`
     }
-    return undefined
+    if (taxColumn < 0) return undefined
+    const hasTax = isTaxMark(cells[taxColumn] ?? '')
+    isTaxIncluded ??= hasTax
+    return hasTax === isTaxIncluded
+      ? undefined
+      : `the column "${headings[taxColumn]}" differs from the first row, so the GST in this price is not known.`
   }
 }
 

@@ -20,6 +20,7 @@ export const ACCOUNTING: RealFile[] = [
       ['200-01', 'Ladder 1.8m', 'Each', 180],
       ['200-02', 'Ladder 2.4m', 'Each', 220],
     ),
+    problems: [4],
   },
   {
     file: 'myob-exo-stock.csv',
