@@ -1,4 +1,4 @@
-import { format, getFormatInfo, round } from 'numfmt'
+import { format, getFormatInfo } from 'numfmt'
 import { attribute, type XmlEvents } from './xml.ts'
 
 /** Formats that a file refers to without defining them (ECMA-376 part 1, section 18.8.30). */
@@ -48,8 +48,8 @@ const FORMAT_OPTIONS = { locale: 'en-AU', fillChar: '', skipChar: '', nbsp: fals
 export interface NumberCell {
   /** As the spreadsheet shows it, in full where the column would be too narrow. */
   text: string
-  /** The number as it is shown; undefined for a date, and NaN if the format changes the value, such as a percentage. */
-  number?: number
+  /** The number as it is shown; NaN if something else is shown, such as a date or a percentage. */
+  number: number
 }
 
 export interface CellFormats {
@@ -90,22 +90,42 @@ export function createCellFormats(date1904: boolean): CellFormats {
   }
 }
 
+/** Formats without a text of their own that do not change the value: it is shown with all its digits. */
+const IN_FULL = /^(\[\$-[^\]]*\])?(general|@|[0#?.,]*E[+-]0+|)$/i
+
 /** Shows numbers with one format. */
 function formatter(pattern: string, date1904: boolean): (value: number) => NumberCell {
   const info = infoOf(pattern)
-  if (!info || ['general', 'scientific', 'text'].includes(info.type)) {
+  if (!info || IN_FULL.test(pattern)) {
     return (value) => {
       const text = inFull(value)
       return { text, number: Number(text) }
     }
   }
-  if (info.isDate || ['date', 'time', 'datetime', 'duration'].includes(info.type))
-    return (value) => ({ text: format(pattern, date1904 ? value + DAYS_TO_1904 : value, FORMAT_OPTIONS) })
-  const isPlain = info.scale === 1 && !info.isPercent && info.type !== 'fraction'
-  return (value) => {
-    const text = format(pattern, value, FORMAT_OPTIONS).trim()
-    return { text, number: isPlain ? round(exact(value), info.maxDecimals) : Number.NaN }
+  if (info.isDate || ['date', 'time', 'datetime', 'duration'].includes(info.type)) {
+    return (value) => {
+      const text = format(pattern, date1904 ? value + DAYS_TO_1904 : value, FORMAT_OPTIONS)
+      return { text, number: Number.NaN }
+    }
   }
+  return (value) => {
+    try {
+      const text = format(pattern, value, FORMAT_OPTIONS).trim()
+      return { text, number: numberIn(text, value) }
+    } catch {
+      return { text: inFull(value), number: Number.NaN }
+    }
+  }
+}
+
+/** The number that a text shows, if it is the value rounded; NaN otherwise, as with percentages and thousands. */
+function numberIn(text: string, value: number): number {
+  const [, whole = '', decimals = ''] = /^\D*?((?:\d[\d,\s'’]*)?)(?:\.(\d*))?\D*$/.exec(text) ?? []
+  if (whole + decimals === '') return Number.NaN
+  const shown = Number(`${whole.replace(/\D/g, '')}.${decimals}`)
+  // The sign may be shown as brackets, or only by a colour.
+  const isRounded = Math.abs(shown - Math.abs(exact(value))) <= 0.5001 * 10 ** -decimals.length
+  return isRounded ? Math.sign(value) * shown : Number.NaN
 }
 
 function infoOf(pattern: string) {

@@ -6,12 +6,19 @@ export type Decimal = (typeof DECIMALS)[number]
 export interface PriceReader {
   /**
    * Reads a price in dollars. `shown`: the number of a spreadsheet cell, whose decimal sign is known; NaN if it is
-   * shown as something else. Returns the problem
-   * if there is no valid price.
+   * shown as something else. Returns the problem if there is no valid price, or if an earlier one is in the dollars of
+   * another country.
    */
   read(cell: string, shown?: number): number | string
   /** How many prices have a decimal point, a decimal comma, and a sign that could separate decimals or thousands. */
-  readonly found: { point: number; comma: number; ambiguous: number; example: string }
+  readonly found: {
+    point: number
+    comma: number
+    ambiguous: number
+    /** How many of the ambiguous ones have a comma. */
+    withComma: number
+    example: string
+  }
 }
 
 /** The highest price that is accepted, in dollars. */
@@ -19,13 +26,19 @@ export const MAX_PRICE = 1e9
 
 const USUAL = /^\d{1,9}(\.\d{1,2})?$/
 const CURRENCY = /^(?:(?:AU|NZ|A)?\$|AUD\s?\$?|NZD\s?\$?)?\s*([^$]*?)\s*(?:AUD|NZD|\$)?$/i
+/** An amount without its currency, as a spreadsheet shows it: other words may say that it is for 100 units. */
+const SHOWN = /^[\s.,'’\d]*\d[\s.,'’]*(e-\d+)?$/i
 const OTHER_CURRENCY = /[€£¥₹]|US\$|\b(USD|EUR|GBP|JPY|CNY|CAD|SGD|HKD|INR)\b/i
 const NOT_GIVEN = /^([-–—]|\$\s*-|n\/?a|tb[acd]|p\.?o\.?a\.?|call|on application)$/i
 const NEGATIVE = /^\(|^[-−–]|[-−]$/
-/** What a spreadsheet shows of a number in scientific notation with two decimals: the other digits are lost. */
-const ROUNDED = /^\d\.\d\dE[+-]\d\d$/i
+/** What a spreadsheet shows of a number in scientific notation: the other digits are lost. */
+const ROUNDED = /^\d(\.\d\d?)?E[+-]\d\d$/i
 const SCIENTIFIC = /^\d{1,12}(\.\d{1,20})?E[+-]?\d{1,2}$/i
-const SPREADSHEET_ERROR = /^#(N\/A|REF!|VALUE!|DIV\/0!|NAME\?|NULL!|NUM!|SPILL!|CALC!)/
+const SPREADSHEET_ERROR = /^(#(N\/A|NAME\?|DIV\/0!|GETTING_DATA|[A-Z]{3,8}!)|#{3,}$|Err:\d{3}$)/
+
+/** Whether a text names a currency other than the dollar of Australia or New Zealand. */
+export const namesOtherCurrency = (text: string): boolean =>
+  OTHER_CURRENCY.test(text) || /\b(US|American) dollars?\b|\beuros?\b/i.test(text)
 
 /** Whether a cell shows an error of a spreadsheet's formula, such as `#N/A`. */
 export const isSpreadsheetError = (cell: string): boolean => SPREADSHEET_ERROR.test(cell)
@@ -35,7 +48,8 @@ export const isSpreadsheetError = (cell: string): boolean => SPREADSHEET_ERROR.t
  * problem and counts as ambiguous; the rest of the column may tell which it is.
  */
 export function createPriceReader(decimal?: Decimal): PriceReader {
-  const found = { point: 0, comma: 0, ambiguous: 0, example: '' }
+  const found = { point: 0, comma: 0, ambiguous: 0, withComma: 0, example: '' }
+  let country: ReturnType<typeof countryOf>
   return {
     found,
     read(cell, shown) {
@@ -46,13 +60,21 @@ export function createPriceReader(decimal?: Decimal): PriceReader {
       }
       const problem = problemOf(cell)
       if (problem) return problem
-      if (Number.isNaN(shown)) return `the price "${shorten(cell)}" is not shown as an amount of dollars.`
-      if (shown !== undefined) return shown < 0 ? 'the price is negative.' : inRange(shown)
       const digits = CURRENCY.exec(cell)?.[1] ?? cell
+      const own = countryOf(cell)
+      country ??= own
+      if (own && own !== country)
+        return `the price "${shorten(cell)}" is in another currency than an earlier one (${country}).`
+      if (shown !== undefined) {
+        if (Number.isNaN(shown) || !SHOWN.test(digits))
+          return `the price "${shorten(cell)}" is not shown as an amount of dollars.`
+        return shown < 0 ? 'the price is negative.' : inRange(shown)
+      }
       if (SCIENTIFIC.test(digits)) return inRange(exact(Number(digits)))
       const sign = decimalOf(digits)
       if (sign === 'ambiguous' && !decimal) {
         found.ambiguous++
+        if (digits.includes(',')) found.withComma++
         found.example ||= cell
         return `the price "${shorten(cell)}" could be ${asNumber(digits, 'point')} or ${asNumber(digits, 'comma')}.`
       }
@@ -64,10 +86,19 @@ export function createPriceReader(decimal?: Decimal): PriceReader {
   }
 }
 
+/** Whose dollars a price names. */
+function countryOf(cell: string): 'AUD' | 'NZD' | undefined {
+  if (/^\d/.test(cell) && !/[a-z]/i.test(cell)) return undefined
+  if (/NZ(D|\$)/i.test(cell)) return 'NZD'
+  return /AUD|AU?\$/i.test(cell) ? 'AUD' : undefined
+}
+
 /** The decimal sign that all prices of the column have; undefined if that cannot be told. */
-export function decimalOfColumn({ point, comma }: PriceReader['found']): Decimal | undefined {
+export function decimalOfColumn({ point, comma, withComma }: PriceReader['found']): Decimal | undefined {
   if (point > 0 && comma > 0) return undefined
   if (point > 0) return 'point'
+  // In Australia and New Zealand, the few prices with a decimal comma are rather the mistakes.
+  if (withComma > comma) return undefined
   return comma > 0 ? 'comma' : undefined
 }
 

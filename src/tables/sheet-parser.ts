@@ -44,8 +44,10 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
     if (cellType === 's') return { text: decodeEscapes(strings[Number(raw)] ?? '') }
     if (cellType === 'b') return { text: raw === '1' ? 'TRUE' : 'FALSE' }
     const number = Number(raw)
-    if ((cellType === '' || cellType === 'n') && Number.isFinite(number))
+    if ((cellType === '' || cellType === 'n') && Number.isFinite(number) && raw.trim() !== '')
       return formats.show(number, cellStyle)
+    // A date that is written as text, or an error.
+    if (cellType === 'd' || cellType === 'e') return { text: raw, number: Number.NaN }
     return { text: decodeEscapes(raw) }
   }
 

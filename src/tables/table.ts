@@ -9,7 +9,7 @@ export interface Row {
   line: number
   /** Text as it is shown, not trimmed. */
   cells: string[]
-  /** The numbers in a spreadsheet's cells, rounded as they are shown; NaN for a percentage, undefined for other cells. */
+  /** The numbers in a spreadsheet's cells, rounded as they are shown; NaN for dates and percentages, undefined for text. */
   numbers?: (number | undefined)[]
 }
 

@@ -122,6 +122,8 @@ function lineBreaks(cells: string[]): number {
   let breaks = 0
   for (const cell of cells) {
     for (let index = cell.indexOf('\n'); index >= 0; index = cell.indexOf('\n', index + 1)) breaks++
+    // Old files for the Macintosh have CR alone.
+    if (cell.includes('\r')) breaks += cell.match(/\r(?!\n)/g)?.length ?? 0
   }
   return breaks
 }

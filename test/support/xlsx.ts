@@ -1,18 +1,28 @@
 import { strToU8, zipSync } from 'fflate'
 
-/** A cell: text, a number, or a number with a format; `formula` also as the program that wrote it computed it. */
+/**
+ * A cell: text, a number, or a number with a format (its pattern, or the number of a built-in one). `formula` has the
+ * value that a spreadsheet last computed; `rich` is text in several fonts; `date` is written as text (ISO 8601); `xml` is
+ * the element as it is.
+ */
 export type Cell =
   | string
   | number
   | null
-  | { value: number; format: string }
+  | { value: number; format: string | number }
+  | { formula: string; value: number | string; format?: string | number }
+  | { rich: string[] }
+  | { date: string }
   | { error: string }
   | { boolean: boolean }
+  | { xml: string }
 
 export interface Sheet {
   name: string
   rows: Cell[][]
   hidden?: boolean
+  /** Ranges such as `A1:D1`. */
+  merged?: string[]
 }
 
 export interface WorkbookOptions {
@@ -37,62 +47,98 @@ function columnName(index: number): string {
   return index < 26 ? letter : columnName(Math.floor(index / 26) - 1) + letter
 }
 
-/** An XLSX workbook (ECMA-376), written by hand: it shares no code with the reader. */
-export function workbook(sheets: Sheet[], options: WorkbookOptions = {}): Uint8Array {
+/** The shared strings and the formats of a workbook, which its cells refer to by number. */
+function createCells(texts: WorkbookOptions['texts']) {
   const strings = new Map<string, number>()
-  const formats = ['General']
-  const cellXml = (cell: Cell, reference: string): string => {
+  const formats: (string | number)[] = ['General']
+  const shared = (content: string) => {
+    if (!strings.has(content)) strings.set(content, strings.size)
+    return strings.get(content)
+  }
+  const styleOf = (format: string | number | undefined) => {
+    if (format === undefined) return ''
+    if (!formats.includes(format)) formats.push(format)
+    return ` s="${formats.indexOf(format)}"`
+  }
+  const text = (content: string, reference: string) =>
+    texts === 'inline'
+      ? `<c${reference} t="inlineStr"><is>${content}</is></c>`
+      : `<c${reference} t="s"><v>${shared(content)}</v></c>`
+  const run = (part: string) => `<t xml:space="preserve">${escapeXml(part)}</t>`
+
+  function xmlOf(cell: Cell, reference: string): string {
     if (cell === null) return ''
-    if (typeof cell === 'string' && options.texts === 'inline')
-      return `<c${reference} t="inlineStr"><is><t xml:space="preserve">${escapeXml(cell)}</t></is></c>`
-    if (typeof cell === 'string') {
-      if (!strings.has(cell)) strings.set(cell, strings.size)
-      return `<c${reference} t="s"><v>${strings.get(cell)}</v></c>`
-    }
+    if (typeof cell === 'string') return text(run(cell), reference)
     if (typeof cell === 'number') return `<c${reference}><v>${cell}</v></c>`
+    if ('xml' in cell) return cell.xml
+    if ('rich' in cell)
+      return text(cell.rich.map((part) => `<r><rPr><b/></rPr>${run(part)}</r>`).join(''), reference)
+    if ('date' in cell) return `<c${reference} t="d"><v>${cell.date}</v></c>`
     if ('error' in cell) return `<c${reference} t="e"><f>NOWHERE</f><v>${cell.error}</v></c>`
     if ('boolean' in cell) return `<c${reference} t="b"><v>${Number(cell.boolean)}</v></c>`
-    if (!formats.includes(cell.format)) formats.push(cell.format)
-    return `<c${reference} s="${formats.indexOf(cell.format)}"><v>${cell.value}</v></c>`
+    const formula = 'formula' in cell ? `<f>${escapeXml(cell.formula)}</f>` : ''
+    const type = typeof cell.value === 'string' ? ' t="str"' : ''
+    return `<c${reference}${styleOf(cell.format)}${type}>${formula}<v>${escapeXml(String(cell.value))}</v></c>`
   }
-  const rowXml = (cells: Cell[], row: number) => {
-    const place = (column: number) =>
-      options.withoutReferences ? '' : ` r="${columnName(column)}${row + 1}"`
-    const inside = cells.map((cell, column) => cellXml(cell, place(column))).join('')
-    return `<row${options.withoutReferences ? '' : ` r="${row + 1}"`}>${inside}</row>`
-  }
-  const sheetXml = ({ rows }: Sheet) =>
-    `${HEAD}<worksheet xmlns="${MAIN}"><sheetData>${rows.map(rowXml).join('')}</sheetData></worksheet>`
-  const parts: Record<string, string> = {}
-  for (const [index, sheet] of sheets.entries())
-    parts[`xl/worksheets/sheet${index + 1}.xml`] = sheetXml(sheet)
-  const list = sheets
-    .map(
-      ({ name, hidden }, index) =>
-        `<sheet name="${escapeXml(name)}" sheetId="${index + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${index + 1}"/>`,
-    )
-    .join('')
+
+  return { xmlOf, strings, formats }
+}
+
+/** The styles: each format as a cell style. */
+function stylesXml(formats: readonly (string | number)[]): string {
+  const custom = formats.map((code, index) =>
+    typeof code === 'string' ? `<numFmt numFmtId="${164 + index}" formatCode="${escapeXml(code)}"/>` : '',
+  )
+  const styles = formats.map(
+    (code, index) => `<xf numFmtId="${typeof code === 'string' ? 164 + index : code}" fontId="0"/>`,
+  )
+  return `${HEAD}<styleSheet xmlns="${MAIN}"><numFmts>${custom.join('')}</numFmts><cellStyleXfs><xf numFmtId="0"/></cellStyleXfs><cellXfs>${styles.join('')}</cellXfs></styleSheet>`
+}
+
+/** The list of sheets, and the parts that they are in. */
+function listXml(sheets: readonly Sheet[], date1904 = false): Record<string, string> {
+  const list = sheets.map(
+    ({ name, hidden }, index) =>
+      `<sheet name="${escapeXml(name)}" sheetId="${index + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${index + 1}"/>`,
+  )
   const relations = sheets.map(
     (_, index) =>
       `<Relationship Id="rId${index + 1}" Type="${RELATIONS}/worksheet" Target="worksheets/sheet${index + 1}.xml"/>`,
   )
-  const custom = formats.map(
-    (code, index) => `<numFmt numFmtId="${164 + index}" formatCode="${escapeXml(code)}"/>`,
-  )
-  const styles = formats.map((_, index) => `<xf numFmtId="${164 + index}" fontId="0"/>`)
-  const texts = [...strings.keys()].map((text) => `<si><t xml:space="preserve">${escapeXml(text)}</t></si>`)
-  return zipSync(
-    Object.fromEntries(
-      Object.entries({
-        '[Content_Types].xml': `${HEAD}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
-        'xl/workbook.xml': `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr${options.date1904 ? ' date1904="1"' : ''}/><sheets>${list}</sheets></workbook>`,
-        'xl/_rels/workbook.xml.rels': `${HEAD}<Relationships>${relations.join('')}</Relationships>`,
-        'xl/styles.xml': `${HEAD}<styleSheet xmlns="${MAIN}"><numFmts>${custom.join('')}</numFmts><cellStyleXfs><xf numFmtId="0"/></cellStyleXfs><cellXfs>${styles.join('')}</cellXfs></styleSheet>`,
-        'xl/sharedStrings.xml': `${HEAD}<sst xmlns="${MAIN}">${texts.join('')}</sst>`,
-        ...parts,
-        ...options.parts,
-      }).map(([path, part]) => [path, typeof part === 'string' ? strToU8(part) : part]),
-    ),
-    { level: 6 },
-  )
+  return {
+    'xl/workbook.xml': `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr${date1904 ? ' date1904="1"' : ''}/><sheets>${list.join('')}</sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': `${HEAD}<Relationships>${relations.join('')}</Relationships>`,
+  }
+}
+
+/** An XLSX workbook (ECMA-376), written by hand: it shares no code with the reader. */
+export function workbook(sheets: Sheet[], options: WorkbookOptions = {}): Uint8Array {
+  const { xmlOf, strings, formats } = createCells(options.texts)
+  const rowXml = (cells: Cell[], row: number) => {
+    const place = (column: number) =>
+      options.withoutReferences ? '' : ` r="${columnName(column)}${row + 1}"`
+    const inside = cells.map((cell, column) => xmlOf(cell, place(column))).join('')
+    return `<row${options.withoutReferences ? '' : ` r="${row + 1}"`}>${inside}</row>`
+  }
+  const parts: Record<string, string> = {}
+  for (const [index, { rows, merged = [] }] of sheets.entries()) {
+    const cells = merged.map((range) => `<mergeCell ref="${range}"/>`).join('')
+    const end = cells ? `<mergeCells>${cells}</mergeCells>` : ''
+    parts[`xl/worksheets/sheet${index + 1}.xml`] =
+      `${HEAD}<worksheet xmlns="${MAIN}"><sheetData>${rows.map(rowXml).join('')}</sheetData>${end}</worksheet>`
+  }
+  const texts = [...strings.keys()].map((content) => `<si>${content}</si>`)
+  const all = {
+    '[Content_Types].xml': `${HEAD}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
+    ...listXml(sheets, options.date1904),
+    'xl/styles.xml': stylesXml(formats),
+    'xl/sharedStrings.xml': `${HEAD}<sst xmlns="${MAIN}">${texts.join('')}</sst>`,
+    ...parts,
+    ...options.parts,
+  }
+  const bytes = Object.entries(all).map(([path, part]) => [
+    path,
+    typeof part === 'string' ? strToU8(part) : part,
+  ])
+  return zipSync(Object.fromEntries(bytes), { level: 6 })
 }

@@ -3,9 +3,10 @@ import { UnreadableFileError } from '../../tables/errors.ts'
 import { type Decimal, decimalOfColumn, type PriceReader, shorten } from '../../tables/prices.ts'
 import type { Row } from '../../tables/table.ts'
 import { type BatchWriter, createBatchWriter, removeItems } from './batches.ts'
+import { saysTaxExcluded, saysTaxIncluded } from './columns.ts'
 import type { Item } from './contract.ts'
 import { createItemReader, isProblem, type Problem, toProblem } from './items.ts'
-import { type Choices, type Layout, openPriceFile } from './layout.ts'
+import { type Choices, type Layout, openPriceFile, type Question, taxQuestion } from './layout.ts'
 import { createSeenCodes } from './seen-codes.ts'
 
 /** The result of a check. */
@@ -57,19 +58,34 @@ export async function checkPriceFile(path: string, options: CheckOptions = {}): 
   const chosen = options.choices?.decimal
   const first = await checkRows(path, options, chosen)
   const { ambiguous, example } = first.found
-  if (chosen || ambiguous === 0 || first.check.mappingErrors.length > 0) return first
+  if (first.check.mappingErrors.length > 0) return first
+  if (first.taxLine !== undefined)
+    return askAfterwards(first, options, 'gst', taxQuestion(`Line ${first.taxLine} says`))
+  if (chosen || ambiguous === 0) return first
   const decimal = decimalOfColumn(first.found)
   if (decimal) return checkRows(path, options, decimal)
-  if (options.itemsPath !== undefined) rmSync(options.itemsPath, { force: true })
   const question = `Prices such as "${example}" could be read in two ways: choose whether the point or the comma is the decimal sign.`
-  const check: Check = { ...first.check, ...NOTHING, questions: ['decimal'], mappingErrors: [question] }
-  return { check, problems: [] }
+  return askAfterwards(first, options, 'decimal', question)
+}
+
+/** A check that has found a question in the rows: nothing can be sent until it is answered. */
+function askAfterwards(
+  { check }: CheckedFile,
+  { itemsPath }: CheckOptions,
+  question: Question,
+  text: string,
+): CheckedFile {
+  if (itemsPath !== undefined) rmSync(itemsPath, { force: true })
+  return { check: { ...check, ...NOTHING, questions: [question], mappingErrors: [text] }, problems: [] }
 }
 
 const NOTHING = { validRows: 0, invalidRows: 0, repeatedRows: 0, preview: [] }
 
-/** A check, and what the decimal sign of its prices can be told from. */
-type Reading = CheckedFile & { found: PriceReader['found'] }
+/**
+ * A check, what the decimal sign of its prices can be told from, and the line of a note among the rows that says that
+ * prices include tax, unless that has been answered.
+ */
+type Reading = CheckedFile & { found: PriceReader['found']; taxLine: number | undefined }
 
 async function checkRows(path: string, options: CheckOptions, decimal?: Decimal): Promise<Reading> {
   const { choices = {}, itemsPath, codesPath, bytes } = options
@@ -81,21 +97,37 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
   const writer = isKnown && itemsPath !== undefined ? createBatchWriter(itemsPath) : undefined
   const collector = createCollector(writer, bytes)
   let count = 0
+  const isTaxKnown =
+    choices.gst !== undefined || saysTaxExcluded(layout.headings[layout.columns.price ?? -1] ?? '')
+  let taxLine: number | undefined
   try {
     for await (const batch of rows) {
       count += batch.length
-      if (isKnown) for (const row of batch) collector.add(row, reader.read(row))
+      if (!isKnown) continue
+      for (const row of batch) {
+        const item = reader.read(row)
+        collector.add(row, item)
+        if (!isTaxKnown && isProblem(item) && row.cells.some(isTaxNote)) taxLine ??= row.line
+      }
     }
     if (count === 0) throw new UnreadableFileError(1, 'the file has headings but no rows.')
     const { problems, remarks, ...counts } = await collector.end()
     if (codesPath !== undefined) collector.saveCodes(codesPath)
     const check = { ...layout, ...counts, decimal: decimal ?? null, gst, rows: count }
-    return { check: { ...check, remarks: [...layout.remarks, ...remarks] }, problems, found: reader.found }
+    return {
+      check: { ...check, remarks: [...layout.remarks, ...remarks] },
+      problems,
+      found: reader.found,
+      taxLine,
+    }
   } catch (error) {
     writer?.discard()
     throw error
   }
 }
+
+/** Whether a cell of a row that is no item says that prices include tax. A sum may include it all the same. */
+const isTaxNote = (cell: string) => saysTaxIncluded(cell) && !/\btotal/i.test(cell)
 
 /** Collects the items and problems of a file, and finds codes that occur more than once. */
 function createCollector(writer: BatchWriter | undefined, bytes: number | undefined) {

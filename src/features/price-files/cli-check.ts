@@ -203,6 +203,8 @@ async function applyMappings(file: string, choices: Choices, mappings: string[])
     const [, field = '', column = ''] = /^(\w+)=(.+)$/.exec(mapping) ?? []
     if (!FIELDS.includes(field as Field))
       throw new Error(`--map ${mapping}: unknown field; use one of ${FIELDS.join(', ')}.`)
+    if (headings.indexOf(column) !== headings.lastIndexOf(column))
+      throw new Error(`--map ${mapping}: several columns have this heading; use the number of the column.`)
     const index = headings.includes(column) ? headings.indexOf(column) : Number(column) - 1
     if (!(index >= 0 && index < headings.length))
       throw new Error(`--map ${mapping}: the file has no such column.`)

@@ -1,4 +1,4 @@
-import { createPriceReader } from '../../tables/prices.ts'
+import { createPriceReader, namesOtherCurrency } from '../../tables/prices.ts'
 
 /** The fields of an item that a column can be mapped to. */
 export const FIELDS = ['code', 'name', 'description', 'unit', 'category', 'price'] as const
@@ -25,8 +25,8 @@ const HEADINGS: Record<Exclude<Field, 'price'>, string> = {
   name: `name itemname productname title producttitle product itemdescription shortdescription shortdesc description1
     item model`,
   description: `description productdescription itemdesc productdesc longdescription longdesc fulldescription desc details
-    description2 extendeddescription specification`,
-  unit: `unit uom unitofmeasure unitmeasure units measure sellunit sellinguom selluom salesunit salesuom priceunit
+    description2 extendeddescription specification salesdescription stockdescription materialdescription`,
+  unit: `unit uom unitofmeasure unitmeasure units measure sellunit sellunitmeasure sellinguom selluom salesunit salesuom priceunit
     priceuom per um uoi unitofissue packunit stockunit`,
   category: `category categoryname group productgroup itemgroup range productrange department dept class type family
     productfamily producttype section productcategory itemcategory`,
@@ -35,7 +35,8 @@ const HEADINGS_OF = Object.fromEntries(
   Object.entries(HEADINGS).map(([field, names]) => [field, names.split(/\s+/)]),
 ) as Record<keyof typeof HEADINGS, string[]>
 
-const normalize = (heading: string) => heading.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+/** A heading in lower case, without spaces and punctuation. */
+export const normalize = (heading: string) => heading.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
 /** A heading in lower case, its words separated by single spaces: `Unit Price (ex-GST)` is `unit price ex gst`. */
 const wordsOf = (heading: string) =>
@@ -43,6 +44,7 @@ const wordsOf = (heading: string) =>
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}+]+/gu, ' ')
+    .replace(/\br r p\b/, 'rrp')
     .trim()
 
 /** Words that say nothing about which price it is. */
@@ -53,13 +55,18 @@ const PRICE =
   /^((sell|selling|sales?|retail|list|catalogue|rr|public)? ?price|rrp|rrp price|srp|msrp|rsp|sell|retail|list)$/
 /** Prices that are not for the customer, and columns about a price. */
 const OTHER_PRICE =
-  /\b(cost|buy|buying|purchase|trade|wholesale|dealer|distributor|reseller|net|nett|staff|member|amount|total|subtotal|rate|ext|extended|line|disc|discount|margin|markup|gp|code|group|date|effective|valid|from|until|type|level|uom|um|qty|quantity|currency|book|status|category|note|notes|change|increase|file|name|history|old|previous|last|prior|was)\b|\bprice (unit|per|list)$|\b(sell|sales?|selling|retail) (unit|item)$/
+  /\b(cost|buy|buying|purchases?|trade|wholesale|dealer|distributor|reseller|net|nett|staff|member|amount|total|subtotal|rate|ext|extended|line|disc|discount|margin|markup|gp|code|group|date|type|level|uom|um|qty|quantity|currency|book|status|category|note|notes|change|increase|file|name|history|old|previous|last|prior|was)\b|\bprice (unit|per|list)$|\b(sell|sales?|selling|retail) (unit|item)$|\bprice inclusive$/
 
 /** Whether a heading names a price that customers may pay, even if it is not known which. */
 const mayBePrice = (heading: string) => {
   const words = wordsOf(heading)
-  return (/price|\brrp\b|\bsrp\b|\bmsrp\b/.test(words) || isPrice(heading)) && !OTHER_PRICE.test(words)
+  const isNamed = /price|\brrp\b|\bsrp\b|\bmsrp\b/.test(words) || SOON.test(words) || isPrice(heading)
+  return isNamed && !OTHER_PRICE.test(words)
 }
+
+/** A second column of prices, for another time: `New Retail`, `List from 1 July`. */
+const SOON =
+  /^(?=.*\b(sell|retail|list)\b).*\b(new|current|now|future|next|from|effective|valid|20\d\d|jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)\b/
 
 /** Whether a heading names the price of one unit. */
 function isPrice(heading: string): boolean {
@@ -67,20 +74,72 @@ function isPrice(heading: string): boolean {
     .replace(/(\w)(price|rrp)/g, '$1 $2')
     .replace(/(price|rrp)(ex|inc)/g, '$1 $2')
     .replace(/\b(ex|exc|excl|inc|incl)(gst|tax)/g, '$1 $2')
-  return PRICE.test(words.replace(QUALIFIERS, ' ').replace(/\s+/g, ' ').trim())
+  return (
+    !namesOtherCurrency(heading) && PRICE.test(words.replace(QUALIFIERS, ' ').replace(/\s+/g, ' ').trim())
+  )
 }
 
-const INCLUDED = '(inc|incl|include|including|inclusive|includes|included)'
 const TAX = '(gst|tax|vat)'
+const MUCH = '( of)?( any| all| the)?( \\d+)?'
+const INCLUDED = new RegExp(
+  `\\b(inc|incl|included?|includes|including|inclusive)${MUCH} ${TAX}\\b|\\bwith${MUCH} gst\\b|\\b${TAX}( \\d+)?( is| are)? (inc|incl|inclusive|included)\\b`,
+)
+const NOT_INCLUDED = /\b(not|don t) (included?|including|inclusive)\b/
+const EXCLUDED = new RegExp(
+  `(\\b(exc?|excl|excludes?|excluded|excluding|exclusive|plus|without|no|not|before|less)|\\+)${MUCH} ?${TAX}\\b|\\b${TAX}( is)? (exc?|excl|excluded|exclusive|extra|free)\\b`,
+)
+
+/** The words of a text about tax: `G.S.T.` and `incGST` are `gst` and `inc gst`. */
+const taxWordsOf = (text: string) =>
+  wordsOf(text.replace(/\bG\.S\.T\b\.?/gi, 'GST')).replace(/\b(inc|incl|exc?|excl)(gst|tax)/g, '$1 $2')
 
 /** Whether a text says that prices include tax. */
 export function saysTaxIncluded(text: string): boolean {
-  const words = wordsOf(text).replace(/\b(inc|incl)(gst|tax)/g, '$1 $2')
-  return (
-    new RegExp(`\\b${INCLUDED}( of)?( any| all| the| 10)? ${TAX}\\b|\\b${TAX} (is )?${INCLUDED}\\b`).test(
-      words,
-    ) && !/\b(not|don t|do not|does not) (include|including|inclusive)/.test(words)
-  )
+  if (!/gst|g\.s\.t|tax|vat/i.test(text)) return false
+  const words = taxWordsOf(text)
+  return INCLUDED.test(words) && !NOT_INCLUDED.test(words)
+}
+
+/** Whether a text says that prices do not include tax. */
+export const saysTaxExcluded = (text: string): boolean => EXCLUDED.test(taxWordsOf(text))
+
+/** Whether the heading of a price leaves open if tax is included: `RRP inc`, `Price (GST)`. */
+export const mayIncludeTax = (heading: string): boolean =>
+  /\b(gst|tax|vat)\b|\b(inc|incl|including|inclusive)$/.test(taxWordsOf(heading)) && !saysTaxExcluded(heading)
+
+const TRADE = '(trade|wholesale|dealer|distributor|reseller|cost|buy|nett?)'
+const OTHER_PRICES = new RegExp(
+  `^${TRADE}$|\\b${TRADE} (prices?|pricing|pricelist|list)\\b|\\bprices?\\b.* (per (\\d+|hundred|thousand|dozen|box|pack|carton|pallet)|in cents)\\b`,
+)
+
+/** Whether a title says that prices are not those of one unit for customers in dollars. */
+export const namesOtherPrices = (title: string): boolean =>
+  namesOtherCurrency(title) || OTHER_PRICES.test(wordsOf(title))
+
+/** Whether the heading of a price says which price it is, whatever a title says. */
+export const isExplicit = (heading: string): boolean =>
+  /rrp|srp|retail|sell|list|aud|nzd/.test(wordsOf(heading))
+
+/** Whether a column says row by row if the price includes tax, as MYOB's `Sell Price Inclusive` does with an X. */
+export const isTaxColumn = (heading: string): boolean =>
+  /\b(price|gst|tax) (inc|incl|inclusive|included)$/.test(taxWordsOf(heading))
+
+/** Whether a cell of such a column says so. */
+export const isTaxMark = (cell: string): boolean => /^(x|y|yes|t|true|inc|incl|inclusive)$/i.test(cell.trim())
+
+/**
+ * Whether a row below the headings is headings too, and names another column as the code or the price: the rows below it
+ * would be misread.
+ */
+export function namesOtherColumns(
+  cells: readonly string[],
+  { headings, columns }: { headings: readonly string[]; columns: Columns },
+): boolean {
+  if (countFields(cells) < 2 || cells.some(isNumber)) return false
+  const isSame = (column = -1) => normalize(cells[column] ?? '') === normalize(headings[column] ?? '')
+  if (isSame(columns.code) && isSame(columns.price)) return false
+  const { code, price } = guessColumns(cells).columns
+  return code !== columns.code || price !== columns.price
 }
 
 /** How many fields a row of headings names. */

@@ -34,7 +34,7 @@ export function createImportTasks({ files, remembered, catalogueImports, source 
         const remarks: string[] = []
         if (!choices) {
           layoutId = remembered.layoutOf(checked.check)
-          choices = await remembered.find(job, layoutId)
+          choices = layoutId === null ? null : await remembered.find(job, layoutId)
           if (choices) {
             checked = await check(choices)
             remarks.push('The choices are those of your last file with the same headings.')

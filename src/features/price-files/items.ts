@@ -1,7 +1,8 @@
 import { createPriceReader, type Decimal, isSpreadsheetError, shorten } from '../../tables/prices.ts'
 import type { Row } from '../../tables/table.ts'
-import { type Columns, FIELDS } from './columns.ts'
+import { type Columns, FIELDS, namesOtherColumns } from './columns.ts'
 import { ITEM_LIMITS, type Item } from './contract.ts'
+import { createPriceNotes } from './price-notes.ts'
 
 /** A rejected row. */
 export interface Problem {
@@ -40,10 +41,65 @@ export interface ItemReader {
 export function createItemReader(options: ItemReaderOptions): ItemReader {
   const { headings, columns, delimiter, decimal, gst } = options
   const prices = createPriceReader(decimal)
+  const noteProblem = createPriceNotes(headings)
+  const unclosedQuote = createQuoteCheck(options)
   const mapped = FIELDS.flatMap((field) => {
     const column = columns[field]
     return column === undefined ? [] : [{ field, column }]
   })
+
+  /** The line of headings that name other columns; 0 if there is none. */
+  let otherHeadings = 0
+
+  return {
+    found: prices.found,
+    read(row) {
+      const result = readRow(row)
+      if (!isProblem(result)) {
+        if (otherHeadings === 0) return result
+        const reason = `the headings on line ${otherHeadings} name other columns than those of the file: put the rows below them into a file of their own.`
+        return toProblem(row.line, reason, row.cells)
+      }
+      if (result.reason === REPEATED) otherHeadings = 0
+      else if (namesOtherColumns(row.cells, options)) otherHeadings = row.line
+      return result
+    },
+  }
+
+  function readRow({ line, cells, numbers }: Row): Item | Problem {
+    const problem = (reason: string): Problem => toProblem(line, reason, cells)
+    const rowProblem = shapeProblem(cells, headings) ?? (delimiter ? unclosedQuote(cells) : undefined)
+    if (rowProblem) return problem(rowProblem)
+    const item: Item = { code: '', price: 0 }
+    for (const { field, column } of mapped) {
+      const cell = textOf(cells[column])
+      if (field === 'price') {
+        const price = prices.read(cell, numbers?.[column])
+        if (typeof price === 'string') return problem(price)
+        item.price = gst === 0 ? price : withoutTax(price, gst)
+        continue
+      }
+      if (cell === '') continue
+      if (field === 'code' && (numbers?.[column] ?? 0) >= MAX_NUMBER) return problem(shortened(cell))
+      const reason = textProblem(field, cell)
+      if (reason) return problem(reason)
+      item[field] = cell
+    }
+    if (item.code === '') return problem('the code is missing.')
+    const reason = noteProblem(cells)
+    return reason ? problem(reason) : item
+  }
+}
+
+/** Creates a check for rows that seem to include others. */
+function createQuoteCheck({ headings, columns, delimiter, decimal }: ItemReaderOptions) {
+  const isPrice = (cell = '') => typeof createPriceReader(decimal ?? 'point').read(textOf(cell)) === 'number'
+
+  /** Whether a line of a cell has a code and a price where the file has them. */
+  function isItem(line: string): boolean {
+    const cells = line.split(delimiter ?? ',')
+    return textOf(cells[columns.code ?? -1]) !== '' && isPrice(cells[columns.price ?? -1])
+  }
 
   /**
    * Detects an unclosed quote, which merges several rows into one cell: the row is complete if only the first line of
@@ -59,36 +115,16 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
       const row = [...cells.slice(0, index), ...(lines[0] ?? '').split(delimiter ?? ',')]
       const price = row[columns.price ?? -1]?.trim() ?? ''
       const isRow = row.length === headings.length || cells.length < headings.length
-      if (isRow && typeof createPriceReader(decimal ?? 'point').read(price) === 'number')
+      if ((isRow && isPrice(price)) || lines.slice(1).some(isItem))
         return `a quote is not closed: one cell contains ${lines.length} lines that look like rows.`
     }
     return undefined
   }
 
-  return {
-    found: prices.found,
-    read({ line, cells, numbers }) {
-      const problem = (reason: string): Problem => toProblem(line, reason, cells)
-      const rowProblem = shapeProblem(cells, headings) ?? (delimiter ? unclosedQuote(cells) : undefined)
-      if (rowProblem) return problem(rowProblem)
-      const item: Item = { code: '', price: 0 }
-      for (const { field, column } of mapped) {
-        const cell = textOf(cells[column])
-        if (field === 'price') {
-          const price = prices.read(cell, numbers?.[column])
-          if (typeof price === 'string') return problem(price)
-          item.price = gst === 0 ? price : withoutTax(price, gst)
-          continue
-        }
-        if (cell === '') continue
-        const reason = textProblem(field, cell)
-        if (reason) return problem(reason)
-        item[field] = cell
-      }
-      return item.code === '' ? problem('the code is missing.') : item
-    },
-  }
+  return unclosedQuote
 }
+
+const REPEATED = 'this row repeats the headings.'
 
 /** A problem with a row, for display. */
 export const toProblem = (line: number, reason: string, cells: readonly string[]): Problem => ({
@@ -116,26 +152,33 @@ function shapeProblem(cells: string[], headings: readonly string[]): string | un
     cells[0]?.trim() === headings[0] &&
     headings.every((heading, index) => (cells[index] ?? '').replace(/\s+/g, ' ').trim() === heading)
   )
-    return 'this row repeats the headings.'
+    return REPEATED
   return undefined
 }
 
 function textProblem(field: string, cell: string): string | undefined {
   const max = field === 'code' ? ITEM_LIMITS.code : ITEM_LIMITS.text
   if (cell.length > max) return `the ${field} has ${cell.length} characters; the maximum is ${max}.`
-  if (cell.startsWith('#') && isSpreadsheetError(cell))
+  if (isSpreadsheetError(cell))
     return `the ${field} is an error of a spreadsheet formula ("${shorten(cell)}").`
   if (field === 'code') return codeProblem(cell)
   if (UNPRINTABLE.test(cell)) return `the ${field} contains a line break or an invisible character.`
   return undefined
 }
 
+/** A spreadsheet keeps 15 digits of a number. */
+const MAX_NUMBER = 1e15
+const shortened = (code: string) =>
+  `the code "${code}" was shortened by a spreadsheet, so its last digits are lost. Format the column as text and export it again.`
+
+/** `Sub-total`, `TOTAL (inc GST)`, `GST 10%`. */
+const SUM =
+  /^((sub|grand|net)?[\s-]*totals?\s*:?(\s*\(?(ex|exc|excl|inc|incl|excluding|including|aud|nzd|gst|amount|value)\b.*)?|(plus |add |\+)?gst( \(?\d+ ?%\)?)?:?)$/i
+
 function codeProblem(code: string): string | undefined {
   if (/[\p{Cc}\p{Cf}]/u.test(code)) return 'the code contains a line break or an invisible character.'
-  if (/^\d(\.\d+)?E\+\d{1,3}$/i.test(code))
-    return `the code "${code}" was shortened by a spreadsheet, so its last digits are lost. Format the column as text and export it again.`
-  if (/^(sub|grand )?totals?:?$/i.test(code))
-    return `"${code}" looks like the sum of a list, not like an item.`
+  if (/^\d([.,]\d+)?E\+\d{1,3}$/i.test(code)) return shortened(code)
+  if (SUM.test(code)) return `"${code}" looks like the sum of a list, not like an item.`
   return undefined
 }
 

@@ -1,14 +1,20 @@
 import { UnreadableFileError } from '../../tables/errors.ts'
-import type { Decimal } from '../../tables/prices.ts'
-import { openTable, type Row } from '../../tables/table.ts'
+import { type Decimal, shorten } from '../../tables/prices.ts'
+import { openTable, type Row, type Table } from '../../tables/table.ts'
 import {
   type ColumnGuess,
   type Columns,
   countFields,
   FIELDS,
   guessColumns,
+  isExplicit,
   isNumber,
+  isTaxColumn,
+  isTaxMark,
+  mayIncludeTax,
+  namesOtherPrices,
   REQUIRED,
+  saysTaxExcluded,
   saysTaxIncluded,
 } from './columns.ts'
 
@@ -37,6 +43,8 @@ export interface Layout {
   sheet: string | null
   sheets: string[]
   columns: Columns
+  /** Whether a row above the headings says that prices include tax. */
+  saysTaxIncluded: boolean
   /** Whose answers are needed. */
   questions: Question[]
   /** User-facing sentences that ask the questions; empty if there are none. */
@@ -67,8 +75,12 @@ export async function openPriceFile(path: string, choices: Choices = {}): Promis
     first.push(...next.value)
     if (first.length >= SEARCHED_ROWS) break
   }
+  const next = table.sheets[table.sheets.indexOf(table.sheet ?? '') + 1]
+  // A blank sheet or a cover: the list is on the next one.
+  if (first.length < 2 && choices.sheet === undefined && next !== undefined)
+    return openPriceFile(path, { ...choices, sheet: next })
   const searched = first.slice(0, SEARCHED_ROWS)
-  const place = findHeadings(searched, choices.headingsLine)
+  const place = findHeadings(searched, choices.headingsLine, table.sheet)
   const items = searched.slice(place.skip).map(({ cells }) => cells)
   const guess = guessColumns(place.headings, items)
   const columns = choices.columns ?? guess.columns
@@ -79,8 +91,9 @@ export async function openPriceFile(path: string, choices: Choices = {}): Promis
       sheet: table.sheet ?? null,
       sheets: table.sheets,
       columns,
-      ...questionsOf(columns, choices, place, guess),
-      remarks: [...table.remarks, ...titleRemark(place)],
+      saysTaxIncluded: place.saysTaxIncluded,
+      ...questionsOf({ columns, choices, place, guess, items }),
+      remarks: [...table.remarks, ...sheetRemark(table), ...titleRemark(place)],
       sample: items.slice(0, SAMPLE_ROWS).map((cells) => cells.slice(0, 50).map((cell) => cell.slice(0, 60))),
     },
     delimiter: table.delimiter,
@@ -94,13 +107,30 @@ export async function openPriceFile(path: string, choices: Choices = {}): Promis
   }
 }
 
+/** Rows of other sheets must not be missed. */
+function sheetRemark({ sheet, sheets }: Pick<Table, 'sheet' | 'sheets'>): string[] {
+  const others = sheets.filter((name) => name !== sheet).map((name) => `"${name}"`)
+  if (others.length === 0) return []
+  return [
+    `Only the sheet "${sheet}" is sent, not ${others.slice(0, 5).join(', ')}${others.length > 5 ? ' and others' : ''}.`,
+  ]
+}
+
 function titleRemark({ line, skip }: Headings): string[] {
   if (skip <= 1) return []
   const above = skip === 2 ? '1 row above them is' : `${skip - 1} rows above them are`
   return [`The headings are on line ${line}; the ${above} not sent.`]
 }
 
-function questionsOf(columns: Columns, choices: Choices, place: Headings, guess: ColumnGuess) {
+interface Recognised {
+  columns: Columns
+  choices: Choices
+  place: Headings
+  guess: ColumnGuess
+  items: readonly string[][]
+}
+
+function questionsOf({ columns, choices, place, guess, items }: Recognised) {
   const questions: Question[] = []
   const mappingErrors: string[] = []
   const ask = (question: Question, texts: string[]) => {
@@ -113,14 +143,37 @@ function questionsOf(columns: Columns, choices: Choices, place: Headings, guess:
       'The first row looks like an item, not like headings. Enter the row of the headings, or 0 if the file has none.',
     ])
   ask('columns', choices.columns ? columnErrors(columns, place.headings) : guess.mappingErrors)
-  const heading = place.headings[columns.price ?? -1] ?? ''
-  const isTaxIncluded = saysTaxIncluded(heading) || (place.saysTaxIncluded && !/\bex/i.test(heading))
-  if (isTaxIncluded && columns.price !== undefined && choices.gst === undefined)
-    ask('gst', [
-      `${saysTaxIncluded(heading) ? `The heading "${heading}"` : 'A row above the headings'} says that prices include GST, but the platform expects prices before tax: choose whether to remove it.`,
+  const isExplicitPrice = isExplicit(place.headings[columns.price ?? -1] ?? '')
+  if (place.otherPrices && !isExplicitPrice && !choices.columns && guess.mappingErrors.length === 0)
+    ask('columns', [
+      `"${shorten(place.otherPrices, 60)}" above the headings may mean that the prices are not recommended retail prices of one unit in dollars: choose the price.`,
     ])
+  if (columns.price !== undefined && choices.gst === undefined) {
+    const sign = signOfTax(place, columns.price, items)
+    if (sign) ask('gst', [taxQuestion(sign)])
+  }
   return { questions, mappingErrors }
 }
+
+/** What says that prices include tax, as the start of a sentence. */
+function signOfTax(
+  { headings, saysTaxIncluded: isInTitle }: Headings,
+  price: number,
+  items: readonly string[][],
+) {
+  const heading = headings[price] ?? ''
+  if (saysTaxIncluded(heading)) return `The heading "${heading}" says`
+  if (mayIncludeTax(heading)) return `The heading "${heading}" may mean`
+  if (saysTaxExcluded(heading)) return undefined
+  if (isInTitle) return 'A row above the headings says'
+  const flag = headings.find(
+    (name, at) => at !== price && isTaxColumn(name) && items.some((cells) => isTaxMark(cells[at] ?? '')),
+  )
+  return flag === undefined ? undefined : `The column "${flag}" says`
+}
+
+export const taxQuestion = (whatSaysSo: string) =>
+  `${whatSaysSo} that prices include GST, but the platform expects prices before tax: choose whether to remove it.`
 
 /** The problems with chosen columns. */
 function columnErrors(columns: Columns, headings: readonly string[]): string[] {
@@ -144,6 +197,8 @@ interface Headings {
   isUnsure: boolean
   /** Whether a row above the headings says that prices include tax. */
   saysTaxIncluded: boolean
+  /** The title that says that the prices are others than those that the platform expects. */
+  otherPrices?: string | undefined
 }
 
 /** How many rows are searched for the headings. */
@@ -153,9 +208,9 @@ const MAX_HEADING_LENGTH = 200
 
 /**
  * Finds the headings among the first rows, which may begin with titles. `line`: the line of the headings, if the user
- * chose it; 0 means that the file has none. Throws `UnreadableFileError`.
+ * chose it; 0 means that the file has none. `sheet`: its name, which is a title too. Throws `UnreadableFileError`.
  */
-export function findHeadings(rows: readonly Row[], line?: number): Headings {
+export function findHeadings(rows: readonly Row[], line?: number, sheet = ''): Headings {
   const [first] = rows
   if (!first) throw new UnreadableFileError(1, 'the file has no rows.')
   if (line === 0) return withoutHeadings(rows)
@@ -177,13 +232,14 @@ export function findHeadings(rows: readonly Row[], line?: number): Headings {
     )
   if (headings.some((heading) => heading.length > MAX_HEADING_LENGTH))
     throw new UnreadableFileError(row.line, `a heading is longer than ${MAX_HEADING_LENGTH} characters.`)
-  const titles = rows.slice(0, index).flatMap(({ cells }) => cells)
+  const titles = [sheet, ...rows.slice(0, index).flatMap(({ cells }) => cells)]
   return {
     headings,
     line: row.line,
     skip: index + 1,
     isUnsure: false,
     saysTaxIncluded: titles.some(saysTaxIncluded),
+    otherPrices: titles.find(namesOtherPrices),
   }
 }
 

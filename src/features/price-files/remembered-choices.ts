@@ -22,12 +22,14 @@ export function createRememberedChoices(store: KeyValueStore) {
     id: `${bxcontext} ${layoutId}`,
   })
   return {
-    /** Identifies the headings as they were recognised without any choice. */
-    layoutOf: ({ headings, sheets }: Layout): string =>
-      createHash('sha256')
-        .update(JSON.stringify([headings, sheets]))
-        .digest('hex')
-        .slice(0, 32),
+    /** Identifies the headings as they were recognised without any choice; null if there are none. */
+    layoutOf({ headings, headingsLine, sheets, questions, saysTaxIncluded }: Layout): string | null {
+      // Nothing tells whether the columns of a file without headings are those of another one.
+      if (headingsLine === 0) return null
+      // The answers to other questions, or about other titles, could be wrong.
+      const asked = JSON.stringify([headings, sheets, questions, saysTaxIncluded])
+      return createHash('sha256').update(asked).digest('hex').slice(0, 32)
+    },
     async find(owner: Owner, layoutId: string): Promise<Choices | null> {
       const value = await store.get(keyOf(owner, layoutId))
       // What an earlier version wrote may have another form.

@@ -16,6 +16,7 @@ describe('the price column', () => {
     'Price/ea',
     'priceExGst',
     'Recommended Retail Price',
+    'R.R.P.',
     'RRP 2026',
   ])('is "%s" beside a cost and an amount', (heading) => {
     const { columns, mappingErrors } = guessColumns(['Code', 'Cost', heading, 'Amount', 'Line total', 'Rate'])
@@ -35,7 +36,7 @@ describe('the price column', () => {
         'Price code',
         'Old price',
       ],
-      ['Price per 100', 'Box price', 'Our list price', 'Price (USD)'],
+      ['Price per 100', 'Box price', 'Our list price', 'Price (USD)', 'Price €', 'Purchases unit price'],
     ].flat(),
   )('is never "%s" without a choice', (heading) => {
     const { columns, mappingErrors } = guessColumns(['Code', heading])
@@ -48,6 +49,8 @@ describe('the price column', () => {
     [['Price', 'Price 10+']],
     [['Price AUD', 'Price NZD']],
     [['List price', 'Sell price']],
+    [['RRP', 'RRP from 1 July 2026']],
+    [['Price', 'Price effective 1/7/26']],
   ])('is asked for if there are several: %j', (headings) => {
     const { columns, mappingErrors } = guessColumns(['Code', ...headings])
     expect(columns).toEqual({ code: 0 })

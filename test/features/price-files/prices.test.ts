@@ -31,12 +31,28 @@ describe('a price', () => {
     expect(await read(fileOf(cell))).toMatchObject({ items: [{ code: 'C0', price }], problems: [] })
   })
 
-  test.each(['USD 12.50', '€12.50', '12.50 EUR', 'US$5', '1,23,4', '12.50/m', '1.2.3', '15%', '1.10E+02'])(
-    'of %s is a problem',
-    async (cell) => {
-      expect(await read(fileOf('1.50', cell))).toMatchObject({ invalidRows: 1, items: [{ price: 1.5 }] })
-    },
-  )
+  test('in the dollars of another country than an earlier one is a problem', async () => {
+    const { items, problems } = await read(fileOf('NZ$5', '6', 'AUD 7', '8 NZD'))
+    expect({ prices: items.map(({ price }) => price), problems }).toEqual({
+      prices: [5, 6, 8],
+      problems: ['4: the price "AUD 7" is in another currency than an earlier one (NZD).'],
+    })
+  })
+
+  test.each([
+    'USD 12.50',
+    '€12.50',
+    '12.50 EUR',
+    'US$5',
+    '1,23,4',
+    '12.50/m',
+    '1.2.3',
+    '15%',
+    '1.10E+02',
+    '1E+03',
+  ])('of %s is a problem', async (cell) => {
+    expect(await read(fileOf('1.50', cell))).toMatchObject({ invalidRows: 1, items: [{ price: 1.5 }] })
+  })
 })
 
 describe('the decimal sign of prices is decided by the whole column:', () => {
@@ -91,6 +107,36 @@ describe('prices that include GST', () => {
     expect((await read(titled)).questions).toEqual(['gst'])
     expect((await read(titled.replace('Code,Price', 'Code,Price ex GST'))).questions).toEqual([])
   })
+
+  test.each([
+    'RRP inc. G.S.T.',
+    'Price with GST',
+    'Price (GST)',
+    'Price GST 10% incl.',
+    'Price (incl 15% GST)',
+    'Price after tax',
+  ])('are asked about if the heading is "%s"', async (heading) => {
+    expect(await read(`Code,${heading}\nA,1.50\n`, { columns: { code: 0, price: 1 } })).toMatchObject({
+      questions: ['gst'],
+    })
+  })
+
+  test.each([
+    ['Prices include 15% GST', 'Price'],
+    ['GST is included', 'Price'],
+    ['All prices incl. GST', 'Price ex store'],
+  ])('are asked about if a title says "%s" above "%s"', async (title, heading) => {
+    expect(
+      (await read(`${title},\nCode,${heading}\nA,1.50\n`, { columns: { code: 0, price: 1 } })).questions,
+    ).toEqual(['gst'])
+  })
+
+  test.each(['GST is not included', 'Prices do not include GST', 'Tax invoice', 'Prices exclude GST'])(
+    'are not suspected below the title "%s"',
+    async (title) => {
+      expect(await read(`${title},\nCode,Price\nA,1.50\n`)).toMatchObject({ questions: [], validRows: 1 })
+    },
+  )
 
   test.each([
     'Price ex GST',

@@ -55,6 +55,8 @@ describe('an XLSX workbook', () => {
       [12.499_999, '"$"#,##0.00', 12.5],
       [1234.5, '_-"$"* #,##0.00_-;-"$"* #,##0.00_-;_-"$"* "-"??_-;_-@_-', 1234.5],
       [33.333_333, '[$$-C09]#,##0.00', 33.33],
+      [5.67, '[>100]0;[>10]0.0;0.00', 5.67],
+      [1234.5, '# ##0.00', 1234.5],
     ]
     const rows = formats.map(([value, format], row): Cell[] => [`C${row}`, 'x', null, { value, format }])
     const { items, problems } = await read(workbook(sheet(...rows)))
@@ -69,6 +71,12 @@ describe('an XLSX workbook', () => {
     ['that is a percentage', { value: 0.15, format: '0%' }],
     ['that is a date', { value: 46_000, format: 'dd/mm/yyyy' }],
     ['in thousands', { value: 12_345, format: '0.0,' }],
+    ['in thousands above a limit', { value: 12_345, format: '[>1000]0.0,;0.00' }],
+    ['in cents that are shown as dollars', { value: 1234, format: '0"."00' }],
+    ['of which only a year is shown', { value: 46_000, format: 'yyyy' }],
+    ['that is hidden', { value: 12, format: ';;;' }],
+    ['whose format is unknown', { value: 12, format: 'Standard' }],
+    ['that is a blank number', { xml: '<c r="D2"><v> </v></c>' }],
     ['that is negative', { value: -5, format: '0.00;(0.00)' }],
     ['that is an error', { error: '#REF!' }],
   ])('has a problem with a price %s', async (_name, cell) => {
@@ -89,6 +97,46 @@ describe('an XLSX workbook', () => {
     expect(await codeOf('second')).toBe('Second')
     expect(await codeOf('2')).toBe('Second')
     await expect(codeOf('Third')).rejects.toThrow('has no sheet "Third"; its sheets are "First", "Second"')
+  })
+
+  test('is read from the first visible sheet with several rows', async () => {
+    const list = { name: 'List', rows: [HEADINGS, ['A', 'x', 'm', 11]] }
+    for (const rows of [[], [['Summit Supplies']]])
+      expect(
+        await read(workbook([{ name: 'Sheet1', rows }, { name: 'Old', hidden: true, rows: [] }, list])),
+      ).toMatchObject({
+        sheet: 'List',
+        items: [{ code: 'A' }],
+        remarks: ['Only the sheet "List" is sent, not "Sheet1".'],
+      })
+    await expect(
+      read(
+        workbook([
+          { name: 'One', rows: [] },
+          { name: 'Two', rows: [] },
+        ]),
+      ),
+    ).rejects.toThrow(/no rows/)
+  })
+
+  test('with several sheets has a remark on those that are not sent, whose names are titles too', async () => {
+    const sheets = (name: string) => [
+      { name, rows: [HEADINGS, ['A', 'x', 'm', 11]] },
+      { name: 'Sinks', rows: [HEADINGS] },
+    ]
+    expect((await read(workbook(sheets('Taps')))).remarks).toEqual([
+      'Only the sheet "Taps" is sent, not "Sinks".',
+    ])
+    expect((await read(workbook(sheets('RRP inc GST')))).questions).toEqual(['gst'])
+    expect((await read(workbook(sheets('Prices in USD')))).questions).toEqual(['columns'])
+  })
+
+  test('has no codes with more digits than a spreadsheet keeps', async () => {
+    const { items, problems } = await read(workbook(sheet([9.312_345e18, 'x', 'm', 1])))
+    expect({ items, problems }).toEqual({
+      items: [],
+      problems: [expect.stringMatching(/^2: the code .* was shortened/)],
+    })
   })
 
   test('has its own line numbers, and may have titles and blank rows', async () => {
