@@ -1,9 +1,12 @@
 /** The rows of the table that are about imports. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Add, type Measured, medianOf } from '../../../bench/measure.ts'
 import { startServer } from '../../../bench/platform.ts'
 import { tempDir } from '../../../support/env.ts'
 import { run } from '../../../support/process.ts'
-import { writePriceFile } from '../support.ts'
+import { workbook } from '../../../support/xlsx.ts'
+import { itemOf, writePriceFile } from '../support.ts'
 
 const OURS = 'test/features/price-files/bench/import-by-us.ts'
 const BARE = 'test/features/price-files/bench/import-by-hand.ts'
@@ -37,5 +40,17 @@ export async function bench(add: Add): Promise<void> {
   const peak = { subject: ours, yardstick: bare, ratio: ours / bare }
   add('peak memory, 1,000,000 rows', "the bare loop's", peak, '<= 1.3x', 'MB')
   await stop()
+  add('memory above idle, XLSX of 100,000 rows', '200 MB', await workbookMemory(dir), '<= 1x', 'MB')
   remove()
+}
+
+/** How much memory the check of a workbook with 100,000 rows takes, against 200 MB. */
+async function workbookMemory(dir: string): Promise<Measured> {
+  const rows = Array.from({ length: 100_000 }, (_, row) => Object.values(itemOf(row)))
+  const FILE = join(dir, 'prices.xlsx')
+  writeFileSync(FILE, workbook([{ name: 'Prices', rows: [Object.keys(itemOf(0)), ...rows] }]))
+  const program = run('test/features/price-files/bench/check-workbook.ts', { FILE })
+  if ((await program.exited) !== 0) throw new Error(program.output())
+  const subject = JSON.parse(program.output()).above / 1_048_576
+  return { subject, yardstick: 200, ratio: subject / 200 }
 }
