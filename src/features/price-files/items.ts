@@ -176,7 +176,9 @@ const SUM =
   /^((sub|grand|net)?[\s-]*totals?\s*:?(\s*\(?(ex|exc|excl|inc|incl|excluding|including|aud|nzd|gst|amount|value)\b.*)?|(plus |add |\+)?gst( \(?\d+ ?%\)?)?:?)$/i
 
 function codeProblem(code: string): string | undefined {
-  if (/[\p{Cc}\p{Cf}]/u.test(code)) return 'the code contains a line break or an invisible character.'
+  // Nearly every code is ASCII, which is faster to test.
+  if (!/^[ -~]*$/.test(code) && /[\p{Cc}\p{Cf}]/u.test(code))
+    return 'the code contains a line break or an invisible character.'
   if (/^\d([.,]\d+)?E\+\d{1,3}$/i.test(code)) return shortened(code)
   if (SUM.test(code)) return `"${code}" looks like the sum of a list, not like an item.`
   return undefined

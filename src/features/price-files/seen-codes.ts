@@ -20,6 +20,21 @@ export function createSeenCodes(expected = 50_000) {
   let capacity = Math.max(1024, Math.ceil(expected / MAX_LOAD_FACTOR))
   let entries = new Uint32Array(capacity * WORDS)
   let size = 0
+  const number = new Float64Array(1)
+  const words = new Uint32Array(number.buffer)
+  let lastUnit = ''
+  let lastUnitHash = 0
+
+  /** A hash of a price and its unit. Units repeat, so the last one's is kept. */
+  function valueOf(price: number, unit: string): number {
+    if (unit !== lastUnit) {
+      lastUnit = unit
+      lastUnitHash = hash(unit)[0]
+    }
+    number[0] = price
+    const [low = 0, high = 0] = [words[0], words[1]]
+    return (Math.imul(low ^ lastUnitHash, 2_654_435_761) ^ Math.imul(high, 1_597_334_677)) >>> 0
+  }
 
   /** The index of the entry with this hash, or of the free entry where it belongs. */
   function find(high: number, low: number): number {
@@ -46,7 +61,7 @@ export function createSeenCodes(expected = 50_000) {
     /** Records the code of a line (1 or more) with its price and unit. Returns the earlier row with this code, if any. */
     add(code: string, line: number, price: number, unit = ''): SeenCode | undefined {
       const [high, low] = hash(code)
-      const [value] = hash(`${price} ${unit}`)
+      const value = valueOf(price, unit)
       const index = find(high, low)
       const earlier = entries[index + 2] ?? 0
       if (earlier !== 0) return { line: earlier, isSame: entries[index + 3] === value }
