@@ -26,7 +26,7 @@ export function createSeenCodes(expected = 50_000) {
   let lastUnitHash = 0
 
   /** A hash of a price and its unit. Units repeat, so the last one's is kept. */
-  function valueOf(price: number, unit: string): number {
+  function hashOfValue(price: number, unit: string): number {
     if (unit !== lastUnit) {
       lastUnit = unit
       lastUnitHash = hash(unit)[0]
@@ -61,7 +61,7 @@ export function createSeenCodes(expected = 50_000) {
     /** Records the code of a line (1 or more) with its price and unit. Returns the earlier row with this code, if any. */
     add(code: string, line: number, price: number, unit = ''): SeenCode | undefined {
       const [high, low] = hash(code)
-      const value = valueOf(price, unit)
+      const value = hashOfValue(price, unit)
       const index = find(high, low)
       const earlier = entries[index + 2] ?? 0
       if (earlier !== 0) return { line: earlier, isSame: entries[index + 3] === value }
