@@ -6,7 +6,7 @@ import { startRedis } from '../../support/redis.ts'
 import { startImport } from './kill-support.ts'
 
 describe.skipIf(!process.env.LONG_TESTS)('an import in progress', () => {
-  test.skipIf(!REDIS)(
+  test.skipIf(!REDIS).concurrent(
     `survives a Redis outage of 8 s${withRedis}`,
     async () => {
       const redis = await startRedis()
@@ -23,7 +23,7 @@ describe.skipIf(!process.env.LONG_TESTS)('an import in progress', () => {
     90_000,
   )
 
-  test.each([['SQLite'], ['Redis']])(
+  test.concurrent.each([['SQLite'], ['Redis']])(
     'whose process dies is taken over by another one within 30 s, on %s',
     async (store) => {
       if (store === 'Redis' && !REDIS) return

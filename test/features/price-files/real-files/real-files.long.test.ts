@@ -52,7 +52,8 @@ const byCode = (items: readonly unknown[]) =>
   [...items].sort((a, b) => ((a as { code: string }).code < (b as { code: string }).code ? -1 : 1))
 
 describe.skipIf(!process.env.LONG_TESTS)('on a platform that the specification alone describes', () => {
-  test.each(REAL_FILES.map((file) => [file.file, file] as const))(
+  // The platform answers slowly: one after the other, they would take a minute.
+  test.concurrent.each(REAL_FILES.map((file) => [file.file, file] as const))(
     'exactly the right items of %s arrive',
     async (name, file) => {
       const path = write(name, contentOf(file))
