@@ -107,7 +107,10 @@ function listen(listener: ConnectionListener, log: Logger): () => void {
       try {
         await listener({ type, userId, bxcontext, at, reason })
       } catch (error) {
-        log.error({ code: (error as { code?: unknown }).code, event: type }, 'a connection listener failed')
+        log.error(
+          { code: (error as { code?: unknown } | null | undefined)?.code, event: type },
+          'a connection listener failed',
+        )
       }
     })
   }

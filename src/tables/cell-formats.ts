@@ -125,7 +125,8 @@ function numberIn(text: string, value: number): number {
   const shown = Number(`${whole.replace(/\D/g, '')}.${decimals}`)
   // The sign may be shown as brackets, or only by a colour.
   const isRounded = Math.abs(shown - Math.abs(exact(value))) <= 0.5001 * 10 ** -decimals.length
-  return isRounded ? Math.sign(value) * shown : Number.NaN
+  // A price of 0.004 that is shown as 0.00 is not free.
+  return isRounded && (shown !== 0 || value === 0) ? Math.sign(value) * shown : Number.NaN
 }
 
 function infoOf(pattern: string) {

@@ -10,6 +10,8 @@ const MAX_COLUMNS = 500
 
 export interface SheetParser {
   events: XmlEvents
+  /** How many rows with cells are hidden so far. */
+  hiddenRows(): number
   /** The complete rows since the last call that are not blank. */
   takeRows(): Row[]
 }
@@ -25,6 +27,8 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
   let value = ''
   let isValue = false
   let isPhonetic = false
+  let isHidden = false
+  let hidden = 0
 
   function endCell(): void {
     if (value === '') return
@@ -59,6 +63,7 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
           if (!(line > row.line && line <= MAX_ROW))
             throw new UnreadableFileError(row.line, 'the next row has no valid number.')
           row = { line, cells: [] }
+          isHidden = /^(1|true)$/.test(attributes.hidden ?? '')
           column = -1
         } else if (name === 'c') {
           column = attributes.r === undefined ? column + 1 : columnOf(attributes.r)
@@ -78,9 +83,13 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
         if (name === 'v' || name === 't') isValue = false
         else if (name === 'rPh') isPhonetic = false
         else if (name === 'c') endCell()
-        else if (name === 'row' && row.cells.some((cell) => cell.trim() !== '')) rows.push(row)
+        else if (name === 'row' && row.cells.some((cell) => cell.trim() !== '')) {
+          rows.push(row)
+          if (isHidden) hidden++
+        }
       },
     },
+    hiddenRows: () => hidden,
     takeRows() {
       const taken = rows
       rows = []

@@ -23,6 +23,8 @@ export interface Table {
   sheets: string[]
   /** User-facing sentences on what was assumed. */
   remarks: string[]
+  /** More of them, complete when all rows have been read. */
+  lateRemarks: string[]
 }
 
 /**
@@ -36,7 +38,7 @@ export async function openTable(
 ): Promise<Table> {
   if (isWorkbook(await firstBytes(path))) return { ...(await readWorkbookRows(path, sheet)), remarks: [] }
   const encoding = await detectEncoding(path)
-  return { ...(await readTextRows(path, encoding)), sheets: [], remarks: REMARKS[encoding] }
+  return { ...(await readTextRows(path, encoding)), sheets: [], remarks: REMARKS[encoding], lateRemarks: [] }
 }
 
 const REMARKS = {

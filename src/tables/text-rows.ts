@@ -6,7 +6,8 @@ import type { Row } from './table.ts'
 
 /** Maximum size of a record, in bytes: an unclosed quote would turn the rest of the file into one record. */
 const MAX_RECORD = 8 * 1024 * 1024
-const DELIMITERS = [',', ';', '\t', '|']
+/** The comma last: it may be the decimal sign of the prices. */
+const DELIMITERS = ['\t', ';', '|', ',']
 /** How much of the file decides on the delimiter, in bytes and lines. */
 const SAMPLE_BYTES = 65_536
 const SAMPLE_LINES = 50

@@ -42,7 +42,7 @@ interface Archive {
 export async function readWorkbookRows(
   path: string,
   wanted?: string,
-): Promise<{ sheet: string; sheets: string[]; rows: AsyncGenerator<Row[]> }> {
+): Promise<{ sheet: string; sheets: string[]; rows: AsyncGenerator<Row[]>; lateRemarks: string[] }> {
   const archive = await openArchive(path)
   try {
     const { sheets, date1904 } = await readSheets(archive)
@@ -54,7 +54,9 @@ export async function readWorkbookRows(
         1,
         `the workbook has no sheet ${JSON.stringify(wanted ?? 1)}; its sheets are ${names.map((name) => JSON.stringify(name)).join(', ')}.`,
       )
-    return { sheet: sheet.name, sheets: names, rows: readRows(archive, sheet, date1904) }
+    const lateRemarks: string[] = []
+    const rows = readRows(archive, sheet, { date1904, lateRemarks })
+    return { sheet: sheet.name, sheets: names, rows, lateRemarks }
   } catch (error) {
     archive.zip.close()
     throw toReadable(error)
@@ -143,7 +145,11 @@ async function readSheets(archive: Archive): Promise<{ sheets: Sheet[]; date1904
 /** The path of a part that the workbook refers to. */
 const partPath = (target: string) => (target.startsWith('/') ? target.slice(1) : `xl/${target}`)
 
-async function* readRows(archive: Archive, sheet: Sheet, date1904: boolean): AsyncGenerator<Row[]> {
+async function* readRows(
+  archive: Archive,
+  sheet: Sheet,
+  { date1904, lateRemarks }: { date1904: boolean; lateRemarks: string[] },
+): AsyncGenerator<Row[]> {
   try {
     const strings = await readSharedStrings(archive)
     const formats = createCellFormats(date1904)
@@ -155,6 +161,11 @@ async function* readRows(archive: Archive, sheet: Sheet, date1904: boolean): Asy
       const rows = parser.takeRows()
       if (rows.length > 0) yield rows
     }
+    const hidden = parser.hiddenRows()
+    if (hidden > 0)
+      lateRemarks.push(
+        `The sheet hides ${hidden === 1 ? '1 row' : `${hidden} rows`}, which count all the same.`,
+      )
   } catch (error) {
     throw toReadable(error)
   } finally {

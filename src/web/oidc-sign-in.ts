@@ -10,6 +10,8 @@ declare module 'express-session' {
   interface SessionData {
     /** Sign-ins that have been started in this browser, the newest last. */
     signIns: PendingSignIn[]
+    /** Whether the user has just signed out here. */
+    hasSignedOut: boolean
   }
 }
 
@@ -30,6 +32,8 @@ const PENDING_MS = 15 * 60_000
 const DISCOVERY_MS = 600_000
 /** How far the provider's clock may be off, in seconds. */
 const CLOCK_TOLERANCE = 180
+/** The longest subject, in characters (OpenID Connect Core 1.0, section 2). */
+const MAX_SUBJECT = 255
 const CALLBACK = '/sign-in/callback'
 
 /** An OpenID provider, and this app's registration there. */
@@ -96,6 +100,9 @@ export function oidcSignIn(options: OidcOptions): Router {
       res.redirect(303, url.href)
     })
     .get(CALLBACK, async (req, res) => {
+      // Another tab has finished its sign-in, which ended the others.
+      if (req.session.user && !openSignIns(req).some(({ state }) => state === req.query.state))
+        return res.redirect(303, '/')
       const pending = await claimSignIn(req)
       await signIn(req, await userOf(await configuration(), new URL(req.originalUrl, baseUrl), pending))
       res.redirect(303, pending.returnTo ?? '/')
@@ -103,12 +110,15 @@ export function oidcSignIn(options: OidcOptions): Router {
     .post('/sign-out', async (req, res) => {
       await signOut(req)
       const logoutUrl = await logoutUrlOf(options, configuration)
+      req.session.hasSignedOut = logoutUrl !== null
       if (wantsJson(req)) return void res.json({ user: null, logoutUrl })
       // By a page of ours: a form may not be redirected to another site (Content-Security-Policy).
       await sendResultOrRedirect(req, res, logoutUrl ? '/signed-out' : '/', { user: null })
     })
-    .get('/signed-out', async (_req, res) => {
-      const logoutUrl = await logoutUrlOf(options, configuration)
+    .get('/signed-out', async (req, res) => {
+      // A link on another site must not end the session at the provider.
+      const logoutUrl = req.session.hasSignedOut ? await logoutUrlOf(options, configuration) : null
+      delete req.session.hasSignedOut
       if (!logoutUrl) return res.redirect(303, '/')
       res.page('app/signed-out', { title: 'Signed out', logoutUrl })
     })
@@ -182,7 +192,8 @@ async function userOf(config: client.Configuration, url: URL, pending: PendingSi
       idTokenExpected: true,
     })
     const claims = tokens.claims()
-    if (!claims) throw new SignInFailedError('The sign-in service did not say who you are.')
+    if (!claims || claims.sub === '' || claims.sub.length > MAX_SUBJECT)
+      throw new SignInFailedError('The sign-in service did not say who you are.')
     // An issuer has no fragment, so both parts can be told apart.
     return { id: `${claims.iss}#${claims.sub}`, name: nameOf(claims) }
   } catch (error) {
@@ -193,11 +204,8 @@ async function userOf(config: client.Configuration, url: URL, pending: PendingSi
 /** A name for the page: only to recognise oneself. */
 function nameOf(claims: client.IDToken): string {
   const names = [claims.name, claims.preferred_username, claims.email, claims.sub]
-  const name = names.find((candidate) => typeof candidate === 'string' && candidate.trim() !== '')
-  return String(name)
-    .replace(/\p{Cc}/gu, '')
-    .trim()
-    .slice(0, 100)
+  const clean = (name: unknown) => (typeof name === 'string' ? name.replace(/\p{Cc}/gu, '').trim() : '')
+  return (names.map(clean).find((name) => name !== '') ?? 'you').slice(0, 100)
 }
 
 /** Codes, tokens and the provider's texts stay out of errors. */

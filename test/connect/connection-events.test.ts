@@ -64,6 +64,7 @@ test.each([
     },
   ],
   ['rejects', () => Promise.reject(new Error('refresh-0'))],
+  ['rejects with nothing', () => Promise.reject()],
 ])(
   'a listener that %s does not affect the connection, and its error is logged without its text',
   async (_name, listener) => {

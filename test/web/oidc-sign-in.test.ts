@@ -91,6 +91,21 @@ describe('sign-in at a real provider (node-oidc-provider)', () => {
     expect(await signedInAs(app, visitor)).toBeUndefined()
   })
 
+  test('a second tab that finishes later ends on the start page, signed in', async () => {
+    const visitor = createVisitor()
+    const second = await visitor.get(`${app.url}/sign-in`)
+    await logIn(visitor, 'ann')
+    expect((await visitor.follow(second)).url).toMatch(new RegExp(`^${app.url}/(connections)?$`))
+    expect(await signedInAs(app, visitor)).toBe('ann of Ridgeline')
+  })
+
+  test('a link to the page after signing out does not sign anyone out', async () => {
+    const visitor = createVisitor()
+    await logIn(visitor, 'ann')
+    const page = await visitor.get(`${app.url}/signed-out`)
+    expect(page.headers.get('location')).toBe('/')
+  })
+
   test.each(['//evil.example', 'https://evil.example/', '/\\evil.example'])(
     'never returns to another site: %s',
     async (returnTo) => {
@@ -140,11 +155,13 @@ describe('sign-in at a provider with other choices', () => {
     ['another client', { aud: 'somebody-else' }],
     ['another nonce', { nonce: 'replayed' }],
     ['the past', { exp: 1_000_000 }],
+    ['nobody', { sub: '' }],
+    ['a subject without end', { sub: 'x'.repeat(300) }],
   ])('refuses an ID token of %s', async (_name, claims) => {
     provider.choices.claims = claims
     const { visitor, page } = await logIn()
     expect(page.status).toBe(400)
-    expect(page.text).toContain('The sign-in could not be completed')
+    expect(page.text).toMatch(/The sign-in could not be completed|did not say who you are/)
     expect(await signedInAs(app, visitor)).toBeUndefined()
   })
 

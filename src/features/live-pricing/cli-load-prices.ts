@@ -1,7 +1,7 @@
 /** `npm run load-prices`: builds the live price list from the CSV files in a folder. */
 import '../../runtime/env-file.ts'
-import { statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { Option } from 'commander'
 import { stringify } from 'csv-stringify/sync'
 import { createCommand } from '../../runtime/command.ts'
@@ -10,6 +10,7 @@ import { DECIMALS, type Decimal } from '../../tables/prices.ts'
 import { PRICE_LIST_FOLDERS } from './bases.ts'
 import { FILES } from './csv-price-provider/files.ts'
 import { loadPriceList } from './csv-price-provider/load.ts'
+import type { RowProblem } from './csv-price-provider/table.ts'
 
 const names = Object.values(FILES).map(({ file }) => file)
 const command = createCommand(
@@ -37,6 +38,7 @@ try {
   }>()
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new Error(`The folder ${folder} does not exist.`)
+  if (report !== undefined) writeReport(prepareReport(report, folder), [])
   const target = join(process.env.DATA_DIR || '.data', PRICE_LIST_FOLDERS[staging ? 'staging' : 'production'])
   const { counts, notes, skipped } = await loadPriceList(folder, target, { skipProblems, decimal })
   const summary = Object.entries(counts).map(([name, count]) => `${count.toLocaleString('en-AU')} ${name}`)
@@ -45,17 +47,26 @@ try {
   for (const { file, line, reason } of skipped.slice(0, 20))
     console.log(`Left out: ${file}, line ${line}: ${reason}`)
   if (skipped.length > 20) console.log(`... and ${skipped.length - 20} more.`)
-  if (report !== undefined)
-    writeFileSync(
-      report,
-      stringify(
-        [['File', 'Line', 'Reason'], ...skipped.map(({ file, line, reason }) => [file, line, reason])],
-        {
-          bom: true,
-          escape_formulas: true,
-        },
-      ),
-    )
+  if (report !== undefined) writeReport(report, skipped)
 } catch (error) {
   fail(error)
+}
+
+/** Returns the path of the report. Throws an error if it is in the folder of the price list, whose files it could replace. */
+function prepareReport(report: string, folder: string): string {
+  const path = resolve(report)
+  if (realpathSync(existsSync(path) ? path : dirname(path)).startsWith(realpathSync(folder)))
+    throw new Error('--report must not be in the folder of the price list.')
+  return path
+}
+
+/** Writes the rows that were left out. A cell that begins like a formula gets an apostrophe. */
+function writeReport(path: string, rows: readonly RowProblem[]): void {
+  const lines = rows.map(({ file, line, reason }) => [file, line, reason])
+  const options = { bom: true, escape_formulas: true }
+  try {
+    writeFileSync(path, stringify([['File', 'Line', 'Reason'], ...lines], options))
+  } catch (error) {
+    throw new Error(`--report ${path}: cannot be written (${(error as NodeJS.ErrnoException).code}).`)
+  }
 }

@@ -89,7 +89,7 @@ type Reading = CheckedFile & { found: PriceReader['found']; taxLine: number | un
 
 async function checkRows(path: string, options: CheckOptions, decimal?: Decimal): Promise<Reading> {
   const { choices = {}, itemsPath, codesPath, bytes } = options
-  const { layout, delimiter, rows } = await openPriceFile(path, choices)
+  const { layout, delimiter, rows, lateRemarks } = await openPriceFile(path, choices)
   const gst = choices.gst ?? 0
   const reader = createItemReader({ ...layout, delimiter, decimal, gst })
   // Until the questions are answered, every row could have the same problem.
@@ -115,7 +115,7 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
     if (codesPath !== undefined) collector.saveCodes(codesPath)
     const check = { ...layout, ...counts, decimal: decimal ?? null, gst, rows: count }
     return {
-      check: { ...check, remarks: [...layout.remarks, ...remarks] },
+      check: { ...check, remarks: [...layout.remarks, ...lateRemarks, ...remarks] },
       problems,
       found: reader.found,
       taxLine,
@@ -168,7 +168,7 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
         reject(toProblem(earlier.line, otherPrice(code, row.line), [code]))
       }
     },
-    saveCodes: seen.save,
+    saveCodes: (path: string) => seen.save(path, conflicts),
     /** Completes the file of items. */
     async end() {
       writer?.end()

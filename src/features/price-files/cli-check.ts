@@ -35,7 +35,8 @@ export interface FileOptions {
 }
 
 const wholeNumber = (value: string) => {
-  if (!/^[1-9]\d{0,6}$/.test(value)) throw new InvalidArgumentError('It must be a number, counted from 1.')
+  if (!/^\d{1,7}$/.test(value))
+    throw new InvalidArgumentError('It must be the number of a row, or 0 for none.')
   return Number(value)
 }
 const percentage = (value: string) => {
@@ -155,13 +156,18 @@ function summarize(check: Check, options: FileOptions, reporter: Reporter): void
 }
 
 /** The error that asks the questions, and says how to answer them. */
-function questions({ mappingErrors, questions: asked, headings, sheets }: Check): Error {
+function questions({ mappingErrors, questions: asked, headings, sheets, sample }: Check): Error {
   const lines = [...mappingErrors]
   if (asked.includes('columns') || asked.includes('headings')) {
-    lines.push("The file's columns are:", ...headings.map((heading, index) => `  ${index + 1}  ${heading}`))
-    lines.push('Use --map to choose, for example --map price=4.')
+    const [first = []] = sample
+    const columns = headings.map(
+      (heading, index) => `  ${index + 1}  ${heading} (${first[index]?.trim() ?? ''})`,
+    )
+    lines.push("The file's columns, with their first cells, are:", ...columns)
+    lines.push('Use --map to choose, for example --map price=NUMBER.')
   }
-  if (asked.includes('headings')) lines.push('Use --headings-row NUMBER, or --no-headings.')
+  if (asked.includes('headings'))
+    lines.push('Use --headings-row NUMBER, or --no-headings if the file has none.')
   if (asked.includes('decimal')) lines.push('Use --decimal point or --decimal comma.')
   if (asked.includes('gst'))
     lines.push('Use --gst 10 to remove 10% GST, or --gst 0 to send the prices as they are.')

@@ -76,7 +76,7 @@ async function send(
     const left = missing(target)
     if (left)
       reporter.step(
-        `${formatCount(left)} ${left === 1 ? 'item' : 'items'} of the last file for this catalogue are not in this one, and will stay in the catalogue.`,
+        `${formatCount(left)} ${left === 1 ? 'item' : 'items'} of the last file for this catalogue are not among those of this one, and will stay in the catalogue as they are.`,
       )
     const key: Key = { kind: 'push', owner: credential, id: catalogue.id }
     const earlier = parseRemembered(await store.get(key))

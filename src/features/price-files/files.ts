@@ -46,8 +46,9 @@ export interface ImportFiles {
   deleteOrphans(jobIds: ReadonlySet<string>): Promise<void>
 }
 
-/** First part of the names of files with the codes of a catalogue. */
+/** First part of the names of files with the codes of a catalogue, and how long they are kept, in ms. */
 const LAST_CODES = 'catalogue-'
+const LAST_CODES_MS = 400 * 86_400_000
 
 /** Minimum age of an orphaned file before it is deleted, in ms; a newer one may still be uploading. */
 const ORPHAN_MS = 3_600_000
@@ -192,8 +193,8 @@ export function createImportFiles({ dir, maxBytes, quotaBytes }: FilesOptions): 
       for (const name of await readdir(dir).catch(() => [])) {
         const [id = ''] = name.split('.')
         const { mtimeMs } = (await stat(join(dir, name)).catch(() => null)) ?? { mtimeMs: Date.now() }
-        if (!jobIds.has(id) && !name.startsWith(LAST_CODES) && Date.now() - mtimeMs > ORPHAN_MS)
-          await remove(join(dir, name))
+        const maxAge = name.startsWith(LAST_CODES) ? LAST_CODES_MS : ORPHAN_MS
+        if (!jobIds.has(id) && Date.now() - mtimeMs > maxAge) await remove(join(dir, name))
       }
     },
   }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import type { Key } from '../../connect/store/store.ts'
 import { DECIMALS } from '../../tables/prices.ts'
@@ -42,6 +43,8 @@ export const jobSchema = z.object({
   /** Times are in ms since 1970. */
   createdAt: z.number(),
   startedAt: z.number().nullable(),
+  /** How many items had been sent when this run started. */
+  startedFrom: count.default(0),
   endedAt: z.number().nullable(),
   /** What the user chose; null if everything is recognised. */
   choices: choicesSchema.nullable(),
@@ -108,6 +111,7 @@ export function newJob({
     state: 'checking',
     createdAt: Date.now(),
     startedAt: null,
+    startedFrom: 0,
     endedAt: null,
     choices: null,
     layoutId: null,
@@ -179,6 +183,13 @@ function migrate(record: Record<string, unknown>): unknown {
     format: FORMAT,
   }
 }
+
+/** Identifies how the file of a job is read, so that a form can say what its user has seen. */
+export const readAsOf = ({ choices, sheet, headingsLine, columns, decimal, gst }: Job): string =>
+  createHash('sha256')
+    .update(JSON.stringify([choices, sheet, headingsLine, columns, decimal, gst]))
+    .digest('hex')
+    .slice(0, 16)
 
 export const JOB = 'import'
 /** The jobs that are being checked or sent, so that another process can take them over. */

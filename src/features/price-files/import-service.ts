@@ -17,6 +17,7 @@ import {
   leaseKey,
   newJob,
   parseJob,
+  readAsOf,
 } from './import-job.ts'
 import { createImportTasks } from './import-tasks.ts'
 import { createJobRunner, type JobTask } from './job-runner.ts'
@@ -45,8 +46,17 @@ export interface ImportService {
    * file of this connection with the same headings.
    */
   choose(userId: string, id: string, choices?: Choices): Promise<void>
-  /** Starts sending, or resumes an interrupted, stopped or failed job. With `strict`, throws if any row has a problem. */
-  start(userId: string, id: string, options?: { strict?: boolean }): Promise<void>
+  /** Resumes an interrupted check. */
+  checkAgain(userId: string, id: string): Promise<void>
+  /**
+   * Starts sending, or resumes an interrupted, stopped or failed job. With `strict`, throws if any row has a problem.
+   * `readAs` (`readAsOf`): what the user has seen; throws if the file is read in another way by now.
+   */
+  start(
+    userId: string,
+    id: string,
+    options?: { strict?: boolean; readAs?: string | undefined },
+  ): Promise<void>
   /** Stops sending. Items already sent are kept, and the job can be started again. */
   stop(userId: string, id: string): Promise<void>
   /** Deletes the job, its file and its report. */
@@ -88,11 +98,8 @@ export function createImportService(options: ImportServiceOptions): ImportServic
   const files = createImportFiles(options)
   const remembered = createRememberedChoices(store)
   const tasks = createImportTasks({ files, remembered, catalogueImports, source })
-  const runner = createJobRunner({
-    store,
-    log,
-    onCompleted: ({ id, catalogueId, bxcontext }) => files.complete(id, `${bxcontext} ${catalogueId}`),
-  })
+  const complete = ({ id, catalogueId, bxcontext }: Job) => files.complete(id, `${bxcontext} ${catalogueId}`)
+  const runner = createJobRunner({ store, log, onCompleted: complete })
 
   async function read(userId: string, id: string): Promise<{ job: Job; value: string }> {
     const value = await store.get(jobKey(userId, id))
@@ -145,8 +152,8 @@ export function createImportService(options: ImportServiceOptions): ImportServic
     const value = await store.get(jobKey(userId, id))
     const job = value && parseJob(value)
     if (!job || !shouldRun(job)) {
-      await runner.releaseLease(userId, id, leaseToken)
       await store.delete(activeKey(id))
+      await runner.releaseLease(userId, id, leaseToken)
       return
     }
     log.info({ importId: id }, 'import resumed')
@@ -154,7 +161,7 @@ export function createImportService(options: ImportServiceOptions): ImportServic
   }
 
   async function deleteJob(userId: string, id: string): Promise<void> {
-    await store.delete(jobKey(userId, id))
+    await Promise.all([store.delete(jobKey(userId, id)), store.delete(activeKey(id))])
     await files.deleteAll(id)
   }
 
@@ -209,9 +216,19 @@ export function createImportService(options: ImportServiceOptions): ImportServic
       await startTask(userId, id, ['ready', 'unreadable'], toChecking, tasks.check)
     },
 
-    async start(userId, id, { strict = false } = {}) {
-      if ((await read(userId, id)).job.mappingErrors.length === 0) await files.requireItems(id)
-      const toRunning = ({ state, mappingErrors, validRows, invalidRows }: Job): Partial<Job> => {
+    async checkAgain(userId, id) {
+      await files.requireFile(id)
+      await startTask(userId, id, [], () => ({ state: 'checking' }), tasks.check)
+    },
+
+    async start(userId, id, { strict = false, readAs } = {}) {
+      const { job: current } = await read(userId, id)
+      const canStart = current.state !== 'completed' && current.state !== 'checking'
+      if (canStart && current.mappingErrors.length === 0) await files.requireItems(id)
+      const toRunning = (job: Job): Partial<Job> => {
+        const { state, mappingErrors, validRows, invalidRows, progress } = job
+        if (readAs !== undefined && readAs !== readAsOf(job))
+          throw new ImportError(409, 'conflict', 'The file is read in another way by now. Look at it again.')
         if (state === 'checking') throw new ImportError(409, 'conflict', 'The file must be checked first.')
         if (mappingErrors.length > 0) throw new ImportError(400, 'invalid_input', mappingErrors.join(' '))
         if (validRows === 0) throw new ImportError(400, 'invalid_input', 'This file has no valid rows.')
@@ -221,7 +238,8 @@ export function createImportService(options: ImportServiceOptions): ImportServic
             'invalid_input',
             `${invalidRows} rows have problems, so nothing was sent.`,
           )
-        return { state: 'running', startedAt: Date.now(), endedAt: null, failure: null }
+        const startedFrom = progress?.sent ?? 0
+        return { state: 'running', startedAt: Date.now(), startedFrom, endedAt: null, failure: null }
       }
       await startTask(userId, id, ['ready', 'failed', 'stopped'], toRunning, tasks.send)
     },
@@ -254,9 +272,12 @@ export function createImportService(options: ImportServiceOptions): ImportServic
 
     async resume() {
       const jobIds = new Set<string>()
-      for await (const { key } of store.scan(JOB)) {
+      for await (const { key, value } of store.scan(JOB)) {
         jobIds.add(key.id)
-        await resumeJob(key.owner, key.id)
+        const job = parseJob(value)
+        // A process may have died between the completion and the removal of the files.
+        if (job?.state === 'completed' && files.has(key.id)) await complete(job)
+        else await resumeJob(key.owner, key.id)
       }
       await files.deleteOrphans(jobIds)
     },

@@ -36,7 +36,11 @@ export function createImportTasks({ files, remembered, catalogueImports, source 
           layoutId = remembered.layoutOf(checked.check)
           choices = layoutId === null ? null : await remembered.find(job, layoutId)
           if (choices) {
-            checked = await check(choices)
+            // The prices of this file may tell their decimal sign themselves.
+            const { decimal, ...others } = choices
+            checked = await check(others)
+            if (decimal && checked.check.questions.includes('decimal')) checked = await check(choices)
+            else choices = others
             remarks.push('The choices are those of your last file with the same headings.')
           }
         } else if (layoutId && checked.check.mappingErrors.length === 0)
@@ -70,7 +74,7 @@ export function createImportTasks({ files, remembered, catalogueImports, source 
 }
 
 const missingRemark = (missing: number) =>
-  `${missing === 1 ? '1 item' : `${missing.toLocaleString('en-AU')} items`} of your last file for this catalogue ${missing === 1 ? 'is' : 'are'} not in this one, and will stay in the catalogue: the platform cannot delete items.`
+  `${missing === 1 ? '1 item' : `${missing.toLocaleString('en-AU')} items`} of your last file for this catalogue ${missing === 1 ? 'is' : 'are'} not among those of this one, and will stay in the catalogue as ${missing === 1 ? 'it is' : 'they are'}: the platform cannot delete items.`
 
 /** Truncates a problem for display on a page. */
 function truncateProblem({ line, reason, cells }: Problem): Problem {

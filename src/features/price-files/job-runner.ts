@@ -62,6 +62,17 @@ const HEARTBEAT_MS = 400
 const CHECKS = { max: 2, maxPerUser: 1 }
 const IMPORTS = { max: 6, maxPerUser: 4 }
 
+/** What is known of a file that could not be read. */
+const NOT_READ: Partial<Job> = {
+  state: 'unreadable',
+  rows: 0,
+  validRows: 0,
+  invalidRows: 0,
+  repeatedRows: 0,
+  problems: [],
+  preview: [],
+}
+
 /** Creates a runner whose jobs are stored, and locked by leases, in `store`. */
 export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): JobRunner {
   const closing = new AbortController()
@@ -155,7 +166,7 @@ export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): 
 
   /** The state and user-facing message of a job that failed; logs unexpected errors without their message. */
   function failedState({ id: importId, state }: Job, error: unknown): Partial<Job> {
-    if (error instanceof UnreadableFileError) return { state: 'unreadable', failure: error.message }
+    if (error instanceof UnreadableFileError) return { ...NOT_READ, failure: error.message }
     const expected =
       error instanceof PlatformError || error instanceof StoreUnavailableError || error instanceof ImportError
     const { code, name } = error as { code?: unknown; name?: string }
@@ -166,7 +177,7 @@ export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): 
     const message = expected
       ? error.message
       : 'The import stopped because of an error in this app. It has been logged.'
-    return { state: state === 'checking' ? 'unreadable' : 'failed', failure: message }
+    return state === 'checking' ? { ...NOT_READ, failure: message } : { state: 'failed', failure: message }
   }
 
   /** Saves the final state of a job. Retries for up to a minute if the store is unreachable. */

@@ -61,6 +61,8 @@ export interface PriceFile {
   delimiter: string | undefined
   /** The rows below the headings. Can be read only once. */
   rows: AsyncGenerator<Row[]>
+  /** Remarks that are complete when all rows have been read. */
+  lateRemarks: readonly string[]
   /** Closes the file if its rows are not read. */
   close(): Promise<void>
 }
@@ -97,6 +99,7 @@ export async function openPriceFile(path: string, choices: Choices = {}): Promis
       sample: items.slice(0, SAMPLE_ROWS).map((cells) => cells.slice(0, 50).map((cell) => cell.slice(0, 60))),
     },
     delimiter: table.delimiter,
+    lateRemarks: table.lateRemarks,
     rows: (async function* () {
       yield first.slice(place.skip)
       yield* table.rows

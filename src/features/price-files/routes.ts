@@ -5,7 +5,7 @@ import type { Vault } from '../../connect/vault/vault.ts'
 import { UPLOAD_MS } from '../../web/body-deadline.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
-import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
+import { sendPageOrJson, sendResultOrRedirect, wantsJson } from '../../web/respond.ts'
 import { sendChanges } from '../../web/sse.ts'
 import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
@@ -14,6 +14,7 @@ import type { FeatureContext, PageSection } from '../feature.ts'
 import { readChoices } from './choices.ts'
 import { FIELDS, REQUIRED } from './columns.ts'
 import { importNotFound } from './errors.ts'
+import { readAsOf } from './import-job.ts'
 import type { ImportService, JobView } from './import-service.ts'
 import { receiveUpload } from './upload.ts'
 
@@ -54,14 +55,19 @@ export function importRoutes(options: ImportRoutesOptions): Router {
     .use(jobPages(options))
     .post(`${JOB_PATH}/columns`, async (req, res) => {
       const { userId, job } = await jobOf(req)
-      await imports.choose(userId, job.id, readChoices(req.body, job))
+      if (req.body?.resume === 'on') await imports.checkAgain(userId, job.id)
+      else await imports.choose(userId, job.id, readChoices(req.body, job))
       await imports.settled(job.id, CHECK_MS)
       await sendResultOrRedirect(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
     })
     .post(`${JOB_PATH}/start`, async (req, res) => {
       const { userId, job } = await jobOf(req)
+      // Another tab has sent it already.
+      const isSent = job.state === 'completed' || (job.state === 'running' && !job.interrupted)
+      if (isSent && !wantsJson(req)) return res.redirect(303, pathOf(job))
       const strict = req.body?.strict === 'on' || req.body?.strict === true
-      await imports.start(userId, job.id, { strict })
+      const { readAs } = req.body ?? {}
+      await imports.start(userId, job.id, { strict, ...(typeof readAs === 'string' && { readAs }) })
       const view = importView(await imports.get(userId, job.id))
       await sendResultOrRedirect(req, res, pathOf(job), view, { status: 202 })
     })
@@ -136,7 +142,8 @@ function jobPages({ imports, shutdownSignal }: ImportRoutesOptions): Router {
           bxcontext: job.bxcontext,
           fields: FIELDS,
           required: REQUIRED,
-          working: isWorking(job),
+          readAs: readAsOf(job),
+          isUnfinished: isUnfinished(job),
         },
         json: view,
       })
@@ -145,7 +152,7 @@ function jobPages({ imports, shutdownSignal }: ImportRoutesOptions): Router {
       const { userId, job } = await jobOf(req)
       const getSnapshot = async () => {
         const current = await imports.get(userId, job.id)
-        return isWorking(current) ? JSON.stringify(importView(current)) : null
+        return isUnfinished(current) ? JSON.stringify(importView(current)) : null
       }
       sendChanges(req, res, { getSnapshot, everyMs: POLL_MS, shutdownSignal })
     })
@@ -171,9 +178,8 @@ export function badgeOf({ state, interrupted, mappingErrors }: JobView): { label
   return { label: state, tone: tones[state] ?? '' }
 }
 
-function isWorking({ state, interrupted }: JobView): boolean {
-  return (state === 'checking' || state === 'running') && !interrupted
-}
+/** An interrupted job counts too: another process may take it over. */
+const isUnfinished = ({ state }: JobView): boolean => state === 'checking' || state === 'running'
 
 /** Converts an import for pages and JSON: times are ISO 8601; `secondsLeft` is an estimate, or null. */
 export function importView({ userId: _, createdAt, startedAt, endedAt, ...job }: JobView) {
@@ -189,13 +195,20 @@ export function importView({ userId: _, createdAt, startedAt, endedAt, ...job }:
 
 /** Estimates the upload rate and the remaining time. */
 function estimateRate(
-  { progress, validRows, state }: Omit<JobView, 'createdAt' | 'startedAt' | 'endedAt' | 'userId'>,
+  {
+    progress,
+    validRows,
+    state,
+    startedFrom,
+  }: Omit<JobView, 'createdAt' | 'startedAt' | 'endedAt' | 'userId'>,
   startedAt: number | null,
   until: number,
 ) {
   const seconds = startedAt === null ? 0 : (until - startedAt) / 1000
-  const sent = progress?.sent ?? 0
-  const itemsPerSecond = sent > 0 && seconds > 0.5 ? Math.round(sent / seconds) : null
+  const sent = (progress?.sent ?? 0) - startedFrom
+  const isMeasured = sent > 0 && seconds > 0.5 && !progress?.waiting
+  const itemsPerSecond = isMeasured ? Math.round(sent / seconds) : null
   const sending = state === 'running' && progress?.phase === 'sending' && itemsPerSecond
-  return { itemsPerSecond, secondsLeft: sending ? Math.ceil((validRows - sent) / itemsPerSecond) : null }
+  const left = validRows - (progress?.sent ?? 0)
+  return { itemsPerSecond, secondsLeft: sending ? Math.ceil(left / itemsPerSecond) : null }
 }

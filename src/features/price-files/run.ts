@@ -165,11 +165,12 @@ async function resume(run: Run): Promise<ImportJob | undefined> {
       throw error
     },
   )
-  const isLost = !job || isFailed(job.status) || (job.itemsReceived ?? importSent) < importSent
-  const isDone = !isLost && isCompleted(job.status)
+  const isDone = job !== undefined && isCompleted(job.status)
+  const has = Math.min(job?.itemsReceived ?? importSent, (isDone && job.itemsProcessed) || importSent)
+  const isLost = !job || isFailed(job.status) || has < importSent
   if (isLost) report(NOTHING_SENT)
   else report(isDone ? { batchId: null, importSent: 0 } : {})
-  return isDone ? job : undefined
+  return isDone && !isLost ? job : undefined
 }
 
 /** Uploads the batches in order. If one upload fails, the others stop, and its error is thrown. */

@@ -72,15 +72,17 @@ export function createSeenCodes(expected = 50_000) {
       if (++size > capacity * MAX_LOAD_FACTOR) grow()
       return undefined
     },
-    /** Writes the hashes of all codes to a file, for `countMissing`. */
-    save(path: string): void {
+    /** Writes the hashes of all codes, except for some, to a file, for `countMissing`. */
+    save(path: string, except: ReadonlySet<string> = new Set()): void {
+      const left = new Set([...except].map((code) => bigHash(...hash(code))))
       const hashes = new BigUint64Array(size)
       let next = 0
       for (let index = 0; index < entries.length; index += WORDS) {
         if (entries[index + 2] === 0) continue
-        hashes[next++] = (BigInt(entries[index] ?? 0) << 32n) | BigInt(entries[index + 1] ?? 0)
+        const code = bigHash(entries[index] ?? 0, entries[index + 1] ?? 0)
+        if (!left.has(code)) hashes[next++] = code
       }
-      writeFileSync(path, Buffer.from(hashes.sort().buffer), { mode: 0o600 })
+      writeFileSync(path, hashes.subarray(0, next).sort(), { mode: 0o600 })
     },
   }
 }
@@ -99,6 +101,8 @@ export function countMissing(earlierPath: string, laterPath: string): number {
   }
   return missing
 }
+
+const bigHash = (high: number, low: number) => (BigInt(high) << 32n) | BigInt(low)
 
 /** The public-domain hash cyrb53, extended to 64 bits. */
 function hash(text: string): [high: number, low: number] {

@@ -88,3 +88,12 @@ test('load-prices --skip-problems leaves rows with problems out, and reports the
     expect.stringMatching(/^items\.csv,6,.*different prices/),
   ])
 })
+
+test('load-prices refuses a report that could replace a file of the price list', async () => {
+  const folder = folderWith('code,price\nA,1\n')
+  const args = [folder, '--skip-problems', '--report', join(folder, 'items.csv')]
+  const program = run('src/features/live-pricing/cli-load-prices.ts', { DATA_DIR: dir }, { args })
+  expect(await program.exited).toBe(1)
+  expect(program.output()).toContain('must not be in the folder of the price list')
+  expect(readFileSync(join(folder, 'items.csv'), 'utf8')).toBe('code,price\nA,1\n')
+})

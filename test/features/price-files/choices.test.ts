@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { workbook } from '../../support/xlsx.ts'
-import { type Pages, startPages } from './pages-support.ts'
+import { keyOf, type Pages, startPages } from './pages-support.ts'
 
 let pages: Pages
 beforeAll(async () => {
@@ -71,7 +71,62 @@ test('before sending, the page says how many items of the last file are not in t
   await pages.ended(first.json.id)
   const next = await pages.upload('code,price\nA,1\nD,4\n', { to })
   const remark =
-    '2 items of your last file for this catalogue are not in this one, and will stay in the catalogue'
+    '2 items of your last file for this catalogue are not among those of this one, and will stay in the catalogue'
   expect(next.json.remarks).toEqual([expect.stringContaining(remark)])
   expect((await pages.visitor.get(pages.urlOf(next.json.id))).text).toContain(remark)
+})
+
+test('a remembered decimal sign is used only for a file that asks for it', async () => {
+  const file = (...prices: string[]) =>
+    `Item No,List price inc GST\n${prices.map((price, row) => `A${row},"${price}"`).join('\n')}\n`
+  const { json } = await pages.upload(file('1,250', '2,350'))
+  const columns = { code: '0', price: '1', gst: '0' }
+  expect(await choose(json.id, columns)).toMatchObject({ questions: ['decimal'] })
+  await choose(json.id, { ...columns, decimal: 'comma' })
+  const next = await pages.upload(file('1,250', '2,350.00'))
+  expect(next.json.preview.map(({ price }) => price)).toEqual([1250, 2350])
+  expect(next.json.invalidRows).toBe(0)
+})
+
+test('a file that another tab reads in another way is not sent', async () => {
+  const { json } = await pages.upload('Stock code,Retail incl GST\nA,11\n')
+  await choose(json.id, { code: '0', price: '1', gst: '10' })
+  const seen =
+    /name="readAs" value="(\w+)"/.exec((await pages.visitor.get(pages.urlOf(json.id))).text)?.[1] ?? ''
+  await choose(json.id, { code: '0', price: '1', gst: '0' })
+  expect((await pages.act(json.id, 'start', { readAs: seen })).json()).toMatchObject({
+    status: 409,
+    code: 'conflict',
+  })
+  expect((await pages.jobOf(json.id)).state).toBe('ready')
+})
+
+test('an interrupted check is resumed with the answers of its user', async () => {
+  const { json } = await pages.upload('Part No,RRP incl GST\nA,11\n')
+  await choose(json.id, { code: '0', price: '1', gst: '10' })
+  const { store } = pages.app.services
+  const record = JSON.parse((await store.get(keyOf(json.id))) ?? '')
+  await store.set(keyOf(json.id), JSON.stringify({ ...record, state: 'checking' }))
+  await store.delete({ kind: 'import-lease', owner: 'sam', id: json.id })
+  expect((await pages.visitor.get(pages.urlOf(json.id))).text).toContain('was interrupted')
+  expect(await choose(json.id, { resume: 'on' })).toMatchObject({ state: 'ready', gst: 10, questions: [] })
+})
+
+test('a wrong row or sheet can be corrected on the page', async () => {
+  const { json } = await pages.upload('code,price\nA,1\n')
+  expect(await choose(json.id, { headingsLine: '9' })).toMatchObject({ state: 'unreadable', invalidRows: 0 })
+  const { text } = await pages.visitor.get(pages.urlOf(json.id))
+  expect(text).toMatch(/Choose another row or sheet[\s\S]*name="headingsLine"/)
+  expect(await choose(json.id, { headingsLine: '1' })).toMatchObject({ state: 'ready', validRows: 1 })
+})
+
+test('a discarded import leaves nothing to take over', async () => {
+  const { json } = await pages.upload('code,price\nA,1\n')
+  await pages.app.fault('items', '500', undefined, 1)
+  await pages.act(json.id, 'start')
+  await pages.waiting(json.id)
+  await pages.act(json.id, 'discard')
+  await pages.app.fault('items', 'none')
+  const marks = await pages.app.services.store.list('active-import', 'all')
+  expect(marks.map(({ key }) => key.id)).not.toContain(json.id)
 })

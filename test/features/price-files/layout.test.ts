@@ -146,3 +146,11 @@ describe('text', () => {
     expect({ found, problems }).toEqual({ found: items, problems: [] })
   })
 })
+
+test('a file with two columns and decimal commas is separated by semicolons, not by the commas', async () => {
+  const { items } = await read('Acme Pty Ltd, price list\nCode;Price\nA;12,50\nB;3,20\n')
+  expect(items).toEqual([
+    { code: 'A', price: 12.5 },
+    { code: 'B', price: 3.2 },
+  ])
+})

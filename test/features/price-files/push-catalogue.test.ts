@@ -70,7 +70,7 @@ describe('push-catalogue of a file with questions', () => {
     [
       'the price column and the headings',
       'A;Nail;1,250\n',
-      ['--map price=4', '--headings-row NUMBER, or --no-headings'],
+      ['  2  Column 2 (Nail)', '--map price=NUMBER', '--headings-row NUMBER, or --no-headings'],
     ],
     ['GST', 'code,RRP inc GST\nA,11\n', ['--gst 10 to remove']],
   ])('asks for %s, says which options answer, and sends nothing', async (_name, content, hints) => {

@@ -101,7 +101,7 @@ describe('an import', () => {
 describe('an interrupted import', () => {
   const ACCEPTED = { batchId: 'b1', importSent: 2_000, sent: 2_000, batches: 2 }
   /** A platform with an import in this state; records what is sent to it. */
-  function platformWith(state: { status: string; itemsReceived?: number }) {
+  function platformWith(state: { status: string; itemsReceived?: number; itemsProcessed?: number }) {
     const uploads: string[] = []
     const started: string[] = []
     const catalogueImports: ImportOptions['catalogueImports'] = {
@@ -146,6 +146,7 @@ describe('an interrupted import', () => {
   test.each([
     ['has failed', { status: 'Failed' }, 'b1.2'],
     ['has lost items', { status: 'Started', itemsReceived: 1_999 }, 'b1'],
+    ['has completed without some items', { status: 'Completed', itemsProcessed: 1_990 }, 'b1.2'],
   ])('that %s on the platform is sent from the beginning', async (_name, state, batchId) => {
     const { catalogueImports, uploads } = platformWith(state)
     expect(await send(2_500, { catalogueImports, accepted: ACCEPTED })).toMatchObject({

@@ -79,6 +79,7 @@ describe('an XLSX workbook', () => {
     ['that is a blank number', { xml: '<c r="D2"><v> </v></c>' }],
     ['that is negative', { value: -5, format: '0.00;(0.00)' }],
     ['that is an error', { error: '#REF!' }],
+    ['that is too small to be shown', { value: 0.004, format: '0.00' }],
   ])('has a problem with a price %s', async (_name, cell) => {
     expect(await read(workbook(sheet(['A', 'x', 'm', cell], ['B', 'y', 'm', 1])))).toMatchObject({
       invalidRows: 1,

@@ -210,7 +210,10 @@ function createRowReader(
     price(column, words) {
       const text = cell(column)
       if (words.includes(text)) return text
+      const { ambiguous } = prices.found
       const price = prices.read(text, row.numbers?.[indexes.get(column) ?? -1])
+      // Reported once for the file: the other prices may tell which it is.
+      if (prices.found.ambiguous > ambiguous) return null
       const problem = typeof price === 'string' ? price : decimalsProblem(price, text)
       if (problem === undefined) return String(price)
       const others = words.filter((word) => word !== '').join(' or ')
