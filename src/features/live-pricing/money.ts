@@ -49,9 +49,26 @@ export function computeTotals(unitPrice: string, quantity: number, discount = '0
 }
 
 const SCALE = 10_000
-const DECIMAL = /^\d+(\.\d+)?$/
+/** Parses decimal text with up to four decimals to integer ten-thousandths, which doubles handle exactly. */
+function parseScaled(text: string): number | undefined {
+  if (text.length > MAX_SAFE_DIGITS) return undefined
+  let value = 0
+  /** How many there are after the point; -1 before it. */
+  let decimals = -1
+  for (let at = 0; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - 48
+    if (digit >= 0 && digit <= 9) {
+      value = value * 10 + digit
+      if (decimals >= 0) decimals++
+    } else if (text[at] === '.' && decimals < 0 && at > 0) decimals = 0
+    else return undefined
+  }
+  if (text === '' || decimals === 0 || decimals > 4) return undefined
+  const scaled = value * 10 ** (4 - Math.max(decimals, 0))
+  return scaled < 10 ** MAX_SAFE_DIGITS ? scaled : undefined
+}
 
-/** Converts a number with up to four decimals to integer ten-thousandths, which doubles handle exactly. */
+/** Converts a number with up to four decimals to integer ten-thousandths. */
 function toScaledInteger(value: number): number | undefined {
   const whole = Math.round(value * SCALE)
   return value >= 0 && whole / SCALE === value ? whole : undefined
@@ -61,18 +78,19 @@ function toScaledInteger(value: number): number | undefined {
  * `computeTotals` in integer arithmetic, ten times as fast. Returns undefined for numbers that are too large or too precise.
  */
 function fastMoneyOf(unitText: string, quantity: number, offText: string): Money | undefined {
-  if (unitText.length > MAX_SAFE_DIGITS || offText.length > MAX_SAFE_DIGITS) return undefined
-  if (!DECIMAL.test(unitText) || !DECIMAL.test(offText)) return undefined
-  const [unitPrice, discount] = [Number(unitText), Number(offText)]
-  const [unit, count, off] = [
-    toScaledInteger(unitPrice),
-    toScaledInteger(quantity),
-    toScaledInteger(discount),
-  ]
+  const unit = parseScaled(unitText)
+  const off = parseScaled(offText)
+  const count = toScaledInteger(quantity)
   if (unit === undefined || count === undefined || off === undefined) return undefined
-  const [whole, less] = [unit * count, off * SCALE]
+  const whole = unit * count
+  const less = off * SCALE
   if (whole >= 10 ** MAX_SAFE_DIGITS || less > whole) return undefined
-  return { unitPrice, discount, totalPrice: (whole - less) / (SCALE * SCALE) }
+  // A quotient of exact integers is the double that is nearest to the decimal, as if its text had been parsed.
+  return {
+    unitPrice: unit / SCALE,
+    discount: off / SCALE,
+    totalPrice: (whole - less) / (SCALE * SCALE),
+  }
 }
 
 /** A price reduction: a percentage, an amount off each unit, or a lower unit price (dollars). */
@@ -97,6 +115,8 @@ export function bestDiscount(
   reductions: readonly Reduction[],
 ): string | undefined {
   if (reductions.length === 0) return undefined
+  const cents = centsInDoubles(Number(unitPrice), quantity, reductions)
+  if (cents !== undefined) return cents > 0 ? String(cents / 100) : undefined
   const unit = new Big(unitPrice)
   const gross = unit.times(quantity)
   let best = new Big(0)
@@ -110,21 +130,41 @@ export function bestDiscount(
   return discount.gt(0) ? discount.toFixed() : undefined
 }
 
+/** What a reduction takes off a unit, as far as doubles can tell. */
+function offUnit(unit: number, { kind, approximate }: Reduction): number {
+  if (kind === 'percent') return (unit * approximate) / 100
+  return kind === 'price' ? unit - approximate : approximate
+}
+
+/**
+ * `bestDiscount` in cents, in doubles, eight times as fast. Returns undefined if their error could change the cents: if the
+ * discount is close to a half cent or to the price.
+ */
+function centsInDoubles(
+  unit: number,
+  quantity: number,
+  reductions: readonly Reduction[],
+): number | undefined {
+  let best = 0
+  for (const reduction of reductions) best = Math.max(best, offUnit(unit, reduction))
+  const hundred = quantity * 100
+  const error = Math.max(best, unit) * hundred * TOLERANCE
+  const cents = Math.round(best * hundred - error)
+  const isSafe = cents === Math.round(best * hundred + error) && cents <= unit * hundred - error
+  return isSafe ? cents : undefined
+}
+
 /**
  * The reductions that may be the best one, each once, as far as doubles can tell: decimals take a hundred times as long,
  * and a category may have thousands of discounts.
  */
 function closeToBest(unit: number, reductions: readonly Reduction[]): Iterable<Reduction> {
   if (reductions.length === 1) return reductions
-  const perUnit = ({ kind, approximate }: Reduction) => {
-    if (kind === 'percent') return (unit * approximate) / 100
-    return kind === 'price' ? unit - approximate : approximate
-  }
   let best = 0
-  for (const reduction of reductions) best = Math.max(best, perUnit(reduction))
+  for (const reduction of reductions) best = Math.max(best, offUnit(unit, reduction))
   const least = best - Math.max(best, unit) * TOLERANCE
   const close = new Map<string, Reduction>()
   for (const reduction of reductions)
-    if (perUnit(reduction) >= least) close.set(reduction.kind + reduction.value, reduction)
+    if (offUnit(unit, reduction) >= least) close.set(reduction.kind + reduction.value, reduction)
   return close.values()
 }

@@ -76,16 +76,16 @@ export async function priceItems(request: PriceRequest, options: PricingOptions)
 
 /** Why a line cannot be priced, whatever its item costs. A number that JSON cannot express as a double is infinite. */
 function lineError(itemId: unknown, storeId: unknown, quantity: unknown): NoPrice | undefined {
-  for (const [name, id] of [
-    ['itemId', itemId],
-    ['storeId', storeId],
-  ] as const) {
-    if (id === undefined) return { error: 'line_invalid', message: `${name} is missing.` }
-    if (typeof id !== 'string') return { error: 'line_invalid', message: `${name} must be text.` }
-  }
+  if (typeof itemId !== 'string') return idError('itemId', itemId)
+  if (typeof storeId !== 'string') return idError('storeId', storeId)
   if (typeof quantity !== 'number' || !(quantity > 0)) return { error: 'quantity_invalid' }
   return quantity > LIMITS.quantity ? { error: 'quantity_too_large' } : undefined
 }
+
+const idError = (name: string, id: unknown): NoPrice => ({
+  error: 'line_invalid',
+  message: id === undefined ? `${name} is missing.` : `${name} must be text.`,
+})
 
 /** Calls the price provider. Resolves to undefined if it fails, times out or returns the wrong number of results. */
 async function requestPrices(

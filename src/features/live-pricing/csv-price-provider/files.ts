@@ -58,8 +58,8 @@ export function missingFile(file: string): PriceListError {
   return new PriceListError([`${file}: the folder has no file with this name.`], 0)
 }
 
-// Without line breaks or invisible characters, which would make an id impossible to look up.
-const ID = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,100}$/u
+// Without line breaks, invisible characters or halves of a surrogate pair, which would make an id impossible to look up.
+const ID = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u
 /** Whether text is a valid id. Most ids are ASCII, which is faster to test. */
 export const isId = (text: string) => /^[ -~]{1,100}$/.test(text) || ID.test(text)
 export const ID_RULE = 'must have 1 to 100 characters, without line breaks or invisible characters'

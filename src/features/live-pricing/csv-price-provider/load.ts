@@ -5,6 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Decimal } from '../../../tables/prices.ts'
 import type { Store } from '../contract.ts'
 import { FILES, findUnknownFiles, ID_RULE, isDate, isId, missingFile } from './files.ts'
+import { createItemIndex, type ItemIndex } from './item-index.ts'
+import { writeItems } from './item-storage.ts'
 import { HAS_DISCOUNTS, HAS_STORE_PRICES, lineKey, NONE, POA, SCHEMA } from './price-list.ts'
 import { nextFileName, removeOldFiles } from './price-lists.ts'
 import { readHolidays, readHours, readStores } from './read-stores.ts'
@@ -103,7 +105,8 @@ async function fill(file: string, from: Folder, { skipProblems = false }: LoadOp
     problems.check()
     const categories = new Map<string, number>()
     const stores = await readStores(from, problems)
-    const items = await loadItems(db, from, problems, categories)
+    const index = createItemIndex()
+    const items = await loadItems(index, from, problems, categories)
     const members = await loadMembers(db, from, problems)
     // Stop here: problems in the other files, which refer to these stores and items, would be misleading.
     problems.check(NOT_CHECKED_YET)
@@ -114,9 +117,10 @@ async function fill(file: string, from: Folder, { skipProblems = false }: LoadOp
     const openings = await readHours(from, problems, stores)
     const holidays = await readHolidays(from, problems, [...stores.values()])
     insertStores(db, stores)
-    const prices = await loadStorePrices(db, from, problems, stores)
-    const discounts = await loadDiscounts(db, from, problems, { stores, categories })
+    const prices = await loadStorePrices(db, from, problems, { stores, index })
+    const discounts = await loadDiscounts(db, from, problems, { stores, categories, index })
     problems.check()
+    writeItems(db, index.pages())
     db.exec('COMMIT')
     const emptyGroups = db.prepare(`SELECT DISTINCT member_group AS name FROM discounts
       WHERE member_group IS NOT NULL AND member_group NOT IN (SELECT name FROM members)`)
@@ -158,13 +162,11 @@ function insertStores(db: DatabaseSync, stores: Map<string, Store>): void {
 }
 
 async function loadItems(
-  db: DatabaseSync,
+  index: ItemIndex,
   from: Folder,
   problems: Problems,
   categories: Map<string, number>,
 ): Promise<number> {
-  const add = db.prepare('INSERT OR IGNORE INTO items VALUES (?, ?, ?, 0)')
-  const find = db.prepare('SELECT price FROM items WHERE code = ?')
   /** Items with several prices: it is not known which is right. */
   const conflicts = new Set<string>()
   let count = 0
@@ -173,25 +175,24 @@ async function loadItems(
     if (!isId(code)) return reject(`code ${ID_RULE}.`)
     if (/^\d(\.\d+)?E\+\d{1,3}$/i.test(code))
       return reject(`the code ${code} was shortened by a spreadsheet, so its last digits are lost.`)
-    const price = priceOf('price', ['', POA])
-    if (price === null) return
+    const text = priceOf('price', ['', POA])
+    if (text === null) return
+    const price = text === '' ? null : text
     let number: number | null = null
     if (category !== '') {
       number = categories.get(category) ?? categories.size + 1
       categories.set(category, number)
     }
-    if (add.run(code, price === '' ? null : price, number).changes > 0) {
+    if (index.add(code, { price, category: number, flags: 0 })) {
       count++
       return
     }
-    const isSame = (find.get(code)?.price ?? '') === price
-    if (isSame && !conflicts.has(code)) return
+    if (index.priceOf(code) === price && !conflicts.has(code)) return
     conflicts.add(code)
     reject(`the item ${code} occurs more than once with different prices.`)
   })
   if (!exists) throw missingFile(FILES.items.file)
-  const remove = db.prepare('DELETE FROM items WHERE code = ?')
-  for (const code of conflicts) remove.run(code)
+  for (const code of conflicts) index.remove(code)
   return count - conflicts.size
 }
 
@@ -199,34 +200,21 @@ async function loadStorePrices(
   db: DatabaseSync,
   from: Folder,
   problems: Problems,
-  stores: Map<string, Store>,
+  { stores, index }: { stores: Map<string, Store>; index: ItemIndex },
 ): Promise<number> {
   const add = db.prepare('INSERT OR IGNORE INTO store_prices VALUES (?, ?)')
-  const flag = createFlagger(db, HAS_STORE_PRICES)
   let count = 0
   await readRows(from, FILES.prices, problems, ({ cell, price: priceOf, reject }) => {
     const [item, store] = [cell('item'), cell('store')]
     if (!stores.has(store)) return reject(`unknown store ${store.slice(0, 100)}.`)
     const price = priceOf('price', [POA, NONE])
     if (price === null) return
-    if (!flag(item)) return reject(`unknown item ${item.slice(0, 100)}.`)
+    if (!index.flag(item, HAS_STORE_PRICES)) return reject(`unknown item ${item.slice(0, 100)}.`)
     if (add.run(lineKey(item, store), price).changes === 0)
       return reject(`the item ${item} has two prices at the store ${store}.`)
     count++
   })
   return count
-}
-
-/** Returns a function that sets a flag of an item, or returns false if the item does not exist. */
-function createFlagger(db: DatabaseSync, flag: number): (code: string) => boolean {
-  const mark = db.prepare('UPDATE items SET more = more | ? WHERE code = ?')
-  // Rows of the same item are usually adjacent.
-  let previous: string | undefined
-  return (code) => {
-    if (code !== previous && mark.run(flag, code).changes === 0) return false
-    previous = code
-    return true
-  }
 }
 
 async function loadMembers(db: DatabaseSync, from: Folder, problems: Problems): Promise<number> {
@@ -248,10 +236,10 @@ async function loadDiscounts(
   db: DatabaseSync,
   from: Folder,
   problems: Problems,
-  { stores, categories }: { stores: Map<string, Store>; categories: Map<string, number> },
+  known: { stores: Map<string, Store>; categories: Map<string, number>; index: ItemIndex },
 ): Promise<number> {
   const add = db.prepare('INSERT INTO discounts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
-  const flag = createFlagger(db, HAS_DISCOUNTS)
+  const { stores, categories, index } = known
   let count = 0
   await readRows(from, FILES.discounts, problems, ({ cell, price: priceOf, reject }) => {
     const [item, category, group, store] = [cell('item'), cell('category'), cell('group'), cell('store')]
@@ -271,7 +259,7 @@ async function loadDiscounts(
     if (!(isDate(first) || first === '0000-01-01') || !isDate(last))
       return reject('from and until must be dates such as 2026-12-25.')
     if (last < first) return reject('until is before from.')
-    if (item && !flag(item)) return reject(`unknown item ${item.slice(0, 100)}.`)
+    if (item && !index.flag(item, HAS_DISCOUNTS)) return reject(`unknown item ${item.slice(0, 100)}.`)
     add.run(item || null, number, group || null, store || null, kind, value, Number(minQuantity), first, last)
     count++
   })

@@ -2,17 +2,17 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { bestDiscount, type Reduction } from '../money.ts'
 import type { NoPrice, Price, PriceLine, PriceProvider } from '../price-provider.ts'
+import { type ItemRecord, itemFinder } from './item-index.ts'
+import { ITEM_SCHEMA, readItems, readItemTable } from './item-storage.ts'
 import { openStores } from './store-search.ts'
 
-/** Version of the schema: files of other versions are not opened. */
-const VERSION = 1
+/** Version of the schema. Version 1, which had a table of items, can be opened too; files of other versions cannot. */
+const VERSION = 2
 
 /** The tables of a price list, filled by `load.ts`. A price is decimal text, POA or NONE. */
 export const SCHEMA = `
   PRAGMA user_version = ${VERSION};
-  CREATE TABLE items (
-    code TEXT PRIMARY KEY, price TEXT, category INTEGER, more INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
+  ${ITEM_SCHEMA}
   CREATE TABLE store_prices (line TEXT PRIMARY KEY, price TEXT NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE members (number TEXT, name TEXT, PRIMARY KEY (number, name)) STRICT, WITHOUT ROWID;
   CREATE TABLE discounts (
@@ -34,9 +34,6 @@ export const HAS_DISCOUNTS = 2
 
 /** The key of an item's price at a store. Unambiguous, as ids have no control characters. */
 export const lineKey = (item: string, store: string) => `${item}\u001f${store}`
-
-/** A row of an item: position of its code, default price (null: only store-specific prices), category and flags. */
-type ItemRow = [position: number, price: string | null, category: number | null, flags: number]
 
 /** An item at a store: its price (null: not sold there), and every discount that may apply to it. */
 interface Item {
@@ -63,14 +60,18 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
   url.searchParams.set('immutable', '1')
   const db = new DatabaseSync(url, { readOnly: true })
   try {
-    const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
-    if (version !== VERSION) throw new Error(`not a price list of version ${VERSION}`)
+    return priceListOf(db, now)
   } catch (error) {
     db.close()
     throw error
   }
+}
+
+function priceListOf(db: DatabaseSync, now: () => number): PriceList {
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
+  if (version !== VERSION && version !== 1) throw new Error(`not a price list of version ${VERSION}`)
   const { findStore, nearest } = openStores(db)
-  const { findItems, findGroups } = openItems(db)
+  const { findItems, findGroups } = openItems(db, version === 1 ? readItemTable(db) : readItems(db))
 
   function prices(lines: readonly PriceLine[], memberNumber: string | null): (Price | NoPrice)[] {
     const groups = memberNumber === null ? [] : findGroups(memberNumber)
@@ -109,11 +110,11 @@ export function openPriceList(file: string, now: () => number = Date.now): Price
   }
 }
 
-/** Prepares a statement with one parameter that returns at most one row. */
-function prepare(db: DatabaseSync, sql: string) {
+/** Prepares a statement with one parameter that returns the values of one column. */
+function prepare(db: DatabaseSync, sql: string): (value: string) => string[] {
   const statement = db.prepare(sql)
   statement.setReturnArrays(true)
-  return (value: string) => statement.get(value) as unknown as unknown[] | undefined
+  return (value) => (statement.all(value) as unknown as [string][]).map(([text]) => text)
 }
 
 const DISCOUNT = `json_object('group', discounts.member_group, 'store', discounts.store, 'kind', discounts.kind,
@@ -126,50 +127,27 @@ function parseDiscount(json: string): Discount {
 }
 
 /** Looks up items with their discounts, store-specific prices and the groups of members. */
-function openItems(db: DatabaseSync) {
-  const selectItems = prepareForKeys(db, 'i.price, i.category, i.more', 'items AS i ON i.code = l.value')
-  const selectStorePrices = prepareForKeys(db, 'p.price', 'store_prices AS p ON p.line = l.value')
-  const selectDiscounts = prepareForKeys(db, DISCOUNT, 'discounts ON discounts.item = l.value')
-  const selectGroups = prepare(db, 'SELECT json_group_array(name) FROM members WHERE number = ?')
+function openItems(db: DatabaseSync, pages: readonly Buffer[]) {
+  const find = itemFinder(pages)
+  const storePrices = prepare(db, 'SELECT price FROM store_prices WHERE line = ?')
+  const ownDiscounts = prepare(db, `SELECT ${DISCOUNT} FROM discounts WHERE item = ?`)
+  const findGroups = prepare(db, 'SELECT name FROM members WHERE number = ?')
   const sharedDiscounts = loadSharedDiscounts(db)
 
   /** The items of lines, by position; undefined if they don't exist. */
   function findItems(lines: readonly PriceLine[]): (Item | undefined)[] {
-    const items = new Array<Item | undefined>(lines.length)
-    const [storePriced, discounted]: [number[], number[]] = [[], []]
-    for (const [position, price, category, flags] of selectItems<ItemRow>(lines.map((line) => line.itemId))) {
-      items[position] = { price, discounts: sharedDiscounts(category) }
-      if (flags & HAS_STORE_PRICES) storePriced.push(position)
-      if (flags & HAS_DISCOUNTS) discounted.push(position)
-    }
-    const itemAt = (position = -1) => items[position] as Item
-    const linesAt = (positions: number[]) => positions.map((position) => lines[position] as PriceLine)
-    const keys = linesAt(storePriced).map(({ itemId, storeId }) => lineKey(itemId, storeId))
-    for (const [index, price] of selectStorePrices<[number, string]>(keys))
-      itemAt(storePriced[index]).price = price
-    const codes = linesAt(discounted).map(({ itemId }) => itemId)
-    for (const [index, discount] of selectDiscounts<[number, string]>(codes)) {
-      const item = itemAt(discounted[index])
-      item.discounts = [...item.discounts, parseDiscount(discount)]
-    }
-    return items
+    const records = find(lines.map(({ itemId }) => itemId))
+    return lines.map((line, index) => records[index] && itemOf(line, records[index]))
   }
 
-  /** The groups of a member: [] if the member does not exist. */
-  const findGroups = (number: string): string[] => JSON.parse(String(selectGroups(number)?.[0]))
+  function itemOf({ itemId, storeId }: PriceLine, { price, category, flags }: ItemRecord): Item {
+    const [storePrice] = flags & HAS_STORE_PRICES ? storePrices(lineKey(itemId, storeId)) : []
+    const shared = sharedDiscounts(category)
+    const own = flags & HAS_DISCOUNTS ? ownDiscounts(itemId).map(parseDiscount) : []
+    return { price: storePrice ?? price, discounts: own.length > 0 ? [...shared, ...own] : shared }
+  }
 
   return { findItems, findGroups }
-}
-
-/**
- * Prepares a query for any number of keys, each of which may have rows. One statement for all of them, as calls into
- * SQLite cost more than the lookup itself. A row begins with the position of its key.
- */
-function prepareForKeys(db: DatabaseSync, columns: string, join: string) {
-  const statement = db.prepare(`SELECT l.key, ${columns} FROM json_each(?) AS l JOIN ${join}`)
-  statement.setReturnArrays(true)
-  return <T extends unknown[]>(keys: readonly string[]): T[] =>
-    keys.length === 0 ? [] : (statement.all(JSON.stringify(keys)) as unknown as T[])
 }
 
 /**
