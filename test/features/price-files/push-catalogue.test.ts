@@ -36,16 +36,6 @@ describe('push-catalogue', () => {
     expect(await platform.statusesOf('login')).toHaveLength(1)
   })
 
-  test('run twice at once for the first time creates the catalogue once, under its trimmed name', async () => {
-    const path = file(GOOD)
-    const both = ['Twice', ' Twice '].map((name) => push([path, '--catalogue', name, '--scope', 'Public']))
-    expect((await Promise.all(both)).map(({ code }) => code)).toEqual([0, 0])
-    const created = (await platform.calls()).filter(({ status }) => status === 201)
-    // One catalogue, as the lookup by name below shows, and one import, which both resume, or two if one came late.
-    expect([2, 3]).toContain(created.length)
-    expect((await push([path, '--catalogue', 'Twice'])).code).toBe(0)
-  })
-
   test('acts for a tenant that npm run tenants lists', async () => {
     const tenants = run('src/features/first-party/cli-tenants.ts', platform.env)
     expect(await tenants.exited).toBe(0)
