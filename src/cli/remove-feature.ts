@@ -26,7 +26,7 @@ const placesOf = (name: string) => [
 /** Lists with an import and an entry for each feature. */
 const LISTS = ['src/features/index.ts', 'src/sandbox/features/index.ts']
 /** Folders of shared code that may become unused when features are removed. */
-const SHARED = /^(src\/(csv|web|settings|runtime)|test\/(support|csv|web|settings))\//
+const SHARED = /^(src\/(tables|web|settings|runtime)|test\/(support|web|settings))\//
 const SKIPPED = new Set(['node_modules', '.git', '.data', 'coverage'])
 
 const done: string[] = []

@@ -1,17 +1,8 @@
 import { open } from 'node:fs/promises'
 import { detectEncoding } from './encoding.ts'
+import type { Row } from './row.ts'
 import { readTextRows } from './text-rows.ts'
 import { isWorkbook, readWorkbookRows } from './workbook.ts'
-
-/** A row that is not blank. */
-export interface Row {
-  /** The number of its first line, or of its row in a spreadsheet, starting at 1. */
-  line: number
-  /** Text as it is shown, not trimmed. */
-  cells: string[]
-  /** The numbers in a spreadsheet's cells, rounded as they are shown; NaN for dates and percentages, undefined for text. */
-  numbers?: (number | undefined)[]
-}
 
 export interface Table {
   /** The rows, in batches. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { type CsvError, type Parser, parse } from 'csv-parse'
 import { type Encoding, readUtf8 } from './encoding.ts'
 import { UnreadableFileError } from './errors.ts'
-import type { Row } from './table.ts'
+import type { Row } from './row.ts'
 
 /** Maximum size of a record, in bytes: an unclosed quote would turn the rest of the file into one record. */
 const MAX_RECORD = 8 * 1024 * 1024

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { type Decimal, decimalOfColumn, type PriceReader, shorten } from '../../tables/prices.ts'
-import type { Row } from '../../tables/table.ts'
+import type { Row } from '../../tables/row.ts'
 import { type BatchWriter, createBatchWriter, removeItems } from './batches.ts'
 import { saysTaxExcluded, saysTaxIncluded } from './columns.ts'
 import type { Item } from './contract.ts'

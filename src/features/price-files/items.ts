@@ -1,5 +1,5 @@
 import { createPriceReader, type Decimal, isSpreadsheetError, shorten } from '../../tables/prices.ts'
-import type { Row } from '../../tables/table.ts'
+import type { Row } from '../../tables/row.ts'
 import { type Columns, FIELDS, namesOtherColumns } from './columns.ts'
 import { ITEM_LIMITS, type Item } from './contract.ts'
 import { createPriceNotes } from './price-notes.ts'

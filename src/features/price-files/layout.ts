@@ -1,6 +1,7 @@
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { type Decimal, shorten } from '../../tables/prices.ts'
-import { openTable, type Row, type Table } from '../../tables/table.ts'
+import type { Row } from '../../tables/row.ts'
+import { openTable, type Table } from '../../tables/table.ts'
 import {
   type ColumnGuess,
   type Columns,

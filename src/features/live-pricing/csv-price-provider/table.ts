@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { UnreadableFileError } from '../../../tables/errors.ts'
 import { createPriceReader, type Decimal, decimalOfColumn, type PriceReader } from '../../../tables/prices.ts'
-import { openTable, type Row } from '../../../tables/table.ts'
+import type { Row } from '../../../tables/row.ts'
+import { openTable } from '../../../tables/table.ts'
 
 /** A price list that cannot be loaded. Each problem names its file and line; `omitted` more are only counted. */
 export class PriceListError extends Error {
