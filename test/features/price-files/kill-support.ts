@@ -74,8 +74,10 @@ export async function startImport(extra: Record<string, string> = {}) {
   const job = (await uploaded.json()) as { id: string }
   // Pages do not wait for permits: their requests must not count in the window of the import.
   await setTimeout(1_100)
-  await visitor.post(`${at}/imports/${job.id}/start`, JSON_TYPE)
   const progress = async () => (await visitor.get(`${at}/imports/${job.id}`, JSON_TYPE)).json()
+  const ready = async () => expect((await progress()).state).toBe('ready')
+  await vi.waitFor(ready, { timeout: 20_000, interval: 25 })
+  expect((await visitor.post(`${at}/imports/${job.id}/start`, JSON_TYPE)).status).toBe(202)
   const sending = async () => expect((await progress()).progress?.sent).toBeGreaterThan(2_000)
   await vi.waitFor(sending, { timeout: 20_000, interval: 25 })
 
