@@ -43,9 +43,11 @@ export function createImportTasks({ files, remembered, catalogueImports, source 
             else choices = others
             remarks.push('The choices are those of your last file with the same headings.')
           }
-        } else if (layoutId && checked.check.mappingErrors.length === 0)
-          await remembered.save(job, layoutId, choices)
-        const missing = files.countMissing(id, `${bxcontext} ${catalogueId}`)
+        }
+        // Until the questions are answered, the items of the file are not known.
+        const isKnown = checked.check.mappingErrors.length === 0
+        if (job.choices && layoutId && isKnown) await remembered.save(job, layoutId, job.choices)
+        const missing = isKnown ? files.countMissing(id, `${bxcontext} ${catalogueId}`) : undefined
         if (missing) remarks.push(missingRemark(missing))
         remarks.push(...checked.check.remarks)
         const problems = checked.problems.map(truncateProblem)

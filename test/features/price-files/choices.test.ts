@@ -74,6 +74,10 @@ test('before sending, the page says how many items of the last file are not in t
     '2 items of your last file for this catalogue are not among those of this one, and will stay in the catalogue'
   expect(next.json.remarks).toEqual([expect.stringContaining(remark)])
   expect((await pages.visitor.get(pages.urlOf(next.json.id))).text).toContain(remark)
+  // Until the questions of a file are answered, its items are not known.
+  const asks = await pages.upload('code,price inc GST\nA,1\nD,4\n', { to })
+  expect(asks.json.questions).toEqual(['gst'])
+  expect(asks.json.remarks).toEqual([])
 })
 
 test('a remembered decimal sign is used only for a file that asks for it', async () => {
