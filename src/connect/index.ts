@@ -102,7 +102,7 @@ function listen(listener: ConnectionListener, log: Logger): () => void {
   const onEvent = ({ type, at, reason, context }: ConnectionEvent) => {
     const { userId, bxcontext } = context
     if (userId === undefined || bxcontext === undefined) return
-    // In a turn of its own, so that it cannot fail or delay what it hears of.
+    // Deferred, so that the listener can neither fail nor delay the operation that published the event.
     setImmediate(async () => {
       try {
         await listener({ type, userId, bxcontext, at, reason })

@@ -102,7 +102,7 @@ async function withoutPkce({ open, page, platform }: Consent): Promise<Finding[]
   return [warning('pkce.off', text, { setting })]
 }
 
-/** Errors that mean only: nobody is logged in (OpenID Connect Core, section 3.1.2.6). */
+/** Errors of a platform that works, but on which no user is logged in (OpenID Connect Core, section 3.1.2.6). */
 const NEEDS_PERSON =
   /^(access_denied|login_required|interaction_required|consent_required|account_selection_required)$/
 

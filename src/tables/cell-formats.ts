@@ -1,4 +1,5 @@
 import { format, getFormatInfo } from 'numfmt'
+import { exact } from './prices.ts'
 import { attribute, type XmlEvents } from './xml.ts'
 
 /** Formats that a file refers to without defining them (ECMA-376 part 1, section 18.8.30). */
@@ -137,9 +138,6 @@ function infoOf(pattern: string) {
     return undefined
   }
 }
-
-/** Spreadsheets show at most 15 digits: 926.6400000000001 is 926.64. */
-const exact = (value: number) => Number(value.toPrecision(15))
 
 /** A number with all its digits, whereas a spreadsheet shortens a long one to 9.31235E+12. */
 function inFull(value: number): string {

@@ -138,7 +138,7 @@ function asNumber(digits: string, decimal: Decimal): number {
 }
 
 /** Spreadsheets compute in binary: 926.6400000000001 is 926.64, to the 15 digits that they show. */
-const exact = (price: number) => Number(price.toPrecision(15))
+export const exact = (price: number) => Number(price.toPrecision(15))
 
 function inRange(price: number): number | string {
   return price <= MAX_PRICE ? price : 'the price exceeds one billion dollars.'

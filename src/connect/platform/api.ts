@@ -11,7 +11,7 @@ import {
   PlatformUnavailableError,
 } from './errors.ts'
 import { type Http, type HttpRequest, type HttpResponse, outageOf, parseJson } from './http.ts'
-import type { ReleasePermit, TokenSource } from './token-source.ts'
+import { acquireGrant, type Grant, type TokenSource } from './token-source.ts'
 
 export interface Call<T> {
   path: string
@@ -138,25 +138,6 @@ async function request<T>(
     return { data, response }
   } catch (error) {
     await noteFailure(source, name, scope, status, error).catch(() => {})
-    throw error
-  }
-}
-
-/** What a request needs: a token, and a permit if its credential has a rate limit. */
-interface Grant {
-  token: string
-  /** Used by the first request. */
-  permit?: ReleasePermit | undefined
-}
-
-/** Waits for a permit first: a token could expire in the meantime. */
-async function acquireGrant(source: TokenSource, tokenOf: () => Promise<string>): Promise<Grant> {
-  if (!source.acquirePermit) return { token: await tokenOf() }
-  const permit = await source.acquirePermit()
-  try {
-    return { token: await tokenOf(), permit }
-  } catch (error) {
-    permit(null)
     throw error
   }
 }

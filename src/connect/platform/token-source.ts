@@ -34,3 +34,22 @@ export interface TokenSource {
   /** Called after each call, so that the connection's page shows whether it works. */
   noteCall(outcome: CallOutcome): Promise<void>
 }
+
+/** What a request needs: a token, and a permit if its credential has a rate limit. */
+export interface Grant {
+  token: string
+  /** Used by the first request. */
+  permit?: ReleasePermit | undefined
+}
+
+/** Waits for a permit first: a token could expire in the meantime. */
+export async function acquireGrant(source: TokenSource, tokenOf: () => Promise<string>): Promise<Grant> {
+  if (!source.acquirePermit) return { token: await tokenOf() }
+  const permit = await source.acquirePermit()
+  try {
+    return { token: await tokenOf(), permit }
+  } catch (error) {
+    permit(null)
+    throw error
+  }
+}

@@ -42,7 +42,7 @@ try {
   app.use(docs)
   app.use(securityHeaders({ baseUrl, formTargets: [] }))
   app.use('/assets', assets)
-  // Production, if it is served: staging has a readiness of its own and must not stop production.
+  // Readiness follows production if it is served: missing prices for staging must not take production out of service.
   const [first] = bases
   app.use(healthRoutes({ ping: async () => first && pricesLoaded(first) }))
   app.use(notFound)

@@ -1,7 +1,8 @@
-import { closeSync, createReadStream, openSync, renameSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import { closeSync, createReadStream, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { type Item, itemsBody, MAX_BATCH } from './contract.ts'
+import { isDiskAlmostFull } from './free-space.ts'
 
 /** One upload request, already serialized. */
 export interface Batch {
@@ -23,8 +24,7 @@ export interface BatchWriter {
 
 /** Maximum size of a file of batches, in bytes: a small workbook can unpack to far more. */
 const MAX_BYTES = 1_000_000_000
-/** Disk space that must be left free, in bytes, and how often it is checked: the store may be on the same disk. */
-const MIN_FREE_BYTES = 64_000_000
+/** How often the free space on the disk is checked, in bytes written. */
 const FREE_SPACE_CHECK_BYTES = 8_000_000
 
 /**
@@ -69,9 +69,7 @@ export function createBatchWriter(path: string): BatchWriter {
 }
 
 function requireFreeSpace(path: string): void {
-  const { bavail, bsize } = statfsSync(path)
-  if (bavail * bsize < MIN_FREE_BYTES)
-    throw Object.assign(new Error('the disk is almost full'), { code: 'ENOSPC' })
+  if (isDiskAlmostFull(path)) throw Object.assign(new Error('the disk is almost full'), { code: 'ENOSPC' })
 }
 
 /** Removes the items with these codes from a file of batches. */

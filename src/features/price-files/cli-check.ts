@@ -19,7 +19,7 @@ import { checkFile } from './check-file.ts'
 import type { Reporter } from './cli-reporter.ts'
 import { type Columns, FIELDS, type Field } from './columns.ts'
 import { type Choices, openPriceFile } from './layout.ts'
-import { countMissing } from './seen-codes.ts'
+import { countMissing, lastCodesPath } from './seen-codes.ts'
 
 /** Options on how to read the file, and what to do about problems. */
 export interface FileOptions {
@@ -94,8 +94,7 @@ export async function checkBeforeSending(
   const work = mkdtempSync(join(folder, WORK))
   const remove = () => rmSync(work, { recursive: true, force: true })
   const [itemsPath, codesPath] = [join(work, 'items.ndjson'), join(work, 'codes')]
-  const lastCodes = (target: string) =>
-    join(folder, `catalogue-${createHash('sha256').update(target).digest('hex')}.codes`)
+  const lastCodes = (target: string) => lastCodesPath(folder, target)
   try {
     const choices = await choicesOf(file, options)
     const reportPath = options.report
@@ -220,4 +219,4 @@ async function applyMappings(file: string, choices: Choices, mappings: string[])
   return columns
 }
 
-const formatCount = (number: number) => number.toLocaleString('en-AU')
+export const formatCount = (number: number) => number.toLocaleString('en-AU')

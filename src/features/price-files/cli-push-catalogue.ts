@@ -21,7 +21,13 @@ import { openByApiKey } from '../first-party/by-api-key.ts'
 import { describeError } from '../first-party/describe-error.ts'
 import { readBatches } from './batches.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
-import { CHOICE_OPTIONS, checkBeforeSending, type FileOptions, type Prepared } from './cli-check.ts'
+import {
+  CHOICE_OPTIONS,
+  checkBeforeSending,
+  type FileOptions,
+  formatCount,
+  type Prepared,
+} from './cli-check.ts'
 import { createReporter } from './cli-reporter.ts'
 import { batchIdSchema } from './contract.ts'
 import { retry } from './retry.ts'
@@ -234,8 +240,4 @@ async function findByName(
     throw new Error(`${found.length} catalogues are named "${name}". Choose one with --catalogue-id: ${ids}.`)
   }
   return found[0]
-}
-
-function formatCount(number: number): string {
-  return number.toLocaleString('en-AU')
 }

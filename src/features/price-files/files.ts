@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto'
 import { createWriteStream, existsSync, statSync } from 'node:fs'
-import { access, mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { access, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StoreUnavailableError } from '../../connect/store/store.ts'
 import { ImportError } from './errors.ts'
-import { countMissing } from './seen-codes.ts'
+import { isDiskAlmostFull } from './free-space.ts'
+import { countMissing, LAST_CODES, lastCodesPath } from './seen-codes.ts'
 
 /** Price files and what their checks write, stored in one folder on this machine and named by job id. */
 export interface ImportFiles {
@@ -46,15 +46,12 @@ export interface ImportFiles {
   deleteOrphans(jobIds: ReadonlySet<string>): Promise<void>
 }
 
-/** First part of the names of files with the codes of a catalogue, and how long they are kept, in ms. */
-const LAST_CODES = 'catalogue-'
+/** How long the codes of a catalogue are kept, in ms. */
 const LAST_CODES_MS = 400 * 86_400_000
 
 /** Minimum age of an orphaned file before it is deleted, in ms; a newer one may still be uploading. */
 const ORPHAN_MS = 3_600_000
 
-/** Disk space that uploads must leave free, in bytes: the store may be on the same disk. */
-const MIN_FREE_BYTES = 64_000_000
 /** How often an upload checks the free space, in bytes received. */
 const FREE_SPACE_CHECK_BYTES = 8_000_000
 
@@ -73,8 +70,7 @@ export function createImportFiles({ dir, maxBytes, quotaBytes }: FilesOptions): 
   const items = (id: string) => join(dir, `${id}.items.ndjson`)
   const codes = (id: string) => join(dir, `${id}.codes`)
   /** The codes of the last completed job of a catalogue. */
-  const lastCodes = (target: string) =>
-    join(dir, `${LAST_CODES}${createHash('sha256').update(target).digest('hex')}.codes`)
+  const lastCodes = (target: string) => lastCodesPath(dir, target)
   /**
    * Per user, the number of uploads in progress and the bytes they have written so far. Each upload adds the bytes that
    * were stored before it started.
@@ -95,7 +91,7 @@ export function createImportFiles({ dir, maxBytes, quotaBytes }: FilesOptions): 
     for await (const chunk of bytes) {
       size += chunk.length
       if (size >= nextCheckAt) {
-        await requireFreeSpace()
+        requireFreeSpace()
         nextCheckAt = size + FREE_SPACE_CHECK_BYTES
       }
       if (size > maxBytes) {
@@ -107,10 +103,8 @@ export function createImportFiles({ dir, maxBytes, quotaBytes }: FilesOptions): 
     }
   }
 
-  async function requireFreeSpace(): Promise<void> {
-    const { bavail, bsize } = await statfs(dir)
-    if (bavail * bsize < MIN_FREE_BYTES)
-      throw new StoreUnavailableError('the disk for price files is almost full')
+  function requireFreeSpace(): void {
+    if (isDiskAlmostFull(dir)) throw new StoreUnavailableError('the disk for price files is almost full')
   }
 
   return {

@@ -225,23 +225,13 @@ export function createImportService(options: ImportServiceOptions): ImportServic
       const { job: current } = await read(userId, id)
       const canStart = current.state !== 'completed' && current.state !== 'checking'
       if (canStart && current.mappingErrors.length === 0) await files.requireItems(id)
-      const toRunning = (job: Job): Partial<Job> => {
-        const { state, mappingErrors, validRows, invalidRows, progress } = job
-        if (readAs !== undefined && readAs !== readAsOf(job))
-          throw new ImportError(409, 'conflict', 'The file is read in another way by now. Look at it again.')
-        if (state === 'checking') throw new ImportError(409, 'conflict', 'The file must be checked first.')
-        if (mappingErrors.length > 0) throw new ImportError(400, 'invalid_input', mappingErrors.join(' '))
-        if (validRows === 0) throw new ImportError(400, 'invalid_input', 'This file has no valid rows.')
-        if (strict && invalidRows > 0)
-          throw new ImportError(
-            400,
-            'invalid_input',
-            `${invalidRows} rows have problems, so nothing was sent.`,
-          )
-        const startedFrom = progress?.sent ?? 0
-        return { state: 'running', startedAt: Date.now(), startedFrom, endedAt: null, failure: null }
-      }
-      await startTask(userId, id, ['ready', 'failed', 'stopped'], toRunning, tasks.send)
+      await startTask(
+        userId,
+        id,
+        ['ready', 'failed', 'stopped'],
+        (job) => toRunning(job, { strict, readAs }),
+        tasks.send,
+      )
     },
 
     async stop(userId, id) {
@@ -300,3 +290,25 @@ export function createImportService(options: ImportServiceOptions): ImportServic
 
 const invalidState = ({ state }: Job) =>
   new ImportError(409, 'conflict', `This is not possible while the import is ${state}.`)
+
+/** What changes when a job starts to be sent. Throws `ImportError` if it cannot be sent, and says why. */
+function toRunning(
+  job: Job,
+  { strict, readAs }: { strict: boolean; readAs: string | undefined },
+): Partial<Job> {
+  const { state, mappingErrors, validRows, invalidRows, progress } = job
+  if (readAs !== undefined && readAs !== readAsOf(job))
+    throw new ImportError(409, 'conflict', 'The file is read in another way by now. Look at it again.')
+  if (state === 'checking') throw new ImportError(409, 'conflict', 'The file must be checked first.')
+  if (mappingErrors.length > 0) throw new ImportError(400, 'invalid_input', mappingErrors.join(' '))
+  if (validRows === 0) throw new ImportError(400, 'invalid_input', 'This file has no valid rows.')
+  if (strict && invalidRows > 0)
+    throw new ImportError(400, 'invalid_input', `${invalidRows} rows have problems, so nothing was sent.`)
+  return {
+    state: 'running',
+    startedAt: Date.now(),
+    startedFrom: progress?.sent ?? 0,
+    endedAt: null,
+    failure: null,
+  }
+}

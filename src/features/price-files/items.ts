@@ -1,5 +1,6 @@
 import { createPriceReader, type Decimal, isSpreadsheetError, shorten } from '../../tables/prices.ts'
 import type { Row } from '../../tables/row.ts'
+import { isShortened, shortenedProblem } from '../../tables/shortened-codes.ts'
 import { type Columns, FIELDS, namesOtherColumns } from './columns.ts'
 import { ITEM_LIMITS, type Item } from './contract.ts'
 import { createPriceNotes } from './price-notes.ts'
@@ -80,7 +81,7 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
         continue
       }
       if (cell === '') continue
-      if (field === 'code' && (numbers?.[column] ?? 0) >= MAX_NUMBER) return problem(shortened(cell))
+      if (field === 'code' && (numbers?.[column] ?? 0) >= MAX_NUMBER) return problem(shortenedProblem(cell))
       const reason = textProblem(field, cell)
       if (reason) return problem(reason)
       item[field] = cell
@@ -168,8 +169,6 @@ function textProblem(field: string, cell: string): string | undefined {
 
 /** A spreadsheet keeps 15 digits of a number. */
 const MAX_NUMBER = 1e15
-const shortened = (code: string) =>
-  `the code "${code}" was shortened by a spreadsheet, so its last digits are lost. Format the column as text and export it again.`
 
 /** `Sub-total`, `TOTAL (inc GST)`, `GST 10%`. */
 const SUM =
@@ -179,7 +178,7 @@ function codeProblem(code: string): string | undefined {
   // Nearly every code is ASCII, which is faster to test.
   if (!/^[ -~]*$/.test(code) && /[\p{Cc}\p{Cf}]/u.test(code))
     return 'the code contains a line break or an invisible character.'
-  if (/^\d([.,]\d+)?E\+\d{1,3}$/i.test(code)) return shortened(code)
+  if (isShortened(code)) return shortenedProblem(code)
   if (SUM.test(code)) return `"${code}" looks like the sum of a list, not like an item.`
   return undefined
 }

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 /** 32-bit words per entry: two for the hash of the code, one for the line, one for the hash of price and unit. */
 const WORDS = 4
@@ -86,6 +88,13 @@ export function createSeenCodes(expected = 50_000) {
     },
   }
 }
+
+/** First part of the names of files with the codes of a catalogue. */
+export const LAST_CODES = 'catalogue-'
+
+/** The file with the codes that were last sent to this target. */
+export const lastCodesPath = (folder: string, target: string): string =>
+  join(folder, `${LAST_CODES}${createHash('sha256').update(target).digest('hex')}.codes`)
 
 /** How many codes of an earlier file are not in a later one. Both are files of `save`. */
 export function countMissing(earlierPath: string, laterPath: string): number {

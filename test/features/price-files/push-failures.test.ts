@@ -1,7 +1,6 @@
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { fileIn, GOOD, printed, push, pushed } from './push-support.ts'
-import { itemsOfRows, type SupplierPlatform, startPlatform, writePriceFile } from './support.ts'
+import { expectResumes, fileIn, GOOD, printed, push, pushed } from './push-support.ts'
+import { type SupplierPlatform, startPlatform } from './support.ts'
 
 const TO_NEW = ['--catalogue', 'C', '--scope', 'Public']
 
@@ -61,24 +60,11 @@ describe('push-catalogue', () => {
 })
 
 describe('push-catalogue that is killed and run again', () => {
-  const rows = 4_000
-
   test.each([
     // More moments are in push-moments.long.test.ts.
     ['noted the import', 'Starting import'],
     ['sent some of the items', 'Sent [1-9]'],
-  ])('after it has %s: the same items, none twice, none missing', async (_name, words) => {
-    const killed = push(platform, [await writePriceFile(platform.dir, rows), ...TO_NEW])
-    await printed(killed, words)
-    expect(await killed.kill()).toBe('SIGKILL')
-    const again = await pushed(platform, [join(platform.dir, `prices-${rows}.csv`), ...TO_NEW])
-    expect(again.code, again.output).toBe(0)
-    const id = (await platform.catalogueIds()).get('C') ?? ''
-    const found = await platform.items(id)
-    // As text: a comparison of so many objects would take longer than the import.
-    const text = (items: Iterable<object>) =>
-      JSON.stringify([...items], ['code', 'name', 'unit', 'category', 'price'])
-    expect(text(found.values()) === text(itemsOfRows(rows).values()), `${found.size} items`).toBe(true)
-    expect((await platform.calls()).filter(({ endpoint }) => endpoint === 'login').length).toBeLessThan(3)
-  })
+  ])('after it has %s: the same items, none twice, none missing', (_name, words) =>
+    expectResumes(platform, words),
+  )
 })

@@ -3,6 +3,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'n
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Decimal } from '../../../tables/prices.ts'
+import { isShortened, shortenedProblem } from '../../../tables/shortened-codes.ts'
 import type { Store } from '../contract.ts'
 import { FILES, findUnknownFiles, ID_RULE, isDate, isId, missingFile } from './files.ts'
 import { createItemIndex, type ItemIndex } from './item-index.ts'
@@ -34,7 +35,7 @@ export interface Loaded {
 export interface LoadOptions {
   /** Leaves out rows with problems; otherwise they prevent the load. */
   skipProblems?: boolean
-  /** The decimal sign of the prices, if they do not tell it themselves. */
+  /** The decimal sign of the prices; by default, the prices of each file decide. */
   decimal?: Decimal | undefined
 }
 
@@ -173,8 +174,7 @@ async function loadItems(
   const exists = await readRows(from, FILES.items, problems, ({ cell, price: priceOf, reject }) => {
     const [code, category] = [cell('code'), cell('category')]
     if (!isId(code)) return reject(`code ${ID_RULE}.`)
-    if (/^\d(\.\d+)?E\+\d{1,3}$/i.test(code))
-      return reject(`the code ${code} was shortened by a spreadsheet, so its last digits are lost.`)
+    if (isShortened(code)) return reject(shortenedProblem(code))
     const text = priceOf('price', ['', POA])
     if (text === null) return
     const price = text === '' ? null : text
