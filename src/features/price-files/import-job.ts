@@ -4,6 +4,7 @@ import type { Key } from '../../connect/store/store.ts'
 import { DECIMALS } from '../../tables/prices.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { FIELDS } from './columns.ts'
+import { ImportError } from './errors.ts'
 import { QUESTIONS } from './layout.ts'
 
 /** The record format that this version of the app writes. */
@@ -190,6 +191,28 @@ export const readAsOf = ({ choices, sheet, headingsLine, columns, decimal, gst }
     .update(JSON.stringify([choices, sheet, headingsLine, columns, decimal, gst]))
     .digest('hex')
     .slice(0, 16)
+
+/** What changes when a job starts to be sent. Throws `ImportError` if it cannot be sent, and says why. */
+export function toRunning(
+  job: Job,
+  { strict, readAs }: { strict: boolean; readAs: string | undefined },
+): Partial<Job> {
+  const { state, mappingErrors, validRows, invalidRows, progress } = job
+  if (readAs !== undefined && readAs !== readAsOf(job))
+    throw new ImportError(409, 'conflict', 'The file is read in another way by now. Look at it again.')
+  if (state === 'checking') throw new ImportError(409, 'conflict', 'The file must be checked first.')
+  if (mappingErrors.length > 0) throw new ImportError(400, 'invalid_input', mappingErrors.join(' '))
+  if (validRows === 0) throw new ImportError(400, 'invalid_input', 'This file has no valid rows.')
+  if (strict && invalidRows > 0)
+    throw new ImportError(400, 'invalid_input', `${invalidRows} rows have problems, so nothing was sent.`)
+  return {
+    state: 'running',
+    startedAt: Date.now(),
+    startedFrom: progress?.sent ?? 0,
+    endedAt: null,
+    failure: null,
+  }
+}
 
 export const JOB = 'import'
 /** The jobs that are being checked or sent, so that another process can take them over. */

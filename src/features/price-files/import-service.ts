@@ -17,7 +17,7 @@ import {
   leaseKey,
   newJob,
   parseJob,
-  readAsOf,
+  toRunning,
 } from './import-job.ts'
 import { createImportTasks } from './import-tasks.ts'
 import { createJobRunner, type JobTask } from './job-runner.ts'
@@ -290,25 +290,3 @@ export function createImportService(options: ImportServiceOptions): ImportServic
 
 const invalidState = ({ state }: Job) =>
   new ImportError(409, 'conflict', `This is not possible while the import is ${state}.`)
-
-/** What changes when a job starts to be sent. Throws `ImportError` if it cannot be sent, and says why. */
-function toRunning(
-  job: Job,
-  { strict, readAs }: { strict: boolean; readAs: string | undefined },
-): Partial<Job> {
-  const { state, mappingErrors, validRows, invalidRows, progress } = job
-  if (readAs !== undefined && readAs !== readAsOf(job))
-    throw new ImportError(409, 'conflict', 'The file is read in another way by now. Look at it again.')
-  if (state === 'checking') throw new ImportError(409, 'conflict', 'The file must be checked first.')
-  if (mappingErrors.length > 0) throw new ImportError(400, 'invalid_input', mappingErrors.join(' '))
-  if (validRows === 0) throw new ImportError(400, 'invalid_input', 'This file has no valid rows.')
-  if (strict && invalidRows > 0)
-    throw new ImportError(400, 'invalid_input', `${invalidRows} rows have problems, so nothing was sent.`)
-  return {
-    state: 'running',
-    startedAt: Date.now(),
-    startedFrom: progress?.sent ?? 0,
-    endedAt: null,
-    failure: null,
-  }
-}
