@@ -1,11 +1,25 @@
-/** `npm run reencrypt`: re-encrypts all records with the first key, so that older keys can be removed. */
+/**
+ * `npm run reencrypt`: re-encrypts all records with the first key, so that older keys can be removed. Run again after an
+ * interruption, it continues.
+ */
 import '../runtime/env-file.ts'
+import type { ReencryptResult } from '../connect/vault/reencrypt.ts'
 import { createDependencies } from '../dependencies.ts'
 import { features } from '../features/index.ts'
 import { createLog } from '../runtime/log.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
 import { ready } from '../runtime/store-ready.ts'
+
+/** How often the progress is printed, in ms. */
+const PROGRESS_MS = 2_000
+
+let printedAt = performance.now()
+function printProgress({ reencrypted, current }: ReencryptResult): void {
+  if (performance.now() - printedAt < PROGRESS_MS) return
+  printedAt = performance.now()
+  console.error(`${reencrypted} records re-encrypted so far; ${current} already used the first key.`)
+}
 
 try {
   const { config, store, connect, parts, close } = await createDependencies(
@@ -14,16 +28,17 @@ try {
     features,
   )
   await ready(store)
-  const results = [await connect.vault.reencrypt()]
-  for (const part of parts) if (part.reencrypt) results.push(await part.reencrypt())
+  const results = [await connect.vault.reencrypt(printProgress)]
+  for (const part of parts) if (part.reencrypt) results.push(await part.reencrypt(printProgress))
   await close()
-  const reencrypted = results.reduce((sum, result) => sum + result.reencrypted, 0)
-  const current = results.reduce((sum, result) => sum + result.current, 0)
-  const unreadable = results.flatMap((result) => result.unreadable)
+  const sum = (name: 'reencrypted' | 'current' | 'unreadable') =>
+    results.reduce((total, result) => total + result[name], 0)
   const [key] = config.tokenEncryptionKeys
-  console.log(`${reencrypted} records re-encrypted with the key "${key?.id}"; ${current} already used it.`)
-  for (const reason of new Set(unreadable)) console.error(reason)
-  if (unreadable.length > 0) fail(`${unreadable.length} records cannot be decrypted and were not changed.`)
+  console.log(
+    `${sum('reencrypted')} records re-encrypted with the key "${key?.id}"; ${sum('current')} already used it.`,
+  )
+  for (const reason of new Set(results.flatMap(({ reasons }) => reasons))) console.error(reason)
+  if (sum('unreadable') > 0) fail(`${sum('unreadable')} records cannot be decrypted and were not changed.`)
 } catch (error) {
   fail(error)
 }

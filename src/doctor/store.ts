@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { createClient } from 'redis'
 import type { StoreConfig } from '../config.ts'
-import { type KeyValueStore, StoreUnavailableError } from '../connect/store/store.ts'
+import { type KeyValueStore, StoreUnavailableError, scan } from '../connect/store/store.ts'
 import { ready } from '../runtime/store-ready.ts'
 import { type Finding, failure, ok, warning } from './finding.ts'
 
@@ -46,7 +46,7 @@ async function* checkKeys(
 ): AsyncGenerator<Finding> {
   const missing = new Map<string, number>()
   let connections = 0
-  for await (const { value } of store.scan('connection')) {
+  for await (const { value } of scan(store, 'connection')) {
     connections++
     const id = value.split('.')[1] ?? ''
     if (!tokenEncryptionKeys.some((key) => key.id === id)) missing.set(id, (missing.get(id) ?? 0) + 1)

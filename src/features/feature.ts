@@ -4,7 +4,7 @@ import type * as z from 'zod'
 import type { Connect, ConnectionRef, EncryptionKey, KeyValueStore } from '../connect/index.ts'
 import type { Assumption } from '../connect/platform/contract.ts'
 import type { Http, HttpPools } from '../connect/platform/http.ts'
-import type { ReencryptResult } from '../connect/vault/connection-repository.ts'
+import type { ReencryptResult } from '../connect/vault/reencrypt.ts'
 import type { SettingsGroup } from '../settings/read.ts'
 import type { ConnectionTest } from '../web/connection-actions.ts'
 import type { Operation } from '../web/openapi.ts'
@@ -182,7 +182,11 @@ export interface FeatureParts {
   /** Stops background work. The store and the platform are still reachable. */
   close?(): Promise<void>
   /** Re-encrypts its records with the first key (`npm run reencrypt`). */
-  reencrypt?(): Promise<ReencryptResult>
+  reencrypt?(onProgress: (result: ReencryptResult) => void): Promise<ReencryptResult>
+  /** What it stores about a user, without secrets, as JSON (`npm run connections -- export`). */
+  exportUser?(userId: string): Promise<Record<string, unknown>>
+  /** Deletes what it stores about a user (`npm run connections -- delete`). */
+  deleteUser?(userId: string): Promise<void>
 }
 
 export interface ConnectionLink {

@@ -1,5 +1,6 @@
 import { builderRequests } from './builder-requests/index.ts'
 import { catalogues } from './catalogues/index.ts'
+import { connectionChecks } from './connection-checks/index.ts'
 import type { Feature } from './feature.ts'
 import { firstParty } from './first-party/index.ts'
 import { flowInspector } from './flow-inspector/index.ts'
@@ -18,4 +19,5 @@ export const features: readonly Feature[] = [
   livePricing,
   flowInspector,
   setup,
+  connectionChecks,
 ]

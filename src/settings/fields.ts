@@ -51,6 +51,20 @@ export const megabytes = (fallback: number) =>
     rule: 'must be a whole number of megabytes from 1 to 999999',
   }).transform((value) => value * 1_000_000)
 
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+type Duration = `${number}${keyof typeof UNIT_MS}`
+
+const milliseconds = (text: string) =>
+  Number.parseInt(text, 10) * UNIT_MS[text.at(-1) as keyof typeof UNIT_MS]
+
+/** A duration such as `90s`, `30m`, `6h` or `1d`, as ms. */
+export function duration({ min, max }: { min: Duration; max: Duration }) {
+  const rule = `must be a duration from ${min} to ${max}, such as 90s, 30m, 6h or 1d`
+  return pattern(/^\d{1,6}[smhd]$/, rule)
+    .transform(milliseconds)
+    .refine((ms) => ms >= milliseconds(min) && ms <= milliseconds(max), rule)
+}
+
 /** Values separated by commas; without any, an empty list. */
 export const list = () =>
   z

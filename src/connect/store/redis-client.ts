@@ -48,8 +48,10 @@ export interface Connection {
   run<T>(command: (client: Client) => Promise<T>): Promise<T>
   /** Runs a command on the single server, or on each master of a cluster. */
   runOnEach<T>(command: (node: Client) => Promise<T>): Promise<T[]>
-  /** The single server, or each master of a cluster. */
-  nodes(): Promise<Client[]>
+  /** The names of the single server, or of each master of a cluster. */
+  nodeNames(): Promise<string[]>
+  /** Runs a command on one of them. Throws `StoreUnavailableError` also if it is no longer a master. */
+  runOn<T>(name: string, command: (node: Client) => Promise<T>): Promise<T>
   close(): void
 }
 
@@ -112,18 +114,29 @@ export function openConnection(urls: string[], onState: OnState): Connection {
     }
   }
 
-  async function nodes(): Promise<Client[]> {
-    if (!('masters' in client)) return [client]
-    const cluster = client as unknown as { masters: object[]; nodeClient(node: object): Promise<Client> }
+  async function nodes(): Promise<Map<string, Client>> {
+    if (!('masters' in client)) return new Map([['server', client]])
+    const cluster = client as unknown as ClusterNodes
     if (cluster.masters.length === 0)
       throw new StoreUnavailableError('no node of the Redis Cluster is reachable')
-    return timed(Promise.all(cluster.masters.map((node) => cluster.nodeClient(node))))
+    return new Map(
+      await timed(
+        Promise.all(
+          cluster.masters.map(async (node) => [node.address, await cluster.nodeClient(node)] as const),
+        ),
+      ),
+    )
   }
 
   return {
     run: (command) => timed(command(client)),
-    runOnEach: async (command) => timed(Promise.all((await nodes()).map(command))),
-    nodes,
+    runOnEach: async (command) => timed(Promise.all([...(await nodes()).values()].map(command))),
+    nodeNames: async () => [...(await nodes()).keys()],
+    async runOn(name, command) {
+      const node = (await nodes()).get(name)
+      if (!node) throw new StoreUnavailableError(`${name} is no longer a master of the Redis Cluster`)
+      return timed(command(node))
+    },
     close() {
       closed = true
       timeouts.stop()
@@ -195,6 +208,11 @@ const socket = {
 function createSingleClient(url: string) {
   // A copy: the client adds `tls` to it, as the url says.
   return createClient({ url, socket: { ...socket }, scripts, disableOfflineQueue: true, commandOptions })
+}
+
+interface ClusterNodes {
+  masters: { address: string }[]
+  nodeClient(node: object): Promise<Client>
 }
 
 /** A cluster client has all the commands of a single one that we use, but its type differs. */

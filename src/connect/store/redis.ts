@@ -5,8 +5,8 @@ import {
   type Key,
   type KeyValueStore,
   keyName,
+  parseGroupName,
   parseKeyName,
-  StoreUnavailableError,
 } from './store.ts'
 
 /** The commands that connect-redis needs for sessions, with the same timeout as the store's own. */
@@ -32,7 +32,7 @@ export function openRedis({
   urls,
   onState = () => {},
 }: RedisOptions): KeyValueStore & { sessions: SessionCommands } {
-  const { run, runOnEach, nodes, close } = openConnection(urls, onState)
+  const { run, runOn, runOnEach, nodeNames, close } = openConnection(urls, onState)
   const names = (key: Key) => [keyName(key), groupName(key.kind, key.owner)] as const
   const ttl = (ttlMs: number | undefined) =>
     ttlMs === undefined ? '' : String(Math.max(1, Math.ceil(ttlMs)))
@@ -53,17 +53,13 @@ export function openRedis({
 
     list: (kind, owner) => run((client) => entriesOf(client, groupName(kind, owner))),
 
-    async *scan(kind) {
-      try {
-        for (const node of await nodes()) {
-          for await (const groups of node.scanIterator({ MATCH: `connect:${kind}:{*}`, COUNT: 500 })) {
-            for (const group of groups) yield* await run((client) => entriesOf(client, group))
-          }
-        }
-      } catch (error) {
-        if (error instanceof StoreUnavailableError) throw error
-        throw new StoreUnavailableError((error as Error).message)
-      }
+    partitions: nodeNames,
+
+    async owners(kind, partition, cursor) {
+      const options = { MATCH: `connect:${kind}:{*}`, COUNT: 500 }
+      const found = await runOn(partition, (node) => node.scan(cursor ?? '0', options))
+      const owners = found.keys.flatMap((name) => parseGroupName(kind, name) ?? [])
+      return { owners, cursor: found.cursor === '0' ? null : found.cursor }
     },
 
     ping: async () => {

@@ -24,6 +24,8 @@ const RETRY_MS = 20
 const FAIL_FAST_MS = 500
 /** How long opening waits for a lock, in ms. This blocks, but nothing is served yet. */
 const OPEN_MS = 2_000
+/** How many owners a page has. */
+const OWNERS = 500
 /** How many expired rows one statement deletes, so that it stays short. */
 const SWEEP_ROWS = 1_000
 
@@ -89,16 +91,14 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
     list: (kind, owner) =>
       attempt(() => statements.ofOwner.all(kind, owner).map((row) => entry(kind, owner, row.id, row.value))),
 
-    async *scan(kind) {
-      let last: Key = { kind, owner: '', id: '' }
-      for (;;) {
-        const rows = await attempt(() => statements.ofKind.all(kind, last.owner, last.id))
-        for (const row of rows) yield entry(kind, row.owner, row.id, row.value)
-        const lastRow = rows.at(-1)
-        if (!lastRow) return
-        last = { kind, owner: String(lastRow.owner), id: String(lastRow.id) }
-      }
-    },
+    partitions: async () => ['file'],
+
+    owners: (kind, _partition, cursor) =>
+      attempt(() => {
+        const rows = cursor === null ? statements.firstOwners.all(kind) : statements.owners.all(kind, cursor)
+        const owners = rows.map(({ owner }) => String(owner))
+        return { owners, cursor: owners.length < OWNERS ? null : (owners.at(-1) ?? null) }
+      }),
 
     ping: () =>
       attempt(() => {
@@ -129,8 +129,10 @@ function prepareStatements(db: DatabaseSync) {
     removeIf: db.prepare(`DELETE FROM entries WHERE ${alive} AND value = ?`),
     ofOwner: db.prepare(`SELECT id, value FROM entries
     WHERE kind = ? AND owner = ? AND expires_at IS NULL`),
-    ofKind: db.prepare(`SELECT owner, id, value FROM entries WHERE kind = ? AND expires_at IS NULL
-    AND (owner, id) > (?, ?) ORDER BY owner, id LIMIT 500`),
+    firstOwners: db.prepare(`SELECT DISTINCT owner FROM entries WHERE kind = ? AND expires_at IS NULL
+    ORDER BY owner LIMIT ${OWNERS}`),
+    owners: db.prepare(`SELECT DISTINCT owner FROM entries WHERE kind = ? AND owner > ?
+    AND expires_at IS NULL ORDER BY owner LIMIT ${OWNERS}`),
     sweep: db.prepare(`DELETE FROM entries WHERE (kind, owner, id) IN
     (SELECT kind, owner, id FROM entries WHERE expires_at <= ? LIMIT ${SWEEP_ROWS})`),
   }

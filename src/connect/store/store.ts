@@ -20,6 +20,12 @@ export interface Entry {
   readonly value: string
 }
 
+export interface OwnersPage {
+  owners: string[]
+  /** Null: this was the last page. */
+  cursor: string | null
+}
+
 export interface KeyValueStore {
   /** Describes the store in the log at start and in `npm run doctor`. Contains no password. */
   readonly description: string
@@ -36,8 +42,14 @@ export interface KeyValueStore {
   delete(key: Key): Promise<boolean>
   /** The owner's permanent values of one kind (written without `ttlMs`), in no particular order. */
   list(kind: string, owner: string): Promise<Entry[]>
-  /** All permanent values of one kind, of all owners; for maintenance such as `npm run reencrypt`. */
-  scan(kind: string): AsyncIterable<Entry>
+  /** The parts of the store that can be searched on their own: each master of a Redis Cluster, or one for everything. */
+  partitions(): Promise<string[]>
+  /**
+   * A page of the owners that have permanent values of one kind in a partition. `cursor`: that of the page before, or
+   * null for the first one; it can be used days later and by another process. An owner may be on several pages; one that
+   * exists all the time is on at least one.
+   */
+  owners(kind: string, partition: string, cursor: string | null): Promise<OwnersPage>
   /** Resolves if the store is available. */
   ping(): Promise<void>
   /** Problems with the settings of this store, each as one sentence for the operator. */
@@ -76,6 +88,24 @@ export function groupName(kind: string, owner: string): string {
 /** Most ids need no encoding, and checking that is faster than encoding. */
 function encode(text: string): string {
   return /^[\w.-]*$/.test(text) ? text : encodeURIComponent(text)
+}
+
+/** All permanent values of one kind, of all owners. Throws `StoreUnavailableError`. */
+export async function* scan(store: KeyValueStore, kind: string): AsyncIterable<Entry> {
+  for (const partition of await store.partitions()) {
+    let cursor: string | null = null
+    do {
+      const page: OwnersPage = await store.owners(kind, partition, cursor)
+      for (const owner of page.owners) yield* await store.list(kind, owner)
+      cursor = page.cursor
+    } while (cursor !== null)
+  }
+}
+
+/** The inverse of `groupName`; null if the name is not a group of this kind. */
+export function parseGroupName(kind: string, name: string): string | null {
+  const match = /^connect:([a-z-]+):\{([^{}:]*)\}$/.exec(name)
+  return match?.[1] === kind ? decodeURIComponent(match[2] ?? '') : null
 }
 
 /** The inverse of `keyName`; null if the name is not a key of this app. */

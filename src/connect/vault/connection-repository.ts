@@ -31,25 +31,16 @@ export interface ConnectionRepository {
   replace<C extends Connection>(read: StoredConnection, next: C): Promise<StoredConnection<C> | null>
   /** Resolves to whether there was a record. */
   remove(ref: ConnectionRef): Promise<boolean>
-  /** All connections of a user; one that cannot be decrypted is listed with the reason. */
-  list(userId: string): Promise<ConnectionListItem[]>
   /**
-   * Encrypts every record with the first key. Resolves to the counts and the reasons for unreadable records.
+   * All connections of a user; one that cannot be decrypted is listed with the reason. `cached: false` does not cache
+   * them: a walk over all users would replace the connections in use.
    */
-  reencrypt(): Promise<ReencryptResult>
+  list(userId: string, options?: { cached: boolean }): Promise<ConnectionListItem[]>
 }
 
 export type ConnectionListItem =
   | { bxcontext: string; connection: Connection }
   | { bxcontext: string; unreadable: string }
-
-export interface ReencryptResult {
-  reencrypted: number
-  /** Number of records that already used the first key. */
-  current: number
-  /** One reason per record that could not be decrypted. */
-  unreadable: string[]
-}
 
 /** The record kind of users' connections. */
 export const CONNECTION = 'connection'
@@ -68,14 +59,14 @@ export function createConnectionRepository(
   const keyOf = (ref: ConnectionRef) => connectionKey(ref, kind)
   const decryptCache = createDecryptCache()
 
-  function decrypt(ref: ConnectionRef, encrypted: string): StoredConnection {
+  function decrypt(ref: ConnectionRef, encrypted: string, keep = true): StoredConnection {
     const cached = decryptCache.get(refName(ref))
     if (cached?.encrypted === encrypted) return cached
     const connection = parseConnection(cipher.decrypt(encrypted, keyName(keyOf(ref))))
     if (!connection)
       throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
     const stored = { encrypted, connection }
-    decryptCache.set(refName(ref), stored)
+    if (keep) decryptCache.set(refName(ref), stored)
     return stored
   }
 
@@ -114,19 +105,17 @@ export function createConnectionRepository(
       return store.delete(keyOf(ref))
     },
 
-    async list(userId) {
+    async list(userId, { cached } = { cached: true }) {
       const entries = await store.list(kind, userId)
       return entries.map(({ key: { id: bxcontext }, value }) => {
         try {
-          return { bxcontext, connection: decrypt({ userId, bxcontext }, value).connection }
+          return { bxcontext, connection: decrypt({ userId, bxcontext }, value, cached).connection }
         } catch (error) {
           if (error instanceof DecryptionError) return { bxcontext, unreadable: error.message }
           throw error
         }
       })
     },
-
-    reencrypt: () => reencrypt(store, cipher, kind),
   }
 }
 
@@ -144,34 +133,6 @@ function createDecryptCache(): LRUCache<string, StoredConnection> {
   // Without this, tokens that are not requested again would stay in memory.
   setInterval(() => cache.purgeStale(), CACHE_TTL_MS / 5).unref()
   return cache
-}
-
-async function reencrypt(store: KeyValueStore, cipher: RecordCipher, kind: string): Promise<ReencryptResult> {
-  const result: ReencryptResult = { reencrypted: 0, current: 0, unreadable: [] }
-  for await (const { key, value } of store.scan(kind)) {
-    try {
-      result[await reencryptRecord(store, cipher, key, value)]++
-    } catch (error) {
-      if (!(error instanceof DecryptionError)) throw error
-      result.unreadable.push(error.message)
-    }
-  }
-  return result
-}
-
-/** Encrypts one record, also if another process writes it meanwhile, perhaps still with an older key. */
-async function reencryptRecord(
-  store: KeyValueStore,
-  cipher: RecordCipher,
-  key: Key,
-  scanned: string,
-): Promise<'reencrypted' | 'current'> {
-  for (let value: string | null = scanned; value !== null; value = await store.get(key)) {
-    if (value.startsWith(`v1.${cipher.keyId}.`)) return 'current'
-    const text = cipher.decrypt(value, keyName(key))
-    if (await store.compareAndSet(key, value, cipher.encrypt(text, keyName(key)))) return 'reencrypted'
-  }
-  return 'current'
 }
 
 /** The record, if it is active. Throws `NotConnectedError`, `ConnectionRevokedError`. */

@@ -16,17 +16,14 @@ import {
   refName,
   withTokens,
 } from './connection.ts'
-import {
-  assertActive,
-  CONNECTION,
-  createConnectionRepository,
-  type ReencryptResult,
-} from './connection-repository.ts'
+import { assertActive, CONNECTION, createConnectionRepository } from './connection-repository.ts'
 import { removeGrant, revoke, saveConsent } from './connection-writes.ts'
 import { disconnect, type WithdrawnConsent } from './disconnect.ts'
 import { createRecordCipher, type EncryptionKey } from './encryption.ts'
 import { createHealthRecords } from './health.ts'
+import { type IdleCheck, refreshIdle } from './idle.ts'
 import { createLastUse, type LastUse } from './last-use.ts'
+import { type ReencryptResult, reencrypt } from './reencrypt.ts'
 import { createRefresher, type Refresher, type RefreshOptions } from './refresh.ts'
 import { createRefreshLock, type RefreshLockOptions } from './refresh-lock.ts'
 import { type ConnectionSummary, summarize, type UnreadableConnection } from './summary.ts'
@@ -34,6 +31,7 @@ import { readTokenClaims, type TokenClaims } from './token-claims.ts'
 import { createUnsavedTokens } from './unsaved.ts'
 
 export type { WithdrawnConsent } from './disconnect.ts'
+export type { IdleCheck } from './idle.ts'
 export type { ConnectionSummary, UnreadableConnection } from './summary.ts'
 
 /** Keeps connections and hands out valid access tokens. Methods that use the store throw `StoreUnavailableError`. */
@@ -73,10 +71,18 @@ export interface Vault {
    * Resolves to what became of the consent, or null if there was no connection.
    */
   disconnect(ref: ConnectionRef): Promise<WithdrawnConsent | null>
+  /**
+   * Refreshes the user's tokens that were neither used nor refreshed for `idleMs`: refresh tokens that end when they are
+   * idle stay alive, and a revocation is noticed. An error of a refresh is part of the result.
+   */
+  refreshIdle(userId: string, idleMs: number): Promise<IdleCheck>
   /** The ids of the users who are connected to this bxcontext. */
   usersOf(bxcontext: string): Promise<string[]>
-  /** Encrypts every stored connection with the first key. */
-  reencrypt(): Promise<ReencryptResult>
+  /**
+   * Encrypts every stored connection with the first key. A run that was interrupted continues where it was. `onProgress`
+   * is called after every few hundred records.
+   */
+  reencrypt(onProgress?: (result: ReencryptResult) => void): Promise<ReencryptResult>
   /** Resolves when no refresh is in flight and all received tokens are stored. */
   idle(): Promise<void>
   /** Waits for `idle`, at most `graceMs`, and logs the tokens that could not be stored by then. */
@@ -112,11 +118,12 @@ const REJECTED = "The platform's API rejected the access token three times and n
 export function createVault(options: VaultOptions): Vault {
   const { store, keys, now = Date.now, kind = CONNECTION } = options
   const health = createHealthRecords(store, now)
+  const cipher = createRecordCipher(keys)
   const parts: RefreshOptions = {
     ...options,
     now,
     health,
-    connections: createConnectionRepository(store, createRecordCipher(keys), kind),
+    connections: createConnectionRepository(store, cipher, kind),
     index: createBxcontextIndex(store, kind),
     lock: createRefreshLock(store, health, options),
     unsaved: createUnsavedTokens(options.log),
@@ -168,8 +175,9 @@ export function createVault(options: VaultOptions): Vault {
     },
 
     disconnect: (ref) => disconnect(deps, ref),
+    refreshIdle: (userId, idleMs) => refreshIdle(deps, userId, idleMs),
     usersOf: (bxcontext) => index.usersOf(bxcontext),
-    reencrypt: () => connections.reencrypt(),
+    reencrypt: (onProgress) => reencrypt(store, cipher, kind, onProgress),
     idle,
 
     async close(graceMs) {

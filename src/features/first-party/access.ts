@@ -45,7 +45,7 @@ export interface FirstPartyAccess extends TokenSource {
 }
 
 /** The stored first-party tokens. */
-export const firstPartyRecords = (store: KeyValueStore, keys: readonly EncryptionKey[]) =>
+const firstPartyRecords = (store: KeyValueStore, keys: readonly EncryptionKey[]) =>
   createConnectionRepository(store, createRecordCipher(keys), FIRST_PARTY)
 
 /**

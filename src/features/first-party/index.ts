@@ -1,5 +1,7 @@
+import { createRecordCipher } from '../../connect/vault/encryption.ts'
+import { reencrypt } from '../../connect/vault/reencrypt.ts'
 import type { Feature } from '../feature.ts'
-import { firstPartyRecords } from './access.ts'
+import { FIRST_PARTY } from './access.ts'
 import { checkFirstParty } from './check.ts'
 import { probeFirstParty } from './probe.ts'
 import { type FirstPartySettings, firstPartySettings } from './settings.ts'
@@ -9,7 +11,7 @@ export const firstParty: Feature<FirstPartySettings> = {
   name: 'first-party',
   settings: firstPartySettings,
   create: ({ store, encryptionKeys }) => ({
-    reencrypt: () => firstPartyRecords(store, encryptionKeys).reencrypt(),
+    reencrypt: (onProgress) => reencrypt(store, createRecordCipher(encryptionKeys), FIRST_PARTY, onProgress),
   }),
   check: async (context, credentials) => (credentials ? checkFirstParty(context, credentials) : []),
   probe: probeFirstParty,

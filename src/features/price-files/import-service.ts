@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ConnectionRef, KeyValueStore } from '../../connect/index.ts'
 import type { TokenSource } from '../../connect/platform/token-source.ts'
+import { scan } from '../../connect/store/store.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { ImportError, importNotFound, unreadableImport } from './errors.ts'
@@ -262,7 +263,7 @@ export function createImportService(options: ImportServiceOptions): ImportServic
 
     async resume() {
       const jobIds = new Set<string>()
-      for await (const { key, value } of store.scan(JOB)) {
+      for await (const { key, value } of scan(store, JOB)) {
         jobIds.add(key.id)
         const job = parseJob(value)
         // A process may have died between the completion and the removal of the files.

@@ -5,7 +5,14 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
-import { type Key, type KeyValueStore, keyName, parseKeyName } from '../../../src/connect/store/store.ts'
+import {
+  type Key,
+  type KeyValueStore,
+  keyName,
+  type OwnersPage,
+  parseKeyName,
+  scan,
+} from '../../../src/connect/store/store.ts'
 import { tempDir } from '../../support/env.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { ready, startCluster, startRedis } from '../../support/redis.ts'
@@ -136,11 +143,31 @@ describe.each(subjects)('the store on $name', ({ open, skip }) => {
     await Promise.all(keys.map((entry) => store.set(entry, entry.id)))
     await store.set({ kind, owner: 'o', id: 'short' }, 'x', 60_000)
     const found = new Set<string>()
-    for await (const { key: entry, value } of store.scan(kind)) {
+    for await (const { key: entry, value } of scan(store, kind)) {
       expect(value).toBe(entry.id)
       found.add(keyName(entry))
     }
     expect(found.size).toBe(1200)
+  })
+
+  test('reads the owners of a kind page by page; a cursor continues in another process', async () => {
+    const owners = Array.from({ length: 1100 }, (_, i) => `owner ${i}`)
+    await Promise.all(owners.map((owner) => store.set({ kind: 'paged', owner, id: 'a' }, 'x')))
+    await store.set({ kind: 'paged', owner: 'expires', id: 'a' }, 'x', 60_000)
+    await store.set({ kind: 'paged-other', owner: 'other', id: 'a' }, 'x')
+    const found = new Set<string>()
+    let pages = 0
+    for (const partition of await store.partitions()) {
+      let cursor: string | null = null
+      do {
+        const page: OwnersPage = await store.owners('paged', partition, cursor)
+        for (const owner of page.owners) found.add(owner)
+        cursor = page.cursor === null ? null : String(page.cursor)
+        pages++
+      } while (cursor !== null)
+    }
+    expect([...found].sort()).toEqual(owners.sort())
+    expect(pages).toBeGreaterThan(1)
   })
 
   test('keeps keys distinct and values intact, whatever characters they contain', async () => {

@@ -73,8 +73,8 @@ describe('keys of the vault', () => {
     for (const bxcontext of ['ctx', 'b', 'c'])
       await setup.vault.connect({ userId: 'ann', bxcontext }, GRANTED)
     const rotated = setup.anotherVault({ keys: [newer, older] })
-    expect(await rotated.reencrypt()).toEqual({ reencrypted: 3, current: 0, unreadable: [] })
-    expect(await rotated.reencrypt()).toEqual({ reencrypted: 0, current: 3, unreadable: [] })
+    expect(await rotated.reencrypt()).toEqual({ reencrypted: 3, current: 0, unreadable: 0, reasons: [] })
+    expect(await rotated.reencrypt()).toEqual({ reencrypted: 0, current: 3, unreadable: 0, reasons: [] })
     expect(await setup.anotherVault({ keys: [newer] }).accessToken({ userId: 'ann', bxcontext: 'b' })).toBe(
       'access-0',
     )

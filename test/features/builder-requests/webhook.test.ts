@@ -233,7 +233,7 @@ describe('many webhooks', () => {
     for (let at = 0; at < 5_000; at++)
       await vault.connect({ userId: `user-${at}`, bxcontext: `business-${at}` }, tokens)
     const listed = await lists()
-    const scan = vi.spyOn(app.services.store, 'scan')
+    const scan = vi.spyOn(app.services.store, 'owners')
     await deliver(JSON.stringify(event()))
     await vi.waitFor(async () => expect(await lists()).toBe(listed + 1), { timeout: 5_000 })
     expect(scan).not.toHaveBeenCalled()

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ConfigurationError, PlatformUnavailableError } from '../../../src/connect/platform/errors.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import { scan } from '../../../src/connect/store/store.ts'
 import { FIRST_PARTY } from '../../../src/features/first-party/access.ts'
 import { listTenants } from '../../../src/features/first-party/first-party.ts'
 import { serve } from '../../support/ports.ts'
@@ -101,7 +102,7 @@ describe('a token', () => {
     expect(await second.source.accessToken()).toBe(token)
     expect(await platform.statusesOf('login')).toEqual([200])
     const stored = []
-    for await (const { value } of second.store.scan(FIRST_PARTY)) stored.push(value)
+    for await (const { value } of scan(second.store, FIRST_PARTY)) stored.push(value)
     expect(stored).toEqual([expect.stringMatching(/^v1\./)])
     expect(stored.join()).not.toContain(token)
   })

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto'
+import type { Key, KeyValueStore } from './store.ts'
+
+/** Lets one process at a time do something. It is renewed until it is released. */
+export interface Lease {
+  /** Aborts when the lease is lost: the store was not reachable for too long, and another process may have it. */
+  readonly lost: AbortSignal
+  /** Never throws: a lease that cannot be released expires. */
+  release(): Promise<void>
+}
+
+/**
+ * Takes a lease that lasts `ms` unless it is renewed, so that another process can take over from a killed one. Resolves
+ * to null if another process holds it. Throws `StoreUnavailableError`.
+ */
+export async function acquireLease(store: KeyValueStore, key: Key, ms: number): Promise<Lease | null> {
+  const token = randomUUID()
+  if (!(await store.compareAndSet(key, null, token, ms))) return null
+  const lost = new AbortController()
+  let renewedAt = performance.now()
+  const renew = async () => {
+    const startedAt = performance.now()
+    const renewed = await store.compareAndSet(key, token, token, ms).catch(() => null)
+    if (renewed) renewedAt = startedAt
+    // Without an answer of the store, the lease is still held until it expires.
+    else if (renewed === false || performance.now() - renewedAt > ms) end()
+  }
+  const renewal = setInterval(renew, ms / 3)
+  renewal.unref()
+  const end = () => {
+    clearInterval(renewal)
+    lost.abort()
+  }
+  return {
+    lost: lost.signal,
+    async release() {
+      end()
+      await store.compareAndSet(key, token, null).catch(() => {})
+    },
+  }
+}

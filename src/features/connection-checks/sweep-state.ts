@@ -1,0 +1,60 @@
+import * as z from 'zod'
+import { parseJson } from '../../connect/platform/http.ts'
+import type { Key, KeyValueStore } from '../../connect/store/store.ts'
+
+const count = z.number().int().nonnegative()
+const countsSchema = z.object({
+  active: count,
+  revoked: count,
+  unreadable: count,
+  refreshed: count,
+  failed: count,
+})
+/** What a round has found and done so far, in connections. */
+export type Counts = z.infer<typeof countsSchema>
+
+const stateSchema = z.object({
+  /** When the round began, and when the next one begins, in ms since 1970. */
+  startedAt: z.number(),
+  nextAt: z.number(),
+  /** Where the round continues: the cursor of the next page, null for the first one; `done`: it is complete. */
+  cursor: z.string().nullable(),
+  done: z.boolean(),
+  /** How many users there were when the round began, and how many were checked. */
+  users: count,
+  checkedUsers: count,
+  counts: countsSchema,
+  /** What the last complete round found. */
+  last: countsSchema.extend({ endedAt: z.number() }).nullable(),
+})
+/** The state of the sweep over one partition of the store. */
+export type SweepState = z.infer<typeof stateSchema>
+
+export const NO_COUNTS: Counts = { active: 0, revoked: 0, unreadable: 0, refreshed: 0, failed: 0 }
+
+const stateKey = (partition: string): Key => ({ kind: 'connection-sweep', owner: partition, id: '' })
+export const leaseKey = (partition: string): Key => ({ kind: 'sweep-lease', owner: partition, id: '' })
+
+/** Resolves to null if there was no round yet. Throws `StoreUnavailableError`. */
+export async function readState(store: KeyValueStore, partition: string): Promise<SweepState | null> {
+  const value = await store.get(stateKey(partition))
+  return value === null ? null : (stateSchema.safeParse(parseJson(value)).data ?? null)
+}
+
+/** Throws `StoreUnavailableError`. */
+export const writeState = (store: KeyValueStore, partition: string, state: SweepState): Promise<void> =>
+  store.set(stateKey(partition), JSON.stringify(state))
+
+/**
+ * How many connections the last complete round found, of all partitions; null before the first one.
+ * Throws `StoreUnavailableError`.
+ */
+export async function lastCounts(store: KeyValueStore): Promise<Counts | null> {
+  const total = { ...NO_COUNTS }
+  for (const partition of await store.partitions()) {
+    const last = (await readState(store, partition))?.last
+    if (!last) return null
+    for (const name of Object.keys(total) as (keyof Counts)[]) total[name] += last[name]
+  }
+  return total
+}

@@ -1,0 +1,145 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { pino } from 'pino'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type ConnectionEvent, connectionChannel } from '../../../src/connect/events.ts'
+import { openRedis } from '../../../src/connect/store/redis.ts'
+import type { Vault } from '../../../src/connect/vault/vault.ts'
+import { createSweep, type Sweep } from '../../../src/features/connection-checks/sweep.ts'
+import { lastCounts } from '../../../src/features/connection-checks/sweep-state.ts'
+import { REDIS, withRedis } from '../../support/programs.ts'
+import { ready, startRedis } from '../../support/redis.ts'
+import { oauthError } from '../../support/token-endpoint.ts'
+import { connectedSetup, GRANTED, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
+
+let setup: VaultSetup
+let sweeps: Sweep[] = []
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  await Promise.all(sweeps.map((sweep) => sweep.close()))
+  sweeps = []
+  await setup.close()
+  for (const cleanup of cleanups.splice(0)) await cleanup()
+})
+
+function startSweep(everyMs: number, vault: Pick<Vault, 'refreshIdle'> = setup.vault): Sweep {
+  const sweep = createSweep({ store: setup.store, vault, log: pino({ level: 'silent' }), everyMs })
+  sweeps.push(sweep)
+  sweep.start()
+  return sweep
+}
+const roundEnds = () => expect.poll(() => lastCounts(setup.store), { timeout: 20_000 }).not.toBeNull()
+/** Many users with a connection each. */
+async function connectMany(users: number): Promise<void> {
+  for (let user = 0; user < users; user++) {
+    const refreshToken = `refresh of ${user}`
+    await setup.vault.connect({ userId: `user ${user}`, bxcontext: 'ctx' }, { ...GRANTED, refreshToken })
+  }
+}
+
+describe('a round', () => {
+  test('refreshes what was neither used nor refreshed, and nothing else', async () => {
+    setup = await connectedSetup()
+    const [fresh, used] = [
+      { ...REF, bxcontext: 'fresh' },
+      { ...REF, bxcontext: 'used' },
+    ]
+    await setup.vault.connect(used, { ...GRANTED, refreshToken: 'refresh-used' })
+    setup.later(3600)
+    await setup.vault.connect(fresh, { ...GRANTED, refreshToken: 'refresh-fresh' })
+    await setup.vault.tokenSource(used).noteCall({ result: 'ok', call: 'GET /leads', scope: 'leads' })
+    startSweep(100_000)
+    await roundEnds()
+    expect(setup.sent()).toEqual(['refresh-0'])
+    expect(await lastCounts(setup.store)).toMatchObject({ active: 3, refreshed: 1, revoked: 0, failed: 0 })
+  })
+
+  test('notices a revocation, publishes it, and counts the connection as revoked', async () => {
+    setup = await connectedSetup()
+    setup.later(3600)
+    const seen: ConnectionEvent['type'][] = []
+    const listener = ({ type }: ConnectionEvent) => void seen.push(type)
+    connectionChannel.subscribe(listener)
+    setup.endpoint.answers(oauthError('invalid_grant'))
+    startSweep(1_000)
+    await roundEnds()
+    connectionChannel.unsubscribe(listener)
+    expect(seen).toContain('revoked')
+    expect((await setup.vault.find(REF))?.status).toBe('revoked')
+    expect(await lastCounts(setup.store)).toMatchObject({ active: 0, revoked: 1 })
+  })
+
+  test('notices that a connection without a refresh token has ended', async () => {
+    setup = await vaultSetup()
+    await setup.vault.connect(REF, {
+      accessToken: 'access',
+      expiresIn: 300,
+      refreshToken: undefined,
+      scopes: undefined,
+    })
+    setup.later(301)
+    startSweep(1_000)
+    await roundEnds()
+    expect(setup.sent()).toEqual([])
+    expect((await setup.vault.find(REF))?.status).toBe('revoked')
+  })
+
+  test('starts again after the interval', async () => {
+    setup = await connectedSetup()
+    setup.later(3600)
+    const checks: string[] = []
+    const sweep = {
+      refreshIdle: async (userId: string) => {
+        checks.push(userId)
+        return { active: 1, revoked: 0, unreadable: 0, refreshed: 0, failures: [] }
+      },
+    }
+    startSweep(600, sweep)
+    await expect.poll(() => checks.length, { timeout: 5_000 }).toBeGreaterThan(2)
+  })
+})
+
+const stores = [
+  { name: 'SQLite', open: async () => undefined, skip: false },
+  {
+    name: `Redis${withRedis}`,
+    skip: !REDIS,
+    open: async () => {
+      const server = await startRedis('--appendfsync', 'no')
+      cleanups.push(server.close)
+      const store = openRedis({ urls: [server.url] })
+      await ready(store)
+      return store
+    },
+  },
+]
+describe.each(stores)('on $name', ({ open, skip }) => {
+  test.skipIf(skip)(
+    'several processes share a round, and one that stops is continued: each connection is refreshed once',
+    async () => {
+      const store = await open()
+      setup = await vaultSetup(store && { store })
+      const users = 1_200
+      await connectMany(users)
+      setup.later(3600)
+      const first = startSweep(4_000)
+      startSweep(4_000, setup.anotherVault())
+      await expect.poll(() => setup.sent().length, { timeout: 10_000 }).toBeGreaterThan(300)
+      await first.close()
+      startSweep(4_000, setup.anotherVault())
+      await roundEnds()
+      expect(new Set(setup.sent()).size).toBe(users)
+      expect(setup.sent()).toHaveLength(users)
+    },
+  )
+})
+
+test('an outage of the platform is met with growing pauses, not with a request for every connection', async () => {
+  setup = await vaultSetup()
+  await connectMany(300)
+  setup.later(3600)
+  setup.endpoint.answers({ status: 503, json: {} })
+  startSweep(2_000)
+  await pause(2_500)
+  expect(setup.sent().length).toBeGreaterThan(0)
+  expect(setup.sent().length).toBeLessThan(30)
+})
