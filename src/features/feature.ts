@@ -183,9 +183,7 @@ export interface FeatureParts {
   close?(): Promise<void>
   /** Re-encrypts its records with the first key (`npm run reencrypt`). */
   reencrypt?(onProgress: (result: ReencryptResult) => void): Promise<ReencryptResult>
-  /** What it stores about a user, without secrets, as JSON (`npm run connections -- export`). */
-  exportUser?(userId: string): Promise<Record<string, unknown>>
-  /** Deletes what it stores about a user (`npm run connections -- delete`). */
+  /** Deletes what it has of a user outside the store or under another owner (`npm run connections -- delete`). */
   deleteUser?(userId: string): Promise<void>
 }
 

@@ -36,36 +36,61 @@ async function connectInDemo(): Promise<string> {
   return page.text
 }
 
-/** What `npm test` checks, with these tests; and the demo. */
-async function expectWorkingProject(...tests: string[]): Promise<void> {
+async function expectChecksToPass(): Promise<void> {
   await copy.bin('tsc', '--noEmit')
   await copy.bin('biome', 'ci')
-  // Retried once: what counts here is the removal, and the machine is busy with other long tests.
-  await copy.bin('vitest', ...tests, '--run', '--retry=1', '--config', 'test/vitest.config.ts')
-  expect(await connectInDemo()).toContain('The account is connected.')
 }
+/** Retried once: what counts here is the removal, and the machine is busy with other long tests. */
+const runTests = (...tests: string[]) =>
+  copy.bin('vitest', ...tests, '--run', '--retry=1', '--config', 'test/vitest.config.ts')
 
-/**
- * The tests that the removal of one feature can affect: those that import a list of features. The core's own tests use no
- * feature; they run when all features are removed. Pages are tested without a browser, and attacks do not depend on it.
- */
-const AFFECTED = ['related', 'src/features/index.ts', 'src/sandbox/features/index.ts'].concat(
-  ['connect/**', 'app/**', 'e2e/**', '**/browser.test.ts', '**/hostile-*.test.ts', '**/secrets.test.ts'].map(
-    (pattern) => `--exclude=test/${pattern}`,
-  ),
-)
+/** The tests of what all features have in common: docs, settings, pages, the command itself. */
+const COMMON = [
+  'run',
+  'test/docs',
+  'test/config',
+  'test/layout',
+  'test/web',
+  'test/settings',
+  'test/features/needs',
+]
 
 test.each(features.map(({ name }) => name))(
   'npm run remove-feature removes %s and what needs it, and leaves a project that works',
   async (name) => {
     await copy.removeFeatures(name, '--with-dependents')
     expect(existsSync(join(copy.dir, 'src/features', name))).toBe(false)
-    await expectWorkingProject(...AFFECTED)
+    await expectChecksToPass()
+    await runTests(...COMMON)
+    expect(await connectInDemo()).toContain('The account is connected.')
   },
 )
 
+/** Those that import a list of features. Pages are tested without a browser, and attacks do not depend on it. */
+const AFFECTED = ['related', 'src/features/index.ts', 'src/sandbox/features/index.ts'].concat(
+  ['connect/**', 'app/**', 'e2e/**', '**/browser.test.ts', '**/hostile-*.test.ts', '**/secrets.test.ts'].map(
+    (pattern) => `--exclude=test/${pattern}`,
+  ),
+)
+
+test('npm run remove-feature removes one feature after the other, and the tests of the others keep passing', async () => {
+  const left = new Set(features)
+  while (left.size > 3) {
+    const removable = [...left].filter(
+      ({ name }) => ![...left].some(({ needs = [] }) => needs.includes(name)),
+    )
+    for (const feature of removable.slice(0, Math.ceil(left.size / 3))) {
+      await copy.removeFeatures(feature.name)
+      left.delete(feature)
+    }
+    await runTests(...AFFECTED)
+  }
+})
+
 test('npm run remove-feature removes all features at once, and leaves a project that works', async () => {
   await copy.removeFeatures(...features.map(({ name }) => name))
-  await expectWorkingProject()
+  await expectChecksToPass()
+  await runTests()
+  expect(await connectInDemo()).toContain('The account is connected.')
   expect(await copy.removeFeatures()).toContain('All features are removed.')
 })

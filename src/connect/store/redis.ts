@@ -5,6 +5,7 @@ import {
   type Key,
   type KeyValueStore,
   keyName,
+  ownerPattern,
   parseGroupName,
   parseKeyName,
 } from './store.ts'
@@ -60,6 +61,25 @@ export function openRedis({
       const found = await runOn(partition, (node) => node.scan(cursor ?? '0', options))
       const owners = found.keys.flatMap((name) => parseGroupName(kind, name) ?? [])
       return { owners, cursor: found.cursor === '0' ? null : found.cursor }
+    },
+
+    async ofOwner(owner) {
+      const found: Entry[] = []
+      for (const name of await nodeNames()) {
+        let cursor = '0'
+        do {
+          const page = await runOn(name, (node) =>
+            node.scan(cursor, { MATCH: ownerPattern(owner), COUNT: 1000 }),
+          )
+          for (const keyOfOwner of page.keys) {
+            const key = parseKeyName(keyOfOwner)
+            const value = key?.owner === owner ? await run((client) => client.get(keyOfOwner)) : null
+            if (key && value) found.push({ key, value })
+          }
+          cursor = page.cursor
+        } while (cursor !== '0')
+      }
+      return found
     },
 
     ping: async () => {

@@ -100,6 +100,13 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
         return { owners, cursor: owners.length < OWNERS ? null : (owners.at(-1) ?? null) }
       }),
 
+    ofOwner: (owner) =>
+      attempt(() =>
+        statements.allOfOwner
+          .all(owner, now())
+          .map((row) => entry(String(row.kind), owner, row.id, row.value)),
+      ),
+
     ping: () =>
       attempt(() => {
         db.exec('SELECT 1')
@@ -133,6 +140,8 @@ function prepareStatements(db: DatabaseSync) {
     ORDER BY owner LIMIT ${OWNERS}`),
     owners: db.prepare(`SELECT DISTINCT owner FROM entries WHERE kind = ? AND owner > ?
     AND expires_at IS NULL ORDER BY owner LIMIT ${OWNERS}`),
+    allOfOwner: db.prepare(`SELECT kind, id, value FROM entries
+    WHERE owner = ? AND (expires_at IS NULL OR expires_at > ?)`),
     sweep: db.prepare(`DELETE FROM entries WHERE (kind, owner, id) IN
     (SELECT kind, owner, id FROM entries WHERE expires_at <= ? LIMIT ${SWEEP_ROWS})`),
   }

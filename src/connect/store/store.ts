@@ -50,6 +50,11 @@ export interface KeyValueStore {
    * exists all the time is on at least one.
    */
   owners(kind: string, partition: string, cursor: string | null): Promise<OwnersPage>
+  /**
+   * Every value of an owner, of all kinds, expiring ones as well. Reads the whole store, which takes seconds per million
+   * values: for the administration of one user's data.
+   */
+  ofOwner(owner: string): Promise<Entry[]>
   /** Resolves if the store is available. */
   ping(): Promise<void>
   /** Problems with the settings of this store, each as one sentence for the operator. */
@@ -85,21 +90,29 @@ export function groupName(kind: string, owner: string): string {
   return `connect:${kind}:{${encode(owner)}}`
 }
 
+/** A pattern (https://redis.io/docs/latest/commands/keys) for the names of all keys of an owner, and few others. */
+export const ownerPattern = (owner: string) => `connect:*:{${encode(owner)}}:*`
+
 /** Most ids need no encoding, and checking that is faster than encoding. */
 function encode(text: string): string {
   return /^[\w.-]*$/.test(text) ? text : encodeURIComponent(text)
 }
 
-/** All permanent values of one kind, of all owners. Throws `StoreUnavailableError`. */
-export async function* scan(store: KeyValueStore, kind: string): AsyncIterable<Entry> {
+/** The owners that have permanent values of one kind; rarely, one comes twice. Throws `StoreUnavailableError`. */
+export async function* allOwners(store: KeyValueStore, kind: string): AsyncIterable<string> {
   for (const partition of await store.partitions()) {
     let cursor: string | null = null
     do {
       const page: OwnersPage = await store.owners(kind, partition, cursor)
-      for (const owner of page.owners) yield* await store.list(kind, owner)
+      yield* page.owners
       cursor = page.cursor
     } while (cursor !== null)
   }
+}
+
+/** All permanent values of one kind, of all owners. Throws `StoreUnavailableError`. */
+export async function* scan(store: KeyValueStore, kind: string): AsyncIterable<Entry> {
+  for await (const owner of allOwners(store, kind)) yield* await store.list(kind, owner)
 }
 
 /** The inverse of `groupName`; null if the name is not a group of this kind. */

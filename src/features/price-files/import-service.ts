@@ -62,6 +62,8 @@ export interface ImportService {
   stop(userId: string, id: string): Promise<void>
   /** Deletes the job, its file and its report. */
   discard(userId: string, id: string): Promise<void>
+  /** Deletes all jobs of a user with their files. */
+  deleteUser(userId: string): Promise<void>
   /** Resolves to the path of the CSV problem report. Throws `ImportError` (404) if it is not on this machine. */
   report(userId: string, id: string): Promise<string>
   /** Resolves when this process is not running the job, or after `ms` at the latest. */
@@ -253,6 +255,10 @@ export function createImportService(options: ImportServiceOptions): ImportServic
     async discard(userId, id) {
       if ((await store.get(jobKey(userId, id))) === null) throw importNotFound()
       await deleteJob(userId, id)
+    },
+
+    async deleteUser(userId) {
+      for (const { key } of await store.list(JOB, userId)) await deleteJob(userId, key.id)
     },
 
     async report(userId, id) {

@@ -37,6 +37,7 @@ export const priceFiles: Feature<PriceFilesSettings> = {
       sections: [importSection(imports)],
       start: () => void resumeImports(imports, shutdownSignal, log),
       close: imports.close,
+      deleteUser: imports.deleteUser,
     }
   },
 }

@@ -170,6 +170,19 @@ describe.each(subjects)('the store on $name', ({ open, skip }) => {
     expect(pages).toBeGreaterThan(1)
   })
 
+  test('finds every value of an owner, expiring ones too, and none of another one', async () => {
+    const owner = "iss*|o'brien (a)"
+    await store.set({ kind: 'one', owner, id: 'x' }, '1')
+    await store.set({ kind: 'two', owner, id: '' }, '2', 60_000)
+    await store.set({ kind: 'one', owner: "iss-other|o'brien (a)", id: 'x' }, '3')
+    const found = await store.ofOwner(owner)
+    expect(found.map(({ key: { kind }, value }) => [kind, value]).sort()).toEqual([
+      ['one', '1'],
+      ['two', '2'],
+    ])
+    expect(await store.ofOwner('iss')).toEqual([])
+  })
+
   test('keeps keys distinct and values intact, whatever characters they contain', async () => {
     const odd = [
       'a:b',

@@ -1,0 +1,176 @@
+/** `npm run connections -- COMMAND`: the connections of all users, for administration and data-protection requests. */
+import '../runtime/env-file.ts'
+import { writeFileSync } from 'node:fs'
+import type { ConnectionRef } from '../connect/index.ts'
+import { parseJson } from '../connect/platform/http.ts'
+import { allOwners } from '../connect/store/store.ts'
+import { CONNECTION } from '../connect/vault/connection-repository.ts'
+import type { ConnectionSummary, UnreadableConnection, WithdrawnConsent } from '../connect/vault/vault.ts'
+import { createDependencies, type Dependencies } from '../dependencies.ts'
+import { features } from '../features/index.ts'
+import { createCommand } from '../runtime/command.ts'
+import { createLog } from '../runtime/log.ts'
+import { configOf } from '../runtime/run-app.ts'
+import { fail } from '../runtime/serve.ts'
+import { ready } from '../runtime/store-ready.ts'
+
+type Row = { userId: string } & (ConnectionSummary | UnreadableConnection)
+
+const CONSENT: Record<WithdrawnConsent, string> = {
+  withdrawn: 'The platform has ended the consent.',
+  remains: 'The consent remains on the platform: PLATFORM_REVOCATION_URL is not set.',
+  unknown: 'Whether the platform has ended the consent is unknown: it could not be asked.',
+}
+
+/** Times as ISO 8601, which people and programs read. */
+const readable = (row: object) =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      name.endsWith('At') && typeof value === 'number' ? new Date(value).toISOString() : value,
+    ]),
+  )
+/** A name that the platform reports must not control the terminal. */
+const printable = (text: string) => text.replace(/\p{Cc}/gu, ' ')
+const printJson = (value: unknown) => console.log(JSON.stringify(value, null, 2))
+
+/** All connections, one user after the other. */
+async function* rows({ store, connect }: Dependencies): AsyncIterable<Row> {
+  for await (const userId of allOwners(store, CONNECTION))
+    for (const connection of await connect.vault.list(userId)) yield { userId, ...connection }
+}
+
+async function list(dependencies: Dependencies, text: string, { status, json }: ListOptions): Promise<void> {
+  let found = 0
+  for await (const row of rows(dependencies)) {
+    if (status && row.status !== status) continue
+    const { businessName = '', userName = '' } = row as Partial<ConnectionSummary>
+    const fields = [row.userId, row.bxcontext, row.status, businessName ?? '', userName ?? '']
+    if (!fields.join('\n').toLowerCase().includes(text.toLowerCase())) continue
+    found++
+    console.log(json ? JSON.stringify(readable(row)) : fields.map(printable).join('\t'))
+  }
+  if (!json) console.error(`${found} ${found === 1 ? 'connection' : 'connections'}.`)
+}
+
+async function show({ connect }: Dependencies, ref: ConnectionRef): Promise<void> {
+  const connection = await connect.vault.find(ref)
+  if (!connection) throw notConnected(ref)
+  printJson(readable({ userId: ref.userId, ...connection }))
+}
+
+async function revoke({ connect }: Dependencies, ref: ConnectionRef): Promise<void> {
+  const consent = await connect.vault.disconnect(ref)
+  if (consent === null) throw notConnected(ref)
+  console.log(`The connection and its tokens are deleted. ${CONSENT[consent]}`)
+}
+
+/** Everything that is stored about a user. Connections are shown as on the user's pages: without tokens. */
+async function exportUser({ store, connect }: Dependencies, userId: string, file?: string): Promise<void> {
+  const entries = (await store.ofOwner(userId)).filter(({ key }) => key.kind !== CONNECTION)
+  const connections = (await connect.vault.list(userId)).map(readable)
+  const others = entries.map(({ key: { kind, id }, value }) => ({
+    kind,
+    id,
+    value: parseJson(value) ?? value,
+  }))
+  if (connections.length + others.length === 0) throw nothingStored(userId)
+  const exported = { userId, exportedAt: new Date().toISOString(), connections, others }
+  if (file === undefined) return printJson(exported)
+  writeFileSync(file, `${JSON.stringify(exported, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+  console.log(`Wrote ${file}.`)
+}
+
+async function deleteUser(
+  { store, connect, parts }: Dependencies,
+  userId: string,
+  { yes }: { yes?: boolean },
+): Promise<void> {
+  const connections = await connect.vault.list(userId)
+  const entries = await store.ofOwner(userId)
+  if (connections.length + entries.length === 0) throw nothingStored(userId)
+  if (!yes)
+    throw new Error(
+      `This deletes ${connections.length} connections and ${entries.length} stored values of ${userId}. Add --yes. Nothing was changed.`,
+    )
+  for (const { bxcontext } of connections) {
+    const consent = await connect.vault.disconnect({ userId, bxcontext })
+    if (consent) console.log(`${bxcontext}: deleted. ${CONSENT[consent]}`)
+  }
+  for (const part of parts) await part.deleteUser?.(userId)
+  // What features have still to write about the events above must not come after the deletion.
+  for (const part of parts) await part.close?.()
+  const rest = await store.ofOwner(userId)
+  for (const { key } of rest) await store.delete(key)
+  console.log(`Nothing is stored about ${userId} any more, except for a session that ends within 24 hours.`)
+}
+
+const notConnected = ({ userId, bxcontext }: ConnectionRef) =>
+  new Error(`${userId} has no connection to ${bxcontext}. To find it: npm run connections -- find TEXT`)
+const nothingStored = (userId: string) =>
+  new Error(`Nothing is stored about ${userId}. To find a user: npm run connections -- find TEXT`)
+
+/** Runs a command with the app's store and vault. */
+async function run(work: (dependencies: Dependencies) => Promise<void>): Promise<void> {
+  try {
+    const dependencies = await createDependencies(configOf(process.env), createLog('silent'), features)
+    try {
+      await ready(dependencies.store)
+      await work(dependencies)
+    } finally {
+      await dependencies.close()
+    }
+  } catch (error) {
+    fail(error)
+  }
+}
+
+interface ListOptions {
+  status?: string
+  json?: boolean
+}
+
+const command = createCommand(
+  'connections',
+  'Lists and manages the connections of all users. Never shows a token.',
+)
+const listing = (name: string) =>
+  command
+    .command(name)
+    .option('--status <status>', 'active, revoked or unreadable')
+    .option('--json', 'one JSON object per line')
+
+listing('list')
+  .description('all connections: user, bxcontext, status, business, person')
+  .action((options: ListOptions) => run((dependencies) => list(dependencies, '', options)))
+listing('find')
+  .argument('<text>', 'part of a user id, a bxcontext, or a name')
+  .description('the connections with this text')
+  .action((text: string, options: ListOptions) => run((dependencies) => list(dependencies, text, options)))
+command
+  .command('show <user> <bxcontext>')
+  .description('one connection')
+  .action((userId: string, bxcontext: string) =>
+    run((dependencies) => show(dependencies, { userId, bxcontext })),
+  )
+command
+  .command('revoke <user> <bxcontext>')
+  .description('deletes a connection, and ends its consent if the platform has a revocation endpoint')
+  .action((userId: string, bxcontext: string) =>
+    run((dependencies) => revoke(dependencies, { userId, bxcontext })),
+  )
+command
+  .command('export <user>')
+  .option('--out <file>', 'a new file, readable by you only')
+  .description('everything that is stored about a user, as JSON')
+  .action((userId: string, { out }: { out?: string }) =>
+    run((dependencies) => exportUser(dependencies, userId, out)),
+  )
+command
+  .command('delete <user>')
+  .option('--yes', 'delete; otherwise only says what would be deleted')
+  .description('everything that is stored about a user')
+  .action((userId: string, options: { yes?: boolean }) =>
+    run((dependencies) => deleteUser(dependencies, userId, options)),
+  )
+await command.parseAsync()

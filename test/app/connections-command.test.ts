@@ -1,0 +1,122 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openSqlite } from '../../src/connect/store/sqlite.ts'
+import { createVault } from '../../src/connect/vault/vault.ts'
+import { createLog } from '../../src/runtime/log.ts'
+import { tempDir, testEnv } from '../support/env.ts'
+import { run } from '../support/process.ts'
+import { startTokenEndpoint, type TokenEndpoint } from '../support/token-endpoint.ts'
+import { GRANTED, newKey, oauthFor } from '../support/vault.ts'
+
+const KEY = newKey()
+const SECRETS = ['access-0', 'refresh-0', KEY.secret.toString('base64')]
+let temp: ReturnType<typeof tempDir>
+let platform: TokenEndpoint
+beforeEach(async () => {
+  temp = tempDir()
+  platform = await startTokenEndpoint()
+  const store = openStore()
+  const vault = createVault({
+    store,
+    keys: [KEY],
+    oauth: oauthFor(platform.authUrl),
+    log: createLog('silent'),
+  })
+  await vault.connect(
+    { userId: 'https://id.example#ann', bxcontext: 'ridgeline' },
+    { ...GRANTED, businessName: 'Ridgeline \u001b[2J Homes' },
+  )
+  await vault.connect({ userId: 'bob', bxcontext: 'summit' }, GRANTED)
+  await store.set({ kind: 'import-choices', owner: 'https://id.example#ann', id: 'x' }, '{"gst":10}', 60_000)
+  await store.close()
+})
+afterEach(async () => {
+  await platform.close()
+  temp.remove()
+})
+
+const ANN = 'https://id.example#ann'
+const openStore = () => openSqlite({ file: join(temp.dir, 'store.sqlite') })
+async function command(...args: string[]): Promise<{ code: unknown; output: string }> {
+  const env = testEnv({
+    PLATFORM_APP_URL: platform.authUrl,
+    PLATFORM_AUTH_URL: platform.authUrl,
+    PLATFORM_API_URL: platform.authUrl,
+    PLATFORM_REVOCATION_URL: `${platform.authUrl}/revoke`,
+    TOKEN_ENCRYPTION_KEYS: `${KEY.id}:${KEY.secret.toString('base64')}`,
+    DATA_DIR: temp.dir,
+  })
+  const program = run('src/cli/connections.ts', env, { args })
+  const code = await program.exited
+  const output = program.output()
+  for (const secret of SECRETS) expect(output).not.toContain(secret)
+  return { code, output }
+}
+
+describe('npm run connections', () => {
+  test('list prints every connection on a line, without control characters that a platform might send', async () => {
+    const { output } = await command('list')
+    expect(output).toContain(`${ANN}\tridgeline\tactive\tRidgeline  [2J Homes`)
+    expect(output).toContain('bob\tsummit\tactive')
+    expect(output).toContain('2 connections.')
+  })
+
+  test('find and --status narrow the list, and --json prints objects', async () => {
+    const found = await command('find', 'RIDGELINE', '--json')
+    expect(found.output.trim().split('\n')).toHaveLength(1)
+    expect(JSON.parse(found.output)).toMatchObject({ userId: ANN, bxcontext: 'ridgeline', status: 'active' })
+    expect((await command('list', '--status', 'revoked')).output).toBe('0 connections.\n')
+  })
+
+  test('show prints one connection, or says that there is none and exits with 1', async () => {
+    const { output } = await command('show', 'bob', 'summit')
+    expect(JSON.parse(output)).toMatchObject({ userId: 'bob', scopes: GRANTED.scopes })
+    expect(await command('show', 'bob', 'ridgeline')).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('bob has no connection to ridgeline'),
+    })
+  })
+
+  test('revoke deletes the connection and ends the grant on the platform', async () => {
+    platform.answers({ status: 200, json: {} })
+    const { output } = await command('revoke', 'bob', 'summit')
+    expect(output).toContain('The platform has ended the consent.')
+    expect(platform.requests).toMatchObject([{ token: 'refresh-0', token_type_hint: 'refresh_token' }])
+    expect((await command('list')).output).not.toContain('bob')
+  })
+
+  test('export writes everything that is stored about a user, without tokens, readable by its owner only', async () => {
+    const file = join(temp.dir, '..', `export-of-${Date.now()}.json`)
+    const { output } = await command('export', ANN, '--out', file)
+    expect(output).toContain('Wrote')
+    const text = readFileSync(file, 'utf8')
+    for (const secret of SECRETS) expect(text).not.toContain(secret)
+    expect(JSON.parse(text)).toMatchObject({
+      userId: ANN,
+      connections: [{ bxcontext: 'ridgeline', status: 'active' }],
+      others: expect.arrayContaining([{ kind: 'import-choices', id: 'x', value: { gst: 10 } }]),
+    })
+    expect(text).not.toContain('bob')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect((await command('export', ANN, '--out', file)).code).toBe(1)
+    expect((await command('export', 'nobody')).output).toContain('Nothing is stored about nobody.')
+  })
+
+  test('delete asks for --yes, and then leaves nothing of the user, and everything of others', async () => {
+    const asked = await command('delete', ANN)
+    expect(asked).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('Add --yes. Nothing was changed.'),
+    })
+    platform.answers({ status: 200, json: {} })
+    expect(await command('delete', ANN, '--yes')).toMatchObject({ code: 0 })
+    expect(platform.requests).toHaveLength(1)
+    const store = openStore()
+    expect(await store.ofOwner(ANN)).toEqual([])
+    expect(await store.list('connection-users', 'ridgeline')).toEqual([])
+    expect((await store.ofOwner('bob')).map(({ key }) => key.kind)).toContain('connection')
+    await store.close()
+    expect(existsSync(temp.dir)).toBe(true)
+  })
+})
