@@ -39,6 +39,7 @@ export function openRedis({
     ttlMs === undefined ? '' : String(Math.max(1, Math.ceil(ttlMs)))
 
   return {
+    shared: true,
     description: `Redis at ${urls.map((url) => new URL(url).host || 'localhost:6379').join(', ')}`,
 
     get: (key) => run((client) => client.get(keyName(key))),

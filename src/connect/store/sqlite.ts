@@ -63,6 +63,7 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
   const expiry = (ttlMs: number | undefined) => (ttlMs === undefined ? null : now() + ttlMs)
 
   return {
+    shared: false,
     description: `embedded SQLite, ${file}`,
 
     get: (key) =>

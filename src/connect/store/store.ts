@@ -29,6 +29,8 @@ export interface OwnersPage {
 export interface KeyValueStore {
   /** Describes the store in the log at start and in `npm run doctor`. Contains no password. */
   readonly description: string
+  /** Whether processes on several machines can use it. */
+  readonly shared: boolean
   /** Resolves to the value, or null if there is none or it has expired. */
   get(key: Key): Promise<string | null>
   /** Writes a value, which must not be empty. With `ttlMs` it expires and is not listed; without, it is permanent. */

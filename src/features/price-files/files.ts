@@ -1,14 +1,18 @@
 import { createWriteStream, existsSync, statSync } from 'node:fs'
-import { access, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StoreUnavailableError } from '../../connect/store/store.ts'
 import { ImportError } from './errors.ts'
 import { isDiskAlmostFull } from './free-space.ts'
-import { countMissing, LAST_CODES, lastCodesPath } from './seen-codes.ts'
+import { countMissing, LAST_CODES, lastCodesName, lastCodesPath } from './seen-codes.ts'
+import { FILE_NAMES, type FileName, type SharedFiles } from './shared-files.ts'
 
-/** Price files and what their checks write, stored in one folder on this machine and named by job id. */
+/**
+ * Price files and what their checks write, in one folder on this machine and named by job id. If several machines use the
+ * store, it has copies of them, and a file that another machine wrote is fetched when it is needed.
+ */
 export interface ImportFiles {
   /** The path of a job's price file. */
   file(id: string): string
@@ -16,38 +20,50 @@ export interface ImportFiles {
   report(id: string): string
   /** Where the check of a job writes its results. */
   results(id: string): { reportPath: string; itemsPath: string; codesPath: string }
+  /** Copies the files of an unfinished job to the store if they are on this machine only: an earlier version wrote them. */
+  shareExisting(id: string): Promise<void>
+  /** Makes the results of a check available to other machines. */
+  shareResults(id: string): Promise<void>
   /**
-   * How many codes of the last completed job with this target are not in a checked job; undefined if that is not known
-   * on this machine. `target` identifies a catalogue.
+   * How many codes of the last completed job with this target are not in the job that this machine has checked;
+   * undefined if that is not known. `target` identifies a catalogue.
    */
-  countMissing(id: string, target: string): number | undefined
+  countMissing(id: string, target: string): Promise<number | undefined>
   /**
-   * Saves an uploaded price file and resolves to its size in bytes. `stored` is what the user's other files use, in
-   * bytes. Throws `ImportError` (413) if the file is too large or exceeds the user's quota, and `StoreUnavailableError`
+   * Saves an uploaded price file and resolves to its size in bytes. `others`: the user's other jobs. Throws `ImportError` (413) if the file is too large or exceeds the user's quota, and `StoreUnavailableError`
    * if it cannot be written; a partial file is deleted.
    */
-  keep(id: string, userId: string, stored: number, bytes: AsyncIterable<Uint8Array>): Promise<number>
-  /** How many bytes the files of a job take. */
-  bytesOf(id: string): number
-  /** How many uploads of a user are in progress. */
-  uploadsInProgress(userId: string): number
-  has(id: string): boolean
-  /** Throws `ImportError` (409) if the price file is not on this machine. */
+  keep(
+    id: string,
+    userId: string,
+    others: readonly string[],
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<number>
+  /** Throws `ImportError` (413) if the files of these jobs, all of a user, exceed the quota. */
+  requireQuota(ids: readonly string[]): Promise<void>
+  has(id: string): Promise<boolean>
+  /** Throws `ImportError` (409) if the price file is gone. */
   requireFile(id: string): Promise<void>
-  /** Throws `ImportError` (409) if the items of a checked job are not on this machine. */
+  /** Throws `ImportError` (409) if the items of a checked job are gone. */
   requireItems(id: string): Promise<void>
-  /** Throws `ImportError` (404) if the report is not on this machine. */
+  /** Throws `ImportError` (404) if there is no report. */
   requireReport(id: string): Promise<void>
   /** Deletes the price file and the items of a completed job. Keeps its report, and its codes for `countMissing`. */
   complete(id: string, target: string): Promise<void>
   /** Deletes the files of a job. */
   deleteAll(id: string): Promise<void>
-  /** Deletes old files that belong to none of these jobs, such as those of a killed process. */
+  /**
+   * Deletes old files on this machine that belong to none of these jobs, such as those of a killed process, or that the
+   * store has a copy of.
+   */
   deleteOrphans(jobIds: ReadonlySet<string>): Promise<void>
 }
 
 /** How long the codes of a catalogue are kept, in ms. */
 const LAST_CODES_MS = 400 * 86_400_000
+
+/** How long this machine keeps a file that the store has a copy of, in ms. */
+const CACHED_MS = 3 * 86_400_000
 
 /** Minimum age of an orphaned file before it is deleted, in ms; a newer one may still be uploading. */
 const ORPHAN_MS = 3_600_000
@@ -61,14 +77,17 @@ export interface FilesOptions {
   maxBytes: number
   /** Maximum total size of one user's price files. */
   quotaBytes: number
+  /** Their copies in the store; null: the store is on this machine. */
+  shared: SharedFiles | null
 }
 
 /** Stores the files in `dir`, which is created if it does not exist. */
-export function createImportFiles({ dir, maxBytes, quotaBytes }: FilesOptions): ImportFiles {
+export function createImportFiles({ dir, maxBytes, quotaBytes, shared }: FilesOptions): ImportFiles {
   const file = (id: string) => join(dir, `${id}.csv`)
   const report = (id: string) => join(dir, `${id}.problems.csv`)
   const items = (id: string) => join(dir, `${id}.items.ndjson`)
   const codes = (id: string) => join(dir, `${id}.codes`)
+  const pathOf = { file, report, items, codes }
   /** The codes of the last completed job of a catalogue. */
   const lastCodes = (target: string) => lastCodesPath(dir, target)
   /**
@@ -103,6 +122,28 @@ export function createImportFiles({ dir, maxBytes, quotaBytes }: FilesOptions): 
     }
   }
 
+  /** Brings a file of a job to this machine. Resolves to whether it is there. */
+  const isHere = async (id: string, name: FileName) => {
+    if (!shared) return existsSync(pathOf[name](id))
+    await mkdir(dir, { recursive: true, mode: 0o700 })
+    return shared.fetch(id, name, pathOf[name](id))
+  }
+  /** Copies the last codes of a catalogue from the store, as another machine may have written them. */
+  const hasLastCodes = async (target: string) =>
+    shared ? shared.fetch(lastCodesName(target), 'codes', lastCodes(target)) : existsSync(lastCodes(target))
+
+  /** How many bytes the files of these jobs take. */
+  async function bytesOf(ids: readonly string[]): Promise<number> {
+    let total = 0
+    for (const id of ids) {
+      const sizes = await shared?.sizes(id)
+      const sizeOf = (name: FileName) =>
+        sizes ? (sizes.get(name) ?? 0) : (statSync(pathOf[name](id), { throwIfNoEntry: false })?.size ?? 0)
+      total += sizeOf('file') + sizeOf('items')
+    }
+    return total
+  }
+
   function requireFreeSpace(): void {
     if (isDiskAlmostFull(dir)) throw new StoreUnavailableError('the disk for price files is almost full')
   }
@@ -112,12 +153,27 @@ export function createImportFiles({ dir, maxBytes, quotaBytes }: FilesOptions): 
     report,
     results: (id) => ({ reportPath: report(id), itemsPath: items(id), codesPath: codes(id) }),
 
-    countMissing(id, target) {
-      const last = lastCodes(target)
-      return existsSync(last) && existsSync(codes(id)) ? countMissing(last, codes(id)) : undefined
+    async shareExisting(id) {
+      if (!shared || !existsSync(file(id)) || (await shared.sizes(id)).has('file')) return
+      for (const name of FILE_NAMES)
+        if (existsSync(pathOf[name](id))) await shared.put(id, name, pathOf[name](id))
     },
 
-    async keep(id, userId, stored, bytes) {
+    async shareResults(id) {
+      if (!shared) return
+      for (const name of ['items', 'report', 'codes'] as const) {
+        if (existsSync(pathOf[name](id))) await shared.put(id, name, pathOf[name](id))
+        else await shared.delete(id, [name])
+      }
+    },
+
+    async countMissing(id, target) {
+      const isKnown = existsSync(codes(id)) && (await hasLastCodes(target))
+      return isKnown ? countMissing(lastCodes(target), codes(id)) : undefined
+    },
+
+    async keep(id, userId, others, bytes) {
+      const stored = await bytesOf(others)
       let size = 0
       const userTotal = active.get(userId) ?? { bytes: 0, uploads: 0 }
       active.set(userId, userTotal)
@@ -131,6 +187,7 @@ export function createImportFiles({ dir, maxBytes, quotaBytes }: FilesOptions): 
         await mkdir(dir, { recursive: true, mode: 0o700 })
         const disk = createWriteStream(file(id), { mode: 0o600 })
         await pipeline(Readable.from(limited(bytes, count), { objectMode: false }), disk)
+        await shared?.put(id, 'file', file(id))
         return size
       } catch (error) {
         userTotal.bytes -= size
@@ -144,43 +201,37 @@ export function createImportFiles({ dir, maxBytes, quotaBytes }: FilesOptions): 
       }
     },
 
-    bytesOf: (id) =>
-      [file(id), items(id)].reduce(
-        (sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
-        0,
-      ),
+    async requireQuota(ids) {
+      if ((await bytesOf(ids)) > quotaBytes) throw quotaExceeded()
+    },
 
-    uploadsInProgress: (userId) => active.get(userId)?.uploads ?? 0,
-
-    has: (id) => existsSync(file(id)),
+    has: async (id) => (shared ? (await shared.sizes(id)).has('file') : existsSync(file(id))),
 
     async requireFile(id) {
       const message = 'The price file of this import is no longer on this server. Upload it again.'
-      await access(file(id)).catch(() => {
-        throw new ImportError(409, 'conflict', message)
-      })
+      if (!(await isHere(id, 'file'))) throw new ImportError(409, 'conflict', message)
     },
 
     async requireItems(id) {
       const message = 'The checked items of this import are no longer on this server. Check the file again.'
-      await access(items(id)).catch(() => {
-        throw new ImportError(409, 'conflict', message)
-      })
+      if (!(await isHere(id, 'items'))) throw new ImportError(409, 'conflict', message)
     },
 
     async requireReport(id) {
-      await access(report(id)).catch(() => {
+      if (!(await isHere(id, 'report')))
         throw new ImportError(404, 'not_found', 'The report of this import is not on this server.')
-      })
     },
 
     async complete(id, target) {
+      if (shared && (await isHere(id, 'codes'))) await shared.put(lastCodesName(target), 'codes', codes(id))
       await rename(codes(id), lastCodes(target)).catch(() => {})
       await Promise.all([file(id), items(id)].map(remove))
+      await shared?.delete(id, ['file', 'items', 'codes'])
     },
 
     async deleteAll(id) {
       await Promise.all([file(id), report(id), items(id), codes(id)].map(remove))
+      await shared?.delete(id)
     },
 
     async deleteOrphans(jobIds) {
@@ -188,7 +239,9 @@ export function createImportFiles({ dir, maxBytes, quotaBytes }: FilesOptions): 
         const [id = ''] = name.split('.')
         const { mtimeMs } = (await stat(join(dir, name)).catch(() => null)) ?? { mtimeMs: Date.now() }
         const maxAge = name.startsWith(LAST_CODES) ? LAST_CODES_MS : ORPHAN_MS
-        if (!jobIds.has(id) && Date.now() - mtimeMs > maxAge) await remove(join(dir, name))
+        const ageMs = Date.now() - mtimeMs
+        if ((!jobIds.has(id) && ageMs > maxAge) || (shared && ageMs > CACHED_MS))
+          await remove(join(dir, name))
       }
     },
   }

@@ -3,7 +3,8 @@ import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ConnectionRef, KeyValueStore } from '../../connect/index.ts'
 import type { TokenSource } from '../../connect/platform/token-source.ts'
-import { scan } from '../../connect/store/store.ts'
+import { type Key, scan } from '../../connect/store/store.ts'
+import { UPLOAD_MS } from '../../web/body-deadline.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { ImportError, importNotFound, unreadableImport } from './errors.ts'
@@ -24,6 +25,8 @@ import { createImportTasks } from './import-tasks.ts'
 import { createJobRunner, type JobTask } from './job-runner.ts'
 import type { Choices } from './layout.ts'
 import { createRememberedChoices } from './remembered-choices.ts'
+import { lastCodesName } from './seen-codes.ts'
+import { createSharedFiles } from './shared-files.ts'
 
 /** A job. `interrupted`: it should be running, but no process is working on it. */
 export type JobView = Job & { interrupted: boolean }
@@ -64,11 +67,11 @@ export interface ImportService {
   discard(userId: string, id: string): Promise<void>
   /** Deletes all jobs of a user with their files. */
   deleteUser(userId: string): Promise<void>
-  /** Resolves to the path of the CSV problem report. Throws `ImportError` (404) if it is not on this machine. */
+  /** Resolves to the path of the CSV problem report. Throws `ImportError` (404) if there is none. */
   report(userId: string, id: string): Promise<string>
   /** Resolves when this process is not running the job, or after `ms` at the latest. */
   settled(id: string, ms: number): Promise<void>
-  /** Resumes every interrupted job whose file is on this machine, and deletes files without a job. Called at startup. */
+  /** Resumes every interrupted job whose file is there, and deletes files without a job. Called at startup and every day. */
   resume(): Promise<void>
   /** Takes over the jobs of processes that have died. Called every few seconds. */
   takeOver(): Promise<void>
@@ -84,6 +87,8 @@ export interface ImportServiceOptions {
   maxBytes: number
   /** Maximum total size of one user's price files, in bytes. */
   quotaBytes: number
+  /** Maximum size of the compressed copies of all users' files in a shared store, in bytes. */
+  totalBytes: number
   catalogueImports: CatalogueImports
   /** Returns a rate-limited token source for a connection. */
   source(ref: ConnectionRef): TokenSource
@@ -92,16 +97,22 @@ export interface ImportServiceOptions {
 
 /** Finished jobs kept per user. */
 const MAX_FINISHED_JOBS = 20
+/** How long a shared store keeps files, in ms. */
+const KEEP_SHARED_MS = 30 * 86_400_000
 /** Jobs that one user may have in progress. */
 const MAX_RUNNING = 5
 
 /** Imports price files into catalogues: stores, checks and sends them in background jobs. */
 export function createImportService(options: ImportServiceOptions): ImportService {
   const { store, catalogueImports, source, log } = options
-  const files = createImportFiles(options)
+  const shared = store.shared
+    ? createSharedFiles({ store, maxBytes: options.totalBytes, keepMs: KEEP_SHARED_MS })
+    : null
+  const files = createImportFiles({ ...options, shared })
   const remembered = createRememberedChoices(store)
   const tasks = createImportTasks({ files, remembered, catalogueImports, source })
-  const complete = ({ id, catalogueId, bxcontext }: Job) => files.complete(id, `${bxcontext} ${catalogueId}`)
+  const targetOf = ({ catalogueId, bxcontext }: Job) => `${bxcontext} ${catalogueId}`
+  const complete = (job: Job) => files.complete(job.id, targetOf(job))
   const runner = createJobRunner({ store, log, onCompleted: complete })
 
   async function read(userId: string, id: string): Promise<{ job: Job; value: string }> {
@@ -146,9 +157,9 @@ export function createImportService(options: ImportServiceOptions): ImportServic
     }
   }
 
-  /** Runs a job that should be running, if no process does and its file is on this machine. */
+  /** Runs a job that should be running, if no process does and its file is there. */
   async function resumeJob(userId: string, id: string): Promise<void> {
-    if (runner.isRunning(id) || !files.has(id)) return
+    if (runner.isRunning(id) || !(await files.has(id))) return
     const leaseToken = await runner.acquireLease(userId, id, 1)
     if (!leaseToken) return
     // Read now that the lease is held: a list may be out of date.
@@ -161,6 +172,19 @@ export function createImportService(options: ImportServiceOptions): ImportServic
     }
     log.info({ importId: id }, 'import resumed')
     runner.run(job, value, leaseToken, job.state === 'running' ? tasks.send(job) : tasks.check(job))
+  }
+
+  /** Counts an upload among the user's imports in progress, in all processes. Throws `ImportError` (409). */
+  async function claimUpload(userId: string, running: number): Promise<Key> {
+    for (let slot = 0; slot < MAX_RUNNING - running; slot++) {
+      const key: Key = { kind: 'upload', owner: userId, id: String(slot) }
+      if (await store.compareAndSet(key, null, '1', UPLOAD_MS)) return key
+    }
+    throw new ImportError(
+      409,
+      'conflict',
+      `You already have ${MAX_RUNNING} imports in progress. Wait for one to finish.`,
+    )
   }
 
   async function deleteJob(userId: string, id: string): Promise<void> {
@@ -181,17 +205,15 @@ export function createImportService(options: ImportServiceOptions): ImportServic
   return {
     async upload({ userId, bxcontext }, { catalogue, fileName }, bytes) {
       const jobs = await listAll(userId)
-      if (jobs.filter(shouldRun).length + files.uploadsInProgress(userId) >= MAX_RUNNING)
-        throw new ImportError(
-          409,
-          'conflict',
-          `You already have ${MAX_RUNNING} imports in progress. Wait for one to finish.`,
-        )
+      const slot = await claimUpload(userId, jobs.filter(shouldRun).length)
       const id = randomUUID()
-      const stored = jobs.reduce((sum, job) => sum + files.bytesOf(job.id), 0)
-      const size = await files.keep(id, userId, stored, bytes)
-      const job = newJob({ id, userId, bxcontext, catalogue, fileName, bytes: size })
+      let job: Job
       try {
+        const others = jobs.map((other) => other.id)
+        const size = await files.keep(id, userId, others, bytes)
+        job = newJob({ id, userId, bxcontext, catalogue, fileName, bytes: size })
+        // Other processes may have received files of this user in the meantime.
+        await files.requireQuota([id, ...(await listAll(userId)).map((other) => other.id)])
         const leaseToken = await runner.acquireLease(userId, id)
         const record = JSON.stringify(job)
         await runner.markActive(job)
@@ -200,6 +222,8 @@ export function createImportService(options: ImportServiceOptions): ImportServic
       } catch (error) {
         await deleteJob(userId, id).catch(() => {})
         throw error
+      } finally {
+        await store.delete(slot).catch(() => {})
       }
       const expired = (await listAll(userId)).filter((job) => !shouldRun(job)).slice(MAX_FINISHED_JOBS)
       for (const { id: oldId } of expired) await deleteJob(userId, oldId)
@@ -269,14 +293,20 @@ export function createImportService(options: ImportServiceOptions): ImportServic
 
     async resume() {
       const jobIds = new Set<string>()
+      const targets = new Set<string>()
       for await (const { key, value } of scan(store, JOB)) {
         jobIds.add(key.id)
         const job = parseJob(value)
+        if (job) targets.add(lastCodesName(targetOf(job)))
         // A process may have died between the completion and the removal of the files.
-        if (job?.state === 'completed' && files.has(key.id)) await complete(job)
-        else await resumeJob(key.owner, key.id)
+        if (job?.state === 'completed' && (await files.has(key.id))) await complete(job)
+        else {
+          if (job && job.state !== 'completed') await files.shareExisting(job.id)
+          await resumeJob(key.owner, key.id)
+        }
       }
       await files.deleteOrphans(jobIds)
+      await shared?.recount([...jobIds, ...targets])
     },
 
     async takeOver() {

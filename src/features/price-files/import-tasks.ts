@@ -27,6 +27,7 @@ export function createImportTasks({ files, remembered, catalogueImports, source 
       (job: Job): JobTask =>
       async (_record, signal) => {
         const { id, bxcontext, catalogueId } = job
+        await files.requireFile(id)
         const check = (choices: Choices | null) =>
           checkFile({ path: files.file(id), ...files.results(id), ...(choices && { choices }) }, { signal })
         let checked = await check(job.choices)
@@ -47,9 +48,10 @@ export function createImportTasks({ files, remembered, catalogueImports, source 
         // Until the questions are answered, the items of the file are not known.
         const isKnown = checked.check.mappingErrors.length === 0
         if (job.choices && layoutId && isKnown) await remembered.save(job, layoutId, job.choices)
-        const missing = isKnown ? files.countMissing(id, `${bxcontext} ${catalogueId}`) : undefined
+        const missing = isKnown ? await files.countMissing(id, `${bxcontext} ${catalogueId}`) : undefined
         if (missing) remarks.push(missingRemark(missing))
         remarks.push(...checked.check.remarks)
+        await files.shareResults(id)
         const problems = checked.problems.map(truncateProblem)
         return { ...checked.check, choices, layoutId, remarks, problems, state: 'ready', failure: null }
       },
@@ -58,6 +60,7 @@ export function createImportTasks({ files, remembered, catalogueImports, source 
     send:
       (job: Job): JobTask =>
       async ({ update, save }, signal) => {
+        await files.requireItems(job.id)
         const path = files.results(job.id).itemsPath
         await runImport({
           catalogueImports,

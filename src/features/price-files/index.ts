@@ -23,6 +23,7 @@ export const priceFiles: Feature<PriceFilesSettings> = {
       dir: join(dataDir, 'imports'),
       maxBytes: settings.maxUploadBytes,
       quotaBytes: settings.uploadQuotaBytes,
+      totalBytes: settings.uploadTotalBytes,
       catalogueImports: createCatalogueImports(connect.api),
       source: connect.pacedSource,
     })

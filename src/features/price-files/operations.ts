@@ -32,6 +32,7 @@ export const operations: readonly Operation[] = [
       'not_connected',
       'payload_too_large',
       'upload_quota_exceeded',
+      'storage_full',
       'unsupported_media_type',
       'conflict',
     ],

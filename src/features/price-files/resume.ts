@@ -4,6 +4,8 @@ import type { ImportService } from './import-service.ts'
 
 /** How often jobs of processes that have died are looked for, in ms. Their leases last 10 s. */
 const TAKE_OVER_MS = 8_000
+/** How often all jobs are looked through, and old files deleted, in ms. */
+const RESUME_MS = 86_400_000
 
 /**
  * Resumes the imports of an earlier process, and then takes over those of processes that die, within 20 s. Retries while
@@ -14,12 +16,14 @@ export async function resumeImports(
   shutdownSignal: AbortSignal,
   log: Logger,
 ): Promise<void> {
-  let hasResumed = false
+  let resumedAt = Number.NEGATIVE_INFINITY
   while (!shutdownSignal.aborted) {
     try {
-      if (hasResumed) await imports.takeOver()
-      else await imports.resume()
-      hasResumed = true
+      if (performance.now() - resumedAt < RESUME_MS) await imports.takeOver()
+      else {
+        await imports.resume()
+        resumedAt = performance.now()
+      }
     } catch (error) {
       if (shutdownSignal.aborted) return
       log.warn({ code: (error as { code?: unknown }).code }, 'imports could not be resumed; retrying')

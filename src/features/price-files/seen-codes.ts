@@ -92,9 +92,13 @@ export function createSeenCodes(expected = 50_000) {
 /** First part of the names of files with the codes of a catalogue. */
 export const LAST_CODES = 'catalogue-'
 
+/** Identifies the codes that were last sent to this target. */
+export const lastCodesName = (target: string): string =>
+  `${LAST_CODES}${createHash('sha256').update(target).digest('hex')}`
+
 /** The file with the codes that were last sent to this target. */
 export const lastCodesPath = (folder: string, target: string): string =>
-  join(folder, `${LAST_CODES}${createHash('sha256').update(target).digest('hex')}.codes`)
+  join(folder, `${lastCodesName(target)}.codes`)
 
 /** How many codes of an earlier file are not in a later one. Both are files of `save`. */
 export function countMissing(earlierPath: string, laterPath: string): number {

@@ -48,7 +48,12 @@ describe('files of one user', () => {
   afterEach(() => dir.remove())
 
   test('count towards the quota together if they arrive at once', async () => {
-    const files = createImportFiles({ dir: dir.dir, maxBytes: 1_000_000, quotaBytes: 1_000_000 })
+    const files = createImportFiles({
+      dir: dir.dir,
+      maxBytes: 1_000_000,
+      quotaBytes: 1_000_000,
+      shared: null,
+    })
     async function* slowly(ms: number) {
       for (let chunk = 0; chunk < 9; chunk++) {
         await setTimeout(ms)
@@ -56,7 +61,7 @@ describe('files of one user', () => {
       }
     }
     const kept = await Promise.allSettled(
-      [1, 5, 10, 15].map((ms, index) => files.keep(`${index}`, 'ann', 0, slowly(ms))),
+      [1, 5, 10, 15].map((ms, index) => files.keep(`${index}`, 'ann', [], slowly(ms))),
     )
     // Each that is refused frees its share: whether one is left to come in whole depends on their pace.
     expect(kept.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1)

@@ -44,6 +44,7 @@ function open(platform: Partial<CatalogueImports> = {}): ImportService {
     dir: `${dir.dir}/imports`,
     maxBytes: 1_000_000,
     quotaBytes: 5_000_000,
+    totalBytes: 5_000_000,
     catalogueImports: { ...ACCEPTING, ...platform },
     source: () => SOURCE,
     log: createLog('silent'),

@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto'
+import { createReadStream, createWriteStream, existsSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import * as z from 'zod'
+import { parseJson } from '../../connect/platform/http.ts'
+import type { Key, KeyValueStore } from '../../connect/store/store.ts'
+import { ImportError } from './errors.ts'
+
+export const FILE_NAMES = ['file', 'items', 'report', 'codes'] as const
+export type FileName = (typeof FILE_NAMES)[number]
+
+/**
+ * Copies of files in the store, for the other machines. A file has an owner, such as a job's id, and a name. Methods
+ * throw `StoreUnavailableError`.
+ */
+export interface SharedFiles {
+  /**
+   * Stores a copy of a local file, in place of an earlier one of this name. Throws `ImportError` (507) if the files of
+   * all users take too much room.
+   */
+  put(owner: string, name: FileName, path: string): Promise<void>
+  /**
+   * Writes the file to `path`, unless it is there in its latest version. Resolves to whether there is such a file; if
+   * not, `path` may have an outdated one.
+   */
+  fetch(owner: string, name: FileName, path: string): Promise<boolean>
+  /** The size of the files of an owner before compression, in bytes, by name. */
+  sizes(owner: string): Promise<Map<FileName, number>>
+  /** Deletes files of an owner; without names, all of them. */
+  delete(owner: string, names?: readonly FileName[]): Promise<void>
+  /** Counts anew how much room the files of these owners take, because files expire. */
+  recount(owners: Iterable<string>): Promise<void>
+}
+
+const manifestSchema = z.object({
+  version: z.string(),
+  chunks: z.number().int().nonnegative(),
+  bytes: z.number().int().nonnegative(),
+  storedBytes: z.number().int().nonnegative(),
+})
+type Manifest = z.infer<typeof manifestSchema>
+
+export interface SharedFilesOptions {
+  store: KeyValueStore
+  /** How much all files may take in the store, in bytes. */
+  maxBytes: number
+  /** How long a file is kept after it was stored, in ms. */
+  keepMs: number
+}
+
+const FILE = 'import-file'
+const TOTAL: Key = { kind: 'import-files-total', owner: 'all', id: '' }
+/** How many bytes of a compressed file one value holds: a command with it takes a few milliseconds. */
+const CHUNK_BYTES = 384 * 1024
+/** How often reading is repeated if the file is replaced meanwhile. */
+const ATTEMPTS = 5
+
+const manifestKey = (owner: string, name: string): Key => ({ kind: FILE, owner, id: name })
+const chunkKey = (owner: string, { version }: Manifest, index: number): Key => ({
+  kind: 'import-chunk',
+  owner,
+  id: `${version} ${index}`,
+})
+
+/** A file was replaced or deleted while it was read. */
+class ReplacedError extends Error {}
+
+export function createSharedFiles({ store, maxBytes, keepMs }: SharedFilesOptions): SharedFiles {
+  /** The versions that this process has written to its paths. */
+  const local = new Map<string, string>()
+
+  async function manifestOf(owner: string, name: string): Promise<Manifest | null> {
+    const value = await store.get(manifestKey(owner, name))
+    return value === null ? null : (manifestSchema.safeParse(parseJson(value)).data ?? null)
+  }
+
+  /** Adds to the room that all files take. */
+  async function addToTotal(bytes: number): Promise<void> {
+    for (;;) {
+      const value = await store.get(TOTAL)
+      const total = Math.max(0, Number(value ?? 0) + bytes)
+      if (bytes > 0 && total > maxBytes)
+        throw new ImportError(
+          507,
+          'storage_full',
+          'There is no room for more price files at the moment. Discard imports that you no longer need, or try again later.',
+        )
+      if (await store.compareAndSet(TOTAL, value, String(total))) return
+    }
+  }
+
+  async function deleteChunks(owner: string, manifest: Manifest): Promise<void> {
+    for (let index = 0; index < manifest.chunks; index++) await store.delete(chunkKey(owner, manifest, index))
+  }
+
+  /** Deletes a file, with its chunks and its share of the total. */
+  async function remove(owner: string, name: string): Promise<void> {
+    const key = manifestKey(owner, name)
+    const value = await store.get(key)
+    if (value === null || !(await store.compareAndSet(key, value, null))) return
+    const manifest = manifestSchema.safeParse(parseJson(value)).data
+    if (!manifest) return
+    await deleteChunks(owner, manifest)
+    await addToTotal(-manifest.storedBytes)
+  }
+
+  /** Writes the chunks of a new version. */
+  async function writeChunks(owner: string, path: string): Promise<Manifest> {
+    const manifest = { version: randomUUID(), chunks: 0, bytes: 0, storedBytes: 0 }
+    const compressed = createReadStream(path).on('data', (chunk) => {
+      manifest.bytes += chunk.length
+    })
+    try {
+      await pipeline(compressed, createGzip({ level: 1 }), async (source) => {
+        for await (const chunk of inChunks(source)) {
+          const text = chunk.toString('base64')
+          await addToTotal(text.length)
+          manifest.storedBytes += text.length
+          // Longer than the manifest, which is written after the last chunk.
+          await store.set(chunkKey(owner, manifest, manifest.chunks++), text, keepMs + 3_600_000)
+        }
+      })
+      return manifest
+    } catch (error) {
+      await deleteChunks(owner, manifest).catch(() => {})
+      await addToTotal(-manifest.storedBytes).catch(() => {})
+      throw error
+    }
+  }
+
+  async function readChunks(owner: string, manifest: Manifest, path: string): Promise<void> {
+    const partial = `${path}.${randomUUID()}.part`
+    async function* chunks() {
+      for (let index = 0; index < manifest.chunks; index++) {
+        const text = await store.get(chunkKey(owner, manifest, index))
+        if (text === null) throw new ReplacedError()
+        yield Buffer.from(text, 'base64')
+      }
+    }
+    try {
+      await pipeline(Readable.from(chunks()), createGunzip(), createWriteStream(partial, { mode: 0o600 }))
+      await rename(partial, path)
+    } catch (error) {
+      await rm(partial, { force: true })
+      throw error
+    }
+  }
+
+  return {
+    async put(owner, name, path) {
+      const manifest = await writeChunks(owner, path)
+      const key = manifestKey(owner, name)
+      const before = await manifestOf(owner, name)
+      await store.set(key, JSON.stringify(manifest), keepMs)
+      local.set(path, manifest.version)
+      if (!before) return
+      await deleteChunks(owner, before)
+      await addToTotal(-before.storedBytes)
+    },
+
+    async fetch(owner, name, path) {
+      for (let attempt = 1; ; attempt++) {
+        const manifest = await manifestOf(owner, name)
+        if (!manifest) return false
+        if (local.get(path) === manifest.version && existsSync(path)) return true
+        try {
+          await readChunks(owner, manifest, path)
+          local.set(path, manifest.version)
+          return true
+        } catch (error) {
+          if (!(error instanceof ReplacedError)) throw error
+          // Chunks of the latest version that are gone do not come back.
+          if (attempt === ATTEMPTS) return false
+        }
+      }
+    },
+
+    async sizes(owner) {
+      const sizes = new Map<FileName, number>()
+      for (const name of FILE_NAMES) {
+        const manifest = await manifestOf(owner, name)
+        if (manifest) sizes.set(name, manifest.bytes)
+      }
+      return sizes
+    },
+
+    async delete(owner, names = FILE_NAMES) {
+      for (const name of names) await remove(owner, name)
+    },
+
+    async recount(owners) {
+      let total = 0
+      for (const owner of owners)
+        for (const name of FILE_NAMES) total += (await manifestOf(owner, name))?.storedBytes ?? 0
+      await store.set(TOTAL, String(total))
+    },
+  }
+}
+
+/** Joins what a stream yields to buffers of `CHUNK_BYTES`. */
+async function* inChunks(source: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let parts: Buffer[] = []
+  let size = 0
+  for await (const part of source) {
+    parts.push(part)
+    size += part.length
+    if (size < CHUNK_BYTES) continue
+    yield Buffer.concat(parts)
+    parts = []
+    size = 0
+  }
+  if (size > 0) yield Buffer.concat(parts)
+}

@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openRedis } from '../../../src/connect/store/redis.ts'
+import type { KeyValueStore } from '../../../src/connect/store/store.ts'
+import type { Item } from '../../../src/features/price-files/contract.ts'
+import { createImportService, type ImportService } from '../../../src/features/price-files/import-service.ts'
+import { createLog } from '../../../src/runtime/log.ts'
+import { tempDir } from '../../support/env.ts'
+import { REDIS, withRedis } from '../../support/programs.ts'
+import { type RedisServer, ready, startRedis } from '../../support/redis.ts'
+
+const REF = { userId: 'sam', bxcontext: 'summit-supplies' }
+const token = async () => 'token'
+const SOURCE = {
+  account: 'one',
+  accessToken: token,
+  refresh: token,
+  grantedScopes: async () => null,
+  noteCall: async () => {},
+}
+
+let redis: RedisServer
+let closings: (() => unknown)[]
+/** What the platform has received. */
+let sent: Item[]
+beforeEach(async () => {
+  if (!REDIS) return
+  redis = await startRedis()
+  closings = [redis.close]
+  sent = []
+})
+afterEach(async () => {
+  for (const close of closings.splice(0).reverse()) await close()
+})
+
+interface Machine {
+  imports: ImportService
+  store: KeyValueStore
+  dir: string
+}
+
+/** A machine with a folder of its own; all of them use one Redis. */
+async function startMachine({ totalBytes = 5_000_000, quotaBytes = 5_000_000 } = {}): Promise<Machine> {
+  const { dir, remove } = tempDir()
+  const store = openRedis({ urls: [redis.url] })
+  await ready(store)
+  const imports = createImportService({
+    store,
+    dir,
+    maxBytes: 1_000_000,
+    quotaBytes,
+    totalBytes,
+    catalogueImports: {
+      start: async (_source, _id, batchId) => ({ batchId, status: 'Started' }),
+      uploadItems: async (_source, _catalogue, _batch, body) => {
+        sent.push(...(JSON.parse(Buffer.from(body as Uint8Array).toString()) as { items: Item[] }).items)
+      },
+      get: async () => ({ status: 'Completed' }),
+    },
+    source: () => SOURCE,
+    log: createLog('silent'),
+  })
+  closings.push(
+    remove,
+    () => store.close(),
+    () => imports.close(),
+  )
+  return { imports, store, dir }
+}
+
+async function upload({ imports }: Machine, text: string): Promise<string> {
+  async function* bytes() {
+    yield Buffer.from(text)
+  }
+  const to = { catalogue: { id: '1', name: 'Fresh' }, fileName: 'prices.csv' }
+  const { id } = await imports.upload(REF, to, bytes())
+  await imports.settled(id, 20_000)
+  return id
+}
+const prices = (...lines: string[]) => ['Code,Price,Cost', ...lines].join('\n')
+const keysOfFiles = async ({ store }: Machine, id: string) =>
+  (await store.ofOwner(id)).map(({ key }) => key.kind).filter((kind) => kind.startsWith('import-'))
+
+describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
+  test('send what another one has received and checked, show its report, and discard it', async () => {
+    const [one, two] = [await startMachine(), await startMachine()]
+    const id = await upload(one, 'Code,Price\nA,1.50\nB,2\nC,wrong\n')
+    expect(readFileSync(await two.imports.report('sam', id), 'utf8')).toContain('wrong')
+    await two.imports.start('sam', id)
+    await two.imports.settled(id, 10_000)
+    expect(await one.imports.get('sam', id)).toMatchObject({ state: 'completed' })
+    expect(sent).toHaveLength(2)
+    expect(readFileSync(await one.imports.report('sam', id), 'utf8')).toContain('wrong')
+    await one.imports.discard('sam', id)
+    expect(await keysOfFiles(one, id)).toEqual([])
+  })
+
+  test('send the items of the latest check, also if they have those of an earlier one', async () => {
+    const [one, two] = [await startMachine(), await startMachine()]
+    const id = await upload(one, prices('A,1,10', 'B,2,20'))
+    await two.imports.choose('sam', id, { columns: { code: 0, price: 2 } })
+    await two.imports.settled(id, 10_000)
+    await one.imports.start('sam', id)
+    await one.imports.settled(id, 10_000)
+    expect(JSON.stringify(sent)).toContain('20')
+    expect(JSON.stringify(sent)).not.toContain('"A","price":1,')
+    expect(sent.map((item) => Object.values(item).filter((value) => typeof value === 'number'))).toEqual([
+      [10],
+      [20],
+    ])
+  })
+
+  test('take over the work of one that died', async () => {
+    const [one, two] = [await startMachine(), await startMachine()]
+    const id = await upload(one, prices('A,1,10'))
+    const job = (await one.imports.get('sam', id)) as object
+    const { interrupted: _, ...record } = { ...job, state: 'running' } as Record<string, unknown>
+    // As a killed process leaves it.
+    await one.store.set({ kind: 'import', owner: 'sam', id }, JSON.stringify(record))
+    await one.store.set({ kind: 'active-import', owner: 'all', id }, 'sam')
+    await two.imports.takeOver()
+    await two.imports.settled(id, 10_000)
+    expect(await one.imports.get('sam', id)).toMatchObject({ state: 'completed' })
+  })
+
+  test('know the items of the last file, whichever machine sent it', async () => {
+    const [one, two] = [await startMachine(), await startMachine()]
+    const id = await upload(one, prices('A,1,10', 'B,2,20'))
+    await one.imports.start('sam', id)
+    await one.imports.settled(id, 10_000)
+    const next = await upload(two, prices('A,1,10'))
+    expect((await two.imports.get('sam', next)).remarks.join()).toContain('1 item of your last file')
+  })
+
+  test('count uploads, quota and room together', async () => {
+    const [one, two] = [await startMachine({ quotaBytes: 3_000 }), await startMachine({ quotaBytes: 3_000 })]
+    const file = prices(...Array.from({ length: 60 }, (_, i) => `code-${i},${i + 1},1`))
+    await upload(one, file)
+    await expect(upload(two, file.repeat(3))).rejects.toMatchObject({ code: 'upload_quota_exceeded' })
+    for (let slot = 0; slot < 5; slot++)
+      await one.store.set({ kind: 'upload', owner: 'sam', id: String(slot) }, '1', 60_000)
+    await expect(upload(two, file)).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  test('refuse files when those of all users take too much room, and accept them again after some are gone', async () => {
+    const [one, two] = [await startMachine({ totalBytes: 4_000 }), await startMachine({ totalBytes: 4_000 })]
+    const incompressible = prices(
+      ...Array.from({ length: 400 }, () => `${Math.random().toString(36).slice(2)},${Math.random() * 100},1`),
+    )
+    const id = await upload(one, prices('A,1,10'))
+    await expect(upload(two, incompressible)).rejects.toMatchObject({ code: 'storage_full', status: 507 })
+    expect(await one.store.list('import', 'sam')).toHaveLength(1)
+    await one.imports.discard('sam', id)
+    expect(await one.store.get({ kind: 'import-files-total', owner: 'all', id: '' })).toBe('0')
+  })
+
+  test('count the room anew at startup', async () => {
+    const one = await startMachine()
+    await upload(one, prices('A,1,10'))
+    const total = { kind: 'import-files-total', owner: 'all', id: '' }
+    const before = await one.store.get(total)
+    await one.store.set(total, '4999999')
+    await (await startMachine()).imports.resume()
+    expect(await one.store.get(total)).toBe(before)
+  })
+
+  test('share files that an earlier version left on one machine only', async () => {
+    const [one, two] = [await startMachine(), await startMachine()]
+    const id = await upload(one, prices('A,1,10'))
+    for (const { key } of await one.store.ofOwner(id))
+      if (key.kind === 'import-file' || key.kind === 'import-chunk') await one.store.delete(key)
+    await expect(two.imports.start('sam', id)).rejects.toMatchObject({ status: 409 })
+    await one.imports.resume()
+    await two.imports.start('sam', id)
+    await two.imports.settled(id, 10_000)
+    expect(await two.imports.get('sam', id)).toMatchObject({ state: 'completed' })
+  })
+})
