@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
+import type { KeyValueStore } from '../../connect/index.ts'
 import { requireToken } from './access.ts'
 import { type Client, createClients } from './clients.ts'
 import { LIMITS, PATHS } from './contract.ts'
@@ -25,6 +26,8 @@ export interface LivePricingOptions {
   rateLimit: { limit: number; windowMs: number } | null
   /** How many reverse proxies are in front of the app. */
   trustProxy: number
+  /** Counts failed attempts of all processes; undefined: each process counts its own. */
+  store?: KeyValueStore | undefined
   log: Logger
   /** Lifetime of an access token, in seconds; 900 by default. */
   tokenSeconds?: number
@@ -60,11 +63,11 @@ const GET = ['GET', 'HEAD']
 
 /** The four endpoints, in the order in which paths are compared. */
 export function createEndpoints(options: LivePricingOptions): Endpoint[] {
-  const { provider, clients, keys, baseUrl, rateLimit, trustProxy, log } = options
+  const { provider, clients, keys, baseUrl, rateLimit, trustProxy, store, log } = options
   const { tokenSeconds = 900, timeoutMs = 10_000, now = Date.now } = options
   const callers = createClients(clients)
   const tokens = createTokens({ keys, audience: baseUrl, lifetime: tokenSeconds, now })
-  const issueToken = tokenEndpoint({ tokens, clients: callers, trustProxy, log })
+  const issueToken = tokenEndpoint({ tokens, clients: callers, trustProxy, store, log })
   const authenticate = requireToken(tokens, callers, rateLimit)
   const [readTokenBody, readBody] = [bodyReader(LIMITS.tokenBodyBytes), bodyReader(LIMITS.bodyBytes)]
   /** Logs an error of the price provider, unless it follows from the caller having disconnected. */

@@ -20,10 +20,10 @@ export const livePricing: Feature<LivePricingSettings> = {
     const folder = join(dataDir, PRICE_LIST_FOLDERS.production)
     if (!hasPriceList(folder)) await loadPriceList(SAMPLE, folder)
   },
-  create({ baseUrl, trustProxy, dataDir, encryptionKeys: keys, log }, settings) {
+  create({ baseUrl, trustProxy, dataDir, encryptionKeys: keys, store, log }, settings) {
     const bases = openBases({ baseUrl, dataDir, settings, log })
     const { rateLimit } = settings
-    const { handlers, docs } = livePricingRoutes({ bases, baseUrl, keys, rateLimit, trustProxy, log })
+    const { handlers, docs } = livePricingRoutes({ bases, baseUrl, keys, rateLimit, trustProxy, store, log })
     return {
       plainHandlers: handlers,
       serverRoutes: docs,

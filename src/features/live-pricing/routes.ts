@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import type { Logger } from 'pino'
-import type { EncryptionKey } from '../../connect/index.ts'
+import type { EncryptionKey, KeyValueStore } from '../../connect/index.ts'
 import { readiness } from '../../web/health.ts'
 import type { PlainHandler } from '../../web/plain-handler.ts'
 import { securityHeaders } from '../../web/security-headers.ts'
@@ -17,6 +17,8 @@ export interface LivePricingRoutesOptions {
   rateLimit: { limit: number; windowMs: number } | null
   /** How many reverse proxies are in front of the app. */
   trustProxy: number
+  /** Counts failed attempts of all processes; undefined: each process counts its own. */
+  store?: KeyValueStore | undefined
   log: Logger
 }
 
@@ -25,9 +27,9 @@ export function livePricingRoutes(options: LivePricingRoutesOptions): {
   handlers: PlainHandler[]
   docs: Router
 } {
-  const { bases, baseUrl, keys, rateLimit, trustProxy, log } = options
+  const { bases, baseUrl, keys, rateLimit, trustProxy, store, log } = options
   const handlers = bases.map(({ path, clients, priceLists, baseUrl }) =>
-    livePricingApi({ path, provider: priceLists, clients, keys, baseUrl, rateLimit, trustProxy, log }),
+    livePricingApi({ path, provider: priceLists, clients, keys, baseUrl, rateLimit, trustProxy, store, log }),
   )
   const docs = Router()
   for (const base of bases)

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import type { KeyValueStore } from '../../connect/index.ts'
 import type { Clients } from './clients.ts'
 import type { TokenResponse } from './contract.ts'
 import { TokenRequestError } from './errors.ts'
+import { createFailureCounter } from './failure-counter.ts'
 import { readTokenRequest } from './token-request.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -15,6 +16,8 @@ export interface TokenEndpointOptions {
   clients: Clients
   /** How many reverse proxies are in front of the app; their `X-Forwarded-For` is trusted. */
   trustProxy: number
+  /** Counts failed attempts of all processes; undefined: each process counts its own. */
+  store?: KeyValueStore | undefined
   log: Logger
 }
 
@@ -22,10 +25,10 @@ export interface TokenEndpointOptions {
  * `POST /connect/token` (specification 4.1): the client credentials grant. Failed attempts above a limit get 429, but a
  * correct secret always gets a token. Returns a function that resolves to the token response or throws `TokenRequestError` (400, 401, 429).
  */
-export function tokenEndpoint({ tokens, clients, trustProxy, log }: TokenEndpointOptions) {
-  const duration = MAX_FAILURES.windowMs / 1000
-  const clientFailures = new RateLimiterMemory({ points: MAX_FAILURES.perClient, duration })
-  const addressFailures = new RateLimiterMemory({ points: MAX_FAILURES.perAddress, duration })
+export function tokenEndpoint({ tokens, clients, trustProxy, store, log }: TokenEndpointOptions) {
+  const { perClient, perAddress, windowMs } = MAX_FAILURES
+  const countOfClient = createFailureCounter({ name: 'client', max: perClient, windowMs, store })
+  const countOfAddress = createFailureCounter({ name: 'address', max: perAddress, windowMs, store })
   let warned = false
 
   return async (req: IncomingMessage, body: Buffer): Promise<TokenResponse> => {
@@ -48,21 +51,17 @@ export function tokenEndpoint({ tokens, clients, trustProxy, log }: TokenEndpoin
 
   /** Counts a failed attempt. Resolves to the error for it: 401, or 429 above a limit. */
   async function countFailure(address: string, clientId: string): Promise<TokenRequestError> {
-    const ofAddress = await addressFailures.penalty(address)
-    if (ofAddress.consumedPoints > MAX_FAILURES.perAddress) return tooManyFailures(ofAddress)
-    const ofClient = await clientFailures.penalty(`${address} ${clientId.slice(0, 100)}`)
-    if (ofClient.consumedPoints > MAX_FAILURES.perClient) return tooManyFailures(ofClient)
+    const waitMs =
+      (await countOfAddress(address)) ?? (await countOfClient(`${address} ${clientId.slice(0, 100)}`))
+    if (waitMs !== null)
+      return new TokenRequestError(
+        429,
+        'temporarily_unavailable',
+        'Too many failed attempts. Try again later.',
+        waitMs,
+      )
     return new TokenRequestError(401, 'invalid_client', 'The client id or client secret is incorrect.')
   }
-}
-
-function tooManyFailures({ msBeforeNext }: RateLimiterRes): TokenRequestError {
-  return new TokenRequestError(
-    429,
-    'temporarily_unavailable',
-    'Too many failed attempts. Try again later.',
-    msBeforeNext,
-  )
 }
 
 /** The caller's address: that of the socket, or the one reported by the outermost trusted proxy. */

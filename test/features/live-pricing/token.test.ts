@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { readTokenRequest } from '../../../src/features/live-pricing/token-request.ts'
+import { refusingStore } from '../../support/vault.ts'
 import { CALLER, type Supplier, startSupplier } from './support.ts'
 
 let supplier: Supplier
@@ -142,6 +143,23 @@ describe('POST /connect/token', () => {
     expect((await ask(form({ ...GRANT, client_id: 'other', client_secret: 'other-secret' }))).status).toBe(
       200,
     )
+  })
+
+  test('limits guesses at all processes together, and also while the store does not answer', async () => {
+    const { store, refuses } = refusingStore()
+    const other = await startSupplier(undefined, { store })
+    supplier = await startSupplier(undefined, { store })
+    const wrong = { method: 'POST', ...form({ ...FULL, client_secret: 'wrong' }) }
+    const guess = async ({ url }: Supplier) => (await fetch(`${url}/connect/token`, wrong)).status
+    for (let guesses = 0; guesses < 5; guesses++) {
+      expect(await guess(other)).toBe(401)
+      expect(await guess(supplier)).toBe(401)
+    }
+    expect([await guess(other), await guess(supplier)]).toEqual([429, 429])
+    refuses.all = true
+    for (let guesses = 0; guesses < 10; guesses++) await guess(supplier)
+    expect(await guess(supplier)).toBe(429)
+    await other.close()
   })
 
   test('never delays correct credentials, however many requests arrive at once', async () => {

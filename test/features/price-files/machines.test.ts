@@ -10,6 +10,7 @@ import { REDIS, withRedis } from '../../support/programs.ts'
 import { type RedisServer, ready, startRedis } from '../../support/redis.ts'
 
 const REF = { userId: 'sam', bxcontext: 'summit-supplies' }
+const LOG = createLog('silent')
 const token = async () => 'token'
 const SOURCE = {
   account: 'one',
@@ -58,7 +59,7 @@ async function startMachine({ totalBytes = 5_000_000, quotaBytes = 5_000_000 } =
       get: async () => ({ status: 'Completed' }),
     },
     source: () => SOURCE,
-    log: createLog('silent'),
+    log: LOG,
   })
   closings.push(
     remove,
