@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest'
+import { startAlternatingProxy } from '../support/alternating-proxy.ts'
+import { openChromium, openPage } from '../support/chromium.ts'
+import { tempDir, testEnv } from '../support/env.ts'
+import { freePort } from '../support/ports.ts'
+import { answering, run, runApp } from '../support/process.ts'
+import { CHROMIUM, REDIS } from '../support/programs.ts'
+import { startRedis } from '../support/redis.ts'
+
+const PRICES = [
+  'Code,Description,Unit,Price',
+  ...Array.from({ length: 3_000 }, (_, row) => `T-${row},Timber ${row},each,${row + 1}.50`),
+  'T-X,no price,each,on request',
+].join('\n')
+
+test.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)(
+  'two processes with a folder each, behind a proxy that sends every request to the other one: every page, upload, live update and flow works',
+  async () => {
+    const [port, one, two, sandboxPort] = [
+      await freePort(),
+      await freePort(),
+      await freePort(),
+      await freePort(),
+    ]
+    const [url, platform] = [`http://localhost:${port}`, `http://localhost:${sandboxPort}`]
+    const redis = await startRedis()
+    const folders = [tempDir(), tempDir(), tempDir()] as const
+    const settings = testEnv({
+      BASE_URL: url,
+      PLATFORM_APP_URL: platform,
+      PLATFORM_AUTH_URL: `${platform}/auth`,
+      PLATFORM_API_URL: `${platform}/api`,
+      SANDBOX_URL: platform,
+      SANDBOX_PORT: String(sandboxPort),
+      REDIS_URL: redis.url,
+    })
+    const sandbox = run('src/cli/sandbox.ts', { ...settings, DATA_DIR: folders[2].dir, HOST: '127.0.0.1' })
+    await answering(`${platform}/`, sandbox)
+    const apps = await Promise.all(
+      [one, two].map((at, index) =>
+        runApp({ ...settings, PORT: String(at), DATA_DIR: folders[index]?.dir ?? '' }),
+      ),
+    )
+    const proxy = await startAlternatingProxy(port, [one, two])
+    const browser = await openChromium()
+    const [supplier, builder] = [await openPage(browser), await openPage(browser)]
+    const { page } = supplier
+    const press = (name: string | RegExp, at = page) => at.getByRole('button', { name }).first().click()
+    const main = () => page.locator('main').innerText()
+
+    // The flow, and its record from both processes.
+    await page.goto(url)
+    await page.getByLabel('Your name').fill('Sam')
+    await press('Sign in')
+    await press('Connect an account')
+    await press('Priya Nair')
+    await press('Allow access')
+    await page.getByText('The account is connected.').waitFor()
+    await page.goto(`${url}/flows`)
+    await page.getByText('connected', { exact: true }).first().waitFor()
+    await page.locator('.flows a').first().click()
+    await expect.poll(main, { timeout: 5_000 }).toContain('Exchange the code')
+    await page.goto(`${url}/connections/summit-supplies/tokens`)
+    expect(await main()).toContain('Access token')
+
+    // A file: received by one process, checked, sent and reported by any.
+    await page.goto(`${url}/connections/summit-supplies/catalogues`)
+    await page.getByText('New catalogue').click()
+    await page.getByLabel('Name').fill('Two machines')
+    await press('Create catalogue')
+    const file = { name: 'prices.csv', mimeType: 'text/csv', buffer: Buffer.from(PRICES) }
+    await page.getByLabel('Price file').setInputFiles(file)
+    await press('Upload and check')
+    await page.getByText('3,000 of 3,001 rows').first().waitFor()
+    await press('Send 3,000 items')
+    const importUrl = page.url()
+    await page
+      .getByText('The platform has completed the import: 3,000 items sent')
+      .waitFor({ timeout: 30_000 })
+    for (let request = 0; request < 4; request++)
+      expect(await (await page.request.get(`${importUrl}/report.csv`)).text()).toContain('on request')
+
+    // A webhook arrives at one process, and the page that is open at the other one shows it.
+    await page.goto(`${url}/connections/summit-supplies/builder-requests`)
+    await page.getByText('Updated in real time').waitFor()
+    await builder.page.goto(`${platform}/suppliers`)
+    await press('Olivia Hart', builder.page)
+    const card = builder.page.getByLabel('Summit Building Supplies for Harbour Homes')
+    await card.getByLabel('Your account number with this supplier').fill('CUST1')
+    await card.getByRole('button', { name: 'Request connection' }).click()
+    await page.getByRole('heading', { name: 'Harbour Homes' }).waitFor()
+    await press('Accept')
+    await page.getByText('The builder is connected').waitFor()
+
+    // Step by step: the pause of one process is continued at the other one.
+    await page.goto(`${url}/connections`)
+    await press(/Step by step: off/)
+    await press('Connect an account')
+    for (let pauses = 0; pauses < 12 && !page.url().startsWith(platform); pauses++)
+      await press(/Continue|Next|Send/)
+    expect(page.url()).toContain(platform)
+    await page.goto(`${url}/connections`)
+    await press(/Step by step: on/)
+
+    // The rest of the pages, and the end.
+    for (const path of ['/setup', '/doctor', '/registration', '/scenarios', '/flows', '/connections'])
+      for (let request = 0; request < 2; request++)
+        expect((await page.goto(url + path))?.status(), path).toBe(200)
+    await page.locator('.card').getByText('More').first().click()
+    await press('Refresh token now')
+    await page.getByText('new access token').waitFor()
+    await page.locator('.card').getByText('More').first().click()
+    await press('Disconnect')
+    await expect.poll(() => page.locator('.card').count()).toBe(0)
+    await press('Sign out')
+    await page.getByRole('heading', { level: 1, name: 'Connect your account' }).waitFor()
+    expect([...supplier.complaints, ...builder.complaints]).toEqual([])
+    expect(Math.min(...proxy.handled)).toBeGreaterThan(20)
+
+    await browser.close()
+    await proxy.close()
+    await Promise.all([...apps, sandbox].map((program) => program.kill()))
+    await redis.close()
+    for (const { remove } of folders) remove()
+  },
+  120_000,
+)
