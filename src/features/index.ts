@@ -1,6 +1,7 @@
 import { builderRequests } from './builder-requests/index.ts'
 import { catalogues } from './catalogues/index.ts'
 import { connectionChecks } from './connection-checks/index.ts'
+import { connectionWebhooks } from './connection-webhooks/index.ts'
 import type { Feature } from './feature.ts'
 import { firstParty } from './first-party/index.ts'
 import { flowInspector } from './flow-inspector/index.ts'
@@ -20,4 +21,5 @@ export const features: readonly Feature[] = [
   flowInspector,
   setup,
   connectionChecks,
+  connectionWebhooks,
 ]

@@ -1,0 +1,27 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Feature } from '../feature.ts'
+import { createDispatcher } from './dispatcher.ts'
+import { type ConnectionWebhooksSettings, connectionWebhooksSettings } from './settings.ts'
+
+/** Sends connection events, such as a revocation, to your own system as signed webhooks (`CONNECTION_WEBHOOK_URL`). */
+export const connectionWebhooks: Feature<ConnectionWebhooksSettings> = {
+  name: 'connection-webhooks',
+  settings: connectionWebhooksSettings,
+  create({ connect, store, http, log }, settings) {
+    if (!settings) return {}
+    const { url, secrets, events } = settings
+    const dispatcher = createDispatcher({ store, http: http.api, log, url, secrets })
+    const stopListening = connect.onConnectionEvent((event) =>
+      events.includes(event.type) ? dispatcher.add(event) : undefined,
+    )
+    return {
+      start: dispatcher.start,
+      async close() {
+        // Listeners hear of an event a moment after it happened.
+        await setImmediate()
+        stopListening()
+        await dispatcher.close()
+      },
+    }
+  },
+}

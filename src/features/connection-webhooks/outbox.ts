@@ -1,0 +1,46 @@
+import * as z from 'zod'
+import { parseJson } from '../../connect/platform/http.ts'
+import type { Key, KeyValueStore } from '../../connect/store/store.ts'
+
+const deliverySchema = z.object({
+  /** The body, exactly as it is signed and sent. */
+  body: z.string(),
+  /** How many attempts have failed. */
+  failures: z.number().int().nonnegative(),
+  /** When to try next, in ms since 1970. */
+  nextAt: z.number(),
+})
+/** A webhook that has to be delivered. */
+export type Delivery = z.infer<typeof deliverySchema>
+
+/** A stored delivery with the exact text that compare-and-set compares. */
+export interface StoredDelivery {
+  id: string
+  delivery: Delivery
+  value: string
+}
+
+const KIND = 'webhook-delivery'
+const keyOf = (id: string): Key => ({ kind: KIND, owner: 'all', id })
+
+/** Deliveries in the store, in reach of all processes. Every method throws `StoreUnavailableError`. */
+export const createOutbox = (store: KeyValueStore) => ({
+  add: (id: string, delivery: Delivery): Promise<void> => store.set(keyOf(id), JSON.stringify(delivery)),
+
+  async list(): Promise<StoredDelivery[]> {
+    const entries = await store.list(KIND, 'all')
+    return entries.flatMap(({ key, value }) => {
+      const delivery = deliverySchema.safeParse(parseJson(value)).data
+      return delivery ? { id: key.id, delivery, value } : []
+    })
+  },
+
+  async replace({ id, value }: StoredDelivery, next: Delivery): Promise<void> {
+    await store.compareAndSet(keyOf(id), value, JSON.stringify(next))
+  },
+
+  async remove({ id }: StoredDelivery): Promise<void> {
+    await store.delete(keyOf(id))
+  },
+})
+export type Outbox = ReturnType<typeof createOutbox>

@@ -1,0 +1,34 @@
+import { createTransport } from 'nodemailer'
+import type { Feature } from '../../src/features/feature.ts'
+
+export interface RevocationEmailOptions {
+  /** Your mail server, such as `smtps://user:password@mail.example`. */
+  smtpUrl: string
+  from: string
+  /** Finds the email address of a user; undefined: there is none. */
+  addressOf(userId: string): Promise<string | undefined>
+}
+
+/** An example for your own code: a feature that writes to the user when access is revoked. */
+export const revocationEmail = ({ smtpUrl, from, addressOf }: RevocationEmailOptions): Feature => ({
+  name: 'revocation-email',
+  create({ connect, baseUrl }) {
+    const mail = createTransport(smtpUrl)
+    const stop = connect.onConnectionEvent(async ({ type, userId, bxcontext, reason }) => {
+      const to = type === 'revoked' ? await addressOf(userId) : undefined
+      if (to === undefined) return
+      await mail.sendMail({
+        from,
+        to,
+        subject: `${bxcontext} is no longer connected`,
+        text: `${reason}\n\nTo connect it again: ${baseUrl}/connections`,
+      })
+    })
+    return {
+      async close() {
+        stop()
+        mail.close()
+      },
+    }
+  },
+})
