@@ -19,9 +19,22 @@ export async function loadContracts(): Promise<Contract[]> {
 }
 
 async function load(name: string, file: string): Promise<Contract> {
-  const { ASSUMPTIONS = [], SCOPES = {} } = await import(new URL(`../${file}`, import.meta.url).href)
-  return { name, file, assumptions: ASSUMPTIONS, scopes: SCOPES }
+  const {
+    ASSUMPTIONS = [],
+    SCOPES = {},
+    PATHS = {},
+  } = await import(new URL(`../${file}`, import.meta.url).href)
+  return { name, file, assumptions: ASSUMPTIONS, scopes: SCOPES, paths: templatesOf(PATHS) }
 }
+
+type PathOf = string | ((...ids: string[]) => string)
+
+/** Paths with `:id` in place of ids, such as `/leads/:id`, without their query. */
+const templatesOf = (paths: Readonly<Record<string, PathOf>>) =>
+  Object.values(paths).map((path) => {
+    const text = typeof path === 'string' ? path : path(...Array<string>(path.length).fill('{id}'))
+    return decodeURIComponent(text).replace(/\?.*/, '').replaceAll('{id}', ':id')
+  })
 
 /** Where to change the code if an assumption is wrong, such as `src/connect/platform/contract.ts:97`. Throws if it is not there. */
 export function placeOf({ file }: Contract, { id, code }: Assumption): string {

@@ -76,6 +76,7 @@ export async function createDependencies(
     },
     loadContracts: async () => (await import('./contracts.ts')).loadContracts(),
     connectionTests: () => parts.flatMap((part) => part.connectionTest ?? []),
+    gauges: async () => (await Promise.all(parts.map(async (part) => (await part.gauges?.()) ?? []))).flat(),
   }
   for (const feature of features) parts.push(feature.create?.(context, config.features[feature.name]) ?? {})
   return {

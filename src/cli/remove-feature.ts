@@ -20,6 +20,7 @@ const placesOf = (name: string) => [
   `views/public/${name}`,
   `test/features/${name}`,
   `test/sandbox/features/${name}`,
+  `docs/${name}`,
   `docs/${name}.md`,
   `docs/${name}.png`,
 ]

@@ -65,6 +65,9 @@ export interface TokenRequestEvent extends CommonFields {
 
 /** One attempt of an API call. */
 export interface ApiCallEvent extends CommonFields {
+  method: string
+  /** The address without its query. It may contain ids. */
+  url: string
   /** The status of the answer; undefined if there was no complete one. */
   status: number | undefined
   request: EventRequest

@@ -70,6 +70,8 @@ export interface FeatureContext {
   loadContracts(): Promise<Contract[]>
   /** Returns the tests of connections that all features offer. */
   connectionTests(): ConnectionTest[]
+  /** Reads the gauges of all features. */
+  gauges(): Promise<Gauge[]>
 }
 
 /** What one contract says about the platform: the core's, or a feature's. */
@@ -81,6 +83,8 @@ export interface Contract {
   assumptions: readonly Assumption[]
   /** The scopes that the feature needs, each with the reason, which begins with "to". */
   scopes: Readonly<Record<string, string>>
+  /** The paths of its operations, with `:id` in place of ids. */
+  paths: readonly string[]
 }
 
 /** What the checks of a feature can use. */
@@ -177,6 +181,8 @@ export interface FeatureParts {
   /** A control beside “Connect an account” on the list of connections. */
   connectControl?: { view: string; load(req: Request): Promise<Record<string, unknown>> }
   sections?: PageSection[]
+  /** Figures of this process for `/metrics`. */
+  gauges?(): Gauge[] | Promise<Gauge[]>
   /** Called when the app is listening. */
   start?(): void
   /** Stops background work. The store and the platform are still reachable. */
@@ -185,6 +191,14 @@ export interface FeatureParts {
   reencrypt?(onProgress: (result: ReencryptResult) => void): Promise<ReencryptResult>
   /** Deletes what it has of a user outside the store or under another owner (`npm run connections -- delete`). */
   deleteUser?(userId: string): Promise<void>
+}
+
+/** A figure that goes up and down. A label must not have many values: no user id, and no bxcontext. */
+export interface Gauge {
+  /** Such as `connect_imports`. */
+  name: string
+  help: string
+  values: { labels: Readonly<Record<string, string>>; value: number }[]
 }
 
 export interface ConnectionLink {

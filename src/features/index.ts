@@ -7,6 +7,7 @@ import { firstParty } from './first-party/index.ts'
 import { flowInspector } from './flow-inspector/index.ts'
 import { leads } from './leads/index.ts'
 import { livePricing } from './live-pricing/index.ts'
+import { metrics } from './metrics/index.ts'
 import { priceFiles } from './price-files/index.ts'
 import { setup } from './setup/index.ts'
 
@@ -22,4 +23,5 @@ export const features: readonly Feature[] = [
   setup,
   connectionChecks,
   connectionWebhooks,
+  metrics,
 ]

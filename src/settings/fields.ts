@@ -42,6 +42,15 @@ export function wholeNumber({ min, max, default: fallback, rule }: WholeNumber) 
     .default(fallback)
 }
 
+/** A port; unset: none. */
+export function optionalPort() {
+  const rule = 'must be a port from 1 to 65535'
+  return pattern(/^\d{1,5}$/, rule)
+    .transform(Number)
+    .refine((port) => port >= 1 && port <= 65_535, rule)
+    .optional()
+}
+
 /** Megabytes, as bytes. */
 export const megabytes = (fallback: number) =>
   wholeNumber({

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { channel } from 'node:diagnostics_channel'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request, RequestHandler } from 'express'
 import type { Logger } from 'pino'
+import type { EventChannel } from '../connect/events.ts'
 import { requestContext } from '../connect/request-context.ts'
 
 /** Why a request failed, for its log line: selected fields, never a whole error. */
@@ -11,6 +13,18 @@ export interface Failure {
   type?: string
   at?: string[]
 }
+
+/** A request of which the response has ended. */
+export interface RequestEvent {
+  method: string
+  /** Such as `/connections/:bxcontext/leads`, or `(none)`. */
+  route: string
+  status: number
+  ms: number
+}
+
+/** Published for each request when its response has ended. Subscribers must not throw. */
+export const requestChannel = channel('connect:request') as unknown as EventChannel<RequestEvent>
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -45,6 +59,8 @@ export function requestLogger(log: Logger) {
       const ms = Math.round(performance.now() - started)
       const { route, failure } = details()
       const line = { requestId, method: req.method, route, status: res.statusCode, ms, ...failure }
+      if (requestChannel.hasSubscribers)
+        requestChannel.publish({ method: req.method ?? '', route, status: res.statusCode, ms })
       if (!isFinished(res)) lines.warn(line, 'request aborted')
       else if (res.statusCode >= 500) lines.error(line, 'request failed')
       else if (res.statusCode < 400 && url.startsWith('/assets/')) lines.debug(line, 'request')

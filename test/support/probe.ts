@@ -26,6 +26,7 @@ export const probeContract: Contract = {
     { id: 'probe-record', topic: 'A record', assumed: '', importance: 1, code: 'recordSchema', cure: '' },
   ],
   scopes: {},
+  paths: ['/probe'],
 }
 
 /** The app's side. It needs the scope `leads`. */

@@ -47,6 +47,14 @@ class MaskedApiCall implements ApiCallEvent {
     }
   }
 
+  get method(): string {
+    return this.#request.method
+  }
+
+  get url(): string {
+    return splitUrl(this.#request.url).address
+  }
+
   get request(): EventRequest {
     const { address, query, sent } = this.#mask()
     return { method: this.#request.method, url: address, headers: sent, parameters: query }
@@ -60,8 +68,8 @@ class MaskedApiCall implements ApiCallEvent {
   }
 
   toJSON(): ApiCallEvent {
-    const { context, at, ms, status, request, response } = this
-    return { context, at, ms, status, request, response }
+    const { context, at, ms, status, method, url, request, response } = this
+    return { context, at, ms, status, method, url, request, response }
   }
 
   #mask() {

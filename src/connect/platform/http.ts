@@ -35,6 +35,8 @@ export interface Http {
    * missing or incomplete, and `PlatformRejectedError` if it is too large.
    */
   send(request: HttpRequest): Promise<HttpResponse>
+  /** How many requests are being sent or answered, and how many wait for a connection; 0 behind a forward proxy. */
+  stats?(): { running: number; queued: number }
   close(): Promise<void>
 }
 
@@ -133,7 +135,16 @@ export function createHttp(options: HttpOptions = {}): Http {
         }),
       )
     },
+    stats: () => statsOf(agent),
     close: () => agent.destroy(),
+  }
+}
+
+function statsOf(dispatcher: Dispatcher): { running: number; queued: number } {
+  const stats = dispatcher instanceof Agent ? Object.values(dispatcher.stats) : []
+  return {
+    running: stats.reduce((sum, { running }) => sum + running, 0),
+    queued: stats.reduce((sum, { pending }) => sum + pending, 0),
   }
 }
 

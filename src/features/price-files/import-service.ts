@@ -75,6 +75,8 @@ export interface ImportService {
   resume(): Promise<void>
   /** Takes over the jobs of processes that have died. Called every few seconds. */
   takeOver(): Promise<void>
+  /** The jobs that run in this process, as they are now. */
+  current(): Job[]
   /** Stops the jobs of this process; they can be resumed later. */
   close(): Promise<void>
 }
@@ -321,6 +323,7 @@ export function createImportService(options: ImportServiceOptions): ImportServic
       timer.abort()
     },
 
+    current: runner.current,
     close: runner.close,
   }
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createCatalogues } from '../catalogues/catalogues.ts'
 import type { Feature } from '../feature.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
+import { importGauges } from './gauges.ts'
 import { createImportService } from './import-service.ts'
 import { operations } from './operations.ts'
 import { probeImports } from './probe.ts'
@@ -39,6 +40,7 @@ export const priceFiles: Feature<PriceFilesSettings> = {
       start: () => void resumeImports(imports, shutdownSignal, log),
       close: imports.close,
       deleteUser: imports.deleteUser,
+      gauges: () => importGauges(imports.current()),
     }
   },
 }

@@ -35,6 +35,8 @@ export interface JobRunner {
   /** Marks a job as active before it is run, so that another process takes it over if this one dies. */
   markActive(job: Pick<Job, 'userId' | 'id'>): Promise<void>
   isRunning(id: string): boolean
+  /** The jobs that run in this process, as they are now. */
+  current(): Job[]
   /** Resolves when the job finishes in this process; undefined if it is not running here. */
   settled(id: string): Promise<void> | undefined
   /** Stops the jobs of this process; they can be resumed later. */
@@ -76,7 +78,7 @@ const NOT_READ: Partial<Job> = {
 /** Creates a runner whose jobs are stored, and locked by leases, in `store`. */
 export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): JobRunner {
   const closing = new AbortController()
-  const running = new Map<string, Promise<void>>()
+  const running = new Map<string, { finished: Promise<void>; job(): Job }>()
   const [runCheck, runImport] = [createFairLimiter(CHECKS), createFairLimiter(IMPORTS)]
 
   async function acquireLease(userId: string, id: string, attempts = 30): Promise<string | null> {
@@ -161,7 +163,7 @@ export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): 
       .catch(() => {})
       .then(() => releaseLease(userId, id, leaseToken))
       .finally(() => running.delete(id))
-    running.set(id, finished)
+    running.set(id, { finished, job: () => current })
   }
 
   /** The state and user-facing message of a job that failed; logs unexpected errors without their message. */
@@ -198,10 +200,11 @@ export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): 
     run,
     markActive: ({ userId, id }) => store.set(activeKey(id), userId),
     isRunning: (id) => running.has(id),
-    settled: (id) => running.get(id),
+    current: () => [...running.values()].map(({ job }) => job()),
+    settled: (id) => running.get(id)?.finished,
     async close() {
       closing.abort(new InterruptedError())
-      await Promise.allSettled(running.values())
+      await Promise.allSettled([...running.values()].map(({ finished }) => finished))
     },
   }
 }

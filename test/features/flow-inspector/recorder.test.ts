@@ -36,7 +36,11 @@ const request = { method: 'GET', url: 'https://api.example/leads', headers: [], 
 const response = (status: number) => ({ status, headers: [], parameters: [] })
 const call = (status: number, requestId: string) =>
   requestContext.run({ requestId }, () =>
-    publish(apiCallChannel, { status, request, response: response(status) }, REF),
+    publish(
+      apiCallChannel,
+      { status, method: 'GET', url: request.url, request, response: response(status) },
+      REF,
+    ),
   )
 
 test('of calls that succeed at once, 60 a minute are recorded for each user; of all others, every one', async () => {

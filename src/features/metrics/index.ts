@@ -1,0 +1,62 @@
+import { timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Router } from 'express'
+import type { Feature, FeatureContext, FeatureParts } from '../feature.ts'
+import type { Metrics } from './metrics.ts'
+import { digest, type MetricsSettings, metricsSettings } from './settings.ts'
+
+/** `GET /metrics` for Prometheus, on a port of its own (`METRICS_PORT`) or behind a token (`METRICS_TOKEN`). */
+export const metrics: Feature<MetricsSettings> = {
+  name: 'metrics',
+  needs: ['connection-checks'],
+  settings: metricsSettings,
+  create: (context, settings) => (settings ? createParts(context, settings) : {}),
+}
+
+function createParts(
+  context: FeatureContext,
+  { port, tokenDigest }: NonNullable<MetricsSettings>,
+): FeatureParts {
+  // Loaded on demand: without metrics, the library costs nothing.
+  const collected = import('./metrics.ts').then(({ createMetrics }) => createMetrics(context))
+  const answer = (req: IncomingMessage, res: ServerResponse) =>
+    respond(req, res, collected, tokenDigest).catch(() => {
+      if (!res.headersSent) res.writeHead(500).end()
+    })
+  const server = port === undefined ? undefined : createServer(answer)
+  return {
+    ...(server ? {} : { serverRoutes: Router().get('/metrics', answer) }),
+    start: () => server && listen(server, port, context),
+    async close() {
+      server?.close()
+      server?.closeAllConnections()
+      const { close } = await collected
+      close()
+    },
+  }
+}
+
+function listen(server: Server, port: number | undefined, { log }: FeatureContext): void {
+  server.on('error', ({ code }: NodeJS.ErrnoException) =>
+    log.error({ code, port }, 'METRICS_PORT cannot be opened; there are no metrics'),
+  )
+  server.listen(port)
+}
+
+async function respond(
+  { url, headers }: IncomingMessage,
+  res: ServerResponse,
+  collected: Promise<Metrics>,
+  tokenDigest: Buffer | undefined,
+): Promise<void> {
+  res.setHeader('Cache-Control', 'no-store')
+  res.setHeader('X-Content-Type-Options', 'nosniff')
+  if (url?.split('?')[0] !== '/metrics') return void res.writeHead(404).end()
+  const [, token = ''] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? []
+  if (tokenDigest && !timingSafeEqual(digest(token), tokenDigest))
+    return void res.writeHead(401, { 'WWW-Authenticate': 'Bearer realm="metrics"' }).end()
+  const { contentType, text } = await collected
+  const body = await text()
+  res.setHeader('Content-Type', contentType)
+  res.end(body)
+}

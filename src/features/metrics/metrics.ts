@@ -1,0 +1,198 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  type ApiCallEvent,
+  apiCallChannel,
+  type ConnectionEvent,
+  connectionChannel,
+  type EventChannel,
+  type RefreshLockEvent,
+  refreshLockChannel,
+  type TokenRequestEvent,
+  tokenRequestChannel,
+} from '../../connect/events.ts'
+import { type RequestEvent, requestChannel } from '../../web/request-log.ts'
+import { lastCounts } from '../connection-checks/sweep-state.ts'
+import type { FeatureContext } from '../feature.ts'
+import { createEndpointNames } from './endpoints.ts'
+
+export interface Metrics {
+  readonly contentType: string
+  /** The metrics in the text format of Prometheus. */
+  text(): Promise<string>
+  close(): void
+}
+
+/** In seconds: from a cached page to a token endpoint that takes half a minute. */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/**
+ * Collects metrics of this process, by subscribing to what the core and the web part publish. No label holds a user id,
+ * a bxcontext, or an id of the platform.
+ */
+export async function createMetrics(context: FeatureContext): Promise<Metrics> {
+  const { platform, loadContracts } = context
+  const register = new Registry()
+  collectDefaultMetrics({ register })
+  const paths = (await loadContracts()).flatMap((contract) => contract.paths)
+  const unsubscribes = [
+    countRequests(register),
+    countConnectionEvents(register),
+    countLockWaits(register),
+    measurePlatform(register, createEndpointNames(paths, platform.apiUrl)),
+  ]
+  observePools(register, context)
+  observeStore(register, context)
+  const featureGauges = new Map<string, Gauge>()
+
+  return {
+    contentType: register.contentType,
+    async text() {
+      for (const { name, help, values } of await context.gauges()) {
+        const labelNames = Object.keys(values[0]?.labels ?? {})
+        const gauge = featureGauges.get(name) ?? new Gauge({ name, help, labelNames, registers: [register] })
+        featureGauges.set(name, gauge)
+        gauge.reset()
+        for (const { labels, value } of values) gauge.set(labels, value)
+      }
+      return register.metrics()
+    },
+    close() {
+      for (const unsubscribe of unsubscribes) unsubscribe()
+      register.clear()
+    },
+  }
+}
+
+/** Subscribes; returns a function that ends it. A subscriber that throws would end the process. */
+function subscribe<T>(channel: EventChannel<T>, onEvent: (event: T) => void): () => void {
+  const guarded = (event: T) => {
+    try {
+      onEvent(event)
+    } catch {
+      // This event is not counted.
+    }
+  }
+  channel.subscribe(guarded)
+  return () => channel.unsubscribe(guarded)
+}
+
+function countRequests(register: Registry): () => void {
+  const durations = new Histogram({
+    name: 'connect_http_request_duration_seconds',
+    help: 'How long requests to this app took.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: BUCKETS,
+    registers: [register],
+  })
+  return subscribe(requestChannel, ({ method, route, status, ms }: RequestEvent) =>
+    durations.observe({ method: KNOWN_METHODS.has(method) ? method : 'other', route, status }, ms / 1000),
+  )
+}
+/** Anybody can send a request with a method of any name. */
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+function countConnectionEvents(register: Registry): () => void {
+  const events = new Counter({
+    name: 'connect_connection_events_total',
+    help: 'What happened to connections. reason: the error code of a failed refresh.',
+    labelNames: ['type', 'reason'],
+    registers: [register],
+  })
+  // Alerts compute rates, which need a first value before the first event.
+  for (const type of ['connected', 'refreshed', 'recovered', 'revoked', 'disconnected'])
+    events.inc({ type, reason: '' }, 0)
+  for (const reason of ['platform_unavailable', 'misconfigured', 'platform_rejected'])
+    events.inc({ type: 'refreshFailed', reason }, 0)
+  return subscribe(connectionChannel, ({ type, reason = '' }: ConnectionEvent) =>
+    events.inc({ type, reason: type === 'refreshFailed' ? reason : '' }),
+  )
+}
+
+function countLockWaits(register: Registry): () => void {
+  const outcomes = new Counter({
+    name: 'connect_refresh_lock_total',
+    help: 'How callers that needed a refresh got their result: acquired the lock, joined or waited, or were paused.',
+    labelNames: ['outcome'],
+    registers: [register],
+  })
+  const waits = new Histogram({
+    name: 'connect_refresh_lock_wait_seconds',
+    help: 'How long it took to get the refresh lock.',
+    buckets: BUCKETS,
+    registers: [register],
+  })
+  return subscribe(refreshLockChannel, ({ outcome, ms }: RefreshLockEvent) => {
+    outcomes.inc({ outcome })
+    if (outcome === 'acquired') waits.observe(ms / 1000)
+  })
+}
+
+function measurePlatform(
+  register: Registry,
+  endpointName: (method: string, url: string) => string,
+): () => void {
+  const durations = new Histogram({
+    name: 'connect_platform_request_duration_seconds',
+    help: 'How long the platform took to answer. status: none if there was no complete answer.',
+    labelNames: ['endpoint', 'status'],
+    buckets: BUCKETS,
+    registers: [register],
+  })
+  const observe = (endpoint: string, status: number | undefined, ms: number) =>
+    durations.observe({ endpoint, status: status ?? 'none' }, ms / 1000)
+  const unsubscribes = [
+    subscribe(apiCallChannel, ({ method, url, status, ms }: ApiCallEvent) =>
+      observe(endpointName(method, url), status, ms),
+    ),
+    subscribe(tokenRequestChannel, ({ response, ms }: TokenRequestEvent) =>
+      observe('token endpoint', response?.status, ms),
+    ),
+  ]
+  return () => {
+    for (const unsubscribe of unsubscribes) unsubscribe()
+  }
+}
+
+function observePools(register: Registry, { http }: FeatureContext): void {
+  new Gauge({
+    name: 'connect_pool_requests',
+    help: 'Requests to the platform by pool: running, or queued for a connection.',
+    labelNames: ['pool', 'state'],
+    registers: [register],
+    collect() {
+      for (const pool of ['tokens', 'api', 'uploads'] as const) {
+        const { running, queued } = http[pool].stats?.() ?? { running: 0, queued: 0 }
+        this.set({ pool, state: 'running' }, running)
+        this.set({ pool, state: 'queued' }, queued)
+      }
+    },
+  })
+}
+
+function observeStore(register: Registry, { store }: FeatureContext): void {
+  new Gauge({
+    name: 'connect_store_up',
+    help: '1 if the store answers.',
+    registers: [register],
+    async collect() {
+      this.set(
+        await store.ping().then(
+          () => 1,
+          () => 0,
+        ),
+      )
+    },
+  })
+  new Gauge({
+    name: 'connect_connections',
+    help: 'Connections by status, as the last check of all connections found them (CHECK_CONNECTIONS_EVERY).',
+    labelNames: ['status'],
+    registers: [register],
+    async collect() {
+      const counts = await lastCounts(store).catch(() => null)
+      this.reset()
+      if (!counts) return
+      for (const status of ['active', 'revoked', 'unreadable'] as const) this.set({ status }, counts[status])
+    },
+  })
+}

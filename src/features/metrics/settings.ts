@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto'
+import * as z from 'zod'
+import * as field from '../../settings/fields.ts'
+import { type SettingsOf, settingsGroup } from '../../settings/read.ts'
+
+export type MetricsSettings = SettingsOf<typeof metricsSettings>
+
+export const metricsSettings = settingsGroup({
+  variables: (env) => ({
+    METRICS_PORT: field.optionalPort(),
+    METRICS_TOKEN: z
+      .string()
+      .optional()
+      .refine(
+        (token) => token === undefined || !field.isProduction(env) || !field.isWeak(token, 24, 10),
+        'is too weak (use 24 random characters or more)',
+      ),
+  }),
+  build: ({ METRICS_PORT, METRICS_TOKEN }) =>
+    METRICS_PORT === undefined && METRICS_TOKEN === undefined
+      ? null
+      : {
+          /** A port of its own; undefined: `/metrics` is on the app's address. */
+          port: METRICS_PORT,
+          /** The digest of the token that scrapers send; undefined: none is needed on the port of its own. */
+          tokenDigest: METRICS_TOKEN === undefined ? undefined : digest(METRICS_TOKEN),
+        },
+})
+
+/** Digests have one length, so comparing them does not reveal that of the token. */
+export const digest = (token: string): Buffer => createHash('sha256').update(token).digest()

@@ -1,0 +1,26 @@
+import type { Gauge } from '../feature.ts'
+import type { Job } from './import-job.ts'
+
+/** The progress of the jobs of this process. */
+export function importGauges(jobs: readonly Job[]): Gauge[] {
+  const sending = jobs.filter(({ state }) => state === 'running')
+  const sum = (figure: (job: Job) => number) => sending.reduce((total, job) => total + figure(job), 0)
+  return [
+    {
+      name: 'connect_imports',
+      help: 'Price files in work, by state.',
+      values: [
+        { labels: { state: 'checking' }, value: jobs.length - sending.length },
+        { labels: { state: 'sending' }, value: sending.length },
+      ],
+    },
+    {
+      name: 'connect_import_items',
+      help: 'Items of the price files that are being sent.',
+      values: [
+        { labels: { state: 'sent' }, value: sum(({ progress }) => progress?.sent ?? 0) },
+        { labels: { state: 'total' }, value: sum(({ validRows }) => validRows) },
+      ],
+    },
+  ]
+}

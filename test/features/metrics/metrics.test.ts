@@ -1,0 +1,112 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { createEndpointNames } from '../../../src/features/metrics/endpoints.ts'
+import { type Running, startAll } from '../../support/app.ts'
+import { connected } from '../../support/flow.ts'
+import { freePort } from '../../support/ports.ts'
+import { run } from '../../support/process.ts'
+
+const TOKEN = 'metrics-token-of-the-scraper'
+let app: Running | undefined
+afterEach(async () => {
+  await app?.close()
+  app = undefined
+})
+
+const start = async (env: Record<string, string> = {}) => {
+  app = await startAll(env)
+  return app
+}
+const scrape = ({ url }: Running, token = TOKEN) =>
+  fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
+/** The value of a metric whose line starts like this. */
+const figure = (text: string, start: string) =>
+  Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(start))
+      ?.split(' ')
+      .at(-1),
+  )
+
+describe('GET /metrics', () => {
+  test('counts requests, refreshes, platform calls, lock waits, pools and the event loop, and names nobody', async () => {
+    const app = await start({ METRICS_TOKEN: TOKEN })
+    const ann = await connected(app, { name: 'ann-the-user' })
+    await app.sandbox('expire')
+    await ann.get(`${app.url}/connections/harbour-homes/probe`)
+    await ann.get(`${app.url}/no-such-page/ann-the-user`)
+    const answer = await scrape(app)
+    const text = await answer.text()
+    expect(answer.headers.get('content-type')).toContain('text/plain')
+    expect(figure(text, 'connect_connection_events_total{type="connected",reason=""}')).toBe(1)
+    expect(figure(text, 'connect_connection_events_total{type="refreshed",reason=""}')).toBe(1)
+    expect(figure(text, 'connect_refresh_lock_total{outcome="acquired"}')).toBe(1)
+    expect(text).toMatch(
+      /connect_http_request_duration_seconds_count\{method="GET",route="\/connect\/callback",status="303"\} 1/,
+    )
+    expect(text).toMatch(
+      /connect_http_request_duration_seconds_count\{method="GET",route="\(none\)",status="404"\} 1/,
+    )
+    expect(text).toMatch(
+      /connect_platform_request_duration_seconds_count\{endpoint="token endpoint",status="200"\} 2/,
+    )
+    expect(text).toMatch(
+      /connect_platform_request_duration_seconds_count\{endpoint="GET \(other\)",status="200"\} 1/,
+    )
+    expect(text).toContain('connect_pool_requests{pool="api",state="queued"} 0')
+    expect(figure(text, 'connect_store_up')).toBe(1)
+    expect(text).toContain('connect_imports{state="sending"} 0')
+    expect(text).toMatch(/nodejs_eventloop_lag_p99_seconds [\d.]+/)
+    for (const secret of ['ann-the-user', 'harbour-homes', app.config.platform.clientSecret, TOKEN])
+      expect(text).not.toContain(secret)
+  })
+
+  test('is refused without the token, and with a part of it', async () => {
+    const app = await start({ METRICS_TOKEN: TOKEN })
+    for (const token of ['', 'x', TOKEN.slice(0, -1), `${TOKEN}x`])
+      expect((await scrape(app, token)).status).toBe(401)
+    expect((await fetch(`${app.url}/metrics`)).headers.get('www-authenticate')).toContain('Bearer')
+  })
+
+  test('is on a port of its own with METRICS_PORT, and then not on the address of the app', async () => {
+    const port = await freePort()
+    const app = await start({ METRICS_PORT: String(port) })
+    for (const part of app.services.parts) part.start?.()
+    await expect
+      .poll(() =>
+        fetch(`http://127.0.0.1:${port}/metrics`).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      )
+      .toBe(200)
+    expect((await fetch(`http://127.0.0.1:${port}/connections`)).status).toBe(404)
+    expect((await scrape(app)).status).toBe(404)
+  })
+
+  test('does not exist without settings, and its library is not loaded', async () => {
+    const app = await start()
+    expect((await scrape(app)).status).toBe(404)
+    const program = run('test/features/metrics/loaded.ts', { DATA_DIR: app.config.dataDir })
+    await program.exited
+    expect(program.output()).toBe('loaded: express\n')
+  })
+
+  test('shows the connections that the last check of all connections has counted', async () => {
+    const app = await start({ METRICS_TOKEN: TOKEN, CHECK_CONNECTIONS_EVERY: '1m' })
+    await connected(app, { name: 'ann' })
+    expect(await (await scrape(app)).text()).not.toContain('connect_connections{')
+    for (const part of app.services.parts) part.start?.()
+    await expect
+      .poll(async () => (await scrape(app)).text(), { timeout: 10_000 })
+      .toContain('connect_connections{status="active"} 1')
+  })
+})
+
+test('an endpoint is named by the path of a contract, never by an id', () => {
+  const name = createEndpointNames(['/leads', '/leads/:id', '/leads/latest'], 'https://api.example/v1')
+  expect(name('GET', 'https://api.example/v1/leads')).toBe('GET /leads')
+  expect(name('GET', 'https://api.example/v1/leads/ann')).toBe('GET /leads/:id')
+  expect(name('GET', 'https://api.example/v1/leads/latest')).toBe('GET /leads/latest')
+  expect(name('POST', 'https://api.example/v1/elsewhere/ann')).toBe('POST (other)')
+})
