@@ -6,6 +6,9 @@ import './runtime/env-file.ts'
 // Compiled modules are kept for the next start (npm run bench, row "start of main.ts"). Static imports would be compiled
 // before this line runs.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/connect-starter', import.meta.url)))
+// feature: tracing
+if (process.env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim()) await import('./features/tracing/start.ts')
+// end of feature
 const { configOf, start } = await import('./runtime/run-app.ts')
 const { fail, onStopSignal } = await import('./runtime/serve.ts')
 

@@ -125,6 +125,16 @@ export const recordChannel = typed<RecordEvent>('connect:record')
 export const connectionChannel = typed<ConnectionEvent>('connect:connection')
 export const webhookChannel = typed<WebhookEvent>('connect:webhook')
 
+/**
+ * Subscribes to a channel, and ignores the errors of `onEvent`: an error of a subscriber would end the process. Returns a
+ * function that ends the subscription.
+ */
+export function subscribe<T>(target: EventChannel<T>, onEvent: (event: T) => void): () => void {
+  const guarded = (event: T) => withoutEffect(() => onEvent(event))
+  target.subscribe(guarded)
+  return () => target.unsubscribe(guarded)
+}
+
 /** What the current work belongs to; everything that it awaits inherits it. */
 export const eventContext = new AsyncLocalStorage<EventContext>()
 
@@ -145,10 +155,10 @@ export function publish<T extends CommonFields>(
   target.publish({ ...fields, context, at: startedAt, ms: Date.now() - startedAt } as T)
 }
 
-/** Publishes without an effect on the outcome of what is published: an answer that nobody can mask is still an answer. */
-export function withoutEffect(publishing: () => void): void {
+/** Does something that must not affect the work that it reports: an answer that nobody can mask is still an answer. */
+export function withoutEffect(reporting: () => void): void {
   try {
-    publishing()
+    reporting()
   } catch {
     // This event is missing.
   }

@@ -10,6 +10,7 @@ import { livePricing } from './live-pricing/index.ts'
 import { metrics } from './metrics/index.ts'
 import { priceFiles } from './price-files/index.ts'
 import { setup } from './setup/index.ts'
+import { tracing } from './tracing/index.ts'
 
 /** All features, in the order of their links on a connection's card. */
 export const features: readonly Feature[] = [
@@ -24,4 +25,5 @@ export const features: readonly Feature[] = [
   connectionChecks,
   connectionWebhooks,
   metrics,
+  tracing,
 ]

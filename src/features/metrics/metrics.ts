@@ -4,9 +4,9 @@ import {
   apiCallChannel,
   type ConnectionEvent,
   connectionChannel,
-  type EventChannel,
   type RefreshLockEvent,
   refreshLockChannel,
+  subscribe,
   type TokenRequestEvent,
   tokenRequestChannel,
 } from '../../connect/events.ts'
@@ -61,19 +61,6 @@ export async function createMetrics(context: FeatureContext): Promise<Metrics> {
       register.clear()
     },
   }
-}
-
-/** Subscribes; returns a function that ends it. A subscriber that throws would end the process. */
-function subscribe<T>(channel: EventChannel<T>, onEvent: (event: T) => void): () => void {
-  const guarded = (event: T) => {
-    try {
-      onEvent(event)
-    } catch {
-      // This event is not counted.
-    }
-  }
-  channel.subscribe(guarded)
-  return () => channel.unsubscribe(guarded)
 }
 
 function countRequests(register: Registry): () => void {

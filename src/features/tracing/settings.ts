@@ -1,0 +1,14 @@
+import * as field from '../../settings/fields.ts'
+import { type SettingsOf, settingsGroup } from '../../settings/read.ts'
+
+export type TracingSettings = SettingsOf<typeof tracingSettings>
+
+export const tracingSettings = settingsGroup({
+  variables: (env) => ({
+    // The exporter reads it itself, and all other variables of the OpenTelemetry specification.
+    OTEL_EXPORTER_OTLP_ENDPOINT: field
+      .httpAddress({ hint: '', path: true, env: { ...env, NODE_ENV: 'development' } })
+      .optional(),
+  }),
+  build: () => ({}),
+})

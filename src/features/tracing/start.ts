@@ -1,0 +1,47 @@
+/**
+ * Starts tracing. `main.ts` imports this file before everything else if `OTEL_EXPORTER_OTLP_ENDPOINT` is set: the
+ * instrumentations have to be there when Express and the Redis client are loaded.
+ */
+import { register } from 'node:module'
+import { context, trace } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { registerInstrumentations } from '@opentelemetry/instrumentation'
+import { ExpressInstrumentation, ExpressLayerType } from '@opentelemetry/instrumentation-express'
+import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
+import { RedisInstrumentation } from '@opentelemetry/instrumentation-redis'
+import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici'
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import { traceCore } from './core-spans.ts'
+import { running } from './running.ts'
+import { withoutSecrets } from './without-secrets.ts'
+
+register('@opentelemetry/instrumentation/hook.mjs', import.meta.url)
+
+const provider = new TracerProvider({
+  resource: resourceFromAttributes({ 'service.name': 'connect-starter' }).merge(
+    detectResources({ detectors: [envDetector] }),
+  ),
+  spanProcessors: [new BatchSpanProcessor({ exporter: withoutSecrets(new OTLPTraceExporter()) })],
+})
+context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+trace.setGlobalTracerProvider(provider)
+// Without a propagator, no trace id is sent to the platform, and none that a browser sends is used.
+registerInstrumentations({
+  tracerProvider: provider,
+  instrumentations: [
+    new HttpInstrumentation(),
+    new UndiciInstrumentation(),
+    new ExpressInstrumentation({ ignoreLayersType: [ExpressLayerType.MIDDLEWARE, ExpressLayerType.ROUTER] }),
+    // Without arguments, and only what belongs to a request.
+    new RedisInstrumentation({ dbStatementSerializer: (command) => command, requireParentSpan: true }),
+  ],
+})
+const stopTracingCore = traceCore(provider.getTracer('connect-starter'))
+
+running.stop = async () => {
+  stopTracingCore()
+  // Sends the spans that are not sent yet.
+  await provider.shutdown()
+}

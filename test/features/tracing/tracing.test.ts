@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { connectDemo } from '../../support/demo.ts'
+import { tempDir, testEnv } from '../../support/env.ts'
+import { freePort, serve } from '../../support/ports.ts'
+import { answering, type Program, run, runApp } from '../../support/process.ts'
+import { createVisitor } from '../../support/visitor.ts'
+
+interface Span {
+  name: string
+  traceId: string
+  spanId: string
+  parentSpanId?: string
+  attributes: { key: string; value: Record<string, unknown> }[]
+  events: { name: string }[]
+}
+
+let collector: Awaited<ReturnType<typeof serve>>
+let bodies: string[]
+let temp: ReturnType<typeof tempDir>
+let programs: Program[]
+beforeEach(async () => {
+  ;[bodies, temp, programs] = [[], tempDir(), []]
+  collector = await serve(async (req, res) => {
+    let body = ''
+    for await (const chunk of req) body += chunk
+    bodies.push(`${req.url}\n${body}`)
+    res.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  })
+})
+afterEach(async () => {
+  await Promise.all(programs.map((program) => program.kill()))
+  await collector.close()
+  temp.remove()
+})
+
+/** The spans that were received, with their attributes as an object. */
+const spans = () =>
+  bodies
+    .flatMap((body) => JSON.parse(body.slice(body.indexOf('\n'))).resourceSpans)
+    .flatMap(({ scopeSpans }) => scopeSpans)
+    .flatMap(({ spans }) => spans as Span[])
+    .map((span) => ({
+      ...span,
+      facts: Object.fromEntries(span.attributes.map(({ key, value }) => [key, Object.values(value)[0]])),
+    }))
+
+async function start(env: Record<string, string> = {}) {
+  const [port, sandboxPort] = [await freePort(), await freePort()]
+  const platform = `http://localhost:${sandboxPort}`
+  const settings = testEnv({
+    PORT: String(port),
+    PLATFORM_APP_URL: platform,
+    PLATFORM_AUTH_URL: `${platform}/auth`,
+    PLATFORM_API_URL: `${platform}/api`,
+    SANDBOX_URL: platform,
+    SANDBOX_PORT: String(sandboxPort),
+    DATA_DIR: temp.dir,
+    ...env,
+  })
+  const sandbox = run('src/cli/sandbox.ts', { ...settings, DATA_DIR: `${temp.dir}/sandbox` })
+  programs.push(sandbox)
+  await answering(`${platform}/`, sandbox)
+  const app = await runApp(settings)
+  programs.push(app)
+  return { app, platform, settings }
+}
+
+describe('OTEL_EXPORTER_OTLP_ENDPOINT', () => {
+  test('sends traces of requests, with the calls of the platform and the core in them, and without any secret', async () => {
+    const { app, platform, settings } = await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
+      OTEL_SERVICE_NAME: 'my-service',
+    })
+    const visitor = createVisitor()
+    const demo = { app: app.url, platform } as Parameters<typeof connectDemo>[1]
+    await connectDemo(visitor, demo)
+    await visitor.get(`${app.url}/connections/ridgeline-build/leads?secret-in-query=marked-value`)
+    await fetch(`${platform}/sandbox/revoke`, { method: 'POST' })
+    await visitor.get(`${app.url}/connections/ridgeline-build/leads`)
+    expect(await app.kill('SIGTERM')).toBe(0)
+
+    const all = spans()
+    const callback = all.find(({ facts }) => facts['http.route'] === '/connect/callback')
+    expect(callback).toBeDefined()
+    const inTrace = all.filter(({ traceId }) => traceId === callback?.traceId)
+    expect(
+      inTrace.some(({ facts }) => facts['url.full'] === platform && facts['http.request.method'] === 'POST'),
+    ).toBe(true)
+    expect(inTrace.flatMap(({ events }) => events.map(({ name }) => name))).toContain('connection connected')
+    expect(all.map(({ name }) => name)).toContain('refresh lock acquired')
+    expect(all.flatMap(({ events }) => events.map(({ name }) => name))).toContain('connection revoked')
+    const text = bodies.join('\n')
+    expect(text).toContain('my-service')
+    expect(bodies.every((body) => body.startsWith('/v1/traces'))).toBe(true)
+    const cookies = [...visitor.cookies.values()].flatMap((jar) => [...jar.values()])
+    const { PLATFORM_CLIENT_SECRET = '', SESSION_SECRET = '', TOKEN_ENCRYPTION_KEYS = '' } = settings
+    for (const secret of [...cookies, PLATFORM_CLIENT_SECRET, SESSION_SECRET, TOKEN_ENCRYPTION_KEYS])
+      expect(text).not.toContain(secret)
+    for (const part of ['marked-value', 'code=', 'state=', 'ridgeline-build', 'eyJ'])
+      expect(text).not.toContain(part)
+  })
+
+  test('is refused at the start if it is not an address', async () => {
+    const nowhere = 'http://127.0.0.1:9'
+    const program = run(
+      'src/main.ts',
+      testEnv({
+        PLATFORM_APP_URL: nowhere,
+        PLATFORM_AUTH_URL: nowhere,
+        PLATFORM_API_URL: nowhere,
+        DATA_DIR: temp.dir,
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',
+      }),
+    )
+    expect(await program.exited).toBe(1)
+    expect(program.output()).toContain('OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https address')
+  })
+})
