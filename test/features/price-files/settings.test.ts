@@ -5,10 +5,15 @@ import { type Environment, readSettings } from '../../../src/settings/read.ts'
 const read = (env: Environment) => readSettings(env, { priceFiles: priceFilesSettings }).priceFiles
 
 test('sizes are set in megabytes', () => {
-  expect(read({})).toEqual({ maxUploadBytes: 200_000_000, uploadQuotaBytes: 1_000_000_000 })
-  expect(read({ MAX_UPLOAD_MB: '1', UPLOAD_QUOTA_MB: '2' })).toEqual({
+  expect(read({})).toEqual({
+    maxUploadBytes: 200_000_000,
+    uploadQuotaBytes: 1_000_000_000,
+    uploadTotalBytes: 1_000_000_000,
+  })
+  expect(read({ MAX_UPLOAD_MB: '1', UPLOAD_QUOTA_MB: '2', UPLOAD_TOTAL_MB: '3' })).toEqual({
     maxUploadBytes: 1_000_000,
     uploadQuotaBytes: 2_000_000,
+    uploadTotalBytes: 3_000_000,
   })
 })
 
