@@ -4,7 +4,6 @@
  */
 import { existsSync, readdirSync } from 'node:fs'
 import { createClient } from 'redis'
-import { Agent, request } from 'undici'
 import * as z from 'zod'
 import { createApi } from '../../src/connect/platform/api.ts'
 import { createHttp } from '../../src/connect/platform/http.ts'
@@ -18,7 +17,7 @@ import { freePort } from '../support/ports.ts'
 import { answering, type Program, run } from '../support/process.ts'
 import { type RedisServer, ready, startRedis } from '../support/redis.ts'
 import { GRANTED, newKey, REF, vaultSetup } from '../support/vault.ts'
-import { createVisitor } from '../support/visitor.ts'
+import { signedInCaller, startBenchApp, startYardstick } from './app.ts'
 import { type Add, compare, type Measured, medianOf } from './measure.ts'
 import { BARE_SOURCE, bareList, startServer } from './platform.ts'
 
@@ -96,54 +95,23 @@ async function apiBench(): Promise<void> {
 }
 
 async function appBench(redis: RedisServer): Promise<void> {
-  const { dir, remove } = tempDir()
   const platform = await startServer('test/bench/platform-server.ts')
-  const env = testEnv({
-    ...addressesOf(platform.url),
-    PORT: String(await freePort()),
-    DATA_DIR: dir,
-    REDIS_URL: redis.url,
-    LOG_LEVEL: 'info',
-  })
-  const url = `http://localhost:${env.PORT}`
-  const ours = run('test/bench/probe-app.ts', env)
-  await answering(`${url}/health/live`, ours)
-  const store = await ready(openRedis({ urls: [redis.url] }))
-  const [id = '', secret = ''] = (env.TOKEN_ENCRYPTION_KEYS ?? '').split(':')
-  const setup = await vaultSetup({ store, keys: [{ id, secret: Buffer.from(secret, 'base64') }] })
-  await setup.vault.connect(REF, { ...GRANTED, expiresIn: 3600 })
-  const byHandUrl = `http://localhost:${await freePort()}`
-  const byHand = run('test/bench/hand-written.ts', {
-    PORT: new URL(byHandUrl).port,
-    REDIS_URL: redis.url,
-    PLATFORM_API_URL: platform.url,
-  })
-  await answering(`${byHandUrl}/health/live`, byHand)
-  const dispatcher = new Agent({ connections: 64 })
-  const probeAt = async (origin: string) => {
-    const visitor = createVisitor()
-    await visitor.post(`${origin}/sign-in`, { form: { name: REF.userId } })
-    const cookies = [...(visitor.cookies.get(new URL(origin).host) ?? [])]
-    const headers = {
-      cookie: cookies.map((pair) => pair.join('=')).join('; '),
-      accept: 'application/json',
-    }
-    const address = `${origin}/connections/${REF.bxcontext}/probe`
-    return async () => {
-      const { statusCode, body } = await request(address, { dispatcher, headers })
-      const text = await body.text()
-      if (statusCode !== 200) throw new Error(`${address}: ${statusCode} ${text}`)
-    }
-  }
-  const measured = await compare(32, await probeAt(url), await probeAt(byHandUrl))
+  const ours = await startBenchApp('test/bench/probe-app.ts', redis.url, { apiUrl: platform.url })
+  const settings = { REDIS_URL: redis.url, PLATFORM_API_URL: platform.url }
+  const byHand = await startYardstick('test/bench/hand-written.ts', settings)
+  const path = `/connections/${REF.bxcontext}/probe`
+  const measured = await compare(
+    32,
+    await signedInCaller(ours.url, path),
+    await signedInCaller(byHand.url, path),
+  )
   add(
     '`GET /connections/:bxcontext/probe`, whole app, Redis, 32 callers',
     'the same route by hand in Express',
     measured,
     '>= 1.0',
   )
-  await Promise.all([ours.kill(), byHand.kill(), platform.stop(), dispatcher.destroy(), setup.close()])
-  remove()
+  await Promise.all([ours.close(), byHand.kill(), platform.stop()])
 }
 
 async function startBench(): Promise<void> {

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { KeyValueStore, Vault } from '../../connect/index.ts'
 import { acquireLease } from '../../connect/store/lease.ts'
@@ -133,7 +133,10 @@ export function createSweep({ store, vault, log, everyMs }: SweepOptions): Sweep
       if (inProgress.size >= MAX_CONCURRENT) await Promise.race(inProgress)
       const gapMs = gapOf(state)
       state = { ...state, checkedUsers: state.checkedUsers + 1 }
-      await pause(Math.max(outage.takePause(), gapMs * (0.5 + Math.random() / 2)), undefined, { signal })
+      const waitMs = Math.max(outage.takePause(), gapMs * (0.5 + Math.random() / 2))
+      // A timer waits a millisecond at least, which is too long if the round is late.
+      if (waitMs >= 1) await pause(waitMs, undefined, { signal })
+      else await setImmediate()
     }
     await Promise.all(inProgress)
     if (failure) throw failure

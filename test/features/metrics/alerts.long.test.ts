@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { features } from '../../../src/features/index.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected } from '../../support/flow.ts'
 import { freePort } from '../../support/ports.ts'
@@ -154,6 +155,8 @@ scrape_configs:
     for (const { title, targets } of panels) {
       // Counted by the checks of all connections, which this app does not make.
       if (title === 'Connections') continue
+      // Those of price files are gone when that feature is removed.
+      if (title === 'Imports' && !features.some(({ name }) => name === 'price-files')) continue
       for (const { expr } of targets)
         expect((await query(expr.replaceAll('$__rate_interval', '1m'))).length, title).toBeGreaterThan(0)
     }

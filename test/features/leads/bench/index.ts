@@ -1,11 +1,23 @@
-/** The row of the table that is about leads. */
+/** The rows of the table that are about leads. */
 import { createApi } from '../../../../src/connect/platform/api.ts'
 import { createHttp } from '../../../../src/connect/platform/http.ts'
 import { createLeads } from '../../../../src/features/leads/leads.ts'
+import { signedInCaller, startBenchApp, startYardstick } from '../../../bench/app.ts'
 import { type Add, compare } from '../../../bench/measure.ts'
 import { BARE_SOURCE, bareList, startServer } from '../../../bench/platform.ts'
+import { startRedis } from '../../../support/redis.ts'
+import { REF } from '../../../support/vault.ts'
+
+const ROUTE = `/connections/${REF.bxcontext}/leads`
+const CALLERS = 100
 
 export async function bench(add: Add): Promise<void> {
+  await listBench(add)
+  await routeBench(add)
+  await refreshBench(add)
+}
+
+async function listBench(add: Add): Promise<void> {
   const { url, stop } = await startServer('test/bench/platform-server.ts')
   const http = createHttp()
   const leads = createLeads(createApi({ baseUrl: url, http }))
@@ -13,4 +25,57 @@ export async function bench(add: Add): Promise<void> {
   const measured = await compare(32, () => leads.list(BARE_SOURCE), bare.list)
   add('`leads.list`, 32 callers', 'bare undici request and JSON.parse', measured, '>= 0.8')
   await Promise.all([http.close(), bare.close(), stop()])
+}
+
+/** The whole JSON route, in processes of their own. */
+async function routeBench(add: Add): Promise<void> {
+  const redis = await startRedis()
+  const platform = await startServer('test/bench/platform-server.ts')
+  const ours = await startBenchApp('src/main.ts', redis.url, { apiUrl: platform.url })
+  const settings = { REDIS_URL: redis.url, PLATFORM_API_URL: platform.url, PLATFORM_AUTH_URL: platform.url }
+  const theirs = await startYardstick('test/features/leads/bench/simple-oauth2.ts', settings)
+  const bare = await startYardstick('test/features/leads/bench/bare-server.ts', settings)
+  const call = await signedInCaller(ours.url, ROUTE)
+  const name = '`GET /connections/:bxcontext/leads`, whole app, Redis, 32 callers'
+  add(
+    name,
+    'by hand with `simple-oauth2`',
+    await compare(32, call, await signedInCaller(theirs.url, ROUTE)),
+    '> 1.0',
+  )
+  add(
+    name,
+    'bare `node:http`, two reads and a call',
+    await compare(32, call, await signedInCaller(bare.url, ROUTE)),
+    '>= 0.6',
+  )
+  await Promise.all([ours.close(), theirs.kill(), bare.kill(), platform.stop()])
+  await redis.close()
+}
+
+/** How many token requests callers make that all find an expired token. */
+async function refreshBench(add: Add): Promise<void> {
+  const redis = await startRedis()
+  const platform = await startServer('test/bench/platform-server.ts')
+  const tokens = await startServer('test/features/leads/bench/token-server.ts')
+  const ours = await startBenchApp('src/main.ts', redis.url, { apiUrl: platform.url, authUrl: tokens.url }, 0)
+  const settings = { REDIS_URL: redis.url, PLATFORM_API_URL: platform.url, PLATFORM_AUTH_URL: tokens.url }
+  const theirs = await startYardstick('test/features/leads/bench/simple-oauth2.ts', settings)
+  const refreshesOf = async (call: () => Promise<void>) => {
+    await fetch(`${tokens.url}/count`)
+    await Promise.all(Array.from({ length: CALLERS }, call))
+    return Number(await (await fetch(`${tokens.url}/count`)).text())
+  }
+  const subject = await refreshesOf(await signedInCaller(ours.url, ROUTE))
+  const yardstick = await refreshesOf(await signedInCaller(theirs.url, ROUTE, '/sign-in?expires_in=0'))
+  const measured = { subject, yardstick, ratio: subject / yardstick }
+  add(
+    `refreshes when ${CALLERS} callers find an expired token`,
+    'by hand with `simple-oauth2`',
+    measured,
+    '1 of ours',
+    '',
+  )
+  await Promise.all([ours.close(), theirs.kill(), platform.stop(), tokens.stop()])
+  await redis.close()
 }

@@ -1,0 +1,73 @@
+import { Agent, request } from 'undici'
+import { openRedis } from '../../src/connect/store/redis.ts'
+import { tempDir, testEnv } from '../support/env.ts'
+import { freePort } from '../support/ports.ts'
+import { answering, type Program, run } from '../support/process.ts'
+import { ready } from '../support/redis.ts'
+import { GRANTED, REF, vaultSetup } from '../support/vault.ts'
+import { createVisitor } from '../support/visitor.ts'
+
+/** The whole app on Redis in a process of its own, with the connection `REF`, which expires after `expiresIn` seconds. */
+export async function startBenchApp(
+  script: string,
+  redisUrl: string,
+  platform: { apiUrl: string; authUrl?: string },
+  expiresIn = 3600,
+) {
+  const { dir, remove } = tempDir()
+  const { apiUrl, authUrl = apiUrl } = platform
+  const env = testEnv({
+    PLATFORM_APP_URL: apiUrl,
+    PLATFORM_AUTH_URL: authUrl,
+    PLATFORM_API_URL: apiUrl,
+    PORT: String(await freePort()),
+    DATA_DIR: dir,
+    REDIS_URL: redisUrl,
+    LOG_LEVEL: 'info',
+  })
+  const url = `http://localhost:${env.PORT}`
+  const program = run(script, env)
+  await answering(`${url}/health/live`, program)
+  const store = await ready(openRedis({ urls: [redisUrl] }))
+  const [id = '', secret = ''] = (env.TOKEN_ENCRYPTION_KEYS ?? '').split(':')
+  const setup = await vaultSetup({ store, keys: [{ id, secret: Buffer.from(secret, 'base64') }] })
+  await setup.vault.connect(REF, { ...GRANTED, expiresIn })
+  return {
+    url,
+    close: async () => {
+      await Promise.all([program.kill(), setup.close()])
+      remove()
+    },
+  }
+}
+
+/** A yardstick of the benchmark in a process of its own. */
+export async function startYardstick(
+  script: string,
+  env: Record<string, string>,
+): Promise<Program & { url: string }> {
+  const port = String(await freePort())
+  const program = run(script, { ...env, PORT: port })
+  const url = `http://localhost:${port}`
+  await answering(`${url}/health/live`, program)
+  return { ...program, url }
+}
+
+const dispatcher = new Agent({ connections: 128 })
+
+/** Signs in; resolves to a function that makes one call of a path and throws unless it is answered with 200. */
+export async function signedInCaller(
+  origin: string,
+  path: string,
+  signIn = '/sign-in',
+): Promise<() => Promise<void>> {
+  const visitor = createVisitor()
+  await visitor.post(origin + signIn, { form: { name: REF.userId } })
+  const cookies = [...(visitor.cookies.get(new URL(origin).host) ?? [])]
+  const headers = { cookie: cookies.map((pair) => pair.join('=')).join('; '), accept: 'application/json' }
+  return async () => {
+    const { statusCode, body } = await request(origin + path, { dispatcher, headers })
+    const text = await body.text()
+    if (statusCode !== 200) throw new Error(`${path}: ${statusCode} ${text}`)
+  }
+}

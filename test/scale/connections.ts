@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto'
+import { pino } from 'pino'
+import { createClient } from 'redis'
+import { openRedis } from '../../src/connect/store/redis.ts'
+import { allOwners, type KeyValueStore } from '../../src/connect/store/store.ts'
+import { createBxcontextIndex } from '../../src/connect/vault/bxcontext-index.ts'
+import { type ActiveConnection, FORMAT } from '../../src/connect/vault/connection.ts'
+import { CONNECTION, createConnectionRepository } from '../../src/connect/vault/connection-repository.ts'
+import { createRecordCipher } from '../../src/connect/vault/encryption.ts'
+import { reencrypt } from '../../src/connect/vault/reencrypt.ts'
+import { createVault, type Vault } from '../../src/connect/vault/vault.ts'
+import { compare } from '../bench/measure.ts'
+import { startServer } from '../bench/platform.ts'
+import { ready, startRedis } from '../support/redis.ts'
+import { newKey, oauthFor } from '../support/vault.ts'
+
+const SIZES = [10_000, 1_000_000] as const
+/** How many connections the readers use, and how many one user has. */
+const [HOT, OF_ONE_USER] = [1_000, 50]
+/** How many idle connections are refreshed to measure what one costs. */
+const REFRESHED = 5_000
+const EVERY_MS = 6 * 3_600_000
+const OLD = newKey('old')
+const NEW = newKey('new')
+const HEAVY_USER = 'https://login.example#heavy-user'
+const WRITERS = 250
+
+interface Figures {
+  bytesPerConnection: number
+  /** Warm reads per second, as a ratio to a Redis with the hot connections only. */
+  reads: number
+  /** The same for the list of a user with 50 connections. */
+  lists: number
+  /** Per 1,000 connections, in ms of CPU time of this process. */
+  sweepCpuMs: number
+  refreshCpuMs: number
+  sweepMemoryMb: number
+  /** Per 1,000 connections, in ms. */
+  reencryptMs: number
+}
+
+/** A connection with tokens as long as usual ones. */
+function connectionOf(index: number, idle: boolean): ActiveConnection {
+  const at = Date.now() - (idle ? 30 * 86_400_000 : 0)
+  return {
+    format: FORMAT,
+    status: 'active',
+    userId: index < OF_ONE_USER ? HEAVY_USER : `https://login.example#user-${index}`,
+    bxcontext: `business-${index}`,
+    grantId: crypto.randomUUID(),
+    scopes: ['catalogues', 'leads'],
+    connectedAt: at,
+    refreshedAt: null,
+    accessToken: randomBytes(600).toString('base64url'),
+    refreshToken: randomBytes(48).toString('base64url'),
+    requestedAt: at,
+    issuedAt: at,
+    expiresAt: at + 3_600_000,
+  }
+}
+
+async function populate(store: KeyValueStore, count: number): Promise<void> {
+  const connections = createConnectionRepository(store, createRecordCipher([OLD]))
+  const index = createBxcontextIndex(store, CONNECTION)
+  let next = 0
+  const writer = async () => {
+    while (next < count) {
+      const connection = connectionOf(next++, false)
+      await Promise.all([connections.write(connection), index.add(connection)])
+    }
+  }
+  await Promise.all(Array.from({ length: WRITERS }, writer))
+}
+
+async function openVault(size: number, authUrl: string) {
+  const redis = await startRedis('--appendonly', 'no', '--save', '')
+  const store = await ready(openRedis({ urls: [redis.url] }))
+  const admin = await createClient({ url: redis.url }).connect()
+  const memory = async () => Number(/used_memory:(\d+)/.exec(await admin.info('memory'))?.[1])
+  const before = await memory()
+  await populate(store, size)
+  const bytes = ((await memory()) - before) / size
+  const log = pino({ level: 'silent' })
+  const vault = createVault({ store, keys: [OLD], oauth: oauthFor(authUrl), log })
+  return {
+    store,
+    vault,
+    bytes,
+    close: async () => {
+      admin.destroy()
+      await vault.close(0)
+      await store.close()
+      await redis.close()
+    },
+  }
+}
+
+let turn = 0
+const hotRef = () => {
+  const index = OF_ONE_USER + (turn++ % HOT)
+  return { userId: `https://login.example#user-${index}`, bxcontext: `business-${index}` }
+}
+
+/** Looks at all connections, as a round of their check does. Resolves to its CPU time and memory. */
+async function walk({ store, vault }: { store: KeyValueStore; vault: Vault }) {
+  const [cpu, memory] = [process.cpuUsage(), process.memoryUsage.rss()]
+  let peak = memory
+  const inProgress = new Set<Promise<unknown>>()
+  for await (const userId of allOwners(store, CONNECTION)) {
+    const check: Promise<unknown> = vault
+      .refreshIdle(userId, EVERY_MS)
+      .finally(() => inProgress.delete(check))
+    inProgress.add(check)
+    if (inProgress.size >= 64) await Promise.race(inProgress)
+    peak = Math.max(peak, process.memoryUsage.rss())
+  }
+  await Promise.all(inProgress)
+  const { user, system } = process.cpuUsage(cpu)
+  return { cpuMs: (user + system) / 1000, memoryMb: (peak - memory) / 1e6 }
+}
+
+async function measure(size: number, authUrl: string): Promise<Figures> {
+  const [full, small] = [await openVault(size, authUrl), await openVault(OF_ONE_USER + HOT, authUrl)]
+  const read =
+    ({ vault }: typeof full) =>
+    () =>
+      vault.accessToken(hotRef())
+  const list =
+    ({ vault }: typeof full) =>
+    () =>
+      vault.list(HEAVY_USER)
+  const reads = await compare(64, read(full), read(small))
+  const lists = await compare(4, list(full), list(small))
+
+  // No connection is idle: what remains is to look at all of them.
+  const walked = await walk(full)
+  const connections = createConnectionRepository(full.store, createRecordCipher([OLD]))
+  const idle = Array.from({ length: REFRESHED }, (_, index) => connectionOf(size - 1 - index, true))
+  await Promise.all(idle.map((connection) => connections.write(connection)))
+  const cpu = process.cpuUsage()
+  let at = 0
+  const refresher = async () => {
+    for (let user = idle[at++]; user; user = idle[at++]) await full.vault.refreshIdle(user.userId, EVERY_MS)
+  }
+  await Promise.all(Array.from({ length: 32 }, refresher))
+  const { user, system } = process.cpuUsage(cpu)
+
+  const startedAt = performance.now()
+  const result = await reencrypt(full.store, createRecordCipher([NEW, OLD]), CONNECTION)
+  if (result.reencrypted < size) throw new Error(`only ${result.reencrypted} records were re-encrypted`)
+  const reencryptMs = (1000 * (performance.now() - startedAt)) / size
+  const figures: Figures = {
+    bytesPerConnection: full.bytes,
+    reads: reads.ratio,
+    lists: lists.ratio,
+    sweepCpuMs: (1000 * walked.cpuMs) / size,
+    refreshCpuMs: (user + system) / REFRESHED,
+    sweepMemoryMb: walked.memoryMb,
+    reencryptMs,
+  }
+  await Promise.all([full.close(), small.close()])
+  return figures
+}
+
+/** Connections on Redis: each figure with 10,000 and with 1,000,000 of them. */
+export async function connections(): Promise<void> {
+  const tokens = await startServer('test/scale/token-server.ts')
+  const [few, many] = [await measure(SIZES[0], tokens.url), await measure(SIZES[1], tokens.url)]
+  await tokens.stop()
+  const row = (
+    name: string,
+    figure: (figures: Figures) => number,
+    digits: number,
+    unit: string,
+    reach: string,
+  ) => {
+    const [a, b] = [figure(few), figure(many)]
+    console.log(
+      `| ${name} | ${a.toFixed(digits)} ${unit} | ${b.toFixed(digits)} ${unit} | ${(b / a).toFixed(2)} | ${reach} |`,
+    )
+  }
+  console.log(
+    `| connections on Redis | 10,000 | 1,000,000 | growth | reach |\n| --- | --- | --- | --- | --- |`,
+  )
+  row('memory of Redis per connection', (f) => f.bytesPerConnection, 0, 'bytes', '1')
+  row('warm token reads, 64 callers / on a nearly empty Redis', (f) => f.reads, 2, '', '>= 0.95')
+  row('list of a user with 50 connections / on a nearly empty Redis', (f) => f.lists, 2, '', '>= 0.95')
+  row('CPU to look at 1,000 connections', (f) => f.sweepCpuMs, 1, 'ms', '1')
+  row('CPU to refresh 1,000 idle connections', (f) => f.refreshCpuMs, 0, 'ms', '1')
+  row('memory that a round takes', (f) => f.sweepMemoryMb, 0, 'MB', 'constant')
+  row('re-encryption of 1,000 records', (f) => f.reencryptMs, 1, 'ms', '1')
+  const seconds = (perThousandMs: number) => (perThousandMs * SIZES[1]) / 1_000_000
+  const share = (cpuMs: number) => ((100_000 * seconds(cpuMs)) / EVERY_MS).toFixed(2)
+  console.log(
+    `\nA round over 1,000,000 connections every 6 hours takes ${share(many.sweepCpuMs)} % of a core if none is idle, and ${share(many.sweepCpuMs + many.refreshCpuMs)} % if all of them are. Re-encryption takes ${Math.round(seconds(many.reencryptMs))} s.\n`,
+  )
+}
