@@ -42,7 +42,8 @@ async function createRedisStore(urls: string[], log: Logger) {
     client: store.sessions,
     prefix: 'connect:session:',
     ttl: SESSION_MS / 1000,
-    disableTouch: true,
   })
-  return { store, sessionStore: sessionStore as SessionStore }
+  // Sessions expire a fixed time after sign-in. With `touch`, even if it does nothing, express-session would send each
+  // response in two parts.
+  return { store, sessionStore: Object.assign(sessionStore, { touch: undefined }) as unknown as SessionStore }
 }

@@ -24,9 +24,12 @@ export async function startBenchApp(
     DATA_DIR: dir,
     REDIS_URL: redisUrl,
     LOG_LEVEL: 'info',
+    // As in production.
+    FLOW_INSPECTOR: 'false',
   })
   const url = `http://localhost:${env.PORT}`
-  const program = run(script, env)
+  // The log is written, but not read by this process, which measures.
+  const program = run(script, env, { stdout: '/dev/null' })
   await answering(`${url}/health/live`, program)
   const store = await ready(openRedis({ urls: [redisUrl] }))
   const [id = '', secret = ''] = (env.TOKEN_ENCRYPTION_KEYS ?? '').split(':')

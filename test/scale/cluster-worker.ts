@@ -3,11 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { openRedis } from '../../src/connect/store/redis.ts'
 import { createVault } from '../../src/connect/vault/vault.ts'
+import { ready } from '../support/redis.ts'
 import { oauthFor } from '../support/vault.ts'
 
 const { REDIS_URLS = '', KEY = '', AUTH_URL = '', CALLERS = '', CONNECTIONS = '' } = process.env
+const store = await ready(openRedis({ urls: REDIS_URLS.split(',') }))
 const vault = createVault({
-  store: openRedis({ urls: REDIS_URLS.split(',') }),
+  store,
   keys: [{ id: 'k1', secret: Buffer.from(KEY, 'base64') }],
   oauth: oauthFor(AUTH_URL),
   log: pino({ level: 'silent' }),

@@ -102,7 +102,8 @@ export async function cluster(): Promise<void> {
   const isPromoted = () =>
     ask(others[0] as RedisServer, 'cluster', 'nodes')
       .split('\n')
-      .filter((line) => /\bmaster\b/.test(line) && !/fail/.test(line)).length === 3
+      .filter((line) => /\bmaster\b/.test(line) && !/fail/.test(line) && !line.includes(`:${master.port}@`))
+      .length === 3
   while (down() || !isPromoted()) await pause(50)
   const failoverMs = Date.now() - killedAt
   await pause((SECONDS - KILL_AT) * 1000)
