@@ -69,7 +69,7 @@ describe('docs/deploy/kubernetes.yaml', () => {
     const graceSeconds = container.lifecycle.preStop.sleep.seconds + 10
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(graceSeconds)
   })
-  test('keeps a process running during a disruption', () => {
+  test('has a disruption budget', () => {
     expect(ofKind('PodDisruptionBudget')).toMatchObject({
       minAvailable: 1,
       selector: ofKind('Deployment').selector,

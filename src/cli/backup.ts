@@ -1,6 +1,6 @@
 /** `npm run backup -- FILE`: copies the embedded store while the app runs. For Redis, use the tools of Redis. */
 import '../runtime/env-file.ts'
-import { chmodSync, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { storeSettings } from '../config.ts'
@@ -30,7 +30,6 @@ try {
   const db = new DatabaseSync(source, { readOnly: true, timeout: 5_000 })
   const pages = await backup(db, file)
   db.close()
-  chmodSync(file, 0o600)
   console.log(`Wrote ${file} (${pages} pages). Keep TOKEN_ENCRYPTION_KEYS in another place: it needs them.`)
 } catch (error) {
   fail(error)

@@ -1,6 +1,7 @@
 /** `npm run connections -- COMMAND`: the connections of all users, for administration and data-protection requests. */
 import '../runtime/env-file.ts'
 import { writeFileSync } from 'node:fs'
+import { Option } from 'commander'
 import type { ConnectionRef } from '../connect/index.ts'
 import { parseJson } from '../connect/platform/http.ts'
 import { allOwners } from '../connect/store/store.ts'
@@ -91,18 +92,20 @@ async function deleteUser(
   if (connections.length + entries.length === 0) throw nothingStored(userId)
   if (!yes)
     throw new Error(
-      `This deletes ${connections.length} connections and ${entries.length} stored values of ${userId}. Add --yes. Nothing was changed.`,
+      `This deletes all connections of ${userId} (${connections.length}) and ${entries.length} stored values. Add --yes. Nothing was changed.`,
     )
   for (const { bxcontext } of connections) {
     const consent = await connect.vault.disconnect({ userId, bxcontext })
     if (consent) console.log(`${bxcontext}: deleted. ${CONSENT[consent]}`)
   }
   for (const part of parts) await part.deleteUser?.(userId)
-  // What features have still to write about the events above must not come after the deletion.
+  // Features write what they have noted about the events above, so that nothing is written after the deletion.
   for (const part of parts) await part.close?.()
   const rest = await store.ofOwner(userId)
   for (const { key } of rest) await store.delete(key)
-  console.log(`Nothing is stored about ${userId} any more, except for a session that ends within 24 hours.`)
+  console.log(
+    `Everything else about ${userId} is deleted. The id remains in a session, which ends within 24 hours, and in webhooks that are not delivered yet.`,
+  )
 }
 
 const notConnected = ({ userId, bxcontext }: ConnectionRef) =>
@@ -137,7 +140,7 @@ const command = createCommand(
 const listing = (name: string) =>
   command
     .command(name)
-    .option('--status <status>', 'active, revoked or unreadable')
+    .addOption(new Option('--status <status>').choices(['active', 'revoked', 'unreadable']))
     .option('--json', 'one JSON object per line')
 
 listing('list')
@@ -162,14 +165,14 @@ command
 command
   .command('export <user>')
   .option('--out <file>', 'a new file, readable by you only')
-  .description('everything that is stored about a user, as JSON')
+  .description('what the store has about a user, as JSON, without tokens and without the content of files')
   .action((userId: string, { out }: { out?: string }) =>
     run((dependencies) => exportUser(dependencies, userId, out)),
   )
 command
   .command('delete <user>')
   .option('--yes', 'delete; otherwise only says what would be deleted')
-  .description('everything that is stored about a user')
+  .description('ends the consents of a user, and deletes what is stored about them')
   .action((userId: string, options: { yes?: boolean }) =>
     run((dependencies) => deleteUser(dependencies, userId, options)),
   )

@@ -115,15 +115,16 @@ export interface EventChannel<T> {
   unsubscribe(onEvent: (event: T) => void): void
 }
 
-const typed = <T>(name: string) => channel(name) as unknown as EventChannel<T>
+/** A channel of `node:diagnostics_channel` whose events have a type. */
+export const typedChannel = <T>(name: string) => channel(name) as unknown as EventChannel<T>
 
-export const browserChannel = typed<BrowserEvent>('connect:browser')
-export const tokenRequestChannel = typed<TokenRequestEvent>('connect:token-request')
-export const apiCallChannel = typed<ApiCallEvent>('connect:api-call')
-export const refreshLockChannel = typed<RefreshLockEvent>('connect:refresh-lock')
-export const recordChannel = typed<RecordEvent>('connect:record')
-export const connectionChannel = typed<ConnectionEvent>('connect:connection')
-export const webhookChannel = typed<WebhookEvent>('connect:webhook')
+export const browserChannel = typedChannel<BrowserEvent>('connect:browser')
+export const tokenRequestChannel = typedChannel<TokenRequestEvent>('connect:token-request')
+export const apiCallChannel = typedChannel<ApiCallEvent>('connect:api-call')
+export const refreshLockChannel = typedChannel<RefreshLockEvent>('connect:refresh-lock')
+export const recordChannel = typedChannel<RecordEvent>('connect:record')
+export const connectionChannel = typedChannel<ConnectionEvent>('connect:connection')
+export const webhookChannel = typedChannel<WebhookEvent>('connect:webhook')
 
 /**
  * Subscribes to a channel, and ignores the errors of `onEvent`: an error of a subscriber would end the process. Returns a

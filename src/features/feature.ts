@@ -189,7 +189,7 @@ export interface FeatureParts {
   close?(): Promise<void>
   /** Re-encrypts its records with the first key (`npm run reencrypt`). */
   reencrypt?(onProgress: (result: ReencryptResult) => void): Promise<ReencryptResult>
-  /** Deletes what it has of a user outside the store or under another owner (`npm run connections -- delete`). */
+  /** Deletes the user's data that is outside the store, or stored under another owner (`npm run connections -- delete`). */
   deleteUser?(userId: string): Promise<void>
 }
 

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { channel } from 'node:diagnostics_channel'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request, RequestHandler } from 'express'
 import type { Logger } from 'pino'
-import type { EventChannel } from '../connect/events.ts'
+import { typedChannel } from '../connect/events.ts'
 import { requestContext } from '../connect/request-context.ts'
 
 /** Why a request failed, for its log line: selected fields, never a whole error. */
@@ -15,7 +14,7 @@ export interface Failure {
 }
 
 /** A request of which the response has ended. */
-export interface RequestEvent {
+export interface HttpRequestEvent {
   method: string
   /** Such as `/connections/:bxcontext/leads`, or `(none)`. */
   route: string
@@ -24,7 +23,7 @@ export interface RequestEvent {
 }
 
 /** Published for each request when its response has ended. Subscribers must not throw. */
-export const requestChannel = channel('connect:request') as unknown as EventChannel<RequestEvent>
+export const requestChannel = typedChannel<HttpRequestEvent>('connect:request')
 
 declare module 'express-serve-static-core' {
   interface Request {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openSqlite } from '../../src/connect/store/sqlite.ts'
@@ -12,9 +12,11 @@ import { GRANTED, newKey, oauthFor } from '../support/vault.ts'
 const KEY = newKey()
 const SECRETS = ['access-0', 'refresh-0', KEY.secret.toString('base64')]
 let temp: ReturnType<typeof tempDir>
+let exports: ReturnType<typeof tempDir>
 let platform: TokenEndpoint
 beforeEach(async () => {
   temp = tempDir()
+  exports = tempDir()
   platform = await startTokenEndpoint()
   const store = openStore()
   const vault = createVault({
@@ -34,6 +36,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await platform.close()
   temp.remove()
+  exports.remove()
 })
 
 const ANN = 'https://id.example#ann'
@@ -87,7 +90,7 @@ describe('npm run connections', () => {
   })
 
   test('export writes everything that is stored about a user, without tokens, readable by its owner only', async () => {
-    const file = join(temp.dir, '..', `export-of-${Date.now()}.json`)
+    const file = join(exports.dir, 'ann.json')
     const { output } = await command('export', ANN, '--out', file)
     expect(output).toContain('Wrote')
     const text = readFileSync(file, 'utf8')
@@ -117,6 +120,5 @@ describe('npm run connections', () => {
     expect(await store.list('connection-users', 'ridgeline')).toEqual([])
     expect((await store.ofOwner('bob')).map(({ key }) => key.kind)).toContain('connection')
     await store.close()
-    expect(existsSync(temp.dir)).toBe(true)
   })
 })

@@ -21,7 +21,7 @@ import { signedInCaller, startBenchApp, startYardstick } from './app.ts'
 import { type Add, compare, type Measured, medianOf } from './measure.ts'
 import { BARE_SOURCE, bareList, startServer } from './platform.ts'
 
-const HEAD = ['measure', 'yardstick', 'ours', 'bare', 'ratio', 'reach']
+const HEAD = ['measure', 'yardstick', 'ours', 'bare', 'ratio', 'target']
 const FEATURES = new URL('../features/', import.meta.url)
 
 const rows: string[][] = []

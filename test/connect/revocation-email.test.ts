@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { startAll } from '../support/app.ts'
 import { connected } from '../support/flow.ts'
@@ -41,6 +42,8 @@ test('the example sends one email when access is revoked, with the reason and a 
   await app.sandbox('revoke')
   await ann.get(`${app.url}/connections/harbour-homes/probe`)
   await expect.poll(() => server.mails, { timeout: 5_000 }).toHaveLength(1)
+  await pause(300)
+  expect(server.mails).toHaveLength(1)
   expect(server.mails[0]).toMatch(/To: .*ann[\s\S]*invalid_grant[\s\S]*\/connections/)
   await parts?.close?.()
   await app.close()

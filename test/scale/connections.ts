@@ -108,7 +108,7 @@ async function walk({ store, vault }: { store: KeyValueStore; vault: Vault }) {
   const inProgress = new Set<Promise<unknown>>()
   for await (const userId of allOwners(store, CONNECTION)) {
     const check: Promise<unknown> = vault
-      .refreshIdle(userId, EVERY_MS)
+      .refreshUnused(userId, EVERY_MS)
       .finally(() => inProgress.delete(check))
     inProgress.add(check)
     if (inProgress.size >= 64) await Promise.race(inProgress)
@@ -140,7 +140,7 @@ async function measure(size: number, authUrl: string): Promise<Figures> {
   const cpu = process.cpuUsage()
   let at = 0
   const refresher = async () => {
-    for (let user = idle[at++]; user; user = idle[at++]) await full.vault.refreshIdle(user.userId, EVERY_MS)
+    for (let user = idle[at++]; user; user = idle[at++]) await full.vault.refreshUnused(user.userId, EVERY_MS)
   }
   await Promise.all(Array.from({ length: 32 }, refresher))
   const { user, system } = process.cpuUsage(cpu)
@@ -180,7 +180,7 @@ export async function connections(): Promise<void> {
     )
   }
   console.log(
-    `| connections on Redis | 10,000 | 1,000,000 | growth | reach |\n| --- | --- | --- | --- | --- |`,
+    `| connections on Redis | 10,000 | 1,000,000 | growth | target |\n| --- | --- | --- | --- | --- |`,
   )
   row('memory of Redis per connection', (f) => f.bytesPerConnection, 0, 'bytes', '1')
   row('warm token reads, 64 callers / on a nearly empty Redis', (f) => f.reads, 2, '', '>= 0.95')

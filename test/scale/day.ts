@@ -125,8 +125,8 @@ export async function day(): Promise<void> {
   const revoked = [...grants.values()].filter(({ revokedAt }) => revokedAt < time).length
   console.log(`24 h of ${USERS} users on ${PROCESSES} processes, in ${Math.round((performance.now() - startedAt) / 1000)} s
 calls: ${counts.calls}, of which ${counts.failedCalls} failed: revoked connections, and tokens that expired in one of ${OUTAGES.length} outages
-refreshes: ${counts.refreshes} made, ${counts.needed} needed: ${(counts.refreshes / counts.needed).toFixed(4)} (reach: <= 1.01)
-token requests during outages: ${counts.duringOutages}; calls that got another token than the latest: ${counts.wrongTokens} (reach: 0)
+refreshes: ${counts.refreshes} made, ${counts.needed} needed: ${(counts.refreshes / counts.needed).toFixed(4)} (target: <= 1.01)
+token requests during outages: ${counts.duringOutages}; calls that got another token than the latest: ${counts.wrongTokens} (target: 0)
 consents withdrawn: ${revoked}; noticed at a later call: ${counts.noticed}; active connections: ${active}
 `)
   await store.close()

@@ -1,6 +1,6 @@
 /**
- * `npm run scale [-- PART…]`: how the app behaves with many connections, many callers and over a day. Needs redis-server.
- * The parts: `connections` (10,000 and 1,000,000 of them; some 8 minutes and 4 GB of memory), `cluster` (a Redis Cluster
+ * `npm run scale [-- PART…]`: how the app behaves with many connections, many callers and over a day. The first two parts
+ * need redis-server and redis-cli: `connections` (10,000 and 1,000,000 of them; some 8 minutes and 4 GB of memory), `cluster` (a Redis Cluster
  * that loses a master), `day` (24 hours in minutes).
  */
 import { cluster } from './cluster.ts'

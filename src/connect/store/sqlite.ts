@@ -16,7 +16,7 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS entries_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
 `
 /** How often expired rows are deleted, in ms; operations ignore them as soon as they expire. */
-const SWEEP_MS = 60_000
+const PURGE_MS = 60_000
 /** How long an operation waits for another process's lock, and how often it retries, in ms. The event loop never waits. */
 const BUSY_MS = 2_000
 const RETRY_MS = 20
@@ -27,7 +27,7 @@ const OPEN_MS = 2_000
 /** How many owners a page has. */
 const OWNERS = 500
 /** How many expired rows one statement deletes, so that it stays short. */
-const SWEEP_ROWS = 1_000
+const PURGE_ROWS = 1_000
 
 export interface SqliteOptions {
   /** Path of the database file, whose folder is created; `:memory:` for a temporary store. */
@@ -51,13 +51,13 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
   const deleteExpired = () => {
     try {
       // Other work runs between the batches.
-      if (db.isOpen && statements.sweep.run(now()).changes === SWEEP_ROWS) setImmediate(deleteExpired)
+      if (db.isOpen && statements.purge.run(now()).changes === PURGE_ROWS) setImmediate(deleteExpired)
     } catch {
       // The next write reports the error.
     }
   }
-  const sweeper = setInterval(deleteExpired, SWEEP_MS)
-  sweeper.unref()
+  const purging = setInterval(deleteExpired, PURGE_MS)
+  purging.unref()
 
   const columns = ({ kind, owner, id }: Key) => [kind, owner, id] as const
   const expiry = (ttlMs: number | undefined) => (ttlMs === undefined ? null : now() + ttlMs)
@@ -116,7 +116,7 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
     warnings: async () => [],
 
     close: async () => {
-      clearInterval(sweeper)
+      clearInterval(purging)
       if (db.isOpen) db.close()
     },
   }
@@ -143,8 +143,8 @@ function prepareStatements(db: DatabaseSync) {
     AND expires_at IS NULL ORDER BY owner LIMIT ${OWNERS}`),
     allOfOwner: db.prepare(`SELECT kind, id, value FROM entries
     WHERE owner = ? AND (expires_at IS NULL OR expires_at > ?)`),
-    sweep: db.prepare(`DELETE FROM entries WHERE (kind, owner, id) IN
-    (SELECT kind, owner, id FROM entries WHERE expires_at <= ? LIMIT ${SWEEP_ROWS})`),
+    purge: db.prepare(`DELETE FROM entries WHERE (kind, owner, id) IN
+    (SELECT kind, owner, id FROM entries WHERE expires_at <= ? LIMIT ${PURGE_ROWS})`),
   }
 }
 

@@ -21,7 +21,6 @@ import { removeGrant, revoke, saveConsent } from './connection-writes.ts'
 import { disconnect, type WithdrawnConsent } from './disconnect.ts'
 import { createRecordCipher, type EncryptionKey } from './encryption.ts'
 import { createHealthRecords } from './health.ts'
-import { type IdleCheck, refreshIdle } from './idle.ts'
 import { createLastUse, type LastUse } from './last-use.ts'
 import { type ReencryptResult, reencrypt } from './reencrypt.ts'
 import { createRefresher, type Refresher, type RefreshOptions } from './refresh.ts'
@@ -29,10 +28,11 @@ import { createRefreshLock, type RefreshLockOptions } from './refresh-lock.ts'
 import { type ConnectionSummary, summarize, type UnreadableConnection } from './summary.ts'
 import { readTokenClaims, type TokenClaims } from './token-claims.ts'
 import { createUnsavedTokens } from './unsaved.ts'
+import { refreshUnused, type UnusedCheck } from './unused.ts'
 
 export type { WithdrawnConsent } from './disconnect.ts'
-export type { IdleCheck } from './idle.ts'
 export type { ConnectionSummary, UnreadableConnection } from './summary.ts'
+export type { UnusedCheck } from './unused.ts'
 
 /** Keeps connections and hands out valid access tokens. Methods that use the store throw `StoreUnavailableError`. */
 export interface Vault {
@@ -72,10 +72,10 @@ export interface Vault {
    */
   disconnect(ref: ConnectionRef): Promise<WithdrawnConsent | null>
   /**
-   * Refreshes the user's tokens that were neither used nor refreshed for `idleMs`: refresh tokens that end when they are
-   * idle stay alive, and a revocation is noticed. An error of a refresh is part of the result.
+   * Refreshes the user's tokens that were neither used nor refreshed for `unusedMs`: refresh tokens that end when they are
+   * not used stay alive, and a revocation is noticed. An error of a refresh is part of the result.
    */
-  refreshIdle(userId: string, idleMs: number): Promise<IdleCheck>
+  refreshUnused(userId: string, unusedMs: number): Promise<UnusedCheck>
   /** The ids of the users who are connected to this bxcontext. */
   usersOf(bxcontext: string): Promise<string[]>
   /**
@@ -175,7 +175,7 @@ export function createVault(options: VaultOptions): Vault {
     },
 
     disconnect: (ref) => disconnect(deps, ref),
-    refreshIdle: (userId, idleMs) => refreshIdle(deps, userId, idleMs),
+    refreshUnused: (userId, unusedMs) => refreshUnused(deps, userId, unusedMs),
     usersOf: (bxcontext) => index.usersOf(bxcontext),
     reencrypt: (onProgress) => reencrypt(store, cipher, kind, onProgress),
     idle,

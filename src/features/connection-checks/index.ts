@@ -1,6 +1,7 @@
-import type { Feature } from '../feature.ts'
+import type { Feature, Gauge } from '../feature.ts'
 import { type ConnectionChecksSettings, connectionChecksSettings } from './settings.ts'
 import { createSweep } from './sweep.ts'
+import { type Counts, lastCounts } from './sweep-state.ts'
 
 /** Checks all connections regularly: keeps idle refresh tokens alive and notices revocations (`CHECK_CONNECTIONS_EVERY`). */
 export const connectionChecks: Feature<ConnectionChecksSettings> = {
@@ -8,6 +9,18 @@ export const connectionChecks: Feature<ConnectionChecksSettings> = {
   settings: connectionChecksSettings,
   create({ connect, store, log }, { everyMs }) {
     if (everyMs === undefined) return {}
-    return createSweep({ store, vault: connect.vault, log, everyMs })
+    const sweep = createSweep({ store, vault: connect.vault, log, everyMs })
+    return { ...sweep, gauges: async () => connectionGauges(await lastCounts(store)) }
   },
 }
+
+/** Connections as the last complete round found them; none before that. */
+const connectionGauges = (counts: Counts | null): Gauge[] => [
+  {
+    name: 'connect_connections',
+    help: 'Connections by status, as the last check of all connections found them.',
+    values: (['active', 'revoked', 'unreadable'] as const).flatMap((status) =>
+      counts ? [{ labels: { status }, value: counts[status] }] : [],
+    ),
+  },
+]

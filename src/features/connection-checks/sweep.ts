@@ -7,7 +7,7 @@ import { leaseKey, NO_COUNTS, readState, type SweepState, writeState } from './s
 
 export interface SweepOptions {
   store: KeyValueStore
-  vault: Pick<Vault, 'refreshIdle'>
+  vault: Pick<Vault, 'refreshUnused'>
   log: Logger
   /** How often every connection is checked, in ms. */
   everyMs: number
@@ -15,35 +15,38 @@ export interface SweepOptions {
 
 export interface Sweep {
   start(): void
-  /** Stops between two users; the next process continues there. */
+  /** Stops when the checks in progress have ended. The next process repeats the current page, of some hundred users. */
   close(): Promise<void>
 }
 
 /** How long another process waits before it continues the work of a killed one, in ms. */
 const LEASE_MS = 15_000
-/** How often a process looks whether a round is due, in ms. */
+/** How often a process looks whether a round is due, in ms, on average and at most. */
 const MAX_POLL_MS = 30_000
 /** The part of the interval in which a round is meant to end: the rest is for outages. */
 const TARGET = 0.8
-/** The part of the interval after which an unused connection is refreshed. A round reaches it earlier or later than the last. */
+/**
+ * The part of the interval after which an unused connection is refreshed. Half, because a round may reach a connection
+ * earlier or later than the previous round did.
+ */
 const IDLE = 0.5
 /** The longest pause between two users, in ms. */
 const MAX_GAP_MS = 1_000
 /** How many users are checked at the same time, while the platform is slow. */
 const MAX_CONCURRENT = 64
 /** Pauses after a failure, in ms: it doubles, so that an outage is not made worse. */
-const FIRST_OUTAGE_MS = 1_000
-const MAX_OUTAGE_MS = 300_000
+const FIRST_DELAY_MS = 1_000
+const MAX_DELAY_MS = 300_000
 
 /**
- * Goes over all connections in every interval and refreshes those that were not used in it. A round is spread over the
- * interval; each partition of the store is swept by one process at a time, page by page, and a killed process loses no
+ * Goes over all connections in every interval and refreshes those that were neither used nor refreshed for half of it.
+ * Each partition of the store is swept by one process at a time, page by page, and a killed process loses no
  * more than its page. Memory does not depend on the number of connections.
  */
 export function createSweep({ store, vault, log, everyMs }: SweepOptions): Sweep {
   const closing = new AbortController()
   let running: Promise<void> = Promise.resolve()
-  const outage = createOutage()
+  const backoff = createBackoff()
 
   async function loop(): Promise<void> {
     while (!closing.signal.aborted) {
@@ -121,24 +124,26 @@ export function createSweep({ store, vault, log, everyMs }: SweepOptions): Sweep
     const counts = { ...state.counts }
     const inProgress = new Set<Promise<void>>()
     let failure: unknown
-    for (const userId of page.owners) {
-      signal.throwIfAborted()
-      if (failure) throw failure
-      const check: Promise<void> = checkUser(userId, counts)
-        .catch((error: unknown) => {
-          failure = error
-        })
-        .finally(() => inProgress.delete(check))
-      inProgress.add(check)
-      if (inProgress.size >= MAX_CONCURRENT) await Promise.race(inProgress)
-      const gapMs = gapOf(state)
-      state = { ...state, checkedUsers: state.checkedUsers + 1 }
-      const waitMs = Math.max(outage.takePause(), gapMs * (0.5 + Math.random() / 2))
-      // A timer waits a millisecond at least, which is too long if the round is late.
-      if (waitMs >= 1) await pause(waitMs, undefined, { signal })
-      else await setImmediate()
+    const checkAll = async () => {
+      for (const userId of page.owners) {
+        signal.throwIfAborted()
+        if (failure) throw failure
+        const check: Promise<void> = checkUser(userId, counts)
+          .catch((error: unknown) => {
+            failure = error
+          })
+          .finally(() => inProgress.delete(check))
+        inProgress.add(check)
+        if (inProgress.size >= MAX_CONCURRENT) await Promise.race(inProgress)
+        const gapMs = gapOf(state)
+        state = { ...state, checkedUsers: state.checkedUsers + 1 }
+        const waitMs = Math.max(backoff.takeDelay(), gapMs * (0.5 + Math.random() / 2))
+        // A timer waits a millisecond at least, which is too long if the round is late.
+        if (waitMs >= 1) await pause(waitMs, undefined, { signal })
+        else await setImmediate()
+      }
     }
-    await Promise.all(inProgress)
+    await checkAll().finally(() => Promise.all(inProgress))
     if (failure) throw failure
     const done = page.cursor === null
     const last = done ? { ...counts, endedAt: Date.now() } : state.last
@@ -153,14 +158,14 @@ export function createSweep({ store, vault, log, everyMs }: SweepOptions): Sweep
 
   async function checkUser(userId: string, counts: SweepState['counts']): Promise<void> {
     const startedAt = Date.now()
-    const { failures, ...found } = await vault.refreshIdle(userId, everyMs * IDLE)
+    const { failures, ...found } = await vault.refreshUnused(userId, everyMs * IDLE)
     counts.active += found.active
     counts.revoked += found.revoked
     counts.unreadable += found.unreadable
     counts.refreshed += found.refreshed
     counts.failed += failures.length
-    if (failures.length > 0) outage.failed(startedAt)
-    else if (found.refreshed > 0) outage.ended()
+    if (failures.length > 0) backoff.failed(startedAt)
+    else if (found.refreshed > 0) backoff.ended()
   }
 
   const sleep = (ms: number) => pause(ms, undefined, { signal: closing.signal }).catch(() => {})
@@ -177,7 +182,7 @@ export function createSweep({ store, vault, log, everyMs }: SweepOptions): Sweep
 }
 
 /** Doubling pauses while refreshes fail. */
-function createOutage() {
+function createBackoff() {
   let lastMs = 0
   let lastFailureAt = 0
   let pendingMs = 0
@@ -186,7 +191,7 @@ function createOutage() {
     failed(startedAt: number): void {
       if (startedAt < lastFailureAt) return
       lastFailureAt = Date.now()
-      lastMs = Math.min(MAX_OUTAGE_MS, Math.max(FIRST_OUTAGE_MS, lastMs * 2))
+      lastMs = Math.min(MAX_DELAY_MS, Math.max(FIRST_DELAY_MS, lastMs * 2))
       pendingMs = lastMs
     },
     ended(): void {
@@ -194,7 +199,7 @@ function createOutage() {
       pendingMs = 0
     },
     /** The pause to make now, in ms; each is made once. */
-    takePause(): number {
+    takeDelay(): number {
       const ms = pendingMs
       pendingMs = 0
       return ms

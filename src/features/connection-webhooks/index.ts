@@ -17,7 +17,7 @@ export const connectionWebhooks: Feature<ConnectionWebhooksSettings> = {
     return {
       start: dispatcher.start,
       async close() {
-        // Listeners hear of an event a moment after it happened.
+        // Listeners run in the next `setImmediate`.
         await setImmediate()
         stopListening()
         await dispatcher.close()

@@ -43,4 +43,3 @@ export const createOutbox = (store: KeyValueStore) => ({
     await store.delete(keyOf(id))
   },
 })
-export type Outbox = ReturnType<typeof createOutbox>

@@ -5,10 +5,9 @@ import type { Feature, FeatureContext, FeatureParts } from '../feature.ts'
 import type { Metrics } from './metrics.ts'
 import { digest, type MetricsSettings, metricsSettings } from './settings.ts'
 
-/** `GET /metrics` for Prometheus, on a port of its own (`METRICS_PORT`) or behind a token (`METRICS_TOKEN`). */
+/** `GET /metrics` for Prometheus: on a port of its own (`METRICS_PORT`), or on the app's behind a token (`METRICS_TOKEN`). */
 export const metrics: Feature<MetricsSettings> = {
   name: 'metrics',
-  needs: ['connection-checks'],
   settings: metricsSettings,
   create: (context, settings) => (settings ? createParts(context, settings) : {}),
 }

@@ -10,8 +10,7 @@ import {
   type TokenRequestEvent,
   tokenRequestChannel,
 } from '../../connect/events.ts'
-import { type RequestEvent, requestChannel } from '../../web/request-log.ts'
-import { lastCounts } from '../connection-checks/sweep-state.ts'
+import { type HttpRequestEvent, requestChannel } from '../../web/request-log.ts'
 import type { FeatureContext } from '../feature.ts'
 import { createEndpointNames } from './endpoints.ts'
 
@@ -48,7 +47,8 @@ export async function createMetrics(context: FeatureContext): Promise<Metrics> {
     contentType: register.contentType,
     async text() {
       for (const { name, help, values } of await context.gauges()) {
-        const labelNames = Object.keys(values[0]?.labels ?? {})
+        if (!values[0]) continue
+        const labelNames = Object.keys(values[0].labels)
         const gauge = featureGauges.get(name) ?? new Gauge({ name, help, labelNames, registers: [register] })
         featureGauges.set(name, gauge)
         gauge.reset()
@@ -71,7 +71,7 @@ function countRequests(register: Registry): () => void {
     buckets: BUCKETS,
     registers: [register],
   })
-  return subscribe(requestChannel, ({ method, route, status, ms }: RequestEvent) =>
+  return subscribe(requestChannel, ({ method, route, status, ms }: HttpRequestEvent) =>
     durations.observe({ method: KNOWN_METHODS.has(method) ? method : 'other', route, status }, ms / 1000),
   )
 }
@@ -168,18 +168,6 @@ function observeStore(register: Registry, { store }: FeatureContext): void {
           () => 0,
         ),
       )
-    },
-  })
-  new Gauge({
-    name: 'connect_connections',
-    help: 'Connections by status, as the last check of all connections found them (CHECK_CONNECTIONS_EVERY).',
-    labelNames: ['status'],
-    registers: [register],
-    async collect() {
-      const counts = await lastCounts(store).catch(() => null)
-      this.reset()
-      if (!counts) return
-      for (const status of ['active', 'revoked', 'unreadable'] as const) this.set({ status }, counts[status])
     },
   })
 }

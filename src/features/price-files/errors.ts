@@ -6,7 +6,7 @@ const TITLES = {
   payload_too_large: 'File too large',
   unsupported_media_type: 'Unsupported media type',
   upload_quota_exceeded: 'Storage limit reached',
-  storage_full: 'No room for price files',
+  storage_full: 'No space for price files',
   conflict: 'Conflict',
   invalid_input: 'Please check your input',
   import_unreadable: 'This import cannot be read',

@@ -20,8 +20,11 @@ export interface ImportFiles {
   report(id: string): string
   /** Where the check of a job writes its results. */
   results(id: string): { reportPath: string; itemsPath: string; codesPath: string }
-  /** Copies the files of an unfinished job to the store if they are on this machine only: an earlier version wrote them. */
-  shareExisting(id: string): Promise<void>
+  /**
+   * Copies the files of a job, and the last codes of its target, to the store if they are on this machine only: an earlier
+   * version wrote them.
+   */
+  shareExisting(id: string, target: string): Promise<void>
   /** Makes the results of a check available to other machines. */
   shareResults(id: string): Promise<void>
   /**
@@ -61,6 +64,9 @@ export interface ImportFiles {
 
 /** How long the codes of a catalogue are kept, in ms. */
 const LAST_CODES_MS = 400 * 86_400_000
+
+/** How long the store keeps the other files after they were written, in ms. */
+const SHARED_MS = 30 * 86_400_000
 
 /** How long this machine keeps a file that the store has a copy of, in ms. */
 const CACHED_MS = 3 * 86_400_000
@@ -123,13 +129,13 @@ export function createImportFiles({ dir, maxBytes, quotaBytes, shared }: FilesOp
   }
 
   /** Brings a file of a job to this machine. Resolves to whether it is there. */
-  const isHere = async (id: string, name: FileName) => {
+  const fetchFile = async (id: string, name: FileName) => {
     if (!shared) return existsSync(pathOf[name](id))
     await mkdir(dir, { recursive: true, mode: 0o700 })
     return shared.fetch(id, name, pathOf[name](id))
   }
   /** Copies the last codes of a catalogue from the store, as another machine may have written them. */
-  const hasLastCodes = async (target: string) =>
+  const fetchLastCodes = async (target: string) =>
     shared ? shared.fetch(lastCodesName(target), 'codes', lastCodes(target)) : existsSync(lastCodes(target))
 
   /** How many bytes the files of these jobs take. */
@@ -153,22 +159,25 @@ export function createImportFiles({ dir, maxBytes, quotaBytes, shared }: FilesOp
     report,
     results: (id) => ({ reportPath: report(id), itemsPath: items(id), codesPath: codes(id) }),
 
-    async shareExisting(id) {
-      if (!shared || !existsSync(file(id)) || (await shared.sizes(id)).has('file')) return
-      for (const name of FILE_NAMES)
-        if (existsSync(pathOf[name](id))) await shared.put(id, name, pathOf[name](id))
+    async shareExisting(id, target) {
+      const share = async (owner: string, name: FileName, path: string) => {
+        if (shared && existsSync(path) && !(await shared.sizes(owner)).has(name))
+          await shared.put(owner, name, path, keepMsOf(owner))
+      }
+      for (const name of FILE_NAMES) await share(id, name, pathOf[name](id))
+      await share(lastCodesName(target), 'codes', lastCodes(target))
     },
 
     async shareResults(id) {
       if (!shared) return
       for (const name of ['items', 'report', 'codes'] as const) {
-        if (existsSync(pathOf[name](id))) await shared.put(id, name, pathOf[name](id))
+        if (existsSync(pathOf[name](id))) await shared.put(id, name, pathOf[name](id), SHARED_MS)
         else await shared.delete(id, [name])
       }
     },
 
     async countMissing(id, target) {
-      const isKnown = existsSync(codes(id)) && (await hasLastCodes(target))
+      const isKnown = existsSync(codes(id)) && (await fetchLastCodes(target))
       return isKnown ? countMissing(lastCodes(target), codes(id)) : undefined
     },
 
@@ -187,7 +196,7 @@ export function createImportFiles({ dir, maxBytes, quotaBytes, shared }: FilesOp
         await mkdir(dir, { recursive: true, mode: 0o700 })
         const disk = createWriteStream(file(id), { mode: 0o600 })
         await pipeline(Readable.from(limited(bytes, count), { objectMode: false }), disk)
-        await shared?.put(id, 'file', file(id))
+        await shared?.put(id, 'file', file(id), SHARED_MS)
         return size
       } catch (error) {
         userTotal.bytes -= size
@@ -208,22 +217,23 @@ export function createImportFiles({ dir, maxBytes, quotaBytes, shared }: FilesOp
     has: async (id) => (shared ? (await shared.sizes(id)).has('file') : existsSync(file(id))),
 
     async requireFile(id) {
-      const message = 'The price file of this import is no longer on this server. Upload it again.'
-      if (!(await isHere(id, 'file'))) throw new ImportError(409, 'conflict', message)
+      const message = 'The price file of this import is no longer available. Upload it again.'
+      if (!(await fetchFile(id, 'file'))) throw new ImportError(409, 'conflict', message)
     },
 
     async requireItems(id) {
-      const message = 'The checked items of this import are no longer on this server. Check the file again.'
-      if (!(await isHere(id, 'items'))) throw new ImportError(409, 'conflict', message)
+      const message = 'The checked items of this import are no longer available. Check the file again.'
+      if (!(await fetchFile(id, 'items'))) throw new ImportError(409, 'conflict', message)
     },
 
     async requireReport(id) {
-      if (!(await isHere(id, 'report')))
-        throw new ImportError(404, 'not_found', 'The report of this import is not on this server.')
+      if (!(await fetchFile(id, 'report')))
+        throw new ImportError(404, 'not_found', 'This import has no report.')
     },
 
     async complete(id, target) {
-      if (shared && (await isHere(id, 'codes'))) await shared.put(lastCodesName(target), 'codes', codes(id))
+      if (shared && (await fetchFile(id, 'codes')))
+        await shared.put(lastCodesName(target), 'codes', codes(id), LAST_CODES_MS)
       await rename(codes(id), lastCodes(target)).catch(() => {})
       await Promise.all([file(id), items(id)].map(remove))
       await shared?.delete(id, ['file', 'items', 'codes'])
@@ -240,11 +250,21 @@ export function createImportFiles({ dir, maxBytes, quotaBytes, shared }: FilesOp
         const { mtimeMs } = (await stat(join(dir, name)).catch(() => null)) ?? { mtimeMs: Date.now() }
         const maxAge = name.startsWith(LAST_CODES) ? LAST_CODES_MS : ORPHAN_MS
         const ageMs = Date.now() - mtimeMs
-        if ((!jobIds.has(id) && ageMs > maxAge) || (shared && ageMs > CACHED_MS))
-          await remove(join(dir, name))
+        const isOrphan = !jobIds.has(id) && ageMs > maxAge
+        const hasCopy = shared && ageMs > CACHED_MS && (await shared.sizes(id)).has(fileNameOf(name))
+        if (isOrphan || hasCopy) await remove(join(dir, name))
       }
     },
   }
+}
+
+const keepMsOf = (owner: string) => (owner.startsWith(LAST_CODES) ? LAST_CODES_MS : SHARED_MS)
+
+/** Which of a job's files has this name in the folder. */
+function fileNameOf(name: string): FileName {
+  if (name.endsWith('.problems.csv')) return 'report'
+  if (name.endsWith('.items.ndjson')) return 'items'
+  return name.endsWith('.codes') ? 'codes' : 'file'
 }
 
 /** Deletes a file if it exists. Failures are ignored: `deleteOrphans` tries again. */

@@ -99,17 +99,13 @@ export interface ImportServiceOptions {
 
 /** Finished jobs kept per user. */
 const MAX_FINISHED_JOBS = 20
-/** How long a shared store keeps files, in ms. */
-const KEEP_SHARED_MS = 30 * 86_400_000
 /** Jobs that one user may have in progress. */
 const MAX_RUNNING = 5
 
 /** Imports price files into catalogues: stores, checks and sends them in background jobs. */
 export function createImportService(options: ImportServiceOptions): ImportService {
   const { store, catalogueImports, source, log } = options
-  const shared = store.shared
-    ? createSharedFiles({ store, maxBytes: options.totalBytes, keepMs: KEEP_SHARED_MS })
-    : null
+  const shared = store.shared ? createSharedFiles(store, options.totalBytes) : null
   const files = createImportFiles({ ...options, shared })
   const remembered = createRememberedChoices(store)
   const tasks = createImportTasks({ files, remembered, catalogueImports, source })
@@ -303,7 +299,7 @@ export function createImportService(options: ImportServiceOptions): ImportServic
         // A process may have died between the completion and the removal of the files.
         if (job?.state === 'completed' && (await files.has(key.id))) await complete(job)
         else {
-          if (job && job.state !== 'completed') await files.shareExisting(job.id)
+          if (job) await files.shareExisting(job.id, targetOf(job))
           await resumeJob(key.owner, key.id)
         }
       }

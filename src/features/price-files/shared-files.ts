@@ -18,10 +18,10 @@ export type FileName = (typeof FILE_NAMES)[number]
  */
 export interface SharedFiles {
   /**
-   * Stores a copy of a local file, in place of an earlier one of this name. Throws `ImportError` (507) if the files of
-   * all users take too much room.
+   * Stores a copy of a local file for `keepMs`, in place of an earlier one of this name. Throws `ImportError` (507) if the
+   * files of all users take too much space.
    */
-  put(owner: string, name: FileName, path: string): Promise<void>
+  put(owner: string, name: FileName, path: string, keepMs: number): Promise<void>
   /**
    * Writes the file to `path`, unless it is there in its latest version. Resolves to whether there is such a file; if
    * not, `path` may have an outdated one.
@@ -31,7 +31,7 @@ export interface SharedFiles {
   sizes(owner: string): Promise<Map<FileName, number>>
   /** Deletes files of an owner; without names, all of them. */
   delete(owner: string, names?: readonly FileName[]): Promise<void>
-  /** Counts anew how much room the files of these owners take, because files expire. */
+  /** Counts anew how much space the files of these owners take, because files expire. */
   recount(owners: Iterable<string>): Promise<void>
 }
 
@@ -42,14 +42,6 @@ const manifestSchema = z.object({
   storedBytes: z.number().int().nonnegative(),
 })
 type Manifest = z.infer<typeof manifestSchema>
-
-export interface SharedFilesOptions {
-  store: KeyValueStore
-  /** How much all files may take in the store, in bytes. */
-  maxBytes: number
-  /** How long a file is kept after it was stored, in ms. */
-  keepMs: number
-}
 
 const FILE = 'import-file'
 const TOTAL: Key = { kind: 'import-files-total', owner: 'all', id: '' }
@@ -68,16 +60,17 @@ const chunkKey = (owner: string, { version }: Manifest, index: number): Key => (
 /** A file was replaced or deleted while it was read. */
 class ReplacedError extends Error {}
 
-export function createSharedFiles({ store, maxBytes, keepMs }: SharedFilesOptions): SharedFiles {
+/** `maxBytes`: how much all files may take in the store, in bytes; concurrent writes may exceed it a little. */
+export function createSharedFiles(store: KeyValueStore, maxBytes: number): SharedFiles {
   /** The versions that this process has written to its paths. */
-  const local = new Map<string, string>()
+  const fetchedVersions = new Map<string, string>()
 
   async function manifestOf(owner: string, name: string): Promise<Manifest | null> {
     const value = await store.get(manifestKey(owner, name))
     return value === null ? null : (manifestSchema.safeParse(parseJson(value)).data ?? null)
   }
 
-  /** Adds to the room that all files take. */
+  /** Adds to the bytes that all files take. */
   async function addToTotal(bytes: number): Promise<void> {
     for (;;) {
       const value = await store.get(TOTAL)
@@ -86,7 +79,7 @@ export function createSharedFiles({ store, maxBytes, keepMs }: SharedFilesOption
         throw new ImportError(
           507,
           'storage_full',
-          'There is no room for more price files at the moment. Discard imports that you no longer need, or try again later.',
+          'There is no space for more price files at the moment. Discard imports that you no longer need, or try again later.',
         )
       if (await store.compareAndSet(TOTAL, value, String(total))) return
     }
@@ -100,15 +93,19 @@ export function createSharedFiles({ store, maxBytes, keepMs }: SharedFilesOption
   async function remove(owner: string, name: string): Promise<void> {
     const key = manifestKey(owner, name)
     const value = await store.get(key)
-    if (value === null || !(await store.compareAndSet(key, value, null))) return
-    const manifest = manifestSchema.safeParse(parseJson(value)).data
+    if (value !== null && (await store.compareAndSet(key, value, null))) await discard(owner, value)
+  }
+
+  /** Deletes the chunks of a version that is no longer used, whose manifest had this value. */
+  async function discard(owner: string, value: string | null): Promise<void> {
+    const manifest = value === null ? undefined : manifestSchema.safeParse(parseJson(value)).data
     if (!manifest) return
     await deleteChunks(owner, manifest)
     await addToTotal(-manifest.storedBytes)
   }
 
   /** Writes the chunks of a new version. */
-  async function writeChunks(owner: string, path: string): Promise<Manifest> {
+  async function writeChunks(owner: string, path: string, keepMs: number): Promise<Manifest> {
     const manifest = { version: randomUUID(), chunks: 0, bytes: 0, storedBytes: 0 }
     const compressed = createReadStream(path).on('data', (chunk) => {
       manifest.bytes += chunk.length
@@ -150,25 +147,24 @@ export function createSharedFiles({ store, maxBytes, keepMs }: SharedFilesOption
   }
 
   return {
-    async put(owner, name, path) {
-      const manifest = await writeChunks(owner, path)
+    async put(owner, name, path, keepMs) {
+      const manifest = await writeChunks(owner, path, keepMs)
       const key = manifestKey(owner, name)
-      const before = await manifestOf(owner, name)
-      await store.set(key, JSON.stringify(manifest), keepMs)
-      local.set(path, manifest.version)
-      if (!before) return
-      await deleteChunks(owner, before)
-      await addToTotal(-before.storedBytes)
+      let before: string | null
+      do before = await store.get(key)
+      while (!(await store.compareAndSet(key, before, JSON.stringify(manifest), keepMs)))
+      fetchedVersions.set(path, manifest.version)
+      await discard(owner, before)
     },
 
     async fetch(owner, name, path) {
       for (let attempt = 1; ; attempt++) {
         const manifest = await manifestOf(owner, name)
         if (!manifest) return false
-        if (local.get(path) === manifest.version && existsSync(path)) return true
+        if (fetchedVersions.get(path) === manifest.version && existsSync(path)) return true
         try {
           await readChunks(owner, manifest, path)
-          local.set(path, manifest.version)
+          fetchedVersions.set(path, manifest.version)
           return true
         } catch (error) {
           if (!(error instanceof ReplacedError)) throw error
@@ -192,10 +188,12 @@ export function createSharedFiles({ store, maxBytes, keepMs }: SharedFilesOption
     },
 
     async recount(owners) {
+      const before = await store.get(TOTAL)
       let total = 0
       for (const owner of owners)
         for (const name of FILE_NAMES) total += (await manifestOf(owner, name))?.storedBytes ?? 0
-      await store.set(TOTAL, String(total))
+      // If a file is being written, the next count corrects the total.
+      await store.compareAndSet(TOTAL, before, String(total))
     },
   }
 }

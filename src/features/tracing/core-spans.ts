@@ -20,7 +20,7 @@ export function traceCore(tracer: Tracer): () => void {
     subscribe(connectionChannel, ({ type, reason, at }: ConnectionEvent) => {
       const span = trace.getActiveSpan()
       span?.addEvent(`connection ${type}`, reason ? { reason } : {}, at)
-      if (type === 'refreshFailed' && reason) span?.setStatus({ code: SpanStatusCode.ERROR, message: reason })
+      if (type === 'refreshFailed') span?.setStatus({ code: SpanStatusCode.ERROR })
     }),
   ]
   return () => {

@@ -5,7 +5,7 @@ export type TracingSettings = SettingsOf<typeof tracingSettings>
 
 export const tracingSettings = settingsGroup({
   variables: (env) => ({
-    // The exporter reads it itself, and all other variables of the OpenTelemetry specification.
+    // The exporter reads it itself, and a few others (docs/tracing.md).
     OTEL_EXPORTER_OTLP_ENDPOINT: field
       .httpAddress({ hint: '', path: true, env: { ...env, NODE_ENV: 'development' } })
       .optional(),

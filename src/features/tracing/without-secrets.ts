@@ -22,24 +22,24 @@ const ADDRESSES = new Set(['url.full', 'http.url'])
 export function withoutSecrets(exporter: SpanExporter): SpanExporter {
   return {
     export(spans, onResult) {
-      exporter.export(spans.map(cleaned), onResult)
+      exporter.export(spans.map(redactSpan), onResult)
     },
     shutdown: () => exporter.shutdown(),
     forceFlush: async () => exporter.forceFlush?.(),
   }
 }
 
-function cleaned(span: ReadableSpan): ReadableSpan {
-  const events = span.events.map((event) => ({ ...event, attributes: harmless(event.attributes) }))
+function redactSpan(span: ReadableSpan): ReadableSpan {
+  const events = span.events.map((event) => ({ ...event, attributes: redactAttributes(event.attributes) }))
   // Other members are getters of the prototype, which a copy would not have.
   return Object.create(span, {
-    attributes: { value: harmless(span.attributes) },
+    attributes: { value: redactAttributes(span.attributes) },
     events: { value: events },
     status: { value: { code: span.status.code } },
   })
 }
 
-function harmless(attributes: Attributes = {}): Attributes {
+function redactAttributes(attributes: Attributes = {}): Attributes {
   const left = Object.entries(attributes).filter(([name]) => !REMOVED.has(name))
   return Object.fromEntries(
     left.map(([name, value]) => [name, ADDRESSES.has(name) ? URL.parse(String(value))?.origin : value]),

@@ -142,11 +142,14 @@ describe('several processes', () => {
   })
 
   test('continue for one that has stopped', async () => {
-    const stopped = open()
+    statuses = [500, 204]
+    const stopped = open({ retryMs: [500] })
+    stopped.start()
     await stopped.add(EVENT)
+    await expect.poll(() => received.length, { timeout: 5_000 }).toBe(1)
     await stopped.close()
     open().start()
     await deliveredAll()
-    expect(received).toHaveLength(1)
+    expect(received).toHaveLength(2)
   })
 })

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createEndpointNames } from '../../../src/features/metrics/endpoints.ts'
 import { type Running, startAll } from '../../support/app.ts'
+import { testEnv } from '../../support/env.ts'
 import { connected } from '../../support/flow.ts'
 import { freePort } from '../../support/ports.ts'
-import { run } from '../../support/process.ts'
+import { runApp } from '../../support/process.ts'
 
 const TOKEN = 'metrics-token-of-the-scraper'
 let app: Running | undefined
@@ -41,6 +42,7 @@ describe('GET /metrics', () => {
     expect(figure(text, 'connect_connection_events_total{type="connected",reason=""}')).toBe(1)
     expect(figure(text, 'connect_connection_events_total{type="refreshed",reason=""}')).toBe(1)
     expect(figure(text, 'connect_refresh_lock_total{outcome="acquired"}')).toBe(1)
+    expect(figure(text, 'connect_refresh_lock_wait_seconds_count')).toBe(1)
     expect(text).toMatch(
       /connect_http_request_duration_seconds_count\{method="GET",route="\/connect\/callback",status="303"\} 1/,
     )
@@ -89,9 +91,16 @@ describe('GET /metrics', () => {
   test('does not exist without settings, and its library is not loaded', async () => {
     const app = await start()
     expect((await scrape(app)).status).toBe(404)
-    const program = run('test/features/metrics/loaded.ts', { DATA_DIR: app.config.dataDir })
-    await program.exited
-    expect(program.output()).toBe('loaded: express\n')
+    const url = 'http://127.0.0.1:9'
+    const settings = { PLATFORM_APP_URL: url, PLATFORM_AUTH_URL: url, PLATFORM_API_URL: url }
+    const program = await runApp({
+      ...testEnv(settings),
+      PORT: String(await freePort()),
+      DATA_DIR: app.config.dataDir,
+      NODE_OPTIONS: `--import=${new URL('./loaded.ts', import.meta.url).href}`,
+    })
+    await program.kill('SIGTERM')
+    expect(program.output()).toContain('\nloaded: express\n')
   })
 
   test('shows the connections that the last check of all connections has counted', async () => {

@@ -96,7 +96,15 @@ describe('OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     const { PLATFORM_CLIENT_SECRET = '', SESSION_SECRET = '', TOKEN_ENCRYPTION_KEYS = '' } = settings
     for (const secret of [...cookies, PLATFORM_CLIENT_SECRET, SESSION_SECRET, TOKEN_ENCRYPTION_KEYS])
       expect(text).not.toContain(secret)
-    for (const part of ['marked-value', 'code=', 'state=', 'ridgeline-build', 'eyJ'])
+    for (const part of [
+      'client.address',
+      'network.peer',
+      'marked-value',
+      'code=',
+      'state=',
+      'ridgeline-build',
+      'eyJ',
+    ])
       expect(text).not.toContain(part)
   })
 

@@ -45,7 +45,7 @@ async function routeBench(add: Add): Promise<void> {
     'the same route by hand with `simple-oauth2`',
     'bare `node:http`, two reads and a call',
     await compare(32, callTheirs, callBare),
-    'what Express takes',
+    '(for information)',
   )
   await Promise.all([ours.close(), theirs.kill(), bare.kill(), platform.stop()])
   await redis.close()

@@ -6,7 +6,7 @@ import type { LastUse } from './last-use.ts'
 import type { Refresher, RefreshOptions } from './refresh.ts'
 
 /** The connections of a user after a check, and what the check did. */
-export interface IdleCheck {
+export interface UnusedCheck {
   active: number
   revoked: number
   /** Records that cannot be decrypted. */
@@ -17,47 +17,47 @@ export interface IdleCheck {
   failures: Error[]
 }
 
-interface IdleDependencies extends RefreshOptions {
+interface UnusedDependencies extends RefreshOptions {
   refresher: Refresher
   lastUse: LastUse
 }
 
-/** Refreshes the tokens of a user's connections that were neither used nor refreshed for `idleMs`. */
-export async function refreshIdle(
-  deps: IdleDependencies,
+/** Refreshes the tokens of a user's connections that were neither used nor refreshed for `unusedMs`. */
+export async function refreshUnused(
+  deps: UnusedDependencies,
   userId: string,
-  idleMs: number,
-): Promise<IdleCheck> {
+  unusedMs: number,
+): Promise<UnusedCheck> {
   const { connections, unsaved } = deps
-  const check: IdleCheck = { active: 0, revoked: 0, unreadable: 0, refreshed: 0, failures: [] }
+  const check: UnusedCheck = { active: 0, revoked: 0, unreadable: 0, refreshed: 0, failures: [] }
   for (const item of await connections.list(userId, { cached: false })) {
     if ('unreadable' in item) check.unreadable++
     else if (item.connection.status === 'revoked') check.revoked++
     else {
       check.active++
       const isHeld = unsaved.find(item.connection) !== undefined
-      if (!isHeld && (await isIdle(deps, item.connection, idleMs)))
+      if (!isHeld && (await isUnused(deps, item.connection, unusedMs)))
         await refreshOne(deps, item.connection, check)
     }
   }
   return check
 }
 
-async function isIdle(
-  { lastUse, now }: IdleDependencies,
+async function isUnused(
+  { lastUse, now }: UnusedDependencies,
   connection: ActiveConnection,
-  idleMs: number,
+  unusedMs: number,
 ): Promise<boolean> {
   // Without a refresh token there is nothing to keep alive; only its end can be noticed.
   if (connection.refreshToken === null) return isExpired(connection, now())
-  const since = now() - idleMs
+  const since = now() - unusedMs
   return connection.issuedAt <= since && ((await lastUse.read(connection)) ?? 0) <= since
 }
 
 async function refreshOne(
-  { connections, refresher }: IdleDependencies,
+  { connections, refresher }: UnusedDependencies,
   connection: ActiveConnection,
-  check: IdleCheck,
+  check: UnusedCheck,
 ): Promise<void> {
   try {
     await refresher.refresh(assertActive(await connections.read(connection)))
