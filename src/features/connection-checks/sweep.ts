@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { KeyValueStore, Vault } from '../../connect/index.ts'
 import { acquireLease } from '../../connect/store/lease.ts'
 import { CONNECTION } from '../../connect/vault/connection-repository.ts'
+import { createBackoff } from './backoff.ts'
 import { leaseKey, NO_COUNTS, readState, type SweepState, writeState } from './sweep-state.ts'
 
 export interface SweepOptions {
@@ -34,9 +35,6 @@ const IDLE = 0.5
 const MAX_GAP_MS = 1_000
 /** How many users are checked at the same time, while the platform is slow. */
 const MAX_CONCURRENT = 64
-/** Pauses after a failure, in ms: it doubles, so that an outage is not made worse. */
-const FIRST_DELAY_MS = 1_000
-const MAX_DELAY_MS = 300_000
 
 /**
  * Goes over all connections in every interval and refreshes those that were neither used nor refreshed for half of it.
@@ -177,32 +175,6 @@ export function createSweep({ store, vault, log, everyMs }: SweepOptions): Sweep
     async close() {
       closing.abort()
       await running
-    },
-  }
-}
-
-/** Doubling pauses while refreshes fail. */
-function createBackoff() {
-  let lastMs = 0
-  let lastFailureAt = 0
-  let pendingMs = 0
-  return {
-    /** A refresh that began at `startedAt` failed. Those that began before the last pause are part of the same failure. */
-    failed(startedAt: number): void {
-      if (startedAt < lastFailureAt) return
-      lastFailureAt = Date.now()
-      lastMs = Math.min(MAX_DELAY_MS, Math.max(FIRST_DELAY_MS, lastMs * 2))
-      pendingMs = lastMs
-    },
-    ended(): void {
-      lastMs = 0
-      pendingMs = 0
-    },
-    /** The pause to make now, in ms; each is made once. */
-    takeDelay(): number {
-      const ms = pendingMs
-      pendingMs = 0
-      return ms
     },
   }
 }
