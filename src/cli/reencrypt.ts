@@ -1,6 +1,6 @@
 /**
  * `npm run reencrypt`: re-encrypts all records with the first key, so that older keys can be removed. Run again after an
- * interruption, it continues.
+ * interruption, it only reads the records that are done.
  */
 import '../runtime/env-file.ts'
 import type { ReencryptResult } from '../connect/vault/reencrypt.ts'

@@ -84,5 +84,6 @@ const isFinished = (res: ServerResponse) =>
   res.writableFinished || res.getHeader('content-type') === 'text/event-stream'
 
 function routeOf(req: Request): string {
-  return req.route ? `${req.baseUrl}${req.route.path}` : '(none)'
+  // Express ignores the case of a mount path, and repeats what the client sent.
+  return req.route ? `${req.baseUrl.toLowerCase()}${req.route.path}` : '(none)'
 }

@@ -8,6 +8,7 @@ import {
   ownerPattern,
   parseGroupName,
   parseKeyName,
+  StoreUnavailableError,
 } from './store.ts'
 
 /** The commands that connect-redis needs for sessions, with the same timeout as the store's own. */
@@ -35,6 +36,11 @@ export function openRedis({
 }: RedisOptions): KeyValueStore & { sessions: SessionCommands } {
   const { run, runOn, runOnEach, nodeNames, close } = openConnection(urls, onState)
   const names = (key: Key) => [keyName(key), groupName(key.kind, key.owner)] as const
+  /** Identifies a run of the server: the cursors of an earlier one skip keys. Empty if INFO is not allowed. */
+  const runIdOf = async (name: string) => {
+    const info = await runOn(name, (node) => node.info('server')).catch(() => '')
+    return /run_id:(\w+)/.exec(info)?.[1] ?? ''
+  }
   const ttl = (ttlMs: number | undefined) =>
     ttlMs === undefined ? '' : String(Math.max(1, Math.ceil(ttlMs)))
 
@@ -55,11 +61,17 @@ export function openRedis({
 
     list: (kind, owner) => run((client) => entriesOf(client, groupName(kind, owner))),
 
-    partitions: nodeNames,
+    partitions: async () =>
+      Promise.all((await nodeNames()).map(async (name) => `${name} ${await runIdOf(name)}`)),
 
     async owners(kind, partition, cursor) {
+      const [name = '', runId] = partition.split(' ')
       const options = { MATCH: `connect:${kind}:{*}`, COUNT: 500 }
-      const found = await runOn(partition, (node) => node.scan(cursor ?? '0', options))
+      const [found, currentRunId] = await Promise.all([
+        runOn(name, (node) => node.scan(cursor ?? '0', options)),
+        runIdOf(name),
+      ])
+      if (currentRunId !== runId) throw new StoreUnavailableError(`${name} was restarted; search it again`)
       const owners = found.keys.flatMap((name) => parseGroupName(kind, name) ?? [])
       return { owners, cursor: found.cursor === '0' ? null : found.cursor }
     },

@@ -44,12 +44,15 @@ export interface KeyValueStore {
   delete(key: Key): Promise<boolean>
   /** The owner's permanent values of one kind (written without `ttlMs`), in no particular order. */
   list(kind: string, owner: string): Promise<Entry[]>
-  /** The parts of the store that can be searched on their own: each master of a Redis Cluster, or one for everything. */
+  /**
+   * The parts of the store that can be searched on their own: each master of a Redis Cluster, or one for everything. A
+   * Redis that is restarted becomes another partition, because cursors do not outlive it.
+   */
   partitions(): Promise<string[]>
   /**
    * A page of the owners that have permanent values of one kind in a partition. `cursor`: that of the page before, or
    * null for the first one; it can be used days later and by another process. An owner may be on several pages; one that
-   * exists all the time is on at least one.
+   * exists all the time is on at least one. Throws `StoreUnavailableError` also if the partition no longer exists.
    */
   owners(kind: string, partition: string, cursor: string | null): Promise<OwnersPage>
   /**

@@ -1,36 +1,24 @@
-import * as z from 'zod'
-import { parseJson } from '../platform/http.ts'
-import { type Key, type KeyValueStore, keyName } from '../store/store.ts'
+import { allOwners, type Key, type KeyValueStore, keyName } from '../store/store.ts'
 import { DecryptionError, type RecordCipher } from './encryption.ts'
 
-const count = z.number().int().nonnegative()
-const resultSchema = z.object({
-  reencrypted: count,
+export interface ReencryptResult {
+  reencrypted: number
   /** Number of records that already used the first key. */
-  current: count,
+  current: number
   /** Number of records that could not be decrypted. */
-  unreadable: count,
+  unreadable: number
   /** Why they could not be decrypted, each reason once. */
-  reasons: z.array(z.string()),
-})
-export type ReencryptResult = z.infer<typeof resultSchema>
+  reasons: string[]
+}
 
-/** Where an interrupted run continues. */
-const positionSchema = z.object({
-  keyId: z.string(),
-  partition: z.string(),
-  cursor: z.string(),
-  result: resultSchema,
-})
-
-/** How long an interrupted run can be continued, in ms. */
-const POSITION_MS = 7 * 86_400_000
+/** How many owners are worked on at the same time. */
+const CONCURRENT = 200
 /** More reasons than this are not listed. */
 const MAX_REASONS = 20
 
 /**
- * Encrypts every record of a kind with the first key. A run that was interrupted continues where it was; records that
- * other processes write meanwhile stay correct. `onProgress` is called after every few hundred records.
+ * Encrypts every record of a kind with the first key. Run again after an interruption, it only reads those that are done;
+ * records that other processes write meanwhile stay correct. `onProgress` is called after every few hundred records.
  * Throws `StoreUnavailableError`.
  */
 export async function reencrypt(
@@ -39,30 +27,18 @@ export async function reencrypt(
   kind: string,
   onProgress: (result: ReencryptResult) => void = () => {},
 ): Promise<ReencryptResult> {
-  const positionKey: Key = { kind: 'reencrypt', owner: kind, id: '' }
-  const partitions = await store.partitions()
-  const position = positionSchema.safeParse(parseJson((await store.get(positionKey)) ?? '')).data
-  const first = position?.keyId === cipher.keyId ? partitions.indexOf(position.partition) : -1
-  const result = (first >= 0 && position?.result) || {
-    reencrypted: 0,
-    current: 0,
-    unreadable: 0,
-    reasons: [],
+  const result: ReencryptResult = { reencrypted: 0, current: 0, unreadable: 0, reasons: [] }
+  let batch: string[] = []
+  const finishBatch = async () => {
+    await Promise.all(batch.map((owner) => reencryptOwner(store, cipher, kind, owner, result)))
+    batch = []
+    onProgress(result)
   }
-  for (const [index, partition] of partitions.entries()) {
-    if (index < first) continue
-    let cursor = index === first ? (position?.cursor ?? null) : null
-    do {
-      const page = await store.owners(kind, partition, cursor)
-      await Promise.all(page.owners.map((owner) => reencryptOwner(store, cipher, kind, owner, result)))
-      onProgress(result)
-      cursor = page.cursor
-      if (cursor === null) continue
-      const next: z.infer<typeof positionSchema> = { keyId: cipher.keyId, partition, cursor, result }
-      await store.set(positionKey, JSON.stringify(next), POSITION_MS)
-    } while (cursor !== null)
+  for await (const owner of allOwners(store, kind)) {
+    batch.push(owner)
+    if (batch.length === CONCURRENT) await finishBatch()
   }
-  await store.delete(positionKey)
+  await finishBatch()
   return result
 }
 

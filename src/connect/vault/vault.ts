@@ -79,8 +79,8 @@ export interface Vault {
   /** The ids of the users who are connected to this bxcontext. */
   usersOf(bxcontext: string): Promise<string[]>
   /**
-   * Encrypts every stored connection with the first key. A run that was interrupted continues where it was. `onProgress`
-   * is called after every few hundred records.
+   * Encrypts every stored connection with the first key. Run again after an interruption, it only reads those that are
+   * done. `onProgress` is called after every few hundred records.
    */
   reencrypt(onProgress?: (result: ReencryptResult) => void): Promise<ReencryptResult>
   /** Resolves when no refresh is in flight and all received tokens are stored. */

@@ -41,9 +41,13 @@ export async function readState(store: KeyValueStore, partition: string): Promis
   return value === null ? null : (stateSchema.safeParse(parseJson(value)).data ?? null)
 }
 
-/** Throws `StoreUnavailableError`. */
-export const writeState = (store: KeyValueStore, partition: string, state: SweepState): Promise<void> =>
-  store.set(stateKey(partition), JSON.stringify(state))
+/** Keeps the state for `ttlMs`, because partitions may disappear. Throws `StoreUnavailableError`. */
+export const writeState = (
+  store: KeyValueStore,
+  partition: string,
+  state: SweepState,
+  ttlMs: number,
+): Promise<void> => store.set(stateKey(partition), JSON.stringify(state), ttlMs)
 
 /**
  * How many connections the last complete round found, of all partitions; null before the first one.

@@ -44,22 +44,29 @@ const MAX_CONCURRENT = 64
 export function createSweep({ store, vault, log, everyMs }: SweepOptions): Sweep {
   const closing = new AbortController()
   let running: Promise<void> = Promise.resolve()
+  /** The partitions that this process is sweeping. */
+  const sweeping = new Map<string, Promise<void>>()
   const backoff = createBackoff()
 
   async function loop(): Promise<void> {
     while (!closing.signal.aborted) {
-      try {
-        const partitions = await store.partitions()
-        const sweeps = await Promise.allSettled(partitions.map(sweepPartition))
-        const failed = sweeps.find((result) => result.status === 'rejected')
-        if (failed) throw failed.reason
-      } catch (error) {
-        if (closing.signal.aborted) return
-        const { code, reason } = Object(error) as { code?: unknown; reason?: unknown }
-        log.warn({ code, reason }, 'the check of all connections was interrupted; it continues soon')
+      const partitions = await store.partitions().catch(interrupted)
+      for (const partition of partitions ?? []) {
+        if (sweeping.has(partition)) continue
+        const sweep = sweepPartition(partition)
+          .catch(interrupted)
+          .finally(() => sweeping.delete(partition))
+        sweeping.set(partition, sweep)
       }
       await sleep(Math.min(MAX_POLL_MS, everyMs / 20) * (0.5 + Math.random()))
     }
+    await Promise.all(sweeping.values())
+  }
+
+  function interrupted(error: unknown): void {
+    if (closing.signal.aborted) return
+    const { code, reason } = Object(error) as { code?: unknown; reason?: unknown }
+    log.warn({ code, reason }, 'the check of all connections was interrupted; it continues soon')
   }
 
   /** Sweeps a partition if a round is due and no other process does it. */
@@ -76,7 +83,7 @@ export function createSweep({ store, vault, log, everyMs }: SweepOptions): Sweep
       if (!state || state.done) state = await begin(partition, state, signal)
       while (!state.done) {
         state = await checkPage(partition, state, signal)
-        await writeState(store, partition, state)
+        await writeState(store, partition, state, 4 * everyMs)
       }
       const { counts, startedAt } = state
       log.info({ ...counts, seconds: Math.round((Date.now() - startedAt) / 1000) }, 'all connections checked')
@@ -113,7 +120,7 @@ export function createSweep({ store, vault, log, everyMs }: SweepOptions): Sweep
       counts: NO_COUNTS,
       last: previous?.last ?? null,
     }
-    await writeState(store, partition, state)
+    await writeState(store, partition, state, 4 * everyMs)
     return state
   }
 

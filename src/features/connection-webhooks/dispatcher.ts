@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { ConnectionNews, KeyValueStore } from '../../connect/index.ts'
 import type { Http } from '../../connect/platform/http.ts'
 import { acquireLease, type Lease } from '../../connect/store/lease.ts'
-import type { Key } from '../../connect/store/store.ts'
+import { type Key, StoreUnavailableError } from '../../connect/store/store.ts'
 import { createOutbox, type Delivery, type StoredDelivery } from './outbox.ts'
 
 export interface DispatcherOptions {
@@ -22,8 +22,10 @@ export interface DispatcherOptions {
 
 export interface Dispatcher {
   start(): void
-  /** Stores an event for delivery. Throws `StoreUnavailableError`. */
+  /** Stores an event for delivery. Throws `StoreUnavailableError` if that is not possible for a minute. */
   add(event: ConnectionNews): Promise<void>
+  /** Deletes the waiting deliveries about a user, except for those that say that a connection was deleted. */
+  deleteUser(userId: string): Promise<void>
   /** Ends when added events are stored and attempts in progress have ended; another process continues. */
   close(): Promise<void>
 }
@@ -63,16 +65,21 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   /** How many deliveries were waiting when they were last listed, and how many this process has added since. */
   let pending = 0
 
+  async function remove(stored: StoredDelivery): Promise<void> {
+    await outbox.remove(stored)
+    pending--
+  }
+
   async function attempt(stored: StoredDelivery): Promise<void> {
     const { id, delivery } = stored
     const status = await send(options, id, delivery.body)
-    if (status !== null && status >= 200 && status < 300) return outbox.remove(stored)
+    if (status !== null && status >= 200 && status < 300) return remove(stored)
     const failures = delivery.failures + 1
     const waitMs = retryMs[failures - 1]
     const facts = { webhookId: id, status, failures }
     if (waitMs === undefined || status === 410) {
       log.error({ ...facts, code: 'webhook_undeliverable' }, 'a connection webhook was given up')
-      return outbox.remove(stored)
+      return remove(stored)
     }
     log.warn({ ...facts, code: 'webhook_failed' }, 'a connection webhook failed; it is sent again later')
     return outbox.replace(stored, {
@@ -80,6 +87,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       failures,
       nextAt: Date.now() + waitMs * (0.8 + Math.random() * 0.4),
     })
+  }
+
+  /** While the store is unavailable, an event waits in memory, for a minute. */
+  async function addWithRetry(id: string, delivery: Delivery): Promise<void> {
+    for (let seconds = 60; ; seconds--) {
+      try {
+        return await outbox.add(id, delivery)
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError) || seconds === 0 || closing.signal.aborted) throw error
+        await sleep()
+      }
+    }
   }
 
   /** Delivers what is due while this process holds the lease. */
@@ -134,9 +153,15 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       const data = { userId, bxcontext, ...(reason !== undefined && { reason }) }
       const body = JSON.stringify({ type: `connection.${type}`, timestamp: new Date(at).toISOString(), data })
       const delivery: Delivery = { body, failures: 0, nextAt: Date.now() }
-      const added = outbox.add(id, delivery).finally(() => adding.delete(added))
+      const added = addWithRetry(id, delivery).finally(() => adding.delete(added))
       adding.add(added)
       await added
+    },
+    async deleteUser(userId) {
+      for (const stored of await outbox.list()) {
+        const { type, data } = JSON.parse(stored.delivery.body)
+        if (data.userId === userId && type !== 'connection.disconnected') await outbox.remove(stored)
+      }
     },
     async close() {
       closing.abort()

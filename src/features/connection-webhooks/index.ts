@@ -16,6 +16,7 @@ export const connectionWebhooks: Feature<ConnectionWebhooksSettings> = {
     )
     return {
       start: dispatcher.start,
+      deleteUser: dispatcher.deleteUser,
       async close() {
         // Listeners run in the next `setImmediate`.
         await setImmediate()

@@ -25,8 +25,10 @@ export interface ImportFiles {
    * version wrote them.
    */
   shareExisting(id: string, target: string): Promise<void>
-  /** Makes the results of a check available to other machines. */
-  shareResults(id: string): Promise<void>
+  /** Deletes what an earlier check of the job wrote on this machine. */
+  clearResults(id: string): Promise<void>
+  /** Makes the results of a check available to other machines. Resolves to the version of the items, if there are any. */
+  shareResults(id: string): Promise<string | undefined>
   /**
    * How many codes of the last completed job with this target are not in the job that this machine has checked;
    * undefined if that is not known. `target` identifies a catalogue.
@@ -42,36 +44,38 @@ export interface ImportFiles {
     others: readonly string[],
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<number>
-  /** Throws `ImportError` (413) if the files of these jobs, all of a user, exceed the quota. */
+  /**
+   * Throws `ImportError` (413) if the files of these jobs, all of a user, exceed the quota, or take more than a quarter of
+   * the space in the store.
+   */
   requireQuota(ids: readonly string[]): Promise<void>
   has(id: string): Promise<boolean>
   /** Throws `ImportError` (409) if the price file is gone. */
   requireFile(id: string): Promise<void>
-  /** Throws `ImportError` (409) if the items of a checked job are gone. */
-  requireItems(id: string): Promise<void>
+  /**
+   * Throws `ImportError` (409) if the items of a checked job are gone, or are not in this version (undefined: any): a
+   * process that was stopped for a while may have written those of an earlier check over them.
+   */
+  requireItems(id: string, version: string | undefined): Promise<void>
   /** Throws `ImportError` (404) if there is no report. */
   requireReport(id: string): Promise<void>
   /** Deletes the price file and the items of a completed job. Keeps its report, and its codes for `countMissing`. */
   complete(id: string, target: string): Promise<void>
   /** Deletes the files of a job. */
   deleteAll(id: string): Promise<void>
-  /**
-   * Deletes old files on this machine that belong to none of these jobs, such as those of a killed process, or that the
-   * store has a copy of.
-   */
+  /** Deletes old files on this machine that belong to none of these jobs, such as those of a killed process. */
   deleteOrphans(jobIds: ReadonlySet<string>): Promise<void>
+  /** If the store has copies: deletes old files on this machine, except for those of the jobs in use. */
+  trim(inUse: ReadonlySet<string>): Promise<void>
 }
 
 /** How long the codes of a catalogue are kept, in ms. */
 const LAST_CODES_MS = 400 * 86_400_000
 
 /** How long the store keeps the other files after they were written, in ms. */
-const SHARED_MS = 30 * 86_400_000
+export const SHARED_MS = 30 * 86_400_000
 
-/** How long this machine keeps a file that the store has a copy of, in ms. */
-const CACHED_MS = 3 * 86_400_000
-
-/** Minimum age of an orphaned file before it is deleted, in ms; a newer one may still be uploading. */
+/** Minimum age of a file that is deleted because no job, or no process, needs it, in ms; a newer one may still be uploading. */
 const ORPHAN_MS = 3_600_000
 
 /** How often an upload checks the free space, in bytes received. */
@@ -103,11 +107,11 @@ export function createImportFiles({ dir, maxBytes, quotaBytes, shared }: FilesOp
   const active = new Map<string, { bytes: number; uploads: number }>()
 
   const megabytes = (bytes: number) => `${Math.floor(bytes / 1_000_000)} MB`
-  const quotaExceeded = () =>
+  const quotaExceeded = (maxBytes = quotaBytes) =>
     new ImportError(
       413,
       'upload_quota_exceeded',
-      `Your price files may use up to ${megabytes(quotaBytes)} in total. Discard imports that you no longer need.`,
+      `Your price files may use up to ${megabytes(maxBytes)} in total. Discard imports that you no longer need.`,
     )
 
   async function* limited(bytes: AsyncIterable<Uint8Array>, count: (added: number) => number) {
@@ -132,11 +136,17 @@ export function createImportFiles({ dir, maxBytes, quotaBytes, shared }: FilesOp
   const fetchFile = async (id: string, name: FileName) => {
     if (!shared) return existsSync(pathOf[name](id))
     await mkdir(dir, { recursive: true, mode: 0o700 })
+    requireFreeSpace()
     return shared.fetch(id, name, pathOf[name](id))
   }
   /** Copies the last codes of a catalogue from the store, as another machine may have written them. */
   const fetchLastCodes = async (target: string) =>
     shared ? shared.fetch(lastCodesName(target), 'codes', lastCodes(target)) : existsSync(lastCodes(target))
+
+  const localVersion = (path: string) => {
+    const found = statSync(path, { throwIfNoEntry: false })
+    return found && `${found.size} ${found.mtimeMs}`
+  }
 
   /** How many bytes the files of these jobs take. */
   async function bytesOf(ids: readonly string[]): Promise<number> {
@@ -144,14 +154,34 @@ export function createImportFiles({ dir, maxBytes, quotaBytes, shared }: FilesOp
     for (const id of ids) {
       const sizes = await shared?.sizes(id)
       const sizeOf = (name: FileName) =>
-        sizes ? (sizes.get(name) ?? 0) : (statSync(pathOf[name](id), { throwIfNoEntry: false })?.size ?? 0)
+        sizes
+          ? (sizes.get(name)?.bytes ?? 0)
+          : (statSync(pathOf[name](id), { throwIfNoEntry: false })?.size ?? 0)
       total += sizeOf('file') + sizeOf('items')
     }
     return total
   }
 
+  /** How many bytes they take in the store. */
+  async function storedBytesOf(ids: readonly string[]): Promise<number> {
+    let total = 0
+    for (const id of ids)
+      for (const { storedBytes } of (await shared?.sizes(id))?.values() ?? []) total += storedBytes
+    return total
+  }
+
   function requireFreeSpace(): void {
     if (isDiskAlmostFull(dir)) throw new StoreUnavailableError('the disk for price files is almost full')
+  }
+
+  /** Deletes files that are older than `maxAgeOf` says, in ms; false: it is kept. */
+  async function deleteOld(maxAgeOf: (name: string, id: string) => number | false): Promise<void> {
+    for (const name of await readdir(dir).catch(() => [])) {
+      const [id = ''] = name.split('.')
+      const maxAgeMs = maxAgeOf(name, id)
+      const found = await stat(join(dir, name)).catch(() => null)
+      if (found && maxAgeMs !== false && Date.now() - found.mtimeMs > maxAgeMs) await remove(join(dir, name))
+    }
   }
 
   return {
@@ -168,12 +198,21 @@ export function createImportFiles({ dir, maxBytes, quotaBytes, shared }: FilesOp
       await share(lastCodesName(target), 'codes', lastCodes(target))
     },
 
+    async clearResults(id) {
+      await Promise.all([report(id), items(id), codes(id)].map(remove))
+    },
+
     async shareResults(id) {
-      if (!shared) return
-      for (const name of ['items', 'report', 'codes'] as const) {
-        if (existsSync(pathOf[name](id))) await shared.put(id, name, pathOf[name](id), SHARED_MS)
-        else await shared.delete(id, [name])
+      if (!shared) return localVersion(items(id))
+      const share = async (name: FileName) => {
+        const path = pathOf[name](id)
+        if (existsSync(path)) return shared.put(id, name, path, SHARED_MS)
+        await shared.delete(id, [name])
+        return undefined
       }
+      await share('report')
+      await share('codes')
+      return share('items')
     },
 
     async countMissing(id, target) {
@@ -212,6 +251,7 @@ export function createImportFiles({ dir, maxBytes, quotaBytes, shared }: FilesOp
 
     async requireQuota(ids) {
       if ((await bytesOf(ids)) > quotaBytes) throw quotaExceeded()
+      if (shared && (await storedBytesOf(ids)) > shared.maxBytes / 4) throw quotaExceeded(shared.maxBytes / 4)
     },
 
     has: async (id) => (shared ? (await shared.sizes(id)).has('file') : existsSync(file(id))),
@@ -221,9 +261,11 @@ export function createImportFiles({ dir, maxBytes, quotaBytes, shared }: FilesOp
       if (!(await fetchFile(id, 'file'))) throw new ImportError(409, 'conflict', message)
     },
 
-    async requireItems(id) {
+    async requireItems(id, version) {
       const message = 'The checked items of this import are no longer available. Check the file again.'
       if (!(await fetchFile(id, 'items'))) throw new ImportError(409, 'conflict', message)
+      const current = shared ? await shared.version(id, 'items') : localVersion(items(id))
+      if (version !== undefined && version !== current) throw new ImportError(409, 'conflict', message)
     },
 
     async requireReport(id) {
@@ -232,11 +274,13 @@ export function createImportFiles({ dir, maxBytes, quotaBytes, shared }: FilesOp
     },
 
     async complete(id, target) {
-      if (shared && (await fetchFile(id, 'codes')))
-        await shared.put(lastCodesName(target), 'codes', codes(id), LAST_CODES_MS)
-      await rename(codes(id), lastCodes(target)).catch(() => {})
       await Promise.all([file(id), items(id)].map(remove))
-      await shared?.delete(id, ['file', 'items', 'codes'])
+      await shared?.delete(id, ['file', 'items'])
+      // Without its codes, the next file of this catalogue only gets no remark about items that it lacks.
+      if (shared && (await fetchFile(id, 'codes').catch(() => false)))
+        await shared.put(lastCodesName(target), 'codes', codes(id), LAST_CODES_MS).catch(() => {})
+      await rename(codes(id), lastCodes(target)).catch(() => {})
+      await shared?.delete(id, ['codes'])
     },
 
     async deleteAll(id) {
@@ -244,28 +288,16 @@ export function createImportFiles({ dir, maxBytes, quotaBytes, shared }: FilesOp
       await shared?.delete(id)
     },
 
-    async deleteOrphans(jobIds) {
-      for (const name of await readdir(dir).catch(() => [])) {
-        const [id = ''] = name.split('.')
-        const { mtimeMs } = (await stat(join(dir, name)).catch(() => null)) ?? { mtimeMs: Date.now() }
-        const maxAge = name.startsWith(LAST_CODES) ? LAST_CODES_MS : ORPHAN_MS
-        const ageMs = Date.now() - mtimeMs
-        const isOrphan = !jobIds.has(id) && ageMs > maxAge
-        const hasCopy = shared && ageMs > CACHED_MS && (await shared.sizes(id)).has(fileNameOf(name))
-        if (isOrphan || hasCopy) await remove(join(dir, name))
-      }
+    deleteOrphans: (jobIds) =>
+      deleteOld((name, id) => !jobIds.has(id) && (name.startsWith(LAST_CODES) ? LAST_CODES_MS : ORPHAN_MS)),
+
+    async trim(inUse) {
+      if (shared) await deleteOld((_name, id) => !inUse.has(id) && ORPHAN_MS)
     },
   }
 }
 
 const keepMsOf = (owner: string) => (owner.startsWith(LAST_CODES) ? LAST_CODES_MS : SHARED_MS)
-
-/** Which of a job's files has this name in the folder. */
-function fileNameOf(name: string): FileName {
-  if (name.endsWith('.problems.csv')) return 'report'
-  if (name.endsWith('.items.ndjson')) return 'items'
-  return name.endsWith('.codes') ? 'codes' : 'file'
-}
 
 /** Deletes a file if it exists. Failures are ignored: `deleteOrphans` tries again. */
 const remove = (path: string) => rm(path, { recursive: true, force: true }).catch(() => {})

@@ -67,6 +67,8 @@ export const jobSchema = z.object({
   validRows: count,
   invalidRows: count,
   repeatedRows: count,
+  /** The version of the items that the check has written: only those are sent. */
+  itemsVersion: text,
   /** The first rows, unparsed. */
   sample: z.array(z.array(z.string())),
   /** The first items, as they will be sent. */

@@ -3,12 +3,12 @@ import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ConnectionRef, KeyValueStore } from '../../connect/index.ts'
 import type { TokenSource } from '../../connect/platform/token-source.ts'
-import { type Key, scan } from '../../connect/store/store.ts'
+import { type Key, StoreUnavailableError, scan } from '../../connect/store/store.ts'
 import { UPLOAD_MS } from '../../web/body-deadline.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { ImportError, importNotFound, unreadableImport } from './errors.ts'
-import { createImportFiles } from './files.ts'
+import { createImportFiles, SHARED_MS } from './files.ts'
 import {
   ACTIVE_JOB,
   ALL_USERS,
@@ -73,7 +73,7 @@ export interface ImportService {
   settled(id: string, ms: number): Promise<void>
   /** Resumes every interrupted job whose file is there, and deletes files without a job. Called at startup and every day. */
   resume(): Promise<void>
-  /** Takes over the jobs of processes that have died. Called every few seconds. */
+  /** Takes over the jobs of processes that have died, and deletes files that are not needed here. Called every few seconds. */
   takeOver(): Promise<void>
   /** The jobs that run in this process, as they are now. */
   current(): Job[]
@@ -157,7 +157,8 @@ export function createImportService(options: ImportServiceOptions): ImportServic
 
   /** Runs a job that should be running, if no process does and its file is there. */
   async function resumeJob(userId: string, id: string): Promise<void> {
-    if (runner.isRunning(id) || !(await files.has(id))) return
+    if (runner.isRunning(id)) return
+    const hasFile = await files.has(id)
     const leaseToken = await runner.acquireLease(userId, id, 1)
     if (!leaseToken) return
     // Read now that the lease is held: a list may be out of date.
@@ -168,8 +169,26 @@ export function createImportService(options: ImportServiceOptions): ImportServic
       await runner.releaseLease(userId, id, leaseToken)
       return
     }
+    if (!hasFile) {
+      // A machine of an earlier version may have it, and share it when it starts.
+      if (Date.now() - job.createdAt > SHARED_MS)
+        await store.compareAndSet(jobKey(userId, id), value, expired(job))
+      await runner.releaseLease(userId, id, leaseToken)
+      return
+    }
     log.info({ importId: id }, 'import resumed')
     runner.run(job, value, leaseToken, job.state === 'running' ? tasks.send(job) : tasks.check(job))
+  }
+
+  /** A job that cannot be resumed does not keep the others from it. Throws only `StoreUnavailableError`. */
+  async function separately(importId: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) throw error
+      const { code, name } = error as { code?: unknown; name?: string }
+      log.error({ importId, code, reason: name }, 'an import could not be resumed')
+    }
   }
 
   /** Counts an upload among the user's imports in progress, in all processes. Throws `ImportError` (409). */
@@ -249,7 +268,7 @@ export function createImportService(options: ImportServiceOptions): ImportServic
     async start(userId, id, { strict = false, readAs } = {}) {
       const { job: current } = await read(userId, id)
       const canStart = current.state !== 'completed' && current.state !== 'checking'
-      if (canStart && current.mappingErrors.length === 0) await files.requireItems(id)
+      if (canStart && current.mappingErrors.length === 0) await files.requireItems(id, current.itemsVersion)
       await startTask(
         userId,
         id,
@@ -290,26 +309,29 @@ export function createImportService(options: ImportServiceOptions): ImportServic
     },
 
     async resume() {
-      const jobIds = new Set<string>()
+      const ids = new Set<string>()
       const targets = new Set<string>()
       for await (const { key, value } of scan(store, JOB)) {
-        jobIds.add(key.id)
+        ids.add(key.id)
         const job = parseJob(value)
         if (job) targets.add(lastCodesName(targetOf(job)))
-        // A process may have died between the completion and the removal of the files.
-        if (job?.state === 'completed' && (await files.has(key.id))) await complete(job)
-        else {
-          if (job) await files.shareExisting(job.id, targetOf(job))
-          await resumeJob(key.owner, key.id)
-        }
       }
-      await files.deleteOrphans(jobIds)
-      await shared?.recount([...jobIds, ...targets])
+      await shared?.recount([...ids, ...targets])
+      await files.deleteOrphans(ids)
+      for await (const { key, value } of scan(store, JOB))
+        await separately(key.id, async () => {
+          const job = parseJob(value)
+          if (job) await files.shareExisting(job.id, targetOf(job))
+          // A process may have died between the completion and the removal of the files.
+          if (job?.state === 'completed' && (await files.has(key.id))) await complete(job)
+          else await resumeJob(key.owner, key.id)
+        })
     },
 
     async takeOver() {
       for (const { key, value: userId } of await store.list(ACTIVE_JOB, ALL_USERS))
-        await resumeJob(userId, key.id)
+        await separately(key.id, () => resumeJob(userId, key.id))
+      await files.trim(new Set(runner.current().map(({ id }) => id)))
     },
 
     async settled(id, ms) {
@@ -322,6 +344,13 @@ export function createImportService(options: ImportServiceOptions): ImportServic
     current: runner.current,
     close: runner.close,
   }
+}
+
+/** The record of a job whose file is gone. */
+const expired = (job: Job) => {
+  const failure = 'The price file of this import is no longer available. Upload it again.'
+  const state = job.state === 'running' ? 'failed' : 'unreadable'
+  return JSON.stringify({ ...job, state, failure, endedAt: Date.now() } satisfies Job)
 }
 
 const invalidState = ({ state }: Job) =>

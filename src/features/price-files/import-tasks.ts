@@ -28,6 +28,7 @@ export function createImportTasks({ files, remembered, catalogueImports, source 
       async (_record, signal) => {
         const { id, bxcontext, catalogueId } = job
         await files.requireFile(id)
+        await files.clearResults(id)
         const check = (choices: Choices | null) =>
           checkFile({ path: files.file(id), ...files.results(id), ...(choices && { choices }) }, { signal })
         let checked = await check(job.choices)
@@ -51,16 +52,25 @@ export function createImportTasks({ files, remembered, catalogueImports, source 
         const missing = isKnown ? await files.countMissing(id, `${bxcontext} ${catalogueId}`) : undefined
         if (missing) remarks.push(missingRemark(missing))
         remarks.push(...checked.check.remarks)
-        await files.shareResults(id)
+        const itemsVersion = await files.shareResults(id)
         const problems = checked.problems.map(truncateProblem)
-        return { ...checked.check, choices, layoutId, remarks, problems, state: 'ready', failure: null }
+        return {
+          ...checked.check,
+          choices,
+          layoutId,
+          remarks,
+          problems,
+          itemsVersion,
+          state: 'ready',
+          failure: null,
+        }
       },
 
     /** Sends the items, from the first one that the platform has not accepted yet. */
     send:
       (job: Job): JobTask =>
       async ({ update, save }, signal) => {
-        await files.requireItems(job.id)
+        await files.requireItems(job.id, job.itemsVersion)
         const path = files.results(job.id).itemsPath
         await runImport({
           catalogueImports,

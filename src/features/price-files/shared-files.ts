@@ -4,6 +4,7 @@ import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
 import * as z from 'zod'
 import { parseJson } from '../../connect/platform/http.ts'
 import type { Key, KeyValueStore } from '../../connect/store/store.ts'
@@ -17,18 +18,22 @@ export type FileName = (typeof FILE_NAMES)[number]
  * throw `StoreUnavailableError`.
  */
 export interface SharedFiles {
+  /** How much all files may take, in bytes. */
+  readonly maxBytes: number
   /**
    * Stores a copy of a local file for `keepMs`, in place of an earlier one of this name. Throws `ImportError` (507) if the
-   * files of all users take too much space.
+   * files of all users take too much space. Resolves to the version of the file.
    */
-  put(owner: string, name: FileName, path: string, keepMs: number): Promise<void>
+  put(owner: string, name: FileName, path: string, keepMs: number): Promise<string>
   /**
    * Writes the file to `path`, unless it is there in its latest version. Resolves to whether there is such a file; if
    * not, `path` may have an outdated one.
    */
   fetch(owner: string, name: FileName, path: string): Promise<boolean>
-  /** The size of the files of an owner before compression, in bytes, by name. */
-  sizes(owner: string): Promise<Map<FileName, number>>
+  /** The version of a file, if there is one. */
+  version(owner: string, name: FileName): Promise<string | undefined>
+  /** The sizes of the files of an owner, by name: before compression, and in the store; in bytes. */
+  sizes(owner: string): Promise<Map<FileName, { bytes: number; storedBytes: number }>>
   /** Deletes files of an owner; without names, all of them. */
   delete(owner: string, names?: readonly FileName[]): Promise<void>
   /** Counts anew how much space the files of these owners take, because files expire. */
@@ -47,6 +52,10 @@ const FILE = 'import-file'
 const TOTAL: Key = { kind: 'import-files-total', owner: 'all', id: '' }
 /** How many bytes of a compressed file one value holds: a command with it takes a few milliseconds. */
 const CHUNK_BYTES = 384 * 1024
+/** How long a chunk lasts whose file is not complete yet, in ms. */
+const WRITING_MS = 3_600_000
+/** For how many paths the version is remembered. */
+const MAX_PATHS = 10_000
 /** How often reading is repeated if the file is replaced meanwhile. */
 const ATTEMPTS = 5
 
@@ -63,7 +72,7 @@ class ReplacedError extends Error {}
 /** `maxBytes`: how much all files may take in the store, in bytes; concurrent writes may exceed it a little. */
 export function createSharedFiles(store: KeyValueStore, maxBytes: number): SharedFiles {
   /** The versions that this process has written to its paths. */
-  const fetchedVersions = new Map<string, string>()
+  const fetchedVersions = new LRUCache<string, string>({ max: MAX_PATHS })
 
   async function manifestOf(owner: string, name: string): Promise<Manifest | null> {
     const value = await store.get(manifestKey(owner, name))
@@ -105,7 +114,7 @@ export function createSharedFiles(store: KeyValueStore, maxBytes: number): Share
   }
 
   /** Writes the chunks of a new version. */
-  async function writeChunks(owner: string, path: string, keepMs: number): Promise<Manifest> {
+  async function writeChunks(owner: string, path: string): Promise<Manifest> {
     const manifest = { version: randomUUID(), chunks: 0, bytes: 0, storedBytes: 0 }
     const compressed = createReadStream(path).on('data', (chunk) => {
       manifest.bytes += chunk.length
@@ -116,8 +125,7 @@ export function createSharedFiles(store: KeyValueStore, maxBytes: number): Share
           const text = chunk.toString('base64')
           await addToTotal(text.length)
           manifest.storedBytes += text.length
-          // Longer than the manifest, which is written after the last chunk.
-          await store.set(chunkKey(owner, manifest, manifest.chunks++), text, keepMs + 3_600_000)
+          await store.set(chunkKey(owner, manifest, manifest.chunks++), text, WRITING_MS)
         }
       })
       return manifest
@@ -125,6 +133,15 @@ export function createSharedFiles(store: KeyValueStore, maxBytes: number): Share
       await deleteChunks(owner, manifest).catch(() => {})
       await addToTotal(-manifest.storedBytes).catch(() => {})
       throw error
+    }
+  }
+
+  /** Keeps the chunks of a version as long as its manifest. Until then, they expire soon: their process may be killed. */
+  async function keepChunks(owner: string, manifest: Manifest, keepMs: number): Promise<void> {
+    for (let index = 0; index < manifest.chunks; index++) {
+      const key = chunkKey(owner, manifest, index)
+      const text = await store.get(key)
+      if (text !== null) await store.set(key, text, keepMs)
     }
   }
 
@@ -147,14 +164,18 @@ export function createSharedFiles(store: KeyValueStore, maxBytes: number): Share
   }
 
   return {
+    maxBytes,
+
     async put(owner, name, path, keepMs) {
-      const manifest = await writeChunks(owner, path, keepMs)
+      const manifest = await writeChunks(owner, path)
       const key = manifestKey(owner, name)
       let before: string | null
       do before = await store.get(key)
       while (!(await store.compareAndSet(key, before, JSON.stringify(manifest), keepMs)))
       fetchedVersions.set(path, manifest.version)
       await discard(owner, before)
+      await keepChunks(owner, manifest, keepMs)
+      return manifest.version
     },
 
     async fetch(owner, name, path) {
@@ -174,13 +195,13 @@ export function createSharedFiles(store: KeyValueStore, maxBytes: number): Share
       }
     },
 
+    version: async (owner, name) => (await manifestOf(owner, name))?.version,
+
     async sizes(owner) {
-      const sizes = new Map<FileName, number>()
-      for (const name of FILE_NAMES) {
-        const manifest = await manifestOf(owner, name)
-        if (manifest) sizes.set(name, manifest.bytes)
-      }
-      return sizes
+      const found = await Promise.all(FILE_NAMES.map((name) => manifestOf(owner, name)))
+      return new Map(
+        found.flatMap((manifest, at) => (manifest ? [[FILE_NAMES[at] as FileName, manifest]] : [])),
+      )
     },
 
     async delete(owner, names = FILE_NAMES) {

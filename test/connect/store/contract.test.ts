@@ -11,6 +11,7 @@ import {
   keyName,
   type OwnersPage,
   parseKeyName,
+  StoreUnavailableError,
   scan,
 } from '../../../src/connect/store/store.ts'
 import { tempDir } from '../../support/env.ts'
@@ -215,6 +216,25 @@ describe.each(subjects)('the store on $name', ({ open, skip }) => {
   test('answers a ping', async () => {
     await store.ping()
   })
+})
+
+test.skipIf(!REDIS)(`a cursor of a Redis that was restarted since is refused${withRedis}`, async () => {
+  const server = await startRedis()
+  const store = await ready(openRedis({ urls: [server.url] }))
+  await Promise.all(
+    Array.from({ length: 2_000 }, (_, i) => store.set({ kind: 'x', owner: `o${i}`, id: '' }, 'x')),
+  )
+  const [partition = ''] = await store.partitions()
+  const { cursor } = await store.owners('x', partition, null)
+  expect(cursor).not.toBeNull()
+  await server.kill()
+  await server.start()
+  await ready(store)
+  await expect(store.owners('x', partition, cursor)).rejects.toThrow(StoreUnavailableError)
+  const [again = ''] = await store.partitions()
+  expect((await store.owners('x', again, null)).owners.length).toBeGreaterThan(0)
+  await store.close()
+  await server.close()
 })
 
 test.each([

@@ -12,6 +12,7 @@ import {
 } from '../../../src/features/connection-webhooks/dispatcher.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { serve } from '../../support/ports.ts'
+import { refusingStore } from '../../support/vault.ts'
 
 interface Received {
   headers: Record<string, string>
@@ -125,6 +126,37 @@ test('no more than a maximum waits; what is dropped is logged', async () => {
   for (let event = 0; event < 5; event++) await dispatcher.add(EVENT)
   expect(await waiting()).toBe(3)
   expect(logLines.filter((line) => line.includes('webhook_dropped'))).toHaveLength(2)
+})
+
+test('an event that comes while the store is unavailable is stored when it is back', async () => {
+  const refusing = refusingStore()
+  const dispatcher = open({ store: refusing.store })
+  refusing.refuses.all = true
+  const added = dispatcher.add(EVENT)
+  await pause(300)
+  refusing.refuses.all = false
+  await added
+  expect(await refusing.store.list('webhook-delivery', 'all')).toHaveLength(1)
+})
+
+test('deliveries that were made no longer count as waiting', async () => {
+  const dispatcher = open({ maxPending: 10 })
+  dispatcher.start()
+  for (let event = 0; event < 8; event++) await dispatcher.add(EVENT)
+  await expect.poll(() => received.length, { timeout: 5_000 }).toBe(8)
+  for (let event = 0; event < 8; event++) await dispatcher.add(EVENT)
+  expect(logLines.join('')).not.toContain('webhook_dropped')
+})
+
+test('the deliveries about a user can be deleted, except for those about a deletion', async () => {
+  const dispatcher = open()
+  for (const userId of ['ann', 'bob']) await dispatcher.add({ ...EVENT, userId })
+  await dispatcher.add({ ...EVENT, type: 'disconnected' })
+  await dispatcher.deleteUser('ann')
+  const left = (await store.list('webhook-delivery', 'all')).map(({ value }) => value).join()
+  expect(left).toMatch(/disconnected/)
+  expect(left).toMatch(/bob/)
+  expect(left.match(/ann/g)).toHaveLength(1)
 })
 
 describe('several processes', () => {

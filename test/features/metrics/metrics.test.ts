@@ -36,6 +36,10 @@ describe('GET /metrics', () => {
     await app.sandbox('expire')
     await ann.get(`${app.url}/connections/harbour-homes/probe`)
     await ann.get(`${app.url}/no-such-page/ann-the-user`)
+    // feature: live-pricing
+    for (const path of ['live-pricing', 'LIVE-pricing', 'live-PRICING'])
+      await ann.get(`${app.url}/${path}/openapi.json`)
+    // end of feature
     const answer = await scrape(app)
     const text = await answer.text()
     expect(answer.headers.get('content-type')).toContain('text/plain')
@@ -61,6 +65,7 @@ describe('GET /metrics', () => {
     expect(text).toContain('connect_imports{state="sending"} 0')
     // end of feature
     expect(text).toMatch(/nodejs_eventloop_lag_p99_seconds [\d.]+/)
+    expect(text).not.toMatch(/route="[^"]*[A-Z]{2}/)
     for (const secret of ['ann-the-user', 'harbour-homes', app.config.platform.clientSecret, TOKEN])
       expect(text).not.toContain(secret)
   })

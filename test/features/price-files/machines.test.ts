@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import type { KeyValueStore } from '../../../src/connect/store/store.ts'
 import type { Item } from '../../../src/features/price-files/contract.ts'
 import { createImportService, type ImportService } from '../../../src/features/price-files/import-service.ts'
+import { createSharedFiles } from '../../../src/features/price-files/shared-files.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { tempDir } from '../../support/env.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
@@ -69,12 +71,12 @@ async function startMachine({ totalBytes = 5_000_000, quotaBytes = 5_000_000 } =
   return { imports, store, dir }
 }
 
-async function upload({ imports }: Machine, text: string): Promise<string> {
+async function upload({ imports }: Machine, text: string, userId = REF.userId): Promise<string> {
   async function* bytes() {
     yield Buffer.from(text)
   }
   const to = { catalogue: { id: '1', name: 'Fresh' }, fileName: 'prices.csv' }
-  const { id } = await imports.upload(REF, to, bytes())
+  const { id } = await imports.upload({ ...REF, userId }, to, bytes())
   await imports.settled(id, 20_000)
   return id
 }
@@ -145,19 +147,26 @@ describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
 
   test('refuse files when those of all users take too much space, and accept them again after some are gone', async () => {
     const [one, two] = [
-      await startMachine({ totalBytes: 32_000 }),
-      await startMachine({ totalBytes: 32_000 }),
+      await startMachine({ totalBytes: 90_000 }),
+      await startMachine({ totalBytes: 90_000 }),
     ]
     // Does not get much smaller by compression.
     const file = prices(
       ...Array.from({ length: 400 }, () => `${Math.random().toString(36).slice(2)},${Math.random() * 100},1`),
     )
-    const id = await upload(one, file)
-    await expect(upload(two, file)).rejects.toMatchObject({ code: 'storage_full', status: 507 })
-    expect(await one.store.list('import', 'sam')).toHaveLength(1)
-    await one.imports.discard('sam', id)
-    expect(await one.store.get({ kind: 'import-files-total', owner: 'all', id: '' })).toBe('0')
-    await upload(two, file)
+    const ids: string[] = []
+    let refused: unknown
+    while (!refused && ids.length < 20) {
+      const uploaded = upload(ids.length % 2 ? one : two, file, `user ${ids.length}`)
+      const [result] = await Promise.allSettled([uploaded])
+      if (result.status === 'rejected') refused = result.reason
+      ids.push(result.status === 'fulfilled' ? result.value : '')
+    }
+    const last = `user ${ids.length - 1}`
+    expect(refused).toMatchObject({ code: 'storage_full', status: 507 })
+    expect(await one.store.list('import', last)).toEqual([])
+    await one.imports.discard('user 0', ids[0] as string)
+    await upload(two, file, last)
   })
 
   test('count the space anew at startup', async () => {
@@ -175,10 +184,94 @@ describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
     const id = await upload(one, prices('A,1,10'))
     for (const { key } of await one.store.ofOwner(id))
       if (key.kind === 'import-file' || key.kind === 'import-chunk') await one.store.delete(key)
+    const { itemsVersion: _, interrupted: __, ...job } = await one.imports.get('sam', id)
+    await one.store.set({ kind: 'import', owner: 'sam', id }, JSON.stringify(job))
     await expect(two.imports.start('sam', id)).rejects.toMatchObject({ status: 409 })
     await one.imports.resume()
     await two.imports.start('sam', id)
     await two.imports.settled(id, 10_000)
     expect(await two.imports.get('sam', id)).toMatchObject({ state: 'completed' })
+  })
+
+  test('refuse to send items that a stopped process has written over those of a later check', async () => {
+    const [one, two] = [await startMachine(), await startMachine()]
+    const id = await upload(one, prices('A,1,10', 'B,2,20'))
+    await one.imports.choose('sam', id, { columns: { code: 0, price: 2 } })
+    await one.imports.settled(id, 10_000)
+    // As a process does that was stopped during an earlier check, and goes on now.
+    const stale = createSharedFiles(two.store, 5_000_000)
+    const path = join(two.dir, 'stale')
+    writeFileSync(path, '{"items":[]}')
+    await stale.put(id, 'items', path, 60_000)
+    await expect(two.imports.start('sam', id)).rejects.toMatchObject({ status: 409 })
+    expect(sent).toEqual([])
+    await two.imports.choose('sam', id, { columns: { code: 0, price: 2 } })
+    await two.imports.settled(id, 10_000)
+    await two.imports.start('sam', id)
+    await two.imports.settled(id, 10_000)
+    expect(sent).toHaveLength(2)
+  })
+
+  test('have no report of an earlier check when a later one finds no problem', async () => {
+    const one = await startMachine()
+    const id = await upload(one, 'Code,Price,Cost\nA,wrong,10\nB,1,20\n')
+    expect(await one.imports.report('sam', id)).toBeTruthy()
+    await one.imports.choose('sam', id, { columns: { code: 0, price: 2 } })
+    await one.imports.settled(id, 10_000)
+    await expect(one.imports.report('sam', id)).rejects.toMatchObject({ status: 404 })
+  })
+
+  test('resume other jobs when one completes while there is no space, and count the space first', async () => {
+    const one = await startMachine()
+    const id = await upload(one, prices('A,1,10'))
+    await one.imports.start('sam', id)
+    await one.imports.settled(id, 10_000)
+    const next = await upload(one, prices('B,1,10'))
+    const { interrupted: _, ...job } = (await one.imports.get('sam', next)) as object as Record<
+      string,
+      unknown
+    >
+    await one.store.set(
+      { kind: 'import', owner: 'sam', id: next },
+      JSON.stringify({ ...job, state: 'running' }),
+    )
+    await one.store.set({ kind: 'import-files-total', owner: 'all', id: '' }, '5000000')
+    const two = await startMachine()
+    await two.imports.resume()
+    await two.imports.settled(next, 10_000)
+    expect(await two.imports.get('sam', next)).toMatchObject({ state: 'completed' })
+  })
+
+  test('give one user a quarter of the space at most', async () => {
+    const one = await startMachine({ totalBytes: 60_000, quotaBytes: 60_000 })
+    const file = prices(
+      ...Array.from({ length: 700 }, () => `${Math.random().toString(36).slice(2)},${Math.random() * 100},1`),
+    )
+    await expect(upload(one, file)).rejects.toMatchObject({ code: 'upload_quota_exceeded' })
+    expect(await one.store.list('import', 'sam')).toEqual([])
+  })
+
+  test('delete the files of jobs that ended elsewhere', async () => {
+    const [one, two] = [await startMachine(), await startMachine()]
+    const id = await upload(one, prices('A,1,10'))
+    await two.imports.start('sam', id)
+    await two.imports.settled(id, 10_000)
+    expect(readdirSync(one.dir).length).toBeGreaterThan(0)
+    const anHourAgo = new Date(Date.now() - 3_700_000)
+    for (const name of readdirSync(one.dir)) utimesSync(join(one.dir, name), anHourAgo, anHourAgo)
+    await one.imports.takeOver()
+    expect(readdirSync(one.dir)).toEqual([])
+  })
+
+  test('end a job whose file has expired', async () => {
+    const one = await startMachine()
+    const id = await upload(one, prices('A,1,10'))
+    const { interrupted: _, ...job } = (await one.imports.get('sam', id)) as object as Record<string, unknown>
+    const old = { ...job, state: 'running', createdAt: Date.now() - 31 * 86_400_000 }
+    await one.store.set({ kind: 'import', owner: 'sam', id }, JSON.stringify(old))
+    for (const { key } of await one.store.ofOwner(id)) await one.store.delete(key)
+    for (const name of readdirSync(one.dir)) rmSync(join(one.dir, name))
+    await one.imports.resume()
+    expect(await one.imports.get('sam', id)).toMatchObject({ state: 'failed', interrupted: false })
   })
 })
