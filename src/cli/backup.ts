@@ -28,7 +28,9 @@ try {
   // Before anything is written: connections are encrypted, but sessions are not.
   process.umask(0o077)
   const db = new DatabaseSync(source, { readOnly: true, timeout: 5_000 })
-  const pages = await backup(db, file)
+  const pages = await backup(db, file).catch((error: Error) => {
+    throw new Error(`${file} cannot be written: ${error.message}`)
+  })
   db.close()
   console.log(`Wrote ${file} (${pages} pages). Keep TOKEN_ENCRYPTION_KEYS in another place: it needs them.`)
 } catch (error) {

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { Option } from 'commander'
 import type { ConnectionRef } from '../connect/index.ts'
 import { parseJson } from '../connect/platform/http.ts'
-import { allOwners } from '../connect/store/store.ts'
+import { allOwners, StoreUnavailableError } from '../connect/store/store.ts'
 import { CONNECTION } from '../connect/vault/connection-repository.ts'
 import type { ConnectionSummary, UnreadableConnection, WithdrawnConsent } from '../connect/vault/vault.ts'
 import { createDependencies, type Dependencies } from '../dependencies.ts'
@@ -13,7 +13,7 @@ import { createCommand } from '../runtime/command.ts'
 import { createLog } from '../runtime/log.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
-import { ready } from '../runtime/store-ready.ts'
+import { ready, storeProblem } from '../runtime/store-ready.ts'
 
 type Row = { userId: string } & (ConnectionSummary | UnreadableConnection)
 
@@ -45,9 +45,9 @@ async function list(dependencies: Dependencies, text: string, { status, json }: 
   let found = 0
   for await (const row of rows(dependencies)) {
     if (status && row.status !== status) continue
-    const { businessName = '', userName = '' } = row as Partial<ConnectionSummary>
+    const { businessName, userName, grantId } = row as Partial<ConnectionSummary>
     const fields = [row.userId, row.bxcontext, row.status, businessName ?? '', userName ?? '']
-    if (!fields.join('\n').toLowerCase().includes(text.toLowerCase())) continue
+    if (![...fields, grantId].join('\n').toLowerCase().includes(text.toLowerCase())) continue
     found++
     console.log(json ? JSON.stringify(readable(row)) : fields.map(printable).join('\t'))
   }
@@ -124,7 +124,7 @@ async function run(work: (dependencies: Dependencies) => Promise<void>): Promise
       await dependencies.close()
     }
   } catch (error) {
-    fail(error)
+    fail(error instanceof StoreUnavailableError ? storeProblem(error) : error)
   }
 }
 
@@ -147,7 +147,7 @@ listing('list')
   .description('all connections: user, bxcontext, status, business, person')
   .action((options: ListOptions) => run((dependencies) => list(dependencies, '', options)))
 listing('find')
-  .argument('<text>', 'part of a user id, a bxcontext, or a name')
+  .argument('<text>', 'part of a user id, a bxcontext, a name, or a grantId of the log')
   .description('the connections with this text')
   .action((text: string, options: ListOptions) => run((dependencies) => list(dependencies, text, options)))
 command

@@ -3,13 +3,14 @@
  * interruption, it only reads the records that are done.
  */
 import '../runtime/env-file.ts'
+import { StoreUnavailableError } from '../connect/store/store.ts'
 import type { ReencryptResult } from '../connect/vault/reencrypt.ts'
 import { createDependencies } from '../dependencies.ts'
 import { features } from '../features/index.ts'
 import { createLog } from '../runtime/log.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
-import { ready } from '../runtime/store-ready.ts'
+import { ready, storeProblem } from '../runtime/store-ready.ts'
 
 /** How often the progress is printed, in ms. */
 const PROGRESS_MS = 2_000
@@ -40,5 +41,5 @@ try {
   for (const reason of new Set(results.flatMap(({ reasons }) => reasons))) console.error(reason)
   if (sum('unreadable') > 0) fail(`${sum('unreadable')} records cannot be decrypted and were not changed.`)
 } catch (error) {
-  fail(error)
+  fail(error instanceof StoreUnavailableError ? storeProblem(error) : error)
 }

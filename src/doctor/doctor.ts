@@ -1,11 +1,12 @@
 import type { Config } from '../config.ts'
 import type { KeyValueStore } from '../connect/index.ts'
-import { createHttp } from '../connect/platform/http.ts'
+import { createHttp, type Proxies } from '../connect/platform/http.ts'
 import { loadContracts } from '../contracts.ts'
 import type { Feature } from '../features/feature.ts'
 import { type Finding, failure, warning } from './finding.ts'
 import { createDoctorHttp, hide } from './http.ts'
 import { checkPlatform } from './platform.ts'
+import { checkSignIn } from './sign-in.ts'
 import { checkStore } from './store.ts'
 
 export interface DoctorOptions {
@@ -22,6 +23,7 @@ export interface DoctorOptions {
  */
 export async function* runDoctor({ config, store, features }: DoctorOptions): AsyncGenerator<Finding> {
   if (store) yield* checkStore(store, config)
+  if (config.oidc) yield await checkProvider(config.oidc, config.platform.proxies)
   const { platform, baseUrl } = config
   const secrets = formsOf(platform)
   const doctorHttp = createDoctorHttp(platform.proxies, secrets)
@@ -41,6 +43,12 @@ export async function* runDoctor({ config, store, features }: DoctorOptions): As
   } finally {
     await Promise.all([doctorHttp.close(), http.close()])
   }
+}
+
+/** With a client of its own: the platform's notes how far the platform's clock is off. */
+async function checkProvider(oidc: { issuer: string }, proxies: Proxies | null): Promise<Finding> {
+  const http = createDoctorHttp(proxies, [])
+  return checkSignIn(oidc, http).finally(() => http.close())
 }
 
 /** Scopes that a feature needs and that no consent asks for: its pages would never work. */

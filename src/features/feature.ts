@@ -183,7 +183,7 @@ export interface FeatureParts {
   sections?: PageSection[]
   /** Figures of this process for `/metrics`. */
   gauges?(): Gauge[] | Promise<Gauge[]>
-  /** Called when the app is listening. */
+  /** Called when the app is listening and the store has answered. */
   start?(): void
   /** Stops background work. The store and the platform are still reachable. */
   close?(): Promise<void>

@@ -1,7 +1,8 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createListener } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
-import { createDependencies } from '../dependencies.ts'
+import { createDependencies, type Dependencies } from '../dependencies.ts'
 import { features } from '../features/index.ts'
 import type { SettingsGroup } from '../settings/read.ts'
 import { OPEN_DEMO } from '../web/demo-sign-in.ts'
@@ -11,11 +12,30 @@ import { withDevelopmentSecrets } from './dev-secrets.ts'
 import { createLog } from './log.ts'
 import { GRACE_MS, listen } from './serve.ts'
 
+/** How often an unreachable store is tried before background work begins, in ms. */
+const POLL_MS = 250
+
 /** Reads the config of the app and its features. In development, generates missing secrets. Throws `ConfigError`. */
 export function configOf(env: NodeJS.ProcessEnv): Config {
   const groups: Record<string, SettingsGroup<unknown>> = {}
   for (const { name, settings } of features) if (settings) groups[name] = settings
   return readConfig(withDevelopmentSecrets(env), { hasOwnSignIn: HAS_OWN_SIGN_IN, features: groups })
+}
+
+/** Begins background work when the store answers: Redis connects in the background. */
+async function startBackgroundWork({ store, parts, context }: Dependencies): Promise<void> {
+  const { shutdownSignal: signal } = context
+  while (!signal.aborted) {
+    const isReachable = await store.ping().then(
+      () => true,
+      () => false,
+    )
+    if (isReachable && !signal.aborted) {
+      for (const part of parts) part.start?.()
+      return
+    }
+    await setTimeout(POLL_MS, undefined, { signal }).catch(() => {})
+  }
 }
 
 /**
@@ -35,7 +55,7 @@ export async function start(
     localOnly: isDemo(config) && !config.demoAllowRemote ? [new URL(config.baseUrl).hostname] : undefined,
   })
   if (isDemo(config) && config.demoAllowRemote) log.warn(OPEN_DEMO)
-  for (const part of dependencies.parts) part.start?.()
+  void startBackgroundWork(dependencies)
   log.info({ url: config.baseUrl, store: dependencies.store.description }, 'listening')
   return {
     async close() {

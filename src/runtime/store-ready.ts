@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { KeyValueStore } from '../connect/index.ts'
+import type { StoreUnavailableError } from '../connect/store/store.ts'
 
 const MAX_ATTEMPTS = 20
 const PAUSE_MS = 100
@@ -15,3 +16,7 @@ export async function ready(store: KeyValueStore): Promise<void> {
     }
   }
 }
+
+/** What a command prints if the store fails. */
+export const storeProblem = ({ reason }: StoreUnavailableError): string =>
+  `The store is not available (${reason}). \`npm run doctor\` says more about REDIS_URL and DATA_DIR.`

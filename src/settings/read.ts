@@ -77,6 +77,9 @@ function readGroup(env: Environment, group: SettingsGroup<unknown>, problems: Se
     current[name] ??= env[old]
   }
   const variables = group.variables(current)
+  for (const name of Object.keys(variables))
+    if (/^(["']).*\1$/s.test(current[name] ?? ''))
+      problems.add(`${name} is in quotes, which docker --env-file and kubectl keep: remove them`)
   const values = Object.fromEntries(Object.keys(variables).map((name) => [name, current[name]]))
   const result = z.object(variables).safeParse(values)
   if (result.success) return group.build(result.data)

@@ -69,7 +69,10 @@ describe('npm run connections', () => {
     const found = await command('find', 'RIDGELINE', '--json')
     expect(found.output.trim().split('\n')).toHaveLength(1)
     expect(JSON.parse(found.output)).toMatchObject({ userId: ANN, bxcontext: 'ridgeline', status: 'active' })
+    const { grantId } = JSON.parse(found.output)
+    expect((await command('find', grantId.slice(0, 13))).output).toContain('1 connection.')
     expect((await command('list', '--status', 'revoked')).output).toBe('0 connections.\n')
+    expect(await command('list', '--status', 'foo')).toMatchObject({ code: 1 })
   })
 
   test('show prints one connection, or says that there is none and exits with 1', async () => {

@@ -140,6 +140,30 @@ describe('the command', () => {
     expect(one.output()).not.toBe(two.output())
   })
 
+  test.skipIf(!REDIS)(
+    `the app on a healthy Redis starts without a warning about the store${withRedis}`,
+    async () => {
+      const redis = await startRedis()
+      const settings = { REDIS_URL: redis.url, DATA_DIR: temp.dir, CHECK_CONNECTIONS_EVERY: '1m' }
+      const app = await runApp(testEnv({ ...PLATFORM, ...settings, PORT: String(await freePort()) }))
+      started(app)
+      await vi.waitFor(() => expect(app.output()).toContain('all connections checked'), { timeout: 10_000 })
+      expect(app.output()).not.toContain('store_unavailable')
+      await redis.close()
+    },
+  )
+
+  test('a command whose store is not reachable says why, and where to look', async () => {
+    const env = testEnv({ ...PLATFORM, REDIS_URL: 'redis://127.0.0.1:9' })
+    for (const args of [['src/cli/connections.ts', 'list'], ['src/cli/reencrypt.ts']]) {
+      const [script = '', ...rest] = args
+      const program = started(run(script, env, { args: rest }))
+      expect(await program.exited).toBe(1)
+      expect(program.output()).toContain('The store is not available (')
+      expect(program.output()).toContain('npm run doctor')
+    }
+  })
+
   test.skipIf(!REDIS)(`reencrypt waits for Redis and encrypts with the first key${withRedis}`, async () => {
     const redis = await startRedis()
     const [older, newer] = [newKey('old'), newKey('new')]

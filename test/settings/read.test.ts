@@ -102,3 +102,12 @@ test('the default messages of zod do not repeat a value either', () => {
     expect(String((error as ConfigError).stack) + JSON.stringify(error)).not.toContain(secret)
   }
 })
+
+test.each(['"in quotes"', "'in quotes'"])('a value that is %s is refused by name', (value) => {
+  const group = settingsGroup({
+    variables: () => ({ NAME: z.string().optional() }),
+    build: (values) => values,
+  })
+  expect(() => readSettings({ NAME: value }, { group })).toThrow('NAME is in quotes')
+  expect(readSettings({ NAME: '"one" and "two"x' }, { group }).group.NAME).toBe('"one" and "two"x')
+})

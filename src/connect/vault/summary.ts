@@ -6,6 +6,8 @@ import type { RefreshLock } from './refresh-lock.ts'
 /** A connection without its tokens, for pages and JSON. Times are in ms since 1970. */
 export type ConnectionSummary = Readonly<{
   bxcontext: string
+  /** Identifies the latest act of consent, in the log too. */
+  grantId: string
   /** The names of the business and the person who gave consent, if the platform reports them. */
   businessName: string | null
   userName: string | null
@@ -51,9 +53,10 @@ export async function summarize(
   lock: RefreshLock,
   lastUse: LastUse,
 ): Promise<ConnectionSummary> {
-  const { bxcontext, scopes, connectedAt, refreshedAt, businessName = null, userName = null } = connection
+  const { bxcontext, grantId, scopes, connectedAt, refreshedAt } = connection
+  const { businessName = null, userName = null } = connection
   const lastUsedAt = await lastUse.read(connection)
-  const common = { bxcontext, businessName, userName, scopes, connectedAt, refreshedAt, lastUsedAt }
+  const common = { bxcontext, grantId, businessName, userName, scopes, connectedAt, refreshedAt, lastUsedAt }
   if (connection.status === 'revoked') {
     const { status, revokedAt, revokedReason } = connection
     return { ...common, status, revokedAt, revokedReason }

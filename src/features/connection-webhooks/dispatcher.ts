@@ -26,6 +26,8 @@ export interface Dispatcher {
   add(event: ConnectionNews): Promise<void>
   /** Deletes the waiting deliveries about a user, except for those that say that a connection was deleted. */
   deleteUser(userId: string): Promise<void>
+  /** How many deliveries wait, as far as this process knows. */
+  waiting(): number
   /** Ends when added events are stored and attempts in progress have ended; another process continues. */
   close(): Promise<void>
 }
@@ -72,11 +74,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function attempt(stored: StoredDelivery): Promise<void> {
     const { id, delivery } = stored
-    const status = await send(options, id, delivery.body)
-    if (status !== null && status >= 200 && status < 300) return remove(stored)
+    const { status, reason } = await send(options, id, delivery.body)
+    if (status >= 200 && status < 300) return remove(stored)
     const failures = delivery.failures + 1
     const waitMs = retryMs[failures - 1]
-    const facts = { webhookId: id, status, failures }
+    const facts = { webhookId: id, ...(reason === undefined ? { status } : { reason }), failures }
     if (waitMs === undefined || status === 410) {
       log.error({ ...facts, code: 'webhook_undeliverable' }, 'a connection webhook was given up')
       return remove(stored)
@@ -157,6 +159,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       adding.add(added)
       await added
     },
+    waiting: () => pending,
+
     async deleteUser(userId) {
       for (const stored of await outbox.list()) {
         const { type, data } = JSON.parse(stored.delivery.body)
@@ -170,12 +174,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 }
 
-/** Resolves to the status of the answer; null if there was none. */
+/** Resolves to the status of the answer; 0 with the reason if there was none. */
 async function send(
   { http, url, secrets }: DispatcherOptions,
   id: string,
   body: string,
-): Promise<number | null> {
+): Promise<{ status: number; reason?: string }> {
   const timestamp = String(Math.floor(Date.now() / 1000))
   const signatures = secrets.map((secret) => sign(secret, id, timestamp, body))
   const headers = {
@@ -186,8 +190,8 @@ async function send(
   }
   const sending = http.send({ method: 'POST', url, headers, body, deadlineMs: TIMEOUT_MS })
   return sending.then(
-    ({ status }) => status,
-    () => null,
+    ({ status }) => ({ status }),
+    (error: { reason?: string }) => ({ status: 0, reason: error.reason ?? 'no answer' }),
   )
 }
 

@@ -17,6 +17,13 @@ export const connectionWebhooks: Feature<ConnectionWebhooksSettings> = {
     return {
       start: dispatcher.start,
       deleteUser: dispatcher.deleteUser,
+      gauges: () => [
+        {
+          name: 'connect_webhooks_waiting',
+          help: 'Connection webhooks that wait for delivery.',
+          values: [{ labels: {}, value: dispatcher.waiting() }],
+        },
+      ],
       async close() {
         // Listeners run in the next `setImmediate`.
         await setImmediate()

@@ -7,7 +7,9 @@ export type MetricsSettings = SettingsOf<typeof metricsSettings>
 
 export const metricsSettings = settingsGroup({
   variables: (env) => ({
-    METRICS_PORT: field.optionalPort(),
+    METRICS_PORT: field
+      .optionalPort()
+      .refine((port) => port !== Number(env.PORT ?? 3000), 'is PORT: use a port of its own'),
     METRICS_TOKEN: z
       .string()
       .optional()

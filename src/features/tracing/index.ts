@@ -6,5 +6,8 @@ import { type TracingSettings, tracingSettings } from './settings.ts'
 export const tracing: Feature<TracingSettings> = {
   name: 'tracing',
   settings: tracingSettings,
-  create: () => ({ close: async () => running.stop?.() }),
+  create({ log }) {
+    running.log = log
+    return { close: async () => running.stop?.() }
+  },
 }

@@ -23,7 +23,9 @@ const provider = new TracerProvider({
   resource: resourceFromAttributes({ 'service.name': 'connect-starter' }).merge(
     detectResources({ detectors: [envDetector] }),
   ),
-  spanProcessors: [new BatchSpanProcessor({ exporter: withoutSecrets(new OTLPTraceExporter()) })],
+  spanProcessors: [
+    new BatchSpanProcessor({ exporter: withoutSecrets(new OTLPTraceExporter(), logOutage()) }),
+  ],
 })
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
 trace.setGlobalTracerProvider(provider)
@@ -39,6 +41,17 @@ registerInstrumentations({
   ],
 })
 const stopTracingCore = traceCore(provider.getTracer('connect-starter'))
+
+/** Logs once when spans cannot be sent, and once when they can again. */
+function logOutage(): (error: Error | undefined) => void {
+  let isOut = false
+  return (error) => {
+    if (error && !isOut)
+      running.log?.warn({ code: 'traces_lost', reason: error.name }, 'the collector accepts no traces')
+    if (!error && isOut) running.log?.info('the collector accepts traces again')
+    isOut = error !== undefined
+  }
+}
 
 running.stop = async () => {
   stopTracingCore()

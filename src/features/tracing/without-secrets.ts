@@ -18,11 +18,17 @@ const REMOVED = new Set([
 /** Attributes of which the origin is left. */
 const ADDRESSES = new Set(['url.full', 'http.url'])
 
-/** Wraps an exporter so that spans have no secrets and no personal data. */
-export function withoutSecrets(exporter: SpanExporter): SpanExporter {
+/** Wraps an exporter so that spans have no secrets and no personal data. `onExported`: called with the error of each export. */
+export function withoutSecrets(
+  exporter: SpanExporter,
+  onExported: (error: Error | undefined) => void,
+): SpanExporter {
   return {
     export(spans, onResult) {
-      exporter.export(spans.map(redactSpan), onResult)
+      exporter.export(spans.map(redactSpan), (result) => {
+        onExported(result.code === 0 ? undefined : (result.error ?? new Error('not exported')))
+        onResult(result)
+      })
     },
     shutdown: () => exporter.shutdown(),
     forceFlush: async () => exporter.forceFlush?.(),

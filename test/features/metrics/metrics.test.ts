@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createEndpointNames } from '../../../src/features/metrics/endpoints.ts'
+import { metricsSettings } from '../../../src/features/metrics/settings.ts'
+import { readSettings } from '../../../src/settings/read.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { testEnv } from '../../support/env.ts'
 import { connected } from '../../support/flow.ts'
@@ -117,6 +119,13 @@ describe('GET /metrics', () => {
       .poll(async () => (await scrape(app)).text(), { timeout: 10_000 })
       .toContain('connect_connections{status="active"} 1')
   })
+})
+
+test.each([{ PORT: '3001' }, {}])('METRICS_PORT must not be the port of the app: %o', (env) => {
+  const METRICS_PORT = 'PORT' in env ? env.PORT : '3000'
+  expect(() => readSettings({ ...env, METRICS_PORT }, { metrics: metricsSettings })).toThrow(
+    'METRICS_PORT is PORT',
+  )
 })
 
 test('an endpoint is named by the path of a contract, never by an id', () => {

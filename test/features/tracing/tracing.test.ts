@@ -108,6 +108,16 @@ describe('OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       expect(text).not.toContain(part)
   })
 
+  test('that does not answer is logged once, and the app works', async () => {
+    const { app } = await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_BSP_SCHEDULE_DELAY: '200',
+    })
+    for (let request = 0; request < 3; request++) expect((await fetch(`${app.url}/`)).status).toBe(200)
+    expect(await app.kill('SIGTERM')).toBe(0)
+    expect(app.output().match(/traces_lost/g)).toHaveLength(1)
+  })
+
   test('is refused at the start if it is not an address', async () => {
     const nowhere = 'http://127.0.0.1:9'
     const program = run(
