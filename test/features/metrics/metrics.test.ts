@@ -110,6 +110,7 @@ describe('GET /metrics', () => {
     expect(program.output()).toContain('\nloaded: express\n')
   })
 
+  // feature: connection-checks
   test('shows the connections that the last check of all connections has counted', async () => {
     const app = await start({ METRICS_TOKEN: TOKEN, CHECK_CONNECTIONS_EVERY: '1m' })
     await connected(app, { name: 'ann' })
@@ -119,6 +120,7 @@ describe('GET /metrics', () => {
       .poll(async () => (await scrape(app)).text(), { timeout: 10_000 })
       .toContain('connect_connections{status="active"} 1')
   })
+  // end of feature
 })
 
 test.each([{ PORT: '3001' }, {}])('METRICS_PORT must not be the port of the app: %o', (env) => {
