@@ -18,6 +18,8 @@ export interface DispatcherOptions {
   retryMs?: readonly number[]
   /** How many deliveries may wait; more are dropped. */
   maxPending?: number
+  /** How often new deliveries are looked for, in ms; 1,000 by default. */
+  pollMs?: number
 }
 
 export interface Dispatcher {
@@ -35,8 +37,8 @@ export interface Dispatcher {
 const LEASE: Key = { kind: 'webhook-lease', owner: 'all', id: '' }
 /** How long another process waits before it continues the work of a killed one, in ms. */
 const LEASE_MS = 10_000
-/** How often new deliveries are looked for, in ms. */
-const POLL_MS = 1_000
+/** How often an event is stored again while the store is unavailable, once in `pollMs`. */
+const ADD_ATTEMPTS = 60
 /** How many deliveries are sent at the same time. */
 const MAX_CONCURRENT = 8
 const TIMEOUT_MS = 10_000
@@ -59,7 +61,7 @@ const RETRY_MS = [
  * (https://www.standardwebhooks.com). Events wait in the store; one process at a time delivers them, each at least once.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { store, log, retryMs = RETRY_MS, maxPending = 1_000 } = options
+  const { store, log, retryMs = RETRY_MS, maxPending = 1_000, pollMs = 1_000 } = options
   const outbox = createOutbox(store)
   const closing = new AbortController()
   let running: Promise<void> = Promise.resolve()
@@ -93,11 +95,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   /** While the store is unavailable, an event waits in memory, for a minute. */
   async function addWithRetry(id: string, delivery: Delivery): Promise<void> {
-    for (let seconds = 60; ; seconds--) {
+    for (let attempts = ADD_ATTEMPTS; ; attempts--) {
       try {
         return await outbox.add(id, delivery)
       } catch (error) {
-        if (!(error instanceof StoreUnavailableError) || seconds === 0 || closing.signal.aborted) throw error
+        if (!(error instanceof StoreUnavailableError) || attempts === 0 || closing.signal.aborted) throw error
         await sleep()
       }
     }
@@ -136,7 +138,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  const sleep = () => pause(POLL_MS, undefined, { signal: closing.signal }).catch(() => {})
+  const sleep = () => pause(pollMs, undefined, { signal: closing.signal }).catch(() => {})
 
   return {
     start() {

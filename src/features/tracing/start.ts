@@ -3,6 +3,7 @@
  * instrumentations have to be there when Express and the Redis client are loaded.
  */
 import { register } from 'node:module'
+import { setTimeout } from 'node:timers/promises'
 import { context, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
@@ -16,6 +17,9 @@ import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { traceCore } from './core-spans.ts'
 import { running } from './running.ts'
 import { withoutSecrets } from './without-secrets.ts'
+
+/** How long the app waits for the collector when it stops, in ms. */
+const STOP_MS = 2_000
 
 register('@opentelemetry/instrumentation/hook.mjs', import.meta.url)
 
@@ -55,6 +59,6 @@ function logOutage(): (error: Error | undefined) => void {
 
 running.stop = async () => {
   stopTracingCore()
-  // Sends the spans that are not sent yet.
-  await provider.shutdown()
+  // Sends the spans that are not sent yet, if the collector answers.
+  await Promise.race([provider.shutdown(), setTimeout(STOP_MS, undefined, { ref: false })])
 }

@@ -56,6 +56,7 @@ function open(options: Partial<DispatcherOptions> = {}): Dispatcher {
     log: createLog('info', { write: (line) => void logLines.push(line) }),
     url: `http://127.0.0.1:${receiver.port}/hooks`,
     secrets: SECRETS,
+    pollMs: 50,
     ...options,
   })
   opened.push(dispatcher)
@@ -101,7 +102,7 @@ describe('a delivery that fails', () => {
     await expect.poll(() => received.length, { timeout: 5_000 }).toBe(1)
     await dispatcher.add({ ...EVENT, userId: 'bob' })
     await expect.poll(() => received.length, { timeout: 5_000 }).toBe(2)
-    await pause(1_500)
+    await pause(300)
     expect(received).toHaveLength(2)
     expect(await waiting()).toBe(1)
   })

@@ -111,10 +111,13 @@ describe('OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   test('that does not answer is logged once, and the app works', async () => {
     const { app } = await start({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
-      OTEL_BSP_SCHEDULE_DELAY: '200',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '500',
     })
     for (let request = 0; request < 3; request++) expect((await fetch(`${app.url}/`)).status).toBe(200)
+    await expect.poll(() => app.output(), { timeout: 20_000 }).toContain('traces_lost')
+    const startedAt = performance.now()
     expect(await app.kill('SIGTERM')).toBe(0)
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
     expect(app.output().match(/traces_lost/g)).toHaveLength(1)
   })
 
