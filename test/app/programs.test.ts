@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openRedis } from '../../src/connect/store/redis.ts'
@@ -147,7 +148,9 @@ describe('the command', () => {
       const settings = { REDIS_URL: redis.url, DATA_DIR: temp.dir, CHECK_CONNECTIONS_EVERY: '1m' }
       const app = await runApp(testEnv({ ...PLATFORM, ...settings, PORT: String(await freePort()) }))
       started(app)
-      await vi.waitFor(() => expect(app.output()).toContain('all connections checked'), { timeout: 10_000 })
+      await vi.waitFor(() => expect(app.output()).toContain('is connected'), { timeout: 10_000 })
+      // Background work has begun by then.
+      await pause(1_000)
       expect(app.output()).not.toContain('store_unavailable')
       await redis.close()
     },
