@@ -66,7 +66,7 @@ async function revoke({ connect }: Dependencies, ref: ConnectionRef): Promise<vo
   console.log(`The connection and its tokens are deleted. ${CONSENT[consent]}`)
 }
 
-/** Everything that is stored about a user. Connections are shown as on the user's pages: without tokens. */
+/** What the store has about a user. Connections are shown as on the user's pages: without tokens. */
 async function exportUser({ store, connect }: Dependencies, userId: string, file?: string): Promise<void> {
   const entries = (await store.ofOwner(userId)).filter(({ key }) => key.kind !== CONNECTION)
   const connections = (await connect.vault.list(userId)).map(readable)

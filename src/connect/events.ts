@@ -156,7 +156,7 @@ export function publish<T extends CommonFields>(
   target.publish({ ...fields, context, at: startedAt, ms: Date.now() - startedAt } as T)
 }
 
-/** Does something that must not affect the work that it reports: an answer that nobody can mask is still an answer. */
+/** Runs `reporting` and ignores its errors, so that it never affects the work that it reports. */
 export function withoutEffect(reporting: () => void): void {
   try {
     reporting()

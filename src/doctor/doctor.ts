@@ -45,7 +45,7 @@ export async function* runDoctor({ config, store, features }: DoctorOptions): As
   }
 }
 
-/** With a client of its own: the platform's notes how far the platform's clock is off. */
+/** Uses a separate client, because the platform's client records how far the platform's clock is off. */
 async function checkProvider(oidc: { issuer: string }, proxies: Proxies | null): Promise<Finding> {
   const http = createDoctorHttp(proxies, [])
   return checkSignIn(oidc, http).finally(() => http.close())

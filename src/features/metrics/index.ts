@@ -5,7 +5,7 @@ import type { Feature, FeatureContext, FeatureParts } from '../feature.ts'
 import type { Metrics } from './metrics.ts'
 import { digest, type MetricsSettings, metricsSettings } from './settings.ts'
 
-/** `GET /metrics` for Prometheus: on a port of its own (`METRICS_PORT`), or on the app's behind a token (`METRICS_TOKEN`). */
+/** `GET /metrics` for Prometheus: on a separate port (`METRICS_PORT`), or on the app's behind a token (`METRICS_TOKEN`). */
 export const metrics: Feature<MetricsSettings> = {
   name: 'metrics',
   settings: metricsSettings,

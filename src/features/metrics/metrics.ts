@@ -47,11 +47,11 @@ export async function createMetrics(context: FeatureContext): Promise<Metrics> {
     contentType: register.contentType,
     async text() {
       for (const { name, help, values } of await context.gauges()) {
+        featureGauges.get(name)?.reset()
         if (!values[0]) continue
         const labelNames = Object.keys(values[0].labels)
         const gauge = featureGauges.get(name) ?? new Gauge({ name, help, labelNames, registers: [register] })
         featureGauges.set(name, gauge)
-        gauge.reset()
         for (const { labels, value } of values) gauge.set(labels, value)
       }
       return register.metrics()

@@ -22,9 +22,9 @@ export const metricsSettings = settingsGroup({
     METRICS_PORT === undefined && METRICS_TOKEN === undefined
       ? null
       : {
-          /** A port of its own; undefined: `/metrics` is on the app's address. */
+          /** The separate port; undefined: `/metrics` is on the app's address. */
           port: METRICS_PORT,
-          /** The digest of the token that scrapers send; undefined: none is needed on the port of its own. */
+          /** The digest of the token that scrapers send; undefined: none is needed on the separate port. */
           tokenDigest: METRICS_TOKEN === undefined ? undefined : digest(METRICS_TOKEN),
         },
 })

@@ -170,8 +170,9 @@ export function createSharedFiles(store: KeyValueStore, maxBytes: number): Share
       const manifest = await writeChunks(owner, path)
       const key = manifestKey(owner, name)
       let before: string | null
-      do before = await store.get(key)
-      while (!(await store.compareAndSet(key, before, JSON.stringify(manifest), keepMs)))
+      do {
+        before = await store.get(key)
+      } while (!(await store.compareAndSet(key, before, JSON.stringify(manifest), keepMs)))
       fetchedVersions.set(path, manifest.version)
       await discard(owner, before)
       await keepChunks(owner, manifest, keepMs)

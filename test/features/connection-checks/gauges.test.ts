@@ -1,0 +1,18 @@
+import { afterEach, expect, test } from 'vitest'
+import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
+import { connectionChecks } from '../../../src/features/connection-checks/index.ts'
+import { type Running, startAll } from '../../support/app.ts'
+
+let app: Running
+afterEach(() => app.close())
+
+test('the gauge of connections has no values while the store is gone, and does not keep other metrics from being read', async () => {
+  app = await startAll({ CHECK_CONNECTIONS_EVERY: '1m' })
+  const { context, store } = app.services
+  const partitions = () => Promise.reject(new StoreUnavailableError('gone'))
+  const parts = connectionChecks.create?.(
+    { ...context, store: { ...store, partitions } },
+    { everyMs: 60_000 },
+  )
+  expect(await parts?.gauges?.()).toMatchObject([{ name: 'connect_connections', values: [] }])
+})
