@@ -1,4 +1,6 @@
 import { tokenResponseSchema } from '../connect/platform/contract.ts'
+import { InvalidGrantError, TokenRefusedError } from '../connect/platform/errors.ts'
+import { tokenFailure } from '../connect/platform/oauth.ts'
 import type { ProbeAnswer } from '../features/feature.ts'
 import type { Exchange } from './http.ts'
 import type { Results } from './results.ts'
@@ -25,6 +27,9 @@ export function checkTokenResponse(
   checkScope(results, body.scope, requested, copes)
   checkNames(results, body)
   checkFormat(results, body, copes)
+  if (typeof body.refresh_token === 'string')
+    results.confirm('refresh-token', 'it is issued with the first token')
+  else results.differ('refresh-token', `it is ${absentOr(body.refresh_token)}`, false)
   const others = Object.entries(body).filter(([name]) => !KNOWN.includes(name))
   if (others.length === 0) results.confirm('token-fields', 'no further field')
   else results.differ('token-fields', describeFields(fieldsOf([Object.fromEntries(others)])), true)
@@ -101,7 +106,10 @@ export function checkRotation(results: Results, answer: ProbeAnswer, before: str
   else results.differ('refresh-rotation', 'a new refresh token', true)
 }
 
-/** Checks the answer to a request that must be refused with `invalid_grant`, such as a code that was used before. */
+/**
+ * Checks the answer to a request that must be refused, such as a code that was used before. The app copes with another 4xx
+ * than `invalid_grant`.
+ */
 export function checkRefusal(
   results: Results,
   id: 'used-code' | 'revoked-refresh-token',
@@ -110,7 +118,8 @@ export function checkRefusal(
   const { status } = answer
   const code = errorCodeOf(answer.json)
   const seen = `${status}${code ? ` \`${code}\`` : ', without an error code of RFC 6749'}`
-  if (code === 'invalid_grant' && [400, 401, 403].includes(status)) results.confirm(id, seen)
-  else if (status >= 400) results.differ(id, seen, false)
-  else results.differ(id, `${status}: it was accepted`, false)
+  const failure = tokenFailure({ status, retryAfterMs: undefined }, answer.json)
+  if (status < 400) results.differ(id, `${status}: it was accepted`, false)
+  else if (failure instanceof InvalidGrantError) results.confirm(id, seen)
+  else results.differ(id, seen, failure instanceof TokenRefusedError)
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Problem } from '../connect/vault/health.ts'
 import type { ConnectionSummary, UnreadableConnection } from '../connect/vault/vault.ts'
+import { format } from './format.ts'
 
 /** The health of a connection. */
 const HEALTH = ['connected', 'degraded', 'revoked', 'needs_consent', 'misconfigured', 'unreadable'] as const
@@ -33,6 +34,9 @@ export const connectionViewSchema = z.object({
 export type ConnectionView = z.infer<typeof connectionViewSchema>
 
 const REVOKED = 'Access was revoked on the platform, or has expired. Reconnect to continue.'
+const REFUSED =
+  'The platform refuses access to this account: it was probably revoked there, or has expired. Reconnect to continue.'
+const REFUSED_REASON = 'The platform rejects the access token and refuses to renew it, without saying why.'
 const CONNECTED = 'Ready to use. The access token is refreshed automatically.'
 const SAFE = 'Your connection is safe, and the app will try again on next use.'
 const PROBLEMS: Record<Problem, string> = {
@@ -41,6 +45,7 @@ const PROBLEMS: Record<Problem, string> = {
   busy: `The platform was too busy for the last request. ${SAFE}`,
   unreadable: `The platform sent an unexpected response to the last request. ${SAFE}`,
   paused: `The platform was unavailable a moment ago. ${SAFE}`,
+  refused: `The platform refused to renew access to this account. ${SAFE}`,
   rejected:
     'The platform rejected the access token a moment ago. Access may have been revoked: use “Test this connection” to check.',
   misconfigured:
@@ -83,15 +88,27 @@ export function connectionView(
     connectedAt: iso(connectedAt),
     refreshedAt: iso(refreshedAt),
     lastUsedAt: iso(lastUsedAt),
-    ...(connection.status === 'active'
-      ? { expiresAt: iso(connection.expiresAt) }
-      : { revokedAt: iso(connection.revokedAt), revokedReason: connection.revokedReason }),
+    ...timesOf(connection),
   }
 }
 
+function timesOf(connection: ConnectionSummary) {
+  if (connection.status === 'revoked')
+    return { revokedAt: iso(connection.revokedAt), revokedReason: connection.revokedReason }
+  const { refusedSince, expiresAt } = connection
+  if (refusedSince !== null) return { revokedAt: iso(refusedSince), revokedReason: REFUSED_REASON }
+  return { expiresAt: iso(expiresAt) }
+}
+
+/** Asks for a refresh token (OpenID Connect Core 1.0, section 11); it is no permission that a user could grant. */
+const OFFLINE_ACCESS = 'offline_access'
+
 function findMissingScopes(connection: ConnectionSummary, requestedScopes: readonly string[]): string[] {
   const { scopes } = connection
-  const ungranted = scopes === null ? [] : requestedScopes.filter((scope) => !scopes.includes(scope))
+  const ungranted =
+    scopes === null
+      ? []
+      : requestedScopes.filter((scope) => scope !== OFFLINE_ACCESS && !scopes.includes(scope))
   const rejectedScopes = connection.status === 'active' ? connection.forbidden : []
   return [...new Set([...ungranted, ...rejectedScopes.filter((scope) => scope !== null)])]
 }
@@ -101,7 +118,8 @@ function determineHealth(
   missing: string[],
 ): { health: Health; summary: string } {
   if (connection.status === 'revoked') return { health: 'revoked', summary: REVOKED }
-  const { problem, forbidden } = connection
+  const { problem, forbidden, refusedSince } = connection
+  if (refusedSince !== null) return { health: 'revoked', summary: REFUSED }
   if (problem !== null) {
     return { health: problem === 'misconfigured' ? 'misconfigured' : 'degraded', summary: PROBLEMS[problem] }
   }
@@ -115,7 +133,15 @@ function determineHealth(
       'The platform rejected a request because a permission is missing. Grant access again to use everything.'
     return { health: 'needs_consent', summary }
   }
+  if (connection.refreshToken === 'none') return { health: 'connected', summary: endOf(connection.expiresAt) }
   return { health: 'connected', summary: CONNECTED }
+}
+
+/** What happens to a connection that cannot be refreshed. */
+function endOf(expiresAt: number | null): string {
+  return expiresAt === null
+    ? 'Ready to use. The platform issued no refresh token, so you need to reconnect when it ends this access.'
+    : `Ready to use until ${format.time(new Date(expiresAt).toISOString())}. The platform issued no refresh token, so you need to reconnect then.`
 }
 
 function iso(time: number | null): string | null {

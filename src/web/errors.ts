@@ -83,6 +83,7 @@ const OUTAGE_TITLES: Record<OutageKind, string> = {
   unreadable: 'The platform sent an unexpected response',
   paused: 'The platform is unavailable',
   rejected: 'The platform rejected the access token',
+  refused: 'The platform refused access',
 }
 
 /** Maps an error to a problem document; unknown errors become `internal_error` without detail. */
@@ -169,7 +170,7 @@ function recordFailure(res: Response, error: unknown, { status, code }: Problem)
 }
 
 /** Outages with a known duration. */
-const AUTO_RETRY = new Set<OutageKind>(['paused', 'rejected'])
+const AUTO_RETRY = new Set<OutageKind>(['paused', 'rejected', 'refused'])
 
 /** The state of a form that is shown again after an error. */
 export interface RejectedForm {

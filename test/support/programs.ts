@@ -16,12 +16,14 @@ export function program(...names: string[]): string | undefined {
 export const REDIS = program('redis-server')
 export const CHROMIUM = program('chromium', 'chromium-browser', 'google-chrome')
 
-/** Only long tests need it. */
+/** Only long tests need these. */
 export const PROMETHEUS = process.env.LONG_TESTS ? program('prometheus') : undefined
+export const GLEWLWYD = process.env.LONG_TESTS ? program('glewlwyd') : undefined
 
 /** For `describe`: names the reason when its tests cannot run here. */
 export const withRedis = REDIS ? '' : ' (skipped: redis-server is not on this machine)'
 export const withChromium = CHROMIUM ? '' : ' (skipped: Chromium is not on this machine)'
+export const withGlewlwyd = GLEWLWYD ? '' : ' (skipped: glewlwyd is not on this machine)'
 
 function runs(path: string): boolean {
   try {

@@ -93,6 +93,7 @@ export async function ready<S extends KeyValueStore>(store: S): Promise<S> {
 async function answering(url: string): Promise<void> {
   const client = createClient({ url, socket: { reconnectStrategy: () => 20 } }).on('error', () => {})
   await client.connect()
-  await client.ping()
+  // A server that still reads its file answers LOADING.
+  while (!(await client.ping().catch(() => false))) await new Promise((resolve) => setTimeout(resolve, 20))
   client.destroy()
 }

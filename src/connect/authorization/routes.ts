@@ -8,6 +8,7 @@ import {
   InvalidGrantError,
   PlatformError,
   PlatformUnavailableError,
+  TokenRefusedError,
 } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
 import type { Vault } from '../vault/vault.ts'
@@ -276,6 +277,7 @@ function toConnectError(error: unknown): ConnectError | null {
   if (error instanceof InvalidGrantError) return new ConnectError('code_rejected')
   if (!(error instanceof PlatformError)) return null
   const { code, reason } = error
+  if (error instanceof TokenRefusedError) return new ConnectError('code_rejected', reason)
   if (error instanceof PlatformUnavailableError) return new ConnectError('platform_unavailable', reason)
   if (error instanceof ConfigurationError) return new ConnectError('misconfigured', reason)
   return new ConnectError('platform_rejected', reason ?? code)

@@ -52,10 +52,20 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'revoked-refresh-token',
     topic: 'What the token endpoint answers to a refresh token that was revoked',
-    assumed: '`invalid_grant`, with 400, 401 or 403. Without it, the app does not notice a revocation.',
+    assumed:
+      '`invalid_grant`, with 400, 401 or 403. Any other 4xx ends access only if the API answers `401` as well, or if it comes again 30 s later, after the expiry of the access token.',
     importance: 1,
     code: 'oauth.ts#tokenFailure',
-    cure: 'Have `tokenFailure` return an `InvalidGrantError` for this status and code.',
+    cure: 'Nothing, if it is another 4xx; to notice revocations sooner, have `tokenFailure` return an `InvalidGrantError` for this status and code.',
+  },
+  {
+    id: 'refresh-token',
+    topic: 'Whether every consent brings a refresh token',
+    assumed: 'It does. Without one, a connection ends when its access token expires.',
+    setting: '`PLATFORM_SCOPES`, `PLATFORM_AUTHORIZE_PARAMS`',
+    importance: 1,
+    code: 'tokenResponseSchema',
+    cure: 'Add `offline_access` to `PLATFORM_SCOPES`: OpenID providers issue a refresh token only for this scope, and some only with `PLATFORM_AUTHORIZE_PARAMS=prompt=consent`. Otherwise ask the support team how to get one.',
   },
   {
     id: 'refresh-rotation',
@@ -146,7 +156,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`invalid_grant`, with 400, 401 or 403.',
     importance: 2,
     code: 'oauth.ts#tokenFailure',
-    cure: 'Have `tokenFailure` return an `InvalidGrantError` for this status and code, so that users see "start again" and not an outage.',
+    cure: 'Nothing, if it is another 4xx. Otherwise have `tokenFailure` return an `InvalidGrantError` for this status and code, so that users see "start again" and not an outage.',
   },
   {
     id: 'second-consent',

@@ -51,9 +51,10 @@ export class InsufficientScopeError extends PlatformError {
 
 /**
  * Why the platform gave no usable answer. `paused`: this app is backing off and did not ask. `rejected`: the API rejects
- * an access token that was just refreshed; it is not known yet whether access was revoked.
+ * an access token that was just refreshed. `refused`: the token endpoint refused a refresh without saying why. After the
+ * last two, it is not known yet whether access was revoked.
  */
-export type OutageKind = 'no_answer' | 'error' | 'busy' | 'unreadable' | 'paused' | 'rejected'
+export type OutageKind = 'no_answer' | 'error' | 'busy' | 'unreadable' | 'paused' | 'rejected' | 'refused'
 
 const OUTAGES: Record<OutageKind, string> = {
   no_answer: "The platform isn't responding.",
@@ -63,6 +64,7 @@ const OUTAGES: Record<OutageKind, string> = {
   paused: "The platform wasn't available a moment ago.",
   rejected:
     'The platform rejected the access token, although it was refreshed a moment ago: access may have been revoked.',
+  refused: 'The platform refused to renew access to this account: access may have been revoked.',
 }
 
 /** `Retry-After` is honoured up to this long, in ms: a longer one would lock an account out after one odd answer. */
@@ -78,20 +80,32 @@ export class PlatformUnavailableError extends PlatformError {
   /** `retryAfterMs`: in ms from now; defaults to one second. `summary` replaces the first sentence of the message. */
   constructor(kind: OutageKind, reason: string, retryAfterMs?: number, summary = OUTAGES[kind]) {
     const waitMs = Math.min(retryAfterMs ?? 1000, MAX_RETRY_AFTER_MS)
-    const retriedByUs = kind === 'paused' || kind === 'rejected'
+    const mayBeRevoked = kind === 'rejected' || kind === 'refused'
+    const retriedByUs = kind === 'paused' || mayBeRevoked
     const nextStep = retriedByUs
       ? `We'll try again in ${inSeconds(waitMs)} s.`
       : `Please try again in ${retryAfterMs === undefined ? 'a moment' : `${inSeconds(waitMs)} s`}.`
-    const safe = kind === 'rejected' ? '' : ' Your connection is safe.'
+    const safe = mayBeRevoked ? '' : ' Your connection is safe.'
     super(`${summary}${safe} ${nextStep}`, { retryAfterMs: waitMs, reason })
     this.kind = kind
   }
 }
 
-/** The connection was refreshed less than 30 s ago, so it is not refreshed again yet. */
+/** The connection was refreshed several times a moment ago, so it is not refreshed again yet. */
 export class RefreshedRecentlyError extends PlatformUnavailableError {
   constructor(waitMs: number) {
-    super('rejected', 'the access token was rejected or expired within 30 s of its refresh', waitMs)
+    super('rejected', 'the access token was rejected or expired again right after several refreshes', waitMs)
+  }
+}
+
+/**
+ * The token endpoint refused the request with a 4xx of no known meaning, as some servers do after a revocation. By itself
+ * it proves nothing: `refusal.ts` in the vault decides whether access has ended.
+ */
+export class TokenRefusedError extends PlatformUnavailableError {
+  /** `retryAfterMs`: in ms from now. */
+  constructor(reason: string, retryAfterMs?: number) {
+    super('refused', reason, retryAfterMs)
   }
 }
 

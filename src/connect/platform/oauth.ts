@@ -9,6 +9,7 @@ import {
   PlatformError,
   PlatformRejectedError,
   PlatformUnavailableError,
+  TokenRefusedError,
 } from './errors.ts'
 import { type Http, type HttpResponse, outageOf, parseJson, responseHeaders } from './http.ts'
 
@@ -276,20 +277,25 @@ const CONFIGURATION_ERRORS = new Set([
   'invalid_request',
 ])
 
+/** Client errors that say "later", not "no" (RFC 9110 section 15.5.9, RFC 8470, RFC 6585). */
+const TEMPORARY_CLIENT_ERRORS = new Set([408, 425, 429])
+
 /**
  * Maps an error response of the token endpoint (RFC 6749 section 5.2): `invalid_grant` ends the grant, an error that
- * only this app's developers can fix is a configuration error, and everything else is temporary.
+ * only this app's developers can fix is a configuration error, any other 4xx is a refusal of unknown meaning, and
+ * everything else is temporary.
  */
-function tokenFailure({ status, retryAfterMs }: HttpResponse, body: unknown): PlatformError {
+export function tokenFailure(
+  { status, retryAfterMs }: Pick<HttpResponse, 'status' | 'retryAfterMs'>,
+  body: unknown,
+): PlatformError {
   const code = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined
-  if (status >= 400 && status < 500 && status !== 429 && typeof code === 'string') {
+  const reason = `the token endpoint answered ${status}${body === undefined ? ', not JSON' : ''}`
+  if (status >= 400 && status < 500 && !TEMPORARY_CLIENT_ERRORS.has(status)) {
     if (code === 'invalid_grant' && [400, 401, 403].includes(status)) return new InvalidGrantError()
-    if (CONFIGURATION_ERRORS.has(code))
+    if (typeof code === 'string' && CONFIGURATION_ERRORS.has(code))
       return new ConfigurationError(`the platform answered ${code} (${status}) at the token endpoint`)
+    return new TokenRefusedError(reason, retryAfterMs)
   }
-  return new PlatformUnavailableError(
-    outageOf(status, body),
-    `the token endpoint answered ${status}${body === undefined ? ', not JSON' : ''}`,
-    retryAfterMs,
-  )
+  return new PlatformUnavailableError(outageOf(status, body), reason, retryAfterMs)
 }

@@ -10,7 +10,7 @@ export type Problem = OutageKind | 'misconfigured'
 
 const healthSchema = z.object({
   problem: z
-    .enum(['no_answer', 'error', 'busy', 'unreadable', 'paused', 'rejected', 'misconfigured'])
+    .enum(['no_answer', 'error', 'busy', 'unreadable', 'paused', 'rejected', 'refused', 'misconfigured'])
     .nullable(),
   /** Consecutive failed refreshes. */
   refreshFailures: z.number(),
@@ -18,6 +18,14 @@ const healthSchema = z.object({
   forbidden: z.array(z.object({ call: z.string(), scope: z.string().nullable() })),
   /** How often the API answered 401 to an access token that cannot be refreshed, and when it was last counted. */
   rejected: z.object({ times: z.number(), at: z.number() }).nullable(),
+  /**
+   * Since when the token endpoint refuses to refresh this grant although it must be refreshed, in ms since 1970, and
+   * whether that counts as the end of access (refusal.ts).
+   */
+  refused: z
+    .object({ grantId: z.string(), since: z.number(), confirmed: z.boolean() })
+    .nullable()
+    .default(null),
 })
 export type Health = z.infer<typeof healthSchema>
 
@@ -27,8 +35,8 @@ export type Health = z.infer<typeof healthSchema>
  */
 export interface HealthRecords {
   read(ref: ConnectionRef): Promise<Health>
-  /** Records how an API call ended. */
-  noteCall(ref: ConnectionRef, outcome: CallOutcome): Promise<void>
+  /** Records how an API call ended. Resolves to whether it showed that access had not ended after all. */
+  noteCall(ref: ConnectionRef, outcome: CallOutcome): Promise<boolean>
   noteRefreshProblem(ref: ConnectionRef, problem: Problem): Promise<void>
   /** Counts a failed refresh. Resolves to the number of consecutive failures. */
   refreshFailed(ref: ConnectionRef): Promise<number>
@@ -39,14 +47,24 @@ export interface HealthRecords {
    * successful call.
    */
   tokenRejected(ref: ConnectionRef): Promise<number>
+  /**
+   * Records that a refresh of this grant was refused, and that the access token no longer works. It counts as the end of
+   * access if the API has `confirmed` it, or the second time after 30 s. Resolves to the refusal, and whether it counts
+   * for the first time.
+   */
+  noteRefusal(ref: ConnectionRef, grantId: string, confirmed: boolean): Promise<Refusal & { isNew: boolean }>
   clear(ref: ConnectionRef): Promise<void>
 }
 
-const HEALTHY: Health = { problem: null, refreshFailures: 0, forbidden: [], rejected: null }
+export type Refusal = NonNullable<Health['refused']>
+
+const HEALTHY: Health = { problem: null, refreshFailures: 0, forbidden: [], rejected: null, refused: null }
 /** How long the health of an unused connection is stored, in ms. */
 const TTL_MS = 30 * 24 * 3_600_000
 const REJECTION_INTERVAL_MS = 60_000
 const MAX_FORBIDDEN = 20
+/** How far apart two refusals without the API's confirmation must be, in ms. */
+const REFUSAL_INTERVAL_MS = 30_000
 /** How often successful calls check whether another process recorded a problem, in ms. */
 const CHECK_INTERVAL_MS = 250
 /** For how many connections the last check is remembered. */
@@ -69,16 +87,22 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
     }
   }
 
-  async function callSucceeded(ref: ConnectionRef, call: string, scope: string): Promise<void> {
+  async function callSucceeded(ref: ConnectionRef, call: string, scope: string): Promise<boolean> {
     const check = checks.get(refName(ref))
-    if (check && !check.problem && performance.now() - check.time < CHECK_INTERVAL_MS) return
-    await update(ref, (health) => ({
-      ...health,
-      // Only a refresh proves that this app's credentials are correct again.
-      problem: health.problem === 'misconfigured' ? health.problem : null,
-      forbidden: health.forbidden.filter((entry) => entry.scope !== scope && entry.call !== call),
-      rejected: null,
-    }))
+    if (check && !check.problem && performance.now() - check.time < CHECK_INTERVAL_MS) return false
+    let wasRefused = false
+    await update(ref, (health) => {
+      wasRefused = health.refused?.confirmed === true
+      return {
+        ...health,
+        // Only a refresh proves that this app's credentials are correct again.
+        problem: health.problem === 'misconfigured' ? health.problem : null,
+        forbidden: health.forbidden.filter((entry) => entry.scope !== scope && entry.call !== call),
+        rejected: null,
+        refused: null,
+      }
+    })
+    return wasRefused
   }
 
   return {
@@ -86,12 +110,20 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
 
     async noteCall(ref, outcome) {
       if (outcome.result === 'ok') return callSucceeded(ref, outcome.call, outcome.scope)
+      let wasRefused = false
       await update(ref, (health) => {
         if (outcome.result === 'unavailable') return { ...health, problem: outcome.kind }
+        wasRefused = health.refused?.confirmed === true
         const others = health.forbidden.filter((entry) => entry.call !== outcome.call)
         const entry = { call: outcome.call, scope: outcome.scope }
-        return { ...health, problem: null, forbidden: [...others, entry].slice(-MAX_FORBIDDEN) }
+        return {
+          ...health,
+          problem: null,
+          refused: null,
+          forbidden: [...others, entry].slice(-MAX_FORBIDDEN),
+        }
       })
+      return wasRefused
     },
 
     async noteRefreshProblem(ref, problem) {
@@ -107,7 +139,7 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
       let hadFailed = false
       await update(ref, (health) => {
         hadFailed = health.refreshFailures > 0
-        return { ...health, problem: null, refreshFailures: 0, rejected: null }
+        return { ...health, problem: null, refreshFailures: 0, rejected: null, refused: null }
       })
       return hadFailed
     },
@@ -119,6 +151,18 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
         return { ...health, rejected: { times: (last?.times ?? 0) + 1, at: now() } }
       })
       return rejected?.times ?? 0
+    },
+
+    async noteRefusal(ref, grantId, confirmed) {
+      let isNew = false
+      const { refused } = await update(ref, (health) => {
+        const earlier = health.refused?.grantId === grantId ? health.refused : null
+        const since = earlier?.since ?? now()
+        const counts = confirmed || earlier?.confirmed === true || now() - since >= REFUSAL_INTERVAL_MS
+        isNew = counts && earlier?.confirmed !== true
+        return { ...health, refused: { grantId, since, confirmed: counts } }
+      })
+      return { ...(refused as Refusal), isNew }
     },
 
     async clear(ref) {
@@ -133,6 +177,12 @@ function parse(value: string | null): Health {
   return value === null ? HEALTHY : (healthSchema.safeParse(parseJson(value)).data ?? HEALTHY)
 }
 
-function isHealthy({ problem, refreshFailures, forbidden, rejected }: Health): boolean {
-  return problem === null && refreshFailures === 0 && forbidden.length === 0 && rejected === null
+function isHealthy({ problem, refreshFailures, forbidden, rejected, refused }: Health): boolean {
+  return (
+    problem === null &&
+    refreshFailures === 0 &&
+    forbidden.length === 0 &&
+    rejected === null &&
+    refused === null
+  )
 }

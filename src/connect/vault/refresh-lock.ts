@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { KeyValueStore } from '../store/store.ts'
+import type { Key, KeyValueStore } from '../store/store.ts'
 import { type ConnectionRef, refKey } from './connection.ts'
 import type { HealthRecords } from './health.ts'
 
-/** Refreshing is paused after a failure, or because the connection was refreshed recently. */
+/** Why a refresh failed, as far as it matters for the next one. */
+export type FailureReason = 'unavailable' | 'refused' | 'misconfigured'
+
+/** Refreshing is paused after a failure, or because the connection was refreshed several times recently. */
 export interface Backoff {
-  reason: 'recent' | 'unavailable' | 'misconfigured'
+  reason: 'recent' | FailureReason
   /** How long the pause still lasts, in ms. */
   waitMs: number
 }
@@ -18,10 +21,10 @@ export interface LockHandle {
   confirm(): Promise<boolean>
   /** `settled`: the record shows that the previous holder's request has ended. */
   release(settled?: boolean): Promise<void>
-  /** Releases after a refresh. The next automatic one must wait until 30 s after `sentAt` (ms since 1970). */
+  /** Releases after a refresh that was sent at `sentAt` (ms since 1970), and pauses refreshing if the budget is spent. */
   releaseAfterRefresh(sentAt: number): Promise<void>
   /** Releases after a failure and pauses refreshing: longer after every consecutive failure, at least `minMs`. */
-  releaseWithBackoff(reason: 'unavailable' | 'misconfigured', minMs?: number): Promise<void>
+  releaseWithBackoff(reason: FailureReason, minMs?: number): Promise<void>
 }
 
 /** Every method throws `StoreUnavailableError`. */
@@ -40,8 +43,8 @@ export interface RefreshLock {
 export interface RefreshLockOptions {
   /** How long the lock of a killed process lasts, in ms. */
   leaseMs?: number
-  /** The minimum time between two automatic refreshes of a connection, in ms. */
-  minIntervalMs?: number
+  /** How long until a connection may be refreshed once more after three refreshes at once, in ms; 0: no limit. */
+  refillMs?: number
   now?: () => number
 }
 
@@ -52,23 +55,26 @@ interface LockDependencies extends Required<RefreshLockOptions> {
 
 const FIRST_BACKOFF_MS = 1_000
 const MAX_BACKOFF_MS = 30_000
-const MIN_INTERVAL_MS = 30_000
+/** A connection may be refreshed this often at once, and then once in `REFILL_MS`. */
+const REFRESH_BUDGET = 3
+const REFILL_MS = 30_000
 /** The minimum time between two refreshes that a user requests, in ms. */
 const MANUAL_INTERVAL_MS = 5_000
 /** How long an unfinished request is remembered, in ms: longer than unsaved tokens are held in memory. */
 const UNFINISHED_MS = 660_000
 
 /**
- * Allows one refresh per connection at a time among all processes, one in 30 s, and none during a pause after a failure.
+ * Allows one refresh per connection at a time among all processes, three at once and then one in 30 s, and none during
+ * a pause after a failure.
  * The state is one expiring value in the store: `held:<id>` or `paused:<json>`. Without the
  * lock, compare-and-set would still keep the record correct; the lock keeps a refresh token from being sent twice.
  */
 export function createRefreshLock(
   store: KeyValueStore,
   health: HealthRecords,
-  { leaseMs = 5_000, minIntervalMs = MIN_INTERVAL_MS, now = Date.now }: RefreshLockOptions = {},
+  { leaseMs = 5_000, refillMs = REFILL_MS, now = Date.now }: RefreshLockOptions = {},
 ): RefreshLock {
-  const deps: LockDependencies = { store, health, leaseMs, minIntervalMs, now }
+  const deps: LockDependencies = { store, health, leaseMs, refillMs, now }
 
   async function manualWait(ref: ConnectionRef): Promise<number> {
     const sentAt = await store.get(keysOf(ref).sent)
@@ -95,10 +101,10 @@ export function createRefreshLock(
     },
 
     async reset(ref) {
-      const { lock, sent, unfinished } = keysOf(ref)
+      const { lock, sent, unfinished, budget } = keysOf(ref)
       const value = await store.get(lock)
       if (parseBackoff(value, now)) await store.compareAndSet(lock, value, null)
-      await Promise.all([store.delete(unfinished), store.delete(sent)])
+      await Promise.all([unfinished, sent, budget].map((key) => store.delete(key)))
     },
   }
 }
@@ -110,6 +116,8 @@ function keysOf(ref: ConnectionRef) {
     sent: refKey('refresh-sent', ref),
     /** Exists while a request is unfinished. It outlives the lock of a holder that cannot reach the store. */
     unfinished: refKey('refresh-unfinished', ref),
+    /** When the budget of refreshes is full again, in ms since 1970; absent if it is full. */
+    budget: refKey('refresh-budget', ref),
   }
 }
 
@@ -127,7 +135,7 @@ function parseBackoff(value: string | null, now: () => number): Backoff | null {
 }
 
 async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: string): Promise<LockHandle> {
-  const { store, health, leaseMs, minIntervalMs, now } = deps
+  const { store, health, leaseMs, now } = deps
   const keys = keysOf(ref)
   const interrupted = (await store.get(keys.unfinished)) !== null
   let held = true
@@ -174,11 +182,26 @@ async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: s
       await finish()
       await store.compareAndSet(keys.lock, token, null)
     },
-    releaseAfterRefresh: (sentAt) => pause('recent', Math.max(0, sentAt + minIntervalMs - now())),
+    releaseAfterRefresh: async (sentAt) => pause('recent', await spendRefresh(deps, keys.budget, sentAt)),
     async releaseWithBackoff(reason, minMs = 0) {
       stopRenewing()
       const failures = await health.refreshFailed(ref).catch(() => 1)
       await pause(reason, Math.max(minMs, Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS)))
     },
   }
+}
+
+/** Takes a refresh from the budget. Resolves to how long the next automatic one must wait, in ms. Only the holder calls it. */
+async function spendRefresh(
+  { store, refillMs, now }: LockDependencies,
+  key: Key,
+  sentAt: number,
+): Promise<number> {
+  const storedFullAt = Number(await store.get(key)) || 0
+  // A process whose clock is ahead must not block the others for longer than an empty budget does.
+  const latest = now() + REFRESH_BUDGET * refillMs
+  const fullAt = Math.min(Math.max(storedFullAt, sentAt) + refillMs, latest)
+  if (fullAt > now()) await store.set(key, String(fullAt), fullAt - now())
+  const nextAt = fullAt - (REFRESH_BUDGET - 1) * refillMs
+  return Math.max(0, nextAt - now())
 }

@@ -7,12 +7,14 @@ import {
   PlatformUnavailableError,
   RefreshedRecentlyError,
   RefreshTooSoonError,
+  TokenRefusedError,
 } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
 import { type ActiveConnection, isExpired, withTokens } from './connection.ts'
 import { assertActive, type StoredActive, type StoredConnection } from './connection-repository.ts'
 import { removeGrant, revoke, saveTokens, type WriteDependencies } from './connection-writes.ts'
-import type { Backoff, LockHandle, RefreshLock } from './refresh-lock.ts'
+import type { Backoff, FailureReason, LockHandle, RefreshLock } from './refresh-lock.ts'
+import { noteRefusal } from './refusal.ts'
 import type { UnsavedTokens } from './unsaved.ts'
 
 export interface RefreshOptions extends WriteDependencies {
@@ -211,18 +213,29 @@ async function noteRecovery({ health }: RefreshDependencies, connection: ActiveC
 }
 
 async function recordFailure(
-  { health, log }: RefreshDependencies,
+  deps: RefreshDependencies,
   handle: LockHandle,
   connection: ActiveConnection,
   error: PlatformError,
 ): Promise<void> {
+  const { health, log, now } = deps
   const { code, reason, retryAfterMs } = error
-  const misconfigured = error instanceof ConfigurationError
-  log[misconfigured ? 'error' : 'warn']({ grantId: connection.grantId, code, reason }, 'token refresh failed')
+  const failure = failureReason(error)
+  const level = failure === 'misconfigured' ? 'error' : 'warn'
+  log[level]({ grantId: connection.grantId, code, reason }, 'token refresh failed')
   publish(connectionChannel, { type: 'refreshFailed', reason: code }, connection)
   const outage = error instanceof PlatformUnavailableError ? error.kind : 'unreadable'
-  await health.noteRefreshProblem(connection, misconfigured ? 'misconfigured' : outage).catch(() => {})
-  await settle(handle.releaseWithBackoff(misconfigured ? 'misconfigured' : 'unavailable', retryAfterMs))
+  await health
+    .noteRefreshProblem(connection, failure === 'misconfigured' ? 'misconfigured' : outage)
+    .catch(() => {})
+  if (failure === 'refused' && isExpired(connection, now()))
+    await noteRefusal(deps, connection, false).catch(() => {})
+  await settle(handle.releaseWithBackoff(failure, retryAfterMs))
+}
+
+function failureReason(error: PlatformError): FailureReason {
+  if (error instanceof ConfigurationError) return 'misconfigured'
+  return error instanceof TokenRefusedError ? 'refused' : 'unavailable'
 }
 
 /** The latest connection, if it differs from the current one and has not expired. */
@@ -241,6 +254,7 @@ export const isHandle = (acquired: LockHandle | Backoff | 'busy'): acquired is L
 export function backoffError({ reason, waitMs }: Backoff, manual: boolean): PlatformError {
   if (reason === 'recent')
     return manual ? new RefreshTooSoonError(waitMs) : new RefreshedRecentlyError(waitMs)
+  if (reason === 'refused') return new TokenRefusedError('refreshing is paused after it was refused', waitMs)
   return reason === 'misconfigured'
     ? new ConfigurationError('refreshing is paused after a configuration error')
     : new PlatformUnavailableError('paused', 'refreshing is paused after a failure', waitMs)

@@ -2,6 +2,7 @@ import type { ActiveConnection, Connection } from './connection.ts'
 import type { HealthRecords, Problem } from './health.ts'
 import type { LastUse } from './last-use.ts'
 import type { RefreshLock } from './refresh-lock.ts'
+import { refusalOf } from './refusal.ts'
 
 /** A connection without its tokens, for pages and JSON. Times are in ms since 1970. */
 export type ConnectionSummary = Readonly<{
@@ -31,6 +32,8 @@ export type ConnectionSummary = Readonly<{
          */
         refreshToken: 'none' | 'same' | 'rotated'
         problem: Problem | null
+        /** Since when the platform has refused access without saying that the grant has ended; null if it does not. */
+        refusedSince: number | null
         /** The missing scopes because of which the API refused calls; null if unknown. */
         forbidden: (string | null)[]
         /** How long until a user may request a refresh, in ms. */
@@ -61,7 +64,7 @@ export async function summarize(
     const { status, revokedAt, revokedReason } = connection
     return { ...common, status, revokedAt, revokedReason }
   }
-  const [{ problem, forbidden }, refreshableInMs] = await Promise.all([
+  const [{ problem, forbidden, refused }, refreshableInMs] = await Promise.all([
     health.read(connection),
     lock.manualWait(connection),
   ])
@@ -73,6 +76,7 @@ export async function summarize(
     refreshes: connection.refreshes ?? 0,
     refreshToken: refreshTokenState(connection),
     problem,
+    refusedSince: refusalOf(connection, refused)?.since ?? null,
     forbidden: forbidden.map(({ scope }) => scope),
     refreshableInMs,
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { connectionChannel, publish } from '../events.ts'
-import { PlatformRejectedError, RefreshedRecentlyError } from '../platform/errors.ts'
+import { PlatformRejectedError, RefreshedRecentlyError, TokenRefusedError } from '../platform/errors.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import { type KeyValueStore, StoreUnavailableError } from '../store/store.ts'
@@ -16,7 +16,12 @@ import {
   refName,
   withTokens,
 } from './connection.ts'
-import { assertActive, CONNECTION, createConnectionRepository } from './connection-repository.ts'
+import {
+  assertActive,
+  CONNECTION,
+  createConnectionRepository,
+  type StoredActive,
+} from './connection-repository.ts'
 import { removeGrant, revoke, saveConsent } from './connection-writes.ts'
 import { disconnect, type WithdrawnConsent } from './disconnect.ts'
 import { createRecordCipher, type EncryptionKey } from './encryption.ts'
@@ -25,6 +30,7 @@ import { createLastUse, type LastUse } from './last-use.ts'
 import { type ReencryptResult, reencrypt } from './reencrypt.ts'
 import { createRefresher, type Refresher, type RefreshOptions } from './refresh.ts'
 import { createRefreshLock, type RefreshLockOptions } from './refresh-lock.ts'
+import { findRefusal, noteRefusal, refusedError } from './refusal.ts'
 import { type ConnectionSummary, summarize, type UnreadableConnection } from './summary.ts'
 import { readTokenClaims, type TokenClaims } from './token-claims.ts'
 import { createUnsavedTokens } from './unsaved.ts'
@@ -113,6 +119,8 @@ const REFRESH_MARGIN_MS = 60_000
 const NOT_STORED = 'the latest tokens are not stored yet'
 /** How many rejections, at least a minute apart, end a grant without a refresh token. */
 const MAX_REJECTIONS = 3
+const NO_REFRESH_TOKEN =
+  'this connection ends with its access token: the platform issued no refresh token. Many platforms issue one only if the scope offline_access is requested'
 const REJECTED = "The platform's API rejected the access token three times and no refresh token was issued."
 
 export function createVault(options: VaultOptions): Vault {
@@ -144,9 +152,9 @@ export function createVault(options: VaultOptions): Vault {
       connection: ref,
       accessToken: () => accessToken(deps, ref),
       refresh: (rejectedToken) => refreshRejected(deps, ref, rejectedToken),
-      noteCall: (outcome) => {
+      async noteCall(outcome) {
         if (outcome.result === 'ok') lastUse.note(ref)
-        return health.noteCall(ref, outcome)
+        if (await health.noteCall(ref, outcome)) publish(connectionChannel, { type: 'recovered' }, ref)
       },
       grantedScopes: async () => (await connections.read(ref))?.connection.scopes ?? null,
     }),
@@ -165,7 +173,7 @@ export function createVault(options: VaultOptions): Vault {
       const stored = assertActive(await connections.read(ref))
       // Without a refresh token, an access token that is still valid stays.
       if (stored.connection.refreshToken === null && !isExpired(stored.connection, now())) return false
-      await refresher.refresh(stored, true)
+      await refresher.refresh(stored, true).catch((error) => throwRefusal(deps, stored, error))
       return true
     },
 
@@ -214,7 +222,7 @@ async function accessToken(deps: VaultDependencies, ref: ConnectionRef): Promise
     try {
       return (await refresher.refresh(stored)).accessToken
     } catch (error) {
-      if (!(error instanceof RefreshedRecentlyError)) throw error
+      if (!(error instanceof RefreshedRecentlyError)) return throwRefusal(deps, stored, error)
       // It expired within 30 s of its refresh, according to the platform. Let the API decide.
       return assertActive(await connections.read(ref)).connection.accessToken
     }
@@ -225,13 +233,34 @@ async function accessToken(deps: VaultDependencies, ref: ConnectionRef): Promise
   return token
 }
 
+/** Throws `ConnectionRevokedError` if access to the connection counts as ended, and otherwise the error. */
+async function throwRefusal(
+  { health }: VaultDependencies,
+  { connection }: StoredActive,
+  error: unknown,
+): Promise<never> {
+  const refusal = error instanceof TokenRefusedError ? await findRefusal(health, connection) : null
+  throw refusal ? refusedError(refusal) : error
+}
+
+/** Resolves to a token to use instead of one that the API rejected. */
 async function refreshRejected(deps: VaultDependencies, ref: ConnectionRef, rejectedToken: string) {
   const { connections, refresher, health } = deps
   const held = unsavedToken(deps, ref, rejectedToken)
   if (held !== null) return held
   const stored = assertActive(await connections.read(ref))
   if (stored.connection.accessToken !== rejectedToken) return stored.connection.accessToken
-  if (stored.connection.refreshToken !== null) return (await refresher.refresh(stored)).accessToken
+  if (stored.connection.refreshToken !== null) {
+    try {
+      return (await refresher.refresh(stored)).accessToken
+    } catch (error) {
+      if (!(error instanceof TokenRefusedError)) throw error
+      // Read again: the user may have consented again, which can end the earlier grant.
+      const { connection } = assertActive(await connections.read(ref))
+      if (connection.accessToken !== rejectedToken) return connection.accessToken
+      throw refusedError(await noteRefusal(deps, connection, true))
+    }
+  }
   // A single 401 must not end a grant whose token cannot be replaced.
   if ((await health.tokenRejected(ref)) >= MAX_REJECTIONS)
     return (await revoke(deps, stored, REJECTED)).accessToken
@@ -268,11 +297,14 @@ async function connect(
   )
   // The account is connected, even if an earlier pause or problem could not be cleared.
   await Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
-  log.info({ grantId: connection.grantId, expiresAt: connection.expiresAt }, 'account connected')
-  const { scopes } = connection
+  const { grantId, scopes, expiresAt } = connection
+  log.info({ grantId, expiresAt }, 'account connected')
+  if (connection.refreshToken === null) log.warn({ grantId, endsAt: isoOrNull(expiresAt) }, NO_REFRESH_TOKEN)
   publish(connectionChannel, { type: 'connected', ...(scopes && { scopes }) }, connection)
   return pending ? 'pending' : 'saved'
 }
+
+const isoOrNull = (time: number | null) => (time === null ? null : new Date(time).toISOString())
 
 async function list(deps: VaultDependencies, userId: string) {
   const { unsaved, connections, health, lock, lastUse, log } = deps

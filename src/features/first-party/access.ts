@@ -27,7 +27,7 @@ export interface FirstPartyAccessOptions {
   log: Logger
   now?: () => number
   /** Minimum interval between two refreshes, in ms; 30 s by default. */
-  minIntervalMs?: number
+  refillMs?: number
 }
 
 /** Record kind of first-party tokens, which keeps them separate from users' connections. */
@@ -64,7 +64,7 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
   const ref = { userId, bxcontext: tenantId }
   const lockOptions = {
     now,
-    ...(options.minIntervalMs !== undefined && { minIntervalMs: options.minIntervalMs }),
+    ...(options.refillMs !== undefined && { refillMs: options.refillMs }),
   }
   const oauth = {
     refresh: ({ refreshToken }: { refreshToken: string }) => firstParty.refresh(refreshToken),

@@ -197,5 +197,7 @@ function outcomeOf(kind: Kind, steps: readonly Step[], ageMs: number): string {
   }
   const last = steps.findLast(({ topic }) => SENT_TOPICS.has(topic) || topic === 'lock_paused')
   if (last?.failure) return last.failure
+  // The request of this refresh is still under way.
+  if (!last && has(steps, 'lock_acquired') && ageMs < CONNECT_MS) return 'running'
   return kind === 'api_call' ? 'answered' : 'refreshed'
 }

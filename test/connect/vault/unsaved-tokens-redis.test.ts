@@ -39,7 +39,7 @@ describe.skipIf(!REDIS)(`a Redis that refuses writes${withRedis}`, () => {
     async (kind) => {
       const { store, refuse } = await redis(kind)
       // Redis has its own clock, which `later` does not move.
-      setup = await expiredSetup({ store, leaseMs: 60_000, minIntervalMs: 0 })
+      setup = await expiredSetup({ store, leaseMs: 60_000, refillMs: 0 })
       setup.endpoint.answers(
         tokensAfter(() => refuse(true), {
           access_token: 'next',

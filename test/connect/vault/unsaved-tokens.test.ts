@@ -77,7 +77,7 @@ describe('a store that refuses writes temporarily', () => {
 
   test('repeatedly does not make another process send a used-up refresh token', async () => {
     const { store, refuses } = refusingStore()
-    setup = await expiredSetup({ store, minIntervalMs: 0, leaseMs: 50 })
+    setup = await expiredSetup({ store, refillMs: 0, leaseMs: 50 })
     setup.endpoint.answers(
       tokensAfter(() => Object.assign(refuses, { all: true }), {
         access_token: 'next',
@@ -119,7 +119,7 @@ describe('a store that refuses writes temporarily', () => {
 
   test('does not cause a used-up refresh token to be sent when the unsaved access token expires', async () => {
     const { store, refuses } = refusingStore()
-    setup = await expiredSetup({ store, minIntervalMs: 0, leaseMs: 100 })
+    setup = await expiredSetup({ store, refillMs: 0, leaseMs: 100 })
     setup.endpoint.answers(
       tokensAfter(() => Object.assign(refuses, { connections: true }), {
         access_token: 'next',
@@ -139,7 +139,7 @@ describe('a store that refuses writes temporarily', () => {
 
   test('does not make another process send a used-up refresh token when the lock is lost', async () => {
     const { store, refuses } = refusingStore()
-    setup = await expiredSetup({ store, minIntervalMs: 0, leaseMs: 100 })
+    setup = await expiredSetup({ store, refillMs: 0, leaseMs: 100 })
     setup.endpoint.answers(
       tokensAfter(() => Object.assign(refuses, { all: true }), {
         access_token: 'next',

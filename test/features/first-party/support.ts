@@ -122,7 +122,7 @@ export function openAccess(
     keys = [newKey()],
     credentials = CREDENTIALS,
     uploadMs = 5_000,
-    minIntervalMs = 0,
+    refillMs = 0,
     now = Date.now,
   } = {},
 ): ApiKeyAccess {
@@ -131,7 +131,7 @@ export function openAccess(
   const firstParty = createFirstParty({ ...credentials, baseUrl: apiUrl, http })
   return {
     api: createApi({ baseUrl: apiUrl, http, uploads }),
-    source: createFirstPartyAccess({ store, keys, firstParty, credentials, log: SILENT, minIntervalMs, now }),
+    source: createFirstPartyAccess({ store, keys, firstParty, credentials, log: SILENT, refillMs, now }),
     store,
     close: async () => {
       await Promise.all([http.close(), uploads.close(), store.close()])

@@ -84,7 +84,11 @@ describe('with the sandbox', () => {
   test('a refresh sends the refresh token of the exchange and receives the same one, and another access token', async () => {
     await app.sandbox('expire')
     await callApi()
-    const call = await latestFlow(app, ann, 'api_call')
+    const call = await vi.waitFor(async () => {
+      const flow = await latestFlow(app, ann, 'api_call')
+      expect(stepsOf(flow, 'api_call')).toHaveLength(2)
+      return flow
+    })
     const exchange = stepsOf(connect, 'code_exchange')[0]?.response?.parameters
     const [refresh] = stepsOf(call, 'token_refresh')
     const refreshToken = fingerprintIn(exchange, 'refresh_token')

@@ -1,0 +1,32 @@
+/** Formats for templates and texts. */
+export const format = {
+  /** Formats an ISO 8601 time as "21 Nov 2026, 7:15 am UTC"; invalid dates are returned unchanged. */
+  time: (value: string) => formatDate(value, { dateStyle: 'medium', timeStyle: 'short' }, ' UTC'),
+  date: (value: string) => formatDate(value, { dateStyle: 'medium' }),
+  segment: encodeURIComponent,
+  count: (value: number) => value.toLocaleString('en-AU'),
+  /** `1 item`, `2,000 items`. */
+  pluralize: (value: number, singular: string, plural = `${singular}s`) =>
+    `${value.toLocaleString('en-AU')} ${value === 1 ? singular : plural}`,
+  money: (dollars: number) =>
+    dollars.toLocaleString('en-AU', {
+      style: 'currency',
+      currency: 'AUD',
+      currencyDisplay: 'narrowSymbol',
+      minimumFractionDigits: 2,
+      maximumFractionDigits: 6,
+    }),
+  /** Formats seconds: `75 seconds`, `2 minutes`. */
+  duration(seconds: number): string {
+    if (seconds < 90) return `${seconds} seconds`
+    return seconds < 5400 ? `${Math.round(seconds / 60)} minutes` : `${Math.round(seconds / 3600)} hours`
+  },
+  capital: (text: string) => text.charAt(0).toUpperCase() + text.slice(1),
+}
+
+function formatDate(value: string, style: Intl.DateTimeFormatOptions, suffix = ''): string {
+  const date = new Date(value)
+  return Number.isNaN(date.getTime())
+    ? value
+    : date.toLocaleString('en-AU', { ...style, timeZone: 'UTC' }) + suffix
+}

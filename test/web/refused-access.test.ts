@@ -1,0 +1,76 @@
+import { afterEach, expect, test } from 'vitest'
+import { testConnection } from '../../src/web/connection-actions.ts'
+import { type Running, startAll } from '../support/app.ts'
+import { connectionsOf, signedIn } from '../support/flow.ts'
+import { startTokenEndpoint, type TokenEndpoint, tokens } from '../support/token-endpoint.ts'
+import { connectedSetup, GRANTED, REF } from '../support/vault.ts'
+
+let endpoint: TokenEndpoint | undefined
+let app: Running | undefined
+afterEach(async () => {
+  await app?.close()
+  await endpoint?.close()
+  endpoint = app = undefined
+})
+
+test('a platform that refuses access without saying why: 409, and a card with since when, Reconnect and Check now', async () => {
+  endpoint = await startTokenEndpoint()
+  app = await startAll({ PLATFORM_AUTH_URL: endpoint.authUrl })
+  const ann = await signedIn(app)
+  // The sandbox's API does not know this token.
+  await app.services.connect.vault.connect({ userId: 'ann', bxcontext: 'b' }, GRANTED)
+  endpoint.answers({ status: 400, text: '' })
+  const called = await ann.get(`${app.url}/connections/b/probe`, { accept: 'application/json' })
+  expect(called).toMatchObject({ status: 409 })
+  expect(called.json()).toMatchObject({ code: 'connection_revoked', revokedAt: expect.any(String) })
+  expect(await connectionsOf(app, ann)).toMatchObject([
+    { status: 'active', health: 'revoked', revokedAt: called.json().revokedAt },
+  ])
+  const { text } = await ann.get(`${app.url}/connections`)
+  expect(text).toMatch(/<dt>Access refused<\/dt>\s*<dd><time[^>]*datetime="20/)
+  expect(text.match(/<button class="primary">(.*?)<\/button>/g)?.join()).toContain('Reconnect')
+  expect(text).toContain('<button>Check now</button>')
+})
+
+test('Check now asks for a new token first, although refreshing is paused', async () => {
+  const setup = await connectedSetup()
+  setup.endpoint.answers({ status: 400, text: '' })
+  await setup.vault
+    .tokenSource(REF)
+    .refresh('access-0')
+    .catch(() => {})
+  setup.later(5.1)
+  setup.endpoint.answers(tokens({ access_token: 'again' }))
+  const run = async (source: { accessToken(): Promise<string> }) => source.accessToken()
+  expect(await testConnection(setup.vault, [{ scope: 'leads', run }], REF)).toMatchObject({
+    summary: 'again',
+  })
+  await setup.close()
+})
+
+test('a connection without a refresh token says on its card and in the log when it ends', async () => {
+  app = await startAll()
+  const ann = await signedIn(app)
+  const granted = { ...GRANTED, refreshToken: undefined, expiresIn: 3600 }
+  await app.services.connect.vault.connect({ userId: 'ann', bxcontext: 'b' }, granted)
+  const [{ summary, expiresAt, health }] = await connectionsOf(app, ann)
+  expect({ health, summary }).toEqual({
+    health: 'connected',
+    summary: expect.stringMatching(
+      /^Ready to use until \d+ \w+ 20\d\d.* UTC\. The platform issued no refresh token/,
+    ),
+  })
+  const line = app.logLines.map((text) => JSON.parse(text)).find(({ msg }) => /no refresh token/.test(msg))
+  expect(line).toMatchObject({
+    level: 'warn',
+    endsAt: expiresAt,
+    msg: expect.stringContaining('offline_access'),
+  })
+})
+
+test('offline_access is no permission that could be missing', async () => {
+  app = await startAll({ PLATFORM_SCOPES: 'catalogues leads offline_access' })
+  const ann = await signedIn(app)
+  await app.services.connect.vault.connect({ userId: 'ann', bxcontext: 'b' }, GRANTED)
+  expect(await connectionsOf(app, ann)).toMatchObject([{ health: 'connected', missingScopes: [] }])
+})
