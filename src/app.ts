@@ -16,7 +16,6 @@ import { inFrontOf } from './web/plain-handler.ts'
 import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
-import { isDemo, signInRoutes } from './web/sign-in.ts'
 
 /** The whole app: the features' plain handlers, and the Express app for everything else. */
 export function createListener(dependencies: Dependencies): RequestListener {
@@ -31,12 +30,12 @@ export function createApp({
   store,
   sessionStore,
   connect,
-  http,
+  signIn,
   parts,
   operations,
   context: { shutdownSignal },
 }: Dependencies): Express {
-  const { baseUrl, oidc, platform, sessionSecrets: secrets } = config
+  const { baseUrl, platform, sessionSecrets: secrets } = config
   const { vault, oauth, authorizationRequests } = connect
   const app = express()
   app.disable('x-powered-by')
@@ -44,8 +43,8 @@ export function createApp({
   app.set('trust proxy', config.trustProxy)
 
   const navigation = parts.flatMap((part) => part.navigation ?? [])
-  const warning = isDemo(config) && config.demoAllowRemote ? OPEN_DEMO : null
-  const shown = { warning, signInElsewhere: oidc !== null, sandboxUrl: platform.sandboxUrl, navigation }
+  const warning = signIn.isDemo && config.demoAllowRemote ? OPEN_DEMO : null
+  const shown = { warning, linksToSignIn: !signIn.isDemo, sandboxUrl: platform.sandboxUrl, navigation }
   app.use(requestLog(log), bodyDeadline(), pages({ production: config.production, ...shown }))
   // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
   for (const { serverRoutes } of parts) if (serverRoutes) app.use(serverRoutes)
@@ -59,7 +58,7 @@ export function createApp({
   app.use(sessions({ store: sessionStore, secrets, baseUrl }), notices(store))
   for (const { middleware } of parts) if (middleware) app.use(middleware)
 
-  app.use(signInRoutes({ oidc, baseUrl, requestedScopes: oauth.scopes, http: http.api }))
+  app.use(signIn.routes)
   app.use(connectRoutes({ authorizationRequests, oauth, vault, baseUrl, pages: connectPages, log }))
   const linksOf = async (ref: ConnectionRef) =>
     (await Promise.all(parts.map((part) => part.connectionLinks?.(ref) ?? []))).flat()

@@ -7,7 +7,7 @@ import { createHttpPools, type HttpPools } from './connect/platform/http.ts'
 import type { Feature, FeatureContext, FeatureParts } from './features/feature.ts'
 import { createStore } from './runtime/create-store.ts'
 import type { Operation } from './web/openapi.ts'
-import { isDemo } from './web/sign-in.ts'
+import { createSignIn, OWN_SIGN_IN, type SignIn } from './web/sign-in.ts'
 
 /** The app's long-lived objects, created once from the config. */
 export interface Dependencies {
@@ -17,6 +17,7 @@ export interface Dependencies {
   sessionStore: SessionStore
   connect: Connect
   http: HttpPools
+  signIn: SignIn
   /** The parts added by each feature, in the order of the list of features. */
   parts: FeatureParts[]
   /** The features' operations, for `/openapi.json`. */
@@ -37,19 +38,23 @@ const FINAL_GRACE_MS = 1_000
 
 /**
  * Creates the dependencies of the app. Doesn't wait for Redis, which connects in the background. Throws a one-line
- * error if the SQLite store cannot be opened.
+ * error if the SQLite store cannot be opened or the sign-in is incomplete.
  */
 export async function createDependencies(
   config: Config,
   log: Logger,
   features: readonly Feature[],
   http: HttpPools = createHttpPools({ proxies: config.platform.proxies }),
+  ownSignIn = OWN_SIGN_IN,
 ): Promise<Dependencies> {
   const { store, sessionStore } = await createStore(config, log)
   const { platform, tokenEncryptionKeys } = config
   // Features do not need the client secret.
   const { authUrl, apiUrl, clientId, pkce, rateLimit } = platform
   const connect = createConnect({ store, keys: tokenEncryptionKeys, platform, log, http })
+  const { oidc, baseUrl } = config
+  const { scopes } = connect.oauth
+  const signIn = createSignIn({ oidc, store, baseUrl, requestedScopes: scopes, http: http.api }, ownSignIn)
   const shutdown = new AbortController()
   const parts: FeatureParts[] = []
   const context: FeatureContext = {
@@ -58,8 +63,8 @@ export async function createDependencies(
     store,
     log,
     production: config.production,
-    baseUrl: config.baseUrl,
-    demoSignIn: isDemo(config),
+    baseUrl,
+    demoSignIn: signIn.isDemo,
     trustProxy: config.trustProxy,
     dataDir: config.dataDir,
     encryptionKeys: tokenEncryptionKeys,
@@ -86,6 +91,7 @@ export async function createDependencies(
     sessionStore,
     connect,
     http,
+    signIn,
     parts,
     operations: features.flatMap((feature) => feature.operations ?? []),
     context,

@@ -3,6 +3,7 @@ import type { KeyValueStore } from '../connect/index.ts'
 import { createHttp, type Proxies } from '../connect/platform/http.ts'
 import { loadContracts } from '../contracts.ts'
 import type { Feature } from '../features/feature.ts'
+import type { OidcProvider } from '../web/oidc-sign-in.ts'
 import { type Finding, failure, warning } from './finding.ts'
 import { createDoctorHttp, hide } from './http.ts'
 import { checkPlatform } from './platform.ts'
@@ -23,7 +24,8 @@ export interface DoctorOptions {
  */
 export async function* runDoctor({ config, store, features }: DoctorOptions): AsyncGenerator<Finding> {
   if (store) yield* checkStore(store, config)
-  if (config.oidc) yield await checkProvider(config.oidc, config.platform.proxies)
+  if (config.oidc)
+    yield await checkProvider({ ...config.oidc, baseUrl: config.baseUrl }, config.platform.proxies)
   const { platform, baseUrl } = config
   const secrets = formsOf(platform)
   const doctorHttp = createDoctorHttp(platform.proxies, secrets)
@@ -46,7 +48,10 @@ export async function* runDoctor({ config, store, features }: DoctorOptions): As
 }
 
 /** Uses a separate client, because the platform's client records how far the platform's clock is off. */
-async function checkProvider(oidc: { issuer: string }, proxies: Proxies | null): Promise<Finding> {
+async function checkProvider(
+  oidc: OidcProvider & { baseUrl: string },
+  proxies: Proxies | null,
+): Promise<Finding> {
   const http = createDoctorHttp(proxies, [])
   return checkSignIn(oidc, http).finally(() => http.close())
 }

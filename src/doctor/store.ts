@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { createClient } from 'redis'
 import type { StoreConfig } from '../config.ts'
-import { type KeyValueStore, StoreUnavailableError, scan } from '../connect/store/store.ts'
+import { appOwner, type KeyValueStore, StoreUnavailableError, scan } from '../connect/store/store.ts'
 import { ready } from '../runtime/store-ready.ts'
 import { type Finding, failure, ok, warning } from './finding.ts'
 
@@ -12,7 +12,7 @@ export async function* checkStore(store: KeyValueStore, config: StoreConfig): As
     yield problem
     return
   }
-  const key = { kind: 'doctor', owner: 'doctor', id: 'doctor' }
+  const key = { kind: 'doctor', owner: appOwner('doctor'), id: 'doctor' }
   try {
     await store.set(key, 'doctor', 10_000)
     await store.delete(key)

@@ -6,7 +6,7 @@ import { createDependencies, type Dependencies } from '../dependencies.ts'
 import { features } from '../features/index.ts'
 import type { SettingsGroup } from '../settings/read.ts'
 import { OPEN_DEMO } from '../web/demo-sign-in.ts'
-import { HAS_OWN_SIGN_IN, isDemo } from '../web/sign-in.ts'
+import { OWN_SIGN_IN } from '../web/sign-in.ts'
 import { protectDataDir } from './data-dir.ts'
 import { withDevelopmentSecrets } from './dev-secrets.ts'
 import { createLog } from './log.ts'
@@ -19,7 +19,7 @@ const POLL_MS = 250
 export function configOf(env: NodeJS.ProcessEnv): Config {
   const groups: Record<string, SettingsGroup<unknown>> = {}
   for (const { name, settings } of features) if (settings) groups[name] = settings
-  return readConfig(withDevelopmentSecrets(env), { hasOwnSignIn: HAS_OWN_SIGN_IN, features: groups })
+  return readConfig(withDevelopmentSecrets(env), { hasOwnSignIn: OWN_SIGN_IN !== null, features: groups })
 }
 
 /** Begins background work when the store answers: Redis connects in the background. */
@@ -48,13 +48,14 @@ export async function start(
 ): Promise<{ close(): Promise<void> }> {
   protectDataDir(config.dataDir)
   const dependencies = await createDependencies(config, log, features)
+  const { isDemo } = dependencies.signIn
   const server = await listen(createListener(dependencies), {
     port: config.port,
     host: config.host,
     variable: 'PORT',
-    localOnly: isDemo(config) && !config.demoAllowRemote ? [new URL(config.baseUrl).hostname] : undefined,
+    localOnly: isDemo && !config.demoAllowRemote ? [new URL(config.baseUrl).hostname] : undefined,
   })
-  if (isDemo(config) && config.demoAllowRemote) log.warn(OPEN_DEMO)
+  if (isDemo && config.demoAllowRemote) log.warn(OPEN_DEMO)
   void startBackgroundWork(dependencies)
   log.info({ url: config.baseUrl, store: dependencies.store.description }, 'listening')
   return {

@@ -10,13 +10,19 @@ export const signInSettings = settingsGroup({
       OIDC_ISSUER: field.httpAddress({ hint: 'your sign-in service names it', path: true, env }).optional(),
       OIDC_CLIENT_ID: needed,
       OIDC_CLIENT_SECRET: needed,
+      OIDC_TOKEN_ENDPOINT_AUTH_METHOD: field.oneOf(['client_secret_basic', 'client_secret_post']).optional(),
     }
   },
-  build: ({ OIDC_ISSUER, OIDC_CLIENT_ID = '', OIDC_CLIENT_SECRET = '' }) => ({
+  build: ({ OIDC_ISSUER: issuer, OIDC_CLIENT_ID = '', OIDC_CLIENT_SECRET = '', ...values }) => ({
     oidc:
-      OIDC_ISSUER === undefined
+      issuer === undefined
         ? null
-        : { issuer: OIDC_ISSUER, clientId: OIDC_CLIENT_ID, clientSecret: OIDC_CLIENT_SECRET },
+        : {
+            issuer,
+            clientId: OIDC_CLIENT_ID,
+            clientSecret: OIDC_CLIENT_SECRET,
+            tokenEndpointAuthMethod: values.OIDC_TOKEN_ENDPOINT_AUTH_METHOD,
+          },
   }),
 })
 /** Refuses to start in production with the demo's sign-in. */

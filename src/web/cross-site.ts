@@ -14,10 +14,10 @@ export function csrfProtection(baseUrl: string): RequestHandler {
     if (SAFE_METHODS.has(req.method)) return next()
     const site = req.get('sec-fetch-site')
     const origin = req.get('origin')
-    const isSameOrigin =
-      site !== undefined
-        ? site === 'same-origin' || site === 'none'
-        : origin === undefined || origin === ownOrigin || URL.parse(origin)?.host === req.get('host')
+    const isOwnOrigin =
+      origin === undefined || origin === ownOrigin || URL.parse(origin)?.host === req.get('host')
+    // Firefox also sends `none` after a redirect from another site that hides the referrer; `Origin` is `null` then.
+    const isSameOrigin = site === undefined || site === 'none' ? isOwnOrigin : site === 'same-origin'
     if (isSameOrigin) return next()
     throw new WebError(403, 'csrf_rejected', 'This request came from another site and was not carried out.')
   }

@@ -1,8 +1,8 @@
-import { Router } from 'express'
-import { badInput, rejectForm } from './errors.ts'
+import { type Request, Router } from 'express'
+import { badInput, cookiesBlocked, rejectForm } from './errors.ts'
 import { sendResultOrRedirect } from './respond.ts'
 import { localPath } from './return-to.ts'
-import { signIn, signOut } from './user.ts'
+import { currentUser, signIn, signOut } from './user.ts'
 
 /** The warning on every page and in the log if `DEMO_ALLOW_REMOTE` is true. */
 export const OPEN_DEMO =
@@ -13,22 +13,35 @@ export const OPEN_DEMO =
  * the start page after an invalid name.
  */
 export function demoSignIn({ requestedScopes }: { requestedScopes: readonly string[] }): Router {
-  return Router()
-    .post('/sign-in', async (req, res) => {
-      const name = typeof req.body?.name === 'string' ? req.body.name.normalize('NFC').trim() : ''
-      if (!name || name.length > 100 || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
-        const error = badInput('name', 'enter a name of 1 to 100 characters')
-        return rejectForm(req, res, error, async () => ({
-          view: 'app/home',
-          title: 'Connect your account',
-          data: { requestedScopes, returnTo: localPath(req.body?.returnTo) },
-        }))
-      }
-      await signIn(req, { id: name, name })
-      await sendResultOrRedirect(req, res, localPath(req.body.returnTo) ?? '/', { user: { name } })
-    })
-    .post('/sign-out', async (req, res) => {
-      await signOut(req)
-      await sendResultOrRedirect(req, res, '/', { user: null })
-    })
+  return (
+    Router()
+      .post('/sign-in', async (req, res) => {
+        const name = typeof req.body?.name === 'string' ? req.body.name.normalize('NFC').trim() : ''
+        if (!name || name.length > 100 || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
+          const error = badInput('name', 'enter a name of 1 to 100 characters')
+          return rejectForm(req, res, error, async () => ({
+            view: 'app/home',
+            title: 'Connect your account',
+            data: { requestedScopes, returnTo: localPath(req.body?.returnTo) },
+          }))
+        }
+        await signIn(req, { id: name, name })
+        const target = localPath(req.body.returnTo) ?? '/'
+        const next = mayBlockCookies(req) ? `/signed-in?${new URLSearchParams({ returnTo: target })}` : target
+        await sendResultOrRedirect(req, res, next, { user: { name } })
+      })
+      // Without a cookie, the next page would ask to sign in again, without a word about why.
+      .get('/signed-in', (req, res) => {
+        if (!currentUser(req)) throw cookiesBlocked()
+        res.redirect(303, localPath(req.query.returnTo) ?? '/')
+      })
+      .post('/sign-out', async (req, res) => {
+        await signOut(req)
+        await sendResultOrRedirect(req, res, '/', { user: null })
+      })
+  )
 }
+
+/** Whether this is a browser that sent no cookie: on its first visit, or because it blocks them. */
+const mayBlockCookies = (req: Request) =>
+  req.headers.cookie === undefined && req.get('sec-fetch-mode') === 'navigate'

@@ -26,6 +26,14 @@ export class WebError extends AppError {
 export const notSignedIn = (message = 'Please sign in to continue.') =>
   new WebError(401, 'unauthenticated', message)
 
+/** 400: the browser did not send the session cookie that it received a moment ago. */
+export const cookiesBlocked = () =>
+  new WebError(
+    400,
+    'sign_in_failed',
+    'Your browser blocks cookies for this site, so you cannot stay signed in. Allow cookies for this site, and sign in again.',
+  )
+
 /** 400: invalid input. The message names the field and the rule. */
 export const badInput = (field: string, rule: string) =>
   new WebError(400, 'invalid_input', `${field}: ${rule}.`, field)
@@ -160,10 +168,10 @@ function setStatus(res: Response, { status, retryAfterMs }: Problem): void {
 /** Adds the failure to the request's log line. */
 function recordFailure(res: Response, error: unknown, { status, code }: Problem): void {
   res.locals.failure = { code }
+  if (error instanceof AppError && error.reason !== undefined) res.locals.failure.reason = error.reason
   if (status < 500) return
-  if (error instanceof AppError) res.locals.failure.reason = error.reason
   // Log only the type and location: the message of an unknown error may contain secrets.
-  if (code === 'internal_error') {
+  if (code === 'internal_error' && !(error instanceof AppError)) {
     res.locals.failure.type = error instanceof Error ? error.name : typeof error
     res.locals.failure.at = stackFrames(error)
   }

@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto'
 import { type Request, Router } from 'express'
 import * as client from 'openid-client'
 import { AppError } from '../connect/app-error.ts'
 import type { Http } from '../connect/platform/http.ts'
+import type { TokenEndpointAuthMethod } from '../connect/platform/oauth.ts'
+import { appOwner, type Key, type KeyValueStore } from '../connect/store/store.ts'
+import { cookiesBlocked } from './errors.ts'
 import { sendResultOrRedirect, wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
-import { saveSession, signIn, signOut, type User } from './user.ts'
+import { currentUser, isUserId, saveSession, signIn, signOut, type User } from './user.ts'
 
 declare module 'express-session' {
   interface SessionData {
@@ -36,17 +40,24 @@ const CLOCK_TOLERANCE = 180
 const MAX_SUBJECT = 255
 const CALLBACK = '/sign-in/callback'
 
+/** The redirect URI of this app at the provider. */
+export const redirectUriOf = (baseUrl: string) => baseUrl + CALLBACK
+
 /** An OpenID provider, and this app's registration there. */
 export interface OidcProvider {
   /** The issuer identifier (OpenID Connect Discovery 1.0, section 3). */
   issuer: string
   clientId: string
   clientSecret: string
+  /** How token requests carry the secret; undefined: as the provider's metadata says. */
+  tokenEndpointAuthMethod?: TokenEndpointAuthMethod | undefined
 }
 
 export interface OidcOptions extends OidcProvider {
   /** The app's public origin. Register `{baseUrl}/sign-in/callback` as a redirect URI, and `{baseUrl}` for after logout. */
   baseUrl: string
+  /** Where it is recorded which sign-ins have been finished. */
+  store: KeyValueStore
   http: Http
 }
 
@@ -77,9 +88,9 @@ class SignInFailedError extends AppError {
  * it (OpenID Connect Core 1.0, section 3.1.3.7).
  */
 export function oidcSignIn(options: OidcOptions): Router {
-  const { baseUrl } = options
+  const { baseUrl, store } = options
   const configuration = discovery(options)
-  const redirectUri = baseUrl + CALLBACK
+  const redirectUri = redirectUriOf(baseUrl)
 
   return Router()
     .get('/sign-in', async (req, res) => {
@@ -103,15 +114,18 @@ export function oidcSignIn(options: OidcOptions): Router {
       // Another tab has finished its sign-in, which ended the others.
       if (req.session.user && !openSignIns(req).some(({ state }) => state === req.query.state))
         return res.redirect(303, '/')
-      const pending = await claimSignIn(req)
+      const pending = await claimSignIn(req, store)
       await signIn(req, await userOf(await configuration(), new URL(req.originalUrl, baseUrl), pending))
       res.redirect(303, pending.returnTo ?? '/')
     })
     .post('/sign-out', async (req, res) => {
+      const wasSignedIn = currentUser(req) !== null
       await signOut(req)
       const logoutUrl = await logoutUrlOf(options, configuration)
-      req.session.hasSignedOut = logoutUrl !== null
       if (wantsJson(req)) return void res.json({ user: null, logoutUrl })
+      if (!wasSignedIn) return res.redirect(303, '/')
+      req.session.hasSignedOut = logoutUrl !== null
+      req.session.cookie.maxAge = PENDING_MS
       // By a page of ours: a form may not be redirected to another site (Content-Security-Policy).
       await sendResultOrRedirect(req, res, logoutUrl ? '/signed-out' : '/', { user: null })
     })
@@ -129,6 +143,7 @@ function discovery({
   issuer,
   clientId,
   clientSecret,
+  tokenEndpointAuthMethod,
   http,
 }: OidcOptions): () => Promise<client.Configuration> {
   let known: { configuration: Promise<client.Configuration>; until: number } | undefined
@@ -139,7 +154,7 @@ function discovery({
         server,
         clientId,
         { client_secret: clientSecret, [client.clockTolerance]: CLOCK_TOLERANCE },
-        undefined,
+        clientAuthentication(clientSecret, tokenEndpointAuthMethod),
         {
           [client.customFetch]: (url, request) => fetchBy(http, url, request),
           // config.ts requires https in production.
@@ -158,6 +173,31 @@ function discovery({
   }
 }
 
+/**
+ * Authenticates this app at the token endpoint by the setting, or by what the provider supports. HTTP Basic is the default of
+ * OpenID Connect (Discovery 1.0, section 3), so it comes first.
+ */
+function clientAuthentication(
+  secret: string,
+  method: TokenEndpointAuthMethod | undefined,
+): client.ClientAuth {
+  const methods = {
+    client_secret_basic: client.ClientSecretBasic(secret),
+    client_secret_post: client.ClientSecretPost(secret),
+  }
+  return (server, ...request) => methods[method ?? authMethodOf(server)](server, ...request)
+}
+
+/** The method that a provider's metadata calls for. */
+export function authMethodOf({
+  token_endpoint_auth_methods_supported: supported,
+}: Pick<client.ServerMetadata, 'token_endpoint_auth_methods_supported'>): TokenEndpointAuthMethod {
+  const acceptsBasic = supported === undefined || supported.includes('client_secret_basic')
+  return !acceptsBasic && supported.includes('client_secret_post')
+    ? 'client_secret_post'
+    : 'client_secret_basic'
+}
+
 const newSignIn = (returnTo: string | null): PendingSignIn => ({
   state: client.randomState(),
   nonce: client.randomNonce(),
@@ -169,18 +209,20 @@ const newSignIn = (returnTo: string | null): PendingSignIn => ({
 const openSignIns = (req: Request): PendingSignIn[] =>
   (req.session.signIns ?? []).filter(({ startedAt }) => Date.now() - startedAt < PENDING_MS)
 
-/** Takes the sign-in that the callback answers out of the session, so that it counts once. */
-async function claimSignIn(req: Request): Promise<PendingSignIn> {
-  const open = openSignIns(req)
-  const pending = open.find(({ state }) => state === req.query.state)
-  if (!pending)
-    throw new SignInFailedError(
-      'This sign-in was started in another browser, too long ago, or is already done.',
-    )
-  req.session.signIns = open.filter((other) => other !== pending)
-  await saveSession(req)
+/**
+ * The sign-in that the callback answers. Of several callbacks at once, one gets it, so that the code is sent once. The
+ * others leave the session as it is: saving it could undo the sign-in of the first.
+ */
+async function claimSignIn(req: Request, store: KeyValueStore): Promise<PendingSignIn> {
+  const pending = openSignIns(req).find(({ state }) => state === req.query.state)
+  if (!pending) throw req.headers.cookie === undefined ? cookiesBlocked() : new SignInFailedError(NOT_PENDING)
+  const digest = createHash('sha256').update(pending.state).digest('base64url')
+  const key: Key = { kind: 'sign-in-claim', owner: appOwner(digest), id: '' }
+  if (!(await store.compareAndSet(key, null, 'claimed', PENDING_MS))) throw new SignInFailedError(NOT_PENDING)
   return pending
 }
+
+const NOT_PENDING = 'This sign-in was started in another browser, too long ago, or is already done.'
 
 /** Exchanges the code and checks the ID token. The user's id is the issuer and the subject together, which never change. */
 async function userOf(config: client.Configuration, url: URL, pending: PendingSignIn): Promise<User> {
@@ -192,19 +234,29 @@ async function userOf(config: client.Configuration, url: URL, pending: PendingSi
       idTokenExpected: true,
     })
     const claims = tokens.claims()
-    if (!claims || claims.sub === '' || claims.sub.length > MAX_SUBJECT)
-      throw new SignInFailedError('The sign-in service did not say who you are.')
+    if (!claims) throw new SignInFailedError(UNKNOWN_USER, 'token response: no ID token')
     // An issuer has no fragment, so both parts can be told apart.
-    return { id: `${claims.iss}#${claims.sub}`, name: nameOf(claims) }
+    const id = `${claims.iss}#${claims.sub}`
+    if (claims.sub === '' || claims.sub.length > MAX_SUBJECT || !isUserId(id))
+      throw new SignInFailedError(UNKNOWN_USER, 'ID token: sub is empty, too long, or has control characters')
+    return { id, name: nameOf(claims) }
   } catch (error) {
     throw toSignInError(error)
   }
 }
 
+const UNKNOWN_USER = 'The sign-in service did not say who you are.'
+
 /** A name for the page: only to recognise oneself. */
 function nameOf(claims: client.IDToken): string {
   const names = [claims.name, claims.preferred_username, claims.email, claims.sub]
-  const clean = (name: unknown) => (typeof name === 'string' ? name.replace(/\p{Cc}/gu, '').trim() : '')
+  const clean = (name: unknown) =>
+    typeof name === 'string'
+      ? name
+          .toWellFormed()
+          .replace(/\p{Cc}/gu, '')
+          .trim()
+      : ''
   return (names.map(clean).find((name) => name !== '') ?? 'you').slice(0, 100)
 }
 
@@ -221,7 +273,7 @@ function toSignInError(error: unknown): AppError {
   if (error instanceof client.ResponseBodyError && error.error === 'invalid_client')
     return new SignInFailedError(
       'The sign-in service does not accept this app: its settings are wrong.',
-      'token endpoint: invalid_client; check OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
+      'token endpoint: invalid_client; check OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and OIDC_TOKEN_ENDPOINT_AUTH_METHOD',
     )
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof AppError) return new SignInUnavailableError(cause.reason ?? cause.message)

@@ -71,6 +71,13 @@ export const coreOperations: readonly Operation[] = [
     response: z.object({ user: z.null() }),
   },
   {
+    method: 'get',
+    path: '/signed-in',
+    summary: 'Continue after signing in, or learn that the browser blocks cookies',
+    query: z.object({ returnTo: z.string().optional() }),
+    errors: ['sign_in_failed'],
+  },
+  {
     method: 'post',
     path: '/connect',
     summary: 'Start connecting an account, or reconnect the account of a bxcontext',

@@ -18,8 +18,8 @@ export interface PagesOptions {
   production: boolean
   /** Shown on every page. */
   warning?: string | null
-  /** Whether users sign in at a sign-in service instead of here. */
-  signInElsewhere?: boolean
+  /** Whether pages link to `/sign-in`, instead of showing the demo's form. */
+  linksToSignIn?: boolean
   /** The sandbox's address, if pages can link to it. */
   sandboxUrl?: string | undefined
   /** Links in the header, for signed-in users. */
@@ -28,7 +28,7 @@ export interface PagesOptions {
 
 /** Adds `res.page()`. Templates escape their output. */
 export function pages(options: PagesOptions): RequestHandler {
-  const { production, warning = null, signInElsewhere = false, sandboxUrl, navigation = [] } = options
+  const { production, warning = null, linksToSignIn = false, sandboxUrl, navigation = [] } = options
   const eta = new Eta({ views, cache: production })
   return (req, res, next) => {
     const render = (view: string, data: object, notice: Notice | null) => {
@@ -36,7 +36,7 @@ export function pages(options: PagesOptions): RequestHandler {
         user: currentUser(req),
         notice,
         warning,
-        signInElsewhere,
+        linksToSignIn,
         navigation,
         sandboxUrl,
         styles: [],

@@ -1,29 +1,62 @@
 /**
- * How users sign in: by OpenID Connect if `OIDC_ISSUER` is set, otherwise by the demo's sign-in, with which the app
- * refuses to start in production.
- *
- * To use your own sign-in, return your router in `signInRoutes` and set `HAS_OWN_SIGN_IN` to true. Call `signIn` and
- * `signOut` of `user.ts`, which renew the session.
+ * How users sign in: by your own sign-in if `OWN_SIGN_IN` is set, by OpenID Connect if `OIDC_ISSUER` is set, and otherwise
+ * by the demo's form, with which the app refuses to start in production. All that depends on it follows from this file:
+ * the routes, what pages show to visitors, and whether the app may be reached from other machines.
  */
 import type { Router } from 'express'
+import type { KeyValueStore } from '../connect/index.ts'
 import type { Http } from '../connect/platform/http.ts'
 import { demoSignIn } from './demo-sign-in.ts'
 import { type OidcProvider, oidcSignIn } from './oidc-sign-in.ts'
 
-/** Whether `signInRoutes` has the sign-in of your product. */
-export const HAS_OWN_SIGN_IN = false
+/**
+ * The sign-in of your product, or null. A function that returns a router with `GET /sign-in`, a page that pages link to,
+ * and `POST /sign-out`, to which their button posts. The router calls `signIn` and `signOut` of `user.ts`, which renew
+ * the session, and redirects to `localPath(req.query.returnTo) ?? '/'`. `test/web/own-sign-in.ts` is an example.
+ */
+export const OWN_SIGN_IN: OwnSignIn | null = null
 
-/** Whether this app uses the demo's sign-in. */
-export const isDemo = ({ oidc }: { oidc: OidcProvider | null }): boolean => !HAS_OWN_SIGN_IN && oidc === null
+export type OwnSignIn = (options: Pick<SignInOptions, 'store' | 'baseUrl'>) => Router
 
 export interface SignInOptions {
   oidc: OidcProvider | null
+  store: KeyValueStore
   /** The app's public origin. */
   baseUrl: string
   requestedScopes: readonly string[]
   http: Http
 }
 
-/** Routes that sign users in and out. */
-export const signInRoutes = ({ oidc, requestedScopes, ...options }: SignInOptions): Router =>
-  oidc ? oidcSignIn({ ...oidc, ...options }) : demoSignIn({ requestedScopes })
+export interface SignIn {
+  /** Routes that sign users in and out. */
+  routes: Router
+  /** Whether anyone can sign in under any name, by a form on the start page. Otherwise pages link to `/sign-in`. */
+  isDemo: boolean
+}
+
+/** Creates the sign-in. Throws an error for the developer if `own` lacks a route. */
+export function createSignIn(options: SignInOptions, own: OwnSignIn | null): SignIn {
+  const { oidc, requestedScopes, ...rest } = options
+  if (own) return { routes: complete(own(rest)), isDemo: false }
+  if (oidc) return { routes: oidcSignIn({ ...oidc, ...rest }), isDemo: false }
+  return { routes: demoSignIn({ requestedScopes }), isDemo: true }
+}
+
+/** What pages link and post to. */
+const NEEDED = [
+  ['get', '/sign-in'],
+  ['post', '/sign-out'],
+] as const
+
+function complete(router: Router): Router {
+  for (const [method, path] of NEEDED) {
+    const isThere = router.stack.some(
+      ({ route }) => route?.path === path && route.stack.some((handler) => handler.method === method),
+    )
+    if (!isThere)
+      throw new Error(
+        `src/web/sign-in.ts: OWN_SIGN_IN has no route ${method.toUpperCase()} ${path}, which pages need; add it to its router`,
+      )
+  }
+  return router
+}

@@ -1,8 +1,10 @@
 import type { Request } from 'express'
+import { AppError } from '../connect/app-error.ts'
 import { notSignedIn } from './errors.ts'
 
-/** A user of this app. `id` identifies the owner of connections: it must never change or be reused. */
+/** A user of this app. */
 export interface User {
+  /** Identifies the owner of connections: it must never change or be reused. See `isUserId`. */
   id: string
   name: string
 }
@@ -25,15 +27,49 @@ export function requireUser(req: Request): string {
   return user.id
 }
 
-/** Signs a user in. The session gets a new id, and pending authorization requests of the old one become invalid. */
+/** The longest user id, in characters: an issuer and a subject of OpenID Connect are shorter. */
+const MAX_USER_ID = 1024
+
+/**
+ * Whether a value can be the id of a user: 1 to 1,024 characters of well-formed text without control characters, which the
+ * app's own records use.
+ */
+export const isUserId = (id: unknown): id is string =>
+  typeof id === 'string' &&
+  id.length > 0 &&
+  id.length <= MAX_USER_ID &&
+  id.isWellFormed() &&
+  !/\p{Cc}/u.test(id)
+
+/** The sign-in called `signIn` with an id that no user can have. The log has the reason; the user sees a general error. */
+class InvalidUserIdError extends AppError {
+  readonly code = 'internal_error'
+  readonly status = 500
+  override readonly expose = false
+  constructor(id: unknown) {
+    const given =
+      typeof id === 'string' ? `text of ${id.length} characters` : `${id === null ? 'null' : typeof id}`
+    super('signIn was called with an invalid user id', {
+      reason: `signIn(req, user): user.id must be 1 to ${MAX_USER_ID} characters of text without control characters, and is ${given}`,
+    })
+  }
+}
+
+/**
+ * Signs a user in. The session gets a new id, and pending authorization requests of the old one become invalid. Throws an
+ * error with a reason for the log if `isUserId(user.id)` is false.
+ */
 export async function signIn(req: Request, user: User): Promise<void> {
+  if (!isUserId(user.id)) throw new InvalidUserIdError(user.id)
   await regenerateSession(req)
   req.session.user = user
   await saveSession(req)
 }
 
-/** Signs the user out. */
-export const signOut = (req: Request): Promise<void> => regenerateSession(req)
+/** Signs the user out. Does nothing for a visitor who is not signed in, for whom nothing needs to be stored. */
+export async function signOut(req: Request): Promise<void> {
+  if (currentUser(req)) await regenerateSession(req)
+}
 
 /** Saves the session before responding: the next request may arrive first, and a failure must not look like success. */
 export function saveSession(req: Request): Promise<void> {

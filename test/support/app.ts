@@ -9,6 +9,7 @@ import { FEATURES as sandboxFeatures } from '../../src/sandbox/features/index.ts
 import { readRecorded } from '../../src/sandbox/recorded.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import type { SettingsGroup } from '../../src/settings/read.ts'
+import type { OwnSignIn } from '../../src/web/sign-in.ts'
 import { CLIENT, PRICING_CLIENT, tempDir, testEnv, WEBHOOK_SECRET } from './env.ts'
 import { serve } from './ports.ts'
 import { probe, sandboxProbe } from './probe.ts'
@@ -46,6 +47,7 @@ export async function startAll(
   pools: Parameters<typeof createHttpPools>[0] = { tokenTimeoutMs: 3_000 },
   /** The app's port; a free one by default. */
   port?: number,
+  ownSignIn: OwnSignIn | null = null,
 ): Promise<Running> {
   const { dir, remove } = tempDir()
   const [appServer, sandboxServer] = [await serve(undefined, port), await serve()]
@@ -85,13 +87,19 @@ export async function startAll(
       ...(typeof env === 'function' ? env({ authUrl }) : env),
     }),
     {
-      hasOwnSignIn: false,
+      hasOwnSignIn: ownSignIn !== null,
       features: groups,
     },
   )
   const logLines: string[] = []
   const log = createLog(config.logLevel, { write: (line) => void logLines.push(line) })
-  const services = await createDependencies(config, log, [...features, probe], createHttpPools(pools))
+  const services = await createDependencies(
+    config,
+    log,
+    [...features, probe],
+    createHttpPools(pools),
+    ownSignIn,
+  )
   appServer.server.on('request', createListener(services))
   const post = async (path: string, body: unknown = {}) => {
     const headers = { 'content-type': 'application/json' }

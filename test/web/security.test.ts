@@ -28,6 +28,8 @@ describe('a cross-site request', () => {
     { 'sec-fetch-site': 'same-site' },
     { origin: 'https://evil.example' },
     { origin: 'null' },
+    // Firefox, after a redirect that hides where it comes from.
+    { 'sec-fetch-site': 'none', origin: 'null' },
   ]
 
   test('is refused by every unsafe route there is, and changes nothing', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Key, KeyValueStore } from '../store/store.ts'
+import { appOwner, type Key, type KeyValueStore } from '../store/store.ts'
 import type { ReleasePermit, TokenSource } from './token-source.ts'
 
 export interface RateLimit {
@@ -43,7 +43,7 @@ export function createRateLimiter(store: KeyValueStore, rateLimit: RateLimit): R
 }
 
 function limitCredential(store: KeyValueStore, { limit, windowMs }: RateLimit, credential: string) {
-  const key = (permit: number): Key => ({ kind: 'permit', owner: credential, id: String(permit) })
+  const key = (permit: number): Key => ({ kind: 'permit', owner: appOwner(credential), id: String(permit) })
   /** When to ask the store for a permit again, by `performance.now()`; 0: at any time. */
   const retryAt = new Float64Array(limit)
   let next = Math.floor(Math.random() * limit)

@@ -9,7 +9,7 @@ import { AppError } from '../app-error.ts'
 export interface Key {
   /** What the value is: `connection`, `lease` ... A constant of ours: lower-case letters and hyphens. */
   readonly kind: string
-  /** Who owns it, usually a `userId`. Any well-formed string. */
+  /** Who owns it: a `userId`, a random id, or an `appOwner`. Any well-formed string. */
   readonly owner: string
   /** Distinguishes the owner's values. Any well-formed string. */
   readonly id: string
@@ -89,6 +89,12 @@ export class StoreUnavailableError extends AppError {
 export function keyName({ kind, owner, id }: Key): string {
   return `connect:${kind}:{${encode(owner)}}:${encode(id)}`
 }
+
+/**
+ * The owner of values that belong to the app and not to a user, such as a queue that all processes share. No user can have
+ * this id: the ids of users have no control characters.
+ */
+export const appOwner = (name: string): string => `\u0001${name}`
 
 /** The name of the set of keys that `list` reads. */
 export function groupName(kind: string, owner: string): string {

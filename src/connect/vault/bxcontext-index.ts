@@ -1,4 +1,4 @@
-import type { Key, KeyValueStore } from '../store/store.ts'
+import { appOwner, type Key, type KeyValueStore } from '../store/store.ts'
 import type { ConnectionRef } from './connection.ts'
 
 /** Which users are connected to a bxcontext, so that a webhook event finds them without a scan. */
@@ -13,7 +13,7 @@ export function createBxcontextIndex(store: KeyValueStore, kind: string): Bxcont
   const indexKind = `${kind}-users`
   const keyOf = ({ userId, bxcontext }: ConnectionRef): Key => ({
     kind: indexKind,
-    owner: bxcontext,
+    owner: appOwner(bxcontext),
     id: userId,
   })
   return {
@@ -24,6 +24,7 @@ export function createBxcontextIndex(store: KeyValueStore, kind: string): Bxcont
     async remove(ref) {
       await store.delete(keyOf(ref))
     },
-    usersOf: async (bxcontext) => (await store.list(indexKind, bxcontext)).map(({ key: { id } }) => id),
+    usersOf: async (bxcontext) =>
+      (await store.list(indexKind, appOwner(bxcontext))).map(({ key: { id } }) => id),
   }
 }

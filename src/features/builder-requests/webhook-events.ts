@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import * as z from 'zod'
-import type { Key, KeyValueStore } from '../../connect/store/store.ts'
+import { appOwner, type Key, type KeyValueStore } from '../../connect/store/store.ts'
 import { BUILDER_REQUESTED, type WebhookEvent } from './contract.ts'
 
 const receivedSchema = z.object({
@@ -25,14 +25,14 @@ export interface Events {
   recent(bxcontext: string): Promise<ReceivedEvent[]>
 }
 
-const OWNER = 'platform'
+const OWNER = appOwner('platform')
 /** How long event ids are kept to detect replays, in ms. */
 const REPLAY_MS = 24 * 3_600_000
 const MAX_RECENT = 10
 
 /** Stores the events received by the webhook. */
 export function createEvents(store: KeyValueStore, now = Date.now): Events {
-  const seenKey = (id: string): Key => ({ kind: 'webhook-seen', owner: id, id: '' })
+  const seenKey = (id: string): Key => ({ kind: 'webhook-seen', owner: appOwner(id), id: '' })
   const recentKey = (bxcontext: string | null): Key => ({
     kind: 'webhook-recent',
     owner: OWNER,

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { parseJson } from '../../connect/platform/http.ts'
-import type { Key, KeyValueStore } from '../../connect/store/store.ts'
+import { appOwner, type Key, type KeyValueStore } from '../../connect/store/store.ts'
 
 const count = z.number().int().nonnegative()
 const countsSchema = z.object({
@@ -32,8 +32,16 @@ export type SweepState = z.infer<typeof stateSchema>
 
 export const NO_COUNTS: Counts = { active: 0, revoked: 0, unreadable: 0, refreshed: 0, failed: 0 }
 
-const stateKey = (partition: string): Key => ({ kind: 'connection-sweep', owner: partition, id: '' })
-export const leaseKey = (partition: string): Key => ({ kind: 'sweep-lease', owner: partition, id: '' })
+const stateKey = (partition: string): Key => ({
+  kind: 'connection-sweep',
+  owner: appOwner(partition),
+  id: '',
+})
+export const leaseKey = (partition: string): Key => ({
+  kind: 'sweep-lease',
+  owner: appOwner(partition),
+  id: '',
+})
 
 /** Resolves to null if there was no round yet. Throws `StoreUnavailableError`. */
 export async function readState(store: KeyValueStore, partition: string): Promise<SweepState | null> {

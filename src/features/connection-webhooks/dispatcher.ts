@@ -5,7 +5,7 @@ import type { ConnectionNews, KeyValueStore } from '../../connect/index.ts'
 import type { Http } from '../../connect/platform/http.ts'
 import { acquireLease, type Lease } from '../../connect/store/lease.ts'
 import { type Key, StoreUnavailableError } from '../../connect/store/store.ts'
-import { createOutbox, type Delivery, type StoredDelivery } from './outbox.ts'
+import { createOutbox, type Delivery, OUTBOX_OWNER, type StoredDelivery } from './outbox.ts'
 
 export interface DispatcherOptions {
   store: KeyValueStore
@@ -34,7 +34,7 @@ export interface Dispatcher {
   close(): Promise<void>
 }
 
-const LEASE: Key = { kind: 'webhook-lease', owner: 'all', id: '' }
+const LEASE: Key = { kind: 'webhook-lease', owner: OUTBOX_OWNER, id: '' }
 /** How long another process waits before it continues the work of a killed one, in ms. */
 const LEASE_MS = 10_000
 /** How often an event is stored again while the store is unavailable, once in `pollMs`. */

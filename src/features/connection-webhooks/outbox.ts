@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { parseJson } from '../../connect/platform/http.ts'
-import type { Key, KeyValueStore } from '../../connect/store/store.ts'
+import { appOwner, type Key, type KeyValueStore } from '../../connect/store/store.ts'
 
 const deliverySchema = z.object({
   /** The body, exactly as it is signed and sent. */
@@ -20,15 +20,18 @@ export interface StoredDelivery {
   value: string
 }
 
-const KIND = 'webhook-delivery'
-const keyOf = (id: string): Key => ({ kind: KIND, owner: 'all', id })
+/** Owns the deliveries of all users. */
+export const OUTBOX_OWNER = appOwner('webhooks')
 
-/** Deliveries in the store, in reach of all processes. Every method throws `StoreUnavailableError`. */
+const KIND = 'webhook-delivery'
+const keyOf = (id: string): Key => ({ kind: KIND, owner: OUTBOX_OWNER, id })
+
+/** Deliveries in the store, shared by all processes. Every method throws `StoreUnavailableError`. */
 export const createOutbox = (store: KeyValueStore) => ({
   add: (id: string, delivery: Delivery): Promise<void> => store.set(keyOf(id), JSON.stringify(delivery)),
 
   async list(): Promise<StoredDelivery[]> {
-    const entries = await store.list(KIND, 'all')
+    const entries = await store.list(KIND, OUTBOX_OWNER)
     return entries.flatMap(({ key, value }) => {
       const delivery = deliverySchema.safeParse(parseJson(value)).data
       return delivery ? { id: key.id, delivery, value } : []

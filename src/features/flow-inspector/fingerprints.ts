@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { KeyValueStore } from '../../connect/index.ts'
 import { type EventParameter, Secret } from '../../connect/masking.ts'
+import { appOwner } from '../../connect/store/store.ts'
 import type { Parameter } from './flow.ts'
 
 /** How long a key is used, in ms. */
 const KEY_MS = 24 * 3_600_000
-const KEY = { kind: 'fingerprint-key', owner: 'app', id: 'current' }
+const KEY = { kind: 'fingerprint-key', owner: appOwner('flow-inspector'), id: 'current' }
 
 /**
  * The key of the fingerprints, which all processes share through the store: the same secret has the same fingerprint

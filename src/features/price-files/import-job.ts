@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import type { Key } from '../../connect/store/store.ts'
+import { appOwner, type Key } from '../../connect/store/store.ts'
 import { DECIMALS } from '../../tables/prices.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { FIELDS } from './columns.ts'
@@ -220,7 +220,7 @@ export const JOB = 'import'
 /** The jobs that are being checked or sent, so that another process can take them over. */
 export const activeKey = (id: string): Key => ({ kind: ACTIVE_JOB, owner: ALL_USERS, id })
 export const ACTIVE_JOB = 'active-import'
-export const ALL_USERS = 'all'
+export const ALL_USERS = appOwner('imports')
 export const jobKey = (userId: string, id: string): Key => ({ kind: JOB, owner: userId, id })
 /** The lease held by the process that runs the job. */
 export const leaseKey = (userId: string, id: string): Key => ({ kind: 'import-lease', owner: userId, id })

@@ -7,7 +7,7 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import * as z from 'zod'
 import { parseJson } from '../../connect/platform/http.ts'
-import type { Key, KeyValueStore } from '../../connect/store/store.ts'
+import { appOwner, type Key, type KeyValueStore } from '../../connect/store/store.ts'
 import { ImportError } from './errors.ts'
 
 export const FILE_NAMES = ['file', 'items', 'report', 'codes'] as const
@@ -49,7 +49,7 @@ const manifestSchema = z.object({
 type Manifest = z.infer<typeof manifestSchema>
 
 const FILE = 'import-file'
-const TOTAL: Key = { kind: 'import-files-total', owner: 'all', id: '' }
+const TOTAL: Key = { kind: 'import-files-total', owner: appOwner('imports'), id: '' }
 /** How many bytes of a compressed file one value holds: a command with it takes a few milliseconds. */
 const CHUNK_BYTES = 384 * 1024
 /** How long a chunk lasts whose file is not complete yet, in ms. */

@@ -1,0 +1,104 @@
+import { Router } from 'express'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSignIn } from '../../src/web/sign-in.ts'
+import { signIn } from '../../src/web/user.ts'
+import { type Running, startAll } from '../support/app.ts'
+import { createVisitor } from '../support/visitor.ts'
+import { createAccount, passwordSignIn } from './own-sign-in.ts'
+
+const OPTIONS = { oidc: null, baseUrl: '', requestedScopes: [] } as unknown as Parameters<
+  typeof createSignIn
+>[0]
+
+describe('an app with a sign-in of its own', () => {
+  let app: Running
+  beforeAll(async () => {
+    app = await startAll({}, {}, undefined, undefined, passwordSignIn)
+    await createAccount(app.services.store, 'Ann@ridgeline.example', 'correct horse')
+  })
+  afterAll(() => app.close())
+
+  const enter = async (password: string, returnTo = '') => {
+    const visitor = createVisitor()
+    const form = { email: 'ann@ridgeline.example', password }
+    return { visitor, answer: await visitor.post(`${app.url}/sign-in${returnTo}`, { form }) }
+  }
+
+  test('shows a link to it where the demo has its form: on the start page, a 401 and after a failure', async () => {
+    const visitor = createVisitor()
+    const pages = [
+      await visitor.get(app.url),
+      await visitor.get(`${app.url}/connections`),
+      (await enter('wrong')).answer,
+    ]
+    for (const { text } of pages) {
+      expect(text).toMatch(/<a class="button primary" href="\/sign-in/)
+      expect(text).not.toMatch(/no password needed|name="name"/)
+    }
+    expect(pages[1]?.text).toContain('href="/sign-in?returnTo=%2Fconnections"')
+  })
+
+  test('signs in by email and password, and returns to the page that asked for it', async () => {
+    const { visitor, answer } = await enter('correct horse', '?returnTo=/connections')
+    expect(answer.headers.get('location')).toBe('/connections')
+    expect((await visitor.get(`${app.url}/connections`)).text).toContain('class="who">Ann@ridgeline.example<')
+    await visitor.post(`${app.url}/sign-out`)
+    expect((await visitor.get(`${app.url}/connections`)).status).toBe(401)
+  })
+
+  test('refuses a wrong password and an unknown address alike', async () => {
+    expect((await enter('wrong')).answer.status).toBe(401)
+    const form = { email: 'bob@ridgeline.example', password: 'correct horse' }
+    expect((await createVisitor().post(`${app.url}/sign-in`, { form })).status).toBe(401)
+  })
+
+  test('signs nobody in by the form of the demo', async () => {
+    const visitor = createVisitor()
+    expect((await visitor.post(`${app.url}/sign-in`, { form: { name: 'ann' } })).status).toBe(401)
+    expect((await visitor.get(`${app.url}/connections`)).status).toBe(401)
+  })
+})
+
+test.each([
+  [
+    'GET /sign-in',
+    Router()
+      .post('/sign-in', () => {})
+      .post('/sign-out', () => {}),
+  ],
+  [
+    'POST /sign-out',
+    Router()
+      .get('/sign-in', () => {})
+      .get('/sign-out', () => {}),
+  ],
+])('a sign-in of your own without %s stops the start, by an error that names it', (missing, router) => {
+  expect(() => createSignIn(OPTIONS, () => router)).toThrow(`OWN_SIGN_IN has no route ${missing}`)
+})
+
+test.each([
+  ['undefined', undefined],
+  ['empty', ''],
+  ['a number', 7],
+  ['with NUL', 'a\u0000b'],
+  ['with a lone surrogate', 'a\ud800'],
+  ['of 2,000 characters', 'x'.repeat(2_000)],
+])('signIn refuses an id that is %s; the log says why, and nobody is signed in', async (_what, id) => {
+  const app = await startAll({}, {}, undefined, undefined, () =>
+    Router()
+      .get('/sign-in', async (req, res) => {
+        await signIn(req, { id: id as string, name: 'Ann' })
+        res.redirect('/')
+      })
+      .post('/sign-out', () => {}),
+  )
+  const visitor = createVisitor()
+  const answer = await visitor.get(`${app.url}/sign-in`, { accept: 'application/json' })
+  expect(answer.json()).toMatchObject({ status: 500, code: 'internal_error' })
+  expect(answer.text).not.toContain('user.id')
+  expect((await visitor.get(`${app.url}/connections`)).status).toBe(401)
+  await app.close()
+  expect(app.logLines.find((line) => line.includes('"status":500'))).toMatch(
+    /user\.id must be 1 to 1024 characters/,
+  )
+})

@@ -1,0 +1,93 @@
+import { createClient } from 'redis'
+import { request } from 'undici'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type Running, startAll } from '../support/app.ts'
+import { startOwnProvider } from '../support/openid-provider.ts'
+import { REDIS, withRedis } from '../support/programs.ts'
+import { startRedis } from '../support/redis.ts'
+import { createVisitor } from '../support/visitor.ts'
+
+describe('a browser on its first visit to the sign-in of the demo', () => {
+  let app: Running
+  beforeAll(async () => {
+    app = await startAll()
+  })
+  afterAll(() => app.close())
+
+  /** Submits the form as a browser does that has no cookie yet. */
+  async function submit() {
+    const { headers, body } = await request(`${app.url}/sign-in`, {
+      method: 'POST',
+      headers: {
+        'sec-fetch-mode': 'navigate',
+        'sec-fetch-site': 'same-origin',
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: 'name=ann&returnTo=/connections',
+    })
+    await body.dump()
+    return { next: app.url + headers.location, cookie: String(headers['set-cookie']).split(';')[0] ?? '' }
+  }
+
+  test('is told if it blocks cookies, with the form to try again', async () => {
+    const page = await fetch((await submit()).next)
+    expect(page.status).toBe(400)
+    expect(await page.text()).toMatch(/Your browser blocks cookies.*name="name"/s)
+  })
+
+  test('returns to the page that asked for it if it accepts cookies', async () => {
+    const { next, cookie } = await submit()
+    const answer = await fetch(next, { redirect: 'manual', headers: { cookie } })
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/connections'])
+  })
+})
+
+test('a callback without any cookie says that the browser blocks them', async () => {
+  const provider = await startOwnProvider()
+  const app = await startAll(provider.env)
+  onTestFinished(async () => void (await Promise.all([app.close(), provider.close()])))
+  const answer = await fetch(`${app.url}/sign-in/callback?code=c&state=s`)
+  expect(await answer.text()).toContain('Your browser blocks cookies')
+})
+
+test.skipIf(!REDIS)(
+  `nothing is stored for visitors without a session, whatever they open or post${withRedis}`,
+  async () => {
+    const [redis, provider] = [await startRedis(), await startOwnProvider()]
+    for (const env of [{}, provider.env]) {
+      const app = await startAll({ ...env, REDIS_URL: redis.url })
+      const { paths } = (await createVisitor().get(`${app.url}/openapi.json`)).json()
+      for (const [path, methods] of Object.entries(paths as Record<string, object>)) {
+        // A sign-in that begins has to be remembered.
+        if (path === '/sign-in') continue
+        const url = app.url + path.replaceAll(/\{\w+\}/g, 'x')
+        if ('get' in methods) await createVisitor().get(url)
+        if ('post' in methods) await createVisitor().post(url)
+      }
+      await Promise.all(Array.from({ length: 20 }, () => createVisitor().post(`${app.url}/sign-out`)))
+      await app.close()
+    }
+    const client = await createClient({ url: redis.url }).connect()
+    // Failed logins of live pricing are counted.
+    const keys = (await client.keys('*')).filter((key) => !key.startsWith('connect:failed-'))
+    client.destroy()
+    await Promise.all([redis.close(), provider.close()])
+    expect(keys).toEqual([])
+  },
+)
+
+test.each(['a\u0000b', 'a\ud800b', '', 'x'.repeat(256)])(
+  'an ID token with the subject %j signs nobody in, and the log says why',
+  async (sub) => {
+    const provider = await startOwnProvider()
+    const app = await startAll(provider.env)
+    onTestFinished(async () => void (await Promise.all([app.close(), provider.close()])))
+    provider.choices.claims = { sub }
+    const visitor = createVisitor()
+    const page = await visitor.follow(await visitor.get(`${app.url}/sign-in`))
+    expect(page.status).toBe(400)
+    expect(page.text).toContain('did not say who you are')
+    expect((await visitor.get(`${app.url}/connections`)).status).toBe(401)
+    expect(app.logLines.join()).toMatch(/"code":"sign_in_failed","reason":"ID token: sub is/)
+  },
+)
