@@ -3,6 +3,7 @@
 import { isIP } from 'node:net'
 import * as z from 'zod'
 import { AUTHORIZE_PATH, RATE_LIMIT } from './connect/platform/contract.ts'
+import { isSentinelUrl } from './connect/store/redis-url.ts'
 import type { EncryptionKey } from './connect/vault/encryption.ts'
 import * as field from './settings/fields.ts'
 import {
@@ -248,7 +249,11 @@ function redisUrls(env: Environment) {
     .list()
     .refine((urls) => urls.every(isRedisUrl), {
       error:
-        'must be redis:// or rediss:// addresses, separated by commas; a path can only be the number of a database',
+        'must be redis:// or rediss:// addresses, separated by commas, whose path can only be the number of a database; or redis+sentinel://HOST:PORT/NAME with the name of the master',
+      abort: true,
+    })
+    .refine((urls) => new Set(urls.map(isSentinelUrl)).size < 2, {
+      error: 'must have redis+sentinel:// addresses only, or none',
       abort: true,
     })
     .refine(
@@ -259,10 +264,13 @@ function redisUrls(env: Environment) {
 
 function isRedisUrl(text: string): boolean {
   const url = URL.parse(text)
-  return url !== null && /^rediss?:$/.test(url.protocol) && /^\/?\d*$/.test(url.pathname)
+  if (url === null) return false
+  return isSentinelUrl(text)
+    ? url.host !== '' && /^\/[\w.-]+$/.test(url.pathname)
+    : /^rediss?:$/.test(url.protocol) && /^\/?\d*$/.test(url.pathname)
 }
 
-const isPrivate = (url: URL) => url.protocol === 'rediss:' || field.isLoopback(url)
+const isPrivate = (url: URL) => url.protocol.startsWith('rediss') || field.isLoopback(url)
 
 /** The names of scopes are those of RFC 6749, appendix A.4. */
 export const scopes = () =>

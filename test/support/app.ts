@@ -13,6 +13,7 @@ import type { OwnSignIn } from '../../src/web/sign-in.ts'
 import { CLIENT, PRICING_CLIENT, tempDir, testEnv, WEBHOOK_SECRET } from './env.ts'
 import { serve } from './ports.ts'
 import { probe, sandboxProbe } from './probe.ts'
+import { ready } from './redis.ts'
 
 export interface Running {
   /** The app's address, on `localhost`. */
@@ -100,6 +101,8 @@ export async function startAll(
     createHttpPools(pools),
     ownSignIn,
   )
+  // Redis connects in the background.
+  if (config.redisUrls.length > 0) await ready(services.store)
   appServer.server.on('request', createListener(services))
   const post = async (path: string, body: unknown = {}) => {
     const headers = { 'content-type': 'application/json' }

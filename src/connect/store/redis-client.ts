@@ -1,44 +1,18 @@
-import { createClient, createCluster, defineScript } from 'redis'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Client, openServers, type ServerNode, type Servers } from './redis-servers.ts'
 import { StoreUnavailableError } from './store.ts'
+import { majorityOf } from './timeouts.ts'
+
+export type { Client } from './redis-servers.ts'
 
 /** How often command timeouts are checked, in ms. */
 const TICK_MS = 100
 /** A command that is not answered within this time fails, in ms: callers see an outage within 2 s. */
 const COMMAND_TIMEOUT_MS = 1500
-const CONNECT_TIMEOUT_MS = 1500
-/** Reconnect if the server sends nothing for this long, in ms. */
+/** Open new connections if the servers send nothing for this long, in ms. */
 const SILENCE_MS = 4000
-
-/** Writes a permanent value and adds it to its group, or an expiring one and removes it from the group. */
-const WRITE = `
-  if ARGV[2] == '' then redis.call('SET', KEYS[1], ARGV[1]); redis.call('SADD', KEYS[2], KEYS[1])
-  else redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]); redis.call('SREM', KEYS[2], KEYS[1]) end`
-const REMOVE = `redis.call('SREM', KEYS[2], KEYS[1]); return redis.call('DEL', KEYS[1])`
-
-const scripts = {
-  write: script(`${WRITE} return 1`),
-  remove: script(REMOVE),
-  // ARGV: next, ttl or '', expected. '' means absent: a value is never empty.
-  swap: script(`
-    if (redis.call('GET', KEYS[1]) or '') ~= ARGV[3] then return 0 end
-    if ARGV[1] == '' then ${REMOVE.replace('return ', '')} else ${WRITE} end
-    return 1`),
-}
-
-function script(SCRIPT: string) {
-  return defineScript({
-    SCRIPT,
-    NUMBER_OF_KEYS: 2,
-    parseCommand(parser, name: string, group: string, ...args: string[]) {
-      parser.pushKey(name)
-      parser.pushKey(group)
-      parser.push(...args)
-    },
-    transformReply: (reply: number) => reply === 1,
-  })
-}
-
-export type Client = ReturnType<typeof createSingleClient>
+/** The shortest pause between two attempts to connect, in ms: frequent enough to recover within 2 s of Redis. */
+const RECONNECT_MS = 250
 
 export interface Connection {
   /**
@@ -48,8 +22,10 @@ export interface Connection {
   run<T>(command: (client: Client) => Promise<T>): Promise<T>
   /** Runs a command on the single server, or on each master of a cluster. */
   runOnEach<T>(command: (node: Client) => Promise<T>): Promise<T[]>
+  /** Resolves if the command succeeds on the single server, or on most masters of a cluster. */
+  runOnMost(command: (node: Client) => Promise<unknown>): Promise<void>
   /** The names of the single server, or of each master of a cluster. */
-  nodeNames(): Promise<string[]>
+  nodeNames(): string[]
   /** Runs a command on one of them. Throws `StoreUnavailableError` also if it is no longer a master. */
   runOn<T>(name: string, command: (node: Client) => Promise<T>): Promise<T>
   close(): void
@@ -59,88 +35,95 @@ export interface Connection {
 export type OnState = (state: 'lost' | 'connected', reason?: string) => void
 
 /**
- * Opens a connection that recovers automatically: it connects in the background and keeps trying, and it reconnects if
- * Redis stops answering without closing (a failed machine, a cut network) or turns out to be a demoted replica.
+ * Opens a connection that recovers automatically: it connects in the background and keeps trying, and it connects again if
+ * Redis closes it, stops answering without closing (a failed machine, a cut network), or turns out to be a demoted replica.
  */
-export function openConnection(urls: string[], onState: OnState): Connection {
+export function openConnection(urls: readonly string[], onState: OnState): Connection {
   let state: 'starting' | 'lost' | 'connected' = 'starting'
+  let reason = 'Redis is not connected yet'
   let closed = false
-  let startedAt = performance.now()
-  let client = start()
-  const timeouts = createTimeouts(reconnect)
+  let opening = false
+  let openedAt = performance.now()
+  let servers: Servers | undefined
+  const timeouts = createTimeouts((silence) => void reopen(new Error(silence)))
 
   function setState(next: 'lost' | 'connected', error?: unknown): void {
-    if (state !== next) onState(next, error === undefined ? undefined : reasonOf(error))
+    if (error !== undefined) reason = reasonOf(error)
+    if (state !== next) onState(next, error === undefined ? undefined : reason)
     state = next
   }
 
-  function start(): Client {
-    const started = urls.length === 1 ? createSingleClient(urls[0] as string) : createClusterClient(urls)
-    const isCurrent = () => !closed && client === started
-    started.on('error', (error: unknown) => isCurrent() && setState('lost', error))
-    started.on('ready', () => isCurrent() && setState('connected'))
-    // A single client retries for ever; a cluster client stops when no node answers, so connect again.
-    const connect = async (): Promise<void> => {
-      if (!isCurrent()) return
+  /** Opens new connections. Those that are there are used until then: a demoted replica still answers reads. */
+  async function reopen(cause?: unknown): Promise<void> {
+    if (opening || closed) return
+    opening = true
+    if (cause !== undefined) setState('lost', cause)
+    while (opening && !closed) {
       try {
-        await started.connect()
-        if (isCurrent()) setState('connected')
+        use(await openServers(urls))
+        opening = false
       } catch (error) {
-        if (!isCurrent()) return
+        if (closed) return
         setState('lost', error)
-        setTimeout(connect, 500).unref()
+        // Random, so that processes do not reconnect at the same time.
+        await pause(RECONNECT_MS * (1 + Math.random()), undefined, { ref: false })
       }
     }
-    setImmediate(connect)
-    return started
   }
 
-  function reconnect(reason: string): void {
-    setState('lost', new Error(reason))
-    startedAt = performance.now()
+  function use(next: Servers): void {
+    if (closed) {
+      next.close()
+      return
+    }
+    servers?.close()
+    servers = next
+    openedAt = performance.now()
     timeouts.reset()
-    client.destroy()
-    client = start()
+    setState('connected')
+    void next.ended.then((error) => {
+      if (next === servers) void reopen(error)
+    })
   }
 
-  async function timed<T>(answer: Promise<T>): Promise<T> {
+  async function timed<T>(command: () => Promise<T>): Promise<T> {
     try {
-      return await timeouts.limit(answer)
+      return await timeouts.limit(command())
     } catch (error) {
       if (error instanceof StoreUnavailableError) throw error
       const message = reasonOf(error)
-      if (message.startsWith('READONLY') && performance.now() - startedAt > 1000) reconnect(message)
+      if (message.startsWith('READONLY') && performance.now() - openedAt > 1000) void reopen(error)
       throw new StoreUnavailableError(message)
     }
   }
 
-  async function nodes(): Promise<Map<string, Client>> {
-    if (!('masters' in client)) return new Map([['server', client]])
-    const cluster = client as unknown as ClusterNodes
-    if (cluster.masters.length === 0)
-      throw new StoreUnavailableError('no node of the Redis Cluster is reachable')
-    return new Map(
-      await timed(
-        Promise.all(
-          cluster.masters.map(async (node) => [node.address, await cluster.nodeClient(node)] as const),
-        ),
-      ),
-    )
+  function current(): Servers {
+    if (!servers) throw new StoreUnavailableError(reason)
+    return servers
   }
+  function nodes(): ServerNode[] {
+    const found = current().nodes()
+    if (found.length === 0) throw new StoreUnavailableError('no node of the Redis Cluster is reachable')
+    return found
+  }
+  const onNode = <T>(node: ServerNode, command: (client: Client) => Promise<T>) =>
+    timed(async () => command(await node.client()))
 
+  setImmediate(() => void reopen())
   return {
-    run: (command) => timed(command(client)),
-    runOnEach: async (command) => timed(Promise.all([...(await nodes()).values()].map(command))),
-    nodeNames: async () => [...(await nodes()).keys()],
+    run: (command) => timed(() => command(current().client)),
+    runOnEach: async (command) => Promise.all(nodes().map((node) => onNode(node, command))),
+    runOnMost: async (command) => majorityOf(nodes().map((node) => onNode(node, command))),
+    nodeNames: () => nodes().map(({ name }) => name),
     async runOn(name, command) {
-      const node = (await nodes()).get(name)
+      const node = nodes().find((node) => node.name === name)
       if (!node) throw new StoreUnavailableError(`${name} is no longer a master of the Redis Cluster`)
-      return timed(command(node))
+      return onNode(node, command)
     },
     close() {
       closed = true
       timeouts.stop()
-      client.destroy()
+      servers?.close()
     },
   }
 }
@@ -194,39 +177,4 @@ function createTimeouts(onSilence: (reason: string) => void) {
     },
     stop: () => clearInterval(timer),
   }
-}
-
-/** Our own timeout replaces the client's, which creates an AbortSignal for every command. */
-const commandOptions = { timeout: 0 }
-
-const socket = {
-  connectTimeout: CONNECT_TIMEOUT_MS,
-  // Frequent enough to recover within 2 s of Redis; random so that processes do not reconnect at the same time.
-  reconnectStrategy: () => 250 + Math.floor(Math.random() * 250),
-}
-
-function createSingleClient(url: string) {
-  // A copy: the client adds `tls` to it, as the url says.
-  return createClient({ url, socket: { ...socket }, scripts, disableOfflineQueue: true, commandOptions })
-}
-
-interface ClusterNodes {
-  masters: { address: string }[]
-  nodeClient(node: object): Promise<Client>
-}
-
-/** A cluster client has all the commands of a single one that we use, but its type differs. */
-function createClusterClient(urls: string[]): Client {
-  const { username, password, protocol } = new URL(urls[0] as string)
-  const tls = protocol === 'rediss:' ? { tls: true as const } : {}
-  const credentials = {
-    ...(username && { username: decodeURIComponent(username) }),
-    ...(password && { password: decodeURIComponent(password) }),
-  }
-  return createCluster({
-    rootNodes: urls.map((url) => ({ url })),
-    defaults: { socket: { ...socket, ...tls }, disableOfflineQueue: true, ...credentials },
-    commandOptions,
-    scripts,
-  }) as unknown as Client
 }

@@ -20,21 +20,24 @@ export interface SessionCommands {
 }
 
 export interface RedisOptions {
-  /** One `redis://` or `rediss://` address, or several nodes of a cluster. */
+  /**
+   * One `redis://` or `rediss://` address, of a server or of a cluster; several nodes of a cluster; or Sentinels, as
+   * `redis+sentinel://` or `rediss+sentinel://` addresses with the name of the master as their path.
+   */
   urls: string[]
   /** Called when the connection is lost, with the reason, and when it is restored. */
   onState?: OnState
 }
 
 /**
- * Opens the store on Redis, a single server or a cluster. It connects in the background and reconnects automatically;
+ * Opens the store on Redis, a single server, a cluster, or behind Sentinels. It connects in the background and reconnects automatically;
  * while Redis is unavailable, every operation throws `StoreUnavailableError` within two seconds.
  */
 export function openRedis({
   urls,
   onState = () => {},
 }: RedisOptions): KeyValueStore & { sessions: SessionCommands } {
-  const { run, runOn, runOnEach, nodeNames, close } = openConnection(urls, onState)
+  const { run, runOn, runOnEach, runOnMost, nodeNames, close } = openConnection(urls, onState)
   const names = (key: Key) => [keyName(key), groupName(key.kind, key.owner)] as const
   /** Identifies a run of the server: the cursors of an earlier one skip keys. Empty if INFO is not allowed. */
   const runIdOf = async (name: string) => {
@@ -61,8 +64,7 @@ export function openRedis({
 
     list: (kind, owner) => run((client) => entriesOf(client, groupName(kind, owner))),
 
-    partitions: async () =>
-      Promise.all((await nodeNames()).map(async (name) => `${name} ${await runIdOf(name)}`)),
+    partitions: async () => Promise.all(nodeNames().map(async (name) => `${name} ${await runIdOf(name)}`)),
 
     async owners(kind, partition, cursor) {
       const [name = '', runId] = partition.split(' ')
@@ -78,7 +80,7 @@ export function openRedis({
 
     async ofOwner(owner) {
       const found: Entry[] = []
-      for (const name of await nodeNames()) {
+      for (const name of nodeNames()) {
         let cursor = '0'
         do {
           const page = await runOn(name, (node) =>
@@ -95,11 +97,8 @@ export function openRedis({
       return found
     },
 
-    ping: async () => {
-      await runOnEach((node) => node.ping())
-      // A cluster with unserved slots answers pings, but no commands on keys.
-      await run((client) => client.get('connect:ping'))
-    },
+    // One master of a cluster may be missing while another one takes over.
+    ping: () => runOnMost(servesKeys),
 
     warnings: async () => (await runOnEach(warningsOf)).flat(),
 
@@ -112,6 +111,14 @@ export function openRedis({
       del: (keys) => run((client) => client.del(keys)),
     },
   }
+}
+
+/** A node of a cluster with unserved slots answers pings, but no commands on keys. */
+async function servesKeys(node: Client): Promise<void> {
+  await node.get('connect:ping').catch((error: Error) => {
+    // The key is on another node.
+    if (!error.message.startsWith('MOVED')) throw error
+  })
 }
 
 /** The entries of one kind and owner. */
