@@ -33,6 +33,7 @@ export function createApp({
   signIn,
   parts,
   operations,
+  drainSignal,
   context: { shutdownSignal },
 }: Dependencies): Express {
   const { baseUrl, platform, sessionSecrets: secrets } = config
@@ -51,7 +52,7 @@ export function createApp({
 
   app.use(securityHeaders({ baseUrl, formTargets: [platform.appUrl, platform.authUrl] }))
   app.use('/assets', assets)
-  app.use(healthRoutes(store), openApiRoute(baseUrl, operations))
+  app.use(healthRoutes(store, drainSignal), openApiRoute(baseUrl, operations))
   app.use(csrfProtection(baseUrl))
   // Parse bodies before loading sessions: if the session cannot be loaded, the error page can offer to submit again.
   app.use(express.urlencoded({ extended: false, limit: '64kb' }), express.json({ limit: '64kb' }))

@@ -38,6 +38,8 @@ export const serverSettings = settingsGroup({
       .optional(),
     BASE_URL: baseUrl(env),
     TRUST_PROXY: field.wholeNumber({ min: 0, max: 9, default: 0 }),
+    KEEP_ALIVE_SECONDS: field.wholeNumber({ min: 1, max: 3_600, default: 75 }),
+    DRAIN_SECONDS: field.wholeNumber({ min: 0, max: 300, default: 0 }),
     DEMO_ALLOW_REMOTE: field.flag(false),
   }),
   build: (values) => ({
@@ -48,6 +50,10 @@ export const serverSettings = settingsGroup({
     baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
     /** How many reverse proxies are in front of the app; their `X-Forwarded-*` headers are trusted. */
     trustProxy: values.TRUST_PROXY,
+    /** How long an idle connection stays open, in ms. */
+    keepAliveMs: values.KEEP_ALIVE_SECONDS * 1000,
+    /** How long the app answers that it is not ready before it closes its port, in ms. */
+    drainMs: values.DRAIN_SECONDS * 1000,
     /** Whether the demo's sign-in accepts connections from other machines. */
     demoAllowRemote: values.DEMO_ALLOW_REMOTE,
   }),

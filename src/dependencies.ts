@@ -24,6 +24,10 @@ export interface Dependencies {
   operations: Operation[]
   /** The context passed to features. */
   context: FeatureContext
+  /** Aborted when the app is about to stop: it still answers everything, and says that it is not ready. */
+  drainSignal: AbortSignal
+  /** Aborts `drainSignal`. */
+  drain(): void
   /** Aborts `shutdownSignal`, which closes long-lived work such as server-sent events. */
   stop(): void
   /**
@@ -55,6 +59,7 @@ export async function createDependencies(
   const { oidc, baseUrl } = config
   const { scopes } = connect.oauth
   const signIn = createSignIn({ oidc, store, baseUrl, requestedScopes: scopes, http: http.api }, ownSignIn)
+  const draining = new AbortController()
   const shutdown = new AbortController()
   const parts: FeatureParts[] = []
   const context: FeatureContext = {
@@ -95,6 +100,8 @@ export async function createDependencies(
     parts,
     operations: features.flatMap((feature) => feature.operations ?? []),
     context,
+    drainSignal: draining.signal,
+    drain: () => draining.abort(),
     stop: () => shutdown.abort(),
     async close(graceMs = 0) {
       shutdown.abort()

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { createClient } from 'redis'
 import type { StoreConfig } from '../config.ts'
+import { isSentinelUrl } from '../connect/store/redis-url.ts'
 import { appOwner, type KeyValueStore, StoreUnavailableError, scan } from '../connect/store/store.ts'
 import { ready } from '../runtime/store-ready.ts'
 import { type Finding, failure, ok, warning } from './finding.ts'
@@ -37,7 +38,12 @@ async function settingsOf(store: KeyValueStore): Promise<Finding[]> {
     return /does not persist/.test(text) ? 'store.persistence' : 'store.settings'
   }
   const warnings = await store.warnings()
-  return warnings.map((text) => warning(idOf(text), `REDIS_URL: ${text}`, { setting: 'REDIS_URL' }))
+  return warnings.map((text) => {
+    const id = idOf(text)
+    // Usual for a hosted Redis: nothing that the operator could mend here.
+    if (id === 'store.settings') return ok(id, `REDIS_URL: ${text}`)
+    return warning(id, `REDIS_URL: ${text}`, { setting: 'REDIS_URL' })
+  })
 }
 
 async function* checkKeys(
@@ -68,8 +74,9 @@ async function connectionFinding(
   urls: readonly string[],
 ): Promise<Finding | undefined> {
   const [url, ...others] = urls
-  // One node of a cluster may be down: the store's own client decides.
-  const message = url && others.length === 0 ? await connectionError(url) : ''
+  // One node of a cluster, or a Sentinel, may be down: the store's own client decides.
+  const isOneServer = url !== undefined && others.length === 0 && !isSentinelUrl(url)
+  const message = isOneServer ? await connectionError(url) : ''
   const reason = message || (await ready(store).then(() => '', reasonOf))
   if (reason === '') return undefined
   if (!url) return failure('store.not-opened', `DATA_DIR: ${reason}`, { setting: 'DATA_DIR' })
@@ -114,9 +121,12 @@ const PROBLEMS: { message: RegExp; id: string; what: string }[] = [
 ]
 
 async function redisProblem(url: string, reason: string): Promise<{ id: string; what: string }> {
-  const other = url.startsWith('rediss:')
-    ? url.replace('rediss:', 'redis:')
-    : url.replace('redis:', 'rediss:')
+  // The store's own client says what to write instead.
+  if (/in REDIS_URL$/.test(reason)) return { id: 'store.mode', what: reason }
+  const server = url.replace('+sentinel', '')
+  const other = server.startsWith('rediss:')
+    ? server.replace('rediss:', 'redis:')
+    : server.replace('redis:', 'rediss:')
   const problem = PROBLEMS.find((known) => known.message.test(reason))
   const isUndecided = problem === undefined || problem.id === 'store.timeout'
   if (isUndecided && (await isRedis(other))) {
@@ -166,7 +176,7 @@ const WRITE_PROBLEMS: { message: RegExp; cure: string }[] = [
   { message: /MISCONF/, cure: 'it cannot write to its disk: see its log' },
   {
     message: /MOVED|CLUSTER|CROSSSLOT/,
-    cure: 'it is a node of a cluster: list at least two of its nodes, separated by commas',
+    cure: 'the Redis Cluster does not serve all slots, or its nodes cannot be reached at the addresses that it names',
   },
   { message: /NOPERM/, cure: 'its user may not run this command: allow it (ACL)' },
 ]

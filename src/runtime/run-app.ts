@@ -11,6 +11,7 @@ import { protectDataDir } from './data-dir.ts'
 import { withDevelopmentSecrets } from './dev-secrets.ts'
 import { createLog } from './log.ts'
 import { GRACE_MS, listen } from './serve.ts'
+import { ready } from './store-ready.ts'
 
 /** How often an unreachable store is tried before background work begins, in ms. */
 const POLL_MS = 250
@@ -22,7 +23,7 @@ export function configOf(env: NodeJS.ProcessEnv): Config {
   return readConfig(withDevelopmentSecrets(env), { hasOwnSignIn: OWN_SIGN_IN !== null, features: groups })
 }
 
-/** Begins background work when the store answers: Redis connects in the background. */
+/** Begins background work when the store answers. */
 async function startBackgroundWork({ store, parts, context }: Dependencies): Promise<void> {
   const { shutdownSignal: signal } = context
   while (!signal.aborted) {
@@ -49,10 +50,13 @@ export async function start(
   protectDataDir(config.dataDir)
   const dependencies = await createDependencies(config, log, features)
   const { isDemo } = dependencies.signIn
+  // Requests that arrive before Redis is connected would fail. Without Redis for 2 s, the app starts all the same.
+  await ready(dependencies.store).catch(() => {})
   const server = await listen(createListener(dependencies), {
     port: config.port,
     host: config.host,
     variable: 'PORT',
+    keepAliveMs: config.keepAliveMs,
     localOnly: isDemo && !config.demoAllowRemote ? [new URL(config.baseUrl).hostname] : undefined,
   })
   if (isDemo && config.demoAllowRemote) log.warn(OPEN_DEMO)
@@ -60,6 +64,8 @@ export async function start(
   log.info({ url: config.baseUrl, store: dependencies.store.description }, 'listening')
   return {
     async close() {
+      dependencies.drain()
+      await setTimeout(config.drainMs)
       const deadline = performance.now() + GRACE_MS
       dependencies.stop()
       await server.stop(GRACE_MS)

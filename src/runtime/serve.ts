@@ -11,6 +11,8 @@ export interface ListenOptions {
   host?: string | undefined
   /** The environment variable of the port, for error messages. */
   variable: string
+  /** How long an idle connection stays open, in ms: longer than the proxy in front of the app keeps it (75 s by default). */
+  keepAliveMs?: number
   /**
    * If set, accepts only local connections to localhost or one of these host names. Protects a demo, which anyone can
    * sign in to, against access from the network, through a proxy or tunnel, and by DNS rebinding.
@@ -19,9 +21,18 @@ export interface ListenOptions {
 }
 
 export interface Listening {
-  /** Stops accepting connections, lets requests finish, and closes remaining connections after `graceMs`. */
+  /**
+   * Stops accepting connections, answers what arrives on open ones within a second, lets requests finish, and closes
+   * remaining connections after `graceMs`.
+   */
   stop(graceMs: number): Promise<void>
 }
+
+const KEEP_ALIVE_MS = 75_000
+/** How long the headers of a request may take, in ms. */
+const HEADERS_MS = 15_000
+/** How long idle connections stay open after the port was closed, in ms. */
+const LAST_REQUEST_MS = 1_000
 
 const REMOTE =
   'This demo accepts connections from this machine only. In a container, in a Codespace or behind a tunnel, set DEMO_ALLOW_REMOTE=true. Anyone who can reach this address can then sign in.\n'
@@ -32,11 +43,17 @@ const FORWARDED =
 /** Starts an HTTP server. Throws a one-line error that names the setting to change if the port cannot be opened. */
 export function listen(
   handler: RequestListener,
-  { port, host, variable, localOnly }: ListenOptions,
+  { port, host, variable, localOnly, keepAliveMs = KEEP_ALIVE_MS }: ListenOptions,
 ): Promise<Listening> {
-  const server = createServer({ requestTimeout: UPLOAD_MS, headersTimeout: 15_000 })
+  // Node counts the time for headers from the first byte of each request, so it does not end idle connections.
+  const server = createServer({
+    requestTimeout: UPLOAD_MS,
+    headersTimeout: HEADERS_MS,
+    keepAliveTimeout: keepAliveMs,
+  })
   const sockets = new Set<Socket>()
   const open = new Set<ServerResponse>()
+  let stopping = false
   server.on('connection', (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
@@ -44,6 +61,7 @@ export function listen(
   server.on('request', (req, res) => {
     open.add(res)
     res.once('close', () => open.delete(res))
+    if (stopping) closeAfter(res)
     if (!localOnly || isLocal(req, localOnly)) return handler(req, res)
     res.writeHead(403, { 'content-type': 'text/plain' }).end(REMOTE)
   })
@@ -51,17 +69,22 @@ export function listen(
   async function stop(graceMs: number): Promise<void> {
     // `http.Server.close` would drop responses that are written but not yet sent.
     const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
+    stopping = true
+    for (const res of open) closeAfter(res)
     const closeIdleSockets = () => {
       const busy = new Set([...open].map(({ socket }) => socket))
       for (const socket of sockets) if (!busy.has(socket)) socket.end()
     }
-    closeIdleSockets()
-    // Keep-alive connections become idle when their last response has been sent.
-    const idle = setInterval(closeIdleSockets, 50)
+    // A proxy may be sending a request on an idle connection. It learns from the response that the connection ends.
+    const idleMs = Math.min(graceMs, LAST_REQUEST_MS)
+    let idle: NodeJS.Timeout | undefined
+    const idleEnd = setTimeout(() => {
+      closeIdleSockets()
+      idle = setInterval(closeIdleSockets, 50)
+    }, idleMs)
     const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
     await closed
-    clearInterval(idle)
-    clearTimeout(deadline)
+    for (const timer of [idleEnd, idle, deadline]) clearTimeout(timer)
   }
 
   return new Promise((resolve, reject) => {
@@ -71,6 +94,11 @@ export function listen(
     )
     server.listen({ port, host })
   })
+}
+
+/** Has the connection end with this response, if it can still say so. */
+function closeAfter(res: ServerResponse): void {
+  if (!res.headersSent) res.shouldKeepAlive = false
 }
 
 function isLocal({ socket, headers }: IncomingMessage, hosts: string[]): boolean {

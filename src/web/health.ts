@@ -1,15 +1,21 @@
 import { type RequestHandler, Router } from 'express'
 import type { KeyValueStore } from '../connect/store/store.ts'
 
-/** Health checks: `live` if the process is running, `ready` if the store is reachable as well. */
-export function healthRoutes(store: Pick<KeyValueStore, 'ping'>): Router {
+/**
+ * Health checks: `live` if the process is running, `ready` if the store is reachable as well and the process is not about
+ * to stop.
+ */
+export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: AbortSignal): Router {
   return Router()
     .get('/health/live', (_req, res) => {
       res.json({ status: 'live' })
     })
     .get(
       '/health/ready',
-      readiness(() => store.ping()),
+      readiness(async () => {
+        drainSignal?.throwIfAborted()
+        await store.ping()
+      }),
     )
 }
 

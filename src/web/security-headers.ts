@@ -32,7 +32,8 @@ export function securityHeaders({
       },
       referrerPolicy: { policy: 'no-referrer' },
       frameguard: { action: 'deny' },
-      strictTransportSecurity: https,
+      // Other hosts below this one may not have TLS.
+      strictTransportSecurity: https && { includeSubDomains: false },
     }),
     (_req, res, next) => {
       res.set('Cache-Control', 'no-store')

@@ -1,21 +1,28 @@
 import type { Running } from './app.ts'
 import { type Answer, createVisitor, type Visitor } from './visitor.ts'
 
+/** Where the app and the sandbox are. */
+type Addresses = Pick<Running, 'url' | 'platform'>
+
 /** A visitor who is signed in to the app. */
-export async function signedIn(app: Running, name = 'ann'): Promise<Visitor> {
+export async function signedIn(app: Addresses, name = 'ann'): Promise<Visitor> {
   const visitor = createVisitor()
   await visitor.post(`${app.url}/sign-in`, { form: { name } })
   return visitor
 }
 
 /** Logs a visitor in to the sandbox. */
-export async function logIn(app: Running, visitor: Visitor, email = 'olivia@harbour.example'): Promise<void> {
+export async function logIn(
+  app: Addresses,
+  visitor: Visitor,
+  email = 'olivia@harbour.example',
+): Promise<void> {
   await visitor.post(`${app.platform}/login`, { form: { email, password: 'sandbox' } })
 }
 
 /** Presses Connect and goes as far as the return with bxcontext; resolves to that url, not yet opened. */
 export async function toBxcontext(
-  app: Running,
+  app: Addresses,
   visitor: Visitor,
   bxcontext = 'harbour-homes',
   email?: string,
@@ -32,7 +39,7 @@ export async function toBxcontext(
 
 /** As far as the consent page. */
 export async function toConsent(
-  app: Running,
+  app: Addresses,
   visitor: Visitor,
   bxcontext?: string,
   email?: string,
@@ -42,7 +49,7 @@ export async function toConsent(
 
 /** As far as the callback; resolves to its url with code and state, not yet opened. */
 export async function toCallback(
-  app: Running,
+  app: Addresses,
   visitor: Visitor,
   {
     bxcontext,
@@ -57,7 +64,7 @@ export async function toCallback(
 
 /** The whole way: a signed-in visitor with a connection. */
 export async function connected(
-  app: Running,
+  app: Addresses,
   {
     name = 'ann',
     bxcontext = 'harbour-homes',
@@ -70,7 +77,7 @@ export async function connected(
 }
 
 /** The signed-in visitor's connections, as JSON. */
-export async function connectionsOf(app: Running, visitor: Visitor) {
+export async function connectionsOf(app: Addresses, visitor: Visitor) {
   const answer = await visitor.get(`${app.url}/connections`, { accept: 'application/json' })
   return answer.json().connections
 }

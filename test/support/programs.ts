@@ -27,6 +27,8 @@ export const CADDY = process.env.LONG_TESTS ? program('caddy') : undefined
 /** For `describe`: names the reason when its tests cannot run here. */
 export const withRedis = REDIS ? '' : ' (skipped: redis-server is not on this machine)'
 export const withChromium = CHROMIUM ? '' : ' (skipped: Chromium is not on this machine)'
+export const withNginx = NGINX ? '' : ' (skipped: nginx is not on this machine)'
+export const withCaddy = CADDY ? '' : ' (skipped: Caddy is not on this machine)'
 export const withFirefox = FIREFOX ? '' : ' (skipped: Firefox is not on this machine)'
 export const withSentinel = REDIS_SENTINEL ? '' : ' (skipped: redis-sentinel is not on this machine)'
 export const withGlewlwyd = GLEWLWYD ? '' : ' (skipped: glewlwyd is not on this machine)'

@@ -1,0 +1,170 @@
+import { Agent, type RequestOptions, request } from 'node:https'
+import { setTimeout as pause } from 'node:timers/promises'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { TEST_CA } from '../support/certificates.ts'
+import { connected } from '../support/flow.ts'
+import { freePort } from '../support/ports.ts'
+import { REDIS, withRedis } from '../support/programs.ts'
+import type { Visitor } from '../support/visitor.ts'
+import { PROXIES, type RunningProxy } from './proxies.ts'
+import { startTwoProcesses } from './two-processes.ts'
+
+/**
+ * Unless it is told otherwise, Node closes a connection 6 seconds after its last response. A proxy that sends a POST at
+ * that moment cannot know whether it was carried out. As the responses do not arrive all at once, this is before the
+ * moment for some connections, and after it for others.
+ */
+const IDLE_MS = 5_970
+const CONNECTIONS = 40
+/** The requests of the load, and how many are under way at a time. */
+const [GETS, POSTS, AT_A_TIME] = [5_000, 2_000, 24]
+const ROWS = 10_000
+
+const JSON_TYPE = { accept: 'application/json' }
+const usual = getCACertificates('default')
+beforeAll(() => setDefaultCACertificates([...usual, TEST_CA]))
+afterAll(() => setDefaultCACertificates(usual))
+
+/** Resolves to the status, or the code of the error, of a request that is sent once. */
+function statusOf(url: string, options: RequestOptions, body?: string): Promise<number | string> {
+  return new Promise((resolve) => {
+    const sent = request(url, options, (res) => {
+      res.resume()
+      res.once('end', () => resolve(res.statusCode ?? 0))
+      res.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    })
+    sent.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    sent.end(body)
+  })
+}
+
+/** A sign-in without a session: it writes to the store, and may be repeated. */
+function signIn(url: string, agent: Agent): Promise<number | string> {
+  const headers = { ...JSON_TYPE, 'content-type': 'application/json' }
+  return statusOf(`${url}/sign-in`, { method: 'POST', agent, headers }, JSON.stringify({ name: 'bob' }))
+}
+
+describe.each(PROXIES)(`behind $name${withRedis}`, (product) => {
+  const { start, settings, keepsIdleSeconds, noticesWithinMs } = product
+  const skip = !process.env.LONG_TESTS || !REDIS || product.skip
+  let url: string
+  let processes: Awaited<ReturnType<typeof startTwoProcesses>>
+  let proxy: RunningProxy
+  let visitor: Visitor
+
+  beforeAll(async () => {
+    if (skip) return
+    const port = await freePort()
+    url = `https://localhost:${port}`
+    processes = await startTwoProcesses(url, settings)
+    proxy = await start({ port, targets: processes.ports })
+    const { platform } = processes
+    const email = 'priya@summit.example'
+    visitor = await connected({ url, platform }, { bxcontext: 'summit-supplies', email })
+  })
+  afterAll(async () => {
+    await proxy?.stop()
+    await processes?.close()
+  })
+
+  const cookie = () =>
+    [...(visitor.cookies.get(new URL(url).host) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ')
+
+  test.skipIf(skip)('the app keeps an idle connection for longer than the proxy does', async () => {
+    for (const port of processes.ports) {
+      const { headers } = await fetch(`http://127.0.0.1:${port}/health/live`)
+      const [, seconds] = /timeout=(\d+)/.exec(headers.get('keep-alive') ?? '') ?? []
+      expect(Number(seconds)).toBeGreaterThan(keepsIdleSeconds)
+    }
+  })
+
+  test.skipIf(skip)(
+    'POSTs on connections that have been idle for six seconds are answered',
+    async () => {
+      const agents = Array.from({ length: CONNECTIONS }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
+      const statuses = []
+      for (const idleMs of [0, IDLE_MS, IDLE_MS]) {
+        await pause(idleMs)
+        statuses.push(...(await Promise.all(agents.map((agent) => signIn(url, agent)))))
+      }
+      for (const agent of agents) agent.destroy()
+      expect(statuses.filter((status) => status !== 200)).toEqual([])
+    },
+    60_000,
+  )
+
+  test.skipIf(skip)(
+    `no request fails while one process after the other restarts: ${GETS} GETs and ${POSTS} POSTs`,
+    async () => {
+      const agent = new Agent({ keepAlive: true, maxSockets: AT_A_TIME })
+      const headers = { ...JSON_TYPE, cookie: cookie() }
+      const sent = { GET: 0, POST: 0 }
+      const failed: Record<string, number> = {}
+      let restarted = false
+      const isDone = () => restarted && sent.GET >= GETS && sent.POST >= POSTS
+
+      async function keepSending(): Promise<void> {
+        while (!isDone()) {
+          const method = sent.POST * GETS < sent.GET * POSTS ? 'POST' : 'GET'
+          sent[method]++
+          const status =
+            method === 'POST'
+              ? await signIn(url, agent)
+              : await statusOf(`${url}/connections`, { agent, headers })
+          const name = `${method} ${status}`
+          if (status !== 200) failed[name] = (failed[name] ?? 0) + 1
+        }
+      }
+      async function restartBoth(): Promise<void> {
+        // The proxy has connections to both by then.
+        await vi.waitUntil(() => sent.GET > 500, { timeout: 60_000, interval: 10 })
+        for (const index of [0, 1] as const) {
+          await processes.restart(index)
+          await pause(noticesWithinMs)
+        }
+        restarted = true
+      }
+      await Promise.all([restartBoth(), ...Array.from({ length: AT_A_TIME }, keepSending)])
+      agent.destroy()
+      expect(failed).toEqual({})
+    },
+    180_000,
+  )
+
+  test.skipIf(skip)('the first event of live updates arrives within 3 seconds', async () => {
+    const stop = new AbortController()
+    const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(3_000)])
+    const answer = await fetch(`${url}/connections/live`, { headers: { cookie: cookie() }, signal })
+    expect(answer.headers.get('content-type')).toBe('text/event-stream')
+    const { value } = (await answer.body?.getReader().read()) ?? {}
+    stop.abort()
+    expect(new TextDecoder().decode(value)).toMatch(/^retry: /)
+  })
+
+  // feature: price-files
+  test.skipIf(skip)(
+    'a price file of 20 MB arrives whole',
+    async () => {
+      const description = 'timber '.repeat(285)
+      const lines = Array.from({ length: ROWS }, (_, row) => `T-${row},${description},each,${row + 1}.50`)
+      const text = ['Code,Description,Unit,Price', ...lines].join('\n')
+      expect(text.length).toBeGreaterThan(20_000_000)
+      const connection = `${url}/connections/summit-supplies`
+      const form = { name: 'Behind a proxy', scope: 'Public' }
+      const created = await visitor.post(`${connection}/catalogues`, { form, ...JSON_TYPE })
+      const catalogue = `${connection}/catalogues/${created.json().id}`
+      const headers = { 'content-type': 'text/csv' }
+      const uploaded = await visitor.post(`${catalogue}/imports`, { text, headers, ...JSON_TYPE })
+      expect(uploaded.status, uploaded.text).toBe(201)
+      const { id, bytes } = uploaded.json()
+      expect(bytes).toBe(text.length)
+      const checked = async () => (await visitor.get(`${connection}/imports/${id}`, JSON_TYPE)).json()
+      await expect
+        .poll(checked, { timeout: 60_000, interval: 200 })
+        .toMatchObject({ state: 'ready', validRows: ROWS })
+    },
+    120_000,
+  )
+  // end of feature
+})

@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { CERTIFICATES } from '../support/certificates.ts'
+import { tempDir } from '../support/env.ts'
+import { CADDY, NGINX, withCaddy, withNginx } from '../support/programs.ts'
+
+export interface RunningProxy {
+  /** What it has logged so far. */
+  output(): string
+  stop(): Promise<void>
+}
+
+export interface ProxyOptions {
+  /** Where it listens, with TLS. */
+  port: number
+  /** The ports of the two processes of the app. */
+  targets: readonly [number, number]
+}
+
+interface Product {
+  name: string
+  skip: boolean
+  /** The settings that its documented configuration asks for. */
+  settings: Record<string, string>
+  /** How long it may take to notice that a process is ready again, in ms. */
+  noticesWithinMs: number
+  /** How long it keeps an idle connection to the app, in seconds. */
+  keepsIdleSeconds: number
+  start(options: ProxyOptions): Promise<RunningProxy>
+}
+
+const documented = (file: string) =>
+  readFileSync(new URL(`../../docs/deploy/${file}`, import.meta.url), 'utf8')
+const NGINX_CONF = documented('nginx.conf')
+const CADDYFILE = documented('Caddyfile')
+
+/** A number in a documented configuration. */
+const numberIn = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1])
+
+export const PROXIES: Product[] = [
+  {
+    name: `nginx${withNginx}`,
+    skip: !NGINX,
+    settings: {},
+    // It tries both processes for every request.
+    noticesWithinMs: 0,
+    keepsIdleSeconds: numberIn(NGINX_CONF, /keepalive_timeout (\d+)s;/),
+    start: startNginx,
+  },
+  {
+    name: `Caddy${withCaddy}`,
+    skip: !CADDY,
+    settings: { DRAIN_SECONDS: /DRAIN_SECONDS=(\d+)/.exec(CADDYFILE)?.[1] ?? '' },
+    noticesWithinMs: 2_000 * numberIn(CADDYFILE, /health_interval (\d+)s/),
+    keepsIdleSeconds: numberIn(CADDYFILE, /keepalive (\d+)s/),
+    start: startCaddy,
+  },
+]
+
+/** Replaces what is in the text exactly once, so that a test fails if the documented file no longer has it. */
+function replaceOnce(text: string, replacements: readonly [from: string, to: string][]): string {
+  return replacements.reduce((result, [from, to]) => {
+    if (result.split(from).length !== 2) throw new Error(`not there exactly once: ${from}`)
+    return result.replace(from, () => to)
+  }, text)
+}
+
+/** The nginx of this machine, with `docs/deploy/nginx.conf`: only addresses and the certificate are replaced. */
+function startNginx({ port, targets }: ProxyOptions): Promise<RunningProxy> {
+  const folder = proxyFolder()
+  const site = replaceOnce(NGINX_CONF, [
+    ['server 127.0.0.1:3001', `server 127.0.0.1:${targets[0]}`],
+    ['server 127.0.0.1:3002', `server 127.0.0.1:${targets[1]}`],
+    ['listen 443', `listen 127.0.0.1:${port}`],
+    ['server_name connect.example.com', 'server_name localhost'],
+    ['/etc/ssl/connect.example.com.pem', folder.certificate],
+    ['/etc/ssl/connect.example.com.key', folder.key],
+  ])
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder.dir}/${name};`,
+  )
+  // Each worker has connections of its own to the app.
+  const file = folder.write(
+    'nginx.conf',
+    `daemon off;
+user ${userInfo().username};
+worker_processes 2;
+pid ${folder.dir}/nginx.pid;
+events { worker_connections 768; }
+http {
+${temporary.join('\n')}
+access_log off;
+${site}
+}
+`,
+  )
+  const child = spawn(NGINX ?? 'nginx', ['-e', 'stderr', '-p', folder.dir, '-c', file])
+  return started(child, port, folder.remove)
+}
+
+/** The Caddy of this machine, with `docs/deploy/Caddyfile`: only addresses and the certificate are replaced. */
+function startCaddy({ port, targets }: ProxyOptions): Promise<RunningProxy> {
+  const folder = proxyFolder()
+  const site = replaceOnce(CADDYFILE, [
+    ['127.0.0.1:3001 127.0.0.1:3002', `127.0.0.1:${targets[0]} 127.0.0.1:${targets[1]}`],
+    ['\nconnect.example.com {', `\nhttps://localhost:${port} {\n\tbind 127.0.0.1`],
+    ['/etc/ssl/connect.example.com.pem', folder.certificate],
+    ['/etc/ssl/connect.example.com.key', folder.key],
+  ])
+  // Without its other ports, which another program may have.
+  const options = '{\n\tadmin off\n\tauto_https disable_redirects\n}\n'
+  const file = folder.write('Caddyfile', options + site)
+  const child = spawn(CADDY ?? 'caddy', ['run', '--adapter', 'caddyfile', '--config', file], {
+    env: { HOME: folder.dir, XDG_DATA_HOME: folder.dir, XDG_CONFIG_HOME: folder.dir },
+  })
+  return started(child, port, folder.remove)
+}
+
+/** A folder with the certificate of `localhost`. */
+function proxyFolder() {
+  const { dir, remove } = tempDir()
+  const write = (name: string, text: string) => {
+    const path = join(dir, name)
+    writeFileSync(path, text)
+    return path
+  }
+  const { cert, key } = CERTIFICATES.valid
+  return { dir, remove, write, certificate: write('cert.pem', cert), key: write('key.pem', key) }
+}
+
+/** Resolves when the proxy accepts connections. Throws with its output when it ends before that. */
+async function started(child: ChildProcess, port: number, remove: () => void): Promise<RunningProxy> {
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk))
+  let ended = false
+  const exited = new Promise<void>((resolve) =>
+    child.once('close', () => {
+      ended = true
+      resolve()
+    }),
+  )
+  while (!(await accepts(port))) {
+    if (ended) throw new Error(`the proxy ended:\n${output}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return {
+    output: () => output,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await exited
+      remove()
+    },
+  }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true))
+    socket.once('connect', () => socket.destroy())
+    socket.once('error', () => resolve(false))
+  })
+}
