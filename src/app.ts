@@ -34,7 +34,7 @@ export function createApp({
   parts,
   operations,
   drainSignal,
-  context: { shutdownSignal },
+  context: { sendChanges },
 }: Dependencies): Express {
   const { baseUrl, platform, sessionSecrets: secrets } = config
   const { vault, oauth, authorizationRequests } = connect
@@ -66,7 +66,7 @@ export function createApp({
   const connectionTests = parts.flatMap((part) => part.connectionTest ?? [])
   const connectControls = parts.flatMap((part) => part.connectControl ?? [])
   const { connectedAppsUrl } = platform
-  const connections = { linksOf, connectionTests, connectControls, connectedAppsUrl, shutdownSignal }
+  const connections = { linksOf, connectionTests, connectControls, connectedAppsUrl, sendChanges }
   app.use(connectionsRoutes({ vault, requestedScopes: oauth.scopes, ...connections }))
   for (const { routes } of parts) if (routes) app.use(routes)
 

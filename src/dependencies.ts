@@ -8,6 +8,7 @@ import type { Feature, FeatureContext, FeatureParts } from './features/feature.t
 import { createStore } from './runtime/create-store.ts'
 import type { Operation } from './web/openapi.ts'
 import { createSignIn, OWN_SIGN_IN, type SignIn } from './web/sign-in.ts'
+import { createChangeStreams } from './web/sse.ts'
 
 /** The app's long-lived objects, created once from the config. */
 export interface Dependencies {
@@ -76,6 +77,7 @@ export async function createDependencies(
     platform: { authUrl, apiUrl, clientId, pkce, rateLimit },
     sandboxUrl: platform.sandboxUrl,
     shutdownSignal: shutdown.signal,
+    sendChanges: createChangeStreams(shutdown.signal),
     // Called for a page, when all parts are there.
     sections: (page) =>
       parts.flatMap(({ sections = [] }) => sections).filter((section) => section.page === page),

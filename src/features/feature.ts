@@ -9,6 +9,7 @@ import type { SettingsGroup } from '../settings/read.ts'
 import type { ConnectionTest } from '../web/connection-actions.ts'
 import type { Operation } from '../web/openapi.ts'
 import type { PlainHandler } from '../web/plain-handler.ts'
+import type { SendChanges } from '../web/sse.ts'
 
 /**
  * A removable part of the app, in its own folder under `src/features`. `index.ts` lists the features; the app, the
@@ -62,6 +63,8 @@ export interface FeatureContext {
   readonly sandboxUrl: string | undefined
   /** Aborted on shutdown, to close long-lived work such as server-sent events. */
   readonly shutdownSignal: AbortSignal
+  /** Sends the user an event when a page has changed. */
+  readonly sendChanges: SendChanges
   /** Returns the sections that all features add to a page, such as `catalogues/catalogue`. */
   sections(page: string): PageSection[]
   /** Runs the checks of `npm run doctor`, and sends the platform a few requests. */

@@ -9,7 +9,7 @@ import { connectionView } from './connection-view.ts'
 import { notSignedIn } from './errors.ts'
 import type { NoticeLink, NoticeTone } from './notice.ts'
 import { sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
-import { sendChanges } from './sse.ts'
+import type { SendChanges } from './sse.ts'
 import { currentUser, requireUser } from './user.ts'
 
 export interface ConnectionsOptions {
@@ -24,8 +24,7 @@ export interface ConnectionsOptions {
   connectionTests: readonly ConnectionTest[]
   /** The platform's page where users withdraw a consent, if it is known. */
   connectedAppsUrl: string | undefined
-  /** Aborted on shutdown. */
-  shutdownSignal: AbortSignal
+  sendChanges: SendChanges
 }
 
 const SIGNED_OUT =
@@ -122,7 +121,7 @@ export function connectionsRoutes(options: ConnectionsOptions): Router {
 
 /** The list of the user's connections, and the events that tell an open page of a change. */
 function listRoutes(options: ConnectionsOptions) {
-  const { vault, requestedScopes, linksOf, connectControls, shutdownSignal } = options
+  const { vault, requestedScopes, linksOf, connectControls, sendChanges } = options
   const viewsOf = (stored: Awaited<ReturnType<Vault['list']>>) =>
     stored.map((connection) => connectionView(connection, requestedScopes))
 
@@ -154,7 +153,7 @@ function listRoutes(options: ConnectionsOptions) {
       const json = JSON.stringify(viewsOf(await vault.list(userId)))
       return createHash('sha256').update(json).digest('base64')
     }
-    sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS, shutdownSignal })
+    sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
   }
 
   return { list, live }

@@ -17,7 +17,7 @@ export const builderRequests: Feature<BuilderRequestsSettings> = {
   operations,
   check: checkWebhook,
   probe: probeBuilderRequests,
-  create({ connect, store, log, shutdownSignal }, { webhookSecrets, webhookHeader }) {
+  create({ connect, store, log, sendChanges }, { webhookSecrets, webhookHeader }) {
     const { vault, pacedSource } = connect
     const requests = createBuilderRequests(connect.api)
     const events = createEvents(store)
@@ -43,7 +43,7 @@ export const builderRequests: Feature<BuilderRequestsSettings> = {
         events,
         vault,
         hasWebhook,
-        shutdownSignal,
+        sendChanges,
       }),
       connectionLinks: async (ref) => [
         { path: '/builder-requests', label: 'Builder requests', count: await pending.count(ref) },

@@ -2,7 +2,7 @@ import { type Request, Router } from 'express'
 import type { Vault } from '../../connect/vault/vault.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
-import { sendChanges } from '../../web/sse.ts'
+import type { SendChanges } from '../../web/sse.ts'
 import type { BuilderRequests } from './builder-requests.ts'
 import type { Pending } from './pending.ts'
 import type { Events } from './webhook-events.ts'
@@ -14,7 +14,7 @@ export interface BuilderRequestsOptions {
   vault: Vault
   /** Whether a webhook is configured; otherwise open pages poll the platform every few seconds. */
   hasWebhook: boolean
-  shutdownSignal: AbortSignal
+  sendChanges: SendChanges
   /**
    * How often an open page polls the platform, in ms. Default: 10 s, or 60 s with a webhook, as deliveries may be lost.
    */
@@ -26,7 +26,7 @@ const COMPARE_MS = 500
 
 /** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
-  const { builderRequests, pending, events, vault, hasWebhook, shutdownSignal } = options
+  const { builderRequests, pending, events, vault, hasWebhook, sendChanges } = options
   const { pollMs = hasWebhook ? 60_000 : 10_000 } = options
   const route = '/connections/:bxcontext/builder-requests'
 
@@ -63,7 +63,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
         }
         return (await pending.snapshot(ref)) ?? ''
       }
-      sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS, shutdownSignal })
+      sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS })
     })
     .post(`${route}/:id/accept`, async (req, res) => {
       const location = await decide('accept')(req)

@@ -24,7 +24,7 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
   operations,
   create(context, { isEnabled }) {
     if (!isEnabled) return {}
-    const { connect, store, log, sandboxUrl, shutdownSignal, baseUrl, encryptionKeys, platform } = context
+    const { connect, store, log, sandboxUrl, sendChanges, baseUrl, encryptionKeys, platform } = context
     const flows = createFlowStore(store)
     const reader = createFlowReader(flows, store, sandboxUrl ? fetchFromSandbox(sandboxUrl) : undefined)
     const recorder = createRecorder({ flows, store, log, complete: reader.load })
@@ -65,7 +65,7 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
         )
         .use(tokenPanelRoutes({ vault: connect.vault, flows, requestedScopes: connect.oauth.scopes }))
         .use(runner ? scenarioRoutes(runner, canCallApi) : Router())
-        .use(flowRoutes({ flows, reader, shutdownSignal })),
+        .use(flowRoutes({ flows, reader, sendChanges })),
       close: recorder.close,
     }
   },

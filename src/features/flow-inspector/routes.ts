@@ -3,7 +3,7 @@ import express, { type Request, type Response, Router } from 'express'
 import { parseJson } from '../../connect/platform/http.ts'
 import { badInput, rejectForm, WebError } from '../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
-import { sendChanges } from '../../web/sse.ts'
+import type { SendChanges } from '../../web/sse.ts'
 import { requireUser } from '../../web/user.ts'
 import { drawDiagram } from './diagram.ts'
 import { exportJson, exportMermaid, importFlow, inlineStyles } from './exports.ts'
@@ -15,7 +15,7 @@ import { ASSETS, flowJson, flowPage, flowRow } from './pages.ts'
 export interface FlowRoutesOptions {
   flows: FlowStore
   reader: FlowReader
-  shutdownSignal: AbortSignal
+  sendChanges: SendChanges
 }
 
 /** How often an open page looks for new steps, in ms. */
@@ -29,7 +29,7 @@ export function flowRoutes(options: FlowRoutesOptions): Router {
   return Router().use(listRoutes(options)).use(showRoutes(options))
 }
 
-function listRoutes({ flows, shutdownSignal }: FlowRoutesOptions): Router {
+function listRoutes({ flows, sendChanges }: FlowRoutesOptions): Router {
   const listPage = async (userId: string) => ({
     view: 'flow-inspector/flows',
     title: 'Flows',
@@ -46,7 +46,7 @@ function listRoutes({ flows, shutdownSignal }: FlowRoutesOptions): Router {
     .get('/flows/live', (req, res) => {
       const userId = requireUser(req)
       const getSnapshot = async () => JSON.stringify(await flows.list(userId))
-      sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS, shutdownSignal })
+      sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
     })
     .post(
       '/flows/import',
@@ -71,7 +71,7 @@ function listRoutes({ flows, shutdownSignal }: FlowRoutesOptions): Router {
     )
 }
 
-function showRoutes({ reader, shutdownSignal }: FlowRoutesOptions): Router {
+function showRoutes({ reader, sendChanges }: FlowRoutesOptions): Router {
   /** The user's flow in the URL. Throws `not_found`. */
   async function flowOf(req: Request<{ id: string }>): Promise<Flow> {
     const flow = await reader.load(requireUser(req), req.params.id)
@@ -92,7 +92,7 @@ function showRoutes({ reader, shutdownSignal }: FlowRoutesOptions): Router {
         const flow = await reader.load(userId, req.params.id)
         return flow && summarize(flow).outcome === 'running' ? JSON.stringify(flow) : null
       }
-      sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS, shutdownSignal })
+      sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
     })
     .get('/flows/:id/steps/:number', async (req, res) => {
       sendStep(req, res, await flowOf(req), 'flow-inspector/step')

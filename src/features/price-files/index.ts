@@ -17,7 +17,7 @@ export const priceFiles: Feature<PriceFilesSettings> = {
   settings: priceFilesSettings,
   operations,
   probe: probeImports,
-  create({ connect, store, log, dataDir, shutdownSignal, sections }, settings) {
+  create({ connect, store, log, dataDir, shutdownSignal, sendChanges, sections }, settings) {
     const imports = createImportService({
       store,
       log,
@@ -33,7 +33,7 @@ export const priceFiles: Feature<PriceFilesSettings> = {
         imports,
         catalogues: createCatalogues(connect.api),
         vault: connect.vault,
-        shutdownSignal,
+        sendChanges,
         sections,
       }),
       sections: [importSection(imports)],

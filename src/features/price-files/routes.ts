@@ -6,7 +6,7 @@ import { UPLOAD_MS } from '../../web/body-deadline.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect, wantsJson } from '../../web/respond.ts'
-import { sendChanges } from '../../web/sse.ts'
+import type { SendChanges } from '../../web/sse.ts'
 import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { cataloguePage } from '../catalogues/page.ts'
@@ -22,7 +22,7 @@ export interface ImportRoutesOptions {
   imports: ImportService
   catalogues: Catalogues
   vault: Vault
-  shutdownSignal: AbortSignal
+  sendChanges: SendChanges
   sections: FeatureContext['sections']
 }
 
@@ -128,7 +128,7 @@ function uploadRoute({ imports, catalogues, vault, sections }: ImportRoutesOptio
 }
 
 /** The page of a job, its live updates, and its report. */
-function jobPages({ imports, shutdownSignal }: ImportRoutesOptions): Router {
+function jobPages({ imports, sendChanges }: ImportRoutesOptions): Router {
   const jobOf = jobFinder(imports)
   return Router()
     .get(JOB_PATH, async (req, res) => {
@@ -154,7 +154,7 @@ function jobPages({ imports, shutdownSignal }: ImportRoutesOptions): Router {
         const current = await imports.get(userId, job.id)
         return isUnfinished(current) ? JSON.stringify(importView(current)) : null
       }
-      sendChanges(req, res, { getSnapshot, everyMs: POLL_MS, shutdownSignal })
+      sendChanges(req, res, { getSnapshot, everyMs: POLL_MS })
     })
     .get(`${JOB_PATH}/report.csv`, async (req, res) => {
       const { userId, job } = await jobOf(req)

@@ -1,6 +1,5 @@
 import { Router } from 'express'
 import { sendPageOrJson, wantsJson } from '../../web/respond.ts'
-import { sendChanges } from '../../web/sse.ts'
 import { requireUser } from '../../web/user.ts'
 import type { FeatureContext } from '../feature.ts'
 import { createDoctorRuns } from './doctor-runs.ts'
@@ -13,7 +12,7 @@ const STYLES = ['/assets/setup/setup.css']
 
 /** The pages for the developers of this app; not in production. */
 export function setupRoutes(context: FeatureContext, settings: SetupSettings): Router {
-  const { connect, baseUrl, platform, sandboxUrl, shutdownSignal } = context
+  const { connect, baseUrl, platform, sandboxUrl, sendChanges } = context
   const doctor = createDoctorRuns(context.runDoctor)
 
   return Router()
@@ -50,7 +49,7 @@ export function setupRoutes(context: FeatureContext, settings: SetupSettings): R
     .get('/doctor/live', (req, res) => {
       requireUser(req)
       const getSnapshot = async () => (doctor.isRunning ? 'running' : null)
-      sendChanges(req, res, { getSnapshot, everyMs: POLL_MS, shutdownSignal })
+      sendChanges(req, res, { getSnapshot, everyMs: POLL_MS })
     })
     .get('/registration', async (req, res) => {
       requireUser(req)

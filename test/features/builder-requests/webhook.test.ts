@@ -267,7 +267,7 @@ test('an open page polls the platform even with a webhook, because a delivery ma
     builderRequests: createBuilderRequests(app.services.connect.api),
     events: createEvents(app.services.store),
     vault: app.services.connect.vault,
-    shutdownSignal: app.services.context.shutdownSignal,
+    sendChanges: app.services.context.sendChanges,
     pending: {
       ...pending(),
       fetch: async () => {

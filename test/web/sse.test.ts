@@ -1,0 +1,92 @@
+import { get, type IncomingMessage } from 'node:http'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type Running, startAll } from '../support/app.ts'
+import { connected, signedIn } from '../support/flow.ts'
+import type { Visitor } from '../support/visitor.ts'
+
+let app: Running
+beforeEach(async () => {
+  app = await startAll()
+})
+afterEach(() => app.close())
+
+/** An open stream, and what it has received. */
+async function open(visitor: Visitor) {
+  const cookies = visitor.cookies.get(new URL(app.url).host) ?? []
+  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const res = await new Promise<IncomingMessage>((resolve) =>
+    get(`${app.url}/connections/live`, { headers: { cookie }, agent: false }, resolve),
+  )
+  const stream = { text: '', ended: false, close: () => res.destroy() }
+  res.setEncoding('utf8').on('data', (chunk) => {
+    stream.text += chunk
+  })
+  res.on('end', () => {
+    stream.ended = true
+  })
+  return stream
+}
+
+const stillOpen = (streams: { ended: boolean }[]) => streams.map(({ ended }) => !ended)
+
+describe('event streams', () => {
+  test('of a session are eight at most: the oldest closes, and reconnects a minute later', async () => {
+    const ann = await signedIn(app)
+    const streams: Awaited<ReturnType<typeof open>>[] = []
+    for (let count = 0; count < 10; count++) streams.push(await open(ann))
+    await vi.waitFor(() => expect(stillOpen(streams)).toEqual([false, false, ...Array(8).fill(true)]))
+    expect(streams[0]?.text).toMatch(/retry: 60000\n\n$/)
+    expect(streams[9]?.text).not.toContain('retry: 60000')
+  })
+
+  test('of a user are thirty at most, in all sessions together; other users keep theirs', async () => {
+    const ben = await open(await signedIn(app, 'ben'))
+    const sessions = await Promise.all(Array.from({ length: 5 }, () => signedIn(app)))
+    const streams: Awaited<ReturnType<typeof open>>[] = []
+    for (const session of sessions) for (let count = 0; count < 7; count++) streams.push(await open(session))
+    const open30 = [...Array(5).fill(false), ...Array(30).fill(true)]
+    await vi.waitFor(() => expect(stillOpen(streams)).toEqual(open30))
+    expect(ben.ended).toBe(false)
+  })
+
+  test('of a user on one page read the store once for all', async () => {
+    const ann = await connected(app)
+    const list = vi.spyOn(app.services.connect.vault, 'list')
+    const streams = await Promise.all(Array.from({ length: 8 }, () => open(ann)))
+    await vi.waitFor(() => expect(list.mock.calls.length).toBeGreaterThan(3), { timeout: 10_000 })
+    const [before, startedAt] = [list.mock.calls.length, performance.now()]
+    await vi.waitFor(() => expect(list.mock.calls.length).toBeGreaterThan(before + 2), { timeout: 10_000 })
+    const polls = list.mock.calls.length - before
+    expect(polls).toBeLessThanOrEqual(Math.ceil((performance.now() - startedAt) / 1000) + 1)
+    for (const { close } of streams) close()
+    list.mockRestore()
+  })
+
+  test('that were closed are forgotten, and those that are left go on', async () => {
+    const ann = await connected(app)
+    const [first, second] = [await open(ann), await open(ann)]
+    first.close()
+    const source = app.services.connect.vault.tokenSource({ userId: 'ann', bxcontext: 'harbour-homes' })
+    let kind: 'error' | 'busy' = 'error'
+    await vi.waitFor(
+      async () => {
+        kind = kind === 'error' ? 'busy' : 'error'
+        await source.noteCall({ result: 'unavailable', kind })
+        expect(second.text).toContain('changed')
+      },
+      { timeout: 15_000, interval: 400 },
+    )
+    const others = []
+    for (let count = 0; count < 7; count++) others.push(await open(ann))
+    expect(second.ended).toBe(false)
+  })
+
+  test('end for the session that signs out, and not for the other one', async () => {
+    const [one, two] = [await signedIn(app), await signedIn(app)]
+    const [first, second] = [await open(one), await open(two)]
+    await one.post(`${app.url}/sign-out`)
+    await vi.waitFor(() => expect(first.ended).toBe(true), { timeout: 5_000 })
+    expect(first.text).toContain('event: done')
+    expect(second.ended).toBe(false)
+  })
+})
