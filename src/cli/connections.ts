@@ -33,7 +33,13 @@ const readable = (row: object) =>
   )
 /** A name that the platform reports must not control the terminal. */
 const printable = (text: string) => text.replace(/\p{Cc}/gu, ' ')
-const printJson = (value: unknown) => console.log(JSON.stringify(value, null, 2))
+/** JSON with every control character escaped: those above ASCII, and those that change the direction of text, as well. */
+const toJson = (value: unknown, indent?: number) =>
+  JSON.stringify(value, null, indent).replace(
+    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+const printJson = (value: unknown) => console.log(toJson(value, 2))
 
 /** All connections, one user after the other. */
 async function* rows({ store, connect }: Dependencies): AsyncIterable<Row> {
@@ -49,7 +55,7 @@ async function list(dependencies: Dependencies, text: string, { status, json }: 
     const fields = [row.userId, row.bxcontext, row.status, businessName ?? '', userName ?? '']
     if (![...fields, grantId].join('\n').toLowerCase().includes(text.toLowerCase())) continue
     found++
-    console.log(json ? JSON.stringify(readable(row)) : fields.map(printable).join('\t'))
+    console.log(json ? toJson(readable(row)) : fields.map(printable).join('\t'))
   }
   if (!json) console.error(`${found} ${found === 1 ? 'connection' : 'connections'}.`)
 }
@@ -78,7 +84,7 @@ async function exportUser({ store, connect }: Dependencies, userId: string, file
   if (connections.length + others.length === 0) throw nothingStored(userId)
   const exported = { userId, exportedAt: new Date().toISOString(), connections, others }
   if (file === undefined) return printJson(exported)
-  writeFileSync(file, `${JSON.stringify(exported, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+  writeFileSync(file, `${toJson(exported, 2)}\n`, { mode: 0o600, flag: 'wx' })
   console.log(`Wrote ${file}.`)
 }
 

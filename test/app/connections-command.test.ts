@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openSqlite } from '../../src/connect/store/sqlite.ts'
+import { appOwner } from '../../src/connect/store/store.ts'
 import { createVault } from '../../src/connect/vault/vault.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { tempDir, testEnv } from '../support/env.ts'
@@ -58,6 +59,43 @@ async function command(...args: string[]): Promise<{ code: unknown; output: stri
 }
 
 describe('npm run connections', () => {
+  test('reaches none of the app’s own records by a user id, whatever it is', async () => {
+    const store = openStore()
+    await store.set(
+      { kind: 'webhook-delivery', owner: appOwner('webhooks'), id: 'w1' },
+      '{"body":"{\\"data\\":{\\"userId\\":\\"bob\\"}}","failures":0,"nextAt":0}',
+    )
+    await store.set(
+      { kind: 'fingerprint-key', owner: appOwner('flow-inspector'), id: 'current' },
+      'marked',
+      60_000,
+    )
+    await store.close()
+    for (const name of ['all', 'app', 'summit', 'flow-inspector', 'webhooks', 'imports', 'platform'])
+      for (const action of [
+        ['export', name],
+        ['delete', name, '--yes'],
+      ])
+        expect(await command(...action)).toMatchObject({
+          code: 1,
+          output: expect.stringContaining('Nothing is stored'),
+        })
+    const after = openStore()
+    expect(await after.list('webhook-delivery', appOwner('webhooks'))).toHaveLength(1)
+    expect(await after.list('connection', 'bob')).toHaveLength(1)
+    await after.close()
+  })
+
+  test('export escapes every control character and every change of direction', async () => {
+    const store = openStore()
+    const value = JSON.stringify({ name: 'a\u009b31mb\u202ec\u007f' })
+    await store.set({ kind: 'import-choices', owner: ANN, id: 'y' }, value, 60_000)
+    await store.close()
+    const { output } = await command('export', ANN)
+    expect(output).toContain('a\\u009b31mb\\u202ec\\u007f')
+    expect(output.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  })
+
   test('list prints every connection on a line, without control characters that a platform might send', async () => {
     const { output } = await command('list')
     expect(output).toContain(`${ANN}\tridgeline\tactive\tRidgeline  [2J Homes`)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Key, KeyValueStore } from './store.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Key, type KeyValueStore, StoreUnavailableError } from './store.ts'
 
 /** Lets one process at a time do something. It is renewed until it is released. */
 export interface Lease {
@@ -37,5 +38,28 @@ export async function acquireLease(store: KeyValueStore, key: Key, ms: number): 
       end()
       await store.compareAndSet(key, token, null).catch(() => {})
     },
+  }
+}
+
+/** How often a lease that another process holds is tried again, in ms. */
+const POLL_MS = 50
+
+/**
+ * Runs `work` while holding a lease, as soon as no other process holds it. Throws `StoreUnavailableError`, also if that takes
+ * longer than `waitMs`, and the errors of `work`.
+ */
+export async function withLease<T>(
+  store: KeyValueStore,
+  key: Key,
+  { ms, waitMs }: { ms: number; waitMs: number },
+  work: () => Promise<T>,
+): Promise<T> {
+  const deadline = performance.now() + waitMs
+  for (;;) {
+    const lease = await acquireLease(store, key, ms)
+    if (lease) return work().finally(() => lease.release())
+    if (performance.now() > deadline)
+      throw new StoreUnavailableError(`${key.kind} is held by another process`)
+    await pause(POLL_MS * (0.5 + Math.random()))
   }
 }

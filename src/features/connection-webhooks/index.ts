@@ -10,7 +10,8 @@ export const connectionWebhooks: Feature<ConnectionWebhooksSettings> = {
   create({ connect, store, http, log }, settings) {
     if (!settings) return {}
     const { url, secrets, events } = settings
-    const dispatcher = createDispatcher({ store, http: http.api, log, url, secrets })
+    // This pool waits for an answer for longer than that of the platform's API.
+    const dispatcher = createDispatcher({ store, http: http.uploads, log, url, secrets })
     const stopListening = connect.onConnectionEvent((event) =>
       events.includes(event.type) ? dispatcher.add(event) : undefined,
     )

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Client } from './clients.ts'
-import { openPriceLists, type PriceLists } from './csv-price-provider/price-lists.ts'
+import { openPriceLists } from './csv-price-provider/price-lists.ts'
+import type { PriceProvider } from './price-provider.ts'
 import type { LivePricingSettings } from './settings.ts'
 
 /** A `{supplier_base_url}`. Production and staging each have their own clients and prices. */
@@ -9,7 +10,7 @@ export interface LivePricingBase {
   path: string
   baseUrl: string
   clients: readonly Client[]
-  priceLists: PriceLists
+  provider: PriceProvider
 }
 
 /** Folders in `DATA_DIR` to which `load-prices` writes price lists and from which the app reads them. */
@@ -31,9 +32,9 @@ export function openBases({ baseUrl, dataDir, settings, log }: BasesOptions): Li
     .map((environment) => {
       const path = PATHS[environment]
       const folder = join(dataDir, PRICE_LIST_FOLDERS[environment])
-      const priceLists = openPriceLists(folder, log)
-      if (!priceLists.loaded())
+      const provider: PriceProvider = openPriceLists(folder, log)
+      if (provider.loaded?.() === false)
         log.warn({ folder }, `${path} has no price list yet: run npm run load-prices -- FOLDER`)
-      return { path, baseUrl: baseUrl + path, clients: settings.clients[environment], priceLists }
+      return { path, baseUrl: baseUrl + path, clients: settings.clients[environment], provider }
     })
 }

@@ -55,7 +55,7 @@ try {
   for (const base of bases) log.info({ url: base.baseUrl }, 'live pricing')
   onStopSignal(async () => {
     await listening.stop(GRACE_MS)
-    for (const { priceLists } of bases) priceLists.close()
+    for (const { provider } of bases) provider.close?.()
   })
 } catch (error) {
   fail(error)

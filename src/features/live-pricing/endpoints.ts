@@ -4,11 +4,11 @@ import type { KeyValueStore } from '../../connect/index.ts'
 import { requireToken } from './access.ts'
 import { type Client, createClients } from './clients.ts'
 import { LIMITS, PATHS } from './contract.ts'
-import { describeUnexpected } from './error-response.ts'
 import { LivePricingError } from './errors.ts'
 import type { PriceProvider } from './price-provider.ts'
 import { priceItems, readPriceRequest } from './pricing.ts'
 import { callProvider } from './provider-call.ts'
+import { describeProviderError } from './provider-error.ts'
 import { bodyReader, parseJson } from './request-body.ts'
 import { nearStoreJson, parseSearch, storeJson } from './stores.ts'
 import { tokenEndpoint } from './token-endpoint.ts'
@@ -57,6 +57,9 @@ export interface Endpoint {
   answer(call: Call): Promise<string>
 }
 
+/** Of how many lines with an invalid price a log line has the items. */
+const MAX_LOGGED = 20
+
 const STORE_PATH = /^\/stores\/([^/]+)$/
 const POST = ['POST']
 const GET = ['GET', 'HEAD']
@@ -72,7 +75,7 @@ export function createEndpoints(options: LivePricingOptions): Endpoint[] {
   const [readTokenBody, readBody] = [bodyReader(LIMITS.tokenBodyBytes), bodyReader(LIMITS.bodyBytes)]
   /** Logs an error of the price provider, unless it follows from the caller having disconnected. */
   const onError = (res: ServerResponse) => (error: unknown) => {
-    if (!res.closed) log.error({ reason: describeUnexpected(error) }, 'the price provider failed')
+    if (!res.closed) log.error({ reason: describeProviderError(error) }, 'the price provider failed')
   }
 
   async function findStores<T>(res: ServerResponse, find: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -114,6 +117,11 @@ export function createEndpoints(options: LivePricingOptions): Endpoint[] {
       prices: (lines, memberNumber) =>
         callProvider(res, timeoutMs, (signal) => provider.prices(lines, memberNumber, signal)),
       onError: onError(res),
+      onInvalidResults: (results) =>
+        log.error(
+          { items: results.slice(0, MAX_LOGGED), count: results.length },
+          'the price provider returned invalid prices',
+        ),
     })
     return JSON.stringify(items)
   }

@@ -28,7 +28,7 @@ export const livePricing: Feature<LivePricingSettings> = {
       plainHandlers: handlers,
       serverRoutes: docs,
       async close() {
-        for (const { priceLists } of bases) priceLists.close()
+        for (const { provider } of bases) provider.close?.()
       },
     }
   },

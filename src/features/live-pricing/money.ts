@@ -3,7 +3,8 @@ import { Big } from 'big.js'
 declare global {
   interface JSON {
     /** Text that `JSON.stringify` outputs unchanged (TC39 proposal JSON.parse source text access). */
-    rawJSON(text: string): unknown
+    rawJSON(text: string): { rawJSON: string }
+    isRawJSON(value: unknown): value is { rawJSON: string }
   }
 }
 
@@ -25,6 +26,25 @@ function toJsonNumber(value: Big): number {
   return JSON.rawJSON(value.toFixed()) as unknown as number
 }
 
+/** An amount of a price provider as text, which `computeTotals` checks. Throws a `TypeError` if it has another type. */
+export function amountText(amount: unknown, name: string): string {
+  if (typeof amount === 'string') return amount
+  if (typeof amount === 'number') return String(amount)
+  const given = amount === null ? 'null' : Array.isArray(amount) ? 'an array' : `of type ${typeof amount}`
+  throw new TypeError(`${name} is ${given}, not a number or decimal text`)
+}
+
+const DECIMAL = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
+
+/** Parses decimal text. Throws a `TypeError` that shows the text if it is none, and a `RangeError` if it is negative. */
+function parseDecimal(text: string, name: string): Big {
+  if (!DECIMAL.test(text))
+    throw new TypeError(`${name} is ${JSON.stringify(text.slice(0, 40))}, not a number or decimal text`)
+  const value = new Big(text)
+  if (value.lt(0)) throw new RangeError(`${name} is negative`)
+  return value
+}
+
 /** Parses decimal text without loss of precision. */
 const parseNumber = (text: string) =>
   text.length <= MAX_SAFE_DIGITS ? Number(text) : toJsonNumber(new Big(text))
@@ -37,10 +57,9 @@ const parseNumber = (text: string) =>
 export function computeTotals(unitPrice: string, quantity: number, discount = '0'): Money {
   const fast = fastMoneyOf(unitPrice, quantity, discount)
   if (fast) return fast
-  const [unit, reduction] = [new Big(unitPrice), new Big(discount)]
+  const [unit, reduction] = [parseDecimal(unitPrice, 'unitPrice'), parseDecimal(discount, 'discount')]
   const gross = unit.times(quantity)
-  if (unit.lt(0) || reduction.lt(0) || reduction.gt(gross))
-    throw new RangeError('a price or a discount is out of range')
+  if (reduction.gt(gross)) throw new RangeError('discount is larger than the price of the quantity')
   return {
     unitPrice: parseNumber(unitPrice),
     discount: parseNumber(discount),

@@ -7,12 +7,18 @@ export interface PriceLine {
   quantity: number
 }
 
-/** The price of an item for a member at a store, in dollars as decimal text, such as `12.50` or `0.0835`. */
+/**
+ * Dollars: decimal text, such as `12.50` or `0.0835`, or a number, which counts as the shortest decimal that parses to it.
+ * Anything else, such as `NaN`, text with a unit or an object, makes the line an error: money is never guessed.
+ */
+export type Amount = string | number
+
+/** The price of an item for a member at a store. */
 export interface Price {
   /** Per unit, before tax: 0 or more. */
-  unitPrice: string
+  unitPrice: Amount
   /** For the whole quantity, at most its price; omit if there is no discount. */
-  discount?: string
+  discount?: Amount | null | undefined
 }
 
 /** Why a line has no price. `message` overrides the default message of the error code. */
@@ -42,7 +48,7 @@ export interface NearStore {
  * Fields that are not part of `Store` are not sent. Frozen stores are serialized only once.
  *
  * If a method throws or takes longer than ten seconds, price requests report `price_unavailable` for each item and
- * store requests return 503. Callers never see the text of the error. `signal` is aborted after these ten seconds, or
+ * store requests return 503. Callers never see the text of the error; the log has it. `signal` is aborted after these ten seconds, or
  * earlier if the caller disconnects: pass it to `fetch` or to your database, so that it stops work whose result is no longer needed.
  */
 export interface PriceProvider {
@@ -60,4 +66,8 @@ export interface PriceProvider {
     memberNumber: string | null,
     signal: AbortSignal,
   ): Promise<(Price | NoPrice)[]>
+  /** Whether there are prices, for `/live-pricing/health/ready`; without this method, there always are. */
+  loaded?(): boolean
+  /** Called when the app stops. */
+  close?(): void
 }

@@ -1,6 +1,6 @@
 import { ITEM_ERRORS, LIMITS, looseRequestSchema, type PriceItem } from './contract.ts'
 import { badInput, LivePricingError } from './errors.ts'
-import { computeTotals } from './money.ts'
+import { amountText, computeTotals } from './money.ts'
 import type { NoPrice, Price, PriceLine } from './price-provider.ts'
 
 export interface PriceRequest {
@@ -41,8 +41,16 @@ const rephrase = (message: string) =>
 export interface PricingOptions {
   /** Asks the price provider for prices. */
   prices(lines: readonly PriceLine[], memberNumber: string | null): Promise<(Price | NoPrice)[]>
-  /** Called with each error of the price provider, which callers don't see. */
+  /** Called if the price provider fails; callers don't see the error. */
   onError(error: unknown): void
+  /** Called with the lines whose results are invalid, and why. */
+  onInvalidResults(results: readonly InvalidResult[]): void
+}
+
+export interface InvalidResult {
+  itemId: string
+  storeId: string
+  reason: string
 }
 
 /**
@@ -60,7 +68,8 @@ export async function priceItems(request: PriceRequest, options: PricingOptions)
   })
   const results = await requestPrices(lines, memberNumber || null, options)
   let next = 0
-  return items.map((item, index) => {
+  const invalid: InvalidResult[] = []
+  const priceItems = items.map((item, index) => {
     const error = errors[index]
     if (error) return failed(item, error)
     const line = lines[next] as PriceLine
@@ -68,16 +77,20 @@ export async function priceItems(request: PriceRequest, options: PricingOptions)
     try {
       return priced(line, results[next++])
     } catch (error) {
-      options.onError(error)
+      invalid.push({ itemId: line.itemId, storeId: line.storeId, reason: (error as Error).message })
       return failed(line, { error: 'price_unavailable' })
     }
   })
+  if (invalid.length > 0) options.onInvalidResults(invalid)
+  return priceItems
 }
 
 /** Why a line cannot be priced, whatever its item costs. A number that JSON cannot express as a double is infinite. */
 function lineError(itemId: unknown, storeId: unknown, quantity: unknown): NoPrice | undefined {
   if (typeof itemId !== 'string') return idError('itemId', itemId)
   if (typeof storeId !== 'string') return idError('storeId', storeId)
+  if (JSON.isRawJSON(quantity))
+    return { error: String(quantity.rawJSON).startsWith('-') ? 'quantity_invalid' : 'quantity_too_large' }
   if (typeof quantity !== 'number' || !(quantity > 0)) return { error: 'quantity_invalid' }
   return quantity > LIMITS.quantity ? { error: 'quantity_too_large' } : undefined
 }
@@ -107,16 +120,17 @@ async function requestPrices(
 
 /** A result of the price provider, which may not be type-checked. Throws a `TypeError` or `RangeError` if it is invalid. */
 function priced(line: PriceLine, result: Price | NoPrice | undefined): PriceItem {
-  if (typeof result !== 'object' || result === null)
-    throw new TypeError('the price provider returned a value that is not an object')
+  if (typeof result !== 'object' || result === null) throw new TypeError('the result is not an object')
   if (isPrice(result)) {
     const { itemId, storeId, quantity } = line
-    const { unitPrice, discount, totalPrice } = computeTotals(result.unitPrice, quantity, result.discount)
+    const unit = amountText(result.unitPrice, 'unitPrice')
+    const reduction = amountText(result.discount ?? 0, 'discount')
+    const { unitPrice, discount, totalPrice } = computeTotals(unit, quantity, reduction)
     return { itemId, storeId, quantity, unitPrice, discount, totalPrice }
   }
   const { error, message } = result
   if (!Object.hasOwn(ITEM_ERRORS, error))
-    throw new TypeError('the price provider returned an unknown error code')
+    throw new TypeError(`the error code ${JSON.stringify(String(error).slice(0, 40))} is unknown`)
   return failed(line, { error, ...(typeof message === 'string' && message !== '' && { message }) })
 }
 
@@ -128,8 +142,8 @@ function failed(item: unknown, { error, message }: NoPrice): PriceItem {
   return {
     itemId: typeof itemId === 'string' ? itemId : null,
     storeId: typeof storeId === 'string' ? storeId : null,
-    // A number beyond this has lost digits.
-    quantity: typeof quantity === 'number' && Math.abs(quantity) <= Number.MAX_SAFE_INTEGER ? quantity : null,
+    // As it was sent, even if a double would lose digits.
+    quantity: typeof quantity === 'number' || JSON.isRawJSON(quantity) ? (quantity as number) : null,
     unitPrice: null,
     discount: null,
     totalPrice: null,

@@ -26,9 +26,21 @@ export function bodyReader(limit: number) {
 export function parseJson(body: Buffer): unknown {
   try {
     // Ignore a byte order mark (RFC 8259 section 8.1).
-    if (isUtf8(body)) return JSON.parse(body.toString().replace(/^\uFEFF/, ''))
+    if (isUtf8(body)) return parseExactly(body.toString().replace(/^\uFEFF/, ''))
   } catch {
     // Reported below.
   }
   throw badInput([{ path: 'body', message: 'must be JSON in UTF-8' }])
+}
+
+/** Numbers that may be beyond what a double holds exactly. */
+const LARGE_NUMBER = /\d{16}|\d[eE]/
+
+/** `JSON.parse`, but numbers above 9e15 keep their text (`JSON.isRawJSON`), so that a response can repeat them. */
+function parseExactly(text: string): unknown {
+  if (!LARGE_NUMBER.test(text)) return JSON.parse(text)
+  return JSON.parse(text, (_key, value, context?: { source?: string }) => {
+    const isExact = typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER
+    return isExact || context?.source === undefined ? value : JSON.rawJSON(context.source)
+  })
 }

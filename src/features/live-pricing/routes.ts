@@ -28,8 +28,8 @@ export function livePricingRoutes(options: LivePricingRoutesOptions): {
   docs: Router
 } {
   const { bases, baseUrl, keys, rateLimit, trustProxy, store, log } = options
-  const handlers = bases.map(({ path, clients, priceLists, baseUrl }) =>
-    livePricingApi({ path, provider: priceLists, clients, keys, baseUrl, rateLimit, trustProxy, store, log }),
+  const handlers = bases.map(({ path, clients, provider, baseUrl }) =>
+    livePricingApi({ path, provider, clients, keys, baseUrl, rateLimit, trustProxy, store, log }),
   )
   const docs = Router()
   for (const base of bases)
@@ -47,8 +47,8 @@ export function livePricingRoutes(options: LivePricingRoutesOptions): {
 }
 
 /** Readiness check: throws unless a base has a price list. */
-export async function pricesLoaded({ path, priceLists }: LivePricingBase): Promise<void> {
-  if (!priceLists.loaded()) throw new Error(`${path} has no price list`)
+export async function pricesLoaded({ path, provider }: LivePricingBase): Promise<void> {
+  if (provider.loaded?.() === false) throw new Error(`${path} has no price list`)
 }
 
 /** Returns 404 as a problem document. */

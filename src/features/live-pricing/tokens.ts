@@ -56,6 +56,7 @@ export function createTokens({ keys, audience, lifetime, now }: TokensOptions): 
         cache.delete(token)
         return undefined
       }
+      if (!isCanonical(token)) return undefined
       try {
         const { payload } = await jwtVerify(
           token,
@@ -83,3 +84,7 @@ export function createTokens({ keys, audience, lifetime, now }: TokensOptions): 
     },
   }
 }
+
+/** Whether each part of a JWT is the only base64url form of its bytes: decoders ignore unused bits of the last character. */
+const isCanonical = (token: string) =>
+  token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ConnectionRef, KeyValueStore } from '../../connect/index.ts'
 import type { TokenSource } from '../../connect/platform/token-source.ts'
+import { withLease } from '../../connect/store/lease.ts'
 import { type Key, StoreUnavailableError, scan } from '../../connect/store/store.ts'
 import { UPLOAD_MS } from '../../web/body-deadline.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
@@ -27,6 +28,9 @@ import type { Choices } from './layout.ts'
 import { createRememberedChoices } from './remembered-choices.ts'
 import { lastCodesName } from './seen-codes.ts'
 import { createSharedFiles } from './shared-files.ts'
+
+/** Held while a user's files are counted, so that uploads at the same time do not exceed the quota together. */
+const quotaKey = (userId: string): Key => ({ kind: 'upload-quota', owner: userId, id: '' })
 
 /** A job. `interrupted`: it should be running, but no process is working on it. */
 export type JobView = Job & { interrupted: boolean }
@@ -229,12 +233,14 @@ export function createImportService(options: ImportServiceOptions): ImportServic
         const others = jobs.map((other) => other.id)
         const size = await files.keep(id, userId, others, bytes)
         job = newJob({ id, userId, bxcontext, catalogue, fileName, bytes: size })
-        // Other processes may have received files of this user in the meantime.
-        await files.requireQuota([id, ...(await listAll(userId)).map((other) => other.id)])
         const leaseToken = await runner.acquireLease(userId, id)
         const record = JSON.stringify(job)
-        await runner.markActive(job)
-        await store.set(jobKey(userId, id), record)
+        await withLease(store, quotaKey(userId), { ms: 10_000, waitMs: 10_000 }, async () => {
+          // Other processes may have received files of this user in the meantime.
+          await files.requireQuota([id, ...(await listAll(userId)).map((other) => other.id)])
+          await runner.markActive(job)
+          await store.set(jobKey(userId, id), record)
+        })
         if (leaseToken) runner.run(job, record, leaseToken, tasks.check(job))
       } catch (error) {
         await deleteJob(userId, id).catch(() => {})

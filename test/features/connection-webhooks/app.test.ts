@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import { OUTBOX_OWNER } from '../../../src/features/connection-webhooks/outbox.ts'
 import { startAll } from '../../support/app.ts'
 import { testEnv } from '../../support/env.ts'
 import { connected } from '../../support/flow.ts'
@@ -47,7 +48,7 @@ test('an event of a command waits in the store for the app to send it', async ()
   const { exited } = run('src/cli/connections.ts', env, { args: ['revoke', 'ann', 'harbour-homes'] })
   expect(await exited).toBe(0)
   const store = openSqlite({ file: join(app.config.dataDir, 'store.sqlite') })
-  expect((await store.list('webhook-delivery', 'all')).map(({ value }) => value).join()).toContain(
+  expect((await store.list('webhook-delivery', OUTBOX_OWNER)).map(({ value }) => value).join()).toContain(
     'connection.disconnected',
   )
   await store.close()

@@ -10,6 +10,7 @@ import {
   type Dispatcher,
   type DispatcherOptions,
 } from '../../../src/features/connection-webhooks/dispatcher.ts'
+import { OUTBOX_OWNER } from '../../../src/features/connection-webhooks/outbox.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { serve } from '../../support/ports.ts'
 import { refusingStore } from '../../support/vault.ts'
@@ -62,7 +63,7 @@ function open(options: Partial<DispatcherOptions> = {}): Dispatcher {
   opened.push(dispatcher)
   return dispatcher
 }
-const waiting = async () => (await store.list('webhook-delivery', 'all')).length
+const waiting = async () => (await store.list('webhook-delivery', OUTBOX_OWNER)).length
 const deliveredAll = () => expect.poll(waiting, { timeout: 10_000 }).toBe(0)
 
 test('an event is delivered as Standard Webhooks, signed with each secret', async () => {
@@ -137,7 +138,7 @@ test('an event that comes while the store is unavailable is stored when it is ba
   await pause(300)
   refusing.refuses.all = false
   await added
-  expect(await refusing.store.list('webhook-delivery', 'all')).toHaveLength(1)
+  expect(await refusing.store.list('webhook-delivery', OUTBOX_OWNER)).toHaveLength(1)
 })
 
 test('deliveries that were made no longer count as waiting', async () => {
@@ -154,7 +155,7 @@ test('the deliveries about a user can be deleted, except for those about a delet
   for (const userId of ['ann', 'bob']) await dispatcher.add({ ...EVENT, userId })
   await dispatcher.add({ ...EVENT, type: 'disconnected' })
   await dispatcher.deleteUser('ann')
-  const left = (await store.list('webhook-delivery', 'all')).map(({ value }) => value).join()
+  const left = (await store.list('webhook-delivery', OUTBOX_OWNER)).map(({ value }) => value).join()
   expect(left).toMatch(/disconnected/)
   expect(left).toMatch(/bob/)
   expect(left.match(/ann/g)).toHaveLength(1)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createHttp } from '../../../src/connect/platform/http.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import { createDispatcher } from '../../../src/features/connection-webhooks/dispatcher.ts'
+import { OUTBOX_OWNER } from '../../../src/features/connection-webhooks/outbox.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { tempDir, testEnv } from '../../support/env.ts'
 import { freePort, serve } from '../../support/ports.ts'
@@ -42,7 +43,7 @@ test.skipIf(!process.env.LONG_TESTS)(
     await expect.poll(() => ids.length, { timeout: 5_000 }).toBe(1)
     await expect.poll(() => ids.length, { timeout: 20_000 }).toBe(2)
     expect(ids[0]).toBe(ids[1])
-    await expect.poll(async () => (await store.list('webhook-delivery', 'all')).length).toBe(0)
+    await expect.poll(async () => (await store.list('webhook-delivery', OUTBOX_OWNER)).length).toBe(0)
     await store.close()
     await Promise.all(apps.map((app) => app.kill()))
     await receiver.close()

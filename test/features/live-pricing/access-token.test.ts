@@ -74,6 +74,16 @@ describe('the access token', () => {
     expect(statuses).toEqual({ rotated: 200, otherKey: 401, otherBase: 401, gone: 401 })
   })
 
+  test('is refused if its last character differs, although that character has unused bits', async () => {
+    supplier = await startSupplier()
+    const token = await supplier.token()
+    const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+    for (const last of digits) {
+      const { status } = await call(paths[0], `Bearer ${token.slice(0, -1)}${last}`)
+      expect(status, last).toBe(last === token.at(-1) ? 200 : 401)
+    }
+  })
+
   test('is a JWT that only identifies its client, and neither it nor the secret is ever logged', async () => {
     supplier = await startSupplier()
     const token = await supplier.token()

@@ -42,6 +42,88 @@ describe('a price provider that fails', () => {
     },
   )
 
+  test('has its own message in the log, without what looks like a secret', async () => {
+    const message =
+      'ERP-17: pool exhausted; password=hunter2 postgres://erp:hunter2@db/prices Authorization: Bearer hunter2'
+    const failing = await startSupplier(provider(() => Promise.reject(new Error(message))))
+    await failing.prices([line('A')])
+    const log = failing.logLines.join('')
+    expect(log).toContain('ERP-17: pool exhausted')
+    expect(log).toContain('postgres://[redacted]@db/prices')
+    expect(log).not.toContain('hunter2')
+    await failing.close()
+  })
+
+  test.each<[what: string, amount: unknown, total: number]>([
+    ['a number', 12.5, 25],
+    ['a number that doubles do not hold exactly', 0.1, 0.2],
+    ['a whole number', 3, 6],
+    ['zero', 0, 0],
+    ['a very small number', 1e-7, 2e-7],
+    ['decimal text', '12.50', 25],
+  ])('may return %s as unitPrice', async (_what, amount, total) => {
+    const erp = await startSupplier(
+      provider(async (lines) => lines.map(() => ({ unitPrice: amount as number }))),
+    )
+    expect(await erp.prices([line('A', 'S1', 2)])).toMatchObject([
+      { unitPrice: Number(amount), totalPrice: total },
+    ])
+    await erp.close()
+  })
+
+  test('may return a number as discount', async () => {
+    const erp = await startSupplier(provider(async () => [{ unitPrice: 10, discount: 0.3 }]))
+    expect(await erp.prices([line('A')])).toMatchObject([{ unitPrice: 10, discount: 0.3, totalPrice: 9.7 }])
+    await erp.close()
+  })
+
+  const NO_AMOUNTS: [string, unknown][] = [
+    ['NaN', Number.NaN],
+    ['Infinity', Number.POSITIVE_INFINITY],
+    ['text with a unit', '12.50 AUD'],
+    ['text with a thousands separator', '1,250.00'],
+    ['text with spaces', ' 12.50 '],
+    ['empty text', ''],
+    ['an object', { amount: 12.5 }],
+    ['an array of one number', [12.5]],
+    ['true', true],
+    ['a bigint', 12n],
+    ['a hexadecimal number', '0x10'],
+    ['a negative number', -1],
+  ]
+  test.each(NO_AMOUNTS)(
+    'that returns %s is never guessed: the line is an error, and the log names it',
+    async (_what, amount) => {
+      const bad = { unitPrice: amount as number }
+      const badDiscount = { unitPrice: 5, discount: amount as number }
+      const erp = await startSupplier(provider(async () => [bad, { unitPrice: 3 }, badDiscount]))
+      expect(await erp.prices([line('ITEM-7'), line('B'), line('ITEM-9')])).toMatchObject([
+        { unitPrice: null, totalPrice: null, errorCode: 'price_unavailable' },
+        { totalPrice: 3 },
+        { unitPrice: null, totalPrice: null, errorCode: 'price_unavailable' },
+      ])
+      const logged = erp.logLines.map((text) => JSON.parse(text)).find(({ items }) => items)
+      expect(logged).toMatchObject({
+        level: 'error',
+        count: 2,
+        items: [
+          { itemId: 'ITEM-7', reason: expect.stringMatching(/^unitPrice is /) },
+          { itemId: 'ITEM-9', reason: expect.stringMatching(/^discount is /) },
+        ],
+      })
+      await erp.close()
+    },
+  )
+
+  test('without unitPrice is an error of its line', async () => {
+    const erp = await startSupplier(provider(async () => [{} as never, { unitPrice: null as never }]))
+    expect(await erp.prices([line('A'), line('B')])).toMatchObject([
+      { errorCode: 'price_unavailable' },
+      { errorCode: 'price_unavailable' },
+    ])
+    await erp.close()
+  })
+
   test('for one item does not affect the prices of other items', async () => {
     const mixed = await startSupplier(provider(async () => [{ unitPrice: '-3' }, { unitPrice: '3' }]))
     expect(await mixed.prices([line('A'), line('B')])).toMatchObject([

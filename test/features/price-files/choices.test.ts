@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ALL_USERS } from '../../../src/features/price-files/import-job.ts'
 import { workbook } from '../../support/xlsx.ts'
 import { keyOf, type Pages, startPages } from './pages-support.ts'
 
@@ -131,6 +132,6 @@ test('a discarded import leaves nothing to take over', async () => {
   await pages.waiting(json.id)
   await pages.act(json.id, 'discard')
   await pages.app.fault('items', 'none')
-  const marks = await pages.app.services.store.list('active-import', 'all')
+  const marks = await pages.app.services.store.list('active-import', ALL_USERS)
   expect(marks.map(({ key }) => key.id)).not.toContain(json.id)
 })

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
-import type { KeyValueStore } from '../../../src/connect/store/store.ts'
+import { appOwner, type KeyValueStore } from '../../../src/connect/store/store.ts'
 import type { Item } from '../../../src/features/price-files/contract.ts'
 import { createImportService, type ImportService } from '../../../src/features/price-files/import-service.ts'
 import { createSharedFiles } from '../../../src/features/price-files/shared-files.ts'
@@ -120,7 +120,7 @@ describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
     const { interrupted: _, ...record } = { ...job, state: 'running' } as Record<string, unknown>
     // As a killed process leaves it.
     await one.store.set({ kind: 'import', owner: 'sam', id }, JSON.stringify(record))
-    await one.store.set({ kind: 'active-import', owner: 'all', id }, 'sam')
+    await one.store.set({ kind: 'active-import', owner: appOwner('imports'), id }, 'sam')
     await two.imports.takeOver()
     await two.imports.settled(id, 10_000)
     expect(await one.imports.get('sam', id)).toMatchObject({ state: 'completed' })
@@ -172,7 +172,7 @@ describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
   test('count the space anew at startup', async () => {
     const one = await startMachine()
     await upload(one, prices('A,1,10'))
-    const total = { kind: 'import-files-total', owner: 'all', id: '' }
+    const total = { kind: 'import-files-total', owner: appOwner('imports'), id: '' }
     const before = await one.store.get(total)
     await one.store.set(total, '4999999')
     await (await startMachine()).imports.resume()
@@ -235,7 +235,7 @@ describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
       { kind: 'import', owner: 'sam', id: next },
       JSON.stringify({ ...job, state: 'running' }),
     )
-    await one.store.set({ kind: 'import-files-total', owner: 'all', id: '' }, '5000000')
+    await one.store.set({ kind: 'import-files-total', owner: appOwner('imports'), id: '' }, '5000000')
     const two = await startMachine()
     await two.imports.resume()
     await two.imports.settled(next, 10_000)
@@ -249,6 +249,21 @@ describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
     )
     await expect(upload(one, file)).rejects.toMatchObject({ code: 'upload_quota_exceeded' })
     expect(await one.store.list('import', 'sam')).toEqual([])
+  })
+
+  test('give one user a quarter of the space at most, also by uploads at the same time on two machines', async () => {
+    const totalBytes = 120_000
+    const [one, two] = [await startMachine({ totalBytes }), await startMachine({ totalBytes })]
+    const file = prices(
+      ...Array.from({ length: 400 }, () => `${Math.random().toString(36).slice(2)},${Math.random() * 100},1`),
+    )
+    const uploads = await Promise.allSettled([one, two, one, two].map((machine) => upload(machine, file)))
+    const refused = uploads.filter(({ status }) => status === 'rejected')
+    expect(refused.length).toBeGreaterThan(0)
+    for (const result of refused) expect(result).toMatchObject({ reason: { code: 'upload_quota_exceeded' } })
+    const kept = await one.store.list('import', 'sam')
+    expect(kept).toHaveLength(4 - refused.length)
+    expect(kept.length).toBeGreaterThan(0)
   })
 
   test('delete the files of jobs that ended elsewhere', async () => {
