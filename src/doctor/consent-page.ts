@@ -4,6 +4,7 @@ import { createOAuth, randomCodeVerifier } from '../connect/platform/oauth.ts'
 import { type Finding, failure, isResponse, noAnswer, ok, warning } from './finding.ts'
 import { type Answer, type DoctorHttp, excerptOf, isOutage, isSameAnswer, type Response } from './http.ts'
 import { type AddressCheck, discover, type Platform } from './platform.ts'
+import { type Refused, refusedIn } from './refusal.ts'
 
 const SETTING = 'PLATFORM_AUTH_URL'
 
@@ -126,17 +127,57 @@ function isAccepted(answer: Answer): answer is Response {
 
 /** Finds out why the page is refused: one setting is changed at a time, until the page is accepted or answers as before. */
 async function explain(consent: Consent): Promise<Finding> {
-  for (const cause of [wrongPath, pkce, scopes, redirectUriOrClient, parameters]) {
+  const { answer, page } = consent
+  // A page that refuses a parameter exists.
+  const [refused, ...others] = refusedIn(answer)
+  for (const cause of refused ? causesOf(refused, others) : [wrongPath, ...CAUSES]) {
     const finding = await cause(consent)
     if (finding) return finding
   }
-  const { answer, page } = consent
+  if (refused) return refusedFinding(refused, consent)
   const text = `PLATFORM_AUTH_URL: ${page} refuses the consent url (${describe(answer)}). Compare it with the platform's documentation: ${SETTINGS}`
   return failure('consent.rejected', text, { setting: SETTING })
 }
 
 const SETTINGS =
   'PLATFORM_CLIENT_ID, BASE_URL, PLATFORM_SCOPES, PLATFORM_AUTHORIZE_PATH, PLATFORM_AUTHORIZE_PARAMS, PLATFORM_PKCE'
+
+type Cause = (consent: Consent) => Promise<Finding | undefined>
+const CAUSES: Cause[] = [pkce, scopes, redirectUriOrClient, parameters]
+
+/** What to try if the page says what it refuses: all if it speaks of several things, and what finds a right value. */
+function causesOf(refused: Refused, others: Refused[]): Cause[] {
+  if (others.length > 0) return CAUSES
+  return { pkce: [pkce], scope: [scopes], redirect: [], client: [] }[refused]
+}
+
+/** For a refusal that no other settings end: what the page says of it. */
+function refusedFinding(refused: Refused, { answer, page, platform, redirectUri }: Consent): Finding {
+  const said = describe(answer)
+  const [id, setting, text] = {
+    redirect: [
+      'consent.redirect-uri',
+      'BASE_URL',
+      `${page} refuses the redirect url ${redirectUri} (${said}). Register it with the platform, or set BASE_URL (without it, PORT) to the origin that is registered`,
+    ],
+    scope: [
+      'consent.scope',
+      'PLATFORM_SCOPES',
+      `${page} refuses the scopes ${platform.scopes.join(' ')} (${said}). Ask the platform's support team for their names`,
+    ],
+    pkce: [
+      platform.pkce ? 'consent.pkce-rejected' : 'consent.pkce-required',
+      'PLATFORM_PKCE',
+      `${page} ${platform.pkce ? 'refuses' : 'requires'} a PKCE challenge (${said}). Set PLATFORM_PKCE=${!platform.pkce}`,
+    ],
+    client: [
+      'consent.client-id',
+      'PLATFORM_CLIENT_ID',
+      `${page} does not know ${platform.clientId} (${said}). Compare it with your registration`,
+    ],
+  }[refused] as [id: string, setting: string, text: string]
+  return failure(id, `${setting}: ${text}`, { setting })
+}
 
 /** Paths of consent pages that are in use elsewhere. */
 const COMMON_PATHS = ['/authorize', '/oauth/authorize', '/oauth2/authorize', '/connect/authorize', '/auth']

@@ -5,6 +5,7 @@ import { type ConsentCheck, checkConsentPage } from './consent-page.ts'
 import { type Finding, failure, isResponse, noAnswer, ok, warning } from './finding.ts'
 import type { DoctorHttp, Response } from './http.ts'
 import { checkProxy, usesProxy } from './proxy.ts'
+import { checkRevocation } from './revocation.ts'
 import { checkStartPage, isStartPage } from './start-page.ts'
 import {
   checkTokenEndpoint,
@@ -64,6 +65,8 @@ export async function* checkPlatform(platform: Platform, http: DoctorHttp): Asyn
   if (reachable.includes('authUrl')) checks.authUrl = await checkIdentityProvider(http, platform)
   if (reachable.includes('apiUrl')) checks.apiUrl = await checkApi(http, platform)
   yield* addressFindings(checks, platform, http)
+  const revocation = await checkRevocation(http, platform)
+  if (revocation) yield revocation
   yield* checkClock(http)
 }
 

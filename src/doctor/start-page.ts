@@ -3,6 +3,7 @@ import { START_PAGE } from '../connect/platform/contract.ts'
 import { failure, isResponse, noAnswer, ok, warning } from './finding.ts'
 import { type DoctorHttp, excerptOf, isOutage, isSameAnswer, type Response } from './http.ts'
 import type { AddressCheck, Platform } from './platform.ts'
+import { refusedIn } from './refusal.ts'
 
 const SETTING = 'PLATFORM_APP_URL'
 
@@ -25,7 +26,7 @@ export async function checkStartPage(http: DoctorHttp, { appUrl, baseUrl }: Plat
     http.open(new URL(page.replace(START_PAGE.path, '/doctor-check-no-such-page.html'))),
   ])
   if (isPage(answer)) {
-    const what = describe(answer, url)
+    const what = describe(answer, url, baseUrl)
     if (isSameAnswer(answer, missing)) {
       const text = `${SETTING}: ${page} ${what}, and so does any other address there, so this may not be the platform's start page. Open it in a browser and check the address`
       return { findings: [warning('start-page.not-proven', text, { setting: SETTING })] }
@@ -36,7 +37,8 @@ export async function checkStartPage(http: DoctorHttp, { appUrl, baseUrl }: Plat
       : 'for any redirect url, so whether ours is registered shows only in a browser'
     return { findings: [ok('start-page', `${SETTING}: ${page} ${what}, ${registration}`)] }
   }
-  if (isMissing(answer, missing)) {
+  // A page that refuses the redirect url exists.
+  if (!refusedIn(answer).includes('redirect') && isMissing(answer, missing)) {
     const text = `${SETTING}: ${page} does not exist (${answer.status}${excerptOf(answer)}). Check the address: it is the part before ${START_PAGE.path}`
     return { findings: [failure('start-page.not-found', text, { setting: SETTING })], isWrong: true }
   }
@@ -67,7 +69,9 @@ const isMissing = (answer: Response, missing: Awaited<ReturnType<DoctorHttp['ope
   [404, 405, 410].includes(answer.status) || answer.json !== undefined || isSameAnswer(answer, missing)
 
 /** What a browser would see. */
-function describe({ location, url }: Response, first: URL): string {
+function describe({ location, url }: Response, first: URL, baseUrl: string): string {
+  // A platform that asks for no login without a browser: the user's own login decides.
+  if (location?.origin === baseUrl) return 'sends the browser straight back to this app'
   if (location) return `asks for a login at ${location.host}`
   return url.pathname === first.pathname ? 'is a page' : 'asks for a login'
 }

@@ -14,6 +14,7 @@ import {
   type Response,
 } from './http.ts'
 import { type AddressCheck, discover, type Platform } from './platform.ts'
+import { refusedIn } from './refusal.ts'
 
 const SETTING = 'PLATFORM_AUTH_URL'
 
@@ -180,7 +181,7 @@ async function asJson(platform: Platform): Promise<Request> {
 
 /** A token endpoint refuses a made-up code; a web server answers with a page, a redirect, a success, or 404. */
 async function isMissing(http: DoctorHttp, url: string, answer: Response): Promise<boolean> {
-  if (OAUTH_ERRORS.test(errorOf(answer) ?? '')) return false
+  if (OAUTH_ERRORS.test(errorOf(answer) ?? '') || refusedIn(answer).length > 0) return false
   if ([404, 405, 410].includes(answer.status) || answer.status < 400) return true
   // Errors in another format than RFC 6749's: compare with an address that cannot exist.
   const missing = await http.send(url.replace(TOKEN_PATH, '/doctor-check-no-such-path'), {

@@ -37,21 +37,14 @@ export const describeFields = (fields: Record<string, string>): string =>
     .map(([name, type]) => `\`${name}\` (${type})`)
     .join(', ')
 
-/** The codes of RFC 6749, 6750 and OpenID Connect, and names of statuses: everything else may be a value. */
-const ERROR_CODES = new Set(
-  [
-    'invalid_request invalid_client invalid_grant invalid_scope invalid_target invalid_token unauthorized_client',
-    'unsupported_grant_type unsupported_response_type access_denied server_error temporarily_unavailable',
-    'insufficient_scope login_required consent_required interaction_required account_selection_required',
-    'unauthorized forbidden not_found bad_request too_many_requests conflict',
-  ].flatMap((codes) => codes.split(' ')),
-)
+/** Words in lower case, joined by underscores, as the codes of RFC 6749 are: everything else may be a value. */
+const ERROR_CODE = /^(?=.{2,40}$)[a-z]{1,16}(_[a-z]{1,16})*$/
 
 /** The error code of a response: undefined if it has none, and `another_code` if it may not be shown. */
 export function errorCodeOf(json: unknown): string | undefined {
   const { error } = Object(json)
   if (typeof error !== 'string' || error === '') return undefined
-  return ERROR_CODES.has(error) ? error : 'another_code'
+  return ERROR_CODE.test(error) ? error : 'another_code'
 }
 
 const SCHEMES = /^(Basic|Bearer|Digest|DPoP|Negotiate)$/i

@@ -159,6 +159,53 @@ test('the path of the consent page comes from the description of the platform', 
   expect(problem).toMatchObject({ id: 'consent.not-found', value: '/c/o' })
 })
 
+describe('a refusal in JSON is read for what it says, and nothing is called missing:', () => {
+  test.each<[what: string, status: number, id: string, setting: string]>([
+    ['redirectUrl is not registered', 400, 'start-page.redirect-url', 'BASE_URL'],
+    ['redirectUrl is not registered', 404, 'start-page.redirect-url', 'BASE_URL'],
+  ])('the start page: %s (%i)', async (start, status, id, setting) => {
+    const found = problemsOf(await findings(await started({ refuses: { start, status } })))
+    expect(found).toMatchObject([{ id, setting }])
+    expect(found[0]?.text).toContain(start)
+    expect(found[0]?.text).not.toMatch(/does not exist|Check the address/)
+  })
+
+  // The same answer at every address below the authorization server, as from one that checks parameters first.
+  test.each<[what: string, status: number, id: string, setting: string]>([
+    ['The redirect_uri is not registered for this client', 400, 'consent.redirect-uri', 'BASE_URL'],
+    ['The redirect_uri is not registered for this client', 404, 'consent.redirect-uri', 'BASE_URL'],
+    ['PKCE is not supported', 400, 'consent.pkce-rejected', 'PLATFORM_PKCE'],
+    ['unknown parameter code_challenge', 404, 'consent.pkce-rejected', 'PLATFORM_PKCE'],
+    ['scope prices is not allowed', 400, 'consent.scope', 'PLATFORM_SCOPES'],
+    ['no such client_id', 404, 'consent.client-id', 'PLATFORM_CLIENT_ID'],
+  ])('the consent page: %s (%i)', async (consent, status, id, setting) => {
+    const [problem, ...others] = problemsOf(await findings(await started({ refuses: { consent, status } })))
+    expect(problem).toMatchObject({ id, setting, status: 'failure' })
+    expect(problem?.text).toContain(consent.slice(0, 20))
+    expect(problem?.text).not.toMatch(/does not exist|path of the consent page/)
+    expect(others).toEqual([])
+  })
+})
+
+test('a start page that returns the browser at once asks for no login, and the finding does not say so', async () => {
+  const found = await findings(await started({ straightBack: true }))
+  const [page] = found.filter(({ id }) => id.startsWith('start-page'))
+  expect(page?.text).toContain('sends the browser straight back to this app')
+  expect(page?.text).not.toContain('asks for a login')
+})
+
+describe('PLATFORM_REVOCATION_URL', () => {
+  test.each<[path: string, id: string, status: string]>([
+    ['/idp/v2/oauth/revoke', 'revocation', 'ok'],
+    ['/idp/v2/nothing', 'revocation.not-found', 'failure'],
+    ['/portal/web/login', 'revocation.not-found', 'failure'],
+  ])('%s is %s', async (path, id, status) => {
+    const right = await started()
+    const found = await findings({ ...right, PLATFORM_REVOCATION_URL: platform.url + path })
+    expect(found.filter((finding) => finding.id.startsWith('revocation'))).toMatchObject([{ id, status }])
+  })
+})
+
 describe('random ids in every answer prove nothing:', () => {
   test('the right settings have no problem', async () => {
     expect(problemsOf(await findings(await started({ noise: true })))).toEqual([])

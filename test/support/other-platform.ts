@@ -19,6 +19,8 @@ export interface OtherPlatformOptions {
   ownErrors?: boolean
   /** Whether a login comes before the client, the redirect url and the scopes are checked. */
   loginFirst?: boolean
+  /** Whether the start page asks for no login, and returns the browser at once. */
+  straightBack?: boolean
   /** Whether the web application answers every address with the same page. */
   singlePage?: boolean
   /** Added to the `Date` header, in ms. */
@@ -29,6 +31,8 @@ export interface OtherPlatformOptions {
   noise?: boolean
   /** Repeats the request's secret in errors of the token endpoint, in this encoding. */
   echo?: (secret: string) => string
+  /** What the start page and the consent page refuse, as JSON with this status. */
+  refuses?: { start?: string; consent?: string; status: number }
   /** The status of every answer from one address, with a page. */
   outage?: { path: string; status: number }
 }
@@ -62,6 +66,8 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
       return page(options.outage.status, 'Later')
     if (place === `${app}/oauth2.html`) {
       const redirectUrl = address.searchParams.get('redirectUrl')
+      if (options.refuses?.start) return json(res, options.refuses.status, { error: options.refuses.start })
+      if (options.straightBack && redirectUrl) return redirect(`${redirectUrl}?bxcontext=b`)
       if (options.singlePage) return page(200, 'Loading')
       if (redirectUrl !== `${BASE_URL}/connect/context` && !options.loginFirst)
         return page(403, `The address ${redirectUrl} is not on our list`)
@@ -69,8 +75,14 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
     }
     if (place === `${app}/login` || place === `${auth}/login`) return page(200, 'Who are you?')
     if (options.singlePage && place.startsWith(app)) return page(200, 'Loading')
+    if (options.refuses?.consent && place.startsWith(auth) && req.method === 'GET')
+      return json(res, options.refuses.status, {
+        error: 'invalid_request',
+        error_description: options.refuses.consent,
+      })
     if (place === auth + consentPath) return consent(address.searchParams, { page, redirect })
     if (place === `${auth}/oauth/token` && req.method === 'POST') return token(req, body, res)
+    if (place === `${auth}/oauth/revoke` && req.method === 'POST') return json(res, 200, {})
     if (options.discovery && place === `${auth}/.well-known/openid-configuration`)
       return json(res, 200, {
         authorization_endpoint: auth + consentPath,

@@ -56,7 +56,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       '`invalid_grant`, with 400, 401 or 403. Any other 4xx ends access only if the API answers `401` as well, or if it comes again 30 s later, after the expiry of the access token.',
     importance: 1,
     code: 'oauth.ts#tokenFailure',
-    cure: 'Nothing, if it is another 4xx; to notice revocations sooner, have `tokenFailure` return an `InvalidGrantError` for this status and code.',
+    cure: 'Nothing, if it is another 4xx; to notice revocations sooner, have `tokenFailure` return an `InvalidGrantError` for this answer.',
   },
   {
     id: 'refresh-token',
@@ -156,7 +156,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`invalid_grant`, with 400, 401 or 403.',
     importance: 2,
     code: 'oauth.ts#tokenFailure',
-    cure: 'Nothing, if it is another 4xx. Otherwise have `tokenFailure` return an `InvalidGrantError` for this status and code, so that users see "start again" and not an outage.',
+    cure: 'Nothing, if it is another 4xx. Otherwise have `tokenFailure` return an `InvalidGrantError` for this answer, so that users see "start again" and not an outage.',
   },
   {
     id: 'second-consent',

@@ -1,4 +1,6 @@
+import { TOKEN_PATH } from '../../connect/platform/contract.ts'
 import type { Feature } from '../feature.ts'
+import { pathTemplates } from './path-template.ts'
 import { running } from './running.ts'
 import { type TracingSettings, tracingSettings } from './settings.ts'
 
@@ -6,8 +8,14 @@ import { type TracingSettings, tracingSettings } from './settings.ts'
 export const tracing: Feature<TracingSettings> = {
   name: 'tracing',
   settings: tracingSettings,
-  create({ log }) {
+  create({ log, loadContracts }, { isOn }) {
     running.log = log
+    if (isOn) {
+      // Calls before that are named by their method alone.
+      void loadContracts().then((contracts) => {
+        running.templateOf = pathTemplates([TOKEN_PATH, ...contracts.flatMap(({ paths }) => paths)])
+      })
+    }
     return { close: async () => running.stop?.() }
   },
 }

@@ -10,5 +10,5 @@ export const tracingSettings = settingsGroup({
       .httpAddress({ hint: '', path: true, env: { ...env, NODE_ENV: 'development' } })
       .optional(),
   }),
-  build: () => ({}),
+  build: ({ OTEL_EXPORTER_OTLP_ENDPOINT }) => ({ isOn: OTEL_EXPORTER_OTLP_ENDPOINT !== undefined }),
 })

@@ -33,12 +33,24 @@ const provider = new TracerProvider({
 })
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
 trace.setGlobalTracerProvider(provider)
+/** Probes and scrapes come every few seconds, and say nothing. */
+const UNTRACED = /\/(health\/(live|ready)|metrics)$/
+
 // Without a propagator, no trace id is sent to the platform, and none that a browser sends is used.
 registerInstrumentations({
   tracerProvider: provider,
   instrumentations: [
-    new HttpInstrumentation(),
-    new UndiciInstrumentation(),
+    new HttpInstrumentation({
+      ignoreIncomingRequestHook: ({ url = '' }) => UNTRACED.test(url.split('?')[0] ?? ''),
+    }),
+    new UndiciInstrumentation({
+      requestHook(span, { method, path }) {
+        const template = running.templateOf?.(path)
+        if (template === undefined) return
+        span.updateName(`${method} ${template}`)
+        span.setAttribute('url.template', template)
+      },
+    }),
     new ExpressInstrumentation({ ignoreLayersType: [ExpressLayerType.MIDDLEWARE, ExpressLayerType.ROUTER] }),
     // Without arguments, and only what belongs to a request.
     new RedisInstrumentation({ dbStatementSerializer: (command) => command, requireParentSpan: true }),

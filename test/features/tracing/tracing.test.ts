@@ -72,6 +72,7 @@ describe('OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       OTEL_SERVICE_NAME: 'my-service',
     })
     const visitor = createVisitor()
+    for (const path of ['/health/live', '/health/ready']) await fetch(app.url + path)
     const demo = { app: app.url, platform } as Parameters<typeof connectDemo>[1]
     await connectDemo(visitor, demo)
     await visitor.get(`${app.url}/connections/ridgeline-build/leads?secret-in-query=marked-value`)
@@ -80,6 +81,14 @@ describe('OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(await app.kill('SIGTERM')).toBe(0)
 
     const all = spans()
+    expect(
+      all.flatMap(({ facts }) => facts['http.route'] ?? []).filter((route) => /health/.test(String(route))),
+    ).toEqual([])
+    expect(all.filter(({ name }) => name === 'GET').map(({ facts }) => facts['url.full'])).not.toContain(
+      app.url,
+    )
+    const names = all.map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(['POST /oauth/token', 'GET /leads']))
     const callback = all.find(({ facts }) => facts['http.route'] === '/connect/callback')
     expect(callback).toBeDefined()
     const inTrace = all.filter(({ traceId }) => traceId === callback?.traceId)

@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto'
+import type { HttpRequest } from '../connect/platform/http.ts'
+import { createOAuth } from '../connect/platform/oauth.ts'
+import { type Finding, failure, isResponse, noAnswer, ok, warning } from './finding.ts'
+import { type DoctorHttp, excerptOf, isOutage, type Request } from './http.ts'
+import type { Platform } from './platform.ts'
+
+const SETTING = 'PLATFORM_REVOCATION_URL'
+
+/**
+ * Revokes a token that was never issued, which a revocation endpoint answers with 200 (RFC 7009 section 2.2). Undefined if no
+ * endpoint is set.
+ */
+export async function checkRevocation(http: DoctorHttp, platform: Platform): Promise<Finding | undefined> {
+  const url = platform.revocationUrl
+  if (url === undefined) return undefined
+  const answer = await http.send(url, await revocation(platform))
+  if (!isResponse(answer)) return noAnswer([SETTING], url, answer)
+  const said = `${answer.status}${excerptOf(answer)}`
+  if (answer.status === 200 && !/html/i.test(answer.contentType))
+    return ok('revocation', `${SETTING}: ${url} accepts revocations`)
+  if (isOutage(answer)) {
+    const text = `${SETTING}: ${url} answered ${said}, so it could not be checked. Try again later`
+    return warning('revocation.unavailable', text, { setting: SETTING })
+  }
+  if (answer.status === 401) {
+    const text = `${SETTING}: ${url} refuses the client id and the secret (${said}). If the token endpoint accepts them, ask the platform's support team how revocations authenticate`
+    return warning('revocation.client', text, { setting: SETTING })
+  }
+  const text = `${SETTING}: ${url} is not a revocation endpoint (${said}). Correct the address, or remove ${SETTING}: disconnecting then leaves the consent on the platform`
+  return failure('revocation.not-found', text, { setting: SETTING })
+}
+
+/** The request that the app sends to revoke a token, with a token that was never issued. */
+async function revocation(platform: Platform): Promise<Request> {
+  let sent: Request = {}
+  const recorder = {
+    send: async ({ headers = {}, body }: HttpRequest) => {
+      sent = { method: 'POST', headers, body: String(body) }
+      throw new Error('recorded instead of sent')
+    },
+    close: async () => {},
+  }
+  const token = `doctor-check-${randomBytes(16).toString('hex')}`
+  await createOAuth({ ...platform, http: recorder })
+    .revoke?.(token, 'refresh_token')
+    .catch(() => {})
+  return sent
+}
