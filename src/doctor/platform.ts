@@ -64,6 +64,7 @@ export async function* checkPlatform(platform: Platform, http: DoctorHttp): Asyn
   if (reachable.includes('appUrl')) checks.appUrl = await checkStartPage(http, platform)
   if (reachable.includes('authUrl')) checks.authUrl = await checkIdentityProvider(http, platform)
   if (reachable.includes('apiUrl')) checks.apiUrl = await checkApi(http, platform)
+  shortenAdvice(checks)
   yield* addressFindings(checks, platform, http)
   const revocation = await checkRevocation(http, platform)
   if (revocation) yield revocation
@@ -135,6 +136,13 @@ function refined(finding: Finding, { refusal }: TokenEndpointCheck, consent: Con
   if (!refusal || finding.id !== 'token.client') return [finding]
   if (consent.findings.some(({ id }) => id === 'consent.client-id')) return []
   return consent.isClientKnown ? [wrongSecret(refusal, 'the consent page knows the client id')] : [finding]
+}
+
+/** Both redirect urls are registered in the same way: the advice stands with the first one. */
+function shortenAdvice({ appUrl, authUrl }: Partial<Record<Address, AddressCheck>>): void {
+  const isAdvised = appUrl?.findings.some(({ id }) => id === 'start-page.redirect-url')
+  const second = authUrl?.findings.find(({ id }) => id === 'consent.redirect-uri')
+  if (isAdvised && second) second.text = `${second.text.split('. Register it')[0]}. The same applies to it`
 }
 
 /** The findings of all addresses; those that were exchanged are one finding. */

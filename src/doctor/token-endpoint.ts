@@ -153,7 +153,7 @@ async function explain({ answer, exchange, url, platform, http }: Rejection): Pr
     return { findings: [finding], isClientKnown: false, refusal: { url, said } }
   }
   if (isOwnFormat) {
-    const text = `${SETTING}: ${url} answered a made-up code without an error of RFC 6749 (${said}), so the client id and the secret are not proven, and the app could not recognize a revoked connection. Adapt tokenFailure in src/connect/platform/oauth.ts`
+    const text = `${SETTING}: ${url} answered a made-up code without an error of RFC 6749 (${said}), so the client id and the secret are not proven, and a revoked connection is noticed only once the API refuses its token as well. To notice it sooner, adapt tokenFailure in src/connect/platform/oauth.ts`
     return { findings: [warning('token.error-format', text, { setting: SETTING })] }
   }
   const text = `${SETTING}: ${url} answered a made-up code with ${said} instead of invalid_grant. Compare the token request in docs/assumptions.md with the platform's documentation`
