@@ -80,6 +80,38 @@ describe('the app', () => {
     },
   )
 
+  test.each([
+    [{}, 75],
+    [{ KEEP_ALIVE_SECONDS: '120' }, 120],
+  ])(
+    'keeps idle connections open for longer than proxies do, with %j for %i s',
+    async (settings, seconds) => {
+      const env = testEnv({ ...PLATFORM, PORT: String(await freePort()), DATA_DIR: temp.dir, ...settings })
+      const app = started(await runApp(env))
+      const { headers } = await fetch(`http://localhost:${env.PORT}/health/live`)
+      expect(headers.get('keep-alive')).toBe(`timeout=${seconds}`)
+      expect(await app.kill('SIGTERM')).toBe(0)
+    },
+  )
+
+  test('says that it is not ready for DRAIN_SECONDS before it stops, and answers everything else', async () => {
+    const env = testEnv({
+      ...PLATFORM,
+      PORT: String(await freePort()),
+      DATA_DIR: temp.dir,
+      DRAIN_SECONDS: '2',
+    })
+    const app = started(await runApp(env))
+    const url = `http://localhost:${env.PORT}`
+    expect((await fetch(`${url}/health/ready`)).status).toBe(200)
+    const stopped = app.kill('SIGTERM')
+    await vi.waitFor(async () => expect((await fetch(`${url}/health/ready`)).status).toBe(503), {
+      interval: 20,
+    })
+    expect((await fetch(url)).status).toBe(200)
+    expect(await stopped).toBe(0)
+  })
+
   test('started in production with weak or missing settings lists every problem and does not start', async () => {
     const program = started(run('src/main.ts', { NODE_ENV: 'production', SESSION_SECRET: 'weak', PORT: '0' }))
     expect(await program.exited).toBe(1)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Result } from '../../src/probe/results.ts'
+import { errorCodeOf } from '../../src/probe/shape.ts'
 import { type Recorded, recordedSchema } from '../../src/sandbox/recorded.ts'
 import { startProbe } from './support.ts'
 
@@ -26,6 +27,38 @@ test(
   },
   SECONDS,
 )
+
+test(
+  'a platform that issues no refresh token must change, with the hint',
+  async () => {
+    const token = {
+      fields: { access_token: 'string', expires_in: 'number', scope: 'string' },
+      expiresIn: 1200,
+    }
+    const probing = await startProbe({ recorded: { ...VARIANT, token } })
+    await probing.consent()
+    const results = await probing.check()
+    expect(results.find(({ id }) => id === 'refresh-token')).toMatchObject({
+      status: 'different',
+      copes: false,
+      seen: 'it is absent',
+      cure: expect.stringContaining('`offline_access`'),
+    })
+    await probing.close()
+  },
+  SECONDS,
+)
+
+test.each([
+  [{ error: 'invalid_code' }, 'invalid_code'],
+  [{ error: 'E_TOKEN' }, 'another_code'],
+  [{ error: 'abc123def' }, 'another_code'],
+  [{ error: 'averyveryveryverylongword' }, 'another_code'],
+  [{ error: 17 }, undefined],
+  [{}, undefined],
+])('of an error %j, the report shows %s', (body, shown) => {
+  expect(errorCodeOf(body)).toBe(shown)
+})
 
 /** A platform that differs from the sandbox in 15 details. */
 const VARIANT: Recorded = {
