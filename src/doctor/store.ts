@@ -122,7 +122,7 @@ const PROBLEMS: { message: RegExp; id: string; what: string }[] = [
 
 async function redisProblem(url: string, reason: string): Promise<{ id: string; what: string }> {
   // The store's own client says what to write instead.
-  if (/in REDIS_URL$/.test(reason)) return { id: 'store.mode', what: reason }
+  if (reason.includes('REDIS_URL')) return { id: 'store.mode', what: reason }
   const server = url.replace('+sentinel', '')
   const other = server.startsWith('rediss:')
     ? server.replace('rediss:', 'redis:')

@@ -1,17 +1,20 @@
 import { setTimeout } from 'node:timers/promises'
 import type { KeyValueStore } from '../connect/index.ts'
 import type { StoreUnavailableError } from '../connect/store/store.ts'
+import { withTimeout } from '../connect/store/timeouts.ts'
 
-const MAX_ATTEMPTS = 20
+/** How long to wait for the store, in ms. */
+const READY_MS = 2_000
 const PAUSE_MS = 100
 
-/** Waits for the store, since Redis connects in the background. Throws its error after 20 attempts (2 seconds). */
+/** Waits for the store, since Redis connects in the background. Throws its error after 2 seconds, also if it is silent. */
 export async function ready(store: KeyValueStore): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
+  const deadline = performance.now() + READY_MS
+  for (;;) {
     try {
-      return await store.ping()
+      return await withTimeout(store.ping(), Math.max(PAUSE_MS, deadline - performance.now()))
     } catch (error) {
-      if (attempt === MAX_ATTEMPTS) throw error
+      if (performance.now() + PAUSE_MS > deadline) throw error
       await setTimeout(PAUSE_MS)
     }
   }

@@ -180,6 +180,27 @@ describe.skipIf(!REDIS)(`a real Redis${withRedis}`, () => {
     await hasFailed('store.not-writable')
   })
 
+  test('that hides its settings, as a hosted one does, is fine even for --strict, and the doctor says what to check', async () => {
+    redis = await startRedis('--rename-command', 'CONFIG', '')
+    const found = await findings([redis.url])
+    expect(problemsOf(found)).toEqual([])
+    expect(found.find(({ id }) => id === 'store.settings')?.text).toContain('maxmemory-policy')
+  })
+
+  test('given twice is no cluster, and the doctor says what to write', async () => {
+    redis = await startRedis()
+    const problems = problemsOf(await findings([redis.url, redis.url.replace('127.0.0.1', 'localhost')]))
+    expect(problems).toMatchObject([{ id: 'store.mode', setting: 'REDIS_URL' }])
+    expect(problems[0]?.text).toContain('write one address')
+  }, 20_000)
+
+  test('that is no Sentinel is named, with what to write', async () => {
+    redis = await startRedis()
+    const problems = problemsOf(await findings([`redis+sentinel://127.0.0.1:${redis.port}/mymaster`]))
+    expect(problems).toMatchObject([{ id: 'store.mode', setting: 'REDIS_URL' }])
+    expect(problems[0]?.text).toContain(`write redis://127.0.0.1:${redis.port} in REDIS_URL`)
+  }, 20_000)
+
   test('has no memory left', async () => {
     redis = await startRedis('--maxmemory', '1')
     await hasFailed('store.not-writable')
