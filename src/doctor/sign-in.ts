@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { TokenEndpointAuthMethod } from '../connect/platform/oauth.ts'
-import { authMethodOf, type OidcProvider, redirectUriOf } from '../web/oidc-sign-in.ts'
+import { authMethodOf, type OidcProvider } from '../web/oidc-discovery.ts'
+import { redirectUriOf } from '../web/oidc-sign-in.ts'
 import { type Finding, failure, isResponse, noAnswer, ok, warning } from './finding.ts'
 import type { Answer, DoctorHttp, Response } from './http.ts'
 

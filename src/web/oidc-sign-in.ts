@@ -3,9 +3,9 @@ import { type Request, Router } from 'express'
 import * as client from 'openid-client'
 import { AppError } from '../connect/app-error.ts'
 import type { Http } from '../connect/platform/http.ts'
-import type { TokenEndpointAuthMethod } from '../connect/platform/oauth.ts'
 import { appOwner, type Key, type KeyValueStore } from '../connect/store/store.ts'
 import { cookiesBlocked } from './errors.ts'
+import { codeOf, discovery, type OidcProvider, SignInUnavailableError } from './oidc-discovery.ts'
 import { sendResultOrRedirect, wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
 import { currentUser, isUserId, saveSession, signIn, signOut, type User } from './user.ts'
@@ -32,10 +32,6 @@ interface PendingSignIn {
 const MAX_PENDING = 5
 /** How long a sign-in may take, in ms. */
 const PENDING_MS = 15 * 60_000
-/** How long what the provider says of itself is used, in ms. */
-const DISCOVERY_MS = 600_000
-/** How far the provider's clock may be off, in seconds. */
-const CLOCK_TOLERANCE = 180
 /** The longest subject, in characters (OpenID Connect Core 1.0, section 2). */
 const MAX_SUBJECT = 255
 const CALLBACK = '/sign-in/callback'
@@ -43,34 +39,12 @@ const CALLBACK = '/sign-in/callback'
 /** The redirect URI of this app at the provider. */
 export const redirectUriOf = (baseUrl: string) => baseUrl + CALLBACK
 
-/** An OpenID provider, and this app's registration there. */
-export interface OidcProvider {
-  /** The issuer identifier (OpenID Connect Discovery 1.0, section 3). */
-  issuer: string
-  clientId: string
-  clientSecret: string
-  /** How token requests carry the secret; undefined: as the provider's metadata says. */
-  tokenEndpointAuthMethod?: TokenEndpointAuthMethod | undefined
-}
-
 export interface OidcOptions extends OidcProvider {
   /** The app's public origin. Register `{baseUrl}/sign-in/callback` as a redirect URI, and `{baseUrl}` for after logout. */
   baseUrl: string
   /** Where it is recorded which sign-ins have been finished. */
   store: KeyValueStore
   http: Http
-}
-
-/** The provider does not answer, or its answer is unusable. */
-class SignInUnavailableError extends AppError {
-  readonly code = 'sign_in_unavailable'
-  readonly status = 503
-  constructor(reason: string) {
-    super("The sign-in service isn't responding. Please try again in a moment.", {
-      reason,
-      retryAfterMs: 5_000,
-    })
-  }
 }
 
 /** The sign-in was not completed. */
@@ -136,66 +110,6 @@ export function oidcSignIn(options: OidcOptions): Router {
       if (!logoutUrl) return res.redirect(303, '/')
       res.page('app/signed-out', { title: 'Signed out', logoutUrl })
     })
-}
-
-/** Returns a function that resolves to the provider's configuration. Throws `SignInUnavailableError`. */
-function discovery({
-  issuer,
-  clientId,
-  clientSecret,
-  tokenEndpointAuthMethod,
-  http,
-}: OidcOptions): () => Promise<client.Configuration> {
-  let known: { configuration: Promise<client.Configuration>; until: number } | undefined
-  const discover = async () => {
-    const server = new URL(issuer)
-    try {
-      return await client.discovery(
-        server,
-        clientId,
-        { client_secret: clientSecret, [client.clockTolerance]: CLOCK_TOLERANCE },
-        clientAuthentication(clientSecret, tokenEndpointAuthMethod),
-        {
-          [client.customFetch]: (url, request) => fetchBy(http, url, request),
-          // config.ts requires https in production.
-          execute: server.protocol === 'http:' ? [client.allowInsecureRequests] : [],
-        },
-      )
-    } catch (error) {
-      known = undefined
-      throw new SignInUnavailableError(`discovery failed: ${codeOf(error)}`)
-    }
-  }
-  return () => {
-    if (!known || known.until < Date.now())
-      known = { configuration: discover(), until: Date.now() + DISCOVERY_MS }
-    return known.configuration
-  }
-}
-
-/**
- * Authenticates this app at the token endpoint by the setting, or by what the provider supports. HTTP Basic is the default of
- * OpenID Connect (Discovery 1.0, section 3), so it comes first.
- */
-function clientAuthentication(
-  secret: string,
-  method: TokenEndpointAuthMethod | undefined,
-): client.ClientAuth {
-  const methods = {
-    client_secret_basic: client.ClientSecretBasic(secret),
-    client_secret_post: client.ClientSecretPost(secret),
-  }
-  return (server, ...request) => methods[method ?? authMethodOf(server)](server, ...request)
-}
-
-/** The method that a provider's metadata calls for. */
-export function authMethodOf({
-  token_endpoint_auth_methods_supported: supported,
-}: Pick<client.ServerMetadata, 'token_endpoint_auth_methods_supported'>): TokenEndpointAuthMethod {
-  const acceptsBasic = supported === undefined || supported.includes('client_secret_basic')
-  return !acceptsBasic && supported.includes('client_secret_post')
-    ? 'client_secret_post'
-    : 'client_secret_basic'
 }
 
 const newSignIn = (returnTo: string | null): PendingSignIn => ({
@@ -280,12 +194,6 @@ function toSignInError(error: unknown): AppError {
   return new SignInFailedError('The sign-in could not be completed. Please try again.', codeOf(error))
 }
 
-function codeOf(error: unknown): string {
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof AppError) return cause.reason ?? cause.code
-  return String((error as { code?: unknown } | null)?.code ?? 'no code')
-}
-
 /** The provider's logout page (OpenID Connect RP-Initiated Logout 1.0); null if it has none or does not answer. */
 async function logoutUrlOf(
   { baseUrl, clientId }: OidcOptions,
@@ -295,20 +203,4 @@ async function logoutUrlOf(
   if (!config?.serverMetadata().end_session_endpoint) return null
   const parameters = { client_id: clientId, post_logout_redirect_uri: `${baseUrl}/` }
   return client.buildEndSessionUrl(config, parameters).href
-}
-
-/** Sends openid-client's requests through our pool, with its limits and proxies. */
-async function fetchBy(http: Http, url: string, request: client.CustomFetchOptions): Promise<Response> {
-  const { method, headers, body } = request
-  const response = await http.send({
-    method: method === 'POST' ? 'POST' : 'GET',
-    url,
-    headers,
-    ...(body !== null && body !== undefined && { body: String(body) }),
-  })
-  const type = response.header('content-type') ?? ''
-  return new Response(response.status === 204 ? null : response.text, {
-    status: response.status,
-    headers: { 'content-type': type },
-  })
 }

@@ -7,7 +7,8 @@ import type { Router } from 'express'
 import type { KeyValueStore } from '../connect/index.ts'
 import type { Http } from '../connect/platform/http.ts'
 import { demoSignIn } from './demo-sign-in.ts'
-import { type OidcProvider, oidcSignIn } from './oidc-sign-in.ts'
+import type { OidcProvider } from './oidc-discovery.ts'
+import { oidcSignIn } from './oidc-sign-in.ts'
 
 /**
  * The sign-in of your product, or null. A function that returns a router with `GET /sign-in`, a page that pages link to,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createDoctorHttp, type DoctorHttp } from '../../src/doctor/http.ts'
 import { checkSignIn } from '../../src/doctor/sign-in.ts'
-import type { OidcProvider } from '../../src/web/oidc-sign-in.ts'
+import type { OidcProvider } from '../../src/web/oidc-discovery.ts'
 import { serve } from '../support/ports.ts'
 
 let http: DoctorHttp

@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Client, openServers, type ServerNode, type Servers } from './redis-servers.ts'
+import type { Client, ServerNode, Servers } from './node-redis.ts'
+import { openServers } from './redis-servers.ts'
 import { StoreUnavailableError } from './store.ts'
 import { majorityOf } from './timeouts.ts'
-
-export type { Client } from './redis-servers.ts'
 
 /** How often command timeouts are checked, in ms. */
 const TICK_MS = 100

@@ -1,4 +1,5 @@
-import { type Client, type OnState, openConnection } from './redis-client.ts'
+import type { Client } from './node-redis.ts'
+import { type OnState, openConnection } from './redis-client.ts'
 import {
   type Entry,
   groupName,

@@ -2,10 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { connectionChannel, publish } from '../events.ts'
-import { PlatformRejectedError, RefreshedRecentlyError, TokenRefusedError } from '../platform/errors.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import { type KeyValueStore, StoreUnavailableError } from '../store/store.ts'
+import {
+  accessToken,
+  NOT_STORED,
+  refreshRejected,
+  throwRefusal,
+  type VaultDependencies,
+} from './access-token.ts'
 import { createBxcontextIndex } from './bxcontext-index.ts'
 import {
   type ActiveConnection,
@@ -16,21 +22,15 @@ import {
   refName,
   withTokens,
 } from './connection.ts'
-import {
-  assertActive,
-  CONNECTION,
-  createConnectionRepository,
-  type StoredActive,
-} from './connection-repository.ts'
-import { removeGrant, revoke, saveConsent } from './connection-writes.ts'
+import { assertActive, CONNECTION, createConnectionRepository } from './connection-repository.ts'
+import { removeGrant, saveConsent } from './connection-writes.ts'
 import { disconnect, type WithdrawnConsent } from './disconnect.ts'
 import { createRecordCipher, type EncryptionKey } from './encryption.ts'
 import { createHealthRecords } from './health.ts'
-import { createLastUse, type LastUse } from './last-use.ts'
+import { createLastUse } from './last-use.ts'
 import { type ReencryptResult, reencrypt } from './reencrypt.ts'
-import { createRefresher, type Refresher, type RefreshOptions } from './refresh.ts'
+import { createRefresher, type RefreshOptions } from './refresh.ts'
 import { createRefreshLock, type RefreshLockOptions } from './refresh-lock.ts'
-import { findRefusal, noteRefusal, refusedError } from './refusal.ts'
 import { type ConnectionSummary, summarize, type UnreadableConnection } from './summary.ts'
 import { readTokenClaims, type TokenClaims } from './token-claims.ts'
 import { createUnsavedTokens } from './unsaved.ts'
@@ -109,19 +109,8 @@ export interface VaultOptions extends RefreshLockOptions {
   interruptedMs?: number
 }
 
-interface VaultDependencies extends RefreshOptions {
-  refresher: Refresher
-  lastUse: LastUse
-}
-
-/** A token is refreshed in the background when less than this is left, in ms; a short-lived one, a fifth of its lifetime. */
-const REFRESH_MARGIN_MS = 60_000
-const NOT_STORED = 'the latest tokens are not stored yet'
-/** How many rejections, at least a minute apart, end a grant without a refresh token. */
-const MAX_REJECTIONS = 3
 const NO_REFRESH_TOKEN =
   'this connection ends with its access token: the platform issued no refresh token. Many platforms issue one only if the scope offline_access is requested'
-const REJECTED = "The platform's API rejected the access token three times and no refresh token was issued."
 
 export function createVault(options: VaultOptions): Vault {
   const { store, keys, now = Date.now, kind = CONNECTION } = options
@@ -196,75 +185,6 @@ export function createVault(options: VaultOptions): Vault {
       unsaved.discard()
     },
   }
-}
-
-/**
- * A token that is not stored yet, or null. Throws `StoreUnavailableError` if it has expired or is the rejected one: a
- * refresh would start from an older record.
- */
-function unsavedToken({ unsaved, now }: VaultDependencies, ref: ConnectionRef, rejectedToken?: string) {
-  const held = unsaved.find(ref)
-  if (!held) return null
-  if (isExpired(held, now()) || held.accessToken === rejectedToken)
-    throw new StoreUnavailableError(NOT_STORED)
-  return held.accessToken
-}
-
-async function accessToken(deps: VaultDependencies, ref: ConnectionRef): Promise<string> {
-  const { connections, refresher, now } = deps
-  const held = unsavedToken(deps, ref)
-  if (held !== null) return held
-  const stored = assertActive(await connections.read(ref))
-  const { accessToken: token, issuedAt, expiresAt, refreshToken } = stored.connection
-  if (expiresAt === null) return token
-  const leftMs = expiresAt - now()
-  if (leftMs <= 0) {
-    try {
-      return (await refresher.refresh(stored)).accessToken
-    } catch (error) {
-      if (!(error instanceof RefreshedRecentlyError)) return throwRefusal(deps, stored, error)
-      // It expired within 30 s of its refresh, according to the platform. Let the API decide.
-      return assertActive(await connections.read(ref)).connection.accessToken
-    }
-  }
-  // The token still works; a failure in the background is logged, and the next call tries again.
-  if (leftMs < Math.min(REFRESH_MARGIN_MS, (expiresAt - issuedAt) / 5) && refreshToken !== null)
-    refresher.refresh(stored).catch(() => {})
-  return token
-}
-
-/** Throws `ConnectionRevokedError` if access to the connection counts as ended, and otherwise the error. */
-async function throwRefusal(
-  { health }: VaultDependencies,
-  { connection }: StoredActive,
-  error: unknown,
-): Promise<never> {
-  const refusal = error instanceof TokenRefusedError ? await findRefusal(health, connection) : null
-  throw refusal ? refusedError(refusal) : error
-}
-
-/** Resolves to a token to use instead of one that the API rejected. */
-async function refreshRejected(deps: VaultDependencies, ref: ConnectionRef, rejectedToken: string) {
-  const { connections, refresher, health } = deps
-  const held = unsavedToken(deps, ref, rejectedToken)
-  if (held !== null) return held
-  const stored = assertActive(await connections.read(ref))
-  if (stored.connection.accessToken !== rejectedToken) return stored.connection.accessToken
-  if (stored.connection.refreshToken !== null) {
-    try {
-      return (await refresher.refresh(stored)).accessToken
-    } catch (error) {
-      if (!(error instanceof TokenRefusedError)) throw error
-      // Read again: the user may have consented again, which can end the earlier grant.
-      const { connection } = assertActive(await connections.read(ref))
-      if (connection.accessToken !== rejectedToken) return connection.accessToken
-      throw refusedError(await noteRefusal(deps, connection, true))
-    }
-  }
-  // A single 401 must not end a grant whose token cannot be replaced.
-  if ((await health.tokenRejected(ref)) >= MAX_REJECTIONS)
-    return (await revoke(deps, stored, REJECTED)).accessToken
-  throw new PlatformRejectedError('the API rejects the access token, and there is no refresh token')
 }
 
 async function connect(

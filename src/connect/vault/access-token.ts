@@ -1,0 +1,90 @@
+import { PlatformRejectedError, RefreshedRecentlyError, TokenRefusedError } from '../platform/errors.ts'
+import { StoreUnavailableError } from '../store/store.ts'
+import { type ConnectionRef, isExpired } from './connection.ts'
+import { assertActive, type StoredActive } from './connection-repository.ts'
+import { revoke } from './connection-writes.ts'
+import type { LastUse } from './last-use.ts'
+import type { Refresher, RefreshOptions } from './refresh.ts'
+import { findRefusal, noteRefusal, refusedError } from './refusal.ts'
+
+export interface VaultDependencies extends RefreshOptions {
+  refresher: Refresher
+  lastUse: LastUse
+}
+
+/** A token is refreshed in the background when less than this is left, in ms; a short-lived one, a fifth of its lifetime. */
+const REFRESH_MARGIN_MS = 60_000
+/** How many rejections, at least a minute apart, end a grant without a refresh token. */
+const MAX_REJECTIONS = 3
+const REJECTED = "The platform's API rejected the access token three times and no refresh token was issued."
+export const NOT_STORED = 'the latest tokens are not stored yet'
+
+/**
+ * A token that is not stored yet, or null. Throws `StoreUnavailableError` if it has expired or is the rejected one: a
+ * refresh would start from an older record.
+ */
+function unsavedToken({ unsaved, now }: VaultDependencies, ref: ConnectionRef, rejectedToken?: string) {
+  const held = unsaved.find(ref)
+  if (!held) return null
+  if (isExpired(held, now()) || held.accessToken === rejectedToken)
+    throw new StoreUnavailableError(NOT_STORED)
+  return held.accessToken
+}
+
+/** `Vault.accessToken`. */
+export async function accessToken(deps: VaultDependencies, ref: ConnectionRef): Promise<string> {
+  const { connections, refresher, now } = deps
+  const held = unsavedToken(deps, ref)
+  if (held !== null) return held
+  const stored = assertActive(await connections.read(ref))
+  const { accessToken: token, issuedAt, expiresAt, refreshToken } = stored.connection
+  if (expiresAt === null) return token
+  const leftMs = expiresAt - now()
+  if (leftMs <= 0) {
+    try {
+      return (await refresher.refresh(stored)).accessToken
+    } catch (error) {
+      if (!(error instanceof RefreshedRecentlyError)) return throwRefusal(deps, stored, error)
+      // It expired within 30 s of its refresh, according to the platform. Let the API decide.
+      return assertActive(await connections.read(ref)).connection.accessToken
+    }
+  }
+  // The token still works; a failure in the background is logged, and the next call tries again.
+  if (leftMs < Math.min(REFRESH_MARGIN_MS, (expiresAt - issuedAt) / 5) && refreshToken !== null)
+    refresher.refresh(stored).catch(() => {})
+  return token
+}
+
+/** Throws `ConnectionRevokedError` if access to the connection counts as ended, and otherwise the error. */
+export async function throwRefusal(
+  { health }: VaultDependencies,
+  { connection }: StoredActive,
+  error: unknown,
+): Promise<never> {
+  const refusal = error instanceof TokenRefusedError ? await findRefusal(health, connection) : null
+  throw refusal ? refusedError(refusal) : error
+}
+
+/** Resolves to a token to use instead of one that the API rejected. */
+export async function refreshRejected(deps: VaultDependencies, ref: ConnectionRef, rejectedToken: string) {
+  const { connections, refresher, health } = deps
+  const held = unsavedToken(deps, ref, rejectedToken)
+  if (held !== null) return held
+  const stored = assertActive(await connections.read(ref))
+  if (stored.connection.accessToken !== rejectedToken) return stored.connection.accessToken
+  if (stored.connection.refreshToken !== null) {
+    try {
+      return (await refresher.refresh(stored)).accessToken
+    } catch (error) {
+      if (!(error instanceof TokenRefusedError)) throw error
+      // Read again: the user may have consented again, which can end the earlier grant.
+      const { connection } = assertActive(await connections.read(ref))
+      if (connection.accessToken !== rejectedToken) return connection.accessToken
+      throw refusedError(await noteRefusal(deps, connection, true))
+    }
+  }
+  // A single 401 must not end a grant whose token cannot be replaced.
+  if ((await health.tokenRejected(ref)) >= MAX_REJECTIONS)
+    return (await revoke(deps, stored, REJECTED)).accessToken
+  throw new PlatformRejectedError('the API rejects the access token, and there is no refresh token')
+}
