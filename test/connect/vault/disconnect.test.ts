@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { oauthError, startTokenEndpoint, type TokenEndpoint } from '../../support/token-endpoint.ts'
-import { GRANTED, REF, vaultWithRevocation as setUp, vaultSetup } from '../../support/vault.ts'
+import { GRANTED, REF, refusingStore, vaultWithRevocation as setUp, vaultSetup } from '../../support/vault.ts'
 
 let endpoint: TokenEndpoint
 beforeEach(async () => {
@@ -52,6 +52,30 @@ describe('disconnecting', () => {
       await close()
     },
   )
+
+  test('also deletes tokens that are stored while it runs, after the store had refused them', async () => {
+    const { store, refuses } = refusingStore()
+    const setup = await vaultSetup({ store })
+    refuses.connections = true
+    expect(await setup.vault.connect(REF, GRANTED)).toBe('pending')
+    // The held tokens are stored between the two steps of disconnecting.
+    const remove = store.delete
+    let stored = false
+    store.delete = async (key) => {
+      const removed = await remove(key).catch(() => false)
+      if (key.kind === 'connection' && !stored) {
+        stored = true
+        refuses.connections = false
+        await vi.waitFor(async () => expect(await store.get(key)).not.toBeNull(), { timeout: 5_000 })
+      }
+      return removed
+    }
+    await setup.vault.disconnect(REF)
+    await setup.vault.idle()
+    expect(await setup.vault.find(REF)).toBeNull()
+    expect(await store.get({ kind: 'connection', owner: 'ann', id: 'ctx' })).toBeNull()
+    await setup.close()
+  })
 
   test('without a revocation endpoint leaves the consent, and says so', async () => {
     const setup = await vaultSetup()

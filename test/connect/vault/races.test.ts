@@ -74,6 +74,46 @@ describe('while a refresh of the old grant is in flight', () => {
   })
 })
 
+describe('of two consents', () => {
+  test('the later one stays, although the earlier one is stored after it', async () => {
+    setup = await vaultSetup()
+    const sentAt = Date.now() - 10_000
+    await setup.vault.connect(REF, NEWER, sentAt + 5_000)
+    await setup.anotherVault().connect(REF, GRANTED, sentAt)
+    expect(await setup.anotherVault().accessToken(REF)).toBe('newer')
+  })
+
+  test('the one that is stored last stays if the other has a time in the future: its clock was ahead', async () => {
+    setup = await vaultSetup()
+    await setup.vault.connect(REF, GRANTED, Date.now() + 600_000)
+    await setup.anotherVault().connect(REF, NEWER, Date.now())
+    expect(await setup.anotherVault().accessToken(REF)).toBe('newer')
+  })
+})
+
+test('a refresh result is stored over one whose time lies in the future: its clock was ahead', async () => {
+  const result = await refreshWhile(tokens({ access_token: 'mine' }), async () => {
+    await setup.store.delete({ kind: 'lease', owner: 'ann', id: 'ctx' })
+    await setup.store.delete({ kind: 'refresh-unfinished', owner: 'ann', id: 'ctx' })
+    const ahead = setup.anotherVault({ now: () => Date.now() + 7_200_000 })
+    const answers = setup.endpoint.answers
+    answers(tokens({ access_token: 'theirs', expires_in: 1 }))
+    await ahead.accessToken(REF)
+  })
+  expect(result).toMatchObject({ value: 'mine' })
+  expect(await setup.anotherVault().accessToken(REF)).toBe('mine')
+})
+
+test('a new consent forgets a refresh of the old grant that was interrupted: the next refresh does not wait for it', async () => {
+  setup = await vaultSetup({ interruptedMs: 60_000 })
+  await setup.vault.connect(REF, GRANTED)
+  await setup.store.set({ kind: 'refresh-unfinished', owner: 'ann', id: 'ctx' }, '1', 600_000)
+  await setup.vault.connect(REF, NEWER)
+  setup.later(301)
+  setup.endpoint.answers(tokens({ access_token: 'next' }))
+  expect(await setup.vault.accessToken(REF)).toBe('next')
+})
+
 describe('a lock that expires during a slow refresh', () => {
   test('allows two refreshes at most, and the result of the one sent later stays', async () => {
     const holderStops = async () => {
