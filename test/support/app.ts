@@ -5,6 +5,7 @@ import { createHttpPools } from '../../src/connect/platform/http.ts'
 import { createDependencies, type Dependencies } from '../../src/dependencies.ts'
 import { features } from '../../src/features/index.ts'
 import { createLog } from '../../src/runtime/log.ts'
+import { ready } from '../../src/runtime/store-ready.ts'
 import { FEATURES as sandboxFeatures } from '../../src/sandbox/features/index.ts'
 import { readRecorded } from '../../src/sandbox/recorded.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
@@ -13,7 +14,6 @@ import type { OwnSignIn } from '../../src/web/sign-in.ts'
 import { CLIENT, PRICING_CLIENT, tempDir, testEnv, WEBHOOK_SECRET } from './env.ts'
 import { serve } from './ports.ts'
 import { probe, sandboxProbe } from './probe.ts'
-import { ready } from './redis.ts'
 
 export interface Running {
   /** The app's address, on `localhost`. */
@@ -101,8 +101,8 @@ export async function startAll(
     createHttpPools(pools),
     ownSignIn,
   )
-  // Redis connects in the background.
-  if (config.redisUrls.length > 0) await ready(services.store)
+  // As `main.ts` does.
+  await ready(services.store).catch(() => {})
   appServer.server.on('request', createListener(services))
   const post = async (path: string, body: unknown = {}) => {
     const headers = { 'content-type': 'application/json' }

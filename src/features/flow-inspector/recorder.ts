@@ -189,10 +189,11 @@ function createRoom() {
   let total = 0
   return {
     take(userId: string): boolean {
-      const count = (counts.get(userId) ?? 0) + 1
-      counts.set(userId, count)
+      const count = counts.get(userId) ?? 0
+      if (count >= MAX_BUFFERED_OF_USER || total >= MAX_BUFFERED) return false
+      counts.set(userId, count + 1)
       total++
-      return count <= MAX_BUFFERED_OF_USER && total <= MAX_BUFFERED
+      return true
     },
   }
 }

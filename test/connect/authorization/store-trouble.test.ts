@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
@@ -45,6 +46,19 @@ describe.skipIf(!REDIS)(`a consent while the store refuses writes${withRedis}`, 
       await app.services.store.get({ kind: 'connection', owner: 'ann', id: 'harbour-homes' }),
     ).not.toBeNull()
   })
+})
+
+test('a failure that another session has left in the browser is not shown', async () => {
+  const app = await startAll()
+  const visitor = await signedIn(app)
+  const jar = visitor.cookies.get(new URL(app.url).host)
+  jar?.set(
+    'connect_failed',
+    `not_saved_yet.${createHash('sha256').update('another session').digest('base64url')}`,
+  )
+  const answer = await visitor.get(`${app.url}/connect/failed`)
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/connections'])
+  await app.close()
 })
 
 test('a code exchange that takes longer than any API call may take connects the account', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createHttp } from '../../../src/connect/platform/http.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import type { KeyValueStore } from '../../../src/connect/store/store.ts'
@@ -159,6 +159,26 @@ test('the deliveries about a user can be deleted, except for those about a delet
   expect(left).toMatch(/disconnected/)
   expect(left).toMatch(/bob/)
   expect(left.match(/ann/g)).toHaveLength(1)
+})
+
+test('a process whose lease another one has taken stops delivering', async () => {
+  const dispatcher = open()
+  dispatcher.start()
+  await dispatcher.add(EVENT)
+  await deliveredAll()
+  await store.set({ kind: 'webhook-lease', owner: OUTBOX_OWNER, id: '' }, 'another process', 3_600_000)
+  // Until the next renewal, this process cannot know.
+  await vi.waitFor(
+    async () => {
+      await dispatcher.add(EVENT)
+      await pause(500)
+      expect(await waiting()).toBeGreaterThan(0)
+    },
+    { timeout: 20_000, interval: 10 },
+  )
+  const before = received.length
+  await pause(500)
+  expect(received).toHaveLength(before)
 })
 
 describe('several processes', () => {

@@ -124,3 +124,16 @@ test('after close, nobody subscribes and nothing is recorded', async () => {
   await recorder.close()
   expect(apiCallChannel.hasSubscribers).toBe(false)
 })
+
+test('a user with thousands of events between two flushes takes no room of the others', async () => {
+  for (let number = 0; number < 6_000; number++) call(500, `flood-${number % 40}`)
+  requestContext.run({ requestId: 'other' }, () =>
+    publish(
+      apiCallChannel,
+      { status: 500, method: 'GET', url: request.url, request, response: response(500) },
+      { userId: 'ben', bxcontext: 'b' },
+    ),
+  )
+  await recorder.flush()
+  expect(await flows.list('ben')).toHaveLength(1)
+})
