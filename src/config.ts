@@ -86,7 +86,7 @@ export const storeSettings = settingsGroup({
   build: (values) => ({
     /** The first encrypts, all of them decrypt. */
     tokenEncryptionKeys: values.TOKEN_ENCRYPTION_KEYS,
-    /** Empty: the embedded SQLite in `dataDir`. Several: a cluster. */
+    /** Empty: the embedded SQLite in `dataDir`. Several: nodes of a cluster, or Sentinels. */
     redisUrls: values.REDIS_URL,
     dataDir: values.DATA_DIR,
   }),

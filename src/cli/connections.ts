@@ -41,6 +41,10 @@ const toJson = (value: unknown, indent?: number) =>
   )
 const printJson = (value: unknown) => console.log(toJson(value, 2))
 
+/** As on the user's pages: access that the platform refuses counts as revoked. */
+const stateOf = (row: ConnectionSummary | UnreadableConnection) =>
+  row.status === 'active' && row.refusedAt !== null ? 'revoked' : row.status
+
 /** All connections, one user after the other. */
 async function* rows({ store, connect }: Dependencies): AsyncIterable<Row> {
   for await (const userId of allOwners(store, CONNECTION))
@@ -50,9 +54,10 @@ async function* rows({ store, connect }: Dependencies): AsyncIterable<Row> {
 async function list(dependencies: Dependencies, text: string, { status, json }: ListOptions): Promise<void> {
   let found = 0
   for await (const row of rows(dependencies)) {
-    if (status && row.status !== status) continue
+    const state = stateOf(row)
+    if (status && state !== status) continue
     const { businessName, userName, grantId } = row as Partial<ConnectionSummary>
-    const fields = [row.userId, row.bxcontext, row.status, businessName ?? '', userName ?? '']
+    const fields = [row.userId, row.bxcontext, state, businessName ?? '', userName ?? '']
     if (![...fields, grantId].join('\n').toLowerCase().includes(text.toLowerCase())) continue
     found++
     console.log(json ? toJson(readable(row)) : fields.map(printable).join('\t'))

@@ -1,8 +1,15 @@
-import { randomBytes } from 'node:crypto'
 import { redirectUrls } from '../connect/authorization/routes.ts'
 import { createOAuth, randomCodeVerifier } from '../connect/platform/oauth.ts'
 import { type Finding, failure, isResponse, noAnswer, ok, warning } from './finding.ts'
-import { type Answer, type DoctorHttp, excerptOf, isOutage, isSameAnswer, type Response } from './http.ts'
+import {
+  type Answer,
+  type DoctorHttp,
+  excerptOf,
+  isOutage,
+  isSameAnswer,
+  madeUp,
+  type Response,
+} from './http.ts'
 import { type AddressCheck, discover, type Platform } from './platform.ts'
 import { type Refused, refusedIn } from './refusal.ts'
 
@@ -71,8 +78,6 @@ interface Consent {
   http: DoctorHttp
   isClientKnown: boolean | undefined
 }
-
-const madeUp = () => `doctor-check-${randomBytes(16).toString('hex')}`
 
 function consentUrl(platform: Platform, redirectUri: string): Promise<URL> {
   const unused = { send: () => Promise.reject(new Error('not used')), close: async () => {} }
@@ -165,10 +170,11 @@ function refusedFinding(refused: Refused, { answer, page, platform, redirectUri 
       'PLATFORM_SCOPES',
       `${page} refuses the scopes ${platform.scopes.join(' ')} (${said}). Ask the platform's support team for their names`,
     ],
+    // The other value was refused as well.
     pkce: [
-      platform.pkce ? 'consent.pkce-rejected' : 'consent.pkce-required',
+      'consent.rejected',
       'PLATFORM_PKCE',
-      `${page} ${platform.pkce ? 'refuses' : 'requires'} a PKCE challenge (${said}). Set PLATFORM_PKCE=${!platform.pkce}`,
+      `${page} refuses the consent url and mentions PKCE (${said}), with PLATFORM_PKCE=true and false alike. Ask the platform's support team which parameters it expects`,
     ],
     client: [
       'consent.client-id',

@@ -1,6 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { type Dispatcher, request } from 'undici'
 import { TOKEN_ENDPOINT_MS } from '../connect/platform/contract.ts'
 import { createDispatcher, type Proxies, parseJson } from '../connect/platform/http.ts'
+
+/** A value that the platform cannot know: a code, a token or a client id. */
+export const madeUp = () => `doctor-check-${randomBytes(16).toString('hex')}`
 
 const TIMEOUT_MS = 5_000
 /** What is beyond this is not read. */

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import type { HttpRequest } from '../connect/platform/http.ts'
 import { createOAuth } from '../connect/platform/oauth.ts'
 import { type Finding, failure, isResponse, noAnswer, ok, warning } from './finding.ts'
-import { type DoctorHttp, excerptOf, isOutage, type Request } from './http.ts'
+import { type DoctorHttp, excerptOf, isOutage, madeUp, type Request } from './http.ts'
 import type { Platform } from './platform.ts'
 
 const SETTING = 'PLATFORM_REVOCATION_URL'
@@ -23,9 +22,14 @@ export async function checkRevocation(http: DoctorHttp, platform: Platform): Pro
     const text = `${SETTING}: ${url} answered ${said}, so it could not be checked. Try again later`
     return warning('revocation.unavailable', text, { setting: SETTING })
   }
-  if (answer.status === 401) {
+  const { error } = Object(answer.json) as { error?: unknown }
+  if (answer.status === 401 || /^(invalid|unauthorized)_client$/.test(String(error))) {
     const text = `${SETTING}: ${url} refuses the client id and the secret (${said}). If the token endpoint accepts them, ask the platform's support team how revocations authenticate`
     return warning('revocation.client', text, { setting: SETTING })
+  }
+  if (typeof error === 'string' && ![404, 405, 410].includes(answer.status)) {
+    const text = `${SETTING}: ${url} refuses to revoke a made-up token (${said}), which RFC 7009 does not expect. Disconnect an account to see whether it revokes real ones`
+    return warning('revocation.not-proven', text, { setting: SETTING })
   }
   const text = `${SETTING}: ${url} is not a revocation endpoint (${said}). Correct the address, or remove ${SETTING}: disconnecting then leaves the consent on the platform`
   return failure('revocation.not-found', text, { setting: SETTING })
@@ -41,9 +45,8 @@ async function revocation(platform: Platform): Promise<Request> {
     },
     close: async () => {},
   }
-  const token = `doctor-check-${randomBytes(16).toString('hex')}`
   await createOAuth({ ...platform, http: recorder })
-    .revoke?.(token, 'refresh_token')
+    .revoke?.(madeUp(), 'refresh_token')
     .catch(() => {})
   return sent
 }

@@ -3,7 +3,7 @@ import type { TokenEndpointAuthMethod } from '../connect/platform/oauth.ts'
 import { authMethodOf, type OidcProvider } from '../web/oidc-discovery.ts'
 import { redirectUriOf } from '../web/oidc-sign-in.ts'
 import { type Finding, failure, isResponse, noAnswer, ok, warning } from './finding.ts'
-import type { Answer, DoctorHttp, Response } from './http.ts'
+import { type Answer, type DoctorHttp, madeUp, type Response } from './http.ts'
 
 const SETTING = 'OIDC_ISSUER'
 const METHODS = ['client_secret_basic', 'client_secret_post'] as const
@@ -16,7 +16,7 @@ type SignInCheck = OidcProvider & { baseUrl: string }
  */
 export async function checkSignIn(provider: SignInCheck, http: Pick<DoctorHttp, 'send'>): Promise<Finding> {
   const { issuer } = provider
-  const url = `${issuer}/.well-known/openid-configuration`
+  const url = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
   const answer = await http.send(url)
   if (!isResponse(answer)) return noAnswer([SETTING], url, answer)
   const { issuer: named, token_endpoint: tokenEndpoint, ...metadata } = Object(answer.json)
@@ -24,7 +24,7 @@ export async function checkSignIn(provider: SignInCheck, http: Pick<DoctorHttp, 
     const text = `${SETTING}: ${url} answers ${answer.status} and is not the configuration of a sign-in service. Check the issuer`
     return failure('sign-in.no-configuration', text, { setting: SETTING })
   }
-  if (named.replace(/\/+$/, '') !== issuer) {
+  if (URL.parse(named)?.href !== new URL(issuer).href) {
     const text = `${SETTING}: the configuration there is that of another issuer. Set ${SETTING}=${named}`
     return failure('sign-in.issuer', text, { setting: SETTING, value: named })
   }
@@ -65,8 +65,6 @@ async function checkClient(
   const text = `OIDC_CLIENT_ID, OIDC_CLIENT_SECRET: the sign-in service refuses them (${said(answer)}, by ${method}). Compare both with the app's registration there`
   return failure('sign-in.client', text, { setting: 'OIDC_CLIENT_SECRET' })
 }
-
-const madeUp = () => `doctor-check-${randomBytes(16).toString('hex')}`
 
 function exchangeOf({ clientId, clientSecret, baseUrl }: SignInCheck, method: TokenEndpointAuthMethod) {
   const body = new URLSearchParams({

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { redirectUrls } from '../connect/authorization/routes.ts'
 import { TOKEN_ENDPOINT_MS, TOKEN_PATH } from '../connect/platform/contract.ts'
 import type { HttpRequest } from '../connect/platform/http.ts'
@@ -10,6 +9,7 @@ import {
   excerptOf,
   isOutage,
   isSameAnswer,
+  madeUp,
   type Request,
   type Response,
 } from './http.ts'
@@ -70,8 +70,6 @@ export async function isTokenEndpoint(http: DoctorHttp, authUrl: string): Promis
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
-
-const madeUp = () => `doctor-check-${randomBytes(16).toString('hex')}`
 
 /** The request that the app sends to exchange a code, with a code that was never issued. */
 async function codeExchange(platform: Platform): Promise<Request> {

@@ -11,7 +11,7 @@ export interface ListenOptions {
   host?: string | undefined
   /** The environment variable of the port, for error messages. */
   variable: string
-  /** How long an idle connection stays open, in ms: longer than the proxy in front of the app keeps it (75 s by default). */
+  /** How long an idle connection stays open, in ms; 75,000 by default. It must exceed the idle timeout of the proxy. */
   keepAliveMs?: number
   /**
    * If set, accepts only local connections to localhost or one of these host names. Protects a demo, which anyone can
@@ -45,7 +45,7 @@ export function listen(
   handler: RequestListener,
   { port, host, variable, localOnly, keepAliveMs = KEEP_ALIVE_MS }: ListenOptions,
 ): Promise<Listening> {
-  // Node counts the time for headers from the first byte of each request, so it does not end idle connections.
+  // Node counts the time for headers from the start of a request, so it does not end a connection between two requests.
   const server = createServer({
     requestTimeout: UPLOAD_MS,
     headersTimeout: HEADERS_MS,

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { KeyValueStore } from '../connect/index.ts'
 import type { StoreUnavailableError } from '../connect/store/store.ts'
-import { withTimeout } from '../connect/store/timeouts.ts'
+import { withTimeout } from '../connect/timeouts.ts'
 
 /** How long to wait for the store, in ms. */
 const READY_MS = 2_000

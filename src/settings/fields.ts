@@ -92,9 +92,19 @@ export const requiredList = (hint: string) =>
 
 /**
  * An http or https address, without a closing slash. In production it has to be https, except on this machine.
- * `path` allows one that has a path.
+ * `path` allows one that has a path. `exact` keeps a slash at its end.
  */
-export function httpAddress({ hint, path, env }: { hint: string; path: boolean; env: Environment }) {
+export function httpAddress({
+  hint,
+  path,
+  env,
+  exact = false,
+}: {
+  hint: string
+  path: boolean
+  env: Environment
+  exact?: boolean
+}) {
   return required(hint).transform((text, ctx) => {
     const url = URL.parse(text)
     const refuse = (rule: string): never => {
@@ -107,7 +117,8 @@ export function httpAddress({ hint, path, env }: { hint: string; path: boolean; 
     if (!path && url.pathname !== '/') return refuse('must be an address without a path')
     if (isProduction(env) && url.protocol === 'http:' && !isLoopback(url))
       return refuse('must be https in production')
-    return (url.origin + url.pathname).replace(/\/+$/, '')
+    const address = url.origin + url.pathname
+    return exact && url.pathname !== '/' ? address : address.replace(/\/+$/, '')
   })
 }
 

@@ -7,7 +7,10 @@ export const signInSettings = settingsGroup({
   variables: (env) => {
     const needed = env.OIDC_ISSUER ? field.required('your sign-in service names it') : z.string().optional()
     return {
-      OIDC_ISSUER: field.httpAddress({ hint: 'your sign-in service names it', path: true, env }).optional(),
+      // An issuer is compared to the last character (OpenID Connect Discovery 1.0, section 4.3).
+      OIDC_ISSUER: field
+        .httpAddress({ hint: 'your sign-in service names it', path: true, env, exact: true })
+        .optional(),
       OIDC_CLIENT_ID: needed,
       OIDC_CLIENT_SECRET: needed,
       OIDC_TOKEN_ENDPOINT_AUTH_METHOD: field.oneOf(['client_secret_basic', 'client_secret_post']).optional(),

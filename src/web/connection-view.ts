@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Problem } from '../connect/vault/health.ts'
+import { REFUSED_REASON } from '../connect/vault/refusal.ts'
 import type { ConnectionSummary, UnreadableConnection } from '../connect/vault/vault.ts'
 import { format } from './format.ts'
 
@@ -36,7 +37,6 @@ export type ConnectionView = z.infer<typeof connectionViewSchema>
 const REVOKED = 'Access was revoked on the platform, or has expired. Reconnect to continue.'
 const REFUSED =
   'The platform refuses access to this account: it was probably revoked there, or has expired. Reconnect to continue.'
-const REFUSED_REASON = 'The platform rejects the access token and refuses to renew it, without saying why.'
 const CONNECTED = 'Ready to use. The access token is refreshed automatically.'
 const SAFE = 'Your connection is safe, and the app will try again on next use.'
 const PROBLEMS: Record<Problem, string> = {
@@ -95,8 +95,8 @@ export function connectionView(
 function timesOf(connection: ConnectionSummary) {
   if (connection.status === 'revoked')
     return { revokedAt: iso(connection.revokedAt), revokedReason: connection.revokedReason }
-  const { refusedSince, expiresAt } = connection
-  if (refusedSince !== null) return { revokedAt: iso(refusedSince), revokedReason: REFUSED_REASON }
+  const { refusedAt, expiresAt } = connection
+  if (refusedAt !== null) return { revokedAt: iso(refusedAt), revokedReason: REFUSED_REASON }
   return { expiresAt: iso(expiresAt) }
 }
 
@@ -118,8 +118,8 @@ function determineHealth(
   missing: string[],
 ): { health: Health; summary: string } {
   if (connection.status === 'revoked') return { health: 'revoked', summary: REVOKED }
-  const { problem, forbidden, refusedSince } = connection
-  if (refusedSince !== null) return { health: 'revoked', summary: REFUSED }
+  const { problem, forbidden, refusedAt } = connection
+  if (refusedAt !== null) return { health: 'revoked', summary: REFUSED }
   if (problem !== null) {
     return { health: problem === 'misconfigured' ? 'misconfigured' : 'degraded', summary: PROBLEMS[problem] }
   }

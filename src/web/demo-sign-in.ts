@@ -30,7 +30,7 @@ export function demoSignIn({ requestedScopes }: { requestedScopes: readonly stri
         const next = mayBlockCookies(req) ? `/signed-in?${new URLSearchParams({ returnTo: target })}` : target
         await sendResultOrRedirect(req, res, next, { user: { name } })
       })
-      // Without a cookie, the next page would ask to sign in again, without a word about why.
+      // Without a cookie, the next page would show the sign-in form again with no explanation.
       .get('/signed-in', (req, res) => {
         if (!currentUser(req)) throw cookiesBlocked()
         res.redirect(303, localPath(req.query.returnTo) ?? '/')

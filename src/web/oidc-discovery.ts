@@ -3,7 +3,7 @@ import { AppError } from '../connect/app-error.ts'
 import type { Http } from '../connect/platform/http.ts'
 import type { TokenEndpointAuthMethod } from '../connect/platform/oauth.ts'
 
-/** How long what the provider says of itself is used, in ms. */
+/** How long the provider's metadata is cached, in ms. */
 const DISCOVERY_MS = 600_000
 /** How far the provider's clock may be off, in seconds. */
 const CLOCK_TOLERANCE = 180

@@ -40,7 +40,7 @@ const CALLBACK = '/sign-in/callback'
 export const redirectUriOf = (baseUrl: string) => baseUrl + CALLBACK
 
 export interface OidcOptions extends OidcProvider {
-  /** The app's public origin. Register `{baseUrl}/sign-in/callback` as a redirect URI, and `{baseUrl}` for after logout. */
+  /** The app's public origin. Register `{baseUrl}/sign-in/callback` as a redirect URI, and `{baseUrl}/` for after logout. */
   baseUrl: string
   /** Where it is recorded which sign-ins have been finished. */
   store: KeyValueStore
@@ -58,8 +58,8 @@ class SignInFailedError extends AppError {
 
 /**
  * Routes that sign users in and out by OpenID Connect: authorization code flow with PKCE, `state` and `nonce`, and
- * RP-initiated logout if the provider has it. The ID token comes straight from the token endpoint, so TLS vouches for
- * it (OpenID Connect Core 1.0, section 3.1.3.7).
+ * RP-initiated logout if the provider has it. The ID token comes directly from the token endpoint, so the
+ * server's certificate replaces the check of its signature (OpenID Connect Core 1.0, section 3.1.3.7).
  */
 export function oidcSignIn(options: OidcOptions): Router {
   const { baseUrl, store } = options
@@ -100,7 +100,7 @@ export function oidcSignIn(options: OidcOptions): Router {
       if (!wasSignedIn) return res.redirect(303, '/')
       req.session.hasSignedOut = logoutUrl !== null
       req.session.cookie.maxAge = PENDING_MS
-      // By a page of ours: a form may not be redirected to another site (Content-Security-Policy).
+      // Through a page of ours: `form-action` keeps a form from being redirected to another site.
       await sendResultOrRedirect(req, res, logoutUrl ? '/signed-out' : '/', { user: null })
     })
     .get('/signed-out', async (req, res) => {

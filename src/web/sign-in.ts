@@ -1,7 +1,7 @@
 /**
- * How users sign in: by your own sign-in if `OWN_SIGN_IN` is set, by OpenID Connect if `OIDC_ISSUER` is set, and otherwise
- * by the demo's form, with which the app refuses to start in production. All that depends on it follows from this file:
- * the routes, what pages show to visitors, and whether the app may be reached from other machines.
+ * How users sign in: by your own sign-in if `OWN_SIGN_IN` is set, and otherwise by OpenID Connect if `OIDC_ISSUER` is set.
+ * Without either, the demo's form signs users in, and the app refuses to start in production. This file decides which
+ * routes exist, what pages show to visitors, and whether other machines may connect.
  */
 import type { Router } from 'express'
 import type { KeyValueStore } from '../connect/index.ts'
@@ -38,26 +38,31 @@ export interface SignIn {
 /** Creates the sign-in. Throws an error for the developer if `own` lacks a route. */
 export function createSignIn(options: SignInOptions, own: OwnSignIn | null): SignIn {
   const { oidc, requestedScopes, ...rest } = options
-  if (own) return { routes: complete(own(rest)), isDemo: false }
+  if (own) return { routes: requireRoutes(own(rest)), isDemo: false }
   if (oidc) return { routes: oidcSignIn({ ...oidc, ...rest }), isDemo: false }
   return { routes: demoSignIn({ requestedScopes }), isDemo: true }
 }
 
 /** What pages link and post to. */
-const NEEDED = [
+const REQUIRED_ROUTES = [
   ['get', '/sign-in'],
   ['post', '/sign-out'],
 ] as const
 
-function complete(router: Router): Router {
-  for (const [method, path] of NEEDED) {
-    const isThere = router.stack.some(
-      ({ route }) => route?.path === path && route.stack.some((handler) => handler.method === method),
-    )
-    if (!isThere)
+function requireRoutes(router: Router): Router {
+  for (const [method, path] of REQUIRED_ROUTES)
+    if (!hasRoute(router, method, path))
       throw new Error(
         `src/web/sign-in.ts: OWN_SIGN_IN has no route ${method.toUpperCase()} ${path}, which pages need; add it to its router`,
       )
-  }
   return router
+}
+
+/** Whether a router, or one that it uses at its own path, has a route. */
+function hasRoute(router: Router, method: string, path: string): boolean {
+  return router.stack.some(({ route, handle }) => {
+    if (!route) return 'stack' in handle && hasRoute(handle as unknown as Router, method, path)
+    const answers = route.stack.some((handler) => handler.method === method || handler.method === undefined)
+    return answers && [route.path].flat().includes(path)
+  })
 }

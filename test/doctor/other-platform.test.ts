@@ -180,8 +180,7 @@ describe('a refusal in JSON is read for what it says, and nothing is called miss
   test.each<[what: string, status: number, id: string, setting: string]>([
     ['The redirect_uri is not registered for this client', 400, 'consent.redirect-uri', 'BASE_URL'],
     ['The redirect_uri is not registered for this client', 404, 'consent.redirect-uri', 'BASE_URL'],
-    ['PKCE is not supported', 400, 'consent.pkce-rejected', 'PLATFORM_PKCE'],
-    ['unknown parameter code_challenge', 404, 'consent.pkce-rejected', 'PLATFORM_PKCE'],
+    ['PKCE is not supported', 400, 'consent.rejected', 'PLATFORM_PKCE'],
     ['scope prices is not allowed', 400, 'consent.scope', 'PLATFORM_SCOPES'],
     ['no such client_id', 404, 'consent.client-id', 'PLATFORM_CLIENT_ID'],
   ])('the consent page: %s (%i)', async (consent, status, id, setting) => {
@@ -191,6 +190,12 @@ describe('a refusal in JSON is read for what it says, and nothing is called miss
     expect(problem?.text).not.toMatch(/does not exist|path of the consent page/)
     expect(others).toEqual([])
   })
+})
+
+test('PKCE that is refused in JSON, even with 404, is named with the value that is accepted', async () => {
+  const refuses = { consent: 'unknown parameter code_challenge', status: 404, onlyWithPkce: true }
+  const problems = problemsOf(await findings(await started({ refuses })))
+  expect(problems).toMatchObject([{ id: 'consent.pkce-rejected', setting: 'PLATFORM_PKCE', value: 'false' }])
 })
 
 test('a start page that returns the browser at once asks for no login, and the finding does not say so', async () => {
@@ -205,6 +210,9 @@ describe('PLATFORM_REVOCATION_URL', () => {
     ['/idp/v2/oauth/revoke', 'revocation', 'ok'],
     ['/idp/v2/nothing', 'revocation.not-found', 'failure'],
     ['/portal/web/login', 'revocation.not-found', 'failure'],
+    ['/revoke/client', 'revocation.client', 'warning'],
+    ['/revoke/type', 'revocation.not-proven', 'warning'],
+    ['/revoke/down', 'revocation.unavailable', 'warning'],
   ])('%s is %s', async (path, id, status) => {
     const right = await started()
     const found = await findings({ ...right, PLATFORM_REVOCATION_URL: platform.url + path })

@@ -49,9 +49,20 @@ afterEach(async () => {
   await server.close()
 })
 
-test.each(['', '/'])('a sign-in service whose issuer ends with "%s" is fine', async (end) => {
-  configuration = { issuer: issuer + end, token_endpoint: `${issuer}/token` }
-  expect(await checkSignIn(provider(), http)).toMatchObject({ id: 'sign-in', status: 'ok' })
+test.each(['', '/'])(
+  'a sign-in service whose issuer ends with "%s" is fine if OIDC_ISSUER does as well',
+  async (end) => {
+    configuration = { issuer: issuer + end, token_endpoint: `${issuer}/token` }
+    expect(await checkSignIn(provider({ issuer: issuer + end }), http)).toMatchObject({
+      id: 'sign-in',
+      status: 'ok',
+    })
+  },
+)
+
+test('an issuer with another slash at its end is another issuer, as for the sign-in', async () => {
+  configuration = { issuer: `${issuer}/`, token_endpoint: `${issuer}/token` }
+  expect(await checkSignIn(provider(), http)).toMatchObject({ id: 'sign-in.issuer', value: `${issuer}/` })
 })
 
 test('an address without a configuration is a failure of OIDC_ISSUER', async () => {

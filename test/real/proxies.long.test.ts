@@ -19,7 +19,6 @@ const IDLE_MS = 5_970
 const CONNECTIONS = 40
 /** The requests of the load, and how many are under way at a time. */
 const [GETS, POSTS, AT_A_TIME] = [5_000, 2_000, 24]
-const ROWS = 10_000
 
 const JSON_TYPE = { accept: 'application/json' }
 const usual = getCACertificates('default')
@@ -146,6 +145,7 @@ describe.each(PROXIES)(`behind $name${withRedis}`, (product) => {
   test.skipIf(skip)(
     'a price file of 20 MB arrives whole',
     async () => {
+      const ROWS = 10_000
       const description = 'timber '.repeat(285)
       const lines = Array.from({ length: ROWS }, (_, row) => `T-${row},${description},each,${row + 1}.50`)
       const text = ['Code,Description,Unit,Price', ...lines].join('\n')

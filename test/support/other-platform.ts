@@ -32,7 +32,7 @@ export interface OtherPlatformOptions {
   /** Repeats the request's secret in errors of the token endpoint, in this encoding. */
   echo?: (secret: string) => string
   /** What the start page and the consent page refuse, as JSON with this status. */
-  refuses?: { start?: string; consent?: string; status: number }
+  refuses?: { start?: string; consent?: string; status: number; onlyWithPkce?: boolean }
   /** The status of every answer from one address, with a page. */
   outage?: { path: string; status: number }
 }
@@ -75,7 +75,8 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
     }
     if (place === `${app}/login` || place === `${auth}/login`) return page(200, 'Who are you?')
     if (options.singlePage && place.startsWith(app)) return page(200, 'Loading')
-    if (options.refuses?.consent && place.startsWith(auth) && req.method === 'GET')
+    const isRefused = !options.refuses?.onlyWithPkce || address.searchParams.has('code_challenge')
+    if (options.refuses?.consent && isRefused && place.startsWith(auth) && req.method === 'GET')
       return json(res, options.refuses.status, {
         error: 'invalid_request',
         error_description: options.refuses.consent,
@@ -83,6 +84,9 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
     if (place === auth + consentPath) return consent(address.searchParams, { page, redirect })
     if (place === `${auth}/oauth/token` && req.method === 'POST') return token(req, body, res)
     if (place === `${auth}/oauth/revoke` && req.method === 'POST') return json(res, 200, {})
+    if (address.pathname === '/revoke/client') return json(res, 400, { error: 'invalid_client' })
+    if (address.pathname === '/revoke/type') return json(res, 400, { error: 'unsupported_token_type' })
+    if (address.pathname === '/revoke/down') return json(res, 503, {})
     if (options.discovery && place === `${auth}/.well-known/openid-configuration`)
       return json(res, 200, {
         authorization_endpoint: auth + consentPath,

@@ -76,6 +76,31 @@ test.each([
   expect(() => createSignIn(OPTIONS, () => router)).toThrow(`OWN_SIGN_IN has no route ${missing}`)
 })
 
+test.each<[how: string, router: Router]>([
+  [
+    'nested in another router',
+    Router().use(
+      Router()
+        .get('/sign-in', () => {})
+        .post('/sign-out', () => {}),
+    ),
+  ],
+  [
+    'with several paths',
+    Router()
+      .get(['/login', '/sign-in'], () => {})
+      .post('/sign-out', () => {}),
+  ],
+  [
+    'for all methods',
+    Router()
+      .all('/sign-in', () => {})
+      .all('/sign-out', () => {}),
+  ],
+])('a sign-in of your own may have its routes %s', (_how, router) => {
+  expect(createSignIn(OPTIONS, () => router)).toMatchObject({ isDemo: false })
+})
+
 test.each([
   ['undefined', undefined],
   ['empty', ''],

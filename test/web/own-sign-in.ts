@@ -1,6 +1,7 @@
 /**
  * An example of a sign-in of your own: an email address and a password, hashed with scrypt, in the app's store. Copy it to
- * `src/web`, and set `OWN_SIGN_IN` in `src/web/sign-in.ts` to it.
+ * `src/web`, change `../../src/web/` to `./` and `../../src/connect/` to `../connect/`, and set `OWN_SIGN_IN` in
+ * `src/web/sign-in.ts` to `passwordSignIn`. Create a first account: `await createAccount(store, EMAIL, PASSWORD)`.
  */
 import { randomBytes, randomUUID, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'

@@ -1,5 +1,6 @@
 import { get, type IncomingMessage } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../../src/connect/store/store.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, signedIn } from '../support/flow.ts'
 import type { Visitor } from '../support/visitor.ts'
@@ -79,6 +80,17 @@ describe('event streams', () => {
     const others = []
     for (let count = 0; count < 7; count++) others.push(await open(ann))
     expect(second.ended).toBe(false)
+  })
+
+  test('close when the store fails, so that the browser connects again, and the log says so', async () => {
+    const stream = await open(await connected(app))
+    const list = vi
+      .spyOn(app.services.connect.vault, 'list')
+      .mockRejectedValue(new StoreUnavailableError('gone'))
+    await vi.waitFor(() => expect(stream.ended).toBe(true), { timeout: 10_000 })
+    list.mockRestore()
+    expect(stream.text).not.toContain('event: done')
+    expect(app.logLines.join()).toContain('live update failed')
   })
 
   test('end for the session that signs out, and not for the other one', async () => {

@@ -53,7 +53,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'revoked-refresh-token',
     topic: 'What the token endpoint answers to a refresh token that was revoked',
     assumed:
-      '`invalid_grant`, with 400, 401 or 403. Any other 4xx ends access only if the API answers `401` as well, or if it comes again 30 s later, after the expiry of the access token.',
+      '`invalid_grant`, with 400, 401 or 403. Any other 4xx ends access only if the API answers `401` as well, or if it comes again at least 30 s later, after the expiry of the access token.',
     importance: 1,
     code: 'oauth.ts#tokenFailure',
     cure: 'Nothing, if it is another 4xx; to notice revocations sooner, have `tokenFailure` return an `InvalidGrantError` for this answer.',
@@ -231,7 +231,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: '`Bearer`. It may be absent.',
     importance: 3,
     code: 'tokenResponseSchema',
-    cure: 'Nothing, if it is absent. Another type than `Bearer` needs a change of how `api.ts` sends the token.',
+    cure: 'Nothing, if it is absent. A type other than `Bearer` needs a change of how `api.ts` sends the token.',
   },
   {
     id: 'token-fields',

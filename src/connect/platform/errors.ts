@@ -12,7 +12,10 @@ export class NotConnectedError extends PlatformError {
   }
 }
 
-/** The user or the platform ended the grant. Only a new consent restores the connection. */
+/**
+ * Access has ended. A new consent restores it; if the platform refused without `invalid_grant`, so does a later success with
+ * the tokens that were kept.
+ */
 export class ConnectionRevokedError extends PlatformError {
   readonly code = 'connection_revoked'
   readonly status = 409

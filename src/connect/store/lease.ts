@@ -46,7 +46,8 @@ const POLL_MS = 50
 
 /**
  * Runs `work` while holding a lease, as soon as no other process holds it. Throws `StoreUnavailableError`, also if that takes
- * longer than `waitMs`, and the errors of `work`.
+ * longer than `waitMs`, and the errors of `work`. The work is not stopped if the lease is lost: it must be short, compared with
+ * `ms`.
  */
 export async function withLease<T>(
   store: KeyValueStore,
@@ -59,7 +60,7 @@ export async function withLease<T>(
     const lease = await acquireLease(store, key, ms)
     if (lease) return work().finally(() => lease.release())
     if (performance.now() > deadline)
-      throw new StoreUnavailableError(`${key.kind} is held by another process`)
+      throw new StoreUnavailableError(`another process holds the lease ${key.kind}`)
     await pause(POLL_MS * (0.5 + Math.random()))
   }
 }

@@ -1,6 +1,6 @@
 /** Clients of node-redis, as the store needs them. */
 import { createClient, createCluster, defineScript } from 'redis'
-import { withTimeout } from './timeouts.ts'
+import { withTimeout } from '../timeouts.ts'
 
 export type Client = ReturnType<typeof createSingleClient>
 
@@ -10,7 +10,7 @@ export interface Servers {
   readonly client: Client
   /** The single server, or each master of a cluster. */
   nodes(): ServerNode[]
-  /** Resolves with the error after which they have to be opened again. */
+  /** Resolves with the error that ended the connections; new ones must be opened. */
   readonly ended: Promise<unknown>
   close(): void
 }

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Client, ServerNode, Servers } from './node-redis.ts'
 import { openServers } from './redis-servers.ts'
 import { StoreUnavailableError } from './store.ts'
-import { majorityOf } from './timeouts.ts'
 
 /** How often command timeouts are checked, in ms. */
 const TICK_MS = 100
@@ -176,4 +175,20 @@ function createTimeouts(onSilence: (reason: string) => void) {
     },
     stop: () => clearInterval(timer),
   }
+}
+
+/** Resolves when more than half of the promises have resolved, and rejects with an error as soon as they cannot. */
+function majorityOf(promises: readonly Promise<unknown>[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const needed = Math.floor(promises.length / 2) + 1
+    let resolved = 0
+    let rejected = 0
+    const onResolved = () => {
+      if (++resolved >= needed) resolve()
+    }
+    const onRejected = (error: unknown) => {
+      if (promises.length - ++rejected < needed) reject(error)
+    }
+    for (const promise of promises) promise.then(onResolved, onRejected)
+  })
 }

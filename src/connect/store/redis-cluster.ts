@@ -14,6 +14,7 @@ const CLOSE_AFTER_MS = 2000
  */
 export async function openCluster(urls: readonly string[]): Promise<Servers> {
   let cluster = await connectCluster(urls)
+  let closed = false
   let replacing = false
   let lastTickAt = performance.now()
   /** When each master last answered, by its address. */
@@ -50,7 +51,10 @@ export async function openCluster(urls: readonly string[]): Promise<Servers> {
         others.map(({ name }) => addressOf(urls, name)),
         urls,
       )
-      if (next.masters.some(({ address }) => silent.includes(address))) return next.destroy()
+      if (closed || next.masters.some(({ address }) => silent.includes(address))) {
+        next.destroy()
+        return
+      }
       const former = cluster
       cluster = next
       for (const name of silent) answeredAt.delete(name)
@@ -75,6 +79,7 @@ export async function openCluster(urls: readonly string[]): Promise<Servers> {
     // The client of the cluster reconnects to each node by itself.
     ended: new Promise(() => {}),
     close() {
+      closed = true
       clearInterval(watching)
       cluster.destroy()
     },

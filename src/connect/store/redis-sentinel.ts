@@ -1,8 +1,8 @@
+import { withTimeout } from '../timeouts.ts'
 import { connected, createSingleClient, OPEN_TIMEOUT_MS } from './node-redis.ts'
-import { withTimeout } from './timeouts.ts'
 
 /**
- * Asks all Sentinels at once, and resolves to the address of the master that most of them name: one that is frozen or was cut
+ * Asks all Sentinels at once, and resolves to the address of the master that is named most often: one that is frozen or was cut
  * off names an old one (https://redis.io/docs/latest/develop/reference/sentinel-clients).
  *
  * node-redis has a client for Sentinels. It sends a command again that the old master did not answer, although it may have

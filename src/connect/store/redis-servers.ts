@@ -1,9 +1,10 @@
 /** How the addresses of `REDIS_URL` become connections: to a single server, a Redis Cluster, or the master of Sentinels. */
+
+import { withTimeout } from '../timeouts.ts'
 import { type Client, connected, createSingleClient, OPEN_TIMEOUT_MS, type Servers } from './node-redis.ts'
 import { openCluster } from './redis-cluster.ts'
 import { findMaster } from './redis-sentinel.ts'
 import { isSentinelUrl } from './redis-url.ts'
-import { withTimeout } from './timeouts.ts'
 
 /**
  * Opens connections to one server, to a cluster (several addresses, or one address of a cluster), or to the master that

@@ -1,11 +1,11 @@
 import { PlatformRejectedError, RefreshedRecentlyError, TokenRefusedError } from '../platform/errors.ts'
 import { StoreUnavailableError } from '../store/store.ts'
 import { type ConnectionRef, isExpired } from './connection.ts'
-import { assertActive, type StoredActive } from './connection-repository.ts'
+import { assertActive } from './connection-repository.ts'
 import { revoke } from './connection-writes.ts'
 import type { LastUse } from './last-use.ts'
 import type { Refresher, RefreshOptions } from './refresh.ts'
-import { findRefusal, noteRefusal, refusedError } from './refusal.ts'
+import { noteRefusal, refusedError } from './refusal.ts'
 
 export interface VaultDependencies extends RefreshOptions {
   refresher: Refresher
@@ -44,7 +44,7 @@ export async function accessToken(deps: VaultDependencies, ref: ConnectionRef): 
     try {
       return (await refresher.refresh(stored)).accessToken
     } catch (error) {
-      if (!(error instanceof RefreshedRecentlyError)) return throwRefusal(deps, stored, error)
+      if (!(error instanceof RefreshedRecentlyError)) throw error
       // It expired within 30 s of its refresh, according to the platform. Let the API decide.
       return assertActive(await connections.read(ref)).connection.accessToken
     }
@@ -53,16 +53,6 @@ export async function accessToken(deps: VaultDependencies, ref: ConnectionRef): 
   if (leftMs < Math.min(REFRESH_MARGIN_MS, (expiresAt - issuedAt) / 5) && refreshToken !== null)
     refresher.refresh(stored).catch(() => {})
   return token
-}
-
-/** Throws `ConnectionRevokedError` if access to the connection counts as ended, and otherwise the error. */
-export async function throwRefusal(
-  { health }: VaultDependencies,
-  { connection }: StoredActive,
-  error: unknown,
-): Promise<never> {
-  const refusal = error instanceof TokenRefusedError ? await findRefusal(health, connection) : null
-  throw refusal ? refusedError(refusal) : error
 }
 
 /** Resolves to a token to use instead of one that the API rejected. */

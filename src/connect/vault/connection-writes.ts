@@ -17,6 +17,7 @@ import {
 } from './connection-repository.ts'
 import { DecryptionError } from './encryption.ts'
 import type { HealthRecords } from './health.ts'
+import { findRefusal } from './refusal.ts'
 
 export interface WriteDependencies {
   connections: ConnectionRepository
@@ -71,6 +72,8 @@ export async function revoke(
   revokedReason: string,
 ): Promise<ActiveConnection> {
   const startedAt = Date.now()
+  // A refusal that counts as the end of access has been published as a revocation.
+  const isKnown = (await findRefusal(health, read.connection).catch(() => null)) !== null
   for (let latest = read; ; ) {
     const { userId, bxcontext, grantId, scopes, connectedAt, refreshedAt, accessToken } = latest.connection
     const { businessName, userName } = latest.connection
@@ -91,7 +94,7 @@ export async function revoke(
     if (await connections.replace(latest, next)) {
       log.warn({ grantId, revokedReason }, 'connection revoked')
       publish(recordChannel, { action: 'revoked', written: true }, next, startedAt)
-      publish(connectionChannel, { type: 'revoked', reason: revokedReason }, next)
+      if (!isKnown) publish(connectionChannel, { type: 'revoked', reason: revokedReason }, next)
       await health.clear(next).catch(() => {})
       throw revokedError(next)
     }

@@ -95,8 +95,7 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
       wasRefused = health.refused?.confirmed === true
       return {
         ...health,
-        // Only a refresh proves that this app's credentials are correct again.
-        problem: health.problem === 'misconfigured' ? health.problem : null,
+        problem: problemAfterCall(health, null),
         forbidden: health.forbidden.filter((entry) => entry.scope !== scope && entry.call !== call),
         rejected: null,
         refused: null,
@@ -112,13 +111,14 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
       if (outcome.result === 'ok') return callSucceeded(ref, outcome.call, outcome.scope)
       let wasRefused = false
       await update(ref, (health) => {
-        if (outcome.result === 'unavailable') return { ...health, problem: outcome.kind }
+        if (outcome.result === 'unavailable')
+          return { ...health, problem: problemAfterCall(health, outcome.kind) }
         wasRefused = health.refused?.confirmed === true
         const others = health.forbidden.filter((entry) => entry.call !== outcome.call)
         const entry = { call: outcome.call, scope: outcome.scope }
         return {
           ...health,
-          problem: null,
+          problem: problemAfterCall(health, null),
           refused: null,
           forbidden: [...others, entry].slice(-MAX_FORBIDDEN),
         }
@@ -171,6 +171,10 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
     },
   }
 }
+
+/** Only a refresh proves that this app's credentials are correct again. */
+const problemAfterCall = ({ problem }: Health, next: Problem | null) =>
+  problem === 'misconfigured' ? problem : next
 
 /** A record that cannot be read must not block a connection: it counts as healthy. */
 function parse(value: string | null): Health {

@@ -43,7 +43,7 @@ export interface RefreshLock {
 export interface RefreshLockOptions {
   /** How long the lock of a killed process lasts, in ms. */
   leaseMs?: number
-  /** How long until a connection may be refreshed once more after three refreshes at once, in ms; 0: no limit. */
+  /** After a burst of three refreshes: how long until the next one is allowed, in ms; 0: no limit. */
   refillMs?: number
   now?: () => number
 }
@@ -55,7 +55,7 @@ interface LockDependencies extends Required<RefreshLockOptions> {
 
 const FIRST_BACKOFF_MS = 1_000
 const MAX_BACKOFF_MS = 30_000
-/** A connection may be refreshed this often at once, and then once in `REFILL_MS`. */
+/** A burst of so many refreshes is allowed, and then one every `REFILL_MS`. */
 const REFRESH_BUDGET = 3
 const REFILL_MS = 30_000
 /** The minimum time between two refreshes that a user requests, in ms. */
@@ -64,8 +64,8 @@ const MANUAL_INTERVAL_MS = 5_000
 const UNFINISHED_MS = 660_000
 
 /**
- * Allows one refresh per connection at a time among all processes, three at once and then one in 30 s, and none during
- * a pause after a failure.
+ * Allows one refresh per connection at a time among all processes; automatic ones in a burst of three, and then one every
+ * 30 s; and none during a pause after a failure.
  * The state is one expiring value in the store: `held:<id>` or `paused:<json>`. Without the
  * lock, compare-and-set would still keep the record correct; the lock keeps a refresh token from being sent twice.
  */

@@ -10,11 +10,12 @@ import {
   TokenRefusedError,
 } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
+import { withTimeout } from '../timeouts.ts'
 import { type ActiveConnection, isExpired, withTokens } from './connection.ts'
 import { assertActive, type StoredActive, type StoredConnection } from './connection-repository.ts'
 import { removeGrant, revoke, saveTokens, type WriteDependencies } from './connection-writes.ts'
 import type { Backoff, FailureReason, LockHandle, RefreshLock } from './refresh-lock.ts'
-import { noteRefusal } from './refusal.ts'
+import { findRefusal, noteRefusal, refusedError } from './refusal.ts'
 import type { UnsavedTokens } from './unsaved.ts'
 
 export interface RefreshOptions extends WriteDependencies {
@@ -66,7 +67,7 @@ export function createRefresher(options: RefreshOptions): Refresher {
           .finally(() => inFlight.delete(key))
         inFlight.set(key, shared)
       }
-      return withTimeout(shared, waitMs)
+      return withTimeout(shared, waitMs, stillRefreshing).catch((error) => throwRefresh(deps, current, error))
     },
     idle: async () => {
       await Promise.allSettled(inFlight.values())
@@ -74,14 +75,18 @@ export function createRefresher(options: RefreshOptions): Refresher {
   }
 }
 
-/** Limits how long a caller waits; the refresh itself continues. */
-function withTimeout(shared: Promise<ActiveConnection>, waitMs: number): Promise<ActiveConnection> {
-  return new Promise((resolve, reject) => {
-    const expire = () =>
-      reject(new PlatformUnavailableError('no_answer', 'the refresh has not been answered yet'))
-    const timer = setTimeout(expire, waitMs)
-    shared.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
+/** For a caller that has waited long enough; the refresh itself continues. */
+const stillRefreshing = () =>
+  new PlatformUnavailableError('no_answer', 'the refresh has not been answered yet')
+
+/** Throws `ConnectionRevokedError` if a refused refresh counts as the end of access, and otherwise the error. */
+async function throwRefresh(
+  { health }: RefreshDependencies,
+  { connection }: StoredActive,
+  error: unknown,
+): Promise<never> {
+  const refusal = error instanceof TokenRefusedError ? await findRefusal(health, connection) : null
+  throw refusal ? refusedError(refusal) : error
 }
 
 /** Acquires the lock and refreshes, or waits for its holder and uses the result. */

@@ -1,7 +1,7 @@
 /**
  * Some platforms do not answer `invalid_grant` to a revoked refresh token, but another 4xx: an empty 400, a 404, a code of
  * their own. Alone, that may as well be a fault of the platform. It counts as the end of access if the API rejects the
- * current access token as well, or if the token has expired and the refresh is refused again 30 s later. The tokens are
+ * current access token as well, or if the token has expired and the refresh is refused again at least 30 s later. The tokens are
  * kept: later attempts go on, and a success restores the connection.
  */
 import type { Logger } from 'pino'
@@ -15,8 +15,9 @@ interface RefusalDependencies {
   log: Logger
 }
 
-const REFUSED =
-  'The platform refuses access to this account: the user revoked it, or it expired. The platform does not say which.'
+/** Why a connection whose access is refused counts as revoked. */
+export const REFUSED_REASON =
+  'The platform rejects the access token and refuses to renew it, without saying why: the user revoked access, or it expired.'
 
 /**
  * Records a refused refresh of a connection whose access token no longer works. `confirmed`: the API has rejected the
@@ -30,8 +31,8 @@ export async function noteRefusal(
   const { grantId } = connection
   const refusal = await health.noteRefusal(connection, grantId, confirmed)
   if (refusal.isNew) {
-    log.warn({ grantId, reason: REFUSED }, 'access refused')
-    publish(connectionChannel, { type: 'revoked', reason: REFUSED }, connection)
+    log.warn({ grantId, reason: REFUSED_REASON }, 'access refused')
+    publish(connectionChannel, { type: 'revoked', reason: REFUSED_REASON }, connection)
   }
   return refusal
 }
@@ -49,4 +50,4 @@ export const refusalOf = ({ grantId }: ActiveConnection, refused: Refusal | null
   refused?.confirmed && refused.grantId === grantId ? refused : null
 
 export const refusedError = ({ since }: Refusal) =>
-  new ConnectionRevokedError(new Date(since).toISOString(), REFUSED)
+  new ConnectionRevokedError(new Date(since).toISOString(), REFUSED_REASON)

@@ -33,7 +33,7 @@ export type ConnectionSummary = Readonly<{
         refreshToken: 'none' | 'same' | 'rotated'
         problem: Problem | null
         /** Since when the platform has refused access without saying that the grant has ended; null if it does not. */
-        refusedSince: number | null
+        refusedAt: number | null
         /** The missing scopes because of which the API refused calls; null if unknown. */
         forbidden: (string | null)[]
         /** How long until a user may request a refresh, in ms. */
@@ -76,7 +76,7 @@ export async function summarize(
     refreshes: connection.refreshes ?? 0,
     refreshToken: refreshTokenState(connection),
     problem,
-    refusedSince: refusalOf(connection, refused)?.since ?? null,
+    refusedAt: refusalOf(connection, refused)?.since ?? null,
     forbidden: forbidden.map(({ scope }) => scope),
     refreshableInMs,
   }

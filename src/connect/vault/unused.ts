@@ -1,15 +1,9 @@
-import {
-  ConnectionRevokedError,
-  NotConnectedError,
-  RefreshedRecentlyError,
-  TokenRefusedError,
-} from '../platform/errors.ts'
+import { ConnectionRevokedError, NotConnectedError, RefreshedRecentlyError } from '../platform/errors.ts'
 import { StoreUnavailableError } from '../store/store.ts'
 import { type ActiveConnection, isExpired } from './connection.ts'
 import { assertActive } from './connection-repository.ts'
 import type { LastUse } from './last-use.ts'
 import type { Refresher, RefreshOptions } from './refresh.ts'
-import { findRefusal } from './refusal.ts'
 
 /** The connections of a user after a check, and what the check did. */
 export interface UnusedCheck {
@@ -61,7 +55,7 @@ async function isUnused(
 }
 
 async function refreshOne(
-  { connections, refresher, health }: UnusedDependencies,
+  { connections, refresher }: UnusedDependencies,
   connection: ActiveConnection,
   check: UnusedCheck,
 ): Promise<void> {
@@ -70,11 +64,8 @@ async function refreshOne(
     check.refreshed++
   } catch (error) {
     if (error instanceof StoreUnavailableError) throw error
-    const hasEnded =
-      error instanceof ConnectionRevokedError ||
-      (error instanceof TokenRefusedError && (await findRefusal(health, connection)) !== null)
     if (error instanceof NotConnectedError) check.active--
-    else if (hasEnded) {
+    else if (error instanceof ConnectionRevokedError) {
       check.active--
       check.revoked++
     } else if (!(error instanceof RefreshedRecentlyError)) check.failures.push(error as Error)

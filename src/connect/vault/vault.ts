@@ -5,13 +5,7 @@ import { connectionChannel, publish } from '../events.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import { type KeyValueStore, StoreUnavailableError } from '../store/store.ts'
-import {
-  accessToken,
-  NOT_STORED,
-  refreshRejected,
-  throwRefusal,
-  type VaultDependencies,
-} from './access-token.ts'
+import { accessToken, NOT_STORED, refreshRejected, type VaultDependencies } from './access-token.ts'
 import { createBxcontextIndex } from './bxcontext-index.ts'
 import {
   type ActiveConnection,
@@ -162,7 +156,7 @@ export function createVault(options: VaultOptions): Vault {
       const stored = assertActive(await connections.read(ref))
       // Without a refresh token, an access token that is still valid stays.
       if (stored.connection.refreshToken === null && !isExpired(stored.connection, now())) return false
-      await refresher.refresh(stored, true).catch((error) => throwRefusal(deps, stored, error))
+      await refresher.refresh(stored, true)
       return true
     },
 

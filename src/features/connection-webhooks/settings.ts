@@ -23,7 +23,7 @@ export const connectionWebhooksSettings = settingsGroup({
     ),
     CONNECTION_WEBHOOK_EVENTS: z
       .string()
-      .default('connected,revoked,disconnected')
+      .default('connected,revoked,recovered,disconnected')
       .transform((text) => text.split(',').map((name) => name.trim()))
       .pipe(z.array(z.enum(EVENT_TYPES, `must be some of ${EVENT_TYPES.join(', ')}, separated by commas`))),
   }),

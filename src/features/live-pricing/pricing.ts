@@ -85,7 +85,7 @@ export async function priceItems(request: PriceRequest, options: PricingOptions)
   return priceItems
 }
 
-/** Why a line cannot be priced, whatever its item costs. A number that JSON cannot express as a double is infinite. */
+/** Why a line cannot be priced, whatever its item costs. Integers above 2^53 arrive as raw JSON. */
 function lineError(itemId: unknown, storeId: unknown, quantity: unknown): NoPrice | undefined {
   if (typeof itemId !== 'string') return idError('itemId', itemId)
   if (typeof storeId !== 'string') return idError('storeId', storeId)
@@ -142,7 +142,7 @@ function failed(item: unknown, { error, message }: NoPrice): PriceItem {
   return {
     itemId: typeof itemId === 'string' ? itemId : null,
     storeId: typeof storeId === 'string' ? storeId : null,
-    // As it was sent, even if a double would lose digits.
+    // As it was sent: integers above 2^53 keep their digits.
     quantity: typeof quantity === 'number' || JSON.isRawJSON(quantity) ? (quantity as number) : null,
     unitPrice: null,
     discount: null,

@@ -10,9 +10,9 @@ import {
   type TokenRequestEvent,
   tokenRequestChannel,
 } from '../../connect/events.ts'
+import { pathTemplates } from '../../connect/platform/path-template.ts'
 import { type HttpRequestEvent, requestChannel } from '../../web/request-log.ts'
 import type { FeatureContext } from '../feature.ts'
-import { createEndpointNames } from './endpoints.ts'
 
 export interface Metrics {
   readonly contentType: string
@@ -37,7 +37,7 @@ export async function createMetrics(context: FeatureContext): Promise<Metrics> {
     countRequests(register),
     countConnectionEvents(register),
     countLockWaits(register),
-    measurePlatform(register, createEndpointNames(paths, platform.apiUrl)),
+    measurePlatform(register, pathTemplates(platform.apiUrl, paths)),
   ]
   observePools(register, context)
   observeStore(register, context)
@@ -114,10 +114,7 @@ function countLockWaits(register: Registry): () => void {
   })
 }
 
-function measurePlatform(
-  register: Registry,
-  endpointName: (method: string, url: string) => string,
-): () => void {
+function measurePlatform(register: Registry, templateOf: (url: URL) => string | undefined): () => void {
   const durations = new Histogram({
     name: 'connect_platform_request_duration_seconds',
     help: 'How long the platform took to answer. status: none if there was no complete answer.',
@@ -129,7 +126,7 @@ function measurePlatform(
     durations.observe({ endpoint, status: status ?? 'none' }, ms / 1000)
   const unsubscribes = [
     subscribe(apiCallChannel, ({ method, url, status, ms }: ApiCallEvent) =>
-      observe(endpointName(method, url), status, ms),
+      observe(`${method} ${templateOf(new URL(url)) ?? '(other)'}`, status, ms),
     ),
     subscribe(tokenRequestChannel, ({ response, ms }: TokenRequestEvent) =>
       observe('token endpoint', response?.status, ms),

@@ -1,6 +1,6 @@
 import { TOKEN_PATH } from '../../connect/platform/contract.ts'
+import { pathTemplates } from '../../connect/platform/path-template.ts'
 import type { Feature } from '../feature.ts'
-import { pathTemplates } from './path-template.ts'
 import { running } from './running.ts'
 import { type TracingSettings, tracingSettings } from './settings.ts'
 
@@ -8,12 +8,17 @@ import { type TracingSettings, tracingSettings } from './settings.ts'
 export const tracing: Feature<TracingSettings> = {
   name: 'tracing',
   settings: tracingSettings,
-  create({ log, loadContracts }, { isOn }) {
+  create({ log, platform: { apiUrl, authUrl }, loadContracts }, { isOn }) {
     running.log = log
     if (isOn) {
       // Calls before that are named by their method alone.
       void loadContracts().then((contracts) => {
-        running.templateOf = pathTemplates([TOKEN_PATH, ...contracts.flatMap(({ paths }) => paths)])
+        const ofAuth = pathTemplates(authUrl, [TOKEN_PATH])
+        const ofApi = pathTemplates(
+          apiUrl,
+          contracts.flatMap(({ paths }) => paths),
+        )
+        running.templateOf = (url) => ofAuth(url) ?? ofApi(url)
       })
     }
     return { close: async () => running.stop?.() }

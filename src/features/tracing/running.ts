@@ -6,6 +6,6 @@ import type { Logger } from 'pino'
 export const running: {
   stop?: () => Promise<void>
   log?: Logger
-  /** The template of a path of the platform, such as `/leads/:id`; the feature sets it once the contracts are loaded. */
-  templateOf?: (path: string) => string | undefined
+  /** The template of an address of the platform, such as `/leads/:id`; set once the contracts are loaded. */
+  templateOf?: (url: URL) => string | undefined
 } = {}

@@ -33,7 +33,7 @@ const provider = new TracerProvider({
 })
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
 trace.setGlobalTracerProvider(provider)
-/** Probes and scrapes come every few seconds, and say nothing. */
+/** Health checks and scrapes come every few seconds, and add no information. */
 const UNTRACED = /\/(health\/(live|ready)|metrics)$/
 
 // Without a propagator, no trace id is sent to the platform, and none that a browser sends is used.
@@ -44,8 +44,8 @@ registerInstrumentations({
       ignoreIncomingRequestHook: ({ url = '' }) => UNTRACED.test(url.split('?')[0] ?? ''),
     }),
     new UndiciInstrumentation({
-      requestHook(span, { method, path }) {
-        const template = running.templateOf?.(path)
+      requestHook(span, { method, origin, path }) {
+        const template = running.templateOf?.(new URL(path, origin))
         if (template === undefined) return
         span.updateName(`${method} ${template}`)
         span.setAttribute('url.template', template)

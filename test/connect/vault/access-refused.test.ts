@@ -26,7 +26,7 @@ describe('a refresh that is refused without invalid_grant', () => {
     setup = await connectedSetup()
     setup.endpoint.answers(answer)
     await expect(after401()).rejects.toMatchObject(REVOKED)
-    expect(await shown()).toMatchObject({ status: 'active', refusedSince: expect.any(Number) })
+    expect(await shown()).toMatchObject({ status: 'active', refusedAt: expect.any(Number) })
   })
 
   test('changes nothing while the API accepts the token', async () => {
@@ -38,7 +38,7 @@ describe('a refresh that is refused without invalid_grant', () => {
       await setup.vault.tokenSource(REF).noteCall(OK)
       expect(await setup.token()).toBe('access-0')
     }
-    expect(await shown()).toMatchObject({ status: 'active', refusedSince: null, problem: null })
+    expect(await shown()).toMatchObject({ status: 'active', refusedAt: null, problem: null })
   })
 
   test('ends access at the second refusal, 30 s apart, once the token has expired', async () => {
@@ -59,7 +59,7 @@ describe('a refresh that is refused without invalid_grant', () => {
     setup.later(60)
     await expect(setup.token()).rejects.toMatchObject(OUTAGE)
     expect(setup.sent()).toHaveLength(1)
-    expect(await shown()).toMatchObject({ refusedSince: null })
+    expect(await shown()).toMatchObject({ refusedAt: null })
   })
 
   test.each<[what: string, answer: Scripted]>([
@@ -75,7 +75,7 @@ describe('a refresh that is refused without invalid_grant', () => {
       await expect(after401()).rejects.toMatchObject(OUTAGE)
       setup.later(31)
     }
-    expect(await shown()).toMatchObject({ refusedSince: null })
+    expect(await shown()).toMatchObject({ refusedAt: null })
   })
 
   test.each([
@@ -88,7 +88,7 @@ describe('a refresh that is refused without invalid_grant', () => {
     setup = await connectedSetup()
     setup.endpoint.answers(oauthError(error, 401))
     await expect(after401()).rejects.toMatchObject({ code: 'misconfigured' })
-    expect(await shown()).toMatchObject({ refusedSince: null, problem: 'misconfigured' })
+    expect(await shown()).toMatchObject({ refusedAt: null, problem: 'misconfigured' })
   })
 
   test('is confirmed by a 401 of the API that comes while refreshing is paused', async () => {
@@ -123,13 +123,13 @@ describe('a connection whose access is refused', () => {
     setup.endpoint.answers(tokens({ access_token: 'again' }))
     expect(await setup.token()).toBe('again')
     expect(setup.sent()).toEqual(['refresh-0', 'refresh-0'])
-    expect(await shown()).toMatchObject({ refusedSince: null, problem: null })
+    expect(await shown()).toMatchObject({ refusedAt: null, problem: null })
   })
 
   test('recovers when the API accepts its token again', async () => {
     await refused()
     await setup.vault.tokenSource(REF).noteCall(OK)
-    expect(await shown()).toMatchObject({ refusedSince: null, problem: null })
+    expect(await shown()).toMatchObject({ refusedAt: null, problem: null })
   })
 
   test('is tried again by the check of unused connections, which counts it as revoked', async () => {
@@ -148,18 +148,30 @@ describe('a connection whose access is refused', () => {
       res.writeHead(400).end()
     })
     expect(await after401()).toBe('new')
-    expect(await shown()).toMatchObject({ refusedSince: null })
+    expect(await shown()).toMatchObject({ refusedAt: null })
   })
 
-  test('publishes revoked once, and recovered', async () => {
+  test('publishes recovered when the API accepts its token again', async () => {
+    await refused()
+    const seen: string[] = []
+    const listener = ({ type }: ConnectionEvent) => void seen.push(type)
+    connectionChannel.subscribe(listener)
+    for (let call = 0; call < 3; call++) await setup.vault.tokenSource(REF).noteCall(OK)
+    connectionChannel.unsubscribe(listener)
+    expect(seen).toEqual(['recovered'])
+  })
+
+  test('publishes revoked once, also if the platform says invalid_grant later', async () => {
     setup = await connectedSetup()
     const seen: string[] = []
     const listener = ({ type }: ConnectionEvent) => void seen.push(type)
     connectionChannel.subscribe(listener)
     setup.endpoint.answers(EMPTY_400)
     for (let call = 0; call < 5; call++) await after401().catch(() => {})
-    await setup.vault.tokenSource(REF).noteCall(OK)
+    setup.endpoint.answers(oauthError('invalid_grant'))
+    setup.later(60)
+    await after401().catch(() => {})
     connectionChannel.unsubscribe(listener)
-    expect(seen.filter((type) => type !== 'refreshFailed')).toEqual(['revoked', 'recovered'])
+    expect(seen.filter((type) => type !== 'refreshFailed')).toEqual(['revoked'])
   })
 })

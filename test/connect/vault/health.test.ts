@@ -46,6 +46,8 @@ describe('the health of a connection', () => {
     await setup.token()
     await setup.vault.idle()
     await source().noteCall(OK)
+    await source().noteCall({ result: 'unavailable', kind: 'error' })
+    await source().noteCall({ result: 'forbidden', call: 'GET leads', scope: 'leads' })
     expect(await shown()).toMatchObject({ problem: 'misconfigured' })
     setup.later(60)
     await setup.token()

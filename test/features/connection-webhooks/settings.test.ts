@@ -19,7 +19,7 @@ test('an address, several secrets and the events are read', () => {
     secrets: [Buffer.alloc(24, 'k'), Buffer.alloc(24, 'k')],
     events: ['revoked', 'refreshFailed'],
   })
-  expect(read(FULL)?.events).toEqual(['connected', 'revoked', 'disconnected'])
+  expect(read(FULL)?.events).toEqual(['connected', 'revoked', 'recovered', 'disconnected'])
 })
 
 test.each([

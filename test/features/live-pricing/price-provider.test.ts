@@ -44,7 +44,7 @@ describe('a price provider that fails', () => {
 
   test('has its own message in the log, without what looks like a secret', async () => {
     const message =
-      'ERP-17: pool exhausted; password=hunter2 postgres://erp:hunter2@db/prices Authorization: Bearer hunter2'
+      'ERP-17: pool exhausted; AccountKey=hunter2; access_key: hunter2 https://erp.example/p?sig=hunter2 password=hunter2 postgres://erp:hunter2@db/prices Authorization: Bearer hunter2'
     const failing = await startSupplier(provider(() => Promise.reject(new Error(message))))
     await failing.prices([line('A')])
     const log = failing.logLines.join('')

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { createEndpointNames } from '../../../src/features/metrics/endpoints.ts'
 import { metricsSettings } from '../../../src/features/metrics/settings.ts'
 import { readSettings } from '../../../src/settings/read.ts'
 import { type Running, startAll } from '../../support/app.ts'
@@ -128,12 +127,4 @@ test.each([{ PORT: '3001' }, {}])('METRICS_PORT must not be the port of the app:
   expect(() => readSettings({ ...env, METRICS_PORT }, { metrics: metricsSettings })).toThrow(
     'METRICS_PORT is PORT',
   )
-})
-
-test('an endpoint is named by the path of a contract, never by an id', () => {
-  const name = createEndpointNames(['/leads', '/leads/:id', '/leads/latest'], 'https://api.example/v1')
-  expect(name('GET', 'https://api.example/v1/leads')).toBe('GET /leads')
-  expect(name('GET', 'https://api.example/v1/leads/ann')).toBe('GET /leads/:id')
-  expect(name('GET', 'https://api.example/v1/leads/latest')).toBe('GET /leads/latest')
-  expect(name('POST', 'https://api.example/v1/elsewhere/ann')).toBe('POST (other)')
 })

@@ -76,6 +76,10 @@ describe('OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     const demo = { app: app.url, platform } as Parameters<typeof connectDemo>[1]
     await connectDemo(visitor, demo)
     await visitor.get(`${app.url}/connections/ridgeline-build/leads?secret-in-query=marked-value`)
+    const leads = await visitor.get(`${app.url}/connections/ridgeline-build/leads`, {
+      accept: 'application/json',
+    })
+    await visitor.get(`${app.url}/connections/ridgeline-build/leads/${leads.json().items[0].id}`)
     await fetch(`${platform}/sandbox/revoke`, { method: 'POST' })
     await visitor.get(`${app.url}/connections/ridgeline-build/leads`)
     expect(await app.kill('SIGTERM')).toBe(0)
@@ -88,7 +92,7 @@ describe('OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       app.url,
     )
     const names = all.map(({ name }) => name)
-    expect(names).toEqual(expect.arrayContaining(['POST /oauth/token', 'GET /leads']))
+    expect(names).toEqual(expect.arrayContaining(['POST /oauth/token', 'GET /leads', 'GET /leads/:id']))
     const callback = all.find(({ facts }) => facts['http.route'] === '/connect/callback')
     expect(callback).toBeDefined()
     const inTrace = all.filter(({ traceId }) => traceId === callback?.traceId)
