@@ -68,6 +68,10 @@ export function oidcSignIn(options: OidcOptions): Router {
 
   return Router()
     .get('/sign-in', async (req, res) => {
+      // Link checkers open addresses with HEAD, and would store a sign-in each.
+      if (req.method === 'HEAD') return void res.status(405).set('Allow', 'GET').end()
+      // Writing the session of a user could restore it after they have signed out in another tab.
+      if (currentUser(req)) return res.redirect(303, localPath(req.query.returnTo) ?? '/')
       const config = await configuration()
       const pending = newSignIn(localPath(req.query.returnTo))
       const url = client.buildAuthorizationUrl(config, {
@@ -80,7 +84,7 @@ export function oidcSignIn(options: OidcOptions): Router {
       })
       req.session.signIns = [...openSignIns(req), pending].slice(-MAX_PENDING)
       // Many browsers start a sign-in and never come back.
-      if (!req.session.user) req.session.cookie.maxAge = PENDING_MS
+      req.session.cookie.maxAge = PENDING_MS
       await saveSession(req)
       res.redirect(303, url.href)
     })

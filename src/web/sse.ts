@@ -54,6 +54,8 @@ export function createChangeStreams(shutdownSignal: AbortSignal): SendChanges {
   })
   return (req, res, options) => {
     const userId = requireUser(req)
+    // The browser left while the session was loaded: no event would ever remove this stream.
+    if (res.closed) return
     res.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
     if (req.method === 'HEAD' || shutdownSignal.aborted) return void res.end()
     const user: User = users.get(userId) ?? { streams: [], pages: new Map() }
@@ -107,7 +109,7 @@ async function poll(page: Page, options: ChangesOptions): Promise<void> {
     for (const stream of page.streams) {
       if (isChanged) send(stream, 'event: changed\ndata:\n\n')
       else if (performance.now() - stream.lastSentAt > KEEP_ALIVE_MS) send(stream, ':\n\n')
-      if (snapshot === null) end(stream)
+      if (snapshot === null) end(page, stream)
     }
   } catch (error) {
     // Close the streams; the browsers reconnect.
@@ -115,15 +117,16 @@ async function poll(page: Page, options: ChangesOptions): Promise<void> {
       req.log.warn({ requestId: req.id, code: (error as { code?: unknown }).code }, 'live update failed')
       res.end()
     }
+    page.streams.clear()
   }
   if (page.streams.size > 0) page.timer = setTimeout(() => void poll(page, options), options.everyMs)
 }
 
 /** Ends the streams of sessions that no longer exist, since signing out deletes them. */
-async function endSignedOut({ streams }: Page): Promise<void> {
-  for (const [, [first, ...others]] of Map.groupBy(streams, ({ req }) => req.sessionID)) {
+async function endSignedOut(page: Page): Promise<void> {
+  for (const [, [first, ...others]] of Map.groupBy(page.streams, ({ req }) => req.sessionID)) {
     if (!first || (await isSignedIn(first.req))) continue
-    for (const stream of [first, ...others]) end(stream)
+    for (const stream of [first, ...others]) end(page, stream)
   }
 }
 
@@ -135,7 +138,8 @@ function isSignedIn(req: Request): Promise<boolean> {
   })
 }
 
-function end(stream: Stream): void {
+function end(page: Page, stream: Stream): void {
+  page.streams.delete(stream)
   send(stream, 'event: done\ndata:\n\n')
   stream.res.end()
 }

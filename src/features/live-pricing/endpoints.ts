@@ -78,10 +78,16 @@ export function createEndpoints(options: LivePricingOptions): Endpoint[] {
     if (!res.closed) log.error({ reason: describeProviderError(error) }, 'the price provider failed')
   }
 
-  async function findStores<T>(res: ServerResponse, find: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  /** Asks the price provider for stores. Its answer becomes JSON here: what cannot be written is a failure of it, too. */
+  async function findStores<T>(
+    res: ServerResponse,
+    find: (signal: AbortSignal) => Promise<T>,
+    toJson: (found: T) => string,
+  ): Promise<string> {
     try {
-      return await callProvider(res, timeoutMs, find)
+      return toJson(await callProvider(res, timeoutMs, find))
     } catch (error) {
+      if (error instanceof LivePricingError) throw error
       onError(res)(error)
       throw new LivePricingError(503, 'stores_unavailable', 'Store data is temporarily unavailable.', {
         retryAfterMs: 30_000,
@@ -98,16 +104,24 @@ export function createEndpoints(options: LivePricingOptions): Endpoint[] {
   async function nearest({ req, res, target }: Call): Promise<string> {
     await authenticate(req.headers.authorization)
     const place = parseSearch(target.query)
-    const near = await findStores(res, (signal) => provider.nearest(place, LIMITS.stores, signal))
-    return `[${near.slice(0, LIMITS.stores).map(nearStoreJson).join(',')}]`
+    return findStores(
+      res,
+      (signal) => provider.nearest(place, LIMITS.stores, signal),
+      (near) => `[${near.slice(0, LIMITS.stores).map(nearStoreJson).join(',')}]`,
+    )
   }
 
   async function oneStore({ req, res, target }: Call): Promise<string> {
     await authenticate(req.headers.authorization)
     const id = storeIdIn(target.path)
-    const store = await findStores(res, (signal) => provider.store(id, signal))
-    if (!store) throw new LivePricingError(404, 'not_found', 'This store does not exist.')
-    return storeJson(store)
+    return findStores(
+      res,
+      (signal) => provider.store(id, signal),
+      (store) => {
+        if (!store) throw new LivePricingError(404, 'not_found', 'This store does not exist.')
+        return storeJson(store)
+      },
+    )
   }
 
   async function prices({ req, res }: Call): Promise<string> {

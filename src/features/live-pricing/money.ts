@@ -34,14 +34,20 @@ export function amountText(amount: unknown, name: string): string {
   throw new TypeError(`${name} is ${given}, not a number or decimal text`)
 }
 
+/** The longest amount, in characters. */
+const MAX_TEXT = 100
+/** Amounts beyond 10 to the power of this are no prices, and their totals would not be JSON numbers. */
+const MAX_EXPONENT = 30
+
 const DECIMAL = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
 
 /** Parses decimal text. Throws a `TypeError` that shows the text if it is none, and a `RangeError` if it is negative. */
 function parseDecimal(text: string, name: string): Big {
-  if (!DECIMAL.test(text))
+  if (text.length > MAX_TEXT || !DECIMAL.test(text))
     throw new TypeError(`${name} is ${JSON.stringify(text.slice(0, 40))}, not a number or decimal text`)
   const value = new Big(text)
   if (value.lt(0)) throw new RangeError(`${name} is negative`)
+  if (!value.eq(0) && Math.abs(value.e) > MAX_EXPONENT) throw new RangeError(`${name} is out of range`)
   return value
 }
 

@@ -2,6 +2,7 @@ import { ITEM_ERRORS, LIMITS, looseRequestSchema, type PriceItem } from './contr
 import { badInput, LivePricingError } from './errors.ts'
 import { amountText, computeTotals } from './money.ts'
 import type { NoPrice, Price, PriceLine } from './price-provider.ts'
+import { describeInvalid } from './provider-error.ts'
 
 export interface PriceRequest {
   /** Null or empty: none. */
@@ -72,12 +73,13 @@ export async function priceItems(request: PriceRequest, options: PricingOptions)
   const priceItems = items.map((item, index) => {
     const error = errors[index]
     if (error) return failed(item, error)
-    const line = lines[next] as PriceLine
+    const position = next++
+    const line = lines[position] as PriceLine
     if (!results) return failed(line, { error: 'price_unavailable' })
     try {
-      return priced(line, results[next++])
+      return priced(line, results[position])
     } catch (error) {
-      invalid.push({ itemId: line.itemId, storeId: line.storeId, reason: (error as Error).message })
+      invalid.push({ itemId: line.itemId, storeId: line.storeId, reason: describeInvalid(error) })
       return failed(line, { error: 'price_unavailable' })
     }
   })
@@ -129,7 +131,7 @@ function priced(line: PriceLine, result: Price | NoPrice | undefined): PriceItem
     return { itemId, storeId, quantity, unitPrice, discount, totalPrice }
   }
   const { error, message } = result
-  if (!Object.hasOwn(ITEM_ERRORS, error))
+  if (typeof error !== 'string' || !Object.hasOwn(ITEM_ERRORS, error))
     throw new TypeError(`the error code ${JSON.stringify(String(error).slice(0, 40))} is unknown`)
   return failed(line, { error, ...(typeof message === 'string' && message !== '' && { message }) })
 }

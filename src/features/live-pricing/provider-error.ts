@@ -1,21 +1,40 @@
-/** The longest message of a price provider that is logged, in characters. */
-const MAX_MESSAGE = 300
-/** Pairs of a name and a value that may be a secret. */
+/** The longest description of an error that is logged, in characters. */
+const MAX_LENGTH = 400
+/** A name that says that its value is a secret, and the value. */
 const SECRETS =
-  /((?:pass(?:word|wd|phrase)?|pwd|secret|token|\w*[-_ ]?key|sig(?:nature)?|authorization|credentials?)["']?\s*[=:]\s*)(?:(?:bearer|basic)\s+)?("[^"]*"|'[^']*'|[^\s,;&]+)/gi
+  /([\w-]*(?:pass|pwd|secret|token|key|cookie|auth|credential|signature|\bsig)[\w-]*["']?\s*[=:]\s*)(?:(?:bearer|basic)\s+)?("(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[^\s,;&]+)/gi
+const BEARER = /\b(bearer|basic)\s+[\w.~+/=-]+/gi
 /** The user and the password in a URL, and its query. */
-const URL_CREDENTIALS = /(\w+:\/\/)[^\s/@]+@/g
+const URL_CREDENTIALS = /(\w+:\/\/)\S*@/g
 const URL_QUERY = /(\w+:\/\/[^\s?]+\?)\S+/g
 
 /** An error of a price provider for the log: its name, its message without what looks like a secret, and its place. */
 export function describeProviderError(error: unknown): string {
-  if (!(error instanceof Error)) return `threw ${error === null ? 'null' : `a value of type ${typeof error}`}`
-  const message = error.message
-    .replace(SECRETS, '$1[redacted]')
+  const stack = textOf(error, 'stack')
+  const frame = stack.split('\n').find((line) => /^\s+at .*:\d+:\d+\)?$/.test(line)) ?? ''
+  return redact(`${textOf(error, 'name') || 'Error'}: ${textOf(error, 'message')} ${frame.trim()}`.trim())
+}
+
+/** Why a result of a price provider is invalid, for the log. */
+export const describeInvalid = (error: unknown): string => redact(textOf(error, 'message') || 'unknown')
+
+/** A member of what the provider threw, which may be anything; empty if it is no text or cannot be read. */
+function textOf(error: unknown, name: 'name' | 'message' | 'stack'): string {
+  try {
+    const text = (error as Record<string, unknown> | null | undefined)?.[name]
+    return typeof text === 'string' ? text : ''
+  } catch {
+    return ''
+  }
+}
+
+function redact(text: string): string {
+  return text
+    .slice(0, 10 * MAX_LENGTH)
     .replace(URL_CREDENTIALS, '$1[redacted]@')
     .replace(URL_QUERY, '$1[redacted]')
+    .replace(SECRETS, '$1[redacted]')
+    .replace(BEARER, '$1 [redacted]')
     .replace(/\p{Cc}/gu, ' ')
-    .slice(0, MAX_MESSAGE)
-  const [frame = ''] = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
-  return `${error.name}: ${message} ${frame.trim()}`.trim()
+    .slice(0, MAX_LENGTH)
 }

@@ -60,8 +60,10 @@ export function storeJson(store: Store): string {
   return json
 }
 
-/** Serializes a search result with its distance in kilometres, rounded to metres. */
+/** Serializes a search result with its distance in kilometres, rounded to metres. Throws a `TypeError` if that is no distance. */
 export function nearStoreJson({ store, distanceKm }: NearStore): string {
+  if (typeof distanceKm !== 'number' || !(distanceKm >= 0 && distanceKm < Number.POSITIVE_INFINITY))
+    throw new TypeError('distanceKm is not a number of kilometres')
   const distance = Math.round(distanceKm * 1000) / 1000
   return `${storeJson(store).slice(0, -1)},"distance":${distance}}`
 }

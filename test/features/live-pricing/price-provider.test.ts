@@ -44,7 +44,7 @@ describe('a price provider that fails', () => {
 
   test('has its own message in the log, without what looks like a secret', async () => {
     const message =
-      'ERP-17: pool exhausted; AccountKey=hunter2; access_key: hunter2 https://erp.example/p?sig=hunter2 password=hunter2 postgres://erp:hunter2@db/prices Authorization: Bearer hunter2'
+      'ERP-17: pool exhausted; AccountKey=hunter2; AWS_SECRET_ACCESS_KEY=hunter2 secretKey: hunter2 Cookie: a=hunter2 "password":"a\\"hunter2" x://u:p/hunter2@y Bearer hunter2; access_key: hunter2 https://erp.example/p?sig=hunter2 password=hunter2 postgres://erp:hunter2@db/prices Authorization: Bearer hunter2'
     const failing = await startSupplier(provider(() => Promise.reject(new Error(message))))
     await failing.prices([line('A')])
     const log = failing.logLines.join('')
@@ -114,6 +114,74 @@ describe('a price provider that fails', () => {
       await erp.close()
     },
   )
+
+  test('that throws leaves each line its own item, store and quantity', async () => {
+    const failing = await startSupplier(provider(() => Promise.reject(new Error('down'))))
+    const lines = [line('A', 'S1', 1), line('B', 'S2', 2), line('C', 'S3', 3)]
+    expect(await failing.prices(lines)).toMatchObject(lines)
+    await failing.close()
+  })
+
+  const thrown: [what: string, fail: () => unknown][] = [
+    ['null', () => null],
+    [
+      'an error with a message that is no text',
+      () => Object.assign(new Error('x'), { message: { a: 1 }, stack: 7 }),
+    ],
+    [
+      'an error whose members throw',
+      () =>
+        new Proxy(new Error('x'), {
+          get: () => {
+            throw new Error('hunter2')
+          },
+        }),
+    ],
+  ]
+  test.each(thrown)('may throw %s, in a method or in a member of a result', async (_what, fail) => {
+    const result = {
+      get unitPrice(): string {
+        throw fail()
+      },
+    }
+    const results = [() => Promise.reject(fail()), async () => [result, { unitPrice: 3 }]]
+    for (const prices of results) {
+      const failing = await startSupplier(provider(prices))
+      const [first] = await failing.prices([line('A'), line('B')])
+      expect(first).toMatchObject({ itemId: 'A', errorCode: 'price_unavailable' })
+      await failing.close()
+    }
+  })
+
+  test.each(['1e400', '1e-400', 1e308, '9'.repeat(60_000), `${'1'.repeat(60_000)}x`])(
+    'that returns the amount %.10s… has an error of that line, at once',
+    async (amount) => {
+      const erp = await startSupplier(
+        provider(async () => [{ unitPrice: amount }, { unitPrice: 5, discount: amount }]),
+      )
+      const startedAt = performance.now()
+      for (const answer of await erp.prices([line('A', 'S1', 100_000), line('B')]))
+        expect(answer).toMatchObject({ totalPrice: null, errorCode: 'price_unavailable' })
+      expect(performance.now() - startedAt).toBeLessThan(5_000)
+      await erp.close()
+    },
+  )
+
+  test.each<[what: string, near: unknown]>([
+    ['null', null],
+    ['text', 'x'],
+    ['NaN as distance', [{ store: {}, distanceKm: Number.NaN }]],
+    ['no distance', [{ store: {} }]],
+    ['null as distance', [{ store: {}, distanceKm: null }]],
+    ['no store', [{ distanceKm: 1 }]],
+    ['a bigint in a store', [{ store: { id: 1n }, distanceKm: 1 }]],
+  ])('that finds %s has its failure reported as 503', async (_what, near) => {
+    const erp = await startSupplier({ ...provider(async () => []), nearest: async () => near as never })
+    const answer = await erp.call('/stores/nearest?latitude=1&longitude=1&radius=1')
+    expect(answer.status).toBe(503)
+    expect(await answer.json()).toMatchObject({ code: 'stores_unavailable' })
+    await erp.close()
+  })
 
   test('without unitPrice is an error of its line', async () => {
     const erp = await startSupplier(provider(async () => [{} as never, { unitPrice: null as never }]))
