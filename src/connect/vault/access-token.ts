@@ -5,7 +5,7 @@ import { assertActive } from './connection-repository.ts'
 import { revoke } from './connection-writes.ts'
 import type { LastUse } from './last-use.ts'
 import type { Refresher, RefreshOptions } from './refresh.ts'
-import { noteRefusal, refusedError } from './refusal.ts'
+import { confirmRefusal, refusedError } from './refusal.ts'
 
 export interface VaultDependencies extends RefreshOptions {
   refresher: Refresher
@@ -70,7 +70,8 @@ export async function refreshRejected(deps: VaultDependencies, ref: ConnectionRe
       // Read again: the user may have consented again, which can end the earlier grant.
       const { connection } = assertActive(await connections.read(ref))
       if (connection.accessToken !== rejectedToken) return connection.accessToken
-      throw refusedError(await noteRefusal(deps, connection, true))
+      const refusal = await confirmRefusal(deps, connection)
+      throw refusal ? refusedError(refusal) : error
     }
   }
   // A single 401 must not end a grant whose token cannot be replaced.

@@ -19,11 +19,16 @@ const healthSchema = z.object({
   /** How often the API answered 401 to an access token that cannot be refreshed, and when it was last counted. */
   rejected: z.object({ times: z.number(), at: z.number() }).nullable(),
   /**
-   * Since when the token endpoint refuses to refresh this grant although it must be refreshed, in ms since 1970, and
-   * whether that counts as the end of access (refusal.ts).
+   * Since when the token endpoint refuses to refresh this grant, and since when although its access token has expired, in
+   * ms since 1970; whether that counts as the end of access (refusal.ts).
    */
   refused: z
-    .object({ grantId: z.string(), since: z.number(), confirmed: z.boolean() })
+    .object({
+      grantId: z.string(),
+      since: z.number(),
+      expiredSince: z.number().nullable(),
+      confirmed: z.boolean(),
+    })
     .nullable()
     .default(null),
 })
@@ -48,15 +53,18 @@ export interface HealthRecords {
    */
   tokenRejected(ref: ConnectionRef): Promise<number>
   /**
-   * Records that a refresh of this grant was refused, and that the access token no longer works. It counts as the end of
-   * access if the API has `confirmed` it, or the second time after 30 s. Resolves to the refusal, and whether it counts
-   * for the first time.
+   * Records that the platform refused to refresh this grant, and whether its access token has `expired`. It counts as the
+   * end of access if another one was recorded for the expired token at least 30 s ago.
    */
-  noteRefusal(ref: ConnectionRef, grantId: string, confirmed: boolean): Promise<Refusal & { isNew: boolean }>
+  noteRefusal(ref: ConnectionRef, grantId: string, expired: boolean): Promise<RefusalChange>
+  /** Records that the API rejects the access token as well. Null if no refusal was recorded since the last success. */
+  confirmRefusal(ref: ConnectionRef, grantId: string): Promise<RefusalChange | null>
   clear(ref: ConnectionRef): Promise<void>
 }
 
 export type Refusal = NonNullable<Health['refused']>
+/** `isNew`: it did not count as the end of access before, and does now. */
+export type RefusalChange = Refusal & { isNew: boolean }
 
 const HEALTHY: Health = { problem: null, refreshFailures: 0, forbidden: [], rejected: null, refused: null }
 /** How long the health of an unused connection is stored, in ms. */
@@ -85,6 +93,23 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
       checks.set(refName(ref), { time: performance.now(), problem: text !== null })
       if (text === value || (await store.compareAndSet(key, value, text, TTL_MS))) return next
     }
+  }
+
+  /** Changes the refusal of this grant, and resolves to it. */
+  async function changeRefusal(
+    ref: ConnectionRef,
+    grantId: string,
+    change: (earlier: Refusal | null) => Refusal | null,
+  ): Promise<RefusalChange | null> {
+    let wasConfirmed = false
+    let refusal: Refusal | null = null
+    await update(ref, (health) => {
+      const earlier = health.refused?.grantId === grantId ? health.refused : null
+      wasConfirmed = earlier?.confirmed === true
+      refusal = change(earlier)
+      return refusal ? { ...health, refused: refusal } : health
+    })
+    return refusal && { ...(refusal as Refusal), isNew: (refusal as Refusal).confirmed && !wasConfirmed }
   }
 
   async function callSucceeded(ref: ConnectionRef, call: string, scope: string): Promise<boolean> {
@@ -153,17 +178,19 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
       return rejected?.times ?? 0
     },
 
-    async noteRefusal(ref, grantId, confirmed) {
-      let isNew = false
-      const { refused } = await update(ref, (health) => {
-        const earlier = health.refused?.grantId === grantId ? health.refused : null
-        const since = earlier?.since ?? now()
-        const counts = confirmed || earlier?.confirmed === true || now() - since >= REFUSAL_INTERVAL_MS
-        isNew = counts && earlier?.confirmed !== true
-        return { ...health, refused: { grantId, since, confirmed: counts } }
+    async noteRefusal(ref, grantId, expired) {
+      const change = await changeRefusal(ref, grantId, (earlier) => {
+        const expiredSince = expired ? (earlier?.expiredSince ?? now()) : null
+        const confirmed =
+          earlier?.confirmed === true ||
+          (expiredSince !== null && now() - expiredSince >= REFUSAL_INTERVAL_MS)
+        return { grantId, since: earlier?.since ?? now(), expiredSince, confirmed }
       })
-      return { ...(refused as Refusal), isNew }
+      return change as RefusalChange
     },
+
+    confirmRefusal: (ref, grantId) =>
+      changeRefusal(ref, grantId, (earlier) => earlier && { ...earlier, confirmed: true }),
 
     async clear(ref) {
       checks.delete(refName(ref))

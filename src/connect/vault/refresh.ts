@@ -206,7 +206,13 @@ async function requestRefresh(
     if (error instanceof InvalidGrantError) {
       return revoke(deps, read, INVALID_GRANT).finally(() => settle(handle.release()))
     }
-    if (error instanceof PlatformError && error.status >= 500)
+    // An answer about a grant that the user has replaced in the meantime says nothing about the new one.
+    const latest = await deps.connections.read(read.connection).catch(() => null)
+    if (latest && latest.connection.grantId !== read.connection.grantId) {
+      await settle(handle.release())
+      const newer = newerThan(read, latest, now())
+      if (newer) return newer
+    } else if (error instanceof PlatformError && error.status >= 500)
       await recordFailure(deps, handle, read.connection, error)
     else await settle(handle.release())
     throw error
@@ -233,8 +239,7 @@ async function recordFailure(
   await health
     .noteRefreshProblem(connection, failure === 'misconfigured' ? 'misconfigured' : outage)
     .catch(() => {})
-  if (failure === 'refused' && isExpired(connection, now()))
-    await noteRefusal(deps, connection, false).catch(() => {})
+  if (failure === 'refused') await noteRefusal(deps, connection, isExpired(connection, now())).catch(() => {})
   await settle(handle.releaseWithBackoff(failure, retryAfterMs))
 }
 

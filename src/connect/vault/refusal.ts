@@ -1,14 +1,14 @@
 /**
  * Some platforms do not answer `invalid_grant` to a revoked refresh token, but another 4xx: an empty 400, a 404, a code of
  * their own. Alone, that may as well be a fault of the platform. It counts as the end of access if the API rejects the
- * current access token as well, or if the token has expired and the refresh is refused again at least 30 s later. The tokens are
+ * access token as well, or if the token has expired and the refresh is refused again at least 30 s later. The tokens are
  * kept: later attempts go on, and a success restores the connection.
  */
 import type { Logger } from 'pino'
 import { connectionChannel, publish } from '../events.ts'
 import { ConnectionRevokedError } from '../platform/errors.ts'
 import type { ActiveConnection } from './connection.ts'
-import type { HealthRecords, Refusal } from './health.ts'
+import type { HealthRecords, Refusal, RefusalChange } from './health.ts'
 
 interface RefusalDependencies {
   health: HealthRecords
@@ -19,22 +19,32 @@ interface RefusalDependencies {
 export const REFUSED_REASON =
   'The platform rejects the access token and refuses to renew it, without saying why: the user revoked access, or it expired.'
 
-/**
- * Records a refused refresh of a connection whose access token no longer works. `confirmed`: the API has rejected the
- * token. Throws `StoreUnavailableError`.
- */
+/** Records that the platform refused to refresh this connection. Throws `StoreUnavailableError`. */
 export async function noteRefusal(
-  { health, log }: RefusalDependencies,
+  deps: RefusalDependencies,
   connection: ActiveConnection,
-  confirmed: boolean,
-): Promise<Refusal> {
-  const { grantId } = connection
-  const refusal = await health.noteRefusal(connection, grantId, confirmed)
-  if (refusal.isNew) {
-    log.warn({ grantId, reason: REFUSED_REASON }, 'access refused')
-    publish(connectionChannel, { type: 'revoked', reason: REFUSED_REASON }, connection)
-  }
+  expired: boolean,
+): Promise<void> {
+  report(deps, connection, await deps.health.noteRefusal(connection, connection.grantId, expired))
+}
+
+/**
+ * Records that the API rejects the access token, too. Resolves to the refusal, or to null if the platform has not refused
+ * a refresh since the last call or refresh that worked. Throws `StoreUnavailableError`.
+ */
+export async function confirmRefusal(
+  deps: RefusalDependencies,
+  connection: ActiveConnection,
+): Promise<Refusal | null> {
+  const refusal = await deps.health.confirmRefusal(connection, connection.grantId)
+  report(deps, connection, refusal)
   return refusal
+}
+
+function report({ log }: RefusalDependencies, connection: ActiveConnection, refusal: RefusalChange | null) {
+  if (!refusal?.isNew) return
+  log.warn({ grantId: connection.grantId, reason: REFUSED_REASON }, 'access refused')
+  publish(connectionChannel, { type: 'revoked', reason: REFUSED_REASON }, connection)
 }
 
 /** The refusal that counts as the end of access to this connection, or null. Throws `StoreUnavailableError`. */

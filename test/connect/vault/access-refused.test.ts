@@ -151,6 +151,30 @@ describe('a connection whose access is refused', () => {
     expect(await shown()).toMatchObject({ refusedAt: null })
   })
 
+  test('of an earlier grant neither marks nor delays the new one', async () => {
+    setup = await expiredSetup()
+    setup.endpoint.answers(
+      async (res) => {
+        await setup.anotherVault().connect(REF, { ...GRANTED, accessToken: 'new' })
+        res.writeHead(400).end()
+      },
+      tokens({ access_token: 'newer' }),
+    )
+    expect(await setup.token()).toBe('new')
+    expect(await shown()).toMatchObject({ refusedAt: null, problem: null })
+    expect(await after401('new')).toBe('newer')
+  })
+
+  test('is not confirmed again by the answer to an earlier request, once the API has accepted the token', async () => {
+    await refused()
+    await setup.vault.tokenSource(REF).noteCall(OK)
+    await expect(after401()).rejects.toMatchObject(OUTAGE)
+    expect(await shown()).toMatchObject({ refusedAt: null })
+    setup.later(2)
+    await expect(after401()).rejects.toMatchObject(REVOKED)
+    expect(setup.sent()).toHaveLength(2)
+  })
+
   test('publishes recovered when the API accepts its token again', async () => {
     await refused()
     const seen: string[] = []
