@@ -129,7 +129,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'expires-in',
     topic: 'The form of `expires_in`',
     assumed:
-      'A number of seconds. It may be a string; if it is absent, we assume five minutes, and without a refresh token the access token is used until the API rejects it three times, a minute apart.',
+      'A number of seconds. It may be a string; if it is absent or anything else, we assume five minutes, and without a refresh token the access token is used until the API rejects it three times, a minute apart.',
     importance: 2,
     code: 'tokenResponseSchema',
     cure: 'Nothing, if the app works. Otherwise change the schema, and convert the value to seconds.',
@@ -137,7 +137,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'granted-scopes',
     topic: 'How the token response names the granted scopes',
-    assumed: 'In `scope`, separated by spaces. It may be absent.',
+    assumed: 'In `scope`, separated by spaces. It may be absent; anything but text counts as absent.',
     importance: 2,
     code: 'tokenResponseSchema',
     cure: 'Nothing, if `scope` is absent: the app then learns of a missing permission when a call is refused. Otherwise read it in `toTokens`.',

@@ -62,7 +62,8 @@ const nameSchema = z
 
 /**
  * given 5.3.4 and 5.3.6: `access_token`, `refresh_token`, `expires_in` (seconds). assumed: all but the access
- * token may be absent, a number may come as a string, and the business and the person may be named.
+ * token may be absent, a number may come as a string, and the business and the person may be named. A field beside the
+ * tokens that we cannot read counts as absent: the platform may have used up the refresh token that the new one replaces.
  */
 export const tokenResponseSchema = z.looseObject({
   access_token: tokenSchema,
@@ -76,9 +77,10 @@ export const tokenResponseSchema = z.looseObject({
         .transform(Number),
     ])
     .pipe(z.number().nonnegative().max(3_153_600_000))
-    .nullish(),
-  token_type: z.string().nullish(),
-  scope: z.string().nullish(),
+    .nullish()
+    .catch(undefined),
+  token_type: z.string().nullish().catch(undefined),
+  scope: z.string().nullish().catch(undefined),
   business_name: nameSchema,
   user_name: nameSchema,
 })

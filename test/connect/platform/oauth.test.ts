@@ -166,8 +166,7 @@ test.each([
     oauthError('invalid_client', 401),
     { status: 500, text: 'SECRET-BODY' },
     { json: { access_token: 'SECRET-ACCESS', token_type: 'mac' } },
-    { json: { access_token: 'SECRET-ACCESS', expires_in: -1 } },
-    { json: { access_token: 'SECRET-ACCESS', scope: 7 } },
+    { json: { access_token: 7, refresh_token: 'SECRET-NEXT' } },
   ]
   for (const answer of answers) {
     endpoint.answers(answer)

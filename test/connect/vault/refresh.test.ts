@@ -91,6 +91,7 @@ describe('a refresh', () => {
     ['expires_in as a string', { expires_in: '300' }],
     ['expires_in absent', { expires_in: undefined }],
     ['null for absent fields', { refresh_token: null, expires_in: null, token_type: null, scope: null }],
+    ['fields that are not what they should be', { expires_in: 'soon', token_type: 7, scope: ['leads'] }],
     ['unknown fields', { new_field: { a: 1 } }],
   ])('accepts an answer with %s, for about five minutes', async (_what, fields) => {
     await expired()
@@ -99,6 +100,15 @@ describe('a refresh', () => {
     setup.later(299)
     setup.endpoint.answers(oauthError('server_error', 500))
     expect(await token()).toBe('next')
+  })
+
+  test('stores a rotated refresh token also if no other field can be read', async () => {
+    await expired()
+    setup.endpoint.answers(tokens({ refresh_token: 'rotated', expires_in: -1, scope: 7, business_name: {} }))
+    await token()
+    setup.later(301)
+    await token()
+    expect(setup.endpoint.requests.at(-1)?.refresh_token).toBe('rotated')
   })
 
   test('keeps the granted scopes when the answer does not name them, and replaces them when it does', async () => {
