@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { createClient } from 'redis'
 import type { StoreConfig } from '../config.ts'
-import { isSentinelUrl } from '../connect/store/redis-url.ts'
+import { isSentinelUrl, parseRedisUrl } from '../connect/store/redis-url.ts'
 import { appOwner, type KeyValueStore, StoreUnavailableError, scan } from '../connect/store/store.ts'
 import { ready } from '../runtime/store-ready.ts'
 import { type Finding, failure, ok, warning } from './finding.ts'
@@ -146,13 +146,17 @@ const TIMEOUT_MS = 2_000
 
 /** The error of one connection, as a client of our own gets it at once; empty if it succeeds. */
 async function connectionError(url: string): Promise<string> {
+  const { socket, ...login } = parseRedisUrl(url)
   // Apart from the connection: a name service may be slow.
-  const unknown = await lookup(new URL(url).hostname.replace(/^\[|\]$/g, '')).then(
+  const unknown = await lookup(socket.host).then(
     () => undefined,
     ({ code }: NodeJS.ErrnoException) => code,
   )
   if (unknown) return unknown
-  const client = createClient({ url, socket: { connectTimeout: TIMEOUT_MS, reconnectStrategy: false } })
+  const client = createClient({
+    ...login,
+    socket: { ...socket, connectTimeout: TIMEOUT_MS, reconnectStrategy: false },
+  })
   client.on('error', () => {})
   const timeout = new Promise<string>((resolve) => setTimeout(resolve, TIMEOUT_MS, 'timed out').unref())
   const attempt = async () => {

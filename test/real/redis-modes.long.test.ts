@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -29,8 +30,14 @@ const RECOVERY_MS = 5000
 /** A failover that takes longer has not happened, in ms. */
 const GIVE_UP_MS = 25_000
 
+/** Whether this machine has IPv6. */
+const hasIpv6 = Object.values(networkInterfaces())
+  .flat()
+  .some((each) => each?.address === '::1')
 const skipRedis = !REDIS
 const skipSentinel = !REDIS || !REDIS_SENTINEL
+
+const keyOf = (owner: string): Key => ({ kind: 'thing', owner, id: 'id' })
 
 const answers = (store: KeyValueStore) => vi.waitFor(() => store.ping(), { timeout: 10_000, interval: 100 })
 
@@ -87,6 +94,17 @@ describeStoreContract(
   },
   { skip: skipSentinel },
 )
+
+test.skipIf(skipRedis || !hasIpv6)(`a Redis at an IPv6 address is used${withRedis}`, async () => {
+  const server = await startRedis()
+  const { store, close } = await opened([`redis://[::1]:${server.port}/1`], server)
+  try {
+    await store.set(keyOf('user'), 'value')
+    expect(await store.get(keyOf('user'))).toBe('value')
+  } finally {
+    await close()
+  }
+})
 
 describe.skipIf(skipSentinel)(`REDIS_URL in a mode that the servers are not in${withSentinel}`, () => {
   let sentinels: RedisSentinels
@@ -187,8 +205,6 @@ async function observe({ store, key, otherKeys, fail, hasFailedOver }: Failing):
   return outage
 }
 
-const keyOf = (owner: string): Key => ({ kind: 'thing', owner, id: 'id' })
-
 /** Everything can be read and written, 20 times in a row. */
 async function worksSteadily(store: KeyValueStore, keys: Key[]): Promise<void> {
   for (let turn = 0; turn < 20; turn++) {
@@ -204,9 +220,19 @@ async function worksSteadily(store: KeyValueStore, keys: Key[]): Promise<void> {
 const rejoins = (node: RedisServer) => vi.waitFor(async () => expect(await isLinked(node)).toBe(true), 60_000)
 
 describe.skipIf(skipRedis).each([
-  ['is frozen', (node: RedisServer) => node.signal('SIGSTOP'), (node: RedisServer) => node.signal('SIGCONT')],
-  ['is killed', (node: RedisServer) => node.kill(), (node: RedisServer) => node.start()],
-] as const)(`if a master of a Redis Cluster %s${withRedis}`, (_what, fail, recover) => {
+  {
+    what: `${hasIpv6 ? 'at IPv6 addresses ' : ''}is frozen`,
+    host: hasIpv6 ? '::1' : '127.0.0.1',
+    fail: (node: RedisServer) => node.signal('SIGSTOP'),
+    recover: (node: RedisServer) => node.signal('SIGCONT'),
+  },
+  {
+    what: 'is killed',
+    host: '127.0.0.1',
+    fail: (node: RedisServer) => node.kill(),
+    recover: (node: RedisServer) => node.start(),
+  },
+])(`if a master of a Redis Cluster $what${withRedis}`, ({ host, fail, recover }) => {
   let cluster: RedisCluster
   let store: KeyValueStore
   let outage: Outage
@@ -216,7 +242,8 @@ describe.skipIf(skipRedis).each([
 
   beforeAll(async () => {
     // By Redis's default, no node answers anything while one master is missing.
-    cluster = await startCluster({ replicas: true, settings: ['--cluster-require-full-coverage', 'no'] })
+    const settings = ['--cluster-require-full-coverage', 'no']
+    cluster = await startCluster({ replicas: true, settings, host })
     store = openRedis({ urls: cluster.urls })
     await answers(store)
     failed = await cluster.masterOf(keyName(key))

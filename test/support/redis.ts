@@ -109,6 +109,8 @@ export interface ClusterOptions {
   replicas?: boolean
   /** Settings of each node, such as a user. */
   settings?: string[]
+  /** The address at which the nodes reach each other, and clients reach them. */
+  host?: string
 }
 
 export interface RedisCluster {
@@ -123,11 +125,12 @@ export interface RedisCluster {
 export async function startCluster({
   replicas = false,
   settings = [],
+  host = '127.0.0.1',
 }: ClusterOptions = {}): Promise<RedisCluster> {
   const count = replicas ? 6 : 3
   const nodeSettings = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', ...settings]
   const nodes = await Promise.all(Array.from({ length: count }, () => startRedis(...nodeSettings)))
-  const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
+  const addresses = nodes.map(({ port }) => `${host}:${port}`)
   const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', replicas ? '1' : '0']
   execFileSync('redis-cli', [...create, '--cluster-yes'], { stdio: 'ignore' })
   await until('a complete cluster', async () => {
@@ -140,7 +143,7 @@ export async function startCluster({
   })
 
   return {
-    urls: nodes.map(({ url }) => url),
+    urls: nodes.map(({ url }) => (host === '::1' ? url.replace('127.0.0.1', '[::1]') : url)),
     nodes,
     async masterOf(key) {
       // The others answer MOVED, also a replica of the right one; and a master without its majority CLUSTERDOWN.

@@ -1,6 +1,7 @@
 /** Clients of node-redis, as the store needs them. */
 import { createClient, createCluster, defineScript } from 'redis'
 import { withTimeout } from '../timeouts.ts'
+import { parseRedisUrl } from './redis-url.ts'
 
 export type Client = ReturnType<typeof createSingleClient>
 
@@ -41,10 +42,11 @@ export async function connected<C extends { connect(): Promise<unknown>; destroy
 const commandOptions = { timeout: 0 }
 
 export function createSingleClient(url: string) {
+  const { socket, ...login } = parseRedisUrl(url)
   return createClient({
-    url,
+    ...login,
     // A connection that is lost is opened again by its owner: another server may be the master by then.
-    socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: false },
+    socket: { ...socket, connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: false },
     scripts,
     disableOfflineQueue: true,
     commandOptions,
@@ -61,9 +63,9 @@ export interface ClusterClient {
 
 /** A cluster client has all the commands of a single one that we use, but its type differs. */
 export function createClusterClient(roots: readonly string[], [url = '']: readonly string[]): ClusterClient {
-  const { username, password, protocol } = new URL(url)
+  const { socket, database: _, ...login } = parseRedisUrl(url)
   return createCluster({
-    rootNodes: roots.map((root) => ({ url: root })),
+    rootNodes: roots.map((root) => ({ socket: parseRedisUrl(root).socket })),
     // Otherwise a master that does not answer would keep the client from starting.
     minimizeConnections: true,
     defaults: {
@@ -71,11 +73,10 @@ export function createClusterClient(roots: readonly string[], [url = '']: readon
         connectTimeout: CONNECT_TIMEOUT_MS,
         // Random, so that processes do not reconnect at the same time.
         reconnectStrategy: () => 250 + Math.floor(Math.random() * 250),
-        ...(protocol === 'rediss:' && { tls: true as const }),
+        ...(socket.tls && { tls: true as const }),
       },
       disableOfflineQueue: true,
-      ...(username && { username: decodeURIComponent(username) }),
-      ...(password && { password: decodeURIComponent(password) }),
+      ...login,
     },
     commandOptions,
     scripts,

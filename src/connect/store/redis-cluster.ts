@@ -48,7 +48,7 @@ export async function openCluster(urls: readonly string[]): Promise<Servers> {
     try {
       const others = nodes().filter(({ name }) => !silent.includes(name))
       const next = await connectCluster(
-        others.map(({ name }) => addressOf(urls, name)),
+        others.map(({ name }) => urlOf(urls, name)),
         urls,
       )
       if (closed || next.masters.some(({ address }) => silent.includes(address))) {
@@ -104,7 +104,9 @@ async function connectCluster(roots: readonly string[], urls = roots) {
   }
 }
 
-/** The url of another node of the same cluster. */
-function addressOf([url = '']: readonly string[], address: string): string {
-  return `${new URL(url).protocol}//${address}`
+/** The url of another node of the same cluster. An IPv6 address has no brackets in `HOST:PORT`. */
+function urlOf([url = '']: readonly string[], address: string): string {
+  const colon = address.lastIndexOf(':')
+  const host = address.slice(0, colon)
+  return `${new URL(url).protocol}//${host.includes(':') ? `[${host}]` : host}${address.slice(colon)}`
 }

@@ -1,2 +1,18 @@
 /** Whether this is the address of a Sentinel, with the name of the master as its path. */
 export const isSentinelUrl = (url: string): boolean => /^rediss?\+sentinel:/.test(url)
+
+/** The options of a client. node-redis cannot read a url with an IPv6 address: it takes the brackets for a part of the name. */
+export function parseRedisUrl(url: string) {
+  const { protocol, hostname, port, username, password, pathname } = new URL(url)
+  const tls = protocol === 'rediss:'
+  return {
+    socket: {
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: Number(port || 6379),
+      ...(tls && { tls: true as const }),
+    },
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(password && { password: decodeURIComponent(password) }),
+    ...(pathname.length > 1 && { database: Number(pathname.slice(1)) }),
+  }
+}
