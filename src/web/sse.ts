@@ -102,14 +102,13 @@ function joinPage({ pages }: User, path: string, stream: Stream, options: Change
 async function poll(page: Page, options: ChangesOptions): Promise<void> {
   try {
     await endSignedOut(page)
-    if (page.streams.size === 0) return
     const snapshot = await options.getSnapshot()
     const isChanged = page.previous !== undefined && snapshot !== page.previous
     page.previous = snapshot
     for (const stream of page.streams) {
       if (isChanged) send(stream, 'event: changed\ndata:\n\n')
       else if (performance.now() - stream.lastSentAt > KEEP_ALIVE_MS) send(stream, ':\n\n')
-      if (snapshot === null) end(page, stream)
+      if (snapshot === null) end(stream)
     }
   } catch (error) {
     // Close the streams; the browsers reconnect.
@@ -117,7 +116,6 @@ async function poll(page: Page, options: ChangesOptions): Promise<void> {
       req.log.warn({ requestId: req.id, code: (error as { code?: unknown }).code }, 'live update failed')
       res.end()
     }
-    page.streams.clear()
   }
   if (page.streams.size > 0) page.timer = setTimeout(() => void poll(page, options), options.everyMs)
 }
@@ -126,7 +124,7 @@ async function poll(page: Page, options: ChangesOptions): Promise<void> {
 async function endSignedOut(page: Page): Promise<void> {
   for (const [, [first, ...others]] of Map.groupBy(page.streams, ({ req }) => req.sessionID)) {
     if (!first || (await isSignedIn(first.req))) continue
-    for (const stream of [first, ...others]) end(page, stream)
+    for (const stream of [first, ...others]) end(stream)
   }
 }
 
@@ -138,8 +136,8 @@ function isSignedIn(req: Request): Promise<boolean> {
   })
 }
 
-function end(page: Page, stream: Stream): void {
-  page.streams.delete(stream)
+/** Ends a stream. When it has closed, it leaves its page. */
+function end(stream: Stream): void {
   send(stream, 'event: done\ndata:\n\n')
   stream.res.end()
 }

@@ -91,6 +91,16 @@ describe('sign-in at a real provider (node-oidc-provider)', () => {
     expect(await signedInAs(app, visitor)).toBeUndefined()
   })
 
+  test('stores nothing for a user who is signed in, nor for HEAD', async () => {
+    const visitor = createVisitor()
+    const head = await fetch(`${app.url}/sign-in`, { method: 'HEAD' })
+    expect([head.status, head.headers.get('set-cookie')]).toEqual([405, null])
+    await logIn(visitor, 'ann')
+    const again = await visitor.get(`${app.url}/sign-in?returnTo=/connections`)
+    expect(again.headers.get('location')).toBe('/connections')
+    expect(again.headers.get('set-cookie')).toBeNull()
+  })
+
   test('a second tab that finishes later ends on the start page, signed in', async () => {
     const visitor = createVisitor()
     const second = await visitor.get(`${app.url}/sign-in`)

@@ -1,6 +1,9 @@
-import { get, type IncomingMessage } from 'node:http'
+import { once } from 'node:events'
+import { createServer, get, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../src/connect/store/store.ts'
+import { createChangeStreams } from '../../src/web/sse.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, signedIn } from '../support/flow.ts'
 import type { Visitor } from '../support/visitor.ts'
@@ -80,6 +83,27 @@ describe('event streams', () => {
     const others = []
     for (let count = 0; count < 7; count++) others.push(await open(ann))
     expect(second.ended).toBe(false)
+  })
+
+  test('are not opened for a browser that left before its request was handled', async () => {
+    const getSnapshot = vi.fn(async () => null)
+    const sendChanges = createChangeStreams(new AbortController().signal)
+    const session = { session: { user: { id: 'ann' } }, sessionStore: { get: vi.fn() }, originalUrl: '/' }
+    const handled = Promise.withResolvers<void>()
+    const server = createServer(async (req, res) => {
+      await once(res, 'close')
+      sendChanges(Object.assign(req, session) as never, res as never, { getSnapshot, everyMs: 1 })
+      handled.resolve()
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const request = get({ host: '127.0.0.1', port: (server.address() as AddressInfo).port })
+    request.on('error', () => {})
+    await once(server, 'request')
+    request.destroy()
+    await handled.promise
+    server.close()
+    expect(session.sessionStore.get).not.toHaveBeenCalled()
   })
 
   test('close when the store fails, so that the browser connects again, and the log says so', async () => {
