@@ -33,6 +33,8 @@ const event = (more: object = {}) => ({
   data: { bxcontext: 'summit-supplies', integrationConnectionId: 'x' },
   ...more,
 })
+/** One that fetches nothing, which another test could count. */
+const otherEvent = () => event({ type: 'catalogue.archived' })
 const signature = (body: string, secret = WEBHOOK_SECRET) =>
   createHmac('sha256', secret).update(body).digest('hex')
 
@@ -68,13 +70,6 @@ describe('a delivery', () => {
     expect(await deliver(JSON.stringify(sent))).toMatchObject({ status: 202, json: { fresh: true } })
     expect(await stored(sent.id)).toBe(true)
     await vi.waitFor(async () => expect(await lists()).toBe(listed + 1), { timeout: 5_000 })
-  })
-
-  test('gets its response before the list is fetched, however long that takes', async () => {
-    await app.fault('catalogues', 'stall', 1)
-    const started = performance.now()
-    expect((await deliver(JSON.stringify(event()))).status).toBe(202)
-    expect(performance.now() - started).toBeLessThan(1000)
   })
 
   test.each([
@@ -116,7 +111,7 @@ describe('a delivery', () => {
       (body: string) => signature(body).toUpperCase(),
       (body: string) => signature(body, 'an-older-secret-of-ours'),
     ]) {
-      const body = JSON.stringify(event())
+      const body = JSON.stringify(otherEvent())
       expect((await deliver(body, { 'x-webhook-signature': sign(body) })).status).toBe(202)
     }
   })
@@ -133,7 +128,7 @@ describe('a delivery', () => {
 
   test('of an unknown event is accepted, stored and shown as unknown', async () => {
     const listed = await lists()
-    expect((await deliver(JSON.stringify(event({ type: 'catalogue.archived' })))).status).toBe(202)
+    expect((await deliver(JSON.stringify(otherEvent()))).status).toBe(202)
     expect(await lists()).toBe(listed)
     const page = await supplier.get(`${app.url}/connections/summit-supplies/builder-requests`)
     expect(page.text).toMatch(/catalogue\.archived<\/code> <span class="badge">unknown/)
@@ -153,13 +148,13 @@ describe('a delivery', () => {
   test('over 256 kB returns 413, and one of another type 415', async () => {
     const large = JSON.stringify(event({ data: { text: 'x'.repeat(256 * 1024) } }))
     expect((await deliver(large)).status).toBe(413)
-    const body = JSON.stringify(event())
+    const body = JSON.stringify(otherEvent())
     expect((await deliver(body, { 'content-type': 'text/plain' })).status).toBe(415)
     expect((await deliver(body, { 'content-type': 'application/json; charset=utf-8' })).status).toBe(202)
   })
 
   test('leaves neither its secret nor its signature in the log', async () => {
-    const body = JSON.stringify(event())
+    const body = JSON.stringify(otherEvent())
     await deliver(body)
     await deliver(body, { 'x-webhook-signature': 'wrong' })
     const log = app.logLines.join()
@@ -311,4 +306,12 @@ test('an event that could not be stored is new when it is delivered again', asyn
   const seen = () => store.get({ kind: 'webhook-seen', owner: lost.id, id: '' })
   await vi.waitFor(async () => expect(await seen()).toBeNull())
   expect(await deliver(body)).toMatchObject({ status: 202, json: { fresh: true } })
+})
+
+// The last test: the app asks for the list again when it gives up waiting, which another test could count.
+test('a delivery gets its response before the list is fetched, however long that takes', async () => {
+  await app.fault('catalogues', 'stall', 1)
+  const started = performance.now()
+  expect((await deliver(JSON.stringify(event()))).status).toBe(202)
+  expect(performance.now() - started).toBeLessThan(1000)
 })
