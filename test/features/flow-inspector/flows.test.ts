@@ -6,7 +6,15 @@ import { connected, signedIn, toCallback, toConsent } from '../../support/flow.t
 import { expectBothFormats } from '../../support/pages.ts'
 import { startTokenEndpoint, tokens } from '../../support/token-endpoint.ts'
 import type { Visitor } from '../../support/visitor.ts'
-import { fingerprintIn, flowsOf, flowWith, latestFlow, type ShownFlow, stepsOf } from './support.ts'
+import {
+  fingerprintIn,
+  flowsOf,
+  flowWith,
+  latestFlow,
+  latestRefresh,
+  type ShownFlow,
+  stepsOf,
+} from './support.ts'
 
 const JSON_ONLY = { accept: 'application/json' }
 
@@ -186,7 +194,7 @@ test('a platform that rotates refresh tokens: the fingerprint differs, and the p
   await app.services.connect.vault.connect({ userId: 'ann', bxcontext: 'b' }, granted)
   endpoint.answers(tokens({ refresh_token: 'second-refresh-token' }))
   await ann.post(`${app.url}/connections/b/refresh`)
-  const flow = await latestFlow(app, ann, 'refresh')
+  const flow = await latestRefresh(app, ann)
   const [refresh] = stepsOf(flow, 'token_refresh')
   const [sent, received] = [refresh?.request, refresh?.response].map((part) =>
     fingerprintIn(part?.parameters, 'refresh_token'),
@@ -216,7 +224,7 @@ test('a platform that repeats a secret in an error, a header or an unknown param
     },
   })
   await ann.post(`${app.url}/connections/b/refresh`)
-  const flow = await latestFlow(app, ann, 'refresh')
+  const flow = await latestRefresh(app, ann)
   expect(stepsOf(flow, 'token_refresh')).toHaveLength(1)
   expect(JSON.stringify(flow)).not.toContain(secret)
   await app.close()

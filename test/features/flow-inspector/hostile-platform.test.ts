@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createConnectionRepository } from '../../../src/connect/vault/connection-repository.ts'
 import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected, signedIn, toCallback } from '../../support/flow.ts'
 import { startTokenEndpoint, type TokenEndpoint } from '../../support/token-endpoint.ts'
 import type { Visitor } from '../../support/visitor.ts'
-import { flowsOf, flowWith, latestFlow } from './support.ts'
+import { flowWith, latestFlow, latestRefresh } from './support.ts'
 
 const SECRET = 'marked+refresh/token=with.Special~chars'
 
@@ -32,19 +32,10 @@ async function refreshed(): Promise<string> {
   const granted = { accessToken: 'a', refreshToken: SECRET, expiresIn: 300, scopes: undefined }
   await lying.services.connect.vault.connect({ userId: name, bxcontext: 'b' }, granted)
   await ann.post(`${lying.url}/connections/b/refresh`)
-  const id = await vi.waitFor(() => idOfRefresh(ann), { timeout: 5_000 })
+  const { id } = await latestRefresh(lying, ann)
   const paths = ['', '/export/html', '/export/json', '/export/mermaid']
   const answers = await Promise.all(paths.map((path) => ann.get(`${lying.url}/flows/${id}${path}`)))
   return answers.map(({ text }) => text).join('\n')
-}
-
-/** The flow that asked the platform for tokens: storing a connection directly is recorded as one as well. */
-async function idOfRefresh(visitor: Visitor): Promise<string> {
-  for (const { id, endedAt } of await flowsOf(lying, visitor)) {
-    const { steps } = await flowWith(lying, visitor, id)
-    if (endedAt && steps.some(({ request }) => request !== undefined)) return id
-  }
-  throw new Error('no request to the token endpoint is recorded yet')
 }
 
 const encodings = [

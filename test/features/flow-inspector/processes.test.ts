@@ -4,7 +4,7 @@ import { connectDemo, openDemo } from '../../support/demo.ts'
 import { freePort } from '../../support/ports.ts'
 import { runApp } from '../../support/process.ts'
 import { createVisitor } from '../../support/visitor.ts'
-import { fingerprintIn, latestFlow, stepsOf } from './support.ts'
+import { fingerprintIn, latestFlow, latestRefresh, stepsOf } from './support.ts'
 
 test('the same secret has the same fingerprint in every process, and a flow is visible in all of them', async () => {
   const demo = await openDemo()
@@ -33,7 +33,7 @@ test('the same secret has the same fingerprint in every process, and a flow is v
   expect(issued).toMatch(/^refresh_token:\d+:[\da-f]{6}$/)
   // The other process writes its steps in the background.
   await vi.waitFor(async () => {
-    const [sent] = stepsOf(await latestFlow(one, ann, 'refresh'), 'token_refresh')
+    const [sent] = stepsOf(await latestRefresh(one, ann), 'token_refresh')
     expect(fingerprintIn(sent?.request?.parameters, 'refresh_token')).toBe(issued)
   }, 10_000)
   await second.kill()

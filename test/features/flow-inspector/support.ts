@@ -64,6 +64,23 @@ export function latestFlow(
   )
 }
 
+/**
+ * The visitor's latest refresh that asked the platform, as soon as it is recorded. A connection that a test stores directly
+ * is recorded as a refresh as well, without a request.
+ */
+export function latestRefresh(app: Running, visitor: Visitor): Promise<ShownFlow> {
+  return vi.waitFor(
+    async () => {
+      for (const { id, endedAt } of await flowsOf(app, visitor)) {
+        const flow = await flowWith(app, visitor, id)
+        if (endedAt && stepsOf(flow, 'token_refresh').length > 0) return flow
+      }
+      throw new Error('no refresh is recorded')
+    },
+    { timeout: 5_000, interval: 50 },
+  )
+}
+
 /** The steps of a topic. */
 export const stepsOf = (flow: ShownFlow, topic: string) => flow.steps.filter((step) => step.topic === topic)
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected, signedIn } from '../../support/flow.ts'
-import { latestFlow } from './support.ts'
+import { latestRefresh } from './support.ts'
 
 const JSON_ONLY = { accept: 'application/json' }
 
@@ -18,7 +18,7 @@ test('the panel has the times, the refreshes, the permissions and the events of 
   const ann = await connected(app)
   const before = Date.now()
   await ann.post(`${app.url}/connections/harbour-homes/refresh`)
-  await latestFlow(app, ann, 'refresh')
+  await latestRefresh(app, ann)
   const panel = await panelOf(ann)
   expect(panel).toMatchObject({
     bxcontext: 'harbour-homes',
