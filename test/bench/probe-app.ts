@@ -4,8 +4,10 @@ import { createDependencies } from '../../src/dependencies.ts'
 import { features } from '../../src/features/index.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { configOf } from '../../src/runtime/run-app.ts'
+import { ready } from '../../src/runtime/store-ready.ts'
 import { probe } from '../support/probe.ts'
 
 const config = configOf(process.env)
 const dependencies = await createDependencies(config, createLog(config.logLevel), [...features, probe])
+await ready(dependencies.store)
 createApp(dependencies).listen(config.port)
