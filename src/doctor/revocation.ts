@@ -1,8 +1,7 @@
-import type { HttpRequest } from '../connect/platform/http.ts'
-import { createOAuth } from '../connect/platform/oauth.ts'
 import { type Finding, failure, isResponse, noAnswer, ok, warning } from './finding.ts'
-import { type DoctorHttp, excerptOf, isOutage, madeUp, type Request } from './http.ts'
+import { type DoctorHttp, excerptOf, isOutage, madeUp } from './http.ts'
 import type { Platform } from './platform.ts'
+import { recordedRequest } from './recorded-request.ts'
 
 const SETTING = 'PLATFORM_REVOCATION_URL'
 
@@ -13,7 +12,8 @@ const SETTING = 'PLATFORM_REVOCATION_URL'
 export async function checkRevocation(http: DoctorHttp, platform: Platform): Promise<Finding | undefined> {
   const url = platform.revocationUrl
   if (url === undefined) return undefined
-  const answer = await http.send(url, await revocation(platform))
+  const request = await recordedRequest(platform, (oauth) => oauth.revoke?.(madeUp(), 'refresh_token'))
+  const answer = await http.send(url, request)
   if (!isResponse(answer)) return noAnswer([SETTING], url, answer)
   const said = `${answer.status}${excerptOf(answer)}`
   if (answer.status === 200 && !/html/i.test(answer.contentType))
@@ -33,20 +33,4 @@ export async function checkRevocation(http: DoctorHttp, platform: Platform): Pro
   }
   const text = `${SETTING}: ${url} is not a revocation endpoint (${said}). Correct the address, or remove ${SETTING}: disconnecting then leaves the consent on the platform`
   return failure('revocation.not-found', text, { setting: SETTING })
-}
-
-/** The request that the app sends to revoke a token, with a token that was never issued. */
-async function revocation(platform: Platform): Promise<Request> {
-  let sent: Request = {}
-  const recorder = {
-    send: async ({ headers = {}, body }: HttpRequest) => {
-      sent = { method: 'POST', headers, body: String(body) }
-      throw new Error('recorded instead of sent')
-    },
-    close: async () => {},
-  }
-  await createOAuth({ ...platform, http: recorder })
-    .revoke?.(madeUp(), 'refresh_token')
-    .catch(() => {})
-  return sent
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { TokenEndpointAuthMethod } from '../connect/platform/oauth.ts'
-import { authMethodOf, type OidcProvider } from '../web/oidc-discovery.ts'
+import { authMethodOf, clientAuthentication, type OidcProvider } from '../web/oidc-discovery.ts'
 import { redirectUriOf } from '../web/oidc-sign-in.ts'
 import { type Finding, failure, isResponse, noAnswer, ok, warning } from './finding.ts'
 import { type Answer, type DoctorHttp, madeUp, type Response } from './http.ts'
@@ -66,26 +66,20 @@ async function checkClient(
   return failure('sign-in.client', text, { setting: 'OIDC_CLIENT_SECRET' })
 }
 
-function exchangeOf({ clientId, clientSecret, baseUrl }: SignInCheck, method: TokenEndpointAuthMethod) {
+function exchangeOf(
+  { issuer, clientId, clientSecret, baseUrl }: SignInCheck,
+  method: TokenEndpointAuthMethod,
+) {
   const body = new URLSearchParams({
     grant_type: 'authorization_code',
     code: madeUp(),
     redirect_uri: redirectUriOf(baseUrl),
     code_verifier: randomBytes(32).toString('base64url'),
   })
-  const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' }
-  if (method === 'client_secret_basic') {
-    const credentials = [clientId, clientSecret].map(formEncoded).join(':')
-    headers.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
-  } else {
-    body.set('client_id', clientId)
-    body.set('client_secret', clientSecret)
-  }
-  return { method: 'POST' as const, headers, body: body.toString() }
+  const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' })
+  clientAuthentication(clientSecret, method)({ issuer }, { client_id: clientId }, body, headers)
+  return { method: 'POST' as const, headers: Object.fromEntries(headers), body: body.toString() }
 }
-
-/** RFC 6749 section 2.3.1. */
-const formEncoded = (text: string) => new URLSearchParams({ '': text }).toString().slice(1)
 
 const errorOf = ({ json }: Response): unknown => Object(json).error
 

@@ -1,7 +1,6 @@
 import { redirectUrls } from '../connect/authorization/routes.ts'
 import { TOKEN_ENDPOINT_MS, TOKEN_PATH } from '../connect/platform/contract.ts'
-import type { HttpRequest } from '../connect/platform/http.ts'
-import { createOAuth, randomCodeVerifier } from '../connect/platform/oauth.ts'
+import { randomCodeVerifier } from '../connect/platform/oauth.ts'
 import { type Finding, failure, isResponse, noAnswer, ok, warning } from './finding.ts'
 import {
   type Answer,
@@ -14,6 +13,7 @@ import {
   type Response,
 } from './http.ts'
 import { type AddressCheck, discover, type Platform } from './platform.ts'
+import { recordedRequest } from './recorded-request.ts'
 import { refusedIn } from './refusal.ts'
 
 const SETTING = 'PLATFORM_AUTH_URL'
@@ -73,25 +73,16 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
 /** The request that the app sends to exchange a code, with a code that was never issued. */
 async function codeExchange(platform: Platform): Promise<Request> {
-  let sent: Request = {}
-  const recorder = {
-    send: async ({ headers = {}, body }: HttpRequest) => {
-      sent = { method: 'POST', headers, body: String(body) }
-      throw new Error('recorded instead of sent')
-    },
-    close: async () => {},
-  }
   const callbackUrl = new URL(redirectUrls(platform.baseUrl)[1] ?? '')
   callbackUrl.search = new URLSearchParams({ code: madeUp(), state: 'doctor-check' }).toString()
-  await createOAuth({ ...platform, http: recorder })
-    .exchangeCode({
+  return recordedRequest(platform, (oauth) =>
+    oauth.exchangeCode({
       callbackUrl,
       bxcontext: 'doctor-check',
       state: 'doctor-check',
       codeVerifier: randomCodeVerifier(),
-    })
-    .catch(() => {})
-  return sent
+    }),
+  )
 }
 
 /** `invalid_grant` alone proves nothing: some servers look at the code before they look at the client. */

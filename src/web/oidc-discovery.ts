@@ -69,7 +69,7 @@ export function discovery({
  * Authenticates this app at the token endpoint by the setting, or by what the provider supports. HTTP Basic is the default of
  * OpenID Connect (Discovery 1.0, section 3), so it comes first.
  */
-function clientAuthentication(
+export function clientAuthentication(
   secret: string,
   method: TokenEndpointAuthMethod | undefined,
 ): client.ClientAuth {

@@ -1,4 +1,5 @@
 import { type Client, connected, createClusterClient, type Servers } from './node-redis.ts'
+import { urlHost } from './redis-url.ts'
 
 /** How often the masters of a cluster are asked whether they answer, in ms. */
 const WATCH_MS = 500
@@ -104,9 +105,8 @@ async function connectCluster(roots: readonly string[], urls = roots) {
   }
 }
 
-/** The url of another node of the same cluster. An IPv6 address has no brackets in `HOST:PORT`. */
+/** The url of another node of the same cluster. `address`: `HOST:PORT`, without brackets. */
 function urlOf([url = '']: readonly string[], address: string): string {
   const colon = address.lastIndexOf(':')
-  const host = address.slice(0, colon)
-  return `${new URL(url).protocol}//${host.includes(':') ? `[${host}]` : host}${address.slice(colon)}`
+  return `${new URL(url).protocol}//${urlHost(address.slice(0, colon))}${address.slice(colon)}`
 }

@@ -1,5 +1,6 @@
 import { withTimeout } from '../timeouts.ts'
 import { connected, createSingleClient, OPEN_TIMEOUT_MS } from './node-redis.ts'
+import { urlHost } from './redis-url.ts'
 
 /**
  * Asks all Sentinels at once, and resolves to the address of the master that is named most often: one that is frozen or was cut
@@ -34,7 +35,7 @@ async function askSentinel(text: string): Promise<string> {
       `the Sentinel ${host} knows no master with the name ${name}: write ${url.protocol}//HOST:PORT/NAME in REDIS_URL`,
     )
   const [masterHost = '', port] = answer
-  return `${scheme}//${credentials}${masterHost.includes(':') ? `[${masterHost}]` : masterHost}:${port}`
+  return `${scheme}//${credentials}${urlHost(masterHost)}:${port}`
 }
 
 async function masterFrom(url: string, name: string): Promise<string[] | null> {

@@ -45,7 +45,7 @@ export async function accessToken(deps: VaultDependencies, ref: ConnectionRef): 
       return (await refresher.refresh(stored)).accessToken
     } catch (error) {
       if (!(error instanceof RefreshedRecentlyError)) throw error
-      // It expired within 30 s of its refresh, according to the platform. Let the API decide.
+      // It expired again right after several refreshes, according to the platform. Let the API decide.
       return assertActive(await connections.read(ref)).connection.accessToken
     }
   }

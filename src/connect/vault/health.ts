@@ -56,7 +56,7 @@ export interface HealthRecords {
    * Records that the platform refused to refresh this grant, and whether its access token has `expired`. It counts as the
    * end of access if another one was recorded for the expired token at least 30 s ago.
    */
-  noteRefusal(ref: ConnectionRef, grantId: string, expired: boolean): Promise<RefusalChange>
+  noteRefusal(ref: ConnectionRef, grantId: string, expired: boolean): Promise<RefusalChange | null>
   /** Records that the API rejects the access token as well. Null if no refusal was recorded since the last success. */
   confirmRefusal(ref: ConnectionRef, grantId: string): Promise<RefusalChange | null>
   clear(ref: ConnectionRef): Promise<void>
@@ -102,14 +102,12 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
     change: (earlier: Refusal | null) => Refusal | null,
   ): Promise<RefusalChange | null> {
     let wasConfirmed = false
-    let refusal: Refusal | null = null
-    await update(ref, (health) => {
+    const { refused } = await update(ref, (health) => {
       const earlier = health.refused?.grantId === grantId ? health.refused : null
       wasConfirmed = earlier?.confirmed === true
-      refusal = change(earlier)
-      return refusal ? { ...health, refused: refusal } : health
+      return { ...health, refused: change(earlier) ?? health.refused }
     })
-    return refusal && { ...(refusal as Refusal), isNew: (refusal as Refusal).confirmed && !wasConfirmed }
+    return refused?.grantId === grantId ? { ...refused, isNew: refused.confirmed && !wasConfirmed } : null
   }
 
   async function callSucceeded(ref: ConnectionRef, call: string, scope: string): Promise<boolean> {
@@ -178,16 +176,14 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
       return rejected?.times ?? 0
     },
 
-    async noteRefusal(ref, grantId, expired) {
-      const change = await changeRefusal(ref, grantId, (earlier) => {
+    noteRefusal: (ref, grantId, expired) =>
+      changeRefusal(ref, grantId, (earlier) => {
         const expiredSince = expired ? (earlier?.expiredSince ?? now()) : null
         const confirmed =
           earlier?.confirmed === true ||
           (expiredSince !== null && now() - expiredSince >= REFUSAL_INTERVAL_MS)
         return { grantId, since: earlier?.since ?? now(), expiredSince, confirmed }
-      })
-      return change as RefusalChange
-    },
+      }),
 
     confirmRefusal: (ref, grantId) =>
       changeRefusal(ref, grantId, (earlier) => earlier && { ...earlier, confirmed: true }),

@@ -26,7 +26,7 @@ export interface FirstPartyAccessOptions {
   credentials: FirstPartyCredentials
   log: Logger
   now?: () => number
-  /** Minimum interval between two refreshes, in ms; 30 s by default. */
+  /** As in `RefreshLockOptions`, in ms. */
   refillMs?: number
 }
 
