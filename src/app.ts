@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import express, { type Express } from 'express'
-import { connectRoutes, redirectFailedCallback } from './connect/authorization/routes.ts'
+import { connectRoutes, redirectFailedCallback } from './connect/express.ts'
 import type { ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
@@ -19,8 +19,9 @@ import { sessions } from './web/session.ts'
 
 /** The whole app: the features' plain handlers, and the Express app for everything else. */
 export function createListener(dependencies: Dependencies): RequestListener {
+  const app = createApp(dependencies)
   const handlers = dependencies.parts.flatMap(({ plainHandlers }) => plainHandlers ?? [])
-  return inFrontOf(createApp(dependencies), handlers)
+  return inFrontOf(app, handlers)
 }
 
 /** Creates the Express app: middleware and routes in the order in which requests pass through them. */
@@ -37,7 +38,7 @@ export function createApp({
   context: { sendChanges },
 }: Dependencies): Express {
   const { baseUrl, platform, sessionSecrets: secrets } = config
-  const { vault, oauth, authorizationRequests } = connect
+  const { vault, oauth } = connect
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -57,10 +58,10 @@ export function createApp({
   // Parse bodies before loading sessions: if the session cannot be loaded, the error page can offer to submit again.
   app.use(express.urlencoded({ extended: false, limit: '64kb' }), express.json({ limit: '64kb' }))
   app.use(sessions({ store: sessionStore, secrets, baseUrl }), notices(store))
-  for (const { middleware } of parts) if (middleware) app.use(middleware)
 
   app.use(signIn.routes)
-  app.use(connectRoutes({ authorizationRequests, oauth, vault, baseUrl, pages: connectPages, log }))
+  const beforeHop = parts.find((part) => part.beforeHop)?.beforeHop
+  app.use(connectRoutes({ connect, baseUrl, pages: connectPages, beforeHop, log }))
   const linksOf = async (ref: ConnectionRef) =>
     (await Promise.all(parts.map((part) => part.connectionLinks?.(ref) ?? []))).flat()
   const connectionTests = parts.flatMap((part) => part.connectionTest ?? [])

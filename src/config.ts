@@ -2,9 +2,8 @@
 
 import { isIP } from 'node:net'
 import * as z from 'zod'
-import { AUTHORIZE_PATH, RATE_LIMIT } from './connect/platform/contract.ts'
-import { isSentinelUrl } from './connect/store/redis-url.ts'
-import type { EncryptionKey } from './connect/vault/encryption.ts'
+import { type EncryptionKey, platform } from './connect/index.ts'
+import { isSentinelUrl } from './connect/stores.ts'
 import * as field from './settings/fields.ts'
 import {
   type Environment,
@@ -57,7 +56,6 @@ export const serverSettings = settingsGroup({
     /** Whether the demo's sign-in accepts connections from other machines. */
     demoAllowRemote: values.DEMO_ALLOW_REMOTE,
   }),
-  renamed: { TRUSTED_PROXIES: 'TRUST_PROXY' },
 })
 
 /** For a program with pages. */
@@ -90,15 +88,14 @@ export const storeSettings = settingsGroup({
     redisUrls: values.REDIS_URL,
     dataDir: values.DATA_DIR,
   }),
-  renamed: { TOKEN_KEYS: 'TOKEN_ENCRYPTION_KEYS' },
 })
 
 /** For a program that calls the platform's API. */
 export const apiSettings = settingsGroup({
   variables: (env) => ({
     PLATFORM_API_URL: field.httpAddress({ hint: ASK_SUPPORT, path: true, env }),
-    PLATFORM_RATE_LIMIT: field.requests('PLATFORM_RATE_WINDOW_SECONDS', RATE_LIMIT.requests),
-    PLATFORM_RATE_WINDOW_SECONDS: field.windowSeconds(RATE_LIMIT.windowSeconds),
+    PLATFORM_RATE_LIMIT: field.requests('PLATFORM_RATE_WINDOW_SECONDS', platform.rateLimit.requests),
+    PLATFORM_RATE_WINDOW_SECONDS: field.windowSeconds(platform.rateLimit.windowSeconds),
     HTTPS_PROXY: proxy(env.https_proxy),
     HTTP_PROXY: proxy(env.http_proxy),
     NO_PROXY: field.list().transform((hosts) => env.no_proxy?.split(',') ?? hosts),
@@ -127,7 +124,7 @@ export const oauthSettings = settingsGroup({
     PLATFORM_SCOPES: scopes(),
     PLATFORM_AUTHORIZE_PATH: field
       .pattern(/^\/[\w\-./~%]*$/, 'must be a path that starts with /')
-      .default(AUTHORIZE_PATH),
+      .default(platform.authorizePath),
     PLATFORM_AUTHORIZE_PARAMS: authorizeParams(),
     PLATFORM_PKCE: field.flag(true),
     PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD: field
@@ -142,6 +139,7 @@ export const oauthSettings = settingsGroup({
     authUrl: values.PLATFORM_AUTH_URL,
     clientId: values.PLATFORM_CLIENT_ID,
     clientSecret: values.PLATFORM_CLIENT_SECRET,
+    /** Undefined: those that the features need. */
     scopes: values.PLATFORM_SCOPES,
     authorizePath: values.PLATFORM_AUTHORIZE_PATH,
     /** Parameters that the authorization URL has in addition to those of the flow. */
@@ -175,7 +173,8 @@ export type ServerConfig = SettingsOf<typeof serverSettings>
 export type SessionConfig = SettingsOf<typeof sessionSettings>
 export type SignInConfig = SettingsOf<typeof signInSettings>
 export type StoreConfig = SettingsOf<typeof storeSettings>
-export type PlatformConfig = SettingsOf<typeof apiSettings> & SettingsOf<typeof oauthSettings>
+export type PlatformConfig = SettingsOf<typeof apiSettings> &
+  Omit<SettingsOf<typeof oauthSettings>, 'scopes'> & { scopes: readonly string[] }
 
 export interface Config extends GeneralConfig, ServerConfig, SessionConfig, SignInConfig, StoreConfig {
   platform: PlatformConfig
@@ -188,18 +187,23 @@ export interface ReadOptions {
   hasOwnSignIn: boolean
   /** The settings of the features, by the feature's name. */
   features?: Readonly<Record<string, SettingsGroup<unknown>>>
+  /** The scopes to ask for if `PLATFORM_SCOPES` is not set. */
+  scopes?: readonly string[]
 }
 
 /** Reads the settings of the whole app: the core's and the features'. Throws a `ConfigError` with every problem. */
-export function readConfig(env: Environment, { hasOwnSignIn, features = {} }: ReadOptions): Config {
+export function readConfig(
+  env: Environment,
+  { hasOwnSignIn, features = {}, scopes = [] }: ReadOptions,
+): Config {
   const rule = hasOwnSignIn || env.OIDC_ISSUER ? {} : { demoSignIn: demoSignInRule }
   const { general, server, session, signIn, store, api, oauth, ...rest } = readSettings(env, {
     ...coreSettings,
     ...rule,
     features,
   })
-  const platform = { ...oauth, ...api }
-  return { ...general, ...server, ...session, ...signIn, ...store, platform, features: rest.features }
+  const client = { ...oauth, ...api, scopes: oauth.scopes ?? scopes }
+  return { ...general, ...server, ...session, ...signIn, ...store, platform: client, features: rest.features }
 }
 
 function baseUrl(env: Environment) {
@@ -282,16 +286,18 @@ const isPrivate = (url: URL) => url.protocol.startsWith('rediss') || field.isLoo
 export const scopes = () =>
   z
     .string()
-    .default('catalogues leads')
     .transform((text) => text.split(/[\s,]+/))
     .refine(
       (names) => names.every((name) => /^[\x21\x23-\x5B\x5D-\x7E]+$/.test(name)),
       'must be names of scopes, separated by spaces',
     )
+    .optional()
 
 /** Parameters of the authorization URL that the flow itself sets. */
-const RESERVED =
-  'response_type client_id redirect_uri scope state bxcontext code_challenge code_challenge_method'.split(' ')
+const RESERVED = [
+  ...'response_type client_id redirect_uri scope state code_challenge code_challenge_method'.split(' '),
+  platform.bxcontextParameter,
+]
 
 const authorizeParams = () =>
   z

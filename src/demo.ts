@@ -6,7 +6,7 @@ import { createLog } from './runtime/log.ts'
 import { configOf, start } from './runtime/run-app.ts'
 import { openSandbox, sandboxSettings } from './runtime/run-sandbox.ts'
 import { fail, onStopSignal } from './runtime/serve.ts'
-import { addressesOf } from './sandbox/sandbox.ts'
+import { addressesOf } from './sandbox/platform.ts'
 
 /** The log as lines for people: the time, what happened, and the fields that matter. */
 const readable = () =>

@@ -2,10 +2,10 @@ import { setTimeout } from 'node:timers/promises'
 import type { Store as SessionStore } from 'express-session'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import { type Connect, createConnect, type KeyValueStore } from './connect/index.ts'
-import { createHttpPools, type HttpPools } from './connect/platform/http.ts'
+import { type Connect, createConnect, createHttpPools, type HttpPools, platform } from './connect/index.ts'
+import type { KeyValueStore } from './connect/stores.ts'
 import type { Feature, FeatureContext, FeatureParts } from './features/feature.ts'
-import { createStore } from './runtime/create-store.ts'
+import { createStore } from './web/create-store.ts'
 import type { Operation } from './web/openapi.ts'
 import { createSignIn, OWN_SIGN_IN, type SignIn } from './web/sign-in.ts'
 import { createChangeStreams } from './web/sse.ts'
@@ -49,14 +49,14 @@ export async function createDependencies(
   config: Config,
   log: Logger,
   features: readonly Feature[],
-  http: HttpPools = createHttpPools({ proxies: config.platform.proxies }),
+  http: HttpPools = createHttpPools(platform, { proxies: config.platform.proxies }),
   ownSignIn = OWN_SIGN_IN,
 ): Promise<Dependencies> {
   const { store, sessionStore } = await createStore(config, log)
-  const { platform, tokenEncryptionKeys } = config
+  const { platform: client, tokenEncryptionKeys } = config
   // Features do not need the client secret.
-  const { authUrl, apiUrl, clientId, pkce, rateLimit } = platform
-  const connect = createConnect({ store, keys: tokenEncryptionKeys, platform, log, http })
+  const { authUrl, apiUrl, clientId, pkce, rateLimit } = client
+  const connect = createConnect({ store, keys: tokenEncryptionKeys, platform, client, log, http })
   const { oidc, baseUrl } = config
   const { scopes } = connect.oauth
   const signIn = createSignIn({ oidc, store, baseUrl, requestedScopes: scopes, http: http.api }, ownSignIn)
@@ -75,20 +75,13 @@ export async function createDependencies(
     dataDir: config.dataDir,
     encryptionKeys: tokenEncryptionKeys,
     platform: { authUrl, apiUrl, clientId, pkce, rateLimit },
-    sandboxUrl: platform.sandboxUrl,
+    sandboxUrl: client.sandboxUrl,
     shutdownSignal: shutdown.signal,
     sendChanges: createChangeStreams(shutdown.signal),
-    // Called for a page, when all parts are there.
-    sections: (page) =>
-      parts.flatMap(({ sections = [] }) => sections).filter((section) => section.page === page),
+    doctorOptions: { config, store, features },
     // Loaded on demand: most processes never need them.
-    async *runDoctor() {
-      const { runDoctor } = await import('./doctor/doctor.ts')
-      yield* runDoctor({ config, store, features })
-    },
-    loadContracts: async () => (await import('./contracts.ts')).loadContracts(),
-    connectionTests: () => parts.flatMap((part) => part.connectionTest ?? []),
-    gauges: async () => (await Promise.all(parts.map(async (part) => (await part.gauges?.()) ?? []))).flat(),
+    loadContracts: async () => (await import('./features/contracts.ts')).loadContracts(),
+    ...ofAll(parts),
   }
   for (const feature of features) parts.push(feature.create?.(context, config.features[feature.name]) ?? {})
   return {
@@ -107,15 +100,35 @@ export async function createDependencies(
     stop: () => shutdown.abort(),
     async close(graceMs = 0) {
       shutdown.abort()
-      const deadline = performance.now() + graceMs
-      // Close features first: their work may still need to refresh a token.
-      const closed = Promise.allSettled(parts.map(async (part) => part.close?.()))
-      await Promise.race([closed, setTimeout(graceMs, undefined, { ref: false })])
-      await connect.vault.close(Math.max(0, deadline - performance.now()))
-      await http.close()
-      // Remaining work fails now that its connections are closed. Let it finish before closing the store.
-      await Promise.race([closed, setTimeout(FINAL_GRACE_MS, undefined, { ref: false })])
-      await store.close()
+      await closeAll({ parts, connect, http, store }, graceMs)
     },
   }
+}
+
+/** What features get from each other; called when all parts are there. */
+const ofAll = (
+  parts: FeatureParts[],
+): Pick<FeatureContext, 'sections' | 'flush' | 'connectionTests' | 'gauges'> => ({
+  sections: (page) =>
+    parts.flatMap(({ sections = [] }) => sections).filter((section) => section.page === page),
+  flush: async () => {
+    await Promise.all(parts.map(async (part) => part.flush?.()))
+  },
+  connectionTests: () => parts.flatMap((part) => part.connectionTest ?? []),
+  gauges: async () => (await Promise.all(parts.map(async (part) => (await part.gauges?.()) ?? []))).flat(),
+})
+
+async function closeAll(
+  { parts, connect, http, store }: Pick<Dependencies, 'parts' | 'connect' | 'http' | 'store'>,
+  graceMs: number,
+): Promise<void> {
+  const deadline = performance.now() + graceMs
+  // Close features first: their work may still need to refresh a token.
+  const closed = Promise.allSettled(parts.map(async (part) => part.close?.()))
+  await Promise.race([closed, setTimeout(graceMs, undefined, { ref: false })])
+  await connect.vault.close(Math.max(0, deadline - performance.now()))
+  await http.close()
+  // Remaining work fails now that its connections are closed. Let it finish before closing the store.
+  await Promise.race([closed, setTimeout(FINAL_GRACE_MS, undefined, { ref: false })])
+  await store.close()
 }

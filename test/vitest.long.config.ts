@@ -2,13 +2,15 @@
 import { defineConfig } from 'vitest/config'
 import config from './vitest.config.ts'
 
+const { projects: _, ...test } = config.test ?? {}
+
 export default defineConfig({
   ...config,
   test: {
-    ...config.test,
+    ...test,
     include: ['test/**/*.long.test.ts'],
     exclude: [],
-    env: { ...config.test?.env, LONG_TESTS: 'true' },
+    env: { ...test.env, LONG_TESTS: 'true' },
     testTimeout: 600_000,
   },
 })

@@ -1,19 +1,23 @@
+import { connectionKind } from '../connect/index.ts'
 /** `npm run connections -- COMMAND`: the connections of all users, for administration and data-protection requests. */
 import '../runtime/env-file.ts'
 import { writeFileSync } from 'node:fs'
 import { Option } from 'commander'
-import type { ConnectionRef } from '../connect/index.ts'
-import { parseJson } from '../connect/platform/http.ts'
-import { allOwners, StoreUnavailableError } from '../connect/store/store.ts'
-import { CONNECTION } from '../connect/vault/connection-repository.ts'
-import type { ConnectionSummary, UnreadableConnection, WithdrawnConsent } from '../connect/vault/vault.ts'
+import { StoreUnavailableError } from '../connect/errors.ts'
+import {
+  type ConnectionRef,
+  type ConnectionSummary,
+  parseJson,
+  type UnreadableConnection,
+  type WithdrawnConsent,
+} from '../connect/index.ts'
+import { allOwners, ready } from '../connect/stores.ts'
 import { createDependencies, type Dependencies } from '../dependencies.ts'
 import { features } from '../features/index.ts'
-import { createCommand } from '../runtime/command.ts'
+import { createCommand, storeProblem } from '../runtime/command.ts'
 import { createLog } from '../runtime/log.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
-import { ready, storeProblem } from '../runtime/store-ready.ts'
 
 type Row = { userId: string } & (ConnectionSummary | UnreadableConnection)
 
@@ -47,7 +51,7 @@ const stateOf = (row: ConnectionSummary | UnreadableConnection) =>
 
 /** All connections, one user after the other. */
 async function* rows({ store, connect }: Dependencies): AsyncIterable<Row> {
-  for await (const userId of allOwners(store, CONNECTION))
+  for await (const userId of allOwners(store, connectionKind(connect.platform.name)))
     for (const connection of await connect.vault.list(userId)) yield { userId, ...connection }
 }
 
@@ -79,7 +83,9 @@ async function revoke({ connect }: Dependencies, ref: ConnectionRef): Promise<vo
 
 /** What the store has about a user. Connections are shown as on the user's pages: without tokens. */
 async function exportUser({ store, connect }: Dependencies, userId: string, file?: string): Promise<void> {
-  const entries = (await store.ofOwner(userId)).filter(({ key }) => key.kind !== CONNECTION)
+  const entries = (await store.ofOwner(userId)).filter(
+    ({ key }) => key.kind !== connectionKind(connect.platform.name),
+  )
   const connections = (await connect.vault.list(userId)).map(readable)
   const others = entries.map(({ key: { kind, id }, value }) => ({
     kind,

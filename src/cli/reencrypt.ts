@@ -3,14 +3,15 @@
  * interruption, it only reads the records that are done.
  */
 import '../runtime/env-file.ts'
-import { StoreUnavailableError } from '../connect/store/store.ts'
-import type { ReencryptResult } from '../connect/vault/reencrypt.ts'
+import { StoreUnavailableError } from '../connect/errors.ts'
+import type { ReencryptResult } from '../connect/index.ts'
+import { ready } from '../connect/stores.ts'
 import { createDependencies } from '../dependencies.ts'
 import { features } from '../features/index.ts'
+import { storeProblem } from '../runtime/command.ts'
 import { createLog } from '../runtime/log.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
-import { ready, storeProblem } from '../runtime/store-ready.ts'
 
 /** How often the progress is printed, in ms. */
 const PROGRESS_MS = 2_000

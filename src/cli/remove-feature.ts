@@ -23,11 +23,13 @@ const placesOf = (name: string) => [
   `docs/${name}`,
   `docs/${name}.md`,
   `docs/${name}.png`,
+  // Tests that another feature has together with this one.
+  ...features.map((other) => `test/features/${other.name}/${name}.test.ts`),
 ]
 /** Lists with an import and an entry for each feature. */
 const LISTS = ['src/features/index.ts', 'src/sandbox/features/index.ts']
 /** Folders of shared code that may become unused when features are removed. */
-const SHARED = /^(src\/(tables|web|settings|runtime)|test\/(support|web|settings))\//
+const SHARED = /^(src\/(tables|supplier-api|web|settings|runtime)|test\/(support|web|settings))\//
 const SKIPPED = new Set(['node_modules', '.git', '.data', 'coverage'])
 
 const done: string[] = []

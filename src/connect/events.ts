@@ -94,6 +94,8 @@ export interface RecordEvent extends CommonFields {
 /** Something that happened to a connection, once each. */
 export interface ConnectionEvent extends CommonFields {
   type: 'connected' | 'refreshed' | 'refreshFailed' | 'recovered' | 'revoked' | 'disconnected'
+  /** The name of the platform. */
+  platform: string
   /** For `refreshFailed`: an error code. For `revoked`: a sentence. */
   reason?: string
   /** For `connected` and `refreshed`: the granted scopes, if the platform named them. */

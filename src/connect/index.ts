@@ -1,3 +1,7 @@
+/**
+ * The core: connects accounts on the platform, keeps their tokens valid, and calls its API. It has four entries: this one,
+ * `express.ts` (the routes of the connect flow), `stores.ts` (where it stores connections) and `errors.ts`.
+ */
 import { type Logger, pino } from 'pino'
 import {
   type AuthorizationRequests,
@@ -5,6 +9,7 @@ import {
 } from './authorization/authorization-requests.ts'
 import { type ConnectionEvent, connectionChannel } from './events.ts'
 import { type Api, createApi } from './platform/api.ts'
+import type { Platform } from './platform/contract.ts'
 import { createHttpPools, type HttpPools } from './platform/http.ts'
 import { createOAuth, type OAuth, type OAuthOptions } from './platform/oauth.ts'
 import { type RateLimit, rateLimited } from './platform/rate-limiter.ts'
@@ -14,20 +19,88 @@ import { type ConnectionRef, refName } from './vault/connection.ts'
 import { createRecordCipher, type EncryptionKey } from './vault/encryption.ts'
 import { createVault, type Vault } from './vault/vault.ts'
 
-export type { Api, Call, Page, PageOf } from './platform/api.ts'
-export type { OAuth, Tokens } from './platform/oauth.ts'
+// The flow. Its routes for Express are in `express.ts`.
+export { redirectUrls } from './authorization/redirect-urls.ts'
+// What the core publishes about its work.
+export {
+  type ApiCallEvent,
+  apiCallChannel,
+  type BrowserEvent,
+  browserChannel,
+  type ConnectionEvent,
+  connectionChannel,
+  type EventChannel,
+  type EventContext,
+  type EventRequest,
+  type EventResponse,
+  publish,
+  type RecordEvent,
+  type RefreshLockEvent,
+  recordChannel,
+  refreshLockChannel,
+  subscribe,
+  type TokenRequestEvent,
+  tokenRequestChannel,
+  typedChannel,
+  type WebhookEvent,
+  webhookChannel,
+} from './events.ts'
+export { type EventParameter, mask, Secret, splitUrl } from './masking.ts'
+// The platform: its facts, its OAuth and its API.
+export { type Api, type Call, createApi, fieldOf, type Page, type PageOf } from './platform/api.ts'
+export type { Assumption } from './platform/assumptions.ts'
+export { idSchema, type Platform, platform, textField, tokenSchema } from './platform/contract.ts'
+export {
+  createDispatcher,
+  createHttp,
+  createHttpPools,
+  type Http,
+  type HttpPools,
+  type HttpRequest,
+  type HttpResponse,
+  outageOf,
+  type Proxies,
+  parseJson,
+} from './platform/http.ts'
+export {
+  createOAuth,
+  type OAuth,
+  randomCodeVerifier,
+  randomState,
+  type TokenEndpointAuthMethod,
+  type Tokens,
+  tokenFailure,
+} from './platform/oauth.ts'
+export { pathTemplates } from './platform/path-template.ts'
+export { rateLimited } from './platform/rate-limiter.ts'
+export { type RetryOptions, retry, sleep } from './platform/retry.ts'
 export type { TokenSource } from './platform/token-source.ts'
-export type { KeyValueStore } from './store/store.ts'
+export { requestContext } from './request-context.ts'
+// The vault.
 export type { ConnectionRef } from './vault/connection.ts'
-export type { EncryptionKey } from './vault/encryption.ts'
-export type { Vault } from './vault/vault.ts'
+export { connectionKind } from './vault/connection-repository.ts'
+export { createRecordCipher, type EncryptionKey } from './vault/encryption.ts'
+export type { Problem } from './vault/health.ts'
+export type { ReencryptResult } from './vault/reencrypt.ts'
+export { REFUSED_REASON } from './vault/refusal.ts'
+export {
+  type ConnectionSummary,
+  createVault,
+  type UnreadableConnection,
+  type Vault,
+  type VaultOptions,
+  type WithdrawnConsent,
+} from './vault/vault.ts'
 
 export interface CreateConnectOptions {
-  /** Where connections are stored: `openRedis` of `store/redis.ts` or `openSqlite` of `store/sqlite.ts`. */
+  /** Where connections are stored: `openRedis` or `openSqlite` of `stores.ts`. */
   store: KeyValueStore
   /** The keys that encrypt connections: the first encrypts, all of them decrypt. */
   keys: readonly EncryptionKey[]
-  platform: Omit<OAuthOptions, 'http'> & {
+  /** The facts of the platform: `platform`, unless it is another one. */
+  platform: Platform
+  /** The platform's addresses, and this app's registration there. */
+  client: Omit<OAuthOptions, 'platform' | 'http'> & {
     /** `{base_url}`, may carry a path. */
     apiUrl: string
     /** The requests that the platform accepts from one credential; null: no limit. */
@@ -39,16 +112,17 @@ export interface CreateConnectOptions {
 }
 
 /** An event of a connection; never with a token. */
-export interface ConnectionNews extends ConnectionRef {
+export interface ConnectionChange extends ConnectionRef {
   type: ConnectionEvent['type']
   /** In ms since 1970. */
   at: number
   /** For `refreshFailed`: an error code. For `revoked`: a sentence. */
   reason?: string | undefined
 }
-export type ConnectionListener = (news: ConnectionNews) => unknown
+export type ConnectionListener = (change: ConnectionChange) => unknown
 
 export interface Connect {
+  readonly platform: Platform
   /** Keeps connections and hands out valid access tokens. */
   readonly vault: Vault
   /** Calls the platform's API with a token source of the vault. */
@@ -70,26 +144,28 @@ export interface Connect {
 
 /**
  * Creates the core: stores connections, keeps their tokens valid, and calls the platform's API. An app, a worker or a
- * script needs nothing else; `authorization/routes.ts` adds the connect flow to an Express app.
+ * script needs nothing else; `connectRoutes` of `express.ts` adds the connect flow to an Express app.
  *
  * @example
- * const connect = createConnect({ store: openRedis({ urls: [REDIS_URL] }), keys, platform })
+ * const connect = createConnect({ store: openRedis({ urls: [REDIS_URL] }), keys, platform, client })
  * const source = connect.vault.tokenSource({ userId, bxcontext })
  * const leads = await connect.api.list(source, { path: '/leads', scope: 'leads', schema }, { top: 25 })
  * await connect.close()
  */
 export function createConnect(options: CreateConnectOptions): Connect {
-  const { store, keys, platform, log = pino({ level: 'silent' }), http = createHttpPools() } = options
-  const oauth = createOAuth({ ...platform, http: http.tokens })
-  const vault = createVault({ store, keys, oauth, log })
-  const limited = rateLimited(store, platform.rateLimit)
+  const { store, keys, platform, client, log = pino({ level: 'silent' }) } = options
+  const { http = createHttpPools(platform) } = options
+  const oauth = createOAuth({ ...client, platform, http: http.tokens })
+  const vault = createVault({ platform, store, keys, oauth, log })
+  const limited = rateLimited(store, client.rateLimit)
   return {
+    platform,
     vault,
     oauth,
-    api: createApi({ baseUrl: platform.apiUrl, http: http.api, uploads: http.uploads }),
-    authorizationRequests: createAuthorizationRequests(store, createRecordCipher(keys)),
-    pacedSource: (ref) => limited(vault.tokenSource(ref), refName(ref)),
-    onConnectionEvent: (listener) => listen(listener, log),
+    api: createApi({ platform, baseUrl: client.apiUrl, http: http.api, uploads: http.uploads }),
+    authorizationRequests: createAuthorizationRequests(platform, store, createRecordCipher(keys)),
+    pacedSource: (ref) => limited(vault.tokenSource(ref), `${platform.name} ${refName(ref)}`),
+    onConnectionEvent: (listener) => listen(platform, listener, log),
     async close(graceMs = 10_000) {
       await vault.close(graceMs)
       await http.close()
@@ -98,10 +174,10 @@ export function createConnect(options: CreateConnectOptions): Connect {
   }
 }
 
-function listen(listener: ConnectionListener, log: Logger): () => void {
-  const onEvent = ({ type, at, reason, context }: ConnectionEvent) => {
+function listen({ name }: Platform, listener: ConnectionListener, log: Logger): () => void {
+  const onEvent = ({ type, platform, at, reason, context }: ConnectionEvent) => {
     const { userId, bxcontext } = context
-    if (userId === undefined || bxcontext === undefined) return
+    if (platform !== name || userId === undefined || bxcontext === undefined) return
     // Deferred, so that the listener can neither fail nor delay the operation that published the event.
     setImmediate(async () => {
       try {

@@ -41,18 +41,15 @@ export interface EventParameter {
   readonly value: string | Secret
 }
 
-/** Parameters whose values are no secret. All others are masked, so that an unknown parameter never leaks. */
-export const PUBLIC_PARAMETERS = new Set(
+/** Parameters of OAuth whose values are no secret. All others are masked, so that an unknown parameter never leaks. */
+const OAUTH_PARAMETERS = new Set(
   [
-    'response_type response_mode client_id redirect_uri redirectUrl scope bxcontext code_challenge',
-    'code_challenge_method iss error error_description grant_type token_type expires_in',
-    'audience resource prompt business_name user_name $top $skip $orderby $count',
+    'response_type response_mode client_id redirect_uri scope code_challenge code_challenge_method iss',
+    'error error_description grant_type token_type expires_in audience resource prompt',
   ].flatMap((names) => names.split(' ')),
 )
 /** Headers whose values are no secret. */
-export const PUBLIC_HEADERS = new Set(
-  'accept content-type retry-after www-authenticate x-odata-total-count location'.split(' '),
-)
+const PUBLIC_HEADERS = new Set('accept content-type retry-after www-authenticate location'.split(' '))
 /** Texts that the platform words freely, in which it may repeat a secret in any form. */
 const FREE_TEXTS = new Set([
   'error_description',
@@ -89,12 +86,22 @@ interface Entry {
 }
 
 /**
- * Masks the parts of one exchange. A public value that contains a secret of the same exchange is masked as well, since a
- * platform may repeat a code or token in an error message.
+ * Masks the parts of one exchange with a platform, apart from the `publicParameters` of OAuth and the platform. A public
+ * value that contains a secret of the same exchange is masked as well, since a platform may repeat a code or token in an
+ * error message.
  */
-export function mask<R extends RawExchange>(exchange: R): { [Part in keyof R]: EventParameter[] } {
+export function mask<R extends RawExchange>(
+  { publicParameters }: { publicParameters: ReadonlySet<string> },
+  exchange: R,
+): { [Part in keyof R]: EventParameter[] } {
   const parts = Object.entries(exchange).map(
-    ([part, pairs]) => [part, Array.from(pairs).slice(0, MAX_ENTRIES).map(toEntry)] as const,
+    ([part, pairs]) =>
+      [
+        part,
+        Array.from(pairs)
+          .slice(0, MAX_ENTRIES)
+          .map((pair) => toEntry(pair, publicParameters)),
+      ] as const,
   )
   const secrets = parts
     .flatMap(([, entries]) => entries)
@@ -126,11 +133,12 @@ const formsOf = (secret: string): string[] => [
   Buffer.from(secret).toString('base64').replace(/=+$/, ''),
 ]
 
-function toEntry([name, value]: readonly [string, unknown]): Entry {
+function toEntry([name, value]: readonly [string, unknown], publicParameters: ReadonlySet<string>): Entry {
   const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
   const raw = isPlain ? String(value) : stringify(value)
   const text = name === 'authorization' ? raw.replace(/^Bearer /, '') : raw
-  const isPublic = isPlain && (PUBLIC_PARAMETERS.has(name) || PUBLIC_HEADERS.has(name))
+  const isPublic =
+    isPlain && (OAUTH_PARAMETERS.has(name) || PUBLIC_HEADERS.has(name) || publicParameters.has(name))
   return { name, text, isPublic, isSecret: !isPublic && (typeof value === 'string' || !isPlain) }
 }
 

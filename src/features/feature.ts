@@ -1,10 +1,18 @@
 import type { Request, RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import type * as z from 'zod'
-import type { Connect, ConnectionRef, EncryptionKey, KeyValueStore } from '../connect/index.ts'
-import type { Assumption } from '../connect/platform/contract.ts'
-import type { Http, HttpPools } from '../connect/platform/http.ts'
-import type { ReencryptResult } from '../connect/vault/reencrypt.ts'
+import type { Config } from '../config.ts'
+import type { BeforeHop } from '../connect/express.ts'
+import type {
+  Assumption,
+  Connect,
+  ConnectionRef,
+  EncryptionKey,
+  Http,
+  HttpPools,
+  ReencryptResult,
+} from '../connect/index.ts'
+import type { KeyValueStore } from '../connect/stores.ts'
 import type { SettingsGroup } from '../settings/read.ts'
 import type { ConnectionTest } from '../web/connection-actions.ts'
 import type { Operation } from '../web/openapi.ts'
@@ -22,6 +30,8 @@ export interface Feature<Settings = unknown> {
   readonly needs?: readonly string[]
   /** Its settings, read together with those of the core so that all problems are reported at once. */
   readonly settings?: SettingsGroup<Settings>
+  /** The scopes that it needs, each with the reason, which begins with "to". */
+  readonly scopes?: Readonly<Record<string, string>>
   /** Its operations, for `/openapi.json`. */
   readonly operations?: readonly Operation[]
   /** Creates what it adds to a running app. */
@@ -67,10 +77,12 @@ export interface FeatureContext {
   readonly sendChanges: SendChanges
   /** Returns the sections that all features add to a page, such as `catalogues/catalogue`. */
   sections(page: string): PageSection[]
-  /** Runs the checks of `npm run doctor`, and sends the platform a few requests. */
-  runDoctor(): AsyncIterable<Finding>
+  /** What `runDoctor` needs. It has secrets. */
+  readonly doctorOptions: DoctorOptions
   /** Loads the contracts of the core and of all features. */
   loadContracts(): Promise<Contract[]>
+  /** Has all features store what they have collected in memory so far, so that a page shows it. */
+  flush(): Promise<void>
   /** Returns the tests of connections that all features offer. */
   connectionTests(): ConnectionTest[]
   /** Reads the gauges of all features. */
@@ -88,6 +100,14 @@ export interface Contract {
   scopes: Readonly<Record<string, string>>
   /** The paths of its operations, with `:id` in place of ids. */
   paths: readonly string[]
+}
+
+/** What the doctor checks. */
+export interface DoctorOptions {
+  config: Config
+  /** Undefined: the store is not checked. */
+  store: KeyValueStore | undefined
+  features: readonly Feature[]
 }
 
 /** What the checks of a feature can use. */
@@ -108,7 +128,7 @@ export interface Probe {
   /** Whether it may create records, which it names as a test. */
   readonly write: boolean
   /** The requests that the platform has sent to this app so far. */
-  readonly deliveries: readonly Delivery[]
+  readonly received: readonly ReceivedRequest[]
   /**
    * Sends a request below `{base_url}` with the access token of the consent. Null if there is no answer, or only an
    * outage (429, 5xx), which says nothing about an assumption.
@@ -156,7 +176,7 @@ export interface RecordsCheck {
 }
 
 /** A request of the platform, such as a webhook. */
-export interface Delivery {
+export interface ReceivedRequest {
   path: string
   headers: Readonly<Record<string, string>>
   body: Buffer
@@ -168,8 +188,10 @@ export interface FeatureParts {
   plainHandlers?: PlainHandler[]
   /** Mounted before the browser middleware, for servers that authenticate with tokens or signatures. */
   serverRoutes?: RequestHandler
-  /** Mounted after sessions and CSRF protection and before all routes for browsers; must call `next`. */
-  middleware?: RequestHandler
+  /** May send the browser to a page of its own before a hop of the connect flow. */
+  beforeHop?: BeforeHop
+  /** Stores what it has collected in memory so far. */
+  flush?(): Promise<void>
   /**
    * Routes for signed-in users, mounted after sessions and CSRF protection. A handler must call `connectionRef` or
    * `requireUser`, which throw if the user is not signed in.
@@ -226,7 +248,7 @@ export interface PageSection {
   ): Promise<{ data: Record<string, unknown>; json: Record<string, unknown> }>
 }
 
-/** One result of `npm run doctor`; `docs/troubleshooting.md` has each id with its cure. */
+/** One result of `npm run doctor`; `docs/doctor.md` has each id with its cure. */
 export interface Finding {
   /** Stable, for scripts: `consent.client-id`. */
   id: string

@@ -1,7 +1,10 @@
+import { platform } from '../connect/index.ts'
+import type { SettingsGroup } from '../settings/read.ts'
 import { builderRequests } from './builder-requests/index.ts'
 import { catalogues } from './catalogues/index.ts'
 import { connectionChecks } from './connection-checks/index.ts'
 import { connectionWebhooks } from './connection-webhooks/index.ts'
+import { doctor } from './doctor/index.ts'
 import type { Feature } from './feature.ts'
 import { firstParty } from './first-party/index.ts'
 import { flowInspector } from './flow-inspector/index.ts'
@@ -9,7 +12,11 @@ import { leads } from './leads/index.ts'
 import { livePricing } from './live-pricing/index.ts'
 import { metrics } from './metrics/index.ts'
 import { priceFiles } from './price-files/index.ts'
+import { probe } from './probe/index.ts'
+import { scenarios } from './scenarios/index.ts'
 import { setup } from './setup/index.ts'
+import { stepByStep } from './step-by-step/index.ts'
+import { supplierCheck } from './supplier-check/index.ts'
 import { tracing } from './tracing/index.ts'
 
 /** All features, in the order of their links on a connection's card. */
@@ -20,10 +27,27 @@ export const features: readonly Feature[] = [
   priceFiles,
   firstParty,
   livePricing,
+  supplierCheck,
   flowInspector,
+  stepByStep,
+  scenarios,
   setup,
+  doctor,
+  probe,
   connectionChecks,
   connectionWebhooks,
   metrics,
   tracing,
 ]
+
+/** What the features add to the config: their settings, and the scopes that they need. */
+export function featureOptions(): { features: Record<string, SettingsGroup<unknown>>; scopes: string[] } {
+  const groups: Record<string, SettingsGroup<unknown>> = {}
+  for (const { name, settings } of features) if (settings) groups[name] = settings
+  // Those that the platform documents as well, so that an app without features can connect.
+  const scopes = new Set([
+    ...platform.scopes,
+    ...features.flatMap((feature) => Object.keys(feature.scopes ?? {})),
+  ])
+  return { features: groups, scopes: [...scopes].sort() }
+}

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import type { StoreUnavailableError } from '../connect/errors.ts'
 
 /** Creates a command run by `npm run <name> -- …`. Prints its help with `--help` and after invalid arguments. */
 export function createCommand(name: string, description: string): Command {
@@ -8,3 +9,7 @@ export function createCommand(name: string, description: string): Command {
     .allowExcessArguments(false)
     .configureHelp({ showGlobalOptions: false })
 }
+
+/** What a command prints if the store fails. */
+export const storeProblem = ({ reason }: StoreUnavailableError): string =>
+  `The store is not available (${reason}). \`npm run doctor\` says more about REDIS_URL and DATA_DIR.`

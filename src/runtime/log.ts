@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
-import { requestContext } from '../connect/request-context.ts'
+import { requestContext } from '../connect/index.ts'
 
 /**
  * Creates the logger, which writes JSON lines to standard output. The app logs selected fields only; redaction is a

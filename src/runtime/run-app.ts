@@ -2,25 +2,22 @@ import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createListener } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
+import { ready } from '../connect/stores.ts'
 import { createDependencies, type Dependencies } from '../dependencies.ts'
-import { features } from '../features/index.ts'
-import type { SettingsGroup } from '../settings/read.ts'
+import { featureOptions, features } from '../features/index.ts'
 import { OPEN_DEMO } from '../web/demo-sign-in.ts'
 import { OWN_SIGN_IN } from '../web/sign-in.ts'
 import { protectDataDir } from './data-dir.ts'
 import { withDevelopmentSecrets } from './dev-secrets.ts'
 import { createLog } from './log.ts'
 import { GRACE_MS, listen } from './serve.ts'
-import { ready } from './store-ready.ts'
 
 /** How often an unreachable store is tried before background work begins, in ms. */
 const POLL_MS = 250
 
 /** Reads the config of the app and its features. In development, generates missing secrets. Throws `ConfigError`. */
 export function configOf(env: NodeJS.ProcessEnv): Config {
-  const groups: Record<string, SettingsGroup<unknown>> = {}
-  for (const { name, settings } of features) if (settings) groups[name] = settings
-  return readConfig(withDevelopmentSecrets(env), { hasOwnSignIn: OWN_SIGN_IN !== null, features: groups })
+  return readConfig(withDevelopmentSecrets(env), { hasOwnSignIn: OWN_SIGN_IN !== null, ...featureOptions() })
 }
 
 /** Begins background work when the store answers. */

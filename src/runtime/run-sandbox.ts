@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { redirectUrls } from '../connect/authorization/routes.ts'
+import { redirectUrls } from '../connect/index.ts'
 import { ACCOUNTS } from '../sandbox/accounts.ts'
 import { FEATURES } from '../sandbox/features/index.ts'
 import type { Recorded } from '../sandbox/recorded.ts'

@@ -1,12 +1,12 @@
 import { Router } from 'express'
 import { connectableBusiness } from './accounts.ts'
 import type { Consent, Consents } from './consents.ts'
-import { type RegisteredApp, SCOPES } from './identity.ts'
+import type { RegisteredApp, Scopes } from './identity.ts'
 import { loginUrl } from './login.ts'
 import { leaveNotice, page, problem } from './pages.ts'
 
 /** Where users see which applications have access, and revoke it: all grants of an application for a business at once. */
-export function connectedAppsRoutes(apps: RegisteredApp[], consents: Consents): Router {
+export function connectedAppsRoutes(apps: RegisteredApp[], scopes: Scopes, consents: Consents): Router {
   return Router()
     .get('/connected-apps', (req, res) => {
       const account = req.account
@@ -16,7 +16,7 @@ export function connectedAppsRoutes(apps: RegisteredApp[], consents: Consents): 
         times,
         app: apps.find(({ clientId }) => clientId === consent.client)?.name ?? consent.client,
         business: connectableBusiness(account, consent.bxcontext)?.name ?? consent.bxcontext,
-        permissions: consent.scopes.map((scope) => SCOPES[scope] ?? scope),
+        permissions: consent.scopes.map((scope) => scopes[scope] ?? scope),
       }))
       return page(res, 'connected-apps', { title: 'Connected apps', account, consents: list })
     })

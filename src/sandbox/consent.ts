@@ -4,13 +4,15 @@ import { errors } from 'oidc-provider'
 import { connectableBusiness } from './accounts.ts'
 import type { Consents } from './consents.ts'
 import type { Faults } from './faults.ts'
-import { type RegisteredApp, SCOPES } from './identity.ts'
+import type { RegisteredApp, Scopes } from './identity.ts'
 import { loginUrl, logOut, reachedConsent } from './login.ts'
 import { page, problem } from './pages.ts'
+import { PLATFORM } from './platform.ts'
 
 export interface ConsentOptions {
   provider: Provider
   apps: RegisteredApp[]
+  scopes: Scopes
   consents: Consents
   faults: Faults
 }
@@ -18,7 +20,7 @@ export interface ConsentOptions {
 type ConsentRequest = NonNullable<Awaited<ReturnType<typeof readRequest>>>
 
 /** The consent page: who asks, for which business, for what; accept all scopes, accept some, or deny. */
-export function consentRoutes({ provider, apps, consents, faults }: ConsentOptions): Router {
+export function consentRoutes({ provider, apps, scopes: known, consents, faults }: ConsentOptions): Router {
   const showConsent = (
     res: Response,
     { account, business, uid, clientId, scopes }: ConsentRequest,
@@ -31,13 +33,13 @@ export function consentRoutes({ provider, apps, consents, faults }: ConsentOptio
       business,
       uid,
       app: apps.find((app) => app.clientId === clientId),
-      scopes: scopes.map((name) => ({ name, description: SCOPES[name], isChosen: chosen.includes(name) })),
+      scopes: scopes.map((name) => ({ name, description: known[name], isChosen: chosen.includes(name) })),
       message,
     })
 
   return Router()
     .get('/consent/:uid', async (req, res) => {
-      const request = await readRequest(provider, req, res)
+      const request = await readRequest(provider, known, req, res)
       if (!request) return
       const { account, scopes, prompt } = request
       // A login to the platform is a login to the identity provider: nobody logs in twice.
@@ -48,7 +50,7 @@ export function consentRoutes({ provider, apps, consents, faults }: ConsentOptio
     })
 
     .post('/consent/:uid', async (req, res) => {
-      const request = await readRequest(provider, req, res)
+      const request = await readRequest(provider, known, req, res)
       if (!request) return
       const { answer, scope } = req.body ?? {}
       const finish = (result: Parameters<Provider['interactionFinished']>[2]) =>
@@ -75,7 +77,7 @@ export function consentRoutes({ provider, apps, consents, faults }: ConsentOptio
 }
 
 /** The consent request in this browser; undefined when this answers, with a problem or the login page. */
-async function readRequest(provider: Provider, req: Request, res: Response) {
+async function readRequest(provider: Provider, known: Scopes, req: Request, res: Response) {
   const { account } = req
   const details = await provider.interactionDetails(req, res).catch((error: unknown) => {
     if (error instanceof errors.SessionNotFound) return undefined
@@ -91,13 +93,14 @@ async function readRequest(provider: Provider, req: Request, res: Response) {
     res.redirect(303, loginUrl(req))
     return undefined
   }
-  const { client_id: clientId = '', scope = '', bxcontext } = details.params as Record<string, string>
-  const business = connectableBusiness(account, bxcontext)
+  const parameters = details.params as Record<string, string>
+  const { client_id: clientId = '', scope = '' } = parameters
+  const business = connectableBusiness(account, parameters[PLATFORM.bxcontext])
   if (!business) {
     problem(res, 403, `${account.name} has no business with the requested bxcontext.`, account)
     return undefined
   }
-  const scopes = scope.split(' ').filter((name) => name in SCOPES)
+  const scopes = scope.split(' ').filter((name) => name in known)
   return { account, business, clientId, scopes, uid: details.uid, prompt: details.prompt.name }
 }
 

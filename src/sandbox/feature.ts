@@ -10,6 +10,8 @@ import type { Place, Section } from './sections.ts'
 export interface SandboxFeature {
   /** Its folder's name; the app's feature has the same one. */
   name: string
+  /** Its scopes, each with its description on the consent page. */
+  scopes?: Readonly<Record<string, string>>
   /** SQL of its tables. */
   schema?: string
   /** Its endpoints, and the faults that the control page can set on each. */

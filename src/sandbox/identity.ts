@@ -11,6 +11,7 @@ import { connectableBusiness, findAccount } from './accounts.ts'
 import type { Consents } from './consents.ts'
 import { type Faults, SHORT_LIFE_SECONDS, sendFault } from './faults.ts'
 import type { Journal } from './journal.ts'
+import { PLATFORM } from './platform.ts'
 import type { Recorded } from './recorded.ts'
 import { recordedTokenResponse } from './recorded-tokens.ts'
 
@@ -25,11 +26,8 @@ export interface RegisteredApp {
   redirectUrls: string[]
 }
 
-/** The platform's scopes, as the consent page describes them; the same whichever features the sandbox has. */
-export const SCOPES: Record<string, string> = {
-  leads: 'See your leads and create new ones',
-  catalogues: 'See and update your catalogues and their prices',
-}
+/** The platform's scopes, each with its description on the consent page. */
+export type Scopes = Readonly<Record<string, string>>
 
 /** Cookies of the identity provider; the login page clears them so that another account can log in. */
 export const PROVIDER_COOKIES = ['platform_sso', 'platform_interaction', 'platform_resume']
@@ -42,6 +40,7 @@ const ENDPOINT_OF: Record<string, 'exchange' | 'refresh'> = {
 export interface IdentityOptions {
   issuer: string
   apps: RegisteredApp[]
+  scopes: Scopes
   adapter: AdapterFactory
   /** A stored setting; the first call creates it. */
   setting(name: string, create: () => string): string
@@ -89,7 +88,7 @@ export function createIdentity(options: IdentityOptions): Provider {
       sendFault(ctx.res as Response, fault)
     }
     const isUnanswered = fault?.fault === 'stall' || fault?.fault === 'drop'
-    const bxcontext = ctx.oidc.body?.bxcontext
+    const bxcontext = ctx.oidc.body?.[PLATFORM.bxcontext]
     journal.add(
       endpoint,
       isUnanswered ? 'no answer' : ctx.res.statusCode,
@@ -100,7 +99,7 @@ export function createIdentity(options: IdentityOptions): Provider {
 }
 
 function configurationOf(options: IdentityOptions): Configuration {
-  const { apps, setting, consents, faults, accessTokenSeconds } = options
+  const { apps, scopes, setting, consents, faults, accessTokenSeconds } = options
   return {
     adapter: options.adapter,
     clients: apps.map(clientOf),
@@ -109,10 +108,14 @@ function configurationOf(options: IdentityOptions): Configuration {
       keys: [setting('cookie key', () => randomBytes(32).toString('base64url'))],
     },
     jwks: { keys: [JSON.parse(setting('signing key', newSigningKey))] },
-    scopes: Object.keys(SCOPES),
+    scopes: Object.keys(scopes),
     responseTypes: ['code'],
     pkce: { required: () => false },
-    routes: { authorization: '/authorize', token: '/oauth/token', revocation: '/oauth/revoke' },
+    routes: {
+      authorization: PLATFORM.authorizePath,
+      token: PLATFORM.tokenPath,
+      revocation: PLATFORM.revocationPath,
+    },
     features: {
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
@@ -120,7 +123,7 @@ function configurationOf(options: IdentityOptions): Configuration {
       // RFC 7009; the app uses it if PLATFORM_REVOCATION_URL is set.
       revocation: { enabled: true },
     },
-    extraParams: { bxcontext: refuseUnknownScopes },
+    extraParams: { [PLATFORM.bxcontext]: (ctx) => refuseUnknownScopes(ctx, scopes) },
     findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
     interactions: { url: (_ctx, { uid }) => `/consent/${uid}` },
     // Only this consent can supply the grant, so every visit to the consent page asks again.
@@ -152,9 +155,9 @@ function configurationOf(options: IdentityOptions): Configuration {
 }
 
 /** The provider calls this for each authorization request; by itself, it leaves out scopes that it does not know. */
-function refuseUnknownScopes(ctx: KoaContextWithOIDC): void {
+function refuseUnknownScopes(ctx: KoaContextWithOIDC, scopes: Scopes): void {
   const names = String(ctx.oidc.body?.scope ?? ctx.query.scope ?? '').split(' ')
-  const unknown = names.find((name) => name !== '' && !(name in SCOPES))
+  const unknown = names.find((name) => name !== '' && !(name in scopes))
   if (unknown) throw new errors.InvalidScope('unknown scope', unknown)
 }
 
@@ -176,8 +179,8 @@ const clientOf = (app: RegisteredApp): ClientMetadata => ({
 /** Tokens are bound to the business they were granted for (specification 5.3.6). */
 function checkBxcontext(ctx: KoaContextWithOIDC, consents: Consents, grantId: string | undefined): void {
   const consent = grantId && consents.find(grantId)
-  if (!consent || ctx.oidc.body?.bxcontext !== consent.bxcontext) {
-    throw new errors.InvalidGrant('bxcontext is missing or differs from the granted one')
+  if (!consent || ctx.oidc.body?.[PLATFORM.bxcontext] !== consent.bxcontext) {
+    throw new errors.InvalidGrant('the bxcontext is missing or differs from the granted one')
   }
 }
 

@@ -1,23 +1,25 @@
 import type { Request, Response } from 'express'
+import { PLATFORM } from './platform.ts'
 
-const MAX_TOP = 100
+const { paging } = PLATFORM
 
 /** A page by OData's `$top`, `$skip` and `$orderby`, with the total when `$count=true`. */
 export function sendPage(req: Request, res: Response, records: object[]): void {
-  const { $top = String(MAX_TOP), $skip = '0', $orderby, $count } = req.query
-  const [top, skip] = [whole($top), whole($skip)]
+  const { query } = req
+  const top = whole(query[paging.top] ?? String(paging.maxTop))
+  const skip = whole(query[paging.skip] ?? '0')
   if (top === undefined || skip === undefined) {
     return void res
       .status(400)
-      .json({ error: 'invalid_query', message: '$top and $skip must be whole numbers' })
+      .json({ error: 'invalid_query', message: `${paging.top} and ${paging.skip} must be whole numbers` })
   }
-  const sorted = order(records, $orderby)
+  const sorted = order(records, query[paging.orderBy])
   if (!sorted)
     return void res
       .status(400)
-      .json({ error: 'invalid_query', message: '$orderby must be: field [asc|desc]' })
-  if ($count === 'true') res.set('x-odata-total-count', String(records.length))
-  res.json(sorted.slice(skip, skip + Math.min(top, MAX_TOP)))
+      .json({ error: 'invalid_query', message: `${paging.orderBy} must be: field [asc|desc]` })
+  if (query[paging.count] === 'true') res.set(paging.totalHeader, String(records.length))
+  res.json(sorted.slice(skip, skip + Math.min(top, paging.maxTop)))
 }
 
 function whole(value: unknown): number | undefined {

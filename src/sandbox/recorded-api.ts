@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
+import { PLATFORM } from './platform.ts'
 import { type Recorded, shaped } from './recorded.ts'
 
 /** Changes the responses of the API to those of a recorded platform; mounted before the API. */
@@ -22,7 +23,7 @@ export function recordedApi(recorded: Recorded): RequestHandler {
         return shaped(numbered, types)
       }
       if (!Array.isArray(body)) return json(isRecord(req, list) ? shape(body) : body)
-      if (recorded.listTotal === false) res.removeHeader('x-odata-total-count')
+      if (recorded.listTotal === false) res.removeHeader(PLATFORM.paging.totalHeader)
       const records = body.map(shape)
       return json(recorded.listWrapper === undefined ? records : { [recorded.listWrapper]: records })
     }

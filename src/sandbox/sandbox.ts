@@ -11,10 +11,11 @@ import { CORE_FAULTS, createFaults } from './faults.ts'
 import type { SandboxCore, SandboxFeature, SandboxPart } from './feature.ts'
 import { FEATURES } from './features/index.ts'
 import { createGuard } from './guard.ts'
-import { createIdentity, type RegisteredApp } from './identity.ts'
+import { createIdentity, type RegisteredApp, type Scopes } from './identity.ts'
 import { createJournal } from './journal.ts'
 import { createOidcAdapter } from './oidc-adapter.ts'
 import { problem } from './pages.ts'
+import { type Addresses, addressesOf, PLATFORM } from './platform.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { Recorded } from './recorded.ts'
 import { sectionsOf } from './sections.ts'
@@ -50,15 +51,17 @@ export interface Sandbox {
   close(): void
 }
 
-export type Addresses = ReturnType<typeof addressesOf>
-
-/** The platform's three addresses, of a sandbox at this base url. */
-export function addressesOf(baseUrl: string) {
-  return { appUrl: baseUrl, authUrl: `${baseUrl}/auth`, apiUrl: `${baseUrl}/api` }
-}
-
 /** The origin of the first application's redirect URLs. */
 const appUrlOf = ([app]: RegisteredApp[]) => new URL(app?.redirectUrls[0] ?? 'http://localhost').origin
+
+/** Who calls with a token that one of the parts has issued. */
+const byParts = (parts: readonly SandboxPart[]) => (token: string) => {
+  for (const part of parts) {
+    const caller = part.authenticate?.(token)
+    if (caller) return caller
+  }
+  return undefined
+}
 
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { baseUrl, apps, file, openToAll = false, recorded, slowMs = 6_000 } = options
@@ -70,11 +73,13 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     simulated.map(({ schema = '' }) => schema),
   )
   const consents = createConsents(sql)
+  const scopes: Scopes = Object.assign({}, PLATFORM.scopes, ...simulated.map((feature) => feature.scopes))
   const faults = createFaults(Object.assign({}, CORE_FAULTS, ...simulated.map((feature) => feature.faults)))
   const journal = createJournal()
   const provider = createIdentity({
     issuer: addresses.authUrl,
     apps,
+    scopes,
     adapter: createOidcAdapter(sql, recorded?.oldRefreshToken === 'accepted' ? ['RefreshToken'] : []),
     recorded,
     setting,
@@ -86,16 +91,9 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     renderError: problem,
   })
   const parts: SandboxPart[] = []
-  const authenticate = (token: string) => {
-    for (const part of parts) {
-      const caller = part.authenticate?.(token)
-      if (caller) return caller
-    }
-    return undefined
-  }
   const core: SandboxCore = {
     sql,
-    guard: createGuard({ provider, consents, faults, journal, rateLimit, authenticate }),
+    guard: createGuard({ provider, consents, faults, journal, rateLimit, authenticate: byParts(parts) }),
     faults,
     journal,
     accessTokenSeconds,
@@ -111,18 +109,20 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     journal.clear()
     for (const part of parts) part.reset?.()
   }
-  const app = createSite({
+  const site = {
     core,
     parts,
     provider,
     apps,
+    scopes,
     consents,
     addresses,
     openToAll,
     loginSecret,
     recorded,
     reset,
-  })
+  }
+  const app = createSite(site)
   return {
     app,
     addresses,

@@ -1,5 +1,3 @@
-import type { SandboxPart } from './feature.ts'
-
 /** A place in a page to which parts add sections about a subject, such as a business. */
 export interface Place<Subject> {
   name: string
@@ -24,7 +22,11 @@ export function section<Subject>(
 }
 
 /** The sections that the parts add at a place, about this subject. */
-export function sectionsOf<Subject>(parts: SandboxPart[], place: Place<Subject>, subject: Subject) {
+export function sectionsOf<Subject>(
+  parts: readonly { sections?: Section[] }[],
+  place: Place<Subject>,
+  subject: Subject,
+) {
   return parts
     .flatMap(({ sections = [] }) => sections)
     .filter((section) => section.place === place.name)

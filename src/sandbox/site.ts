@@ -10,12 +10,12 @@ import { consentRoutes } from './consent.ts'
 import type { Consents } from './consents.ts'
 import { type Action, controlRoutes } from './control.ts'
 import type { SandboxCore, SandboxPart } from './feature.ts'
-import type { RegisteredApp } from './identity.ts'
+import type { RegisteredApp, Scopes } from './identity.ts'
 import { loginRoutes, readLogin } from './login.ts'
 import { page, problem } from './pages.ts'
+import { type Addresses, PLATFORM } from './platform.ts'
 import type { Recorded } from './recorded.ts'
 import { recordedApi } from './recorded-api.ts'
-import type { Addresses } from './sandbox.ts'
 import { startPageRoutes } from './start-page.ts'
 
 export interface SiteOptions {
@@ -24,6 +24,8 @@ export interface SiteOptions {
   provider: Provider
   apps: RegisteredApp[]
   consents: Consents
+  /** The platform's scopes, as the consent page describes them. */
+  scopes: Scopes
   addresses: Addresses
   openToAll: boolean
   loginSecret: string
@@ -36,8 +38,19 @@ const assets = fileURLToPath(new URL('../../views/public', import.meta.url))
 
 /** The sandbox's Express app: the API, the identity provider, and the pages. */
 export function createSite(options: SiteOptions): Express {
-  const { core, parts, provider, apps, consents, addresses, openToAll, loginSecret, recorded, reset } =
-    options
+  const {
+    core,
+    parts,
+    provider,
+    apps,
+    scopes,
+    consents,
+    addresses,
+    openToAll,
+    loginSecret,
+    recorded,
+    reset,
+  } = options
   const { faults, journal } = core
   const app = express()
   app.disable('x-powered-by')
@@ -48,7 +61,7 @@ export function createSite(options: SiteOptions): Express {
   if (recorded) app.use('/api', recordedApi(recorded))
   for (const { api } of parts) if (api) app.use('/api', api)
   // The platform has catalogues, whichever features are simulated: a call without a token gets 401.
-  app.use('/api/catalogues', ...core.guard('catalogues'))
+  app.use(`/api${PLATFORM.apiCheckPath}`, ...core.guard('catalogues'))
   app.use('/api', (_req, res) => notFound(res))
   app.use(headers(apps))
   for (const { observe } of parts) if (observe) app.use(observe)
@@ -61,8 +74,8 @@ export function createSite(options: SiteOptions): Express {
   )
   app.use(loginRoutes(loginSecret, requestingApp(apps)))
   app.use(startPageRoutes(apps))
-  app.use(consentRoutes({ provider, apps, consents, faults }))
-  app.use(connectedAppsRoutes(apps, consents))
+  app.use(consentRoutes({ provider, apps, scopes, consents, faults }))
+  app.use(connectedAppsRoutes(apps, scopes, consents))
   if (hasBusinessSetup(parts)) app.use(businessSetupRoutes(core))
   for (const { routes } of parts) if (routes) app.use(routes)
   app.use(controlRoutes({ faults, journal, actions: actionsOf(parts, consents, reset) }))
@@ -122,7 +135,8 @@ const count = (number: number, what: string) => `${number} ${what}${number === 1
 /** Which application the user is logging in for: the start page's address has its redirect url. */
 const requestingApp = (apps: RegisteredApp[]) => (next: string) => {
   const { pathname, searchParams } = new URL(next, 'http://sandbox.invalid')
-  const redirectUrl = pathname === '/oauth2.html' ? searchParams.get('redirectUrl') : null
+  const { startPage } = PLATFORM
+  const redirectUrl = pathname === startPage.path ? searchParams.get(startPage.redirectUrl) : null
   return apps.find(({ redirectUrls }) => redirectUrl !== null && redirectUrls.includes(redirectUrl))?.name
 }
 

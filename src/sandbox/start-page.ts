@@ -3,12 +3,15 @@ import { connectableBusiness } from './accounts.ts'
 import type { RegisteredApp } from './identity.ts'
 import { loginUrl, wasReturned } from './login.ts'
 import { page, problem } from './pages.ts'
+import { PLATFORM } from './platform.ts'
+
+const { path: START_PATH, redirectUrl: REDIRECT_URL, bxcontext: BXCONTEXT } = PLATFORM.startPage
 
 /** `oauth2.html` (specification 5.3.2): login, choice of business, and back to the registered url with bxcontext. */
 export function startPageRoutes(apps: RegisteredApp[]): Router {
   return Router()
-    .get('/oauth2.html', (req, res) => {
-      const { redirectUrl } = req.query
+    .get(START_PATH, (req, res) => {
+      const redirectUrl = req.query[REDIRECT_URL]
       const app = appOf(redirectUrl)
       if (typeof app === 'string') return problem(res, 400, app)
       const account = req.account
@@ -16,9 +19,15 @@ export function startPageRoutes(apps: RegisteredApp[]): Router {
       const [only, ...others] = account.businesses
       if (only && others.length === 0 && !wasReturned(req, res))
         return res.redirect(303, returnUrl(String(redirectUrl), only.bxcontext))
-      return page(res, 'businesses', { title: 'Choose a business', account, app, redirectUrl })
+      return page(res, 'businesses', {
+        title: 'Choose a business',
+        account,
+        app,
+        redirectUrl,
+        startUrl: `${START_PATH}?${new URLSearchParams({ [REDIRECT_URL]: String(redirectUrl) })}`,
+      })
     })
-    .post('/oauth2.html', (req, res) => {
+    .post(START_PATH, (req, res) => {
       const { redirectUrl, bxcontext } = req.body ?? {}
       const app = appOf(redirectUrl)
       if (typeof app === 'string') return problem(res, 400, app)
@@ -30,7 +39,8 @@ export function startPageRoutes(apps: RegisteredApp[]): Router {
 
   /** The application that registered this redirect url, or why there is none. */
   function appOf(redirectUrl: unknown): RegisteredApp | string {
-    if (typeof redirectUrl !== 'string' || !redirectUrl) return 'The address needs one redirectUrl parameter.'
+    if (typeof redirectUrl !== 'string' || !redirectUrl)
+      return `The address needs one ${REDIRECT_URL} parameter.`
     if (/[?#]/.test(redirectUrl)) {
       return `The redirect url ${redirectUrl} is not plain: it must not have a query string or a fragment.`
     }
@@ -41,5 +51,5 @@ export function startPageRoutes(apps: RegisteredApp[]): Router {
 }
 
 function returnUrl(redirectUrl: string, bxcontext: string): string {
-  return `${redirectUrl}?${new URLSearchParams({ bxcontext })}`
+  return `${redirectUrl}?${new URLSearchParams({ [BXCONTEXT]: bxcontext })}`
 }

@@ -11,8 +11,6 @@ export interface SettingsGroup<T> {
   variables(env: Environment): z.core.$ZodShape
   /** Turns the values of the variables into the typed settings. */
   build(values: Readonly<Record<string, unknown>>): T
-  /** Names of earlier versions, each with the name that replaces it. */
-  renamed?: Readonly<Record<string, string>> | undefined
 }
 
 /** Groups by name; they may be nested. */
@@ -42,7 +40,6 @@ export class ConfigError extends Error {
 export function settingsGroup<S extends z.core.$ZodShape, T>(group: {
   variables: (env: Environment) => S
   build: (values: z.output<z.ZodObject<S>>) => T
-  renamed?: Readonly<Record<string, string>>
 }): SettingsGroup<T> {
   return { ...group, build: (values) => group.build(values as z.output<z.ZodObject<S>>) }
 }
@@ -69,18 +66,11 @@ function readGroups(env: Environment, groups: SettingsGroups, problems: Set<stri
 }
 
 function readGroup(env: Environment, group: SettingsGroup<unknown>, problems: Set<string>): unknown {
-  const current = { ...env }
-  for (const [old, name] of Object.entries(group.renamed ?? {})) {
-    if (!env[old]) continue
-    problems.add(`${old} is now ${name}`)
-    // Its value is checked as well, so that a variable that only has its old name is not reported as missing.
-    current[name] ??= env[old]
-  }
-  const variables = group.variables(current)
+  const variables = group.variables(env)
   for (const name of Object.keys(variables))
-    if (/^(["']).*\1$/s.test(current[name] ?? ''))
+    if (/^(["']).*\1$/s.test(env[name] ?? ''))
       problems.add(`${name} is in quotes, which docker --env-file and kubectl keep: remove them`)
-  const values = Object.fromEntries(Object.keys(variables).map((name) => [name, current[name]]))
+  const values = Object.fromEntries(Object.keys(variables).map((name) => [name, env[name]]))
   const result = z.object(variables).safeParse(values)
   if (result.success) return group.build(result.data)
   for (const { path, message } of result.error.issues) problems.add(`${String(path[0])} ${message}`)

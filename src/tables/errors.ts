@@ -1,4 +1,4 @@
-import { AppError } from '../connect/app-error.ts'
+import { AppError } from '../connect/errors.ts'
 
 /** A file that cannot be read from some line on. The message says why and what to do. */
 export class UnreadableFileError extends AppError {

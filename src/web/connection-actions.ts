@@ -1,5 +1,5 @@
+import { NotConnectedError } from '../connect/errors.ts'
 import type { ConnectionRef, TokenSource, Vault } from '../connect/index.ts'
-import { NotConnectedError } from '../connect/platform/errors.ts'
 
 /** A call that shows whether a connection works. */
 export interface ConnectionTest {

@@ -1,7 +1,10 @@
 import * as z from 'zod'
-import type { Problem } from '../connect/vault/health.ts'
-import { REFUSED_REASON } from '../connect/vault/refusal.ts'
-import type { ConnectionSummary, UnreadableConnection } from '../connect/vault/vault.ts'
+import {
+  type ConnectionSummary,
+  type Problem,
+  REFUSED_REASON,
+  type UnreadableConnection,
+} from '../connect/index.ts'
 import { format } from './format.ts'
 
 /** The health of a connection. */

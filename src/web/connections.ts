@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
-import type { ConnectPages } from '../connect/authorization/routes.ts'
-import type { ConnectionRef, Vault } from '../connect/index.ts'
-import { NotConnectedError, RefreshTooSoonError } from '../connect/platform/errors.ts'
-import type { WithdrawnConsent } from '../connect/vault/vault.ts'
+import { NotConnectedError, RefreshTooSoonError } from '../connect/errors.ts'
+import type { ConnectPages } from '../connect/express.ts'
+import type { ConnectionRef, Vault, WithdrawnConsent } from '../connect/index.ts'
 import { type ConnectionTest, refreshConnection, testConnection } from './connection-actions.ts'
 import { connectionView } from './connection-view.ts'
 import { notSignedIn } from './errors.ts'
@@ -84,15 +83,9 @@ export function connectionsRoutes(options: ConnectionsOptions): Router {
     }
 
   return Router()
-    .get('/', (req, res, next) => {
-      if (currentUser(req)) return list(req, res, next)
-      return sendPageOrJson(req, res, {
-        view: 'app/home',
-        title: 'Connect your account',
-        data: { requestedScopes },
-        json: { signedIn: false, scopes: requestedScopes },
-      })
-    })
+    .get('/', (req, res, next) =>
+      currentUser(req) ? list(req, res, next) : sendHome(req, res, requestedScopes),
+    )
     .get('/connections', list)
     .get('/connections/live', live)
     .post(
@@ -117,6 +110,16 @@ export function connectionsRoutes(options: ConnectionsOptions): Router {
       const tone = consent === 'unknown' ? 'wait' : undefined
       await sendConnection(req, res, ref, { notice: DISCONNECTED[consent], tone, link, json: { consent } })
     })
+}
+
+/** The page for visitors. */
+function sendHome(req: Request, res: Response, requestedScopes: readonly string[]): void {
+  sendPageOrJson(req, res, {
+    view: 'app/home',
+    title: 'Connect your account',
+    data: { requestedScopes },
+    json: { signedIn: false, scopes: requestedScopes },
+  })
 }
 
 /** The list of the user's connections, and the events that tell an open page of a change. */
@@ -164,9 +167,9 @@ export const connectPages: ConnectPages = {
   requireUser,
   isSignedIn: (req) => currentUser(req) !== null,
   signedOut: () => notSignedIn(SIGNED_OUT),
-  async showConnected(req, res) {
+  async connectedPage(req) {
     await req.leaveNotice('The account is connected.')
-    res.redirect(303, '/connections')
+    return '/connections'
   },
   askAboutMismatch(req, res, { id, bxcontext, expected }) {
     sendPageOrJson(req, res, {

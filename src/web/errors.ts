@@ -1,12 +1,12 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { ZodError } from 'zod'
-import { AppError } from '../connect/app-error.ts'
-import { ConnectError } from '../connect/authorization/errors.ts'
 import {
+  AppError,
+  ConnectError,
   type OutageKind,
   PlatformUnavailableError,
   RefreshedRecentlyError,
-} from '../connect/platform/errors.ts'
+} from '../connect/errors.ts'
 import { wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
 

@@ -1,5 +1,5 @@
 import { type RequestHandler, Router } from 'express'
-import type { KeyValueStore } from '../connect/store/store.ts'
+import type { KeyValueStore } from '../connect/stores.ts'
 
 /**
  * Health checks: `live` if the process is running, `ready` if the store is reachable as well and the process is not about

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
-import type { Key, KeyValueStore } from '../connect/store/store.ts'
+import type { Key, KeyValueStore } from '../connect/stores.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {

@@ -1,7 +1,6 @@
 import * as client from 'openid-client'
-import { AppError } from '../connect/app-error.ts'
-import type { Http } from '../connect/platform/http.ts'
-import type { TokenEndpointAuthMethod } from '../connect/platform/oauth.ts'
+import { AppError } from '../connect/errors.ts'
+import type { Http, TokenEndpointAuthMethod } from '../connect/index.ts'
 
 /** How long the provider's metadata is cached, in ms. */
 const DISCOVERY_MS = 600_000

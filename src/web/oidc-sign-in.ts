@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type Request, Router } from 'express'
 import * as client from 'openid-client'
-import { AppError } from '../connect/app-error.ts'
-import type { Http } from '../connect/platform/http.ts'
-import { appOwner, type Key, type KeyValueStore } from '../connect/store/store.ts'
+import { AppError } from '../connect/errors.ts'
+import type { Http } from '../connect/index.ts'
+import { appOwner, claim, type Key, type KeyValueStore } from '../connect/stores.ts'
 import { cookiesBlocked } from './errors.ts'
 import { codeOf, discovery, type OidcProvider, SignInUnavailableError } from './oidc-discovery.ts'
 import { sendResultOrRedirect, wantsJson } from './respond.ts'
@@ -136,7 +136,7 @@ async function claimSignIn(req: Request, store: KeyValueStore): Promise<PendingS
   if (!pending) throw req.headers.cookie === undefined ? cookiesBlocked() : new SignInFailedError(NOT_PENDING)
   const digest = createHash('sha256').update(pending.state).digest('base64url')
   const key: Key = { kind: 'sign-in-claim', owner: appOwner(digest), id: '' }
-  if (!(await store.compareAndSet(key, null, 'claimed', PENDING_MS))) throw new SignInFailedError(NOT_PENDING)
+  if (!(await claim(store, key, 'claimed', PENDING_MS))) throw new SignInFailedError(NOT_PENDING)
   return pending
 }
 

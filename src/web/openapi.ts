@@ -1,7 +1,7 @@
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
-import { FAILURE_CODES } from '../connect/authorization/errors.ts'
-import { MAX_PAGE } from '../connect/platform/contract.ts'
+import { FAILURE_CODES } from '../connect/errors.ts'
+import { platform } from '../connect/index.ts'
 import { connectionViewSchema } from './connection-view.ts'
 
 /** An operation of the JSON API. */
@@ -37,7 +37,7 @@ const problemSchema = z.object({
 
 /** Query parameters of a list. */
 export const pageQuery = z.object({
-  top: z.number().int().min(1).max(MAX_PAGE).optional(),
+  top: z.number().int().min(1).max(platform.paging.maxTop).optional(),
   skip: z.number().int().min(0).optional(),
 })
 /** The schema of a page of a list. */

@@ -1,6 +1,5 @@
 import type { Request } from 'express'
-import type { Page, PageOf } from '../connect/platform/api.ts'
-import { MAX_PAGE } from '../connect/platform/contract.ts'
+import { type Page, type PageOf, platform } from '../connect/index.ts'
 import { badInput } from './errors.ts'
 
 const PAGE_SIZE = 25
@@ -9,7 +8,7 @@ const MAX_SKIP = 1_000_000
 /** Parses `?top=&skip=`. Throws `invalid_input` (400) naming the invalid parameter. */
 export function pageOf(req: Request): Required<Pick<Page, 'top' | 'skip'>> {
   return {
-    top: readInteger(req, 'top', PAGE_SIZE, 1, MAX_PAGE),
+    top: readInteger(req, 'top', PAGE_SIZE, 1, platform.paging.maxTop),
     skip: readInteger(req, 'skip', 0, 0, MAX_SKIP),
   }
 }

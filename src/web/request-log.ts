@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request, RequestHandler } from 'express'
 import type { Logger } from 'pino'
-import { typedChannel } from '../connect/events.ts'
-import { requestContext } from '../connect/request-context.ts'
+import { requestContext, typedChannel } from '../connect/index.ts'
 
 /** Why a request failed, for its log line: selected fields, never a whole error. */
 export interface Failure {

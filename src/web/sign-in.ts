@@ -4,8 +4,8 @@
  * routes exist, what pages show to visitors, and whether other machines may connect.
  */
 import type { Router } from 'express'
-import type { KeyValueStore } from '../connect/index.ts'
-import type { Http } from '../connect/platform/http.ts'
+import type { Http } from '../connect/index.ts'
+import type { KeyValueStore } from '../connect/stores.ts'
 import { demoSignIn } from './demo-sign-in.ts'
 import type { OidcProvider } from './oidc-discovery.ts'
 import { oidcSignIn } from './oidc-sign-in.ts'

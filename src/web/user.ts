@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { AppError } from '../connect/app-error.ts'
+import { AppError } from '../connect/errors.ts'
 import { notSignedIn } from './errors.ts'
 
 /** A user of this app. */

@@ -2,13 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openRedis } from '../../src/connect/store/redis.ts'
-import { openSqlite } from '../../src/connect/store/sqlite.ts'
-import type { KeyValueStore } from '../../src/connect/store/store.ts'
-import { createVault } from '../../src/connect/vault/vault.ts'
+import { createVault, platform } from '../../src/connect/index.ts'
+import { type KeyValueStore, openRedis, openSqlite } from '../../src/connect/stores.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { tempDir, testEnv } from '../support/env.ts'
-import { run } from '../support/process.ts'
+import { command } from '../support/process.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
 import { ready, startRedis } from '../support/redis.ts'
 import { GRANTED, newKey, oauthFor, REF } from '../support/vault.ts'
@@ -17,7 +15,7 @@ const KEY = newKey()
 const NOWHERE = 'http://127.0.0.1:9'
 const LATER = { userId: 'bob', bxcontext: 'ctx' }
 const vaultOn = (store: KeyValueStore) =>
-  createVault({ store, keys: [KEY], oauth: oauthFor(NOWHERE), log: createLog('silent') })
+  createVault({ platform, store, keys: [KEY], oauth: oauthFor(NOWHERE), log: createLog('silent') })
 
 let temp: ReturnType<typeof tempDir>
 beforeEach(() => {
@@ -27,7 +25,7 @@ afterEach(() => temp.remove())
 
 describe('npm run backup', () => {
   const backup = (file: string, env: Record<string, string> = {}) =>
-    run('src/cli/backup.ts', testEnv({ DATA_DIR: join(temp.dir, 'data'), ...env }), { args: [file] })
+    command('src/cli/backup.ts', testEnv({ DATA_DIR: join(temp.dir, 'data'), ...env }), { args: [file] })
 
   test('copies the embedded store while the app uses it, and the copy can be restored', async () => {
     const data = join(temp.dir, 'data')
@@ -35,8 +33,8 @@ describe('npm run backup', () => {
     const vault = vaultOn(store)
     await vault.connect(REF, GRANTED)
     const copy = join(temp.dir, 'backup.sqlite')
-    const program = backup(copy)
-    expect(await program.exited, program.output()).toBe(0)
+    const { code, output } = await backup(copy)
+    expect(code, output).toBe(0)
     expect(statSync(copy).mode & 0o777).toBe(0o600)
     expect(readdirSync(temp.dir).filter((name) => name.startsWith('backup'))).toEqual(['backup.sqlite'])
     await vault.disconnect(REF)
@@ -56,18 +54,18 @@ describe('npm run backup', () => {
     mkdirSync(join(temp.dir, 'data'))
     const file = join(temp.dir, 'data', 'store.sqlite')
     await openSqlite({ file }).close()
-    const refused = backup(file)
-    expect(await refused.exited).toBe(1)
-    expect(refused.output()).toContain('exists already')
-    const redis = backup(join(temp.dir, 'x'), { REDIS_URL: 'redis://localhost:6379' })
-    expect(await redis.exited).toBe(1)
-    expect(redis.output()).toContain('back up Redis with its own tools')
+    const refused = await backup(file)
+    expect(refused.code).toBe(1)
+    expect(refused.output).toContain('exists already')
+    const redis = await backup(join(temp.dir, 'x'), { REDIS_URL: 'redis://localhost:6379' })
+    expect(redis.code).toBe(1)
+    expect(redis.output).toContain('back up Redis with its own tools')
   })
 })
 
 test.skipIf(!REDIS)(`a backup of Redis is restored as docs/deploy.md says${withRedis}`, async () => {
   const redis = await startRedis()
-  const store = await ready(openRedis({ urls: [redis.url] }))
+  const store = await ready(await openRedis({ urls: [redis.url] }))
   await vaultOn(store).connect(REF, GRANTED)
   const copy = join(temp.dir, 'backup.rdb')
   execFileSync('redis-cli', ['-u', redis.url, '--rdb', copy], { stdio: 'ignore' })
@@ -79,18 +77,14 @@ test.skipIf(!REDIS)(`a backup of Redis is restored as docs/deploy.md says${withR
   copyFileSync(copy, join(folder, 'dump.rdb'))
   const restored = await startRedis('--dir', folder, '--appendonly', 'no')
   execFileSync('redis-cli', ['-u', restored.url, 'config', 'set', 'appendonly', 'yes'], { stdio: 'ignore' })
+  await expect.poll(() => existsSync(join(folder, 'appendonlydir', 'appendonly.aof.manifest'))).toBe(true)
   await expect
-    .poll(() => existsSync(join(folder, 'appendonlydir', 'appendonly.aof.manifest')), { timeout: 5_000 })
-    .toBe(true)
-  await expect
-    .poll(() => execFileSync('redis-cli', ['-u', restored.url, 'info', 'persistence']).toString(), {
-      timeout: 10_000,
-    })
+    .poll(() => execFileSync('redis-cli', ['-u', restored.url, 'info', 'persistence']).toString())
     .toContain('aof_rewrite_in_progress:0')
   await restored.kill()
   // From now on with the appendonly files, as usual.
   const usual = await startRedis('--dir', folder)
-  const again = await ready(openRedis({ urls: [usual.url] }))
+  const again = await ready(await openRedis({ urls: [usual.url] }))
   expect(await vaultOn(again).accessToken(REF)).toBe('access-0')
   await again.close()
   await usual.close()

@@ -1,12 +1,11 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openSqlite } from '../../src/connect/store/sqlite.ts'
-import { appOwner } from '../../src/connect/store/store.ts'
-import { createVault } from '../../src/connect/vault/vault.ts'
+import { createVault, platform } from '../../src/connect/index.ts'
+import { appOwner, openSqlite } from '../../src/connect/stores.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { tempDir, testEnv } from '../support/env.ts'
-import { run } from '../support/process.ts'
+import { command as runCommand } from '../support/process.ts'
 import { startTokenEndpoint, type TokenEndpoint } from '../support/token-endpoint.ts'
 import { GRANTED, newKey, oauthFor } from '../support/vault.ts'
 
@@ -14,16 +13,17 @@ const KEY = newKey()
 const SECRETS = ['access-0', 'refresh-0', KEY.secret.toString('base64')]
 let temp: ReturnType<typeof tempDir>
 let exports: ReturnType<typeof tempDir>
-let platform: TokenEndpoint
+let endpoint: TokenEndpoint
 beforeEach(async () => {
   temp = tempDir()
   exports = tempDir()
-  platform = await startTokenEndpoint()
+  endpoint = await startTokenEndpoint()
   const store = openStore()
   const vault = createVault({
+    platform,
     store,
     keys: [KEY],
-    oauth: oauthFor(platform.authUrl),
+    oauth: oauthFor(endpoint.authUrl),
     log: createLog('silent'),
   })
   await vault.connect(
@@ -35,7 +35,7 @@ beforeEach(async () => {
   await store.close()
 })
 afterEach(async () => {
-  await platform.close()
+  await endpoint.close()
   temp.remove()
   exports.remove()
 })
@@ -44,16 +44,14 @@ const ANN = 'https://id.example#ann'
 const openStore = () => openSqlite({ file: join(temp.dir, 'store.sqlite') })
 async function command(...args: string[]): Promise<{ code: unknown; output: string }> {
   const env = testEnv({
-    PLATFORM_APP_URL: platform.authUrl,
-    PLATFORM_AUTH_URL: platform.authUrl,
-    PLATFORM_API_URL: platform.authUrl,
-    PLATFORM_REVOCATION_URL: `${platform.authUrl}/revoke`,
+    PLATFORM_APP_URL: endpoint.authUrl,
+    PLATFORM_AUTH_URL: endpoint.authUrl,
+    PLATFORM_API_URL: endpoint.authUrl,
+    PLATFORM_REVOCATION_URL: `${endpoint.authUrl}/revoke`,
     TOKEN_ENCRYPTION_KEYS: `${KEY.id}:${KEY.secret.toString('base64')}`,
     DATA_DIR: temp.dir,
   })
-  const program = run('src/cli/connections.ts', env, { args })
-  const code = await program.exited
-  const output = program.output()
+  const { code, output } = await runCommand('src/cli/connections.ts', env, { args })
   for (const secret of SECRETS) expect(output).not.toContain(secret)
   return { code, output }
 }
@@ -82,7 +80,7 @@ describe('npm run connections', () => {
         })
     const after = openStore()
     expect(await after.list('webhook-delivery', appOwner('webhooks'))).toHaveLength(1)
-    expect(await after.list('connection', 'bob')).toHaveLength(1)
+    expect(await after.list('platform-connection', 'bob')).toHaveLength(1)
     await after.close()
   })
 
@@ -123,10 +121,10 @@ describe('npm run connections', () => {
   })
 
   test('revoke deletes the connection and ends the grant on the platform', async () => {
-    platform.answers({ status: 200, json: {} })
+    endpoint.answers({ status: 200, json: {} })
     const { output } = await command('revoke', 'bob', 'summit')
     expect(output).toContain('The platform has ended the consent.')
-    expect(platform.requests).toMatchObject([{ token: 'refresh-0', token_type_hint: 'refresh_token' }])
+    expect(endpoint.requests).toMatchObject([{ token: 'refresh-0', token_type_hint: 'refresh_token' }])
     expect((await command('list')).output).not.toContain('bob')
   })
 
@@ -153,13 +151,13 @@ describe('npm run connections', () => {
       code: 1,
       output: expect.stringContaining('Add --yes. Nothing was changed.'),
     })
-    platform.answers({ status: 200, json: {} })
+    endpoint.answers({ status: 200, json: {} })
     expect(await command('delete', ANN, '--yes')).toMatchObject({ code: 0 })
-    expect(platform.requests).toHaveLength(1)
+    expect(endpoint.requests).toHaveLength(1)
     const store = openStore()
     expect(await store.ofOwner(ANN)).toEqual([])
     expect(await store.list('connection-users', 'ridgeline')).toEqual([])
-    expect((await store.ofOwner('bob')).map(({ key }) => key.kind)).toContain('connection')
+    expect((await store.ofOwner('bob')).map(({ key }) => key.kind)).toContain('platform-connection')
     await store.close()
   })
 })

@@ -83,5 +83,4 @@ test.skipIf(!process.env.LONG_TESTS || process.getuid?.() !== 0)(
     expect(output).not.toMatch(/EROFS|EACCES/)
     remove()
   },
-  180_000,
 )

@@ -24,7 +24,7 @@ describe.skipIf(!process.env.LONG_TESTS)('kill -9 of the app at random moments',
           const work = Promise.all(['a', 'b', 'c'].map((bxcontext) => keepBusy(bxcontext, () => alive)))
           // A busy machine can take longer than the random time to the first token request.
           const before = setup.requests.length
-          await vi.waitUntil(() => setup.requests.length > before, { timeout: 10_000, interval: 1 })
+          await vi.waitUntil(() => setup.requests.length > before, { timeout: 60_000, interval: 1 })
           await new Promise((resolve) => setTimeout(resolve, Math.random() * 400))
           await program.kill()
           alive = false
@@ -34,7 +34,6 @@ describe.skipIf(!process.env.LONG_TESTS)('kill -9 of the app at random moments',
         expect(setup.requests.length).toBeGreaterThan(MOMENTS)
         expect(checked).toBeGreaterThan(MOMENTS)
       },
-      180_000,
     )
 
     /** Connects and refreshes one bxcontext until the app is gone. */

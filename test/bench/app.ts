@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici'
-import { openRedis } from '../../src/connect/store/redis.ts'
+import { openRedis } from '../../src/connect/stores.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
 import { answering, type Program, run } from '../support/process.ts'
@@ -31,7 +31,7 @@ export async function startBenchApp(
   // The log is written, but not read by this process, which measures.
   const program = run(script, env, { stdout: '/dev/null' })
   await answering(`${url}/health/live`, program)
-  const store = await ready(openRedis({ urls: [redisUrl] }))
+  const store = await ready(await openRedis({ urls: [redisUrl] }))
   const [id = '', secret = ''] = (env.TOKEN_ENCRYPTION_KEYS ?? '').split(':')
   const setup = await vaultSetup({ store, keys: [{ id, secret: Buffer.from(secret, 'base64') }] })
   await setup.vault.connect(REF, { ...GRANTED, expiresIn })

@@ -5,13 +5,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { createClient } from 'redis'
 import * as z from 'zod'
-import { createApi } from '../../src/connect/platform/api.ts'
-import { createHttp } from '../../src/connect/platform/http.ts'
-import { rateLimited } from '../../src/connect/platform/rate-limiter.ts'
-import { openRedis } from '../../src/connect/store/redis.ts'
-import { openSqlite } from '../../src/connect/store/sqlite.ts'
-import { keyName } from '../../src/connect/store/store.ts'
-import { connectionKey } from '../../src/connect/vault/connection-repository.ts'
+import { createApi, createHttp, platform, rateLimited } from '../../src/connect/index.ts'
+import { openRedis, openSqlite } from '../../src/connect/stores.ts'
+import { recordName } from '../connect/records.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
 import { answering, type Program, run } from '../support/process.ts'
@@ -68,11 +64,11 @@ async function withRedis(bench: (redis: RedisServer) => Promise<void>): Promise<
 }
 
 async function vaultBench(redis: RedisServer): Promise<void> {
-  const store = await ready(openRedis({ urls: [redis.url] }))
+  const store = await ready(await openRedis({ urls: [redis.url] }))
   const bare = await createClient({ url: redis.url }).connect()
   const setup = await vaultSetup({ store, keys: [newKey()] })
   await setup.vault.connect(REF, GRANTED)
-  const name = keyName(connectionKey(REF))
+  const name = recordName(REF)
   const measured = await compare(
     64,
     () => setup.vault.accessToken(REF),
@@ -84,14 +80,14 @@ async function vaultBench(redis: RedisServer): Promise<void> {
 }
 
 async function apiBench(): Promise<void> {
-  const platform = await startServer('test/bench/platform-server.ts')
+  const server = await startServer('test/bench/platform-server.ts')
   const http = createHttp()
-  const api = createApi({ baseUrl: platform.url, http })
+  const api = createApi({ platform, baseUrl: server.url, http })
   const call = { path: '/probe', scope: '', schema: z.array(z.object({ id: z.string() })) }
-  const bare = bareList(`${platform.url}/probe`)
+  const bare = bareList(`${server.url}/probe`)
   const measured = await compare(32, () => api.list(BARE_SOURCE, call, {}), bare.list)
   add('`api.list`, 32 callers', 'bare undici request and JSON.parse', measured, '>= 0.8')
-  await Promise.all([http.close(), bare.close(), platform.stop()])
+  await Promise.all([http.close(), bare.close(), server.stop()])
 }
 
 async function appBench(redis: RedisServer): Promise<void> {
@@ -141,17 +137,17 @@ async function rateLimiterBench(): Promise<void> {
   const { dir, remove } = tempDir()
   const [limit, windowMs] = [100, 30_000]
   const settings = { LIMIT: String(limit), WINDOW_MS: String(windowMs) }
-  const platform = await startServer('test/bench/limited-server.ts', settings)
+  const server = await startServer('test/bench/limited-server.ts', settings)
   const store = openSqlite({ file: `${dir}/store.sqlite` })
   const http = createHttp()
-  const api = createApi({ baseUrl: platform.url, http })
+  const api = createApi({ platform, baseUrl: server.url, http })
   const source = rateLimited(store, { limit, windowMs })(BARE_SOURCE, 'bench')
   let left = 260
   const caller = async () => {
     while (left-- > 0) await api.post(source, { path: '/probe', scope: '' }, {})
   }
   await Promise.all(Array.from({ length: 12 }, caller))
-  const answer = await fetch(`${platform.url}/times`)
+  const answer = await fetch(`${server.url}/times`)
   const { times, refused } = (await answer.json()) as { times: number[]; refused: number }
   // In use to the full, each request comes one window after the one that had its permit before.
   const cycles = times.slice(limit).map((time, at) => time - (times[at] ?? 0))
@@ -164,7 +160,7 @@ async function rateLimiterBench(): Promise<void> {
     `${refused} x 429`,
     '>= 97 %, 0 x 429',
   ])
-  await Promise.all([http.close(), store.close(), platform.stop()])
+  await Promise.all([http.close(), store.close(), server.stop()])
   remove()
 }
 

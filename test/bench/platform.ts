@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici'
-import type { TokenSource } from '../../src/connect/platform/token-source.ts'
+import type { TokenSource } from '../../src/connect/index.ts'
 import { freePort } from '../support/ports.ts'
 import { answering, run } from '../support/process.ts'
 

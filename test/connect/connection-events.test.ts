@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type Connect, type ConnectionNews, createConnect } from '../../src/connect/index.ts'
+import { type Connect, type ConnectionChange, createConnect, platform } from '../../src/connect/index.ts'
 import { openSqlite } from '../../src/connect/store/sqlite.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { oauthError, startTokenEndpoint, type TokenEndpoint } from '../support/token-endpoint.ts'
@@ -14,7 +14,8 @@ beforeEach(async () => {
   connect = createConnect({
     store: openSqlite({ file: ':memory:' }),
     keys: [newKey()],
-    platform: {
+    platform,
+    client: {
       appUrl: endpoint.authUrl,
       authUrl: endpoint.authUrl,
       apiUrl: endpoint.authUrl,
@@ -38,7 +39,7 @@ afterEach(async () => {
 const EXPIRED = { ...GRANTED, expiresIn: 0 }
 
 test('a listener hears of each event once, with the connection and without a token, until it is ended', async () => {
-  const heard: ConnectionNews[] = []
+  const heard: ConnectionChange[] = []
   const stop = connect.onConnectionEvent((news) => heard.push(news))
   endpoint.answers(oauthError('invalid_grant'))
   await connect.vault.connect(REF, EXPIRED)

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
+import { platform } from '../../src/connect/index.ts'
 import { mask, Secret, splitUrl } from '../../src/connect/masking.ts'
 
 const TOKEN = 'secret-token-0123456789'
@@ -26,7 +27,7 @@ test('the same value has the same digest for one key, and another for another ke
 })
 
 test('only parameters that are known to be public keep their value', () => {
-  const { query } = mask({
+  const { query } = mask(platform, {
     query: [
       ['scope', 'leads'],
       ['code', TOKEN],
@@ -41,7 +42,7 @@ test('only parameters that are known to be public keep their value', () => {
 })
 
 test('a public value that repeats a secret of the same exchange is masked', () => {
-  const { form, answer } = mask({
+  const { form, answer } = mask(platform, {
     form: [
       ['refresh_token', TOKEN],
       ['grant_type', 'refresh_token'],
@@ -57,7 +58,7 @@ test('a public value that repeats a secret of the same exchange is masked', () =
 })
 
 test('an unknown number does not hide a known one that equals it', () => {
-  const { answer } = mask({
+  const { answer } = mask(platform, {
     answer: [
       ['ext_expires_in', 3600],
       ['expires_in', 3600],
@@ -68,7 +69,8 @@ test('an unknown number does not hide a known one that equals it', () => {
 })
 
 test('an error code and a free text are shown only if they cannot be a token', () => {
-  const shown = (name: string, value: string) => !(mask({ a: [[name, value]] }).a[0]?.value instanceof Secret)
+  const shown = (name: string, value: string) =>
+    !(mask(platform, { a: [[name, value]] }).a[0]?.value instanceof Secret)
   expect(shown('error', 'temporarily_unavailable')).toBe(true)
   expect(shown('error', 'Kj38dkKDJ30dkdie9')).toBe(false)
   expect(shown('error_description', 'the access token has expired')).toBe(true)
@@ -77,7 +79,7 @@ test('an error code and a free text are shown only if they cannot be a token', (
 })
 
 test('a bearer token has the same digest as the token itself', () => {
-  const { headers, answer } = mask({
+  const { headers, answer } = mask(platform, {
     headers: [['authorization', `Bearer ${TOKEN}`]],
     answer: [['access_token', TOKEN]],
   })
@@ -87,7 +89,7 @@ test('a bearer token has the same digest as the token itself', () => {
 })
 
 test('objects and lists in an answer are masked as a whole', () => {
-  const { answer } = mask({
+  const { answer } = mask(platform, {
     answer: [
       ['scope', { access: TOKEN }],
       ['expires_in', 300],

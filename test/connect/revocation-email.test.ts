@@ -41,7 +41,7 @@ test('the example sends one email when access is revoked, with the reason and a 
   const ann = await connected(app, { name: 'ann' })
   await app.sandbox('revoke')
   await ann.get(`${app.url}/connections/harbour-homes/probe`)
-  await expect.poll(() => server.mails, { timeout: 5_000 }).toHaveLength(1)
+  await expect.poll(() => server.mails).toHaveLength(1)
   await pause(300)
   expect(server.mails).toHaveLength(1)
   expect(server.mails[0]).toMatch(/To: .*ann[\s\S]*invalid_grant[\s\S]*\/connections/)

@@ -1,6 +1,6 @@
 /** An example: a worker that uses the core without Express to read a list of the user's, by default the leads. */
 import * as z from 'zod'
-import { createConnect } from '../../src/connect/index.ts'
+import { createConnect, platform } from '../../src/connect/index.ts'
 import { openSqlite } from '../../src/connect/store/sqlite.ts'
 
 const { FILE = '', KEY = '', PLATFORM = '', SECRET = '', USER = '', BXCONTEXT = '' } = process.env
@@ -9,7 +9,8 @@ const [path = '/leads'] = process.argv.slice(2)
 const connect = createConnect({
   store: openSqlite({ file: FILE }),
   keys: [{ id: 'k1', secret: Buffer.from(KEY, 'base64') }],
-  platform: {
+  platform,
+  client: {
     appUrl: PLATFORM,
     authUrl: `${PLATFORM}/auth`,
     apiUrl: `${PLATFORM}/api`,

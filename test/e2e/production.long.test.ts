@@ -64,5 +64,5 @@ describe.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)('src/main.ts in 
     sandbox.close()
     remove()
     vi.restoreAllMocks()
-  }, 90_000)
+  })
 })

@@ -123,5 +123,4 @@ test.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)(
     await redis.close()
     for (const { remove } of folders) remove()
   },
-  120_000,
 )

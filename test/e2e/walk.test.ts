@@ -205,7 +205,7 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
       // The sandbox does not know this made-up grant, so each fault stands in for its answer.
       await vault.accessToken(ann(bxcontext)).catch(() => {})
     }
-    await store.set({ kind: 'connection', owner: 'Ann', id: 'unreadable' }, 'v1.lost.AAAA')
+    await store.set({ kind: 'platform-connection', owner: 'Ann', id: 'unreadable' }, 'v1.lost.AAAA')
 
     const { page, close } = await openPage(browser, { viewport: { width: 375, height: 700 } })
     await page.goto(app.url)

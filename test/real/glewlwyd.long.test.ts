@@ -21,7 +21,7 @@ describe.skipIf(!GLEWLWYD)(`with a real Glewlwyd as the authorization server${wi
     callback = `${url}/connect/callback`
     glewlwyd = await startGlewlwyd({ redirectUri: callback })
     app = await runApp(testEnv({ ...glewlwyd.env, BASE_URL: url, PORT: port, DATA_DIR: data.dir }))
-  }, 60_000)
+  })
   afterAll(async () => {
     await app?.kill()
     await glewlwyd?.close()

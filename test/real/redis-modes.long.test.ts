@@ -2,9 +2,8 @@ import { networkInterfaces } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { openRedis } from '../../src/connect/store/redis.ts'
-import { type Key, type KeyValueStore, keyName } from '../../src/connect/store/store.ts'
-import { describeStoreContract, type Subject } from '../connect/store/contract.ts'
+import { describeStoreContract, type Subject } from '../../src/connect/stores.contract.ts'
+import { type Key, type KeyValueStore, keyName, openRedis } from '../../src/connect/stores.ts'
 import { TEST_CA } from '../support/certificates.ts'
 import { REDIS, REDIS_SENTINEL, withRedis, withSentinel } from '../support/programs.ts'
 import {
@@ -53,7 +52,7 @@ async function opened(urls: string[], servers: Closeable): Promise<Subject> {
     await servers.close()
   }
   try {
-    store = openRedis({ urls })
+    store = await openRedis({ urls })
     await answers(store)
     return { store, close }
   } catch (error) {
@@ -127,7 +126,7 @@ describe.skipIf(skipSentinel)(`REDIS_URL in a mode that the servers are not in${
     ],
   ])('is reported with its cure: %s', async (_what, urls) => {
     const reasons: (string | undefined)[] = []
-    const store = openRedis({
+    const store = await openRedis({
       urls: urls(),
       onState: (state, reason) => void (state === 'lost' && reasons.push(reason)),
     })
@@ -244,7 +243,7 @@ describe.skipIf(skipRedis).each([
     // By Redis's default, no node answers anything while one master is missing.
     const settings = ['--cluster-require-full-coverage', 'no']
     cluster = await startCluster({ replicas: true, settings, host })
-    store = openRedis({ urls: cluster.urls })
+    store = await openRedis({ urls: cluster.urls })
     await answers(store)
     failed = await cluster.masterOf(keyName(key))
     const masters = new Set([failed])
@@ -318,7 +317,7 @@ describe.skipIf(skipSentinel).each([
 
   beforeAll(async () => {
     servers = await startSentinel()
-    store = openRedis({ urls: sentinelUrls(servers) })
+    store = await openRedis({ urls: sentinelUrls(servers) })
     await answers(store)
     failed = await servers.master()
     await store.set(key, 'before')

@@ -5,6 +5,7 @@ import type { SandboxFeature } from '../../src/sandbox/feature.ts'
 /** A feature for tests: an API operation for each scope. The token `probe-BXCONTEXT` acts for that business. */
 export const probe: SandboxFeature = {
   name: 'probe',
+  scopes: { leads: 'See leads', catalogues: 'See catalogues' },
   faults: { probe: API_FAULTS },
   create: ({ guard }) => ({
     api: Router()

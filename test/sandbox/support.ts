@@ -1,6 +1,4 @@
-import { createApi } from '../../src/connect/platform/api.ts'
-import { createHttp } from '../../src/connect/platform/http.ts'
-import type { TokenSource } from '../../src/connect/platform/token-source.ts'
+import { createApi, createHttp, platform, type TokenSource } from '../../src/connect/index.ts'
 import { FEATURES } from '../../src/sandbox/features/index.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import { serve } from '../support/ports.ts'
@@ -55,5 +53,5 @@ export function openClient(url: string, bxcontext: string) {
     grantedScopes: async () => null,
     noteCall: async () => {},
   }
-  return { api: createApi({ baseUrl: `${url}/api`, http }), source, close: () => http.close() }
+  return { api: createApi({ platform, baseUrl: `${url}/api`, http }), source, close: () => http.close() }
 }

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
-import { openRedis } from '../../src/connect/store/redis.ts'
-import { createVault } from '../../src/connect/vault/vault.ts'
+import { createVault, platform } from '../../src/connect/index.ts'
+import { openRedis } from '../../src/connect/stores.ts'
 import { serve } from '../support/ports.ts'
 import { type RedisServer, ready, startRedis } from '../support/redis.ts'
 import { GRANTED, newKey, oauthFor } from '../support/vault.ts'
@@ -70,8 +70,9 @@ export async function cluster(): Promise<void> {
   const urls = nodes.map(({ url }) => url)
   const endpoint = await startTokenEndpoint()
   const key = newKey()
-  const store = await ready(openRedis({ urls }))
+  const store = await ready(await openRedis({ urls }))
   const vault = createVault({
+    platform,
     store,
     keys: [key],
     oauth: oauthFor(endpoint.url),

@@ -1,16 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { createClient } from 'redis'
-import { openRedis } from '../../src/connect/store/redis.ts'
-import { allOwners, type KeyValueStore } from '../../src/connect/store/store.ts'
-import { createBxcontextIndex } from '../../src/connect/vault/bxcontext-index.ts'
-import { type ActiveConnection, FORMAT } from '../../src/connect/vault/connection.ts'
-import { CONNECTION, createConnectionRepository } from '../../src/connect/vault/connection-repository.ts'
-import { createRecordCipher } from '../../src/connect/vault/encryption.ts'
-import { reencrypt } from '../../src/connect/vault/reencrypt.ts'
-import { createVault, type Vault } from '../../src/connect/vault/vault.ts'
+import { connectionKind, createVault, platform, type Vault } from '../../src/connect/index.ts'
+import { allOwners, type KeyValueStore, openRedis } from '../../src/connect/stores.ts'
 import { compare } from '../bench/measure.ts'
 import { startServer } from '../bench/platform.ts'
+import { type ActiveConnection, FORMAT, storedConnections, storedIndex } from '../connect/records.ts'
 import { ready, startRedis } from '../support/redis.ts'
 import { newKey, oauthFor } from '../support/vault.ts'
 
@@ -56,12 +51,14 @@ function connectionOf(index: number, idle: boolean): ActiveConnection {
     requestedAt: at,
     issuedAt: at,
     expiresAt: at + 3_600_000,
+    refreshes: 0,
+    refreshTokenRotated: false,
   }
 }
 
 async function populate(store: KeyValueStore, count: number): Promise<void> {
-  const connections = createConnectionRepository(store, createRecordCipher([OLD]))
-  const index = createBxcontextIndex(store, CONNECTION)
+  const connections = storedConnections(store, [OLD])
+  const index = storedIndex(store)
   let next = 0
   const writer = async () => {
     while (next < count) {
@@ -74,14 +71,14 @@ async function populate(store: KeyValueStore, count: number): Promise<void> {
 
 async function openVault(size: number, authUrl: string) {
   const redis = await startRedis('--appendonly', 'no', '--save', '')
-  const store = await ready(openRedis({ urls: [redis.url] }))
+  const store = await ready(await openRedis({ urls: [redis.url] }))
   const admin = await createClient({ url: redis.url }).connect()
   const memory = async () => Number(/used_memory:(\d+)/.exec(await admin.info('memory'))?.[1])
   const before = await memory()
   await populate(store, size)
   const bytes = ((await memory()) - before) / size
   const log = pino({ level: 'silent' })
-  const vault = createVault({ store, keys: [OLD], oauth: oauthFor(authUrl), log })
+  const vault = createVault({ platform, store, keys: [OLD], oauth: oauthFor(authUrl), log })
   return {
     store,
     vault,
@@ -106,7 +103,7 @@ async function walk({ store, vault }: { store: KeyValueStore; vault: Vault }) {
   const [cpu, memory] = [process.cpuUsage(), process.memoryUsage.rss()]
   let peak = memory
   const inProgress = new Set<Promise<unknown>>()
-  for await (const userId of allOwners(store, CONNECTION)) {
+  for await (const userId of allOwners(store, connectionKind(platform.name))) {
     const check: Promise<unknown> = vault
       .refreshUnused(userId, EVERY_MS)
       .finally(() => inProgress.delete(check))
@@ -134,7 +131,7 @@ async function measure(size: number, authUrl: string): Promise<Figures> {
 
   // No connection is idle: what remains is to look at all of them.
   const walked = await walk(full)
-  const connections = createConnectionRepository(full.store, createRecordCipher([OLD]))
+  const connections = storedConnections(full.store, [OLD])
   const idle = Array.from({ length: REFRESHED }, (_, index) => connectionOf(size - 1 - index, true))
   await Promise.all(idle.map((connection) => connections.write(connection)))
   const cpu = process.cpuUsage()
@@ -146,7 +143,15 @@ async function measure(size: number, authUrl: string): Promise<Figures> {
   const { user, system } = process.cpuUsage(cpu)
 
   const startedAt = performance.now()
-  const result = await reencrypt(full.store, createRecordCipher([NEW, OLD]), CONNECTION)
+  const log = pino({ level: 'silent' })
+  const newVault = createVault({
+    platform,
+    store: full.store,
+    keys: [NEW, OLD],
+    oauth: oauthFor(authUrl),
+    log,
+  })
+  const result = await newVault.reencrypt()
   if (result.reencrypted < size) throw new Error(`only ${result.reencrypted} records were re-encrypted`)
   const reencryptMs = (1000 * (performance.now() - startedAt)) / size
   const figures: Figures = {

@@ -1,8 +1,7 @@
 import { pino } from 'pino'
-import { InvalidGrantError, PlatformUnavailableError } from '../../src/connect/platform/errors.ts'
-import type { OAuth } from '../../src/connect/platform/oauth.ts'
-import { openSqlite } from '../../src/connect/store/sqlite.ts'
-import { createVault } from '../../src/connect/vault/vault.ts'
+import { InvalidGrantError, PlatformUnavailableError } from '../../src/connect/errors.ts'
+import { createVault, type OAuth, platform } from '../../src/connect/index.ts'
+import { openSqlite } from '../../src/connect/stores.ts'
 import { newKey } from '../support/vault.ts'
 
 const [USERS, PROCESSES] = [10_000, 2]
@@ -79,7 +78,9 @@ export async function day(): Promise<void> {
   const store = openSqlite({ file: ':memory:', now })
   const keys = [newKey()]
   const log = pino({ level: 'silent' })
-  const vaults = Array.from({ length: PROCESSES }, () => createVault({ store, keys, oauth, log, now }))
+  const vaults = Array.from({ length: PROCESSES }, () =>
+    createVault({ platform, store, keys, oauth, log, now }),
+  )
   const refOf = (user: number) => ({ userId: `user-${user}`, bxcontext: 'ctx' })
   const activeFrom: number[][] = []
   for (let user = 0; user < USERS; user++) {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { flag, list, megabytes, required, wholeNumber } from '../../src/settings/fields.ts'
 import { ConfigError, type Environment, readSettings, settingsGroup } from '../../src/settings/read.ts'
@@ -10,7 +10,6 @@ const first = settingsGroup({
     LOUD: env.NODE_ENV === 'production' ? flag(true) : flag(false),
   }),
   build: (values) => ({ name: values.NAME, count: values.COUNT, loud: values.LOUD }),
-  renamed: { OLD_NAME: 'NAME', OLD_COUNT: 'COUNT' },
 })
 
 const second = settingsGroup({
@@ -48,7 +47,7 @@ test('a schema may depend on other variables', () => {
 })
 
 test.each([undefined, '', '  ', '\t\n'])('%j counts as unset', (blank) => {
-  const { first: settings } = readSettings({ NAME: 'x', COUNT: blank, OLD_COUNT: blank }, { first })
+  const { first: settings } = readSettings({ NAME: 'x', COUNT: blank }, { first })
   expect(settings.count).toBe(3)
   expect(problems({ NAME: blank })).toEqual(['NAME is required (ask Priya)'])
 })
@@ -69,23 +68,6 @@ test('the error names one problem, or lists several', () => {
   expect(() => readSettings({ COUNT: 'x' }, { first })).toThrow(
     /have 2 problems:\n {2}NAME .*\n {2}COUNT .*\n\.env\.example/,
   )
-})
-
-describe('a variable with its old name', () => {
-  test('is a problem that names the new one, and the new one is not reported as missing', () => {
-    expect(() => readSettings({ OLD_NAME: 'x' }, { first })).toThrow(/problem: OLD_NAME is now NAME$/)
-  })
-
-  test('is a problem even if the new one is set', () => {
-    expect(problems({ NAME: 'x', OLD_NAME: 'y' })).toEqual(['OLD_NAME is now NAME'])
-  })
-
-  test('has its value checked too, so that all problems are reported at once', () => {
-    expect(problems({ NAME: 'x', OLD_COUNT: 'many' })).toEqual([
-      'OLD_COUNT is now COUNT',
-      'COUNT must be a whole number from 1 to 9',
-    ])
-  })
 })
 
 test('the default messages of zod do not repeat a value either', () => {

@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { createListener } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
-import { createHttpPools } from '../../src/connect/platform/http.ts'
+import { createHttpPools, platform } from '../../src/connect/index.ts'
+import { ready } from '../../src/connect/stores.ts'
 import { createDependencies, type Dependencies } from '../../src/dependencies.ts'
-import { features } from '../../src/features/index.ts'
+import { featureOptions, features } from '../../src/features/index.ts'
 import { createLog } from '../../src/runtime/log.ts'
-import { ready } from '../../src/runtime/store-ready.ts'
 import { FEATURES as sandboxFeatures } from '../../src/sandbox/features/index.ts'
 import { readRecorded } from '../../src/sandbox/recorded.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
-import type { SettingsGroup } from '../../src/settings/read.ts'
 import type { OwnSignIn } from '../../src/web/sign-in.ts'
 import { CLIENT, PRICING_CLIENT, tempDir, testEnv, WEBHOOK_SECRET } from './env.ts'
 import { serve } from './ports.ts'
@@ -45,7 +44,7 @@ export async function startAll(
   env: Record<string, string> | ((sandbox: { authUrl: string }) => Record<string, string>) = {},
   sandboxOptions: Partial<SandboxOptions> = {},
   // Shorter than in production, where the token endpoint may take half a minute.
-  pools: Parameters<typeof createHttpPools>[0] = { tokenTimeoutMs: 3_000 },
+  pools: Parameters<typeof createHttpPools>[1] = { tokenTimeoutMs: 3_000 },
   /** The app's port; a free one by default. */
   port?: number,
   ownSignIn: OwnSignIn | null = null,
@@ -53,10 +52,10 @@ export async function startAll(
   const { dir, remove } = tempDir()
   const [appServer, sandboxServer] = [await serve(undefined, port), await serve()]
   const url = `http://localhost:${appServer.port}`
-  const platform = `http://127.0.0.1:${sandboxServer.port}`
+  const sandboxUrl = `http://127.0.0.1:${sandboxServer.port}`
   const redirectUrls = [`${url}/connect/context`, `${url}/connect/callback`]
   const sandbox = createSandbox({
-    baseUrl: platform,
+    baseUrl: sandboxUrl,
     apps: [{ name: 'Test App', ...CLIENT, redirectUrls }],
     file: ':memory:',
     rateLimit: { limit: 100_000, windowMs: 1_000 },
@@ -77,20 +76,15 @@ export async function startAll(
   sandboxServer.server.on('request', sandbox.app)
   const { appUrl, authUrl, apiUrl } = sandbox.addresses
   const addresses = { PLATFORM_APP_URL: appUrl, PLATFORM_AUTH_URL: authUrl, PLATFORM_API_URL: apiUrl }
-  const groups: Record<string, SettingsGroup<unknown>> = {}
-  for (const { name, settings } of features) if (settings) groups[name] = settings
   const config = readConfig(
     testEnv({
       ...addresses,
       BASE_URL: url,
       DATA_DIR: dir,
-      SANDBOX_URL: platform,
+      SANDBOX_URL: sandboxUrl,
       ...(typeof env === 'function' ? env({ authUrl }) : env),
     }),
-    {
-      hasOwnSignIn: ownSignIn !== null,
-      features: groups,
-    },
+    { hasOwnSignIn: ownSignIn !== null, ...featureOptions() },
   )
   const logLines: string[] = []
   const log = createLog(config.logLevel, { write: (line) => void logLines.push(line) })
@@ -98,7 +92,7 @@ export async function startAll(
     config,
     log,
     [...features, probe],
-    createHttpPools(pools),
+    createHttpPools(platform, pools),
     ownSignIn,
   )
   // As `main.ts` does.
@@ -106,12 +100,12 @@ export async function startAll(
   appServer.server.on('request', createListener(services))
   const post = async (path: string, body: unknown = {}) => {
     const headers = { 'content-type': 'application/json' }
-    const answer = await fetch(platform + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const answer = await fetch(sandboxUrl + path, { method: 'POST', headers, body: JSON.stringify(body) })
     if (!answer.ok) throw new Error(`sandbox ${path}: ${answer.status} ${await answer.text()}`)
   }
   return {
     url,
-    platform,
+    platform: sandboxUrl,
     services,
     config,
     logLines,
@@ -119,7 +113,7 @@ export async function startAll(
       post('/sandbox/faults', { endpoint, fault, times, retryAfter }),
     sandbox: (action) => post(`/sandbox/${action}`),
     calls: async () => {
-      const answer = await fetch(`${platform}/sandbox/faults`, { headers: { accept: 'application/json' } })
+      const answer = await fetch(`${sandboxUrl}/sandbox/faults`, { headers: { accept: 'application/json' } })
       return ((await answer.json()) as { calls: [] }).calls
     },
     close: async () => {

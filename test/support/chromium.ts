@@ -25,7 +25,7 @@ export function openChromium(): Promise<Browser> {
 /** A new window of its own, as a new user has it; collects what the browser complains about. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext(options)
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {

@@ -1,10 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
-import { openRedis } from '../../src/connect/store/redis.ts'
-import { openSqlite } from '../../src/connect/store/sqlite.ts'
-import { createConnectionRepository } from '../../src/connect/vault/connection-repository.ts'
-import { createRecordCipher } from '../../src/connect/vault/encryption.ts'
+import { openRedis, openSqlite } from '../../src/connect/stores.ts'
+import { storedConnections } from '../connect/records.ts'
 import { tempDir, testEnv } from './env.ts'
 import { freePort } from './ports.ts'
 import { type Program, runApp } from './process.ts'
@@ -81,11 +79,10 @@ export async function killSetup({ redis, answering }: { redis: boolean; answerin
      */
     async checkRecords(): Promise<Map<string, string>> {
       const store = server
-        ? openRedis({ urls: [server.url] })
+        ? await openRedis({ urls: [server.url] })
         : openSqlite({ file: join(dir, 'store.sqlite') })
       await ready(store)
-      const cipher = createRecordCipher([{ id: 'k1', secret: key }])
-      const listed = await createConnectionRepository(store, cipher).list('ann')
+      const listed = await storedConnections(store, [{ id: 'k1', secret: key }]).list('ann')
       await store.close()
       const found = new Map<string, string>()
       for (const entry of listed) {

@@ -4,7 +4,7 @@
  */
 import { Router } from 'express'
 import * as z from 'zod'
-import { idSchema } from '../../src/connect/platform/contract.ts'
+import { idSchema } from '../../src/connect/index.ts'
 import type { Contract, Feature } from '../../src/features/feature.ts'
 import { API_FAULTS } from '../../src/sandbox/faults.ts'
 import type { SandboxFeature } from '../../src/sandbox/feature.ts'

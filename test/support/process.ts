@@ -1,7 +1,8 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
-import { openSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, openSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Answered, Asked } from './command-runner.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -50,6 +51,45 @@ export function run(
   }
 }
 
+/** Processes that have run commands and can run more. */
+const runners: ChildProcess[] = []
+
+/**
+ * Runs a command of ours that ends by itself, like `run`, but in a process that has its modules loaded from the command
+ * before it: that takes a tenth of the time. For what needs a process of its own, such as signals, there is `run`.
+ */
+export async function command(
+  script: string,
+  env: Record<string, string> = {},
+  { args = [] as string[], cwd = ROOT } = {},
+): Promise<{ code: number; output: string }> {
+  // A process reads its .env once.
+  if (existsSync(join(cwd, '.env'))) {
+    const program = run(script, env, { args, cwd })
+    return { code: Number(await program.exited), output: program.output() }
+  }
+  const own = { PATH: process.env.PATH ?? '', ...COMPILED }
+  const runner = runners.pop() ?? forkWorker('command-runner.ts', {})
+  runner.ref()
+  runner.channel?.ref()
+  const asked: Asked = { script: resolve(ROOT, script), args, env: { ...own, ...env }, cwd }
+  const { code, output, last } = await new Promise<Answered>((answer, reject) => {
+    const ended = (code: number | null) => reject(new Error(`the runner of commands ended with ${code}`))
+    runner.once('exit', ended)
+    runner.once('message', (answered: Answered) => {
+      runner.off('exit', ended)
+      answer(answered)
+    })
+    runner.send(asked)
+  })
+  // It does not keep the tests running, and ends when they do.
+  runner.unref()
+  runner.channel?.unref()
+  if (!last && runners.length < 2) runners.push(runner)
+  else if (runner.connected) runner.disconnect()
+  return { code, output }
+}
+
 /** Runs the app, by default `main.ts`, and resolves when it answers. */
 export async function runApp(
   env: Record<string, string>,
@@ -79,5 +119,5 @@ export async function answering(url: string, program: Program): Promise<void> {
 /** A worker of `test/support` in a process of its own, spoken to by messages. */
 export function forkWorker(name: string, env: Record<string, string>): ChildProcess {
   const script = fileURLToPath(new URL(name, import.meta.url))
-  return fork(script, { cwd: ROOT, env: { PATH: process.env.PATH ?? '', ...env } })
+  return fork(script, { cwd: ROOT, env: { PATH: process.env.PATH ?? '', ...COMPILED, ...env } })
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { expect, vi } from 'vitest'
-import { keyName } from '../../src/connect/store/store.ts'
-import { createConnectionRepository } from '../../src/connect/vault/connection-repository.ts'
-import { createRecordCipher } from '../../src/connect/vault/encryption.ts'
+import { createRecordCipher } from '../../src/connect/index.ts'
+import { keyName } from '../../src/connect/stores.ts'
+import { storedConnections } from '../connect/records.ts'
 import type { Running } from './app.ts'
 import { CLIENT } from './env.ts'
 import { signedIn, toCallback } from './flow.ts'
@@ -26,7 +26,7 @@ export async function watchSecrets(app: Running, more: Record<string, string> = 
   const visitor = listening(app, await signedIn(app), answers)
   const { store } = app.services
   const cipher = createRecordCipher(app.config.tokenEncryptionKeys)
-  const connections = createConnectionRepository(store, cipher)
+  const connections = storedConnections(store, app.config.tokenEncryptionKeys)
 
   /** Notes the tokens and the session of this moment. */
   async function collect(): Promise<void> {
@@ -52,7 +52,7 @@ export async function watchSecrets(app: Running, more: Record<string, string> = 
       const { searchParams } = new URL(url)
       if (searchParams.has('code')) secrets.set(`code ${secrets.size}`, String(searchParams.get('code')))
       const state = createHash('sha256').update(String(searchParams.get('state')))
-      const key = { kind: 'authorization-request', owner: REF.userId, id: state.digest('base64url') }
+      const key = { kind: 'platform-authorization-request', owner: REF.userId, id: state.digest('base64url') }
       const { encryptedVerifier } = JSON.parse(String(await store.get(key)))
       secrets.set(`code verifier ${secrets.size}`, cipher.decrypt(encryptedVerifier, keyName(key)))
       for (const accept of ['text/html', 'application/json']) await visitor.get(url, { accept })

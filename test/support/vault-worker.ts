@@ -1,14 +1,15 @@
 /** A process with its own vault: for each message, requests that many access tokens at once and replies with the results. */
 
-import { openRedis } from '../../src/connect/store/redis.ts'
-import { createVault } from '../../src/connect/vault/vault.ts'
+import { createVault, platform } from '../../src/connect/index.ts'
+import { openRedis } from '../../src/connect/stores.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { ready } from './redis.ts'
 import { oauthFor, REF } from './vault.ts'
 
 const { REDIS_URL = '', AUTH_URL = '', KEY = '', LEASE_MS = '5000', INTERRUPTED_MS = '2500' } = process.env
-const store = openRedis({ urls: [REDIS_URL] })
+const store = await openRedis({ urls: [REDIS_URL] })
 const vault = createVault({
+  platform,
   store,
   oauth: oauthFor(AUTH_URL),
   log: createLog('silent'),

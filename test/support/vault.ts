@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { createHttp } from '../../src/connect/platform/http.ts'
-import { createOAuth } from '../../src/connect/platform/oauth.ts'
-import { openSqlite } from '../../src/connect/store/sqlite.ts'
-import { type Key, type KeyValueStore, StoreUnavailableError } from '../../src/connect/store/store.ts'
-import type { EncryptionKey } from '../../src/connect/vault/encryption.ts'
-import { createVault, type VaultOptions } from '../../src/connect/vault/vault.ts'
+import { StoreUnavailableError } from '../../src/connect/errors.ts'
+import {
+  createHttp,
+  createOAuth,
+  createVault,
+  type EncryptionKey,
+  platform,
+  type VaultOptions,
+} from '../../src/connect/index.ts'
+import { type Key, type KeyValueStore, openSqlite } from '../../src/connect/stores.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { startTokenEndpoint, type TokenEndpoint } from './token-endpoint.ts'
 
@@ -25,6 +29,7 @@ export function oauthFor(
   { stepTimeoutMs = 32_000, revocationUrl }: { stepTimeoutMs?: number; revocationUrl?: string } = {},
 ) {
   return createOAuth({
+    platform,
     appUrl: authUrl,
     authUrl,
     clientId: 'client',
@@ -49,6 +54,7 @@ export async function vaultSetup(options: SetupOptions = {}) {
   const logLines: string[] = []
   const oauth = oauthFor(endpoint.authUrl, options)
   const settings: VaultOptions = {
+    platform,
     store,
     keys: [newKey()],
     oauth,
@@ -102,7 +108,7 @@ export function refusingStore() {
   const guarded =
     <A extends unknown[], T>(write: (key: Key, ...rest: A) => Promise<T>) =>
     async (key: Key, ...rest: A): Promise<T> => {
-      if (refuses.all || (refuses.connections && key.kind === 'connection'))
+      if (refuses.all || (refuses.connections && key.kind === 'platform-connection'))
         throw new StoreUnavailableError('full')
       return write(key, ...rest)
     }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { requestContext } from '../../src/connect/request-context.ts'
-import { StoreUnavailableError } from '../../src/connect/store/store.ts'
+import { StoreUnavailableError } from '../../src/connect/errors.ts'
+import { requestContext } from '../../src/connect/index.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, signedIn } from '../support/flow.ts'

@@ -6,7 +6,7 @@
 import { randomBytes, randomUUID, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Router } from 'express'
-import { appOwner, type Key, type KeyValueStore } from '../../src/connect/store/store.ts'
+import { appOwner, type Key, type KeyValueStore } from '../../src/connect/stores.ts'
 import { notSignedIn } from '../../src/web/errors.ts'
 import { sendResultOrRedirect } from '../../src/web/respond.ts'
 import { localPath } from '../../src/web/return-to.ts'

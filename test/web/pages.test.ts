@@ -158,7 +158,7 @@ describe('a connection', () => {
     const leaver = await connected(app, { name: 'leaver' })
     expect((await leaver.post(at('/disconnect'))).headers.get('location')).toBe('/connections')
     expect(await connectionsOf(app, leaver)).toEqual([])
-    const key = { kind: 'connection', owner: 'leaver', id: 'harbour-homes' }
+    const key = { kind: 'platform-connection', owner: 'leaver', id: 'harbour-homes' }
     expect(await app.services.store.get(key)).toBeNull()
   })
 
@@ -188,9 +188,7 @@ describe('a connection whose platform has a fault', () => {
     expect(answer.json()).toMatchObject({ status: 503, code: 'platform_unavailable' })
     expect(Number(answer.headers.get('retry-after'))).toBe(1)
     expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'degraded' }])
-    await expect
-      .poll(async () => (await patient.get(at('/probe'))).status, { timeout: 10_000, interval: 100 })
-      .toBe(200)
+    await expect.poll(async () => (await patient.get(at('/probe'))).status, { interval: 100 }).toBe(200)
     expect(await connectionsOf(app, patient)).toMatchObject([{ health: 'connected' }])
   })
 

@@ -1,9 +1,11 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { TOKEN_ENDPOINT_MS } from '../platform/contract.ts'
+import type { Platform } from '../platform/contract.ts'
 import { parseJson } from '../platform/http.ts'
 import { randomCodeVerifier, randomState } from '../platform/oauth.ts'
 import { type Key, type KeyValueStore, keyName } from '../store/store.ts'
+import { update } from '../store/update.ts'
+import { kindOf } from '../vault/connection.ts'
 import type { RecordCipher } from '../vault/encryption.ts'
 import { ConnectError, type FailureCode } from './errors.ts'
 import {
@@ -98,7 +100,8 @@ export interface AuthorizationRequests {
   lastFailure(browser: BrowserSession): Promise<NotedFailure | null>
 }
 
-interface Dependencies {
+interface FlowDependencies {
+  platform: Platform
   store: KeyValueStore
   cipher: RecordCipher
   now: () => number
@@ -107,23 +110,37 @@ interface Dependencies {
 const LIFETIME_MS = 15 * 60_000
 /** How many requests one session may have pending: one per tab; also caps what a script can create. */
 const MAX_PENDING = 20
-/** How long other callers wait for the exchange, in ms: longer than the token endpoint may take. */
-const WAIT_MS = TOKEN_ENDPOINT_MS + 13_000
+/** How long other callers wait for the exchange, in ms: so much longer than the token endpoint may take. */
+const WAIT_LONGER_MS = 13_000
 const POLL_MS = 50
 
-const keyOf = (kind: string, { userId }: BrowserSession, id: string): Key => ({ kind, owner: userId, id })
-const pendingKey = (browser: BrowserSession) => keyOf('pending-authorization', browser, browser.session)
-const failureKey = (browser: BrowserSession) => keyOf('connect-failure', browser, browser.session)
+const waitMs = ({ tokenEndpointMs }: Platform) => tokenEndpointMs + WAIT_LONGER_MS
+
+const keyOf = (
+  { platform }: FlowDependencies,
+  what: string,
+  { userId }: BrowserSession,
+  id: string,
+): Key => ({
+  kind: kindOf(platform.name, what),
+  owner: userId,
+  id,
+})
+const pendingKey = (deps: FlowDependencies, browser: BrowserSession) =>
+  keyOf(deps, 'pending-authorization', browser, browser.session)
+const failureKey = (deps: FlowDependencies, browser: BrowserSession) =>
+  keyOf(deps, 'connect-failure', browser, browser.session)
 /** `id`: a state, or the id of a mismatch. The store holds only its digest, and the code verifier is encrypted. */
-const requestKey = (browser: BrowserSession, id: string) =>
-  keyOf('authorization-request', browser, createHash('sha256').update(id).digest('base64url'))
+const requestKey = (deps: FlowDependencies, browser: BrowserSession, id: string) =>
+  keyOf(deps, 'authorization-request', browser, createHash('sha256').update(id).digest('base64url'))
 
 export function createAuthorizationRequests(
+  platform: Platform,
   store: KeyValueStore,
   cipher: RecordCipher,
   now: () => number = Date.now,
 ): AuthorizationRequests {
-  const deps: Dependencies = { store, cipher, now }
+  const deps: FlowDependencies = { platform, store, cipher, now }
   return {
     async start(browser, expected) {
       const id = randomUUID()
@@ -150,58 +167,65 @@ export function createAuthorizationRequests(
 
     async confirm(browser, id) {
       const { request, value } = await readMismatch(deps, browser, id)
-      if (!(await store.compareAndSet(requestKey(browser, id), value, null)))
+      if (!(await store.compareAndSet(requestKey(deps, browser, id), value, null)))
         throw new ConnectError('invalid_state')
       const { authorizationRequestId, bxcontext, expiresAt } = request
       return createConsent(deps, browser, { authorizationRequestId, bxcontext, expiresAt })
     },
 
-    noteFailure: (browser, failure) => store.set(failureKey(browser), JSON.stringify(failure), LIFETIME_MS),
+    noteFailure: (browser, failure) =>
+      store.set(failureKey(deps, browser), JSON.stringify(failure), LIFETIME_MS),
 
     async lastFailure(browser) {
-      const value = await store.get(failureKey(browser))
+      const value = await store.get(failureKey(deps, browser))
       return value === null ? null : JSON.parse(value)
     },
 
-    async consume(browser, state) {
-      const deadline = now() + WAIT_MS
-      for (;;) {
-        const { request, value } = await readRequest(deps, browser, state)
-        if (request.phase === 'confirming') throw new ConnectError('invalid_state')
-        if (request.phase === 'ended') {
-          const { authorizationRequestId, outcome } = request
-          return { authorizationRequestId, outcome }
-        }
-        if (request.phase === 'consenting') {
-          const exchange = await claimExchange(deps, requestKey(browser, state), request, value)
-          if (exchange) return exchange
-          continue
-        }
-        if (now() > deadline) throw new ConnectError('exchange_incomplete')
-        await pause(POLL_MS)
-      }
-    },
+    consume: (browser, state) => consume(deps, browser, state),
+  }
+}
+
+/** See `AuthorizationRequests.consume`. */
+async function consume(
+  deps: FlowDependencies,
+  browser: BrowserSession,
+  state: string,
+): Promise<PendingExchange | EndedRequest> {
+  const deadline = deps.now() + waitMs(deps.platform)
+  for (;;) {
+    const { request, value } = await readRequest(deps, browser, state)
+    if (request.phase === 'confirming') throw new ConnectError('invalid_state')
+    if (request.phase === 'ended') {
+      const { authorizationRequestId, outcome } = request
+      return { authorizationRequestId, outcome }
+    }
+    if (request.phase === 'consenting') {
+      const exchange = await claimExchange(deps, requestKey(deps, browser, state), request, value)
+      if (exchange) return exchange
+      continue
+    }
+    if (deps.now() > deadline) throw new ConnectError('exchange_incomplete')
+    await pause(POLL_MS)
   }
 }
 
 /** Changes the list of this session's pending requests, which tabs may do at the same time. */
 async function updatePending(
-  { store, now }: Dependencies,
+  deps: FlowDependencies,
   browser: BrowserSession,
   change: (pending: PendingRequest[]) => PendingRequest[],
 ): Promise<void> {
-  for (;;) {
-    const value = await store.get(pendingKey(browser))
+  const changed = (value: string | null) => {
     // An unreadable list counts as empty: the user starts again.
     const pending = pendingSchema.safeParse(parseJson(value ?? '')).data ?? []
-    const next = change(pending.filter(({ expiresAt }) => expiresAt > now()))
-    const text = next.length > 0 ? JSON.stringify(next) : null
-    if (await store.compareAndSet(pendingKey(browser), value, text, LIFETIME_MS)) return
+    const next = change(pending.filter(({ expiresAt }) => expiresAt > deps.now()))
+    return next.length > 0 ? JSON.stringify(next) : null
   }
+  await update(deps.store, pendingKey(deps, browser), changed, LIFETIME_MS)
 }
 
 /** Consumes the pending request that expects this bxcontext, or the latest one, whose user may have chosen another. */
-async function takePending(deps: Dependencies, browser: BrowserSession, bxcontext: string) {
+async function takePending(deps: FlowDependencies, browser: BrowserSession, bxcontext: string) {
   let taken: PendingRequest | undefined
   await updatePending(deps, browser, (pending) => {
     const expecting = pending.findLastIndex(({ expected }) => expected === bxcontext)
@@ -214,7 +238,7 @@ async function takePending(deps: Dependencies, browser: BrowserSession, bxcontex
 }
 
 async function createConsent(
-  deps: Dependencies,
+  deps: FlowDependencies,
   browser: BrowserSession,
   common: {
     authorizationRequestId: string
@@ -225,32 +249,29 @@ async function createConsent(
 ): Promise<Consent> {
   const state = randomState()
   const codeVerifier = randomCodeVerifier()
-  const encryptedVerifier = deps.cipher.encrypt(codeVerifier, keyName(requestKey(browser, state)))
+  const encryptedVerifier = deps.cipher.encrypt(codeVerifier, keyName(requestKey(deps, browser, state)))
   await writeRequest(deps, browser, state, { ...common, phase: 'consenting', encryptedVerifier })
   const { authorizationRequestId, bxcontext } = common
   return { authorizationRequestId, bxcontext, state, codeVerifier }
 }
 
-function writeRequest(
-  { store, now }: Dependencies,
-  browser: BrowserSession,
-  id: string,
-  request: NewRequest,
-) {
+function writeRequest(deps: FlowDependencies, browser: BrowserSession, id: string, request: NewRequest) {
+  const { store, now } = deps
   const stored: StoredRequest = { ...request, session: browser.session }
-  return store.set(requestKey(browser, id), JSON.stringify(stored), request.expiresAt - now())
+  return store.set(requestKey(deps, browser, id), JSON.stringify(stored), request.expiresAt - now())
 }
 
 /** Throws `ConnectError` (`invalid_state`) if there is no such request of this session, or it has expired. */
-async function readRequest({ store, now }: Dependencies, browser: BrowserSession, id: string) {
-  const value = await store.get(requestKey(browser, id))
+async function readRequest(deps: FlowDependencies, browser: BrowserSession, id: string) {
+  const { store, now } = deps
+  const value = await store.get(requestKey(deps, browser, id))
   const request = requestSchema.safeParse(parseJson(value ?? '')).data
   if (value === null || request?.session !== browser.session || request.expiresAt <= now())
     throw new ConnectError('invalid_state')
   return { request, value }
 }
 
-async function readMismatch(deps: Dependencies, browser: BrowserSession, id: string) {
+async function readMismatch(deps: FlowDependencies, browser: BrowserSession, id: string) {
   const { request, value } = await readRequest(deps, browser, id)
   if (request.phase !== 'confirming') throw new ConnectError('invalid_state')
   return { request, value }
@@ -258,7 +279,7 @@ async function readMismatch(deps: Dependencies, browser: BrowserSession, id: str
 
 /** Claims the exchange, or resolves to null if another caller did so first. `value`: the stored text of the request. */
 async function claimExchange(
-  { store, cipher, now }: Dependencies,
+  { platform, store, cipher, now }: FlowDependencies,
   key: Key,
   request: ConsentingRequest,
   value: string,
@@ -267,7 +288,7 @@ async function claimExchange(
   const exchanging: StoredRequest = { ...rest, phase: 'exchanging' }
   const claimed = JSON.stringify(exchanging)
   // Stored until the outcome is known, however long the exchange takes.
-  const ttlMs = Math.max(request.expiresAt - now(), WAIT_MS)
+  const ttlMs = Math.max(request.expiresAt - now(), waitMs(platform))
   if (!(await store.compareAndSet(key, value, claimed, ttlMs))) return null
   return {
     authorizationRequestId: request.authorizationRequestId,

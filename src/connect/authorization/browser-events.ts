@@ -1,13 +1,18 @@
 import { browserChannel, publish, withoutEffect } from '../events.ts'
 import { mask, splitUrl } from '../masking.ts'
+import type { Platform } from '../platform/contract.ts'
 import type { ConnectError } from './errors.ts'
 
 /** The flow that a request of the browser belongs to, as far as it is known. */
 export interface BrowserFlow {
+  platform: Platform
   userId: string
   authorizationRequestId?: string
   bxcontext?: string
 }
+
+/** The field of this app's own form, whatever the platform calls it. */
+const OWN_FORM = { publicParameters: new Set(['bxcontext']) }
 
 /** Publishes that the browser opened an address of this app. `form`: the fields of a POST. */
 export function publishArrival(
@@ -44,8 +49,9 @@ function publishRequest(direction: 'in' | 'out', flow: BrowserFlow, published: P
   const { method, url, form = {}, startedAt, status, failure } = published
   withoutEffect(() => {
     const { address, query } = splitUrl(url)
-    const { parameters } = mask({ parameters: [...query, ...Object.entries(form)] })
-    const request = { method, url: address, headers: [], parameters }
+    const sent = mask(flow.platform, { query }).query
+    const posted = mask(OWN_FORM, { form: Object.entries(form) }).form
+    const request = { method, url: address, headers: [], parameters: [...sent, ...posted] }
     const outcome = { ...(status && { status }), ...(failure && { failure }) }
     publish(browserChannel, { direction, request, ...outcome }, flow, startedAt)
   })

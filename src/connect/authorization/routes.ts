@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Logger } from 'pino'
 import { eventContext } from '../events.ts'
-import { bxcontextSchema, START_PAGE } from '../platform/contract.ts'
+import type { Platform } from '../platform/contract.ts'
 import {
   ConfigurationError,
   InvalidGrantError,
@@ -21,6 +21,7 @@ import type {
 } from './authorization-requests.ts'
 import { type BrowserFlow, publishArrival, publishFailure, publishRedirect } from './browser-events.ts'
 import { ConnectError, consentFailure, type FailureCode, isFailureCode } from './errors.ts'
+import { redirectUrls } from './redirect-urls.ts'
 
 /** The pages that the flow needs. */
 export interface ConnectPages {
@@ -29,25 +30,36 @@ export interface ConnectPages {
   isSignedIn(req: Request): boolean
   /** The error for a flow whose user signed out before it finished. */
   signedOut(): Error
-  /** Shows the connections, with a notice that the account is connected. */
-  showConnected(req: Request, res: Response): Promise<void>
+  /** Leaves a notice that the account is connected, and resolves to the address of the page that shows it. */
+  connectedPage(req: Request): Promise<string>
   /** Asks whether to connect the bxcontext that arrived; the form posts to the same address. */
   askAboutMismatch(req: Request, res: Response, mismatch: Mismatch): void
 }
 
+/** The hops of a connect flow, each to the next one. */
+export const HOPS = ['start', 'consent', 'exchange', 'result'] as const
+export type Hop = (typeof HOPS)[number]
+
+/**
+ * Called before the browser goes to the `target` of a hop, and, for `exchange`, before the code of the callback at `target`
+ * is exchanged. Resolves to the address that the browser opens instead, or to `target`. It must not throw. `state`: that of
+ * the consent request or, for the last two, what the callback has as such.
+ */
+export type BeforeHop = (req: Request, hop: Hop, target: string, state?: string) => Promise<string>
+
 export interface ConnectRoutesOptions {
-  authorizationRequests: AuthorizationRequests
-  oauth: OAuth
-  vault: Pick<Vault, 'connect'>
+  connect: {
+    platform: Platform
+    authorizationRequests: AuthorizationRequests
+    oauth: OAuth
+    vault: Pick<Vault, 'connect'>
+  }
   /** The public address of this app. */
   baseUrl: string
+  beforeHop?: BeforeHop | undefined
   pages: ConnectPages
   log: Logger
 }
-
-/** The two return addresses that the platform registers for this app: for the bxcontext, and for the callback. */
-export const redirectUrls = (baseUrl: string) =>
-  [`${baseUrl}/connect/context`, `${baseUrl}/connect/callback`] as const
 
 const MAX_PARAMETER_LENGTH = 4096
 const [BXCONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
@@ -62,24 +74,27 @@ const FAILED_COOKIE_PATTERN = new RegExp(`\\b${FAILED_COOKIE}=(\\w+)\\.([\\w-]+)
  * code. The callback always responds with a redirect, so that the code leaves the address bar.
  */
 export function connectRoutes(options: ConnectRoutesOptions): Router {
-  const { authorizationRequests, oauth, baseUrl, pages } = options
+  const { connect, baseUrl, pages, beforeHop = straightOn } = options
+  const { platform, authorizationRequests, oauth } = connect
   const [bxcontextUrl, redirectUri] = redirectUrls(baseUrl)
   const browserOf = (req: Request) => browserSession(req, pages)
-  const redirect = (res: Response, flow: BrowserFlow, url: URL) => {
-    publishRedirect(flow, url)
-    res.redirect(303, url.href)
+  const redirectToConsent = async (req: Request, res: Response, userId: string, consent: Consent) => {
+    const url = await oauth.authorizationUrl({ ...consent, redirectUri })
+    publishRedirect({ platform, userId, ...consent }, url)
+    res.redirect(303, await beforeHop(req, 'consent', url.href, consent.state))
   }
-  const redirectToConsent = async (res: Response, userId: string, consent: Consent) =>
-    redirect(res, { userId, ...consent }, await oauth.authorizationUrl({ ...consent, redirectUri }))
 
   return (
     Router()
       .post('/connect', async (req, res) => {
-        const [browser, startedAt, bxcontext] = [browserOf(req), Date.now(), expectedBxcontext(req)]
+        const [browser, startedAt, bxcontext] = [browserOf(req), Date.now(), expectedBxcontext(req, platform)]
         const authorizationRequestId = await authorizationRequests.start(browser, bxcontext)
-        const flow = { userId: browser.userId, authorizationRequestId, ...(bxcontext && { bxcontext }) }
+        const { userId } = browser
+        const flow = { platform, userId, authorizationRequestId, ...(bxcontext && { bxcontext }) }
         publishArrival(flow, 'POST', addressOf(req, baseUrl), { startedAt, form: req.body ?? {} })
-        redirect(res, flow, oauth.startUrl(bxcontextUrl))
+        const url = oauth.startUrl(bxcontextUrl)
+        publishRedirect(flow, url)
+        res.redirect(303, await beforeHop(req, 'start', url.href))
       })
 
       // A visit consumes the request, so a HEAD request (of a mail scanner, for example) must not count as one.
@@ -90,20 +105,17 @@ export function connectRoutes(options: ConnectRoutesOptions): Router {
       .get(BXCONTEXT_PATH, topLevelOnly, async (req, res) => {
         const [browser, startedAt, url] = [browserOf(req), Date.now(), addressOf(req, baseUrl)]
         const { userId } = browser
-        try {
-          const bxcontext = parseBxcontext(req.query[START_PAGE.bxcontext])
-          const bound = await authorizationRequests.bindBxcontext(browser, bxcontext)
-          publishArrival({ userId, ...bound }, 'GET', url, { startedAt })
-          if (!('id' in bound)) return await redirectToConsent(res, userId, bound)
-          publishRedirect({ userId, ...bound }, new URL('/connect/confirm', baseUrl))
-          res.redirect(303, `/connect/confirm/${bound.id}`)
-        } catch (error) {
+        const bound = await bindBxcontext(connect, browser, req).catch((error: unknown) => {
           if (error instanceof ConnectError) {
-            publishArrival({ userId }, 'GET', url, { startedAt })
-            publishFailure({ userId }, new URL(BXCONTEXT_PATH, baseUrl), error)
+            publishArrival({ platform, userId }, 'GET', url, { startedAt })
+            publishFailure({ platform, userId }, new URL(BXCONTEXT_PATH, baseUrl), error)
           }
           throw error
-        }
+        })
+        publishArrival({ platform, userId, ...bound }, 'GET', url, { startedAt })
+        if (!('id' in bound)) return await redirectToConsent(req, res, userId, bound)
+        publishRedirect({ platform, userId, ...bound }, new URL('/connect/confirm', baseUrl))
+        res.redirect(303, `/connect/confirm/${bound.id}`)
       })
 
       .get('/connect/confirm/:id', async (req, res) => {
@@ -113,22 +125,41 @@ export function connectRoutes(options: ConnectRoutesOptions): Router {
         const [browser, startedAt] = [browserOf(req), Date.now()]
         const { userId } = browser
         const consent = await authorizationRequests.confirm(browser, req.params.id)
-        publishArrival({ userId, ...consent }, 'POST', new URL('/connect/confirm', baseUrl), { startedAt })
-        await redirectToConsent(res, userId, consent)
+        publishArrival({ platform, userId, ...consent }, 'POST', new URL('/connect/confirm', baseUrl), {
+          startedAt,
+        })
+        await redirectToConsent(req, res, userId, consent)
       })
 
       .get(CALLBACK_PATH, topLevelOnly, (req, res) => handleCallback(options, req, res))
 
-      .get(FAILED_PATH, async (req, res) => {
-        if (!pages.isSignedIn(req)) throw pages.signedOut()
-        const browser = browserOf(req)
-        const [, cookieCode, session] = FAILED_COOKIE_PATTERN.exec(req.get('cookie') ?? '') ?? []
-        if (isFailureCode(cookieCode) && session === browser.session) throw new ConnectError(cookieCode)
-        const failure = await authorizationRequests.lastFailure(browser)
-        if (!isFailureCode(failure?.code)) return res.redirect(303, '/connections')
-        throw new ConnectError(failure.code, undefined, failure)
-      })
+      .get(FAILED_PATH, (req, res) => showFailure(options, req, res))
   )
+}
+
+/** Takes the bxcontext of the address for the pending request. Throws `ConnectError`. */
+async function bindBxcontext(
+  { platform, authorizationRequests }: ConnectRoutesOptions['connect'],
+  browser: BrowserSession,
+  req: Request,
+) {
+  const bxcontext = parseBxcontext(req.query[platform.startPage.bxcontext], platform)
+  return authorizationRequests.bindBxcontext(browser, bxcontext)
+}
+
+/** Shows how the latest flow of this browser failed, or goes on to the connections. */
+async function showFailure(
+  { connect, pages }: ConnectRoutesOptions,
+  req: Request,
+  res: Response,
+): Promise<void> {
+  if (!pages.isSignedIn(req)) throw pages.signedOut()
+  const browser = browserSession(req, pages)
+  const [, cookieCode, session] = FAILED_COOKIE_PATTERN.exec(req.get('cookie') ?? '') ?? []
+  if (isFailureCode(cookieCode) && session === browser.session) throw new ConnectError(cookieCode)
+  const failure = await connect.authorizationRequests.lastFailure(browser)
+  if (!isFailureCode(failure?.code)) return res.redirect(303, '/connections')
+  throw new ConnectError(failure.code, undefined, failure)
 }
 
 /** Handles an unexpected error of the callback, such as an unavailable store: the code still leaves the address bar. */
@@ -137,16 +168,19 @@ export const redirectFailedCallback: ErrorRequestHandler = (error, req, res, nex
   if (!isCallback || res.headersSent || error instanceof ConnectError) return next(error)
   const { code, reason } = (error ?? {}) as { code?: string; reason?: string }
   req.log.error({ code, reason }, 'connect failed')
-  redirectToFailure(req, res, 'exchange_incomplete')
+  rememberFailure(req, res, 'exchange_incomplete')
+  res.redirect(303, FAILED_PATH)
 }
 
 /** Consumes the request and exchanges the code, or shows the outcome of the first visit. */
 async function handleCallback(options: ConnectRoutesOptions, req: Request, res: Response): Promise<void> {
-  const { authorizationRequests, pages } = options
+  const { connect, baseUrl, pages, beforeHop = straightOn } = options
+  const { platform, authorizationRequests } = connect
   if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
-  const { baseUrl } = options
+  const next = await beforeHop(req, 'exchange', req.originalUrl, stateOf(req))
+  if (next !== req.originalUrl) return res.redirect(303, next)
   const browser = browserSession(req, pages)
-  const flow: BrowserFlow = { userId: browser.userId }
+  const flow: BrowserFlow = { platform, userId: browser.userId }
   const startedAt = Date.now()
   const arrived = () => publishArrival(flow, 'GET', addressOf(req, baseUrl), { startedAt })
   let expected: string | undefined
@@ -157,12 +191,14 @@ async function handleCallback(options: ConnectRoutesOptions, req: Request, res: 
     arrived()
     if ('end' in consumed) {
       expected = consumed.expected
-      const context = { ...flow, bxcontext: consumed.bxcontext }
+      const { authorizationRequestId, bxcontext } = consumed
+      const context = { userId: browser.userId, authorizationRequestId, bxcontext }
       await eventContext.run(context, () => exchange(options, req, browser.userId, consumed, parameters))
     } else if ('failed' in consumed.outcome) throw new ConnectError(consumed.outcome.failed)
     res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
-    publishRedirect(flow, new URL('/connections', baseUrl))
-    await pages.showConnected(req, res)
+    const page = await pages.connectedPage(req)
+    publishRedirect(flow, new URL(page, baseUrl))
+    res.redirect(303, await beforeHop(req, 'result', page, stateOf(req)))
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error
     const { code, reason } = error
@@ -170,16 +206,18 @@ async function handleCallback(options: ConnectRoutesOptions, req: Request, res: 
     publishRedirect(flow, new URL(FAILED_PATH, baseUrl), code)
     res.locals.failure = { code, reason }
     // The store refuses writes, so only the browser can remember this failure.
-    if (code === 'not_saved_yet') return redirectToFailure(req, res, code)
-    res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
-    await authorizationRequests.noteFailure(browser, { code, requestId: req.id, expected })
-    res.redirect(303, FAILED_PATH)
+    if (code === 'not_saved_yet') rememberFailure(req, res, code)
+    else {
+      res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
+      await authorizationRequests.noteFailure(browser, { code, requestId: req.id, expected })
+    }
+    res.redirect(303, await beforeHop(req, 'result', FAILED_PATH, stateOf(req)))
   }
 }
 
 /** Exchanges the code, stores the connection, and records the outcome. Throws `ConnectError`. */
 async function exchange(
-  { oauth, vault, baseUrl, log }: ConnectRoutesOptions,
+  { connect: { oauth, vault }, baseUrl, log }: ConnectRoutesOptions,
   req: Request,
   userId: string,
   { bxcontext, codeVerifier, end }: PendingExchange,
@@ -192,7 +230,7 @@ async function exchange(
     callbackUrl.search = addressOf(req, baseUrl).search
     const sentAt = Date.now()
     const tokens = await oauth.exchangeCode({ callbackUrl, bxcontext, state, codeVerifier })
-    if ((await vault.connect({ userId, bxcontext }, tokens, sentAt)) === 'pending')
+    if ((await vault.connect({ userId, bxcontext }, tokens, sentAt)) === 'unsaved')
       throw new ConnectError('not_saved_yet')
     // Best effort: without it, opening this callback again shows `exchange_incomplete`.
     await end({ connected: bxcontext }).catch(() => {})
@@ -206,6 +244,10 @@ async function exchange(
   }
 }
 
+const stateOf = (req: Request) => String(req.query.state)
+
+const straightOn: BeforeHop = async (_req, _hop, target) => target
+
 /** The address that the browser opened. */
 const addressOf = (req: Request, baseUrl: string) => new URL(req.originalUrl, baseUrl)
 
@@ -216,24 +258,23 @@ const browserSession = (req: Request, pages: ConnectPages): BrowserSession => ({
   session: sessionDigest(req),
 })
 
-/** Redirects to the page of a failure that only the browser remembers. */
-function redirectToFailure(req: Request, res: Response, code: FailureCode): void {
+/** Sets the cookie of a failure that only the browser remembers, for the page at `FAILED_PATH`. */
+function rememberFailure(req: Request, res: Response, code: FailureCode): void {
   res.cookie(FAILED_COOKIE, `${code}.${sessionDigest(req)}`, {
     httpOnly: true,
     sameSite: 'lax',
     maxAge: FAILED_COOKIE_MS,
     path: FAILED_PATH,
   })
-  res.redirect(303, FAILED_PATH)
 }
 
 /** The bxcontext to reconnect, if the form names one. Throws `ConnectError` (`invalid_bxcontext`). */
-function expectedBxcontext(req: Request): string | undefined {
-  const value = req.body?.[START_PAGE.bxcontext]
-  return value === undefined || value === '' ? undefined : parseBxcontext(value)
+function expectedBxcontext(req: Request, platform: Platform): string | undefined {
+  const value = req.body?.bxcontext
+  return value === undefined || value === '' ? undefined : parseBxcontext(value, platform)
 }
 
-function parseBxcontext(value: unknown): string {
+function parseBxcontext(value: unknown, { bxcontextSchema }: Platform): string {
   const bxcontext = bxcontextSchema.safeParse(value)
   if (!bxcontext.success) throw new ConnectError('invalid_bxcontext')
   return bxcontext.data

@@ -1,20 +1,16 @@
 /** What the store holds of connect flows that have started and not finished. */
-import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { type FailureCode, isFailureCode } from './errors.ts'
 
-/** Requests of an earlier version have no id. */
-const authorizationRequestId = z.string().default(() => randomUUID())
-
 /** A started request, which waits for its bxcontext. `expiresAt` is in ms since 1970. */
 export const pendingSchema = z.array(
-  z.object({ id: authorizationRequestId, expiresAt: z.number(), expected: z.string().optional() }),
+  z.object({ id: z.string(), expiresAt: z.number(), expected: z.string().optional() }),
 )
 export type PendingRequest = z.infer<typeof pendingSchema>[number]
 
 const failureCode = z.custom<FailureCode>(isFailureCode)
 const common = {
-  authorizationRequestId,
+  authorizationRequestId: z.string(),
   session: z.string(),
   bxcontext: z.string(),
   expected: z.string().optional(),

@@ -7,6 +7,7 @@ import {
   type EventResponse,
 } from '../events.ts'
 import { mask, splitUrl } from '../masking.ts'
+import type { Platform } from './contract.ts'
 import { type HttpRequest, type HttpResponse, parseJson, responseHeaders } from './http.ts'
 import type { TokenSource } from './token-source.ts'
 
@@ -15,12 +16,15 @@ const ERROR_MEMBERS = ['error', 'error_description']
 
 /** Publishes one attempt of an API call. `response`: undefined if there was no complete answer. */
 export function publishApiCall(
+  platform: Platform,
   request: HttpRequest,
   response: HttpResponse | undefined,
   source: TokenSource,
   startedAt: number,
 ): void {
-  apiCallChannel.publish(new MaskedApiCall(contextOf(source.connection), startedAt, request, response))
+  apiCallChannel.publish(
+    new MaskedApiCall(platform, contextOf(source.connection), startedAt, request, response),
+  )
 }
 
 /** Masks the call when a subscriber reads its request or response: most only count calls, and masking is most of the work. */
@@ -29,11 +33,19 @@ class MaskedApiCall implements ApiCallEvent {
   readonly at: number
   readonly ms: number
   readonly status: number | undefined
+  readonly #platform: Platform
   readonly #request: HttpRequest
   /** What is kept of the answer; its body would fill the memory. */
   readonly #answer: { headers: [string, string][]; members: [string, unknown][]; bodyLength: number }
 
-  constructor(context: EventContext, at: number, request: HttpRequest, response: HttpResponse | undefined) {
+  constructor(
+    platform: Platform,
+    context: EventContext,
+    at: number,
+    request: HttpRequest,
+    response: HttpResponse | undefined,
+  ) {
+    this.#platform = platform
     this.context = context
     this.at = at
     this.ms = Date.now() - at
@@ -75,7 +87,12 @@ class MaskedApiCall implements ApiCallEvent {
   #mask() {
     const { address, query } = splitUrl(this.#request.url)
     const { headers, members } = this.#answer
-    const masked = mask({ query, sent: Object.entries(this.#request.headers ?? {}), headers, members })
+    const masked = mask(this.#platform, {
+      query,
+      sent: Object.entries(this.#request.headers ?? {}),
+      headers,
+      members,
+    })
     return { address, ...masked }
   }
 }

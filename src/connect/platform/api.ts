@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import { apiCallChannel, withoutEffect } from '../events.ts'
 import { publishApiCall } from './api-events.ts'
 import { type Bulkhead, createBulkhead } from './bulkhead.ts'
-import { MAX_PAGE, PAGING, TOTAL_HEADER } from './contract.ts'
+import type { Platform } from './contract.ts'
 import {
   InsufficientScopeError,
   NotFoundError,
@@ -11,7 +11,7 @@ import {
   PlatformUnavailableError,
 } from './errors.ts'
 import { type Http, type HttpRequest, type HttpResponse, outageOf, parseJson } from './http.ts'
-import { acquireGrant, type Grant, type TokenSource } from './token-source.ts'
+import { acquireCredential, type CallCredential, type TokenSource } from './token-source.ts'
 
 export interface Call<T> {
   path: string
@@ -61,6 +61,7 @@ export interface Api {
 }
 
 export interface ApiOptions {
+  platform: Platform
   /** `{base_url}`, may carry a path. */
   baseUrl: string
   /** The pool for everything but uploads. */
@@ -88,8 +89,10 @@ const REJECTIONS = new Set([400, 404, 405, 406, 409, 410, 411, 412, 413, 414, 41
  * Creates a client for the platform's API. After a 401 it refreshes the access token once and repeats the call once.
  * It retries reads after 5xx, 429 and lost connections, within the deadline.
  */
-export function createApi({ baseUrl, http, uploads = http, deadlineMs = 8_000 }: ApiOptions): Api {
+export function createApi({ platform, baseUrl, http, uploads = http, deadlineMs = 8_000 }: ApiOptions): Api {
+  const { paging } = platform
   const client: ApiClient = {
+    platform,
     baseUrl: baseUrl.replace(/\/+$/, ''),
     http,
     uploads,
@@ -100,10 +103,10 @@ export function createApi({ baseUrl, http, uploads = http, deadlineMs = 8_000 }:
     get: async (source, call) => (await request(client, source, call)).data,
 
     async list(source, call, { top = 25, skip = 0, orderBy }) {
-      const order = orderBy === undefined ? '' : `&${PAGING.orderBy}=${encodeURIComponent(orderBy)}`
-      const query = `${PAGING.top}=${Math.min(top, MAX_PAGE)}&${PAGING.skip}=${skip}${order}&${PAGING.count}=true`
+      const order = orderBy === undefined ? '' : `&${paging.orderBy}=${encodeURIComponent(orderBy)}`
+      const query = `${paging.top}=${Math.min(top, paging.maxTop)}&${paging.skip}=${skip}${order}&${paging.count}=true`
       const { data, response } = await request(client, source, { ...call, path: `${call.path}?${query}` })
-      const total = response.header(TOTAL_HEADER)
+      const total = response.header(paging.totalHeader)
       return { items: data, total: total !== undefined && /^\d+$/.test(total) ? Number(total) : null }
     },
 
@@ -122,13 +125,13 @@ async function request<T>(
   const { path, scope } = call
   if (leavesPath(path)) throw new NotFoundError(call.resource ?? 'resource')
   const name = `${json === undefined ? 'GET' : 'POST'} ${scope}`
-  const grant = await acquireGrant(source, () => source.accessToken())
+  const credential = await acquireCredential(source, () => source.accessToken())
   let status = 0
   try {
-    let response = await send(client, source, call, grant, json)
+    let response = await send(client, source, call, credential, json)
     status = response.status
     if (status === 401) {
-      const refreshed = await acquireGrant(source, () => source.refresh(grant.token))
+      const refreshed = await acquireCredential(source, () => source.refresh(credential.token))
       response = await send(client, source, call, refreshed, json)
     }
     status = response.status
@@ -164,18 +167,18 @@ function send(
   client: ApiClient,
   source: TokenSource,
   { path, upload }: Call<unknown>,
-  grant: Grant,
+  credential: CallCredential,
   json: SerializedBody['json'] | undefined,
 ): Promise<HttpResponse> {
-  const authorization = { authorization: `Bearer ${grant.token}`, ...source.headers }
+  const authorization = { authorization: `Bearer ${credential.token}`, ...source.headers }
   const url = client.baseUrl + path
   const request: HttpRequest =
     json === undefined
       ? { method: 'GET', url, headers: authorization }
       : { method: 'POST', url, body: json, headers: { ...authorization, 'content-type': 'application/json' } }
-  if (upload) return sendWithPermit(client, source, client.uploads, request, grant)
+  if (upload) return sendWithPermit(client, source, client.uploads, request, credential)
   const deadline = { at: performance.now() + client.deadlineMs }
-  const attempt = () => sendWithPermit(client, source, client.http, request, grant, deadline)
+  const attempt = () => sendWithPermit(client, source, client.http, request, credential, deadline)
   return json === undefined ? withRetry(attempt, deadline) : attempt()
 }
 
@@ -185,12 +188,12 @@ async function sendWithPermit(
   source: TokenSource,
   pool: Http,
   request: HttpRequest,
-  grant: Grant,
+  credential: CallCredential,
   deadline?: Deadline,
 ): Promise<HttpResponse> {
   const startedAt = performance.now()
-  const release = grant.permit ?? (source.acquirePermit && (await source.acquirePermit()))
-  grant.permit = undefined
+  const release = credential.permit ?? (source.acquirePermit && (await source.acquirePermit()))
+  credential.permit = undefined
   // The deadline limits the platform's time; waiting for a permit does not count.
   if (deadline && release) deadline.at += performance.now() - startedAt
   let sentAt: number | null = null
@@ -205,7 +208,7 @@ async function sendWithPermit(
     sentAt = performance.now()
     if (deadline) request.deadlineMs = deadline.at - sentAt
     return apiCallChannel.hasSubscribers
-      ? await sendAndPublish(pool, request, source)
+      ? await sendAndPublish(client.platform, pool, request, source)
       : await pool.send(request)
   } finally {
     leave?.()
@@ -213,14 +216,19 @@ async function sendWithPermit(
   }
 }
 
-async function sendAndPublish(pool: Http, request: HttpRequest, source: TokenSource): Promise<HttpResponse> {
+async function sendAndPublish(
+  platform: Platform,
+  pool: Http,
+  request: HttpRequest,
+  source: TokenSource,
+): Promise<HttpResponse> {
   const startedAt = Date.now()
   let response: HttpResponse | undefined
   try {
     response = await pool.send(request)
     return response
   } finally {
-    withoutEffect(() => publishApiCall(request, response, source, startedAt))
+    withoutEffect(() => publishApiCall(platform, request, response, source, startedAt))
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * What we know of the platform's OAuth and API: every path, parameter, field and limit that the core uses, and nothing
- * else. Features that add operations have a `contract.ts` of their own. Each entry says "given", with the section of
+ * else, as one value: `platform`, at the end. Features that add operations have a `contract.ts` of their own. Each entry says "given", with the section of
  * the supplier integration specification, or "assumed", where the specification does not show it; `ASSUMPTIONS` lists
  * the latter. If you have the platform's full documentation, correct these files first; oauth.ts beside this one has the requests.
  *
@@ -9,31 +9,20 @@
  */
 import * as z from 'zod'
 
-export { ASSUMPTIONS, type Assumption } from './assumptions.ts'
-
-/** given 5.3.2: the page that starts the flow, its parameter, and the one it returns with. */
-export const START_PAGE = {
-  path: '/oauth2.html',
-  redirectUrl: 'redirectUrl',
-  bxcontext: 'bxcontext',
-} as const
-
-/** assumed: the path of the consent page on the identity provider, unless `PLATFORM_AUTHORIZE_PATH` says otherwise. */
-export const AUTHORIZE_PATH = '/authorize'
-
-/** given 4.3: code exchange and refresh. */
-export const TOKEN_PATH = '/oauth/token'
+export { ASSUMPTIONS } from './assumptions.ts'
 
 /** given 5.3.6 for refresh; assumed for the consent url and the exchange: the bxcontext travels under this name. */
-export const BXCONTEXT_PARAMETER = 'bxcontext'
-
-/** given 4.4 for POST, assumed for GET: a path below `{base_url}` that answers 401 without a token; `npm run doctor` calls it. */
-export const API_CHECK_PATH = '/catalogues'
+const BXCONTEXT = 'bxcontext'
 
 /** assumed: OData paging, and the header that carries the total when `$count=true`. */
-export const PAGING = { top: '$top', skip: '$skip', orderBy: '$orderby', count: '$count' } as const
-export const TOTAL_HEADER = 'x-odata-total-count'
-export const MAX_PAGE = 100
+const paging = {
+  top: '$top',
+  skip: '$skip',
+  orderBy: '$orderby',
+  count: '$count',
+  totalHeader: 'x-odata-total-count',
+  maxTop: 100,
+} as const
 
 /**
  * given 5.3.4: a bxcontext is text; assumed: 1 to 512 characters, none of them a control character, and not a
@@ -95,11 +84,76 @@ export const textField = (max: number) =>
     .trim()
     .max(max, `must have at most ${max} characters`)
 
-/** assumed: how long an access token lives if `expires_in` is absent, in ms. */
-export const ASSUMED_LIFETIME_MS = 300_000
+/** The facts of a platform: what the core needs to know to connect accounts on it and to call its API. */
+export interface Platform {
+  /**
+   * Letters only. It is part of the storage key of everything that belongs to a connection, so that the connections of
+   * several platforms share a store.
+   */
+  readonly name: string
+  /** The page that starts the flow, its parameter, and the one that it returns with. */
+  readonly startPage: { readonly path: string; readonly redirectUrl: string; readonly bxcontext: string }
+  /** The path of the consent page on the identity provider. */
+  readonly authorizePath: string
+  /** The path of the token endpoint. */
+  readonly tokenPath: string
+  /** The parameter of the consent url, the code exchange and the refresh that carries the bxcontext. */
+  readonly bxcontextParameter: string
+  /** A path below `{base_url}` that answers 401 without a token. */
+  readonly apiCheckPath: string
+  /** The scopes that it documents: the default of `PLATFORM_SCOPES`, together with those of the features. */
+  readonly scopes: readonly string[]
+  /** The parameters and the header of lists, and the most records of a page. */
+  readonly paging: {
+    readonly top: string
+    readonly skip: string
+    readonly orderBy: string
+    readonly count: string
+    readonly totalHeader: string
+    readonly maxTop: number
+  }
+  /** Parameters of this platform, beside those of OAuth, whose values are no secret: events show them. */
+  readonly publicParameters: ReadonlySet<string>
+  /** How long an access token lives if `expires_in` is absent, in ms. */
+  readonly assumedLifetimeMs: number
+  /** The longest time in which the token endpoint answers, in ms. */
+  readonly tokenEndpointMs: number
+  /** How many requests it accepts from one credential in any window. */
+  readonly rateLimit: { readonly requests: number; readonly windowSeconds: number }
+  readonly bxcontextSchema: typeof bxcontextSchema
+  readonly tokenResponseSchema: typeof tokenResponseSchema
+}
 
-/** assumed: the token endpoint answers within this time, in ms. */
-export const TOKEN_ENDPOINT_MS = 32_000
-
-/** assumed: how many requests the platform accepts from one credential in any window of so many seconds. */
-export const RATE_LIMIT = { requests: 100, windowSeconds: 30 } as const
+export const platform: Platform = {
+  name: 'platform',
+  /** given 5.3.2. */
+  startPage: { path: '/oauth2.html', redirectUrl: 'redirectUrl', bxcontext: BXCONTEXT },
+  /** assumed; `PLATFORM_AUTHORIZE_PATH` overrides it. */
+  authorizePath: '/authorize',
+  /** given 4.3: code exchange and refresh. */
+  tokenPath: '/oauth/token',
+  bxcontextParameter: BXCONTEXT,
+  /** given 4.4 for POST, assumed for GET; `npm run doctor` calls it. */
+  apiCheckPath: '/catalogues',
+  scopes: ['catalogues', 'leads'],
+  paging,
+  publicParameters: new Set([
+    'redirectUrl',
+    BXCONTEXT,
+    'business_name',
+    'user_name',
+    paging.top,
+    paging.skip,
+    paging.orderBy,
+    paging.count,
+    paging.totalHeader,
+  ]),
+  /** assumed. */
+  assumedLifetimeMs: 300_000,
+  /** assumed. */
+  tokenEndpointMs: 32_000,
+  /** assumed. */
+  rateLimit: { requests: 100, windowSeconds: 30 },
+  bxcontextSchema,
+  tokenResponseSchema,
+}

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
-import { TOKEN_ENDPOINT_MS } from './contract.ts'
+import type { Platform } from './contract.ts'
 import {
   MAX_RETRY_AFTER_MS,
   type OutageKind,
@@ -79,15 +79,14 @@ export interface PoolOptions {
 }
 
 /**
- * Creates the pools. The token endpoint may take 30 s to respond, because a response that is abandoned may hold the only
+ * Creates the pools for a platform. The token endpoint may take 30 s to respond, because a response that is abandoned may hold the only
  * copy of a rotated refresh token (`tokenTimeoutMs`). API calls are quick or retried; an upload waits until the platform
  * has processed a whole batch.
  */
-export function createHttpPools({
-  tokenTimeoutMs = TOKEN_ENDPOINT_MS,
-  apiTimeoutMs = 5_000,
-  proxies = null,
-}: PoolOptions = {}): HttpPools {
+export function createHttpPools(
+  platform: Pick<Platform, 'tokenEndpointMs'>,
+  { tokenTimeoutMs = platform.tokenEndpointMs, apiTimeoutMs = 5_000, proxies = null }: PoolOptions = {},
+): HttpPools {
   const tokens = createHttp({
     proxies,
     stepTimeoutMs: tokenTimeoutMs,

@@ -2,7 +2,7 @@ import * as client from 'openid-client'
 import { type EventResponse, publish, tokenRequestChannel, withoutEffect } from '../events.ts'
 import { mask, Secret } from '../masking.ts'
 import { fieldOf } from './api.ts'
-import { BXCONTEXT_PARAMETER, START_PAGE, TOKEN_PATH, tokenResponseSchema } from './contract.ts'
+import type { Platform } from './contract.ts'
 import {
   ConfigurationError,
   InvalidGrantError,
@@ -62,6 +62,7 @@ export interface OAuth {
 }
 
 export interface OAuthOptions {
+  platform: Platform
   /** `{app_url}` and `{auth_url}`; may carry a path. */
   appUrl: string
   authUrl: string
@@ -93,33 +94,14 @@ export const randomState = client.randomState
 
 /** The OAuth requests of the delegated flow. openid-client builds and checks them; our HTTP pool sends them. */
 export function createOAuth(options: OAuthOptions): OAuth {
-  const authUrl = options.authUrl.replace(/\/+$/, '')
-  const revocationUrl = options.revocationUrl && new URL(options.revocationUrl).href
-  const authenticate = CLIENT_AUTHENTICATION[options.tokenEndpointAuthMethod ?? 'client_secret_post']
-  const config = new client.Configuration(
-    {
-      issuer: authUrl,
-      authorization_endpoint: authUrl + options.authorizePath,
-      token_endpoint: authUrl + TOKEN_PATH,
-      ...(revocationUrl && { revocation_endpoint: revocationUrl }),
-    },
-    options.clientId,
-    {},
-    authenticate(options.clientSecret),
-  )
-  config[client.customFetch] = (url, request) =>
-    url === revocationUrl
-      ? revocationRequest(options.http, url, request)
-      : tokenRequest(options.http, url, request)
-  // config.ts requires https in production; plain http is for a sandbox on the same machine.
-  if (authUrl.startsWith('http:')) client.allowInsecureRequests(config)
-
+  const { startPage, bxcontextParameter } = options.platform
+  const { config, authUrl, revocationUrl } = configure(options)
   return {
     scopes: options.scopes,
 
     startUrl(redirectUrl) {
-      const url = new URL(options.appUrl.replace(/\/+$/, '') + START_PAGE.path)
-      url.searchParams.set(START_PAGE.redirectUrl, redirectUrl)
+      const url = new URL(options.appUrl.replace(/\/+$/, '') + startPage.path)
+      url.searchParams.set(startPage.redirectUrl, redirectUrl)
       return url
     },
 
@@ -131,9 +113,9 @@ export function createOAuth(options: OAuthOptions): OAuth {
       return client.buildAuthorizationUrl(config, {
         ...options.authorizeParams,
         redirect_uri: redirectUri,
-        scope: options.scopes.join(' '),
+        ...(options.scopes.length > 0 && { scope: options.scopes.join(' ') }),
         state,
-        [BXCONTEXT_PARAMETER]: bxcontext,
+        [bxcontextParameter]: bxcontext,
         ...pkce,
       })
     },
@@ -143,12 +125,12 @@ export function createOAuth(options: OAuthOptions): OAuth {
       // Some providers write their issuer with a trailing slash; it is the same issuer.
       if (url.searchParams.get('iss') === `${authUrl}/`) url.searchParams.set('iss', authUrl)
       const checks = { expectedState: state, ...(options.pkce && { pkceCodeVerifier: codeVerifier }) }
-      const parameters = { [BXCONTEXT_PARAMETER]: bxcontext }
+      const parameters = { [bxcontextParameter]: bxcontext }
       return toTokens(client.authorizationCodeGrant(config, url, checks, parameters))
     },
 
     refresh: ({ refreshToken, bxcontext }) =>
-      toTokens(client.refreshTokenGrant(config, refreshToken, { [BXCONTEXT_PARAMETER]: bxcontext })),
+      toTokens(client.refreshTokenGrant(config, refreshToken, { [bxcontextParameter]: bxcontext })),
 
     ...(revocationUrl && {
       revoke: (token: string, kind: string) =>
@@ -157,6 +139,31 @@ export function createOAuth(options: OAuthOptions): OAuth {
         }),
     }),
   }
+}
+
+/** The client of openid-client, which sends its requests through our pool. */
+function configure(options: OAuthOptions) {
+  const { platform, http } = options
+  const { tokenPath } = platform
+  const authUrl = options.authUrl.replace(/\/+$/, '')
+  const revocationUrl = options.revocationUrl && new URL(options.revocationUrl).href
+  const authenticate = CLIENT_AUTHENTICATION[options.tokenEndpointAuthMethod ?? 'client_secret_post']
+  const config = new client.Configuration(
+    {
+      issuer: authUrl,
+      authorization_endpoint: authUrl + options.authorizePath,
+      token_endpoint: authUrl + tokenPath,
+      ...(revocationUrl && { revocation_endpoint: revocationUrl }),
+    },
+    options.clientId,
+    {},
+    authenticate(options.clientSecret),
+  )
+  config[client.customFetch] = (url, request) =>
+    url === revocationUrl ? revocationRequest(http, url, request) : tokenRequest(platform, http, url, request)
+  // config.ts requires https in production; plain http is for a sandbox on the same machine.
+  if (authUrl.startsWith('http:')) client.allowInsecureRequests(config)
+  return { config, authUrl, revocationUrl }
 }
 
 async function toTokens(pending: Promise<client.TokenEndpointResponse>): Promise<Tokens> {
@@ -185,7 +192,12 @@ function unwrap(error: unknown): PlatformError {
 }
 
 /** Sends openid-client's request through our pool. Resolves to a token response; throws the error of any other one. */
-async function tokenRequest(http: Http, url: string, { headers, body }: client.CustomFetchOptions) {
+async function tokenRequest(
+  platform: Platform,
+  http: Http,
+  url: string,
+  { headers, body }: client.CustomFetchOptions,
+) {
   const startedAt = Date.now()
   const form = String(body)
   let response: HttpResponse | undefined
@@ -193,11 +205,11 @@ async function tokenRequest(http: Http, url: string, { headers, body }: client.C
     response = await http.send({ method: 'POST', url, headers, body: form })
   } finally {
     if (tokenRequestChannel.hasSubscribers)
-      withoutEffect(() => publishTokenRequest({ url, form, headers }, response, startedAt))
+      withoutEffect(() => publishTokenRequest(platform, { url, form, headers }, response, startedAt))
   }
   const json = parseJson(response.text)
   if (response.status < 200 || response.status > 299 || json === undefined) throw tokenFailure(response, json)
-  const parsed = tokenResponseSchema.safeParse(json)
+  const parsed = platform.tokenResponseSchema.safeParse(json)
   if (!parsed.success)
     throw new PlatformRejectedError('the token response has an unexpected format', fieldOf(parsed.error))
   const { access_token, refresh_token, expires_in, scope, token_type, business_name, user_name } = parsed.data
@@ -225,6 +237,7 @@ async function revocationRequest(http: Http, url: string, { headers, body }: cli
 }
 
 function publishTokenRequest(
+  platform: Platform,
   { url, form, headers }: { url: string; form: string; headers: Record<string, string> },
   response: HttpResponse | undefined,
   startedAt: number,
@@ -232,7 +245,7 @@ function publishTokenRequest(
   const json = parseJson(response?.text ?? '')
   const isObject = typeof json === 'object' && json !== null
   const { authorization } = headers
-  const masked = mask({
+  const masked = mask(platform, {
     request: new URLSearchParams(form),
     // The response may repeat the secret that the header has.
     credentials: authorization ? [['client_secret', secretOf(authorization)]] : [],

@@ -36,14 +36,17 @@ export interface TokenSource {
 }
 
 /** What a request needs: a token, and a permit if its credential has a rate limit. */
-export interface Grant {
+export interface CallCredential {
   token: string
   /** Used by the first request. */
   permit?: ReleasePermit | undefined
 }
 
 /** Waits for a permit first: a token could expire in the meantime. */
-export async function acquireGrant(source: TokenSource, tokenOf: () => Promise<string>): Promise<Grant> {
+export async function acquireCredential(
+  source: TokenSource,
+  tokenOf: () => Promise<string>,
+): Promise<CallCredential> {
   if (!source.acquirePermit) return { token: await tokenOf() }
   const permit = await source.acquirePermit()
   try {

@@ -10,13 +10,30 @@ export interface Lease {
   release(): Promise<void>
 }
 
+/** How often a lease that another process holds is tried again, in ms. */
+const POLL_MS = 50
+
 /**
  * Takes a lease that lasts `ms` unless it is renewed, so that another process can take over from a killed one. Resolves
- * to null if another process holds it. Throws `StoreUnavailableError`.
+ * to null if another process holds it for longer than `waitMs`. Throws `StoreUnavailableError`.
  */
-export async function acquireLease(store: KeyValueStore, key: Key, ms: number): Promise<Lease | null> {
+export async function acquireLease(
+  store: KeyValueStore,
+  key: Key,
+  ms: number,
+  waitMs = 0,
+): Promise<Lease | null> {
   const token = randomUUID()
-  if (!(await store.compareAndSet(key, null, token, ms))) return null
+  const deadline = performance.now() + waitMs
+  while (!(await store.compareAndSet(key, null, token, ms))) {
+    if (performance.now() >= deadline) return null
+    await pause(POLL_MS * (0.5 + Math.random()))
+  }
+  return keepLease(store, key, token, ms)
+}
+
+/** Renews a lease until it is released or lost. */
+function keepLease(store: KeyValueStore, key: Key, token: string, ms: number): Lease {
   const lost = new AbortController()
   let renewedAt = performance.now()
   const renew = async () => {
@@ -41,9 +58,6 @@ export async function acquireLease(store: KeyValueStore, key: Key, ms: number): 
   }
 }
 
-/** How often a lease that another process holds is tried again, in ms. */
-const POLL_MS = 50
-
 /**
  * Runs `work` while holding a lease, as soon as no other process holds it. Throws `StoreUnavailableError`, also if that takes
  * longer than `waitMs`, and the errors of `work`. The work is not stopped if the lease is lost: it must be short, compared with
@@ -55,12 +69,7 @@ export async function withLease<T>(
   { ms, waitMs }: { ms: number; waitMs: number },
   work: () => Promise<T>,
 ): Promise<T> {
-  const deadline = performance.now() + waitMs
-  for (;;) {
-    const lease = await acquireLease(store, key, ms)
-    if (lease) return work().finally(() => lease.release())
-    if (performance.now() > deadline)
-      throw new StoreUnavailableError(`another process holds the lease ${key.kind}`)
-    await pause(POLL_MS * (0.5 + Math.random()))
-  }
+  const lease = await acquireLease(store, key, ms, waitMs)
+  if (!lease) throw new StoreUnavailableError(`another process holds the lease ${key.kind}`)
+  return work().finally(() => lease.release())
 }

@@ -37,13 +37,55 @@ export type OnState = (state: 'lost' | 'connected', reason?: string) => void
  * Redis closes it, stops answering without closing (a failed machine, a cut network), or turns out to be a demoted replica.
  */
 export function openConnection(urls: readonly string[], onState: OnState): Connection {
+  const timeouts = createTimeouts((silence) => link.reopen(new Error(silence)))
+  const link = openLink(urls, onState, timeouts.reset)
+
+  async function timed<T>(command: () => Promise<T>): Promise<T> {
+    try {
+      return await timeouts.limit(command())
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) throw error
+      const message = reasonOf(error)
+      if (message.startsWith('READONLY') && link.openForMs() > 1000) link.reopen(error)
+      throw new StoreUnavailableError(message)
+    }
+  }
+
+  function nodes(): ServerNode[] {
+    const found = link.servers().nodes()
+    if (found.length === 0) throw new StoreUnavailableError('no node of the Redis Cluster is reachable')
+    return found
+  }
+  const onNode = <T>(node: ServerNode, command: (client: Client) => Promise<T>) =>
+    timed(async () => command(await node.client()))
+
+  return {
+    run: (command) => timed(() => command(link.servers().client)),
+    runOnEach: async (command) => Promise.all(nodes().map((node) => onNode(node, command))),
+    runOnMost: async (command) => majorityOf(nodes().map((node) => onNode(node, command))),
+    nodeNames: () => nodes().map(({ name }) => name),
+    async runOn(name, command) {
+      const node = nodes().find((node) => node.name === name)
+      if (!node) throw new StoreUnavailableError(`${name} is no longer a master of the Redis Cluster`)
+      return onNode(node, command)
+    },
+    close() {
+      timeouts.stop()
+      link.close()
+    },
+  }
+}
+
+/** Keeps connections to the servers open. `onOpen`: called when new ones are used. */
+function openLink(urls: readonly string[], onState: OnState, onOpen: () => void) {
   let state: 'starting' | 'lost' | 'connected' = 'starting'
   let reason = 'Redis is not connected yet'
   let closed = false
   let opening = false
   let openedAt = performance.now()
   let servers: Servers | undefined
-  const timeouts = createTimeouts((silence) => void reopen(new Error(silence)))
+  /** Replaced, but with commands on their way, which a demoted replica still answers. */
+  const replaced = new Set<Servers>()
 
   function setState(next: 'lost' | 'connected', error?: unknown): void {
     if (error !== undefined) reason = reasonOf(error)
@@ -74,54 +116,35 @@ export function openConnection(urls: readonly string[], onState: OnState): Conne
       next.close()
       return
     }
-    servers?.close()
+    if (servers) closeLater(servers)
     servers = next
     openedAt = performance.now()
-    timeouts.reset()
+    onOpen()
     setState('connected')
     void next.ended.then((error) => {
       if (next === servers) void reopen(error)
     })
   }
 
-  async function timed<T>(command: () => Promise<T>): Promise<T> {
-    try {
-      return await timeouts.limit(command())
-    } catch (error) {
-      if (error instanceof StoreUnavailableError) throw error
-      const message = reasonOf(error)
-      if (message.startsWith('READONLY') && performance.now() - openedAt > 1000) void reopen(error)
-      throw new StoreUnavailableError(message)
-    }
+  function closeLater(old: Servers): void {
+    replaced.add(old)
+    // By then its last commands are answered, or have timed out.
+    setTimeout(() => replaced.delete(old) && old.close(), COMMAND_TIMEOUT_MS + 2 * TICK_MS).unref()
   }
-
-  function current(): Servers {
-    if (!servers) throw new StoreUnavailableError(reason)
-    return servers
-  }
-  function nodes(): ServerNode[] {
-    const found = current().nodes()
-    if (found.length === 0) throw new StoreUnavailableError('no node of the Redis Cluster is reachable')
-    return found
-  }
-  const onNode = <T>(node: ServerNode, command: (client: Client) => Promise<T>) =>
-    timed(async () => command(await node.client()))
 
   setImmediate(() => void reopen())
   return {
-    run: (command) => timed(() => command(current().client)),
-    runOnEach: async (command) => Promise.all(nodes().map((node) => onNode(node, command))),
-    runOnMost: async (command) => majorityOf(nodes().map((node) => onNode(node, command))),
-    nodeNames: () => nodes().map(({ name }) => name),
-    async runOn(name, command) {
-      const node = nodes().find((node) => node.name === name)
-      if (!node) throw new StoreUnavailableError(`${name} is no longer a master of the Redis Cluster`)
-      return onNode(node, command)
+    servers(): Servers {
+      if (!servers) throw new StoreUnavailableError(reason)
+      return servers
     },
+    reopen: (cause: unknown) => void reopen(cause),
+    openForMs: () => performance.now() - openedAt,
     close() {
       closed = true
-      timeouts.stop()
       servers?.close()
+      for (const old of replaced) old.close()
+      replaced.clear()
     },
   }
 }

@@ -1,11 +1,12 @@
 import type { Client } from './node-redis.ts'
-import { type OnState, openConnection } from './redis-client.ts'
+import { type Connection, type OnState, openConnection } from './redis-client.ts'
 import {
   type Entry,
   groupName,
   type Key,
   type KeyValueStore,
   keyName,
+  type OwnersPage,
   ownerPattern,
   parseGroupName,
   parseKeyName,
@@ -25,7 +26,7 @@ export interface RedisOptions {
    * One `redis://` or `rediss://` address, of a server or of a cluster; several nodes of a cluster; or Sentinels, as
    * `redis+sentinel://` or `rediss+sentinel://` addresses with the name of the master as their path.
    */
-  urls: string[]
+  urls: readonly string[]
   /** Called when the connection is lost, with the reason, and when it is restored. */
   onState?: OnState
 }
@@ -38,13 +39,9 @@ export function openRedis({
   urls,
   onState = () => {},
 }: RedisOptions): KeyValueStore & { sessions: SessionCommands } {
-  const { run, runOn, runOnEach, runOnMost, nodeNames, close } = openConnection(urls, onState)
+  const connection = openConnection(urls, onState)
+  const { run, runOnEach, runOnMost, nodeNames, close } = connection
   const names = (key: Key) => [keyName(key), groupName(key.kind, key.owner)] as const
-  /** Identifies a run of the server: the cursors of an earlier one skip keys. Empty if INFO is not allowed. */
-  const runIdOf = async (name: string) => {
-    const info = await runOn(name, (node) => node.info('server')).catch(() => '')
-    return /run_id:(\w+)/.exec(info)?.[1] ?? ''
-  }
   const ttl = (ttlMs: number | undefined) =>
     ttlMs === undefined ? '' : String(Math.max(1, Math.ceil(ttlMs)))
 
@@ -65,38 +62,11 @@ export function openRedis({
 
     list: (kind, owner) => run((client) => entriesOf(client, groupName(kind, owner))),
 
-    partitions: async () => Promise.all(nodeNames().map(async (name) => `${name} ${await runIdOf(name)}`)),
+    partitions: async () =>
+      Promise.all(nodeNames().map(async (name) => `${name} ${await runIdOf(connection, name)}`)),
 
-    async owners(kind, partition, cursor) {
-      const [name = '', runId] = partition.split(' ')
-      const options = { MATCH: `connect:${kind}:{*}`, COUNT: 500 }
-      const [found, currentRunId] = await Promise.all([
-        runOn(name, (node) => node.scan(cursor ?? '0', options)),
-        runIdOf(name),
-      ])
-      if (currentRunId !== runId) throw new StoreUnavailableError(`${name} was restarted; search it again`)
-      const owners = found.keys.flatMap((name) => parseGroupName(kind, name) ?? [])
-      return { owners, cursor: found.cursor === '0' ? null : found.cursor }
-    },
-
-    async ofOwner(owner) {
-      const found: Entry[] = []
-      for (const name of nodeNames()) {
-        let cursor = '0'
-        do {
-          const page = await runOn(name, (node) =>
-            node.scan(cursor, { MATCH: ownerPattern(owner), COUNT: 1000 }),
-          )
-          for (const keyOfOwner of page.keys) {
-            const key = parseKeyName(keyOfOwner)
-            const value = key?.owner === owner ? await run((client) => client.get(keyOfOwner)) : null
-            if (key && value) found.push({ key, value })
-          }
-          cursor = page.cursor
-        } while (cursor !== '0')
-      }
-      return found
-    },
+    owners: (kind, partition, cursor) => ownersOf(connection, kind, partition, cursor),
+    ofOwner: (owner) => valuesOf(connection, owner),
 
     // One master of a cluster may be missing while another one takes over.
     ping: () => runOnMost(servesKeys),
@@ -112,6 +82,49 @@ export function openRedis({
       del: (keys) => run((client) => client.del(keys)),
     },
   }
+}
+
+/** Identifies a run of the server: the cursors of an earlier one skip keys. Empty if INFO is not allowed. */
+async function runIdOf({ runOn }: Connection, name: string): Promise<string> {
+  const info = await runOn(name, (node) => node.info('server')).catch(() => '')
+  return /run_id:(\w+)/.exec(info)?.[1] ?? ''
+}
+
+/** See `KeyValueStore.owners`. */
+async function ownersOf(
+  connection: Connection,
+  kind: string,
+  partition: string,
+  cursor: string | null,
+): Promise<OwnersPage> {
+  const [name = '', runId] = partition.split(' ')
+  const options = { MATCH: `connect:${kind}:{*}`, COUNT: 500 }
+  const [found, currentRunId] = await Promise.all([
+    connection.runOn(name, (node) => node.scan(cursor ?? '0', options)),
+    runIdOf(connection, name),
+  ])
+  if (currentRunId !== runId) throw new StoreUnavailableError(`${name} was restarted; search it again`)
+  const owners = found.keys.flatMap((name) => parseGroupName(kind, name) ?? [])
+  return { owners, cursor: found.cursor === '0' ? null : found.cursor }
+}
+
+/** See `KeyValueStore.ofOwner`. */
+async function valuesOf({ run, runOn, nodeNames }: Connection, owner: string): Promise<Entry[]> {
+  const found: Entry[] = []
+  const options = { MATCH: ownerPattern(owner), COUNT: 1000 }
+  for (const name of nodeNames()) {
+    let cursor = '0'
+    do {
+      const page = await runOn(name, (node) => node.scan(cursor, options))
+      for (const keyOfOwner of page.keys) {
+        const key = parseKeyName(keyOfOwner)
+        const value = key?.owner === owner ? await run((client) => client.get(keyOfOwner)) : null
+        if (key && value) found.push({ key, value })
+      }
+      cursor = page.cursor
+    } while (cursor !== '0')
+  }
+  return found
 }
 
 /** A node of a cluster with unserved slots answers pings, but no commands on keys. */

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Entry, type Key, type KeyValueStore, StoreUnavailableError } from './store.ts'
+import { type Entry, type Key, type KeyValueStore, type OwnersPage, StoreUnavailableError } from './store.ts'
 
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
@@ -48,16 +48,9 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
   const db = open(file)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${Number(maxPages)}`)
   const statements = prepareStatements(db)
-  const deleteExpired = () => {
-    try {
-      // Other work runs between the batches.
-      if (db.isOpen && statements.purge.run(now()).changes === PURGE_ROWS) setImmediate(deleteExpired)
-    } catch {
-      // The next write reports the error.
-    }
-  }
-  const purging = setInterval(deleteExpired, PURGE_MS)
+  const purging = setInterval(() => deleteExpired(db, statements, now), PURGE_MS)
   purging.unref()
+  const attempt = createAttempts()
 
   const columns = ({ kind, owner, id }: Key) => [kind, owner, id] as const
   const expiry = (ttlMs: number | undefined) => (ttlMs === undefined ? null : now() + ttlMs)
@@ -79,12 +72,11 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
 
     compareAndSet: (key, expected, next, ttlMs) =>
       attempt(() => {
-        if (expected === null && next === null)
-          return statements.select.get(...columns(key), now()) === undefined
-        if (expected === null)
-          return statements.insert.run(...columns(key), next, expiry(ttlMs), now()).changes === 1
-        if (next === null) return statements.removeIf.run(...columns(key), now(), expected).changes === 1
-        return statements.replace.run(next, expiry(ttlMs), ...columns(key), now(), expected).changes === 1
+        const [place, time, expiresAt] = [columns(key), now(), expiry(ttlMs)] as const
+        if (expected === null && next === null) return statements.select.get(...place, time) === undefined
+        if (expected === null) return statements.insert.run(...place, next, expiresAt, time).changes === 1
+        if (next === null) return statements.removeIf.run(...place, time, expected).changes === 1
+        return statements.replace.run(next, expiresAt, ...place, time, expected).changes === 1
       }),
 
     delete: (key) => attempt(() => statements.remove.run(...columns(key), now()).changes === 1),
@@ -94,19 +86,13 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
 
     partitions: async () => ['file'],
 
-    owners: (kind, _partition, cursor) =>
-      attempt(() => {
-        const rows = cursor === null ? statements.firstOwners.all(kind) : statements.owners.all(kind, cursor)
-        const owners = rows.map(({ owner }) => String(owner))
-        return { owners, cursor: owners.length < OWNERS ? null : (owners.at(-1) ?? null) }
-      }),
+    owners: (kind, _partition, cursor) => attempt(() => ownersPage(statements, kind, cursor)),
 
     ofOwner: (owner) =>
-      attempt(() =>
-        statements.allOfOwner
-          .all(owner, now())
-          .map((row) => entry(String(row.kind), owner, row.id, row.value)),
-      ),
+      attempt(() => {
+        const rows = statements.allOfOwner.all(owner, now())
+        return rows.map((row) => entry(String(row.kind), owner, row.id, row.value))
+      }),
 
     ping: () =>
       attempt(() => {
@@ -167,21 +153,48 @@ function protectFile(file: string): void {
   chmodSync(file, 0o600)
 }
 
-/** When an operation last timed out waiting for a lock. */
-let timedOutAt = Number.NEGATIVE_INFINITY
+function ownersPage(
+  statements: ReturnType<typeof prepareStatements>,
+  kind: string,
+  cursor: string | null,
+): OwnersPage {
+  const rows = cursor === null ? statements.firstOwners.all(kind) : statements.owners.all(kind, cursor)
+  const owners = rows.map(({ owner }) => String(owner))
+  return { owners, cursor: owners.length < OWNERS ? null : (owners.at(-1) ?? null) }
+}
 
-async function attempt<T>(operation: () => T): Promise<T> {
-  const started = performance.now()
-  const deadline = started - timedOutAt < FAIL_FAST_MS ? started : started + BUSY_MS
-  for (;;) {
-    try {
-      return operation()
-    } catch (error) {
-      const expired = performance.now() >= deadline
-      if (isLocked(error) && expired) timedOutAt = performance.now()
-      if (!isLocked(error) || expired) throw new StoreUnavailableError(reason(error))
+/** Deletes rows that have expired; other work runs between the batches. */
+function deleteExpired(
+  db: DatabaseSync,
+  statements: ReturnType<typeof prepareStatements>,
+  now: () => number,
+): void {
+  try {
+    const isFull = db.isOpen && statements.purge.run(now()).changes === PURGE_ROWS
+    if (isFull) setImmediate(() => deleteExpired(db, statements, now))
+  } catch {
+    // The next write reports the error.
+  }
+}
+
+/** Runs the operations of a store, again while another process has the lock. */
+function createAttempts() {
+  /** When an operation last timed out waiting for the lock. */
+  let timedOutAt = Number.NEGATIVE_INFINITY
+
+  return async <T>(operation: () => T): Promise<T> => {
+    const started = performance.now()
+    const deadline = started - timedOutAt < FAIL_FAST_MS ? started : started + BUSY_MS
+    for (;;) {
+      try {
+        return operation()
+      } catch (error) {
+        const expired = performance.now() >= deadline
+        if (isLocked(error) && expired) timedOutAt = performance.now()
+        if (!isLocked(error) || expired) throw new StoreUnavailableError(reason(error))
+      }
+      await pause(RETRY_MS)
     }
-    await pause(RETRY_MS)
   }
 }
 

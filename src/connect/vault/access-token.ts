@@ -24,18 +24,18 @@ export const NOT_STORED = 'the latest tokens are not stored yet'
  * refresh would start from an older record.
  */
 function unsavedToken({ unsaved, now }: VaultDependencies, ref: ConnectionRef, rejectedToken?: string) {
-  const held = unsaved.find(ref)
-  if (!held) return null
-  if (isExpired(held, now()) || held.accessToken === rejectedToken)
+  const connection = unsaved.find(ref)
+  if (!connection) return null
+  if (isExpired(connection, now()) || connection.accessToken === rejectedToken)
     throw new StoreUnavailableError(NOT_STORED)
-  return held.accessToken
+  return connection.accessToken
 }
 
 /** `Vault.accessToken`. */
 export async function accessToken(deps: VaultDependencies, ref: ConnectionRef): Promise<string> {
   const { connections, refresher, now } = deps
-  const held = unsavedToken(deps, ref)
-  if (held !== null) return held
+  const notStored = unsavedToken(deps, ref)
+  if (notStored !== null) return notStored
   const stored = assertActive(await connections.read(ref))
   const { accessToken: token, issuedAt, expiresAt, refreshToken } = stored.connection
   if (expiresAt === null) return token
@@ -58,8 +58,8 @@ export async function accessToken(deps: VaultDependencies, ref: ConnectionRef): 
 /** Resolves to a token to use instead of one that the API rejected. */
 export async function refreshRejected(deps: VaultDependencies, ref: ConnectionRef, rejectedToken: string) {
   const { connections, refresher, health } = deps
-  const held = unsavedToken(deps, ref, rejectedToken)
-  if (held !== null) return held
+  const notStored = unsavedToken(deps, ref, rejectedToken)
+  if (notStored !== null) return notStored
   const stored = assertActive(await connections.read(ref))
   if (stored.connection.accessToken !== rejectedToken) return stored.connection.accessToken
   if (stored.connection.refreshToken !== null) {

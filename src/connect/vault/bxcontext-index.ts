@@ -1,5 +1,6 @@
 import { appOwner, type Key, type KeyValueStore } from '../store/store.ts'
-import type { ConnectionRef } from './connection.ts'
+import { claim } from '../store/update.ts'
+import { type ConnectionRef, kindOf } from './connection.ts'
 
 /** Which users are connected to a bxcontext, so that a webhook event finds them without a scan. */
 export interface BxcontextIndex {
@@ -8,9 +9,9 @@ export interface BxcontextIndex {
   usersOf(bxcontext: string): Promise<string[]>
 }
 
-/** `kind`: the record kind of the connections. Its methods throw `StoreUnavailableError`. */
-export function createBxcontextIndex(store: KeyValueStore, kind: string): BxcontextIndex {
-  const indexKind = `${kind}-users`
+/** `platform`: its name. The methods throw `StoreUnavailableError`. */
+export function createBxcontextIndex(store: KeyValueStore, platform: string): BxcontextIndex {
+  const indexKind = kindOf(platform, 'users')
   const keyOf = ({ userId, bxcontext }: ConnectionRef): Key => ({
     kind: indexKind,
     owner: appOwner(bxcontext),
@@ -18,8 +19,7 @@ export function createBxcontextIndex(store: KeyValueStore, kind: string): Bxcont
   })
   return {
     async add(ref) {
-      // Writes nothing if the entry exists.
-      await store.compareAndSet(keyOf(ref), null, '1')
+      await claim(store, keyOf(ref), '1')
     },
     async remove(ref) {
       await store.delete(keyOf(ref))

@@ -5,6 +5,7 @@ import {
   type ActiveConnection,
   type Connection,
   type ConnectionRef,
+  kindOf,
   parseConnection,
   type RevokedConnection,
   refKey,
@@ -42,45 +43,29 @@ export type ConnectionListItem =
   | { bxcontext: string; connection: Connection }
   | { bxcontext: string; unreadable: string }
 
-/** The record kind of users' connections. */
-export const CONNECTION = 'connection'
 /** How many decrypted records are cached, and for how long, in ms. */
 const MAX_CACHED = 5_000
 const CACHE_TTL_MS = 300_000
 
-export const connectionKey = (ref: ConnectionRef, kind = CONNECTION): Key => refKey(kind, ref)
+/** The kind of the records of a platform's connections, to walk over the users in the store. `platform`: its name. */
+export const connectionKind = (platform: string) => kindOf(platform, 'connection')
+export const connectionKey = (platform: string, ref: ConnectionRef): Key =>
+  refKey(platform, 'connection', ref)
 
-/** `kind`: the record kind, so that other credentials can be stored beside users' connections. */
+/** `platform`: its name. */
 export function createConnectionRepository(
   store: KeyValueStore,
   cipher: RecordCipher,
-  kind = CONNECTION,
+  platform: string,
 ): ConnectionRepository {
-  const keyOf = (ref: ConnectionRef) => connectionKey(ref, kind)
-  const decryptCache = createDecryptCache()
-
-  function decrypt(ref: ConnectionRef, encrypted: string, keep = true): StoredConnection {
-    const cached = decryptCache.get(refName(ref))
-    if (cached?.encrypted === encrypted) return cached
-    const connection = parseConnection(cipher.decrypt(encrypted, keyName(keyOf(ref))))
-    if (!connection)
-      throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
-    const stored = { encrypted, connection }
-    if (keep) decryptCache.set(refName(ref), stored)
-    return stored
-  }
-
-  function encrypt(connection: Connection) {
-    decryptCache.delete(refName(connection))
-    const key = keyOf(connection)
-    return { key, encrypted: cipher.encrypt(JSON.stringify(connection), keyName(key)) }
-  }
+  const keyOf = (ref: ConnectionRef) => connectionKey(platform, ref)
+  const { decrypt, encrypt, forget } = createCodec(cipher, keyOf)
 
   return {
     async read(ref) {
       const encrypted = await store.get(keyOf(ref))
       if (encrypted !== null) return decrypt(ref, encrypted)
-      decryptCache.delete(refName(ref))
+      forget(ref)
       return null
     },
 
@@ -101,12 +86,12 @@ export function createConnectionRepository(
     },
 
     remove(ref) {
-      decryptCache.delete(refName(ref))
+      forget(ref)
       return store.delete(keyOf(ref))
     },
 
     async list(userId, { cached } = { cached: true }) {
-      const entries = await store.list(kind, userId)
+      const entries = await store.list(connectionKind(platform), userId)
       return entries.map(({ key: { id: bxcontext }, value }) => {
         try {
           return { bxcontext, connection: decrypt({ userId, bxcontext }, value, cached).connection }
@@ -115,6 +100,31 @@ export function createConnectionRepository(
           throw error
         }
       })
+    },
+  }
+}
+
+/** Encrypts records, and decrypts them with a cache. */
+function createCodec(cipher: RecordCipher, keyOf: (ref: ConnectionRef) => Key) {
+  const cache = createDecryptCache()
+  return {
+    decrypt(ref: ConnectionRef, encrypted: string, keep = true): StoredConnection {
+      const cached = cache.get(refName(ref))
+      if (cached?.encrypted === encrypted) return cached
+      const connection = parseConnection(cipher.decrypt(encrypted, keyName(keyOf(ref))))
+      if (!connection)
+        throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
+      const stored = { encrypted, connection }
+      if (keep) cache.set(refName(ref), stored)
+      return stored
+    },
+    encrypt(connection: Connection) {
+      cache.delete(refName(connection))
+      const key = keyOf(connection)
+      return { key, encrypted: cipher.encrypt(JSON.stringify(connection), keyName(key)) }
+    },
+    forget(ref: ConnectionRef): void {
+      cache.delete(refName(ref))
     },
   }
 }

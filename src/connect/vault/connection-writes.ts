@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino'
 import { connectionChannel, publish, recordChannel } from '../events.ts'
+import type { Platform } from '../platform/contract.ts'
 import { NotConnectedError } from '../platform/errors.ts'
 import type { BxcontextIndex } from './bxcontext-index.ts'
 import { type ActiveConnection, FORMAT, type RevokedConnection } from './connection.ts'
@@ -20,6 +21,7 @@ import type { HealthRecords } from './health.ts'
 import { findRefusal } from './refusal.ts'
 
 export interface WriteDependencies {
+  platform: Platform
   connections: ConnectionRepository
   health: HealthRecords
   index: BxcontextIndex
@@ -32,7 +34,7 @@ export interface WriteDependencies {
  * Resolves to the connection to use. Throws `NotConnectedError`, `ConnectionRevokedError`, `StoreUnavailableError`.
  */
 export async function saveTokens(
-  { connections, log, now }: WriteDependencies,
+  { platform, connections, log, now }: WriteDependencies,
   read: StoredConnection,
   next: ActiveConnection,
 ): Promise<ActiveConnection> {
@@ -43,7 +45,7 @@ export async function saveTokens(
     if (await connections.replace(latest, next)) {
       log.info({ grantId: next.grantId, expiresAt: next.expiresAt }, 'token refreshed')
       written(true)
-      publish(connectionChannel, { type: 'refreshed', ...scopesOf(next) }, next)
+      publish(connectionChannel, { type: 'refreshed', platform: platform.name, ...scopesOf(next) }, next)
       return next
     }
     written(false)
@@ -67,7 +69,7 @@ export async function saveTokens(
  * Throws `ConnectionRevokedError`, unless the record has newer tokens by now: then it resolves to that connection.
  */
 export async function revoke(
-  { connections, health, log, now }: WriteDependencies,
+  { platform, connections, health, log, now }: WriteDependencies,
   read: StoredActive,
   revokedReason: string,
 ): Promise<ActiveConnection> {
@@ -94,7 +96,10 @@ export async function revoke(
     if (await connections.replace(latest, next)) {
       log.warn({ grantId, revokedReason }, 'connection revoked')
       publish(recordChannel, { action: 'revoked', written: true }, next, startedAt)
-      if (!isKnown) publish(connectionChannel, { type: 'revoked', reason: revokedReason }, next)
+      if (!isKnown) {
+        const event = { type: 'revoked', platform: platform.name, reason: revokedReason } as const
+        publish(connectionChannel, event, next)
+      }
       await health.clear(next).catch(() => {})
       throw revokedError(next)
     }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ASSUMED_LIFETIME_MS } from '../platform/contract.ts'
+import type { Platform } from '../platform/contract.ts'
 import { parseJson } from '../platform/http.ts'
 import type { Tokens } from '../platform/oauth.ts'
 import type { Key } from '../store/store.ts'
@@ -13,15 +13,21 @@ export interface ConnectionRef {
 /** A ref as one string, for maps in memory: no two refs share one. */
 export const refName = ({ userId, bxcontext }: ConnectionRef) => JSON.stringify([userId, bxcontext])
 
-/** The storage key of a value that belongs to a connection. */
-export const refKey = (kind: string, { userId, bxcontext }: ConnectionRef): Key => ({
-  kind,
+/**
+ * The record kind of something that belongs to the connections of a platform. A platform's name has no hyphen, so that no
+ * two of them share a kind.
+ */
+export const kindOf = (platform: string, what: string) => `${platform}-${what}`
+
+/** The storage key of something that belongs to a connection. `platform`: the name of its platform. */
+export const refKey = (platform: string, what: string, { userId, bxcontext }: ConnectionRef): Key => ({
+  kind: kindOf(platform, what),
   owner: userId,
   id: bxcontext,
 })
 
-/** The format that this version of the app writes. */
-export const FORMAT = 3
+/** The format of stored connections. */
+export const FORMAT = 1
 
 const common = {
   format: z.literal(FORMAT),
@@ -50,10 +56,10 @@ const activeSchema = z.object({
   issuedAt: z.number(),
   /** When the access token expires; null: the platform did not report it, and there is no refresh token. */
   expiresAt: z.number().nullable(),
-  /** How many times this grant was refreshed; absent in records of earlier versions of the app. */
-  refreshes: z.number().optional(),
+  /** How many times this grant was refreshed. */
+  refreshes: z.number(),
   /** Whether the last refresh returned a new refresh token. */
-  refreshTokenRotated: z.boolean().optional(),
+  refreshTokenRotated: z.boolean(),
 })
 
 const revokedSchema = z.object({
@@ -69,31 +75,17 @@ export type Connection = z.infer<typeof connectionSchema>
 export type ActiveConnection = z.infer<typeof activeSchema>
 export type RevokedConnection = z.infer<typeof revokedSchema>
 
-/** Parses a stored connection of this or an earlier format; null if it is invalid. */
+/** Parses a stored connection; null if it is invalid. */
 export function parseConnection(text: string): Connection | null {
-  return connectionSchema.safeParse(migrate(Object(parseJson(text)))).data ?? null
+  return connectionSchema.safeParse(parseJson(text)).data ?? null
 }
 
 /**
- * Formats 1 and 2 named two fields `context` and `revokedBecause`; format 1 also had no `format` and no `requestedAt`.
- */
-function migrate(record: Record<string, unknown>): unknown {
-  const { format, context, revokedBecause, ...rest } = record
-  if (format !== undefined && format !== 2) return record
-  return {
-    ...(format === undefined && { requestedAt: record.issuedAt }),
-    ...rest,
-    format: FORMAT,
-    bxcontext: context,
-    ...(revokedBecause !== undefined && { revokedReason: revokedBecause }),
-  }
-}
-
-/**
- * The connection with the tokens of a response, counted as a refresh. `requestedAt` and `issuedAt` are by this app's clock (ms since 1970), so
- * the platform's clock does not matter.
+ * The connection with the tokens of a response, counted as a refresh. `requestedAt` and `issuedAt` are by this app's clock
+ * (ms since 1970), so the platform's clock does not matter.
  */
 export function withTokens(
+  { assumedLifetimeMs }: Pick<Platform, 'assumedLifetimeMs'>,
   connection: Omit<ActiveConnection, 'accessToken' | 'requestedAt' | 'issuedAt' | 'expiresAt'>,
   tokens: Tokens,
   requestedAt: number,
@@ -101,7 +93,7 @@ export function withTokens(
 ): ActiveConnection {
   const refreshToken = tokens.refreshToken ?? connection.refreshToken
   // Without `expires_in`, a token that can be refreshed is refreshed soon; one that cannot is used until the API rejects it.
-  const assumedExpiry = refreshToken === null ? null : issuedAt + ASSUMED_LIFETIME_MS
+  const assumedExpiry = refreshToken === null ? null : issuedAt + assumedLifetimeMs
   return {
     ...connection,
     accessToken: tokens.accessToken,
@@ -112,7 +104,7 @@ export function withTokens(
     requestedAt,
     issuedAt,
     refreshedAt: issuedAt,
-    refreshes: (connection.refreshes ?? 0) + 1,
+    refreshes: connection.refreshes + 1,
     refreshTokenRotated: refreshToken !== connection.refreshToken,
     expiresAt: tokens.expiresIn === undefined ? assumedExpiry : issuedAt + tokens.expiresIn * 1000,
   }

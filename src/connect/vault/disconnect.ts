@@ -20,20 +20,20 @@ export async function disconnect(
   deps: DisconnectDependencies,
   ref: ConnectionRef,
 ): Promise<WithdrawnConsent | null> {
-  const { unsaved, connections, index, health, lastUse, log } = deps
+  const { platform, unsaved, connections, index, health, lastUse, log } = deps
   const unsavedConnection = unsaved.find(ref)
-  const held = unsavedConnection !== undefined
+  const wasUnsaved = unsavedConnection !== undefined
   // A record that cannot be decrypted can be deleted all the same.
   const connection = unsavedConnection ?? (await connections.read(ref).catch(onlyUnreadable))?.connection
-  const removed = (await connections.remove(ref)) || held
+  const removed = (await connections.remove(ref)) || wasUnsaved
   unsaved.forget(ref)
-  // Held tokens may have been stored in the meantime.
-  if (held) await connections.remove(ref)
+  // Unsaved tokens may have been stored in the meantime.
+  if (wasUnsaved) await connections.remove(ref)
   await Promise.all([index.remove(ref), health.clear(ref), lastUse.clear(ref)]).catch(() => {})
   if (!removed) return null
   log.info('account disconnected')
   publish(recordChannel, { action: 'deleted', written: true }, ref)
-  publish(connectionChannel, { type: 'disconnected' }, ref)
+  publish(connectionChannel, { type: 'disconnected', platform: platform.name }, ref)
   return withdrawConsent(deps, connection)
 }
 

@@ -2,7 +2,8 @@ import * as z from 'zod'
 import type { OutageKind } from '../platform/errors.ts'
 import { parseJson } from '../platform/http.ts'
 import type { CallOutcome } from '../platform/token-source.ts'
-import type { KeyValueStore } from '../store/store.ts'
+import type { Key, KeyValueStore } from '../store/store.ts'
+import { update } from '../store/update.ts'
 import { type ConnectionRef, refKey, refName } from './connection.ts'
 
 /** Why the last refresh or API call failed; null after a success. */
@@ -29,8 +30,7 @@ const healthSchema = z.object({
       expiredSince: z.number().nullable(),
       confirmed: z.boolean(),
     })
-    .nullable()
-    .default(null),
+    .nullable(),
 })
 export type Health = z.infer<typeof healthSchema>
 
@@ -78,89 +78,38 @@ const CHECK_INTERVAL_MS = 250
 /** For how many connections the last check is remembered. */
 const MAX_CHECKS = 10_000
 
-export function createHealthRecords(store: KeyValueStore, now: () => number): HealthRecords {
-  const keyOf = (ref: ConnectionRef) => refKey('failures', ref)
+interface HealthState {
+  store: KeyValueStore
+  keyOf(ref: ConnectionRef): Key
+  now: () => number
   /** When this process last read or wrote a record, and whether there was a problem then. */
-  const checks = new Map<string, { time: number; problem: boolean }>()
+  checks: Map<string, { time: number; problem: boolean }>
+}
 
-  async function update(ref: ConnectionRef, change: (health: Health) => Health): Promise<Health> {
-    const key = keyOf(ref)
-    for (;;) {
-      const value = await store.get(key)
-      const next = change(parse(value))
-      const text = isHealthy(next) ? null : JSON.stringify(next)
-      if (checks.size >= MAX_CHECKS) checks.clear()
-      checks.set(refName(ref), { time: performance.now(), problem: text !== null })
-      if (text === value || (await store.compareAndSet(key, value, text, TTL_MS))) return next
-    }
-  }
-
-  /** Changes the refusal of this grant, and resolves to it. */
-  async function changeRefusal(
-    ref: ConnectionRef,
-    grantId: string,
-    change: (earlier: Refusal | null) => Refusal | null,
-  ): Promise<RefusalChange | null> {
-    let wasConfirmed = false
-    const { refused } = await update(ref, (health) => {
-      const earlier = health.refused?.grantId === grantId ? health.refused : null
-      wasConfirmed = earlier?.confirmed === true
-      return { ...health, refused: change(earlier) ?? health.refused }
-    })
-    return refused?.grantId === grantId ? { ...refused, isNew: refused.confirmed && !wasConfirmed } : null
-  }
-
-  async function callSucceeded(ref: ConnectionRef, call: string, scope: string): Promise<boolean> {
-    const check = checks.get(refName(ref))
-    if (check && !check.problem && performance.now() - check.time < CHECK_INTERVAL_MS) return false
-    let wasRefused = false
-    await update(ref, (health) => {
-      wasRefused = health.refused?.confirmed === true
-      return {
-        ...health,
-        problem: problemAfterCall(health, null),
-        forbidden: health.forbidden.filter((entry) => entry.scope !== scope && entry.call !== call),
-        rejected: null,
-        refused: null,
-      }
-    })
-    return wasRefused
-  }
-
+/** `platform`: its name. */
+export function createHealthRecords(
+  store: KeyValueStore,
+  platform: string,
+  now: () => number,
+): HealthRecords {
+  const keyOf = (ref: ConnectionRef) => refKey(platform, 'health', ref)
+  const state: HealthState = { store, keyOf, now, checks: new Map() }
   return {
     read: async (ref) => parse(await store.get(keyOf(ref))),
-
-    async noteCall(ref, outcome) {
-      if (outcome.result === 'ok') return callSucceeded(ref, outcome.call, outcome.scope)
-      let wasRefused = false
-      await update(ref, (health) => {
-        if (outcome.result === 'unavailable')
-          return { ...health, problem: problemAfterCall(health, outcome.kind) }
-        wasRefused = health.refused?.confirmed === true
-        const others = health.forbidden.filter((entry) => entry.call !== outcome.call)
-        const entry = { call: outcome.call, scope: outcome.scope }
-        return {
-          ...health,
-          problem: problemAfterCall(health, null),
-          refused: null,
-          forbidden: [...others, entry].slice(-MAX_FORBIDDEN),
-        }
-      })
-      return wasRefused
-    },
+    noteCall: (ref, outcome) => noteCall(state, ref, outcome),
 
     async noteRefreshProblem(ref, problem) {
-      await update(ref, (health) => ({ ...health, problem }))
+      await change(state, ref, (health) => ({ ...health, problem }))
     },
 
     async refreshFailed(ref) {
       const increment = (health: Health) => ({ ...health, refreshFailures: health.refreshFailures + 1 })
-      return (await update(ref, increment)).refreshFailures
+      return (await change(state, ref, increment)).refreshFailures
     },
 
     async refreshSucceeded(ref) {
       let hadFailed = false
-      await update(ref, (health) => {
+      await change(state, ref, (health) => {
         hadFailed = health.refreshFailures > 0
         return { ...health, problem: null, refreshFailures: 0, rejected: null, refused: null }
       })
@@ -168,7 +117,7 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
     },
 
     async tokenRejected(ref) {
-      const { rejected } = await update(ref, (health) => {
+      const { rejected } = await change(state, ref, (health) => {
         const last = health.rejected
         if (last && now() - last.at < REJECTION_INTERVAL_MS) return health
         return { ...health, rejected: { times: (last?.times ?? 0) + 1, at: now() } }
@@ -177,7 +126,7 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
     },
 
     noteRefusal: (ref, grantId, expired) =>
-      changeRefusal(ref, grantId, (earlier) => {
+      changeRefusal(state, ref, grantId, (earlier) => {
         const expiredSince = expired ? (earlier?.expiredSince ?? now()) : null
         const confirmed =
           earlier?.confirmed === true ||
@@ -186,13 +135,86 @@ export function createHealthRecords(store: KeyValueStore, now: () => number): He
       }),
 
     confirmRefusal: (ref, grantId) =>
-      changeRefusal(ref, grantId, (earlier) => earlier && { ...earlier, confirmed: true }),
+      changeRefusal(state, ref, grantId, (earlier) => earlier && { ...earlier, confirmed: true }),
 
     async clear(ref) {
-      checks.delete(refName(ref))
+      state.checks.delete(refName(ref))
       await store.delete(keyOf(ref))
     },
   }
+}
+
+/** Changes the record of a connection, and resolves to it. */
+async function change(
+  { store, keyOf, checks }: HealthState,
+  ref: ConnectionRef,
+  next: (health: Health) => Health,
+): Promise<Health> {
+  const toText = (value: string | null) => {
+    const health = next(parse(value))
+    return isHealthy(health) ? null : JSON.stringify(health)
+  }
+  const text = await update(store, keyOf(ref), toText, TTL_MS)
+  if (checks.size >= MAX_CHECKS) checks.clear()
+  checks.set(refName(ref), { time: performance.now(), problem: text !== null })
+  return parse(text)
+}
+
+/** Changes the refusal of this grant, and resolves to it. */
+async function changeRefusal(
+  state: HealthState,
+  ref: ConnectionRef,
+  grantId: string,
+  next: (earlier: Refusal | null) => Refusal | null,
+): Promise<RefusalChange | null> {
+  let wasConfirmed = false
+  const { refused } = await change(state, ref, (health) => {
+    const earlier = health.refused?.grantId === grantId ? health.refused : null
+    wasConfirmed = earlier?.confirmed === true
+    return { ...health, refused: next(earlier) ?? health.refused }
+  })
+  return refused?.grantId === grantId ? { ...refused, isNew: refused.confirmed && !wasConfirmed } : null
+}
+
+async function noteCall(state: HealthState, ref: ConnectionRef, outcome: CallOutcome): Promise<boolean> {
+  if (outcome.result === 'ok') return callSucceeded(state, ref, outcome.call, outcome.scope)
+  let wasRefused = false
+  await change(state, ref, (health) => {
+    if (outcome.result === 'unavailable')
+      return { ...health, problem: problemAfterCall(health, outcome.kind) }
+    wasRefused = health.refused?.confirmed === true
+    const others = health.forbidden.filter((entry) => entry.call !== outcome.call)
+    const entry = { call: outcome.call, scope: outcome.scope }
+    return {
+      ...health,
+      problem: problemAfterCall(health, null),
+      refused: null,
+      forbidden: [...others, entry].slice(-MAX_FORBIDDEN),
+    }
+  })
+  return wasRefused
+}
+
+async function callSucceeded(
+  state: HealthState,
+  ref: ConnectionRef,
+  call: string,
+  scope: string,
+): Promise<boolean> {
+  const check = state.checks.get(refName(ref))
+  if (check && !check.problem && performance.now() - check.time < CHECK_INTERVAL_MS) return false
+  let wasRefused = false
+  await change(state, ref, (health) => {
+    wasRefused = health.refused?.confirmed === true
+    return {
+      ...health,
+      problem: problemAfterCall(health, null),
+      forbidden: health.forbidden.filter((entry) => entry.scope !== scope && entry.call !== call),
+      rejected: null,
+      refused: null,
+    }
+  })
+  return wasRefused
 }
 
 /** Only a refresh proves that this app's credentials are correct again. */

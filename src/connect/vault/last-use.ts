@@ -20,8 +20,9 @@ const TTL_MS = 400 * 24 * 3_600_000
 /** For how many connections the last write is remembered. */
 const MAX_NOTED = 10_000
 
-export function createLastUse(store: KeyValueStore, now: () => number): LastUse {
-  const keyOf = (ref: ConnectionRef) => refKey('last-use', ref)
+/** `platform`: its name. */
+export function createLastUse(store: KeyValueStore, platform: string, now: () => number): LastUse {
+  const keyOf = (ref: ConnectionRef) => refKey(platform, 'last-use', ref)
   /** When this process last recorded a use. */
   const noted = new Map<string, number>()
   return {

@@ -1,4 +1,5 @@
 import { allOwners, type Key, type KeyValueStore, keyName } from '../store/store.ts'
+import { update } from '../store/update.ts'
 import { DecryptionError, type RecordCipher } from './encryption.ts'
 
 export interface ReencryptResult {
@@ -69,10 +70,13 @@ async function reencryptRecord(
   key: Key,
   scanned: string,
 ): Promise<'reencrypted' | 'current'> {
-  for (let value: string | null = scanned; value !== null; value = await store.get(key)) {
-    if (value.startsWith(`v1.${cipher.keyId}.`)) return 'current'
-    const text = cipher.decrypt(value, keyName(key))
-    if (await store.compareAndSet(key, value, cipher.encrypt(text, keyName(key)))) return 'reencrypted'
-  }
-  return 'current'
+  const isCurrent = (value: string) => value.startsWith(`v1.${cipher.keyId}.`)
+  if (isCurrent(scanned)) return 'current'
+  let result: 'reencrypted' | 'current' = 'current'
+  await update(store, key, (value) => {
+    const isDone = value === null || isCurrent(value)
+    result = isDone ? 'current' : 'reencrypted'
+    return isDone ? value : cipher.encrypt(cipher.decrypt(value, keyName(key)), keyName(key))
+  })
+  return result
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Platform } from '../platform/contract.ts'
 import type { Key, KeyValueStore } from '../store/store.ts'
 import { type ConnectionRef, refKey } from './connection.ts'
 import type { HealthRecords } from './health.ts'
@@ -41,6 +42,8 @@ export interface RefreshLock {
 }
 
 export interface RefreshLockOptions {
+  /** The platform of the connections. */
+  platform: Pick<Platform, 'name'>
   /** How long the lock of a killed process lasts, in ms. */
   leaseMs?: number
   /** After a burst of three refreshes: how long until the next one is allowed, in ms; 0: no limit. */
@@ -72,9 +75,10 @@ const UNFINISHED_MS = 660_000
 export function createRefreshLock(
   store: KeyValueStore,
   health: HealthRecords,
-  { leaseMs = 5_000, refillMs = REFILL_MS, now = Date.now }: RefreshLockOptions = {},
+  { platform, leaseMs = 5_000, refillMs = REFILL_MS, now = Date.now }: RefreshLockOptions,
 ): RefreshLock {
-  const deps: LockDependencies = { store, health, leaseMs, refillMs, now }
+  const deps: LockDependencies = { platform, store, health, leaseMs, refillMs, now }
+  const keysOf = (ref: ConnectionRef) => lockKeys(platform.name, ref)
 
   async function manualWait(ref: ConnectionRef): Promise<number> {
     const sentAt = await store.get(keysOf(ref).sent)
@@ -109,15 +113,15 @@ export function createRefreshLock(
   }
 }
 
-function keysOf(ref: ConnectionRef) {
+function lockKeys(platform: string, ref: ConnectionRef) {
   return {
-    lock: refKey('lease', ref),
+    lock: refKey(platform, 'refresh-lock', ref),
     /** When the last request was sent. Expires when a user may request another one. */
-    sent: refKey('refresh-sent', ref),
+    sent: refKey(platform, 'refresh-sent', ref),
     /** Exists while a request is unfinished. It outlives the lock of a holder that cannot reach the store. */
-    unfinished: refKey('refresh-unfinished', ref),
+    unfinished: refKey(platform, 'refresh-unfinished', ref),
     /** When the budget of refreshes is full again, in ms since 1970; absent if it is full. */
-    budget: refKey('refresh-budget', ref),
+    budget: refKey(platform, 'refresh-budget', ref),
   }
 }
 
@@ -136,7 +140,7 @@ function parseBackoff(value: string | null, now: () => number): Backoff | null {
 
 async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: string): Promise<LockHandle> {
   const { store, health, leaseMs, now } = deps
-  const keys = keysOf(ref)
+  const keys = lockKeys(deps.platform.name, ref)
   const interrupted = (await store.get(keys.unfinished)) !== null
   let held = true
   let unfinished = false

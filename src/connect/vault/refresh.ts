@@ -184,8 +184,8 @@ async function requestRefresh(
   const sentAt = now()
   try {
     const tokens = await oauth.refresh({ refreshToken, bxcontext })
-    const next = withTokens(read.connection, tokens, sentAt, now())
-    const { connection, saved, pending } = await unsaved.save(
+    const next = withTokens(deps.platform, read.connection, tokens, sentAt, now())
+    const { connection, saved, isUnsaved } = await unsaved.save(
       next,
       () => saveTokens(deps, read, next),
       () => removeGrant(deps, next),
@@ -199,7 +199,7 @@ async function requestRefresh(
       ])
     }
     // Until the tokens are stored, another process would send a refresh token that may already be used up.
-    if (pending) void saved.then(finish)
+    if (isUnsaved) void saved.then(finish)
     else await finish()
     return connection
   } catch (error) {
@@ -219,8 +219,12 @@ async function requestRefresh(
   }
 }
 
-async function noteRecovery({ health }: RefreshDependencies, connection: ActiveConnection): Promise<void> {
-  if (await health.refreshSucceeded(connection)) publish(connectionChannel, { type: 'recovered' }, connection)
+async function noteRecovery(
+  { platform, health }: RefreshDependencies,
+  connection: ActiveConnection,
+): Promise<void> {
+  if (await health.refreshSucceeded(connection))
+    publish(connectionChannel, { type: 'recovered', platform: platform.name }, connection)
 }
 
 async function recordFailure(
@@ -229,12 +233,12 @@ async function recordFailure(
   connection: ActiveConnection,
   error: PlatformError,
 ): Promise<void> {
-  const { health, log, now } = deps
+  const { platform, health, log, now } = deps
   const { code, reason, retryAfterMs } = error
   const failure = failureReason(error)
   const level = failure === 'misconfigured' ? 'error' : 'warn'
   log[level]({ grantId: connection.grantId, code, reason }, 'token refresh failed')
-  publish(connectionChannel, { type: 'refreshFailed', reason: code }, connection)
+  publish(connectionChannel, { type: 'refreshFailed', platform: platform.name, reason: code }, connection)
   const outage = error instanceof PlatformUnavailableError ? error.kind : 'unreadable'
   await health
     .noteRefreshProblem(connection, failure === 'misconfigured' ? 'misconfigured' : outage)

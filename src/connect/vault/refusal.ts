@@ -6,11 +6,13 @@
  */
 import type { Logger } from 'pino'
 import { connectionChannel, publish } from '../events.ts'
+import type { Platform } from '../platform/contract.ts'
 import { ConnectionRevokedError } from '../platform/errors.ts'
 import type { ActiveConnection } from './connection.ts'
 import type { HealthRecords, Refusal, RefusalChange } from './health.ts'
 
 interface RefusalDependencies {
+  platform: Platform
   health: HealthRecords
   log: Logger
 }
@@ -41,10 +43,15 @@ export async function confirmRefusal(
   return refusal
 }
 
-function report({ log }: RefusalDependencies, connection: ActiveConnection, refusal: RefusalChange | null) {
+function report(
+  { platform, log }: RefusalDependencies,
+  connection: ActiveConnection,
+  refusal: RefusalChange | null,
+) {
   if (!refusal?.isNew) return
   log.warn({ grantId: connection.grantId, reason: REFUSED_REASON }, 'access refused')
-  publish(connectionChannel, { type: 'revoked', reason: REFUSED_REASON }, connection)
+  const event = { type: 'revoked', platform: platform.name, reason: REFUSED_REASON } as const
+  publish(connectionChannel, event, connection)
 }
 
 /** The refusal that counts as the end of access to this connection, or null. Throws `StoreUnavailableError`. */

@@ -73,7 +73,7 @@ export async function summarize(
     status: 'active',
     issuedAt: connection.issuedAt,
     expiresAt: connection.expiresAt,
-    refreshes: connection.refreshes ?? 0,
+    refreshes: connection.refreshes,
     refreshToken: refreshTokenState(connection),
     problem,
     refusedAt: refusalOf(connection, refused)?.since ?? null,

@@ -1,13 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { ConnectionRevokedError, NotConnectedError } from '../platform/errors.ts'
+import { retry, sleep } from '../platform/retry.ts'
 import { StoreUnavailableError } from '../store/store.ts'
 import { type ActiveConnection, type ConnectionRef, refName } from './connection.ts'
 
 export interface UnsavedTokens {
   /**
-   * Stores received tokens with `write`. If the store refuses them, holds them in memory and retries with growing pauses
-   * for at most ten minutes: `pending` is true then, and `saved` resolves (it never rejects) once they are written or
+   * Stores received tokens with `write`. If the store refuses them, keeps them in memory and retries with growing pauses
+   * for at most ten minutes: `isUnsaved` is true then, and `saved` resolves (it never rejects) once they are written or
    * lost. `undo` removes tokens that were written after `forget`. Throws the errors of `write` other than
    * `StoreUnavailableError`.
    */
@@ -15,7 +15,7 @@ export interface UnsavedTokens {
     connection: ActiveConnection,
     write: () => Promise<ActiveConnection>,
     undo: () => Promise<void>,
-  ): Promise<{ connection: ActiveConnection; saved: Promise<void>; pending: boolean }>
+  ): Promise<{ connection: ActiveConnection; saved: Promise<void>; isUnsaved: boolean }>
   /** The connection whose tokens are not stored yet. */
   find(ref: ConnectionRef): ActiveConnection | undefined
   ofUser(userId: string): ActiveConnection[]
@@ -41,7 +41,7 @@ const MAX_PAUSE_MS = 1_000
 const RETRY_FOR_MS = 600_000
 
 /**
- * Holds tokens that were received but could not be stored. A platform that rotates refresh tokens has no other copy, so
+ * Keeps tokens that were received but could not be stored. A platform that rotates refresh tokens has no other copy, so
  * a store that is full, read-only or failing over must not lose them.
  */
 export function createUnsavedTokens(log: Logger): UnsavedTokens {
@@ -52,11 +52,11 @@ export function createUnsavedTokens(log: Logger): UnsavedTokens {
       try {
         const written = await write()
         if (!newerEntry(entries.get(name), connection)) entries.delete(name)
-        return { connection: written, saved: Promise.resolve(), pending: false }
+        return { connection: written, saved: Promise.resolve(), isUnsaved: false }
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) throw error
         const newer = newerEntry(entries.get(name), connection)
-        if (newer) return { connection: newer.connection, saved: newer.saved, pending: true }
+        if (newer) return { connection: newer.connection, saved: newer.saved, isUnsaved: true }
         const { grantId } = connection
         log.error(
           { code: 'tokens_unsaved', grantId, reason: error.reason },
@@ -64,12 +64,12 @@ export function createUnsavedTokens(log: Logger): UnsavedTokens {
         )
         const entry: UnsavedEntry = { connection, write, undo, saved: Promise.resolve() }
         entries.set(name, entry)
-        entry.saved = retry(entries, entry, log)
+        entry.saved = writeLater(entries, entry, log)
           .catch(() => {})
           .finally(() => {
             if (entries.get(name) === entry) entries.delete(name)
           })
-        return { connection, saved: entry.saved, pending: true }
+        return { connection, saved: entry.saved, isUnsaved: true }
       }
     },
 
@@ -92,25 +92,26 @@ export function createUnsavedTokens(log: Logger): UnsavedTokens {
 }
 
 /** Retries until the store accepts the tokens; stops if newer tokens or a disconnect replace the entry. */
-async function retry(entries: Entries, entry: UnsavedEntry, log: Logger): Promise<void> {
+async function writeLater(entries: Entries, entry: UnsavedEntry, log: Logger): Promise<void> {
   const { connection, write, undo } = entry
   const name = refName(connection)
-  const deadline = performance.now() + RETRY_FOR_MS
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
-    await pause(pauseMs * (0.5 + Math.random() / 2))
+  const writeOnce = async () => {
     if (entries.get(name) !== entry) return
-    try {
-      await write()
-      // The connection was disconnected during the write.
-      if (!entries.has(name)) return await undo()
-      log.info({ grantId: connection.grantId }, 'received tokens were stored after the store had failed')
-      return
-    } catch (error) {
-      if (error instanceof NotConnectedError || error instanceof ConnectionRevokedError) return
-      if (!(error instanceof StoreUnavailableError))
-        return logLost(log, connection, (error as Error | null)?.name)
-      if (performance.now() > deadline) return logLost(log, connection, error.reason)
-    }
+    await write()
+    // The connection was disconnected during the write.
+    if (!entries.has(name)) return await undo()
+    log.info({ grantId: connection.grantId }, 'received tokens were stored after the store had failed')
+  }
+  await sleep(FIRST_PAUSE_MS)
+  try {
+    await retry(writeOnce, { timeoutMs: RETRY_FOR_MS, pauseMs: 2 * FIRST_PAUSE_MS, maxPauseMs: MAX_PAUSE_MS })
+  } catch (error) {
+    if (error instanceof NotConnectedError || error instanceof ConnectionRevokedError) return
+    logLost(
+      log,
+      connection,
+      error instanceof StoreUnavailableError ? error.reason : (error as Error | null)?.name,
+    )
   }
 }
 
@@ -118,14 +119,14 @@ function logLost(log: Logger, { grantId }: ActiveConnection, reason = 'unknown')
   log.error({ code: 'tokens_lost', grantId, reason }, 'received tokens could not be stored and are lost')
 }
 
-/** The held entry, if it is newer: a refresh of an earlier grant may end after a new consent. */
-function newerEntry(held: UnsavedEntry | undefined, connection: ActiveConnection): UnsavedEntry | undefined {
-  if (!held) return undefined
-  const { grantId, requestedAt, connectedAt } = held.connection
+/** The entry, if it is newer: a refresh of an earlier grant may end after a new consent. */
+function newerEntry(entry: UnsavedEntry | undefined, connection: ActiveConnection): UnsavedEntry | undefined {
+  if (!entry) return undefined
+  const { grantId, requestedAt, connectedAt } = entry.connection
   // Of two grants the later consent wins, whenever their tokens were requested.
   const newer =
     grantId === connection.grantId
       ? requestedAt > connection.requestedAt
       : connectedAt > connection.connectedAt
-  return newer ? held : undefined
+  return newer ? entry : undefined
 }

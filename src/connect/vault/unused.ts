@@ -35,8 +35,8 @@ export async function refreshUnused(
     else if (item.connection.status === 'revoked') check.revoked++
     else {
       check.active++
-      const isHeld = unsaved.find(item.connection) !== undefined
-      if (!isHeld && (await isUnused(deps, item.connection, unusedMs)))
+      const isUnsaved = unsaved.find(item.connection) !== undefined
+      if (!isUnsaved && (await isUnused(deps, item.connection, unusedMs)))
         await refreshOne(deps, item.connection, check)
     }
   }

@@ -1,27 +1,20 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { connectionChannel, publish } from '../events.ts'
+import type { Platform } from '../platform/contract.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import { type KeyValueStore, StoreUnavailableError } from '../store/store.ts'
 import { accessToken, NOT_STORED, refreshRejected, type VaultDependencies } from './access-token.ts'
 import { createBxcontextIndex } from './bxcontext-index.ts'
-import {
-  type ActiveConnection,
-  type ConnectionRef,
-  FORMAT,
-  isExpired,
-  NOT_REFRESHED,
-  refName,
-  withTokens,
-} from './connection.ts'
-import { assertActive, CONNECTION, createConnectionRepository } from './connection-repository.ts'
-import { removeGrant, saveConsent } from './connection-writes.ts'
+import { connect } from './connect.ts'
+import { type ConnectionRef, isExpired, refName } from './connection.ts'
+import { assertActive, connectionKind, createConnectionRepository } from './connection-repository.ts'
 import { disconnect, type WithdrawnConsent } from './disconnect.ts'
 import { createRecordCipher, type EncryptionKey } from './encryption.ts'
 import { createHealthRecords } from './health.ts'
 import { createLastUse } from './last-use.ts'
+import { logIn } from './log-in.ts'
 import { type ReencryptResult, reencrypt } from './reencrypt.ts'
 import { createRefresher, type RefreshOptions } from './refresh.ts'
 import { createRefreshLock, type RefreshLockOptions } from './refresh-lock.ts'
@@ -47,10 +40,16 @@ export interface Vault {
   tokenSource(ref: ConnectionRef): TokenSource
   /**
    * Stores the tokens of a new consent and replaces any earlier grant. `sentAt`: when the code was sent (ms since 1970).
-   * Resolves to `pending` if the store did not accept the tokens yet: this process holds them in memory, uses them, and
+   * Resolves to `unsaved` if the store did not accept the tokens yet: this process keeps them in memory, uses them, and
    * keeps trying to store them.
    */
-  connect(ref: ConnectionRef, tokens: Tokens, sentAt?: number): Promise<'saved' | 'pending'>
+  connect(ref: ConnectionRef, tokens: Tokens, sentAt?: number): Promise<'saved' | 'unsaved'>
+  /**
+   * Connects an account that needs no consent, such as one with an API key: `getTokens` logs in. One caller among all
+   * processes does; the others wait for its tokens. Failures pause further attempts, longer each time. Throws the errors
+   * of `getTokens`, and those of `refresh`.
+   */
+  logIn(ref: ConnectionRef, getTokens: () => Promise<Tokens>): Promise<void>
   /** Resolves to the connection, or null. Throws `DecryptionError`. */
   find(ref: ConnectionRef): Promise<ConnectionSummary | null>
   /** The user's connections, the latest first. */
@@ -90,59 +89,46 @@ export interface Vault {
 }
 
 export interface VaultOptions extends RefreshLockOptions {
+  platform: Platform
   store: KeyValueStore
   /** The first key encrypts; all of them decrypt. */
   keys: readonly EncryptionKey[]
   oauth: Pick<OAuth, 'refresh' | 'revoke'>
   log: Logger
-  /** Record kind; defaults to `connection`. */
-  kind?: string
   /** How long a caller waits for a refresh, in ms; defaults to 20 s. */
   waitMs?: number
   /** How long to wait for the result of an interrupted refresh, in ms; defaults to 2.5 s. */
   interruptedMs?: number
 }
 
-const NO_REFRESH_TOKEN =
-  'this connection ends with its access token: the platform issued no refresh token. Many platforms issue one only if the scope offline_access is requested'
-
 export function createVault(options: VaultOptions): Vault {
-  const { store, keys, now = Date.now, kind = CONNECTION } = options
-  const health = createHealthRecords(store, now)
+  const { store, keys, platform, now = Date.now } = options
+  const { name } = platform
+  if (!/^[a-z]+$/.test(name)) throw new Error(`the platform's name must be lower-case letters: ${name}`)
+  const health = createHealthRecords(store, name, now)
   const cipher = createRecordCipher(keys)
   const parts: RefreshOptions = {
     ...options,
     now,
     health,
-    connections: createConnectionRepository(store, cipher, kind),
-    index: createBxcontextIndex(store, kind),
+    connections: createConnectionRepository(store, cipher, name),
+    index: createBxcontextIndex(store, name),
     lock: createRefreshLock(store, health, options),
     unsaved: createUnsavedTokens(options.log),
   }
-  const lastUse = createLastUse(store, now)
+  const lastUse = createLastUse(store, name, now)
   const deps: VaultDependencies = { ...parts, lastUse, refresher: createRefresher(parts) }
   const { connections, unsaved, index, lock, refresher } = deps
-  const idle = async () => {
-    await refresher.idle()
-    await unsaved.idle()
-  }
+  const idle = () => refresher.idle().then(unsaved.idle)
 
   return {
     accessToken: (ref) => accessToken(deps, ref),
 
-    tokenSource: (ref) => ({
-      account: refName(ref),
-      connection: ref,
-      accessToken: () => accessToken(deps, ref),
-      refresh: (rejectedToken) => refreshRejected(deps, ref, rejectedToken),
-      async noteCall(outcome) {
-        if (outcome.result === 'ok') lastUse.note(ref)
-        if (await health.noteCall(ref, outcome)) publish(connectionChannel, { type: 'recovered' }, ref)
-      },
-      grantedScopes: async () => (await connections.read(ref))?.connection.scopes ?? null,
-    }),
+    tokenSource: (ref) => tokenSource(deps, ref),
 
     connect: (ref, tokens, sentAt = now()) => connect(deps, ref, tokens, sentAt),
+
+    logIn: (ref, getTokens) => logIn(deps, ref, getTokens),
 
     async find(ref) {
       const connection = unsaved.find(ref) ?? (await connections.read(ref))?.connection
@@ -151,14 +137,7 @@ export function createVault(options: VaultOptions): Vault {
 
     list: (userId) => list(deps, userId),
 
-    async refresh(ref) {
-      if (unsaved.find(ref)) throw new StoreUnavailableError(NOT_STORED)
-      const stored = assertActive(await connections.read(ref))
-      // Without a refresh token, an access token that is still valid stays.
-      if (stored.connection.refreshToken === null && !isExpired(stored.connection, now())) return false
-      await refresher.refresh(stored, true)
-      return true
-    },
+    refresh: (ref) => refreshNow(deps, ref),
 
     async tokenClaims(ref) {
       const connection = unsaved.find(ref) ?? assertActive(await connections.read(ref)).connection
@@ -168,7 +147,7 @@ export function createVault(options: VaultOptions): Vault {
     disconnect: (ref) => disconnect(deps, ref),
     refreshUnused: (userId, unusedMs) => refreshUnused(deps, userId, unusedMs),
     usersOf: (bxcontext) => index.usersOf(bxcontext),
-    reencrypt: (onProgress) => reencrypt(store, cipher, kind, onProgress),
+    reencrypt: (onProgress) => reencrypt(store, cipher, connectionKind(name), onProgress),
     idle,
 
     async close(graceMs) {
@@ -181,52 +160,41 @@ export function createVault(options: VaultOptions): Vault {
   }
 }
 
-async function connect(
-  deps: VaultDependencies,
-  { userId, bxcontext }: ConnectionRef,
-  tokens: Tokens,
-  sentAt: number,
-): Promise<'saved' | 'pending'> {
-  const { unsaved, lock, health, index, log, now } = deps
-  const granted: Parameters<typeof withTokens>[0] = {
-    format: FORMAT,
-    status: 'active',
-    userId,
-    bxcontext,
-    grantId: randomUUID(),
-    connectedAt: sentAt,
-    scopes: null,
-    refreshToken: null,
-    refreshedAt: null,
-  }
-  const connection: ActiveConnection = { ...withTokens(granted, tokens, sentAt, now()), ...NOT_REFRESHED }
-  const { pending } = await unsaved.save(
-    connection,
-    async () => {
-      const written = await saveConsent(deps, connection)
-      await index.add(connection)
-      return written
+/** `Vault.tokenSource`. */
+function tokenSource(deps: VaultDependencies, ref: ConnectionRef): TokenSource {
+  const { platform, connections, health, lastUse } = deps
+  return {
+    account: refName(ref),
+    connection: ref,
+    accessToken: () => accessToken(deps, ref),
+    refresh: (rejectedToken) => refreshRejected(deps, ref, rejectedToken),
+    async noteCall(outcome) {
+      if (outcome.result === 'ok') lastUse.note(ref)
+      if (await health.noteCall(ref, outcome))
+        publish(connectionChannel, { type: 'recovered', platform: platform.name }, ref)
     },
-    () => removeGrant(deps, connection),
-  )
-  // The account is connected, even if an earlier pause or problem could not be cleared.
-  await Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
-  const { grantId, scopes, expiresAt } = connection
-  log.info({ grantId, expiresAt }, 'account connected')
-  if (connection.refreshToken === null) log.warn({ grantId, endsAt: isoOrNull(expiresAt) }, NO_REFRESH_TOKEN)
-  publish(connectionChannel, { type: 'connected', ...(scopes && { scopes }) }, connection)
-  return pending ? 'pending' : 'saved'
+    grantedScopes: async () => (await connections.read(ref))?.connection.scopes ?? null,
+  }
 }
 
-const isoOrNull = (time: number | null) => (time === null ? null : new Date(time).toISOString())
+/** `Vault.refresh`. */
+async function refreshNow(deps: VaultDependencies, ref: ConnectionRef): Promise<boolean> {
+  const { unsaved, connections, refresher, now } = deps
+  if (unsaved.find(ref)) throw new StoreUnavailableError(NOT_STORED)
+  const stored = assertActive(await connections.read(ref))
+  // Without a refresh token, an access token that is still valid stays.
+  if (stored.connection.refreshToken === null && !isExpired(stored.connection, now())) return false
+  await refresher.refresh(stored, true)
+  return true
+}
 
 async function list(deps: VaultDependencies, userId: string) {
   const { unsaved, connections, health, lock, lastUse, log } = deps
-  const held = unsaved.ofUser(userId)
-  const isHeld = (bxcontext: string) => held.some((connection) => connection.bxcontext === bxcontext)
-  const stored = (await connections.list(userId)).filter(({ bxcontext }) => !isHeld(bxcontext))
+  const notStored = unsaved.ofUser(userId)
+  const isUnsaved = (bxcontext: string) => notStored.some((connection) => connection.bxcontext === bxcontext)
+  const stored = (await connections.list(userId)).filter(({ bxcontext }) => !isUnsaved(bxcontext))
   const summaries = await Promise.all([
-    ...held.map((connection) => summarize(connection, health, lock, lastUse)),
+    ...notStored.map((connection) => summarize(connection, health, lock, lastUse)),
     ...stored.map((item) => {
       if ('connection' in item) return summarize(item.connection, health, lock, lastUse)
       const { bxcontext, unreadable: reason } = item

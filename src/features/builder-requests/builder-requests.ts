@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import type { Api } from '../../connect/platform/api.ts'
-import type { TokenSource } from '../../connect/platform/token-source.ts'
+import type { Api, TokenSource } from '../../connect/index.ts'
 import { BUILDER_REQUESTS_SCOPE, type BuilderRequest, builderRequestSchema, PATHS } from './contract.ts'
 
 /**

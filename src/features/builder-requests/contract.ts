@@ -1,6 +1,6 @@
 /** The platform's builder requests API and webhook: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
-import { type Assumption, bxcontextSchema, idSchema } from '../../connect/platform/contract.ts'
+import { type Assumption, idSchema, platform } from '../../connect/index.ts'
 
 /** assumed: the scope `catalogues` covers builder requests. */
 export const BUILDER_REQUESTS_SCOPE = 'catalogues'
@@ -61,7 +61,7 @@ export const webhookEventSchema = z.looseObject(
       .union([z.string().max(100), z.number()])
       .nullish()
       .catch(null),
-    data: z.looseObject({ bxcontext: bxcontextSchema.nullish() }).nullish().catch(null),
+    data: z.looseObject({ bxcontext: platform.bxcontextSchema.nullish() }).nullish().catch(null),
   },
   'must be a JSON object',
 )

@@ -1,6 +1,7 @@
 import type { Feature } from '../feature.ts'
 import { createBuilderRequests } from './builder-requests.ts'
 import { checkWebhook } from './check.ts'
+import { SCOPES } from './contract.ts'
 import { operations } from './operations.ts'
 import { createPending } from './pending.ts'
 import { probeBuilderRequests } from './probe.ts'
@@ -14,6 +15,7 @@ export const builderRequests: Feature<BuilderRequestsSettings> = {
   name: 'builder-requests',
   needs: ['catalogues'],
   settings: builderRequestsSettings,
+  scopes: SCOPES,
   operations,
   check: checkWebhook,
   probe: probeBuilderRequests,

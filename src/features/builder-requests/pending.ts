@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import type { ConnectionRef, KeyValueStore } from '../../connect/index.ts'
-import type { TokenSource } from '../../connect/platform/token-source.ts'
-import type { Key } from '../../connect/store/store.ts'
+import type { ConnectionRef, TokenSource } from '../../connect/index.ts'
+import type { Key, KeyValueStore } from '../../connect/stores.ts'
 import type { BuilderRequests } from './builder-requests.ts'
 import type { BuilderRequest } from './contract.ts'
 

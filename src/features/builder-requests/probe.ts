@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { parseJson } from '../../connect/platform/http.ts'
-import type { Delivery, Probe } from '../feature.ts'
+import { parseJson } from '../../connect/index.ts'
+import type { Probe, ReceivedRequest } from '../feature.ts'
 import { BUILDER_REQUESTS_SCOPE, builderRequestSchema, PATHS, webhookEventSchema } from './contract.ts'
 import type { BuilderRequestsSettings } from './settings.ts'
 
@@ -30,7 +30,7 @@ const WEBHOOK_PATH = '/webhooks/platform'
 const MAX_AGE_MS = 300_000
 
 function checkWebhooks(probe: Probe, settings: BuilderRequestsSettings): void {
-  const arrived = probe.deliveries.filter(({ path }) => path === WEBHOOK_PATH)
+  const arrived = probe.received.filter(({ path }) => path === WEBHOOK_PATH)
   const ids = ['webhook-signature', 'webhook-event']
   if (arrived.length === 0) {
     const how = `No webhook arrived. While the probe is running, ask the platform to send one to \`BASE_URL\` with \`${WEBHOOK_PATH}\`, for example by a new builder request.`
@@ -81,7 +81,7 @@ interface Signature {
 
 /** The signature of a delivery, wherever it is; undefined if there is none. */
 function signatureOf(
-  { headers, body }: Delivery,
+  { headers, body }: ReceivedRequest,
   { webhookSecrets, webhookHeader }: BuilderRequestsSettings,
 ): Signature | undefined {
   for (const encoding of ENCODINGS) {

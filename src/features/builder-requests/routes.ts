@@ -1,5 +1,5 @@
 import { type Request, Router } from 'express'
-import type { Vault } from '../../connect/vault/vault.ts'
+import type { Vault } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import type { SendChanges } from '../../web/sse.ts'

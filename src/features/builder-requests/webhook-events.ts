@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import * as z from 'zod'
-import { appOwner, type Key, type KeyValueStore } from '../../connect/store/store.ts'
+import { retry } from '../../connect/index.ts'
+import { appOwner, claim, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
 import { BUILDER_REQUESTED, type WebhookEvent } from './contract.ts'
 
 const receivedSchema = z.object({
@@ -29,6 +29,8 @@ const OWNER = appOwner('platform')
 /** How long event ids are kept to detect replays, in ms. */
 const REPLAY_MS = 24 * 3_600_000
 const MAX_RECENT = 10
+/** How long the id of an event that could not be stored is tried to be forgotten, in ms. */
+const FORGET_MS = 10_000
 
 /** Stores the events received by the webhook. */
 export function createEvents(store: KeyValueStore, now = Date.now): Events {
@@ -40,28 +42,21 @@ export function createEvents(store: KeyValueStore, now = Date.now): Events {
   })
 
   async function forget(id: string, token: string): Promise<void> {
-    // Retry: the store may be unreachable for a moment.
-    for (const pause of [0, 1_000, 5_000]) {
-      await setTimeout(pause, undefined, { ref: false })
-      const removed = await store.compareAndSet(seenKey(id), token, null).catch(() => false)
-      if (removed) return
-    }
+    const remove = () => update(store, seenKey(id), (value) => (value === token ? null : value))
+    await retry(remove, { timeoutMs: FORGET_MS }).catch(() => {})
   }
 
   async function append(event: ReceivedEvent): Promise<void> {
     const key = recentKey(event.bxcontext)
-    for (;;) {
-      const value = await store.get(key)
-      const next = JSON.stringify([event, ...parse(value)].slice(0, MAX_RECENT))
-      if (await store.compareAndSet(key, value, next, REPLAY_MS)) return
-    }
+    const change = (value: string | null) => JSON.stringify([event, ...parse(value)].slice(0, MAX_RECENT))
+    await update(store, key, change, REPLAY_MS)
   }
 
   return {
     async add({ id, type, occurredAt, data }) {
       const token = randomUUID()
       try {
-        if (!(await store.compareAndSet(seenKey(id), null, token, REPLAY_MS))) return false
+        if (!(await claim(store, seenKey(id), token, REPLAY_MS))) return false
         await append({
           id,
           type,

@@ -1,6 +1,6 @@
 /** The platform's catalogues API: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
-import { type Assumption, idSchema, textField } from '../../connect/platform/contract.ts'
+import { type Assumption, idSchema, textField } from '../../connect/index.ts'
 
 /** given 5.3.3, as an example; assumed: also covers imports, access controls and builder requests. */
 export const CATALOGUES_SCOPE = 'catalogues'

@@ -1,7 +1,7 @@
 import { testSummary } from '../../web/connection-actions.ts'
 import type { Feature } from '../feature.ts'
 import { createCatalogues } from './catalogues.ts'
-import { CATALOGUES_SCOPE, PATHS } from './contract.ts'
+import { CATALOGUES_SCOPE, PATHS, SCOPES } from './contract.ts'
 import { operations } from './operations.ts'
 import { probeCatalogues } from './probe.ts'
 import { cataloguesRoutes } from './routes.ts'
@@ -9,6 +9,7 @@ import { cataloguesRoutes } from './routes.ts'
 /** Lists, shows and creates the catalogues of a connected account, and grants builders access to them. */
 export const catalogues: Feature = {
   name: 'catalogues',
+  scopes: SCOPES,
   operations,
   probe: probeCatalogues,
   create({ connect, sections }) {

@@ -1,5 +1,5 @@
 import { Router } from 'express'
-import type { Vault } from '../../connect/vault/vault.ts'
+import type { Vault } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
 import { pageOf, pager } from '../../web/paging.ts'

@@ -1,3 +1,4 @@
+import { connectionKind } from '../../connect/index.ts'
 import type { Feature, Gauge } from '../feature.ts'
 import { type ConnectionChecksSettings, connectionChecksSettings } from './settings.ts'
 import { createSweep } from './sweep.ts'
@@ -9,7 +10,8 @@ export const connectionChecks: Feature<ConnectionChecksSettings> = {
   settings: connectionChecksSettings,
   create({ connect, store, log }, { everyMs }) {
     if (everyMs === undefined) return {}
-    const sweep = createSweep({ store, vault: connect.vault, log, everyMs })
+    const recordKind = connectionKind(connect.platform.name)
+    const sweep = createSweep({ store, recordKind, vault: connect.vault, log, everyMs })
     // Without the store, the other metrics still have to be there: they say that it is gone.
     return { ...sweep, gauges: async () => connectionGauges(await lastCounts(store).catch(() => null)) }
   },

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { parseJson } from '../../connect/platform/http.ts'
-import { appOwner, type Key, type KeyValueStore } from '../../connect/store/store.ts'
+import { parseJson } from '../../connect/index.ts'
+import { appOwner, type Key, type KeyValueStore } from '../../connect/stores.ts'
 
 const count = z.number().int().nonnegative()
 const countsSchema = z.object({
@@ -28,7 +28,7 @@ const stateSchema = z.object({
   last: countsSchema.extend({ endedAt: z.number() }).nullable(),
 })
 /** The state of the sweep over one partition of the store. */
-export type SweepState = z.infer<typeof stateSchema>
+export type Round = z.infer<typeof stateSchema>
 
 export const NO_COUNTS: Counts = { active: 0, revoked: 0, unreadable: 0, refreshed: 0, failed: 0 }
 
@@ -44,16 +44,16 @@ export const leaseKey = (partition: string): Key => ({
 })
 
 /** Resolves to null if there was no round yet. Throws `StoreUnavailableError`. */
-export async function readState(store: KeyValueStore, partition: string): Promise<SweepState | null> {
+export async function readRound(store: KeyValueStore, partition: string): Promise<Round | null> {
   const value = await store.get(stateKey(partition))
   return value === null ? null : (stateSchema.safeParse(parseJson(value)).data ?? null)
 }
 
 /** Keeps the state for `ttlMs`, because partitions may disappear. Throws `StoreUnavailableError`. */
-export const writeState = (
+export const writeRound = (
   store: KeyValueStore,
   partition: string,
-  state: SweepState,
+  state: Round,
   ttlMs: number,
 ): Promise<void> => store.set(stateKey(partition), JSON.stringify(state), ttlMs)
 
@@ -64,7 +64,7 @@ export const writeState = (
 export async function lastCounts(store: KeyValueStore): Promise<Counts | null> {
   const total = { ...NO_COUNTS }
   for (const partition of await store.partitions()) {
-    const last = (await readState(store, partition))?.last
+    const last = (await readRound(store, partition))?.last
     if (!last) return null
     for (const name of Object.keys(total) as (keyof Counts)[]) total[name] += last[name]
   }

@@ -1,10 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { ConnectionNews, KeyValueStore } from '../../connect/index.ts'
-import type { Http } from '../../connect/platform/http.ts'
-import { acquireLease, type Lease } from '../../connect/store/lease.ts'
-import { type Key, StoreUnavailableError } from '../../connect/store/store.ts'
+import { type ConnectionChange, type Http, retry } from '../../connect/index.ts'
+import { acquireLease, type Key, type KeyValueStore, type Lease } from '../../connect/stores.ts'
 import { createOutbox, type Delivery, OUTBOX_OWNER, type StoredDelivery } from './outbox.ts'
 
 export interface DispatcherOptions {
@@ -25,7 +23,7 @@ export interface DispatcherOptions {
 export interface Dispatcher {
   start(): void
   /** Stores an event for delivery. Throws `StoreUnavailableError` if that is not possible for a minute. */
-  add(event: ConnectionNews): Promise<void>
+  add(event: ConnectionChange): Promise<void>
   /** Deletes the waiting deliveries about a user, except for those that say that a connection was deleted. */
   deleteUser(userId: string): Promise<void>
   /** How many deliveries wait, as far as this process knows. */
@@ -56,113 +54,41 @@ const RETRY_MS = [
   24 * HOUR,
 ]
 
+interface DispatcherState extends DispatcherOptions {
+  retryMs: readonly number[]
+  maxPending: number
+  pollMs: number
+  outbox: ReturnType<typeof createOutbox>
+  closing: AbortController
+  adding: Set<Promise<void>>
+  /** How many deliveries were waiting when they were last listed, and how many this process has added since. */
+  pending: number
+}
+
 /**
  * Delivers connection events to the developer's own system, signed as in the Standard Webhooks specification
  * (https://www.standardwebhooks.com). Events wait in the store; one process at a time delivers them, each at least once.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { store, log, retryMs = RETRY_MS, maxPending = 1_000, pollMs = 1_000 } = options
+  const { store, retryMs = RETRY_MS, maxPending = 1_000, pollMs = 1_000 } = options
   const outbox = createOutbox(store)
-  const closing = new AbortController()
+  const state: DispatcherState = {
+    ...options,
+    retryMs,
+    maxPending,
+    pollMs,
+    outbox,
+    closing: new AbortController(),
+    adding: new Set(),
+    pending: 0,
+  }
   let running: Promise<void> = Promise.resolve()
-  const adding = new Set<Promise<void>>()
-  /** How many deliveries were waiting when they were last listed, and how many this process has added since. */
-  let pending = 0
-
-  async function remove(stored: StoredDelivery): Promise<void> {
-    await outbox.remove(stored)
-    pending--
-  }
-
-  async function attempt(stored: StoredDelivery): Promise<void> {
-    const { id, delivery } = stored
-    const { status, reason } = await send(options, id, delivery.body)
-    if (status >= 200 && status < 300) return remove(stored)
-    const failures = delivery.failures + 1
-    const waitMs = retryMs[failures - 1]
-    const facts = { webhookId: id, ...(reason === undefined ? { status } : { reason }), failures }
-    if (waitMs === undefined || status === 410) {
-      log.error({ ...facts, code: 'webhook_undeliverable' }, 'a connection webhook was given up')
-      return remove(stored)
-    }
-    log.warn({ ...facts, code: 'webhook_failed' }, 'a connection webhook failed; it is sent again later')
-    return outbox.replace(stored, {
-      ...delivery,
-      failures,
-      nextAt: Date.now() + waitMs * (0.8 + Math.random() * 0.4),
-    })
-  }
-
-  /** While the store is unavailable, an event waits in memory, for a minute. */
-  async function addWithRetry(id: string, delivery: Delivery): Promise<void> {
-    for (let attempts = ADD_ATTEMPTS; ; attempts--) {
-      try {
-        return await outbox.add(id, delivery)
-      } catch (error) {
-        if (!(error instanceof StoreUnavailableError) || attempts === 0 || closing.signal.aborted) throw error
-        await sleep()
-      }
-    }
-  }
-
-  /** Delivers what is due while this process holds the lease. */
-  async function dispatch(lease: Lease): Promise<void> {
-    const isOver = () => closing.signal.aborted || lease.lost.aborted
-    while (!isOver()) {
-      const stored = await outbox.list()
-      pending = stored.length
-      const due = stored.filter(({ delivery }) => delivery.nextAt <= Date.now())
-      due.sort((a, b) => a.delivery.nextAt - b.delivery.nextAt)
-      for (let at = 0; at < due.length && !isOver(); at += MAX_CONCURRENT)
-        await Promise.all(due.slice(at, at + MAX_CONCURRENT).map(attempt))
-      await sleep()
-    }
-  }
-
-  async function loop(): Promise<void> {
-    while (!closing.signal.aborted) {
-      const lease = await acquireLease(store, LEASE, LEASE_MS).catch(() => null)
-      if (lease) {
-        await dispatch(lease)
-          .catch(({ code }: { code?: unknown }) =>
-            log.warn({ code }, 'connection webhooks wait for the store'),
-          )
-          .finally(() => lease.release())
-      } else {
-        pending = await outbox.list().then(
-          (stored) => stored.length,
-          () => pending,
-        )
-      }
-      await sleep()
-    }
-  }
-
-  const sleep = () => pause(pollMs, undefined, { signal: closing.signal }).catch(() => {})
-
   return {
     start() {
-      running = loop()
+      running = loop(state)
     },
-    async add({ type, userId, bxcontext, at, reason }) {
-      const id = randomUUID()
-      if (pending >= maxPending) {
-        log.error(
-          { code: 'webhook_dropped', event: type },
-          'too many connection webhooks wait; one was dropped',
-        )
-        return
-      }
-      pending++
-      const data = { userId, bxcontext, ...(reason !== undefined && { reason }) }
-      const body = JSON.stringify({ type: `connection.${type}`, timestamp: new Date(at).toISOString(), data })
-      const delivery: Delivery = { body, failures: 0, nextAt: Date.now() }
-      const added = addWithRetry(id, delivery).finally(() => adding.delete(added))
-      adding.add(added)
-      await added
-    },
-    waiting: () => pending,
-
+    add: (event) => add(state, event),
+    waiting: () => state.pending,
     async deleteUser(userId) {
       for (const stored of await outbox.list()) {
         const { type, data } = JSON.parse(stored.delivery.body)
@@ -170,10 +96,97 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       }
     },
     async close() {
-      closing.abort()
-      await Promise.allSettled([running, ...adding])
+      state.closing.abort()
+      await Promise.allSettled([running, ...state.adding])
     },
   }
+}
+
+async function loop(state: DispatcherState): Promise<void> {
+  const { store, log, outbox, closing } = state
+  while (!closing.signal.aborted) {
+    const lease = await acquireLease(store, LEASE, LEASE_MS).catch(() => null)
+    if (lease) {
+      await dispatch(state, lease)
+        .catch(({ code }: { code?: unknown }) => log.warn({ code }, 'connection webhooks wait for the store'))
+        .finally(() => lease.release())
+    } else {
+      state.pending = await outbox.list().then(
+        (stored) => stored.length,
+        () => state.pending,
+      )
+    }
+    await nextPoll(state)
+  }
+}
+
+const nextPoll = ({ pollMs, closing }: DispatcherState) =>
+  pause(pollMs, undefined, { signal: closing.signal }).catch(() => {})
+
+/** Delivers what is due while this process holds the lease. */
+async function dispatch(state: DispatcherState, lease: Lease): Promise<void> {
+  const { outbox, closing } = state
+  const isOver = () => closing.signal.aborted || lease.lost.aborted
+  while (!isOver()) {
+    const stored = await outbox.list()
+    state.pending = stored.length
+    const due = stored.filter(({ delivery }) => delivery.nextAt <= Date.now())
+    due.sort((a, b) => a.delivery.nextAt - b.delivery.nextAt)
+    for (let at = 0; at < due.length && !isOver(); at += MAX_CONCURRENT)
+      await Promise.all(due.slice(at, at + MAX_CONCURRENT).map((delivery) => attempt(state, delivery)))
+    await nextPoll(state)
+  }
+}
+
+async function attempt(state: DispatcherState, stored: StoredDelivery): Promise<void> {
+  const { log, outbox, retryMs } = state
+  const { id, delivery } = stored
+  const { status, reason } = await send(state, id, delivery.body)
+  if (status >= 200 && status < 300) return remove(state, stored)
+  const failures = delivery.failures + 1
+  const waitMs = retryMs[failures - 1]
+  const facts = { webhookId: id, ...(reason === undefined ? { status } : { reason }), failures }
+  if (waitMs === undefined || status === 410) {
+    log.error({ ...facts, code: 'webhook_undeliverable' }, 'a connection webhook was given up')
+    return remove(state, stored)
+  }
+  log.warn({ ...facts, code: 'webhook_failed' }, 'a connection webhook failed; it is sent again later')
+  const nextAt = Date.now() + waitMs * (0.8 + Math.random() * 0.4)
+  return outbox.replace(stored, { ...delivery, failures, nextAt })
+}
+
+async function remove(state: DispatcherState, stored: StoredDelivery): Promise<void> {
+  await state.outbox.remove(stored)
+  state.pending--
+}
+
+/** Stores an event for delivery. While the store is unavailable, it waits in memory. */
+async function add(
+  state: DispatcherState,
+  { type, userId, bxcontext, at, reason }: ConnectionChange,
+): Promise<void> {
+  const { log, outbox, adding, closing, maxPending, pollMs } = state
+  const id = randomUUID()
+  if (state.pending >= maxPending) {
+    log.error({ code: 'webhook_dropped', event: type }, 'too many connection webhooks wait; one was dropped')
+    return
+  }
+  state.pending++
+  const data = { userId, bxcontext, ...(reason !== undefined && { reason }) }
+  const body = JSON.stringify({ type: `connection.${type}`, timestamp: new Date(at).toISOString(), data })
+  const delivery: Delivery = { body, failures: 0, nextAt: Date.now() }
+  const timeoutMs = ADD_ATTEMPTS * pollMs
+  const options = { timeoutMs, pauseMs: pollMs, maxPauseMs: pollMs, signal: closing.signal }
+  const added = outbox
+    .add(id, delivery)
+    // A process that stops tries once.
+    .catch((error) => {
+      if (closing.signal.aborted) throw error
+      return retry(() => outbox.add(id, delivery), options)
+    })
+    .finally(() => adding.delete(added))
+  adding.add(added)
+  await added
 }
 
 /** Resolves to the status of the answer; 0 with the reason if there was none. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { parseJson } from '../../connect/platform/http.ts'
-import { appOwner, type Key, type KeyValueStore } from '../../connect/store/store.ts'
+import { parseJson } from '../../connect/index.ts'
+import { appOwner, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
 
 const deliverySchema = z.object({
   /** The body, exactly as it is signed and sent. */
@@ -39,7 +39,7 @@ export const createOutbox = (store: KeyValueStore) => ({
   },
 
   async replace({ id, value }: StoredDelivery, next: Delivery): Promise<void> {
-    await store.compareAndSet(keyOf(id), value, JSON.stringify(next))
+    await update(store, keyOf(id), (current) => (current === value ? JSON.stringify(next) : current))
   },
 
   async remove({ id }: StoredDelivery): Promise<void> {

@@ -1,21 +1,16 @@
 import { createHash } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { AppError } from '../../connect/app-error.ts'
+import { ConnectionRevokedError, DecryptionError, NotConnectedError } from '../../connect/errors.ts'
 import {
-  ConfigurationError,
-  ConnectionRevokedError,
-  NotConnectedError,
-  PlatformUnavailableError,
-} from '../../connect/platform/errors.ts'
-import type { TokenSource } from '../../connect/platform/token-source.ts'
-import type { KeyValueStore } from '../../connect/store/store.ts'
-import { createConnectionRepository } from '../../connect/vault/connection-repository.ts'
-import { createRecordCipher, DecryptionError, type EncryptionKey } from '../../connect/vault/encryption.ts'
-import { createHealthRecords } from '../../connect/vault/health.ts'
-import { backoffError, isHandle } from '../../connect/vault/refresh.ts'
-import { createRefreshLock, type LockHandle } from '../../connect/vault/refresh-lock.ts'
-import { createVault } from '../../connect/vault/vault.ts'
+  createVault,
+  type EncryptionKey,
+  type Platform,
+  platform,
+  type TokenSource,
+  type Vault,
+  type VaultOptions,
+} from '../../connect/index.ts'
+import type { KeyValueStore } from '../../connect/stores.ts'
 import type { FirstParty, FirstPartyCredentials } from './first-party.ts'
 
 export interface FirstPartyAccessOptions {
@@ -30,13 +25,6 @@ export interface FirstPartyAccessOptions {
   refillMs?: number
 }
 
-/** Record kind of first-party tokens, which keeps them separate from users' connections. */
-export const FIRST_PARTY = 'first-party'
-/** How often to check whether another process has logged in, in ms. */
-const POLL_MS = 50
-/** How long to wait for another process to log in, in ms. */
-const LOGIN_TIMEOUT_MS = 20_000
-
 export interface FirstPartyAccess extends TokenSource {
   /** Identifies the credentials and the tenant without revealing them; the same in every process. */
   readonly id: string
@@ -44,9 +32,26 @@ export interface FirstPartyAccess extends TokenSource {
   readonly rateLimitId: string
 }
 
-/** The stored first-party tokens. */
-const firstPartyRecords = (store: KeyValueStore, keys: readonly EncryptionKey[]) =>
-  createConnectionRepository(store, createRecordCipher(keys), FIRST_PARTY)
+/** A platform of its own beside users' connections: its keys in the store have its name. */
+const FIRST_PARTY: Platform = { ...platform, name: 'firstparty' }
+
+/** The vault of first-party tokens. */
+export function createFirstPartyVault(options: {
+  store: KeyValueStore
+  keys: readonly EncryptionKey[]
+  log: Logger
+  refresh: VaultOptions['oauth']['refresh']
+  now?: () => number
+  refillMs?: number | undefined
+}): Vault {
+  const { refresh, refillMs, ...rest } = options
+  return createVault({
+    ...rest,
+    platform: FIRST_PARTY,
+    oauth: { refresh },
+    ...(refillMs !== undefined && { refillMs }),
+  })
+}
 
 /**
  * Creates a token source for first-party access (specification 5.2). The tokens are encrypted in a separate vault and
@@ -62,53 +67,16 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
     .update(JSON.stringify([email, apiKey, subscriptionKey]))
     .digest('hex')
   const ref = { userId, bxcontext: tenantId }
-  const lockOptions = {
+  const vault = createFirstPartyVault({
+    store,
+    keys,
+    log,
     now,
-    ...(options.refillMs !== undefined && { refillMs: options.refillMs }),
-  }
-  const oauth = {
-    refresh: ({ refreshToken }: { refreshToken: string }) => firstParty.refresh(refreshToken),
-  }
-  const vault = createVault({ store, keys, log, oauth, kind: FIRST_PARTY, ...lockOptions })
-  const records = firstPartyRecords(store, keys)
-  const lock = createRefreshLock(store, createHealthRecords(store, now), lockOptions)
+    refillMs: options.refillMs,
+    refresh: ({ refreshToken }) => firstParty.refresh(refreshToken),
+  })
   const source = vault.tokenSource(ref)
   let login: Promise<void> | undefined
-
-  async function logIn(): Promise<void> {
-    for (const deadline = performance.now() + LOGIN_TIMEOUT_MS; ; ) {
-      const acquired = await lock.acquire(ref)
-      if (isHandle(acquired)) return logInLocked(acquired)
-      if (acquired !== 'busy') throw backoffError(acquired, false)
-      if (performance.now() > deadline)
-        throw new PlatformUnavailableError('no_answer', 'another process is still logging in')
-      await setTimeout(POLL_MS)
-    }
-  }
-
-  async function logInLocked(handle: LockHandle): Promise<void> {
-    try {
-      const stored = await records.read(ref).catch((error: unknown) => {
-        if (error instanceof DecryptionError) return null
-        throw error
-      })
-      // Another process has already logged in.
-      if (stored?.connection.status === 'active') return
-      const sentAt = now()
-      await vault.connect(ref, await firstParty.login(), sentAt)
-    } catch (error) {
-      const mustBackOff = error instanceof AppError && error.status >= 500
-      if (mustBackOff)
-        await handle.releaseWithBackoff(
-          error instanceof ConfigurationError ? 'misconfigured' : 'unavailable',
-          error.retryAfterMs,
-        )
-      throw error
-    } finally {
-      // Does nothing after `releaseWithBackoff`, which has released the lock.
-      await handle.release()
-    }
-  }
 
   /** Gets a token. Logs in first if there are no valid tokens. */
   async function withLogin(getToken: () => Promise<string>): Promise<string> {
@@ -120,7 +88,7 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
         error instanceof ConnectionRevokedError ||
         error instanceof DecryptionError
       if (!hasNoTokens) throw error
-      login ??= logIn().finally(() => {
+      login ??= vault.logIn(ref, firstParty.login).finally(() => {
         login = undefined
       })
       await login
@@ -128,12 +96,12 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
     }
   }
 
-  const id = `${FIRST_PARTY}:${userId}:${tenantId}`
+  const id = `${FIRST_PARTY.name}:${userId}:${tenantId}`
   return {
     ...source,
     account: id,
     id,
-    rateLimitId: `${FIRST_PARTY}:${createHash('sha256').update(subscriptionKey).digest('hex')}`,
+    rateLimitId: `${FIRST_PARTY.name}:${createHash('sha256').update(subscriptionKey).digest('hex')}`,
     headers: firstParty.headers,
     accessToken: () => withLogin(source.accessToken),
     refresh: (rejected) => withLogin(() => source.refresh(rejected)),

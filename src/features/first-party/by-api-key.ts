@@ -1,14 +1,18 @@
 import { apiSettings, generalSettings, storeSettings } from '../../config.ts'
-import { type Api, createApi } from '../../connect/platform/api.ts'
-import { createHttpPools } from '../../connect/platform/http.ts'
-import { rateLimited } from '../../connect/platform/rate-limiter.ts'
-import type { TokenSource } from '../../connect/platform/token-source.ts'
-import type { KeyValueStore } from '../../connect/store/store.ts'
-import { createStore } from '../../runtime/create-store.ts'
+import {
+  type Api,
+  createApi,
+  createHttpPools,
+  platform,
+  rateLimited,
+  type TokenSource,
+} from '../../connect/index.ts'
+import type { KeyValueStore } from '../../connect/stores.ts'
+import { ready } from '../../connect/stores.ts'
 import { withDevelopmentSecrets } from '../../runtime/dev-secrets.ts'
 import { createLog } from '../../runtime/log.ts'
-import { ready } from '../../runtime/store-ready.ts'
 import { readSettings } from '../../settings/read.ts'
+import { createStore } from '../../web/create-store.ts'
 import { createFirstPartyAccess } from './access.ts'
 import { demoEnv, requireSandbox } from './demo-env.ts'
 import { createFirstParty } from './first-party.ts'
@@ -53,7 +57,7 @@ export async function openByApiKey(
   }
   const log = createLog('silent')
   const { store } = await createStore(settings.store, log)
-  const http = createHttpPools({ proxies })
+  const http = createHttpPools(platform, { proxies })
   const close = async () => {
     await Promise.all([http.close(), store.close()])
   }
@@ -68,7 +72,7 @@ export async function openByApiKey(
   const access = createFirstPartyAccess({ store, keys, firstParty, credentials, log })
   return {
     store,
-    api: createApi({ baseUrl, http: http.api, uploads: http.uploads }),
+    api: createApi({ platform, baseUrl, http: http.api, uploads: http.uploads }),
     source: rateLimited(store, rateLimit)(access, access.rateLimitId),
     credential: access.id,
     close,

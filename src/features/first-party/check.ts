@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Http, type HttpResponse, parseJson } from '../../connect/platform/http.ts'
+import { type Http, type HttpResponse, parseJson } from '../../connect/index.ts'
 import { isSandboxSecret } from '../../settings/fields.ts'
 import type { CheckContext, Finding } from '../feature.ts'
 import { firstPartyTokensSchema, PATHS, SUBSCRIPTION_HEADER } from './contract.ts'

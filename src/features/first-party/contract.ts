@@ -1,6 +1,6 @@
 /** The platform's first-party access: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
-import { type Assumption, tokenResponseSchema, tokenSchema } from '../../connect/platform/contract.ts'
+import { type Assumption, platform, tokenSchema } from '../../connect/index.ts'
 
 /** Paths below `{base_url}`: given 4.2. */
 export const PATHS = {
@@ -19,7 +19,7 @@ export const SUBSCRIPTION_HEADER = 'Ocp-Apim-Subscription-Key'
 export const firstPartyTokensSchema = z.looseObject({
   accessToken: tokenSchema,
   refreshToken: tokenSchema.nullish(),
-  expiresIn: tokenResponseSchema.shape.expires_in,
+  expiresIn: platform.tokenResponseSchema.shape.expires_in,
   isSuccessful: z.boolean().nullish(),
 })
 

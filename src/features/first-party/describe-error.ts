@@ -1,11 +1,11 @@
-import { AppError } from '../../connect/app-error.ts'
 import {
+  AppError,
   ConfigurationError,
   InsufficientScopeError,
   NotFoundError,
   PlatformRejectedError,
   PlatformUnavailableError,
-} from '../../connect/platform/errors.ts'
+} from '../../connect/errors.ts'
 
 /** Formats an error for the person running a command: what happened and what to do. */
 export function describeError(error: unknown): string {

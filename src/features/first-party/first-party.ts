@@ -1,14 +1,19 @@
 import * as z from 'zod'
-import { type Api, fieldOf } from '../../connect/platform/api.ts'
 import {
   ConfigurationError,
   InvalidGrantError,
   PlatformRejectedError,
   PlatformUnavailableError,
-} from '../../connect/platform/errors.ts'
-import { type Http, outageOf, parseJson } from '../../connect/platform/http.ts'
-import type { Tokens } from '../../connect/platform/oauth.ts'
-import type { TokenSource } from '../../connect/platform/token-source.ts'
+} from '../../connect/errors.ts'
+import {
+  type Api,
+  fieldOf,
+  type Http,
+  outageOf,
+  parseJson,
+  type TokenSource,
+  type Tokens,
+} from '../../connect/index.ts'
 import { firstPartyTokensSchema, PATHS, SUBSCRIPTION_HEADER, type Tenant, tenantSchema } from './contract.ts'
 
 export interface FirstPartyCredentials {

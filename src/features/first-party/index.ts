@@ -1,7 +1,5 @@
-import { createRecordCipher } from '../../connect/vault/encryption.ts'
-import { reencrypt } from '../../connect/vault/reencrypt.ts'
 import type { Feature } from '../feature.ts'
-import { FIRST_PARTY } from './access.ts'
+import { createFirstPartyVault } from './access.ts'
 import { checkFirstParty } from './check.ts'
 import { probeFirstParty } from './probe.ts'
 import { type FirstPartySettings, firstPartySettings } from './settings.ts'
@@ -10,8 +8,11 @@ import { type FirstPartySettings, firstPartySettings } from './settings.ts'
 export const firstParty: Feature<FirstPartySettings> = {
   name: 'first-party',
   settings: firstPartySettings,
-  create: ({ store, encryptionKeys }) => ({
-    reencrypt: (onProgress) => reencrypt(store, createRecordCipher(encryptionKeys), FIRST_PARTY, onProgress),
+  create: ({ store, encryptionKeys: keys, log }) => ({
+    reencrypt(onProgress) {
+      const refresh = () => Promise.reject(new Error('tokens are not refreshed here'))
+      return createFirstPartyVault({ store, keys, log, refresh }).reencrypt(onProgress)
+    },
   }),
   check: async (context, credentials) => (credentials ? checkFirstParty(context, credentials) : []),
   probe: probeFirstParty,

@@ -1,4 +1,4 @@
-import { parseJson } from '../../connect/platform/http.ts'
+import { parseJson } from '../../connect/index.ts'
 import type { Probe } from '../feature.ts'
 import { firstPartyTokensSchema, PATHS, SUBSCRIPTION_HEADER, tenantSchema } from './contract.ts'
 import type { FirstPartySettings } from './settings.ts'

@@ -22,7 +22,6 @@ export const requiredFirstPartySettings = settingsGroup({
     subscriptionKey: values.PLATFORM_SUBSCRIPTION_KEY,
     tenantId: values.PLATFORM_TENANT_ID,
   }),
-  renamed: { PLATFORM_EMAIL: 'PLATFORM_API_EMAIL' },
 })
 
 /** For the app, where the credentials are optional: either all of them are set, or the settings are null. */

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { KeyValueStore } from '../../connect/index.ts'
-import { type EventParameter, Secret } from '../../connect/masking.ts'
-import { appOwner } from '../../connect/store/store.ts'
+import { type EventParameter, Secret } from '../../connect/index.ts'
+import { appOwner, type KeyValueStore, update } from '../../connect/stores.ts'
 import type { Parameter } from './flow.ts'
 
 /** How long a key is used, in ms. */
@@ -13,11 +12,7 @@ const KEY = { kind: 'fingerprint-key', owner: appOwner('flow-inspector'), id: 'c
  * everywhere for a day. Throws `StoreUnavailableError`.
  */
 export async function fingerprintKey(store: KeyValueStore): Promise<string> {
-  for (;;) {
-    const key = await store.get(KEY)
-    if (key !== null) return key
-    await store.compareAndSet(KEY, null, randomBytes(32).toString('base64url'), KEY_MS)
-  }
+  return update(store, KEY, (key) => key ?? randomBytes(32).toString('base64url'), KEY_MS)
 }
 
 /** The fingerprint of a secret: its kind, its length, and 6 hex digits of a keyed digest (`code:43:0a1b2c`). */

@@ -1,4 +1,5 @@
-import type { KeyValueStore } from '../../connect/index.ts'
+import type { Platform } from '../../connect/index.ts'
+import type { KeyValueStore } from '../../connect/stores.ts'
 import { fingerprintKey } from './fingerprints.ts'
 import { type Flow, MAX_STEPS, type Step } from './flow.ts'
 import type { FlowStore } from './flow-store.ts'
@@ -9,17 +10,20 @@ export interface FlowReader {
   load(userId: string, id: string): Promise<Flow | null>
 }
 
-/** `fetchPageSteps`: absent if the platform is not the sandbox. */
-export function createFlowReader(
-  flows: FlowStore,
-  store: KeyValueStore,
-  fetchPageSteps?: FetchPageSteps,
-): FlowReader {
+export interface FlowReaderOptions {
+  platform: Platform
+  flows: FlowStore
+  store: KeyValueStore
+  /** Undefined if the platform is not the sandbox. */
+  fetchPageSteps: FetchPageSteps | undefined
+}
+
+export function createFlowReader({ platform, flows, store, fetchPageSteps }: FlowReaderOptions): FlowReader {
   return {
     async load(userId, id) {
       const flow = await flows.find(userId, id)
       if (!flow || !fetchPageSteps || flow.steps.length >= MAX_STEPS) return flow
-      const steps = await missingPageSteps(flow, fetchPageSteps, await fingerprintKey(store))
+      const steps = await missingPageSteps(platform, flow, fetchPageSteps, await fingerprintKey(store))
       if (steps.length === 0) return flow
       await flows.append(userId, [{ id, bxcontext: flow.bxcontext, steps }])
       return flows.find(userId, id)

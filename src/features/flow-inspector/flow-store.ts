@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { KeyValueStore } from '../../connect/index.ts'
-import { parseJson } from '../../connect/platform/http.ts'
+import { parseJson } from '../../connect/index.ts'
+import { type KeyValueStore, update } from '../../connect/stores.ts'
 import {
   CONNECT_MS,
   type Flow,
@@ -48,33 +48,6 @@ const indexKey = (userId: string) => ({ kind: 'flow-index', owner: userId, id: '
 export function createFlowStore(store: KeyValueStore, now: () => number = Date.now): FlowStore {
   const find = async (userId: string, id: string) => parseFlow(await store.get(keyOf(userId, id)))
 
-  async function appendTo(userId: string, { id, bxcontext, steps }: FlowAddition): Promise<Flow> {
-    const key = keyOf(userId, id)
-    for (;;) {
-      const value = await store.get(key)
-      const flow = parseFlow(value) ?? { id, bxcontext: null, imported: false, steps: [], omitted: 0 }
-      const next = withSteps({ ...flow, bxcontext: flow.bxcontext ?? bxcontext }, steps)
-      if (await store.compareAndSet(key, value, JSON.stringify(next), TTL_MS)) return next
-    }
-  }
-
-  /** Puts summaries at the front of the user's list, and deletes the flows that it has no room for. */
-  async function updateIndex(userId: string, summaries: readonly Summary[]): Promise<void> {
-    for (;;) {
-      const value = await store.get(indexKey(userId))
-      const all = merge(parseIndex(value), summaries)
-      all.sort((a, b) => b.storedAt - a.storedAt)
-      const imported = all.filter((summary) => summary.imported)
-      const kept = all
-        .filter((summary) => !imported.slice(MAX_IMPORTED).includes(summary))
-        .slice(0, MAX_FLOWS)
-      if (!(await store.compareAndSet(indexKey(userId), value, JSON.stringify(kept), TTL_MS))) continue
-      const dropped = all.filter((summary) => !kept.includes(summary))
-      await Promise.all(dropped.map(({ id }) => store.delete(keyOf(userId, id))))
-      return
-    }
-  }
-
   return {
     find,
 
@@ -88,8 +61,9 @@ export function createFlowStore(store: KeyValueStore, now: () => number = Date.n
     },
 
     async append(userId, additions) {
-      const flows = await Promise.all(additions.map((addition) => appendTo(userId, addition)))
+      const flows = await Promise.all(additions.map((addition) => appendTo(store, userId, addition)))
       await updateIndex(
+        store,
         userId,
         flows.map((flow) => summarize(flow, now())),
       )
@@ -97,7 +71,7 @@ export function createFlowStore(store: KeyValueStore, now: () => number = Date.n
 
     async save(userId, flow) {
       await store.set(keyOf(userId, flow.id), JSON.stringify(flow), TTL_MS)
-      await updateIndex(userId, [summarize(flow, now())])
+      await updateIndex(store, userId, [summarize(flow, now())])
     },
 
     async clear(userId) {
@@ -106,6 +80,43 @@ export function createFlowStore(store: KeyValueStore, now: () => number = Date.n
       await Promise.all(summaries.map(({ id }) => store.delete(keyOf(userId, id))))
     },
   }
+}
+
+/** Adds steps to a flow, and resolves to it. */
+async function appendTo(
+  store: KeyValueStore,
+  userId: string,
+  { id, bxcontext, steps }: FlowAddition,
+): Promise<Flow> {
+  const key = keyOf(userId, id)
+  const none: Flow = { id, bxcontext: null, imported: false, steps: [], omitted: 0 }
+  let next = none
+  const change = (value: string | null) => {
+    const flow = parseFlow(value) ?? none
+    next = withSteps({ ...flow, bxcontext: flow.bxcontext ?? bxcontext }, steps)
+    return JSON.stringify(next)
+  }
+  await update(store, key, change, TTL_MS)
+  return next
+}
+
+/** Puts summaries at the front of the user's list, and deletes the flows that it has no room for. */
+async function updateIndex(
+  store: KeyValueStore,
+  userId: string,
+  summaries: readonly Summary[],
+): Promise<void> {
+  let dropped: Summary[] = []
+  const change = (value: string | null) => {
+    const all = merge(parseIndex(value), summaries)
+    all.sort((a, b) => b.storedAt - a.storedAt)
+    const imported = all.filter((summary) => summary.imported)
+    const kept = all.filter((summary) => !imported.slice(MAX_IMPORTED).includes(summary)).slice(0, MAX_FLOWS)
+    dropped = all.filter((summary) => !kept.includes(summary))
+    return JSON.stringify(kept)
+  }
+  await update(store, indexKey(userId), change, TTL_MS)
+  await Promise.all(dropped.map(({ id }) => store.delete(keyOf(userId, id))))
 }
 
 /** Puts summaries in place of older ones. Another process may have added steps in the meantime. */

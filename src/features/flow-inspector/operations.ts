@@ -1,8 +1,6 @@
 import * as z from 'zod'
 import type { Operation } from '../../web/openapi.ts'
-import { parameterSchema, stepSchema, summarySchema as storedSummarySchema } from './flow.ts'
-import { STAGES } from './pauses.ts'
-import { resultSchema } from './scenarios/runner.ts'
+import { stepSchema, summarySchema as storedSummarySchema } from './flow.ts'
 import { tokenPanelSchema } from './token-panel.ts'
 
 /** A summary without what only the list needs. */
@@ -102,67 +100,10 @@ export const operations: readonly Operation[] = [
     errors: ['not_found'],
   },
   {
-    method: 'post',
-    path: '/flows/step-by-step',
-    summary: 'Turn the step-by-step mode of this browser session on or off',
-    body: z.object({ on: z.boolean(), returnTo: z.string().optional() }),
-    response: z.object({ on: z.boolean() }),
-  },
-  {
-    method: 'get',
-    path: '/flows/pauses/:id',
-    summary: 'The next request of a connect flow that is paused',
-    response: z.object({
-      stage: z.enum(STAGES),
-      request: z.object({
-        method: z.string(),
-        url: z.string(),
-        parameters: z.array(parameterSchema),
-      }),
-      flow: z.string().nullable(),
-    }),
-    errors: ['not_found'],
-  },
-  {
-    method: 'post',
-    path: '/flows/pauses/:id/continue',
-    summary: 'Continue a connect flow that is paused',
-    status: 303,
-    errors: ['not_found'],
-  },
-  {
     method: 'get',
     path: '/connections/:bxcontext/tokens',
     summary: "What is known of a connection's tokens, without the tokens",
     response: tokenPanelSchema,
     errors: ['not_connected', 'connection_revoked'],
-  },
-  {
-    method: 'get',
-    path: '/scenarios',
-    summary: 'List the scenarios with their latest results',
-    response: z.object({
-      scenarios: z.array(
-        z.object({
-          name: z.string(),
-          title: z.string(),
-          expect: z.string(),
-          result: resultSchema.nullable(),
-        }),
-      ),
-    }),
-  },
-  {
-    method: 'post',
-    path: '/scenarios/:id/run',
-    summary: 'Run a scenario between this app and the sandbox',
-    response: resultSchema,
-    errors: ['not_found'],
-  },
-  {
-    method: 'post',
-    path: '/scenarios/reset',
-    summary: "Reset the sandbox, and the user's connections and flows",
-    response: z.object({ reset: z.literal(true) }),
   },
 ]

@@ -1,4 +1,5 @@
 /** What the pages say about each parameter. */
+import { platform } from '../../connect/index.ts'
 
 export interface Explanation {
   /** What it is. */
@@ -16,8 +17,18 @@ export interface Explanation {
 
 const NOTHING = ''
 
+const BXCONTEXT: Explanation = {
+  what: 'The business that the user chose. It is not a secret.',
+  madeBy: 'The platform, when the user chooses.',
+  mustEqual: 'The same value in the consent request, the code exchange, and every refresh.',
+  checkedBy:
+    'This app accepts it only for a connect flow that this browser session started. The platform checks that the tokens belong to it.',
+  attack: 'Plant another business in the user’s browser, so that the user works in the attacker’s account.',
+  reference: 'Specification 5.3.2 and 5.3.6; assumption “bxcontext”',
+}
+
 const TEXTS: Record<string, Explanation> = {
-  redirectUrl: {
+  [platform.startPage.redirectUrl]: {
     what: 'Where the platform sends the browser after the user has chosen a business.',
     madeBy: 'This app, from BASE_URL.',
     mustEqual: 'One of the redirect URLs that are registered for this app, exactly, without a query.',
@@ -25,15 +36,9 @@ const TEXTS: Record<string, Explanation> = {
     attack: 'Send the user’s bxcontext to a site of the attacker, or use the platform as an open redirect.',
     reference: 'Specification 5.3.2; RFC 9700 section 4.1',
   },
-  bxcontext: {
-    what: 'The business that the user chose. It is not a secret.',
-    madeBy: 'The platform, when the user chooses.',
-    mustEqual: 'The same value in the consent request, the code exchange, and every refresh.',
-    checkedBy:
-      'This app accepts it only for a connect flow that this browser session started. The platform checks that the tokens belong to it.',
-    attack: 'Plant another business in the user’s browser, so that the user works in the attacker’s account.',
-    reference: 'Specification 5.3.2 and 5.3.6; assumption “bxcontext”',
-  },
+  // The app's own form has it under this name, whatever the platform calls it.
+  bxcontext: BXCONTEXT,
+  [platform.bxcontextParameter]: BXCONTEXT,
   response_type: {
     what: 'The kind of answer: an authorization code.',
     madeBy: 'This app.',
@@ -226,7 +231,7 @@ const TEXTS: Record<string, Explanation> = {
     'Why the API refuses the token, and perhaps the missing scope.',
     'RFC 6750 section 3',
   ),
-  'x-odata-total-count': header('The total number of entries of a list.', 'Assumption “lists”'),
+  [platform.paging.totalHeader]: header('The total number of entries of a list.', 'Assumption “lists”'),
   response_mode: header(
     'How the answer reaches the app.',
     'OAuth 2.0 Multiple Response Type Encoding Practices section 2.1',
@@ -234,10 +239,10 @@ const TEXTS: Record<string, Explanation> = {
   audience: header('The API for which the token is meant.', 'PLATFORM_AUTHORIZE_PARAMS'),
   resource: header('The API for which the token is meant.', 'RFC 8707 section 2'),
   prompt: header('Whether the platform asks the user again.', 'OpenID Connect Core section 3.1.2.1'),
-  $top: paging('How many entries a page has.'),
-  $skip: paging('How many entries to skip.'),
-  $orderby: paging('The order of the entries.'),
-  $count: paging('Asks for the total number of entries, in a header.'),
+  [platform.paging.top]: paging('How many entries a page has.'),
+  [platform.paging.skip]: paging('How many entries to skip.'),
+  [platform.paging.orderBy]: paging('The order of the entries.'),
+  [platform.paging.count]: paging('Asks for the total number of entries, in a header.'),
 }
 
 function header(what: string, reference: string): Explanation {

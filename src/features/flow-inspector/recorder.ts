@@ -5,12 +5,13 @@ import {
   connectionChannel,
   type EventChannel,
   type EventContext,
+  type Platform,
   recordChannel,
   refreshLockChannel,
   tokenRequestChannel,
   webhookChannel,
-} from '../../connect/events.ts'
-import type { KeyValueStore } from '../../connect/index.ts'
+} from '../../connect/index.ts'
+import type { KeyValueStore } from '../../connect/stores.ts'
 import { fingerprintKey } from './fingerprints.ts'
 import { stepSchema } from './flow.ts'
 import type { FlowAddition, FlowStore } from './flow-store.ts'
@@ -24,6 +25,7 @@ export interface Recorder {
 }
 
 export interface RecorderOptions {
+  platform: Platform
   flows: FlowStore
   store: KeyValueStore
   log: Logger
@@ -113,13 +115,13 @@ export function createRecorder(options: RecorderOptions, flushMs = FLUSH_MS): Re
 
 /** Stores the flows of one user, and adds the platform's side to connect flows. */
 async function storeFlows(
-  { flows, store, complete }: RecorderOptions,
+  { platform, flows, store, complete }: RecorderOptions,
   userId: string,
   buffered: readonly Buffered[],
 ): Promise<void> {
   const key = await fingerprintKey(store)
   const additions = buffered.map(({ id, bxcontext, events }): FlowAddition => {
-    const steps = events.map((recorded) => toStep(recorded, key))
+    const steps = events.map((recorded) => toStep(platform, recorded, key))
     // A step that could not be read again would make its whole flow unreadable.
     return { id, bxcontext, steps: steps.filter((step) => stepSchema.safeParse(step).success) }
   })

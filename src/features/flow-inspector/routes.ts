@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import express, { type Request, type Response, Router } from 'express'
-import { parseJson } from '../../connect/platform/http.ts'
+import { parseJson } from '../../connect/index.ts'
 import { badInput, rejectForm, WebError } from '../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import type { SendChanges } from '../../web/sse.ts'

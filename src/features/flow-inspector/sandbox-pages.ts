@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { Platform } from '../../connect/index.ts'
 import { type Flow, isPlatformPage, type Lane, parameterSchema, type Step, type Topic } from './flow.ts'
 
 const parameters = z.array(parameterSchema).max(100)
@@ -65,7 +66,12 @@ function absences(steps: readonly Step[]): Absence[] {
  * The steps on the platform's pages that a flow does not have yet. From the consent page on, the `state` identifies the
  * flow. Before it, the browser does; if that is not known yet, the only browser that was there at the time.
  */
-export async function missingPageSteps(flow: Flow, fetchSteps: FetchPageSteps, key: string): Promise<Step[]> {
+export async function missingPageSteps(
+  platform: Platform,
+  flow: Flow,
+  fetchSteps: FetchPageSteps,
+  key: string,
+): Promise<Step[]> {
   const times = absences(flow.steps)
   const [first, last] = [times[0], times.at(-1)]
   if (!first || !last || flow.imported) return []
@@ -84,9 +90,9 @@ export async function missingPageSteps(flow: Flow, fetchSteps: FetchPageSteps, k
       const time = times.find(({ start, end }) => at >= start && at <= end)
       if (!time || step.state !== undefined) return time !== undefined && isOurs(step)
       const isSameBrowser = browsers.size === 1 && browsers.has(step.browser)
-      return !time.isConsent && isSameBrowser && !isOfAnotherBusiness(step, flow)
+      return !time.isConsent && isSameBrowser && !isOfAnotherBusiness(platform, step, flow)
     })
-    .map(toStep)
+    .map((step) => toStep(platform, step))
     .filter((step) => isNewPage(flow, step))
 }
 
@@ -95,17 +101,19 @@ export const isNewPage = ({ steps }: Flow, step: Step): boolean =>
   !steps.some(({ at, title }) => at === step.at && title === step.title)
 
 /** Whether the user chose a business there that another flow received. */
-function isOfAnotherBusiness({ location }: PageStep, { steps }: Flow): boolean {
-  const chosen = location?.parameters.find(({ name }) => name === 'bxcontext')?.value
+function isOfAnotherBusiness({ startPage }: Platform, { location }: PageStep, { steps }: Flow): boolean {
+  const chosen = location?.parameters.find(({ name }) => name === startPage.bxcontext)?.value
   const received = steps.find(({ topic }) => topic === 'bxcontext_received')?.request?.parameters
-  const expected = received?.find(({ name }) => name === 'bxcontext')?.value
+  const expected = received?.find(({ name }) => name === startPage.bxcontext)?.value
   return chosen !== undefined && expected !== undefined && chosen !== expected
 }
 
 /** Pages of the sandbox by their path, with the titles of opening them and of sending their form. */
-const PAGES: { path: string; lane: Lane; topic: Topic; opened: string; sent: string }[] = [
+const pagesOf = ({
+  startPage,
+}: Platform): { path: string; lane: Lane; topic: Topic; opened: string; sent: string }[] => [
   {
-    path: '/oauth2.html',
+    path: startPage.path,
     lane: 'web_application',
     topic: 'platform_start',
     opened: 'The start page',
@@ -134,9 +142,9 @@ const PAGES: { path: string; lane: Lane; topic: Topic; opened: string; sent: str
   },
 ]
 
-function toStep({ at, ms, method, url, parameters, status, location }: PageStep): Step {
+function toStep(platform: Platform, { at, ms, method, url, parameters, status, location }: PageStep): Step {
   const { pathname } = new URL(url)
-  const page = PAGES.find(({ path }) => pathname.startsWith(path))
+  const page = pagesOf(platform).find(({ path }) => pathname.startsWith(path))
   const title = (method === 'GET' ? page?.opened : page?.sent) ?? `${method} ${pathname}`
   return {
     at,
@@ -146,7 +154,7 @@ function toStep({ at, ms, method, url, parameters, status, location }: PageStep)
     topic: page?.topic ?? 'platform_other',
     title:
       title +
-      answerOf(location?.parameters) +
+      answerOf(platform, location?.parameters) +
       (location && new URL(location.url).pathname === '/login' ? ': log in first' : ''),
     request: { method, url, headers: {}, parameters },
     response: {
@@ -158,11 +166,11 @@ function toStep({ at, ms, method, url, parameters, status, location }: PageStep)
 }
 
 /** What the platform sends back to the app, if it does. */
-function answerOf(parameters: readonly { name: string }[] = []): string {
+function answerOf({ startPage }: Platform, parameters: readonly { name: string }[] = []): string {
   const has = (name: string) => parameters.some((parameter) => parameter.name === name)
   if (has('code')) return ': back to the app with a code'
   if (has('error')) return ': back to the app with an error'
-  return has('bxcontext') ? ': back to the app with the bxcontext' : ''
+  return has(startPage.bxcontext) ? ': back to the app with the bxcontext' : ''
 }
 
 /** Adds a step for each time that the browser was on pages of the platform that cannot be seen from here. */

@@ -6,12 +6,12 @@ import type {
   ConnectionEvent,
   EventRequest,
   EventResponse,
+  Platform,
   RecordEvent,
   RefreshLockEvent,
   TokenRequestEvent,
   WebhookEvent,
-} from '../../connect/events.ts'
-import { START_PAGE } from '../../connect/platform/contract.ts'
+} from '../../connect/index.ts'
 import { toHeaders, toParameter } from './fingerprints.ts'
 import type { Step, StepRequest, StepResponse, Topic } from './flow.ts'
 
@@ -28,15 +28,15 @@ export type RecordedEvent =
 type Shown = Omit<Step, 'at' | 'ms'>
 
 /** `key`: the key of the fingerprints. */
-export function toStep(recorded: RecordedEvent, key: string): Step {
+export function toStep(platform: Platform, recorded: RecordedEvent, key: string): Step {
   const { at, ms } = recorded.event
-  return { at: new Date(at).toISOString(), ms: Math.max(0, ms), ...show(recorded, key) }
+  return { at: new Date(at).toISOString(), ms: Math.max(0, ms), ...show(platform, recorded, key) }
 }
 
-function show(recorded: RecordedEvent, key: string): Shown {
+function show(platform: Platform, recorded: RecordedEvent, key: string): Shown {
   switch (recorded.type) {
     case 'browser':
-      return browserStep(recorded.event, key)
+      return browserStep(platform, recorded.event, key)
     case 'tokenRequest':
       return tokenStep(recorded.event, key)
     case 'apiCall':
@@ -89,7 +89,11 @@ const STARTED = { topic: 'connect_started', title: 'The user presses “Connect 
 
 const RECONNECTING = { topic: 'connect_started', title: 'The user presses “Reconnect”' } as const
 
-function browserStep({ direction, request, status, failure }: BrowserEvent, key: string): Shown {
+function browserStep(
+  { startPage }: Platform,
+  { direction, request, status, failure }: BrowserEvent,
+  key: string,
+): Shown {
   // Express accepts other letter cases and a trailing slash.
   const pathname = new URL(request.url).pathname.toLowerCase().replace(/\/$/, '')
   if (direction === 'in') {
@@ -117,7 +121,7 @@ function browserStep({ direction, request, status, failure }: BrowserEvent, key:
       failure,
       response,
     }
-  if (pathname.endsWith(START_PAGE.path))
+  if (pathname.endsWith(startPage.path))
     return { ...lanes, topic: 'to_start_page', title: "Redirect to the platform's start page", response }
   if (pathname === '/connections')
     return { ...lanes, topic: 'to_connections', title: 'Redirect to the connections', response }

@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import * as z from 'zod'
+import { ConnectionRevokedError, NotConnectedError } from '../../connect/errors.ts'
 import type { Vault } from '../../connect/index.ts'
-import { ConnectionRevokedError, NotConnectedError } from '../../connect/platform/errors.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { sendPageOrJson } from '../../web/respond.ts'
 import type { FlowStore } from './flow-store.ts'

@@ -1,6 +1,6 @@
 /** The platform's leads API: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
-import { type Assumption, idSchema, textField } from '../../connect/platform/contract.ts'
+import { type Assumption, idSchema, textField } from '../../connect/index.ts'
 
 /** given 5.3.3, as an example. */
 export const LEADS_SCOPE = 'leads'

@@ -1,6 +1,6 @@
 import { testSummary } from '../../web/connection-actions.ts'
 import type { Feature } from '../feature.ts'
-import { LEADS_SCOPE, PATHS } from './contract.ts'
+import { LEADS_SCOPE, PATHS, SCOPES } from './contract.ts'
 import { createLeads } from './leads.ts'
 import { operations } from './operations.ts'
 import { probeLeads } from './probe.ts'
@@ -9,6 +9,7 @@ import { leadsRoutes } from './routes.ts'
 /** Lists, shows and creates the leads of a connected account. */
 export const leads: Feature = {
   name: 'leads',
+  scopes: SCOPES,
   operations,
   probe: probeLeads,
   create({ connect }) {

@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import type { Api, Page, PageOf } from '../../connect/platform/api.ts'
-import type { TokenSource } from '../../connect/platform/token-source.ts'
+import type { Api, Page, PageOf, TokenSource } from '../../connect/index.ts'
 import { LEADS_SCOPE, type Lead, leadSchema, type NewLead, newLeadSchema, PATHS } from './contract.ts'
 
 export interface Leads {

@@ -1,215 +1,7 @@
-/**
- * The contract of the live pricing API, which a supplier hosts and the platform calls: every path, parameter, field,
- * code and limit. "given" cites a section of the supplier integration specification; "assumed" marks what it doesn't
- * define, which `ASSUMPTIONS` also lists. If you have the full documentation, this is the only file to correct.
- *
- * Request schemas ignore unknown fields; response schemas are strict.
- */
-import * as z from 'zod'
-import type { Assumption } from '../../connect/platform/contract.ts'
+/** What the contract in `src/supplier-api` assumes. */
+import type { Assumption } from '../../connect/index.ts'
 
-/** given 4.1: paths below `{supplier_base_url}`. */
-export const PATHS = {
-  token: '/connect/token',
-  nearest: '/stores/nearest',
-  store: '/stores/{id}',
-  prices: '/request-prices',
-} as const
-
-/** given 4.1. */
-export const GRANT_TYPE = 'client_credentials'
-
-/** assumed: the names of the search parameters; the radius is in kilometres. */
-export const NEAREST = { latitude: 'latitude', longitude: 'longitude', radius: 'radius' } as const
-
-/** assumed: section 8 defines no limits for the search, the list of stores or a price request. */
-export const LIMITS = {
-  /** More than half of the Earth's circumference, so every store is in range. */
-  radiusKm: 50_000,
-  stores: 50,
-  items: 1000,
-  bodyBytes: 1_000_000,
-  tokenBodyBytes: 16_384,
-  quantity: 1_000_000,
-} as const
-
-/**
- * given 2.1: exactly three fields, including `expires_in` (seconds). assumed: the other two are named as in RFC 6749
- * section 5.1.
- */
-export const tokenResponseSchema = z
-  .strictObject({
-    access_token: z.string().min(1).meta({ description: 'sent as `Authorization: Bearer`' }),
-    token_type: z.literal('Bearer'),
-    expires_in: z.number().int().positive().meta({ description: 'lifetime in seconds' }),
-  })
-  .meta({ id: 'TokenResponse', description: 'A bearer token. Exactly three fields.' })
-export type TokenResponse = z.infer<typeof tokenResponseSchema>
-
-/** assumed: the token endpoint returns errors as defined in RFC 6749 section 5.2. */
-export const tokenErrorSchema = z
-  .strictObject({
-    error: z.enum([
-      'invalid_request',
-      'invalid_client',
-      'unsupported_grant_type',
-      'temporarily_unavailable',
-      'server_error',
-    ]),
-    error_description: z.string(),
-  })
-  .meta({ id: 'TokenError', description: 'Why no token was issued (RFC 6749 section 5.2).' })
-
-const HOUR = /^([01]\d|2[0-3]):[0-5]\d$/
-export const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const
-
-/** given 2.2: the names of the schemas and how they are nested. assumed: all of their fields. */
-export const openingHoursSchema = z
-  .strictObject({
-    opens: z
-      .string()
-      .regex(HOUR)
-      .meta({ examples: ['07:00'] }),
-    closes: z
-      .string()
-      .regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/)
-      .meta({ examples: ['17:30'], description: 'later than `opens`; 24:00 is the end of the day' }),
-  })
-  .meta({ id: 'OpeningHours', description: 'One opening period, in the time zone of the store.' })
-
-const openings = z
-  .array(openingHoursSchema)
-  .meta({ description: 'sorted by time, without overlaps; empty if the store is closed' })
-
-export const dailyTradingHoursSchema = z
-  .strictObject({ day: z.enum(DAYS), openingHours: openings })
-  .meta({ id: 'DailyTradingHours', description: 'The opening hours of a day of the week.' })
-
-export const publicHolidaySchema = z
-  .strictObject({ date: z.iso.date(), name: z.string(), openingHours: openings })
-  .meta({
-    id: 'PublicHoliday',
-    description: 'A date whose opening hours replace those of its day of the week.',
-  })
-
-export const tradingHoursSchema = z
-  .strictObject({
-    timeZone: z
-      .string()
-      .meta({ description: 'a name from the IANA time zone database', examples: ['Australia/Sydney'] }),
-    dailyTradingHours: z.array(dailyTradingHoursSchema).length(7).meta({ description: 'Monday to Sunday' }),
-    publicHolidays: z.array(publicHolidaySchema).meta({ description: 'sorted by date' }),
-  })
-  .meta({ id: 'TradingHours', description: 'When a store is open.' })
-
-export const storeSchema = z
-  .strictObject({
-    id: z.string().min(1).max(100),
-    name: z.string().min(1),
-    address: z.strictObject({
-      street: z.string(),
-      suburb: z.string(),
-      state: z.string(),
-      postcode: z.string(),
-      country: z.string(),
-    }),
-    phone: z.string().optional(),
-    latitude: z.number().min(-90).max(90),
-    longitude: z.number().min(-180).max(180),
-    tradingHours: tradingHoursSchema,
-    distance: z
-      .number()
-      .nonnegative()
-      .optional()
-      .meta({ description: 'kilometres from the search location; only in search results' }),
-  })
-  .meta({ id: 'Store', description: 'A shop of the supplier.' })
-export type Store = z.infer<typeof storeSchema>
-export type OpeningHours = z.infer<typeof openingHoursSchema>
-
-/** given 2.3: an item id, a store id and a quantity. assumed: their names and types. */
-export const priceItemRequestSchema = z
-  .object({
-    itemId: z.string().meta({ description: 'the code of the item in the published catalogue' }),
-    storeId: z.string(),
-    quantity: z.number().meta({ description: `more than 0, at most ${LIMITS.quantity}`, examples: [2.4] }),
-  })
-  .meta({ id: 'PriceItemRequest', description: 'A quantity of an item at a store.' })
-
-/** given 2.3: an optional member number and a list of items. assumed: the names. */
-export const priceRequestSchema = z
-  .object({
-    memberNumber: z
-      .string()
-      .nullish()
-      .meta({ description: 'the builder’s account number with the supplier' }),
-    items: z.array(priceItemRequestSchema).meta({ maxItems: LIMITS.items }),
-  })
-  .meta({ id: 'PriceRequest' })
-
-/** A price request whose lines may be anything: an invalid line is an error of that line, not of the call (section 7). */
-export const looseRequestSchema = priceRequestSchema.extend({ items: z.array(z.unknown()) })
-
-/** assumed (section 7 defines none): error codes of items that cannot be priced, with their messages. */
-export const ITEM_ERRORS = {
-  line_invalid: 'The line must have an itemId, a storeId and a quantity.',
-  item_unknown: 'This item does not exist.',
-  item_not_in_range: 'The store does not sell this item.',
-  store_unknown: 'This store does not exist.',
-  member_unknown: 'This member number does not exist.',
-  quantity_invalid: 'The quantity must be a number greater than 0.',
-  quantity_too_large: `The quantity exceeds ${LIMITS.quantity.toLocaleString('en-AU')}.`,
-  price_on_application: 'The price of this item is available on application. Contact the store.',
-  price_unavailable: 'The price is temporarily unavailable. Please try again later.',
-} as const
-export type ItemError = keyof typeof ITEM_ERRORS
-const itemErrors = Object.keys(ITEM_ERRORS) as [ItemError, ...ItemError[]]
-
-/**
- * given 2.4: `unitPrice`, `discount` and `totalPrice`, null on error; an error code and a message. assumed: the other
- * names. `itemId`, `storeId` and `quantity` are those of the line, or null if they have another type.
- */
-export const priceItemSchema = z
-  .strictObject({
-    itemId: z.string().nullable().meta({ description: 'as requested; null if that is not text' }),
-    storeId: z.string().nullable().meta({ description: 'as requested; null if that is not text' }),
-    quantity: z.number().nullable().meta({ description: 'as requested; null if that is not a number' }),
-    unitPrice: z.number().nullable().meta({ description: 'dollars before tax, per unit; null on error' }),
-    discount: z.number().nullable().meta({
-      description:
-        'dollars, for the whole quantity, rounded half up to cents; at most unitPrice * quantity; null on error',
-    }),
-    totalPrice: z
-      .number()
-      .nullable()
-      .meta({ description: 'exactly unitPrice * quantity - discount, not rounded; null on error' }),
-    errorCode: z
-      .enum(itemErrors)
-      .optional()
-      .meta({ description: 'why there is no price; only present on error' }),
-    errorMessage: z.string().optional().meta({ description: 'the same as a message for the builder' }),
-  })
-  .meta({ id: 'PriceItem', description: 'The price of one item, or the reason why it has none.' })
-export type PriceItem = z.infer<typeof priceItemSchema>
-
-/** assumed: errors are problem documents (RFC 9457), except those of the token endpoint. */
-export const problemSchema = z
-  .strictObject({
-    type: z.string(),
-    title: z.string(),
-    status: z.number().int(),
-    detail: z.string(),
-    code: z.string(),
-    requestId: z.string().optional(),
-    errors: z
-      .array(z.strictObject({ path: z.string(), message: z.string() }))
-      .optional()
-      .meta({ description: 'all problems with the input, each with its path, such as `items[3].storeId`' }),
-  })
-  .meta({ id: 'Problem', description: 'Why a call failed (RFC 9457).' })
-
-const ASK =
-  "Ask the platform's support team. `npm run check-supplier` checks your own endpoints against this contract."
+const ASK = "Ask the platform's support team, and change the contract."
 
 export const ASSUMPTIONS: readonly Assumption[] = [
   {
@@ -227,7 +19,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed:
       'Exactly `access_token`, `token_type` (`Bearer`) and `expires_in`; sent as `Authorization: Bearer`.',
     importance: 2,
-    code: 'tokenResponseSchema',
+    code: '../../supplier-api/contract.ts#tokenResponseSchema',
     cure: 'Change the schema.',
     otherwise: ASK,
   },
@@ -237,7 +29,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed:
       '`latitude`, `longitude` (degrees) and `radius` (kilometres, up to 50,000); at most 50 stores, nearest first, each with its `distance`.',
     importance: 2,
-    code: 'NEAREST',
+    code: '../../supplier-api/contract.ts#NEAREST',
     cure: 'Change the names of the parameters.',
     otherwise: ASK,
   },
@@ -247,7 +39,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed:
       '`id`, `name`, `address`, `phone?`, `latitude`, `longitude`, `tradingHours`: `timeZone`, `dailyTradingHours` (Monday to Sunday, each with its `openingHours`), `publicHolidays`.',
     importance: 2,
-    code: 'storeSchema',
+    code: '../../supplier-api/contract.ts#storeSchema',
     cure: 'Change the schema.',
     otherwise: ASK,
   },
@@ -257,7 +49,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed:
       '`{memberNumber?, items: [{itemId, storeId, quantity}]}`, at most 1,000 items and 1 MB; a quantity up to 1,000,000.',
     importance: 2,
-    code: 'priceRequestSchema',
+    code: '../../supplier-api/contract.ts#priceRequestSchema',
     cure: 'Change the schema.',
     otherwise: ASK,
   },
@@ -267,7 +59,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed:
       'In the order of the request, `{itemId, storeId, quantity, unitPrice, discount, totalPrice, errorCode?, errorMessage?}`; the error codes are defined by us. A line that is not valid is an error of that line. With an unknown member number, every item has an error.',
     importance: 2,
-    code: 'priceItemSchema',
+    code: '../../supplier-api/contract.ts#priceItemSchema',
     cure: 'Change the schema.',
     otherwise: ASK,
   },
@@ -276,7 +68,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     topic: 'Other errors of live pricing',
     assumed: '`application/problem+json`; `401` without a token, `429` with `Retry-After`.',
     importance: 3,
-    code: 'problemSchema',
+    code: '../../supplier-api/contract.ts#problemSchema',
     cure: 'Change the schema.',
     otherwise: ASK,
   },

@@ -1,5 +1,5 @@
 import { type Request, Router } from 'express'
-import { ITEM_ERRORS, PATHS } from './contract.ts'
+import { ITEM_ERRORS, PATHS } from '../../supplier-api/contract.ts'
 import { EXAMPLES } from './examples.ts'
 import { openApi } from './openapi.ts'
 

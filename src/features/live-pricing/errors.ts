@@ -1,4 +1,4 @@
-import { AppError } from '../../connect/app-error.ts'
+import { AppError } from '../../connect/errors.ts'
 
 /** A failed call of the live pricing API, sent as a problem document (RFC 9457). */
 export class LivePricingError extends AppError {

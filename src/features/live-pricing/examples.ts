@@ -8,7 +8,7 @@ import {
   type priceRequestSchema,
   type Store,
   type TokenResponse,
-} from './contract.ts'
+} from '../../supplier-api/contract.ts'
 
 const weekdays = { openingHours: [{ opens: '06:30', closes: '17:30' }] }
 const saturday = { openingHours: [{ opens: '07:00', closes: '15:00' }] }

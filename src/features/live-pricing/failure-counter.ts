@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { type Key, type KeyValueStore, StoreUnavailableError } from '../../connect/store/store.ts'
+import { StoreUnavailableError } from '../../connect/errors.ts'
+import { type Key, type KeyValueStore, update } from '../../connect/stores.ts'
 
 export interface FailureCounterOptions {
   /** What is counted: `client` or `address`. */
@@ -30,14 +31,23 @@ export function createFailureCounter({ name, max, windowMs, store }: FailureCoun
       owner: createHash('sha256').update(id).digest('base64url'),
       id: '',
     }
-    for (;;) {
-      const value = await shared.get(key)
-      const [count = 0, until = Date.now() + windowMs] = value?.split(' ').map(Number) ?? []
-      const leftMs = Math.min(windowMs, Math.max(1, until - Date.now()))
-      // Further failures change nothing.
-      if (count >= max) return leftMs
-      if (await shared.compareAndSet(key, value, `${count + 1} ${until}`, leftMs)) return null
-    }
+    const startedAt = Date.now()
+    let isOver = false
+    const counted = await update(
+      shared,
+      key,
+      (value) => {
+        const [count = 0, until = 0] = value?.split(' ').map(Number) ?? []
+        const isOpen = until > startedAt
+        isOver = isOpen && count >= max
+        // Further failures change nothing.
+        if (isOver && value) return value
+        return isOpen ? `${count + 1} ${until}` : `1 ${startedAt + windowMs}`
+      },
+      windowMs,
+    )
+    const until = Number(counted.split(' ')[1])
+    return isOver ? Math.min(windowMs, Math.max(1, until - startedAt)) : null
   }
 
   return async (id) => {

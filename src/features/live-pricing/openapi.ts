@@ -11,7 +11,7 @@ import {
   storeSchema,
   tokenErrorSchema,
   tokenResponseSchema,
-} from './contract.ts'
+} from '../../supplier-api/contract.ts'
 import { EXAMPLES } from './examples.ts'
 import {
   ALLOW,

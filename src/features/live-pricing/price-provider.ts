@@ -1,4 +1,4 @@
-import type { ItemError, Store } from './contract.ts'
+import type { ItemError, Store } from '../../supplier-api/contract.ts'
 
 /** An item to price. The quantity is a finite number above 0. */
 export interface PriceLine {

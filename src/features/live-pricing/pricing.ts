@@ -1,4 +1,4 @@
-import { ITEM_ERRORS, LIMITS, looseRequestSchema, type PriceItem } from './contract.ts'
+import { ITEM_ERRORS, LIMITS, looseRequestSchema, type PriceItem } from '../../supplier-api/contract.ts'
 import { badInput, LivePricingError } from './errors.ts'
 import { amountText, computeTotals } from './money.ts'
 import type { NoPrice, Price, PriceLine } from './price-provider.ts'

@@ -1,6 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import type { Logger } from 'pino'
-import type { EncryptionKey, KeyValueStore } from '../../connect/index.ts'
+import type { EncryptionKey } from '../../connect/index.ts'
+import type { KeyValueStore } from '../../connect/stores.ts'
 import { readiness } from '../../web/health.ts'
 import type { PlainHandler } from '../../web/plain-handler.ts'
 import { securityHeaders } from '../../web/security-headers.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { LIMITS, NEAREST, type Store, storeSchema } from './contract.ts'
+import { LIMITS, NEAREST, type Store, storeSchema } from '../../supplier-api/contract.ts'
 import { badInput } from './errors.ts'
 import type { NearStore, Place } from './price-provider.ts'
 

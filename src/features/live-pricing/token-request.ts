@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { GRANT_TYPE } from './contract.ts'
+import { GRANT_TYPE } from '../../supplier-api/contract.ts'
 import { TokenRequestError } from './errors.ts'
 
 export interface Credentials {

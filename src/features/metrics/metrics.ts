@@ -4,13 +4,13 @@ import {
   apiCallChannel,
   type ConnectionEvent,
   connectionChannel,
+  pathTemplates,
   type RefreshLockEvent,
   refreshLockChannel,
   subscribe,
   type TokenRequestEvent,
   tokenRequestChannel,
-} from '../../connect/events.ts'
-import { pathTemplates } from '../../connect/platform/path-template.ts'
+} from '../../connect/index.ts'
 import { type HttpRequestEvent, requestChannel } from '../../web/request-log.ts'
 import type { FeatureContext } from '../feature.ts'
 

@@ -1,8 +1,8 @@
 import { closeSync, createReadStream, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { UnreadableFileError } from '../../tables/errors.ts'
-import { type Item, itemsBody, MAX_BATCH } from './contract.ts'
 import { isDiskAlmostFull } from './free-space.ts'
+import { type Item, itemsBody, MAX_BATCH } from './item.ts'
 
 /** One upload request, already serialized. */
 export interface Batch {

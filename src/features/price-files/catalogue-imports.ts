@@ -1,6 +1,5 @@
-import type { Api } from '../../connect/platform/api.ts'
-import { PlatformRejectedError } from '../../connect/platform/errors.ts'
-import type { TokenSource } from '../../connect/platform/token-source.ts'
+import { PlatformRejectedError } from '../../connect/errors.ts'
+import type { Api, TokenSource } from '../../connect/index.ts'
 import { CATALOGUES_SCOPE } from '../catalogues/contract.ts'
 import {
   batchIdSchema,

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
-import { StoreUnavailableError } from '../../connect/store/store.ts'
+import { StoreUnavailableError } from '../../connect/errors.ts'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import type { CheckedFile, CheckOptions } from './check.ts'
 

@@ -4,7 +4,7 @@ import { type Decimal, decimalOfColumn, type PriceReader, shorten } from '../../
 import type { Row } from '../../tables/row.ts'
 import { type BatchWriter, createBatchWriter, removeItems } from './batches.ts'
 import { saysTaxExcluded, saysTaxIncluded } from './columns.ts'
-import type { Item } from './contract.ts'
+import type { Item } from './item.ts'
 import { createItemReader, isProblem, type Problem, toProblem } from './items.ts'
 import { type Choices, type Layout, openPriceFile, type Question, taxQuestion } from './layout.ts'
 import { createSeenCodes } from './seen-codes.ts'

@@ -4,11 +4,10 @@
  */
 import '../../runtime/env-file.ts'
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import { InvalidArgumentError, Option } from 'commander'
 import * as z from 'zod'
-import type { TokenSource } from '../../connect/platform/token-source.ts'
-import type { Key, KeyValueStore } from '../../connect/store/store.ts'
+import { parseJson, retry, type TokenSource } from '../../connect/index.ts'
+import { type Key, type KeyValueStore, update, withLease } from '../../connect/stores.ts'
 import { createCommand } from '../../runtime/command.ts'
 import { type Catalogues, createCatalogues } from '../catalogues/catalogues.ts'
 import {
@@ -30,8 +29,13 @@ import {
 } from './cli-check.ts'
 import { createReporter } from './cli-reporter.ts'
 import { batchIdSchema } from './contract.ts'
-import { retry } from './retry.ts'
+
 import { type Accepted, runImport } from './run.ts'
+
+/** How long the lock of a killed run keeps the next one from looking for the catalogue, in ms. */
+const LOCK_MS = 2_000
+/** How long a run waits for another one that creates the catalogue, in ms: it retries for five minutes. */
+const LOCK_WAIT_MS = 330_000
 
 const reporter = createReporter(process.stdout)
 const interrupted = new AbortController()
@@ -110,7 +114,8 @@ async function send(
       onProgress: (progress) => reporter.progress(progress, check),
     })
     remember(target)
-    await store.compareAndSet(key, JSON.stringify(stored), null)
+    const completed = JSON.stringify(stored)
+    await update(store, key, (value) => (value === completed ? null : value))
     reporter.end()
     const skipped =
       check.invalidRows > 0 ? ` ${formatCount(check.invalidRows)} rows had problems and were skipped.` : ''
@@ -123,9 +128,9 @@ async function send(
   }
 }
 
-/** A value of an earlier version counts as absent. */
+/** What cannot be read counts as absent. */
 function parseRemembered(value: string | null): Remembered | undefined {
-  return value?.startsWith('{') ? JSON.parse(value) : undefined
+  return (parseJson(value ?? '') ?? undefined) as Remembered | undefined
 }
 
 interface Options extends FileOptions {
@@ -196,28 +201,17 @@ async function findOrCreateByName(
   scope: string | undefined,
 ) {
   const lock: Key = { kind: 'push-lock', owner: credential, id: name }
-  const token = randomUUID()
-  // Long enough for two calls; short enough that a killed process doesn't block the next one for long.
-  while (!(await store.compareAndSet(lock, null, token, 2_000))) {
-    interrupted.signal.throwIfAborted()
-    await setTimeout(200)
+  const find = async () => {
+    const existing = await findByName(catalogues, source, name)
+    if (existing) return existing
+    if (!scope)
+      throw new Error(`No catalogue is named "${name}". To create it, add --scope Public or --scope Managed.`)
+    const created = await catalogues.create(source, newCatalogueSchema.parse({ name, scope }))
+    reporter.step(`Created catalogue "${name}" (${scope}).`)
+    return created
   }
-  try {
-    // If the response to a create call is lost, the catalogue may exist: look it up before trying again.
-    return await retry(async () => {
-      const existing = await findByName(catalogues, source, name)
-      if (existing) return existing
-      if (!scope)
-        throw new Error(
-          `No catalogue is named "${name}". To create it, add --scope Public or --scope Managed.`,
-        )
-      const created = await catalogues.create(source, newCatalogueSchema.parse({ name, scope }))
-      reporter.step(`Created catalogue "${name}" (${scope}).`)
-      return created
-    }, retryOptions)
-  } finally {
-    await store.compareAndSet(lock, token, null)
-  }
+  // If the response to a create call is lost, the catalogue may exist: look it up before trying again.
+  return withLease(store, lock, { ms: LOCK_MS, waitMs: LOCK_WAIT_MS }, () => retry(find, retryOptions))
 }
 
 /** Finds the catalogue with this name. Throws if there are several. */

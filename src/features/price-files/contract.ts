@@ -1,6 +1,6 @@
 /** The platform's catalogue imports API: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
-import type { Assumption } from '../../connect/platform/contract.ts'
+import type { Assumption } from '../../connect/index.ts'
 import { PATHS as CATALOGUE_PATHS, CATALOGUES_SCOPE } from '../catalogues/contract.ts'
 
 /** What this feature needs the scope for. */
@@ -16,23 +16,7 @@ export const PATHS = {
   items: (catalogueId: string, batchId: string) => `${importOf(catalogueId, batchId)}/items`,
 } as const
 
-/** given 8: maximum number of items per upload. */
-export const MAX_BATCH = 1000
-
-/** assumed: limits of an item's fields, in characters and dollars; codes are unique within a catalogue. */
-export const ITEM_LIMITS = { code: 100, text: 2000, price: 1e9 } as const
-export interface Item {
-  code: string
-  name?: string
-  description?: string
-  unit?: string
-  category?: string
-  /** Recommended retail price per unit, in dollars before tax. */
-  price: number
-}
-
-/** assumed: the body of an upload. */
-export const itemsBody = (items: readonly Item[]) => JSON.stringify({ items })
+export { type Item, itemsBody, MAX_BATCH } from './item.ts'
 
 /** given 2.5: chosen by the caller, unique per catalogue; assumed: up to 100 letters, digits, `-`, `_` and dots. */
 export const batchIdSchema = z
@@ -69,7 +53,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed:
       '`{code, name?, description?, unit?, category?, price}`, codes are unique within a catalogue; the price is in dollars before tax; at most 100 characters for the code, 2,000 for other text.',
     importance: 2,
-    code: 'Item',
+    code: 'item.ts#Item',
     cure: 'Rename the fields.',
     otherwise: "Compare with the platform's documentation: a platform may accept an item and ignore fields.",
   },
@@ -78,7 +62,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     topic: 'Uploading items',
     assumed: '`{items: [...]}`; any 2xx with JSON or an empty body is a success.',
     importance: 2,
-    code: 'itemsBody',
+    code: 'item.ts#itemsBody',
     cure: 'Change the body.',
   },
   {

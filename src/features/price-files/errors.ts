@@ -1,5 +1,4 @@
-import { AppError } from '../../connect/app-error.ts'
-import { PlatformError } from '../../connect/platform/errors.ts'
+import { AppError, PlatformError } from '../../connect/errors.ts'
 
 const TITLES = {
   not_found: 'Not found',

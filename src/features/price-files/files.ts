@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { StoreUnavailableError } from '../../connect/store/store.ts'
+import { StoreUnavailableError } from '../../connect/errors.ts'
 import { ImportError } from './errors.ts'
 import { isDiskAlmostFull } from './free-space.ts'
 import { countMissing, LAST_CODES, lastCodesName, lastCodesPath } from './seen-codes.ts'
@@ -20,11 +20,6 @@ export interface ImportFiles {
   report(id: string): string
   /** Where the check of a job writes its results. */
   results(id: string): { reportPath: string; itemsPath: string; codesPath: string }
-  /**
-   * Copies the files of a job, and the last codes of its target, to the store if they are on this machine only: an earlier
-   * version wrote them.
-   */
-  shareExisting(id: string, target: string): Promise<void>
   /** Deletes what an earlier check of the job wrote on this machine. */
   clearResults(id: string): Promise<void>
   /** Makes the results of a check available to other machines. Resolves to the version of the items, if there are any. */
@@ -91,213 +86,243 @@ export interface FilesOptions {
   shared: SharedFiles | null
 }
 
-/** Stores the files in `dir`, which is created if it does not exist. */
-export function createImportFiles({ dir, maxBytes, quotaBytes, shared }: FilesOptions): ImportFiles {
-  const file = (id: string) => join(dir, `${id}.csv`)
-  const report = (id: string) => join(dir, `${id}.problems.csv`)
-  const items = (id: string) => join(dir, `${id}.items.ndjson`)
-  const codes = (id: string) => join(dir, `${id}.codes`)
-  const pathOf = { file, report, items, codes }
-  /** The codes of the last completed job of a catalogue. */
-  const lastCodes = (target: string) => lastCodesPath(dir, target)
+/** What the operations on files use. */
+interface Files extends FilesOptions {
+  /** The path of a job's file. */
+  pathOf(name: FileName, id: string): string
   /**
    * Per user, the number of uploads in progress and the bytes they have written so far. Each upload adds the bytes that
    * were stored before it started.
    */
-  const active = new Map<string, { bytes: number; uploads: number }>()
+  active: Map<string, { bytes: number; uploads: number }>
+}
 
-  const megabytes = (bytes: number) => `${Math.floor(bytes / 1_000_000)} MB`
-  const quotaExceeded = (maxBytes = quotaBytes) =>
-    new ImportError(
-      413,
-      'upload_quota_exceeded',
-      `Your price files may use up to ${megabytes(maxBytes)} in total. Discard imports that you no longer need.`,
-    )
+const EXTENSIONS: Record<FileName, string> = {
+  file: 'csv',
+  report: 'problems.csv',
+  items: 'items.ndjson',
+  codes: 'codes',
+}
 
-  async function* limited(bytes: AsyncIterable<Uint8Array>, count: (added: number) => number) {
-    let size = 0
-    let nextCheckAt = 0
-    for await (const chunk of bytes) {
-      size += chunk.length
-      if (size >= nextCheckAt) {
-        requireFreeSpace()
-        nextCheckAt = size + FREE_SPACE_CHECK_BYTES
-      }
-      if (size > maxBytes) {
-        const message = `The price file is larger than the limit of ${megabytes(maxBytes)}.`
-        throw new ImportError(413, 'payload_too_large', message)
-      }
-      if (count(chunk.length) > quotaBytes) throw quotaExceeded()
-      yield chunk
-    }
-  }
-
-  /** Brings a file of a job to this machine. Resolves to whether it is there. */
-  const fetchFile = async (id: string, name: FileName) => {
-    if (!shared) return existsSync(pathOf[name](id))
-    await mkdir(dir, { recursive: true, mode: 0o700 })
-    requireFreeSpace()
-    return shared.fetch(id, name, pathOf[name](id))
-  }
-  /** Copies the last codes of a catalogue from the store, as another machine may have written them. */
-  const fetchLastCodes = async (target: string) =>
-    shared ? shared.fetch(lastCodesName(target), 'codes', lastCodes(target)) : existsSync(lastCodes(target))
-
-  const localVersion = (path: string) => {
-    const found = statSync(path, { throwIfNoEntry: false })
-    return found && `${found.size} ${found.mtimeMs}`
-  }
-
-  /** How many bytes the files of these jobs take. */
-  async function bytesOf(ids: readonly string[]): Promise<number> {
-    let total = 0
-    for (const id of ids) {
-      const sizes = await shared?.sizes(id)
-      const sizeOf = (name: FileName) =>
-        sizes
-          ? (sizes.get(name)?.bytes ?? 0)
-          : (statSync(pathOf[name](id), { throwIfNoEntry: false })?.size ?? 0)
-      total += sizeOf('file') + sizeOf('items')
-    }
-    return total
-  }
-
-  /** How many bytes they take in the store. */
-  async function storedBytesOf(ids: readonly string[]): Promise<number> {
-    let total = 0
-    for (const id of ids)
-      for (const { storedBytes } of (await shared?.sizes(id))?.values() ?? []) total += storedBytes
-    return total
-  }
-
-  function requireFreeSpace(): void {
-    if (isDiskAlmostFull(dir)) throw new StoreUnavailableError('the disk for price files is almost full')
-  }
-
-  /** Deletes files that are older than `maxAgeOf` says, in ms; false: it is kept. */
-  async function deleteOld(maxAgeOf: (name: string, id: string) => number | false): Promise<void> {
-    for (const name of await readdir(dir).catch(() => [])) {
-      const [id = ''] = name.split('.')
-      const maxAgeMs = maxAgeOf(name, id)
-      const found = await stat(join(dir, name)).catch(() => null)
-      if (found && maxAgeMs !== false && Date.now() - found.mtimeMs > maxAgeMs) await remove(join(dir, name))
-    }
-  }
-
+/** Stores the files in `dir`, which is created if it does not exist. */
+export function createImportFiles(options: FilesOptions): ImportFiles {
+  const { dir, shared } = options
+  const pathOf = (name: FileName, id: string) => join(dir, `${id}.${EXTENSIONS[name]}`)
+  const files: Files = { ...options, pathOf, active: new Map() }
+  const file = (id: string) => pathOf('file', id)
   return {
     file,
-    report,
-    results: (id) => ({ reportPath: report(id), itemsPath: items(id), codesPath: codes(id) }),
-
-    async shareExisting(id, target) {
-      const share = async (owner: string, name: FileName, path: string) => {
-        if (shared && existsSync(path) && !(await shared.sizes(owner)).has(name))
-          await shared.put(owner, name, path, keepMsOf(owner))
-      }
-      for (const name of FILE_NAMES) await share(id, name, pathOf[name](id))
-      await share(lastCodesName(target), 'codes', lastCodes(target))
-    },
-
+    report: (id) => pathOf('report', id),
+    results: (id) => ({
+      reportPath: pathOf('report', id),
+      itemsPath: pathOf('items', id),
+      codesPath: pathOf('codes', id),
+    }),
     async clearResults(id) {
-      await Promise.all([report(id), items(id), codes(id)].map(remove))
+      await Promise.all([pathOf('report', id), pathOf('items', id), pathOf('codes', id)].map(remove))
     },
-
-    async shareResults(id) {
-      if (!shared) return localVersion(items(id))
-      const share = async (name: FileName) => {
-        const path = pathOf[name](id)
-        if (existsSync(path)) return shared.put(id, name, path, SHARED_MS)
-        await shared.delete(id, [name])
-        return undefined
-      }
-      await share('report')
-      await share('codes')
-      return share('items')
-    },
-
+    shareResults: (id) => shareResults(files, id),
     async countMissing(id, target) {
-      const isKnown = existsSync(codes(id)) && (await fetchLastCodes(target))
-      return isKnown ? countMissing(lastCodes(target), codes(id)) : undefined
+      const codes = pathOf('codes', id)
+      const isKnown = existsSync(codes) && (await fetchLastCodes(files, target))
+      return isKnown ? countMissing(lastCodesPath(dir, target), codes) : undefined
     },
-
-    async keep(id, userId, others, bytes) {
-      const stored = await bytesOf(others)
-      let size = 0
-      const userTotal = active.get(userId) ?? { bytes: 0, uploads: 0 }
-      active.set(userId, userTotal)
-      userTotal.uploads++
-      const count = (added: number) => {
-        size += added
-        userTotal.bytes += added
-        return stored + userTotal.bytes
-      }
-      try {
-        await mkdir(dir, { recursive: true, mode: 0o700 })
-        const disk = createWriteStream(file(id), { mode: 0o600 })
-        await pipeline(Readable.from(limited(bytes, count), { objectMode: false }), disk)
-        await shared?.put(id, 'file', file(id), SHARED_MS)
-        return size
-      } catch (error) {
-        userTotal.bytes -= size
-        await remove(file(id))
-        const { code } = error as NodeJS.ErrnoException
-        if (typeof code === 'string' && /^E[A-Z]+$/.test(code) && code !== 'ECONNRESET')
-          throw new StoreUnavailableError(`the price file cannot be written (${code})`)
-        throw error
-      } finally {
-        if (--userTotal.uploads === 0) active.delete(userId)
-      }
-    },
-
-    async requireQuota(ids) {
-      if ((await bytesOf(ids)) > quotaBytes) throw quotaExceeded()
-      if (shared && (await storedBytesOf(ids)) > shared.maxBytes / 4) throw quotaExceeded(shared.maxBytes / 4)
-    },
-
+    keep: (id, userId, others, bytes) => keep(files, id, userId, others, bytes),
+    requireQuota: (ids) => requireQuota(files, ids),
     has: async (id) => (shared ? (await shared.sizes(id)).has('file') : existsSync(file(id))),
-
-    async requireFile(id) {
-      const message = 'The price file of this import is no longer available. Upload it again.'
-      if (!(await fetchFile(id, 'file'))) throw new ImportError(409, 'conflict', message)
-    },
-
-    async requireItems(id, version) {
-      const message = 'The checked items of this import are no longer available. Check the file again.'
-      if (!(await fetchFile(id, 'items'))) throw new ImportError(409, 'conflict', message)
-      const current = shared ? await shared.version(id, 'items') : localVersion(items(id))
-      if (version !== undefined && version !== current) throw new ImportError(409, 'conflict', message)
-    },
-
+    requireFile: (id) => requireFile(files, id),
+    requireItems: (id, version) => requireItems(files, id, version),
     async requireReport(id) {
-      if (!(await fetchFile(id, 'report')))
+      if (!(await fetchFile(files, id, 'report')))
         throw new ImportError(404, 'not_found', 'This import has no report.')
     },
-
-    async complete(id, target) {
-      await Promise.all([file(id), items(id)].map(remove))
-      await shared?.delete(id, ['file', 'items'])
-      // Without its codes, the next file of this catalogue only gets no remark about items that it lacks.
-      if (shared && (await fetchFile(id, 'codes').catch(() => false)))
-        await shared.put(lastCodesName(target), 'codes', codes(id), LAST_CODES_MS).catch(() => {})
-      await rename(codes(id), lastCodes(target)).catch(() => {})
-      await shared?.delete(id, ['codes'])
-    },
-
+    complete: (id, target) => complete(files, id, target),
     async deleteAll(id) {
-      await Promise.all([file(id), report(id), items(id), codes(id)].map(remove))
+      await Promise.all(FILE_NAMES.map((name) => remove(pathOf(name, id))))
       await shared?.delete(id)
     },
-
     deleteOrphans: (jobIds) =>
-      deleteOld((name, id) => !jobIds.has(id) && (name.startsWith(LAST_CODES) ? LAST_CODES_MS : ORPHAN_MS)),
-
+      deleteOld(
+        dir,
+        (name, id) => !jobIds.has(id) && (name.startsWith(LAST_CODES) ? LAST_CODES_MS : ORPHAN_MS),
+      ),
     async trim(inUse) {
-      if (shared) await deleteOld((_name, id) => !inUse.has(id) && ORPHAN_MS)
+      if (shared) await deleteOld(dir, (_name, id) => !inUse.has(id) && ORPHAN_MS)
     },
   }
 }
 
-const keepMsOf = (owner: string) => (owner.startsWith(LAST_CODES) ? LAST_CODES_MS : SHARED_MS)
+/** Saves an uploaded file. See `ImportFiles.keep`. */
+async function keep(
+  files: Files,
+  id: string,
+  userId: string,
+  others: readonly string[],
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<number> {
+  const { dir, shared, active, pathOf } = files
+  const path = pathOf('file', id)
+  const stored = await bytesOf(files, others)
+  let size = 0
+  const userTotal = active.get(userId) ?? { bytes: 0, uploads: 0 }
+  active.set(userId, userTotal)
+  userTotal.uploads++
+  const count = (added: number) => {
+    size += added
+    userTotal.bytes += added
+    return stored + userTotal.bytes
+  }
+  try {
+    await mkdir(dir, { recursive: true, mode: 0o700 })
+    const disk = createWriteStream(path, { mode: 0o600 })
+    await pipeline(Readable.from(limited(files, bytes, count), { objectMode: false }), disk)
+    await shared?.put(id, 'file', path, SHARED_MS)
+    return size
+  } catch (error) {
+    userTotal.bytes -= size
+    await remove(path)
+    const { code } = error as NodeJS.ErrnoException
+    if (typeof code === 'string' && /^E[A-Z]+$/.test(code) && code !== 'ECONNRESET')
+      throw new StoreUnavailableError(`the price file cannot be written (${code})`)
+    throw error
+  } finally {
+    if (--userTotal.uploads === 0) active.delete(userId)
+  }
+}
+
+/** The bytes of an upload, up to the limits. `count`: adds to the bytes of its user, and returns them. */
+async function* limited(
+  { dir, maxBytes, quotaBytes }: Files,
+  bytes: AsyncIterable<Uint8Array>,
+  count: (added: number) => number,
+) {
+  let size = 0
+  let nextCheckAt = 0
+  for await (const chunk of bytes) {
+    size += chunk.length
+    if (size >= nextCheckAt) {
+      requireFreeSpace(dir)
+      nextCheckAt = size + FREE_SPACE_CHECK_BYTES
+    }
+    if (size > maxBytes) {
+      const message = `The price file is larger than the limit of ${megabytes(maxBytes)}.`
+      throw new ImportError(413, 'payload_too_large', message)
+    }
+    if (count(chunk.length) > quotaBytes) throw quotaExceeded(quotaBytes)
+    yield chunk
+  }
+}
+
+async function requireQuota(files: Files, ids: readonly string[]): Promise<void> {
+  const { quotaBytes, shared } = files
+  if ((await bytesOf(files, ids)) > quotaBytes) throw quotaExceeded(quotaBytes)
+  if (!shared) return
+  const maxStored = shared.maxBytes / 4
+  if ((await storedBytesOf(shared, ids)) > maxStored) throw quotaExceeded(maxStored)
+}
+
+async function requireFile(files: Files, id: string): Promise<void> {
+  const message = 'The price file of this import is no longer available. Upload it again.'
+  if (!(await fetchFile(files, id, 'file'))) throw new ImportError(409, 'conflict', message)
+}
+
+async function requireItems(files: Files, id: string, version: string | undefined): Promise<void> {
+  const { shared, pathOf } = files
+  const message = 'The checked items of this import are no longer available. Check the file again.'
+  if (!(await fetchFile(files, id, 'items'))) throw new ImportError(409, 'conflict', message)
+  const current = shared ? await shared.version(id, 'items') : localVersion(pathOf('items', id))
+  if (version !== undefined && version !== current) throw new ImportError(409, 'conflict', message)
+}
+
+/** Copies the results of a check to the store, or deletes there what the check did not write. */
+async function shareResults({ shared, pathOf }: Files, id: string): Promise<string | undefined> {
+  if (!shared) return localVersion(pathOf('items', id))
+  const share = async (name: FileName) => {
+    const path = pathOf(name, id)
+    if (existsSync(path)) return shared.put(id, name, path, SHARED_MS)
+    await shared.delete(id, [name])
+    return undefined
+  }
+  await share('report')
+  await share('codes')
+  return share('items')
+}
+
+async function complete(files: Files, id: string, target: string): Promise<void> {
+  const { dir, shared, pathOf } = files
+  const codes = pathOf('codes', id)
+  await Promise.all([pathOf('file', id), pathOf('items', id)].map(remove))
+  await shared?.delete(id, ['file', 'items'])
+  // Without its codes, the next file of this catalogue only gets no remark about items that it lacks.
+  if (shared && (await fetchFile(files, id, 'codes').catch(() => false)))
+    await shared.put(lastCodesName(target), 'codes', codes, LAST_CODES_MS).catch(() => {})
+  await rename(codes, lastCodesPath(dir, target)).catch(() => {})
+  await shared?.delete(id, ['codes'])
+}
+
+/** Brings a file of a job to this machine. Resolves to whether it is there. */
+async function fetchFile({ dir, shared, pathOf }: Files, id: string, name: FileName): Promise<boolean> {
+  const path = pathOf(name, id)
+  if (!shared) return existsSync(path)
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  requireFreeSpace(dir)
+  return shared.fetch(id, name, path)
+}
+
+/** Copies the last codes of a catalogue from the store, as another machine may have written them. */
+async function fetchLastCodes({ dir, shared }: Files, target: string): Promise<boolean> {
+  const path = lastCodesPath(dir, target)
+  return shared ? shared.fetch(lastCodesName(target), 'codes', path) : existsSync(path)
+}
+
+/** How many bytes the files of these jobs take. */
+async function bytesOf({ shared, pathOf }: Files, ids: readonly string[]): Promise<number> {
+  let total = 0
+  for (const id of ids) {
+    const sizes = await shared?.sizes(id)
+    const sizeOf = (name: FileName) =>
+      sizes
+        ? (sizes.get(name)?.bytes ?? 0)
+        : (statSync(pathOf(name, id), { throwIfNoEntry: false })?.size ?? 0)
+    total += sizeOf('file') + sizeOf('items')
+  }
+  return total
+}
+
+/** How many bytes they take in the store. */
+async function storedBytesOf(shared: SharedFiles, ids: readonly string[]): Promise<number> {
+  let total = 0
+  for (const id of ids) for (const { storedBytes } of (await shared.sizes(id)).values()) total += storedBytes
+  return total
+}
+
+function localVersion(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found && `${found.size} ${found.mtimeMs}`
+}
+
+function requireFreeSpace(dir: string): void {
+  if (isDiskAlmostFull(dir)) throw new StoreUnavailableError('the disk for price files is almost full')
+}
+
+/** Deletes files that are older than `maxAgeOf` says, in ms; false: it is kept. */
+async function deleteOld(dir: string, maxAgeOf: (name: string, id: string) => number | false): Promise<void> {
+  for (const name of await readdir(dir).catch(() => [])) {
+    const [id = ''] = name.split('.')
+    const maxAgeMs = maxAgeOf(name, id)
+    const found = await stat(join(dir, name)).catch(() => null)
+    if (found && maxAgeMs !== false && Date.now() - found.mtimeMs > maxAgeMs) await remove(join(dir, name))
+  }
+}
+
+const megabytes = (bytes: number) => `${Math.floor(bytes / 1_000_000)} MB`
+
+const quotaExceeded = (maxBytes: number) =>
+  new ImportError(
+    413,
+    'upload_quota_exceeded',
+    `Your price files may use up to ${megabytes(maxBytes)} in total. Discard imports that you no longer need.`,
+  )
 
 /** Deletes a file if it exists. Failures are ignored: `deleteOrphans` tries again. */
 const remove = (path: string) => rm(path, { recursive: true, force: true }).catch(() => {})

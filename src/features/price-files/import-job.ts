@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { appOwner, type Key } from '../../connect/store/store.ts'
+import { parseJson } from '../../connect/index.ts'
+import { appOwner, type Key } from '../../connect/stores.ts'
 import { DECIMALS } from '../../tables/prices.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { FIELDS } from './columns.ts'
 import { ImportError } from './errors.ts'
 import { QUESTIONS } from './layout.ts'
 
-/** The record format that this version of the app writes. */
-export const FORMAT = 4
+/** The format of stored jobs. */
+export const FORMAT = 1
 
 const count = z.number().int().nonnegative()
 const text = z.string().optional()
@@ -45,7 +46,7 @@ export const jobSchema = z.object({
   createdAt: z.number(),
   startedAt: z.number().nullable(),
   /** How many items had been sent when this run started. */
-  startedFrom: count.default(0),
+  startedFrom: count,
   endedAt: z.number().nullable(),
   /** What the user chose; null if everything is recognised. */
   choices: choicesSchema.nullable(),
@@ -140,52 +141,8 @@ export function newJob({
   }
 }
 
-/** Parses a stored job of this or an earlier format; returns null if the format is unknown. */
-export function parseJob(value: string): Job | null {
-  try {
-    const parsed = jobSchema.safeParse(migrate(JSON.parse(value)))
-    return parsed.success ? parsed.data : null
-  } catch {
-    return null
-  }
-}
-
-/**
- * Format 1 had no `format` and lacked some fields, and format 2 used other names for some. Before format 4, the items
- * were not written by the check: it has to be repeated.
- */
-function migrate(record: Record<string, unknown>): unknown {
-  if (record.format === FORMAT) return record
-  const { context, doubts = [], good = 0, bad = 0, first = [], ...rest } = record
-  const isChecked = ['ready', 'running', 'failed', 'stopped'].includes(String(record.state))
-  return {
-    headings: [],
-    headingsLine: 1,
-    sheet: null,
-    sheets: [],
-    columns: {},
-    decimal: null,
-    gst: 0,
-    questions: [],
-    mappingErrors: doubts,
-    remarks: [],
-    sample: [],
-    problems: [],
-    rows: 0,
-    validRows: good,
-    invalidRows: bad,
-    repeatedRows: 0,
-    preview: first,
-    bxcontext: context,
-    failure: null,
-    ...rest,
-    choices: null,
-    layoutId: null,
-    progress: null,
-    ...(isChecked && { state: 'checking' }),
-    format: FORMAT,
-  }
-}
+/** Parses a stored job; null if it cannot be read. */
+export const parseJob = (value: string): Job | null => jobSchema.safeParse(parseJson(value)).data ?? null
 
 /** Identifies how the file of a job is read, so that a form can say what its user has seen. */
 export const readAsOf = ({ choices, sheet, headingsLine, columns, decimal, gst }: Job): string =>
@@ -222,5 +179,5 @@ export const activeKey = (id: string): Key => ({ kind: ACTIVE_JOB, owner: ALL_US
 export const ACTIVE_JOB = 'active-import'
 export const ALL_USERS = appOwner('imports')
 export const jobKey = (userId: string, id: string): Key => ({ kind: JOB, owner: userId, id })
-/** The lease held by the process that runs the job. */
+/** The lease of the process that runs the job. */
 export const leaseKey = (userId: string, id: string): Key => ({ kind: 'import-lease', owner: userId, id })

@@ -1,12 +1,11 @@
-import type { ConnectionRef } from '../../connect/index.ts'
-import type { TokenSource } from '../../connect/platform/token-source.ts'
+import type { ConnectionRef, TokenSource } from '../../connect/index.ts'
 import { readBatches } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { checkFile } from './check-file.ts'
 import type { ImportFiles } from './files.ts'
 import type { Job } from './import-job.ts'
 import type { Problem } from './items.ts'
-import type { JobTask } from './job-runner.ts'
+import type { JobRecord, JobTask } from './job-runner.ts'
 import type { Choices } from './layout.ts'
 import type { RememberedChoices } from './remembered-choices.ts'
 import { runImport } from './run.ts'
@@ -20,72 +19,75 @@ export interface ImportTasksOptions {
 }
 
 /** The work of jobs. */
-export function createImportTasks({ files, remembered, catalogueImports, source }: ImportTasksOptions) {
+export function createImportTasks(options: ImportTasksOptions) {
   return {
     /** Checks the file, with what the user chose or has chosen before for these headings. */
     check:
       (job: Job): JobTask =>
-      async (_record, signal) => {
-        const { id, bxcontext, catalogueId } = job
-        await files.requireFile(id)
-        await files.clearResults(id)
-        const check = (choices: Choices | null) =>
-          checkFile({ path: files.file(id), ...files.results(id), ...(choices && { choices }) }, { signal })
-        let checked = await check(job.choices)
-        let { choices, layoutId } = job
-        const remarks: string[] = []
-        if (!choices) {
-          layoutId = remembered.layoutOf(checked.check)
-          choices = layoutId === null ? null : await remembered.find(job, layoutId)
-          if (choices) {
-            // The prices of this file may tell their decimal sign themselves.
-            const { decimal, ...others } = choices
-            checked = await check(others)
-            if (decimal && checked.check.questions.includes('decimal')) checked = await check(choices)
-            else choices = others
-            remarks.push('The choices are those of your last file with the same headings.')
-          }
-        }
-        // Until the questions are answered, the items of the file are not known.
-        const isKnown = checked.check.mappingErrors.length === 0
-        if (job.choices && layoutId && isKnown) await remembered.save(job, layoutId, job.choices)
-        const missing = isKnown ? await files.countMissing(id, `${bxcontext} ${catalogueId}`) : undefined
-        if (missing) remarks.push(missingRemark(missing))
-        remarks.push(...checked.check.remarks)
-        const itemsVersion = await files.shareResults(id)
-        const problems = checked.problems.map(truncateProblem)
-        return {
-          ...checked.check,
-          choices,
-          layoutId,
-          remarks,
-          problems,
-          itemsVersion,
-          state: 'ready',
-          failure: null,
-        }
-      },
+      (_record, signal) =>
+        check(options, job, signal),
 
     /** Sends the items, from the first one that the platform has not accepted yet. */
     send:
       (job: Job): JobTask =>
-      async ({ update, save }, signal) => {
-        await files.requireItems(job.id, job.itemsVersion)
-        const path = files.results(job.id).itemsPath
-        await runImport({
-          catalogueImports,
-          source: source({ userId: job.userId, bxcontext: job.bxcontext }),
-          signal,
-          catalogueId: job.catalogueId,
-          batchId: job.batchId,
-          batches: (skip) => readBatches(path, { total: job.validRows, skip }),
-          accepted: job.progress,
-          onProgress: (progress) => update({ progress: { ...progress } }),
-          save,
-        })
-        return { state: 'completed', failure: null }
-      },
+      (record, signal) =>
+        send(options, job, record, signal),
   }
+}
+
+async function check({ files, remembered }: ImportTasksOptions, job: Job, signal: AbortSignal) {
+  const { id, bxcontext, catalogueId } = job
+  await files.requireFile(id)
+  await files.clearResults(id)
+  const checkWith = (choices: Choices | null) =>
+    checkFile({ path: files.file(id), ...files.results(id), ...(choices && { choices }) }, { signal })
+  let checked = await checkWith(job.choices)
+  let { choices, layoutId } = job
+  const remarks: string[] = []
+  if (!choices) {
+    layoutId = remembered.layoutOf(checked.check)
+    choices = layoutId === null ? null : await remembered.find(job, layoutId)
+    if (choices) {
+      // The prices of this file may tell their decimal sign themselves.
+      const { decimal, ...others } = choices
+      checked = await checkWith(others)
+      if (decimal && checked.check.questions.includes('decimal')) checked = await checkWith(choices)
+      else choices = others
+      remarks.push('The choices are those of your last file with the same headings.')
+    }
+  }
+  // Until the questions are answered, the items of the file are not known.
+  const isKnown = checked.check.mappingErrors.length === 0
+  if (job.choices && layoutId && isKnown) await remembered.save(job, layoutId, job.choices)
+  const missing = isKnown ? await files.countMissing(id, `${bxcontext} ${catalogueId}`) : undefined
+  if (missing) remarks.push(missingRemark(missing))
+  remarks.push(...checked.check.remarks)
+  const itemsVersion = await files.shareResults(id)
+  const problems = checked.problems.map(truncateProblem)
+  const outcome = { choices, layoutId, remarks, problems, itemsVersion, failure: null }
+  return { ...checked.check, ...outcome, state: 'ready' as const }
+}
+
+async function send(
+  { files, catalogueImports, source }: ImportTasksOptions,
+  job: Job,
+  { update, save }: JobRecord,
+  signal: AbortSignal,
+) {
+  await files.requireItems(job.id, job.itemsVersion)
+  const path = files.results(job.id).itemsPath
+  await runImport({
+    catalogueImports,
+    source: source({ userId: job.userId, bxcontext: job.bxcontext }),
+    signal,
+    catalogueId: job.catalogueId,
+    batchId: job.batchId,
+    batches: (skip) => readBatches(path, { total: job.validRows, skip }),
+    accepted: job.progress,
+    onProgress: (progress) => update({ progress: { ...progress } }),
+    save,
+  })
+  return { state: 'completed' as const, failure: null }
 }
 
 const missingRemark = (missing: number) =>

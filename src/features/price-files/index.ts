@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createCatalogues } from '../catalogues/catalogues.ts'
 import type { Feature } from '../feature.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
+import { SCOPES } from './contract.ts'
 import { importGauges } from './gauges.ts'
 import { createImportService } from './import-service.ts'
 import { operations } from './operations.ts'
@@ -15,6 +16,7 @@ export const priceFiles: Feature<PriceFilesSettings> = {
   name: 'price-files',
   needs: ['catalogues', 'first-party'],
   settings: priceFilesSettings,
+  scopes: SCOPES,
   operations,
   probe: probeImports,
   create({ connect, store, log, dataDir, shutdownSignal, sendChanges, sections }, settings) {

@@ -2,7 +2,7 @@ import { createPriceReader, type Decimal, isSpreadsheetError, shorten } from '..
 import type { Row } from '../../tables/row.ts'
 import { isShortened, shortenedProblem } from '../../tables/shortened-codes.ts'
 import { type Columns, FIELDS, namesOtherColumns } from './columns.ts'
-import { ITEM_LIMITS, type Item } from './contract.ts'
+import { ITEM_LIMITS, type Item } from './item.ts'
 import { createPriceNotes } from './price-notes.ts'
 
 /** A rejected row. */

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { PlatformError } from '../../connect/platform/errors.ts'
-import { type KeyValueStore, StoreUnavailableError } from '../../connect/store/store.ts'
+import { PlatformError, StoreUnavailableError } from '../../connect/errors.ts'
+import { retry } from '../../connect/index.ts'
+import { acquireLease, type KeyValueStore, type Lease } from '../../connect/stores.ts'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { ImportError } from './errors.ts'
 import { createFairLimiter } from './fair-limiter.ts'
@@ -21,17 +20,13 @@ export type JobTask = (record: JobRecord, signal: AbortSignal) => Promise<Partia
 
 /** Runs jobs in the background. A lease ensures that only one process runs a job at a time. */
 export interface JobRunner {
+  /** Takes the lease of a job. Resolves to null if another process holds it for longer than `waitMs`, 3 s by default. */
+  acquireLease(userId: string, id: string, waitMs?: number): Promise<Lease | null>
   /**
-   * Acquires the lease of a job, trying every 100 ms (30 times by default). Resolves to null if another process keeps
-   * it.
+   * Runs a job whose lease is held, and releases it. Stops if the lease is lost, or if the record is changed elsewhere,
+   * for example because the user stops the job. `stored` is the exact text of the record, for compare-and-set.
    */
-  acquireLease(userId: string, id: string, attempts?: number): Promise<string | null>
-  releaseLease(userId: string, id: string, leaseToken: string): Promise<void>
-  /**
-   * Runs a job whose lease is held. Stops if its record is changed elsewhere, for example because the user stops the
-   * job. `stored` is the exact text of the stored record, needed for compare-and-set.
-   */
-  run(job: Job, stored: string, leaseToken: string, task: JobTask): void
+  run(job: Job, stored: string, lease: Lease, task: JobTask): void
   /** Marks a job as active before it is run, so that another process takes it over if this one dies. */
   markActive(job: Pick<Job, 'userId' | 'id'>): Promise<void>
   isRunning(id: string): boolean
@@ -55,8 +50,10 @@ class InterruptedError extends Error {}
 
 /** How long a lease lasts unless renewed, in ms. */
 const LEASE_MS = 10_000
-/** How often the record of a running job is saved and its lease renewed, in ms. */
+/** How often the record of a running job is saved, in ms. */
 const HEARTBEAT_MS = 400
+/** How long the final state of a job is tried to be saved while the store is unavailable, in ms. */
+const PERSIST_MS = 60_000
 /**
  * Maximum number of concurrent jobs, in total and per user; each uses a thread. Checks have their own limit, as they
  * are short and don't wait for the platform.
@@ -75,129 +72,29 @@ const NOT_READ: Partial<Job> = {
   preview: [],
 }
 
+interface Runner extends JobRunnerOptions {
+  /** Aborted when the process stops. */
+  closing: AbortController
+  running: Map<string, { finished: Promise<void>; job(): Job }>
+  runCheck: ReturnType<typeof createFairLimiter>
+  runImport: ReturnType<typeof createFairLimiter>
+}
+
 /** Creates a runner whose jobs are stored, and locked by leases, in `store`. */
-export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): JobRunner {
-  const closing = new AbortController()
-  const running = new Map<string, { finished: Promise<void>; job(): Job }>()
+export function createJobRunner(options: JobRunnerOptions): JobRunner {
+  const { store } = options
   const [runCheck, runImport] = [createFairLimiter(CHECKS), createFairLimiter(IMPORTS)]
-
-  async function acquireLease(userId: string, id: string, attempts = 30): Promise<string | null> {
-    const leaseToken = randomUUID()
-    while (!(await store.compareAndSet(leaseKey(userId, id), null, leaseToken, LEASE_MS))) {
-      if (--attempts <= 0) return null
-      await setTimeout(100)
-    }
-    return leaseToken
+  const runner: Runner = {
+    ...options,
+    closing: new AbortController(),
+    running: new Map(),
+    runCheck,
+    runImport,
   }
-  async function releaseLease(userId: string, id: string, leaseToken: string): Promise<void> {
-    await store.compareAndSet(leaseKey(userId, id), leaseToken, null).catch(() => {})
-  }
-
-  function run(job: Job, stored: string, leaseToken: string, task: JobTask): void {
-    const { userId, id } = job
-    const [key, lease] = [jobKey(userId, id), leaseKey(userId, id)]
-    const changedElsewhere = new AbortController()
-    const signal = AbortSignal.any([closing.signal, changedElsewhere.signal])
-    let current = job
-    /** A value whose write failed, but which the store may have saved. */
-    let unconfirmed: string | null = null
-    const update = (change: Partial<Job>) => {
-      current = { ...current, ...change }
-    }
-    /** The last write; each waits for the one before. */
-    let writing = Promise.resolve()
-    const save = () => {
-      const written = writing.then(write)
-      writing = written.catch(() => {})
-      return written
-    }
-    async function write(): Promise<void> {
-      const value = JSON.stringify(current)
-      try {
-        // Write even if nothing has changed, to detect that the user has stopped or discarded the job.
-        let saved = await store.compareAndSet(key, stored, value)
-        if (!saved && unconfirmed !== null) {
-          stored = unconfirmed
-          saved = await store.compareAndSet(key, stored, value)
-        }
-        if (!saved) return changedElsewhere.abort(new InterruptedError())
-        stored = value
-        unconfirmed = null
-      } catch (error) {
-        unconfirmed = value
-        throw error
-      }
-    }
-    async function renew(): Promise<void> {
-      // The lease may have expired while the store was unreachable.
-      const held =
-        (await store.compareAndSet(lease, leaseToken, leaseToken, LEASE_MS)) ||
-        (await store.compareAndSet(lease, null, leaseToken, LEASE_MS))
-      if (!held) changedElsewhere.abort(new InterruptedError())
-    }
-
-    async function work(): Promise<void> {
-      let renewing = Promise.resolve()
-      const heartbeat = setInterval(() => {
-        // If the store is unreachable, the next heartbeat tries again.
-        renewing = save()
-          .then(renew, () => {})
-          .catch(() => {})
-      }, HEARTBEAT_MS)
-      const runInTurn = job.state === 'checking' ? runCheck : runImport
-      const result = await runInTurn(userId, () => task({ update, save }, signal), signal)
-        .catch((error: unknown) => (signal.aborted ? null : failedState(job, error)))
-        .finally(() => clearInterval(heartbeat))
-      await renewing
-      if (signal.aborted || !result) return
-      update({ ...result, endedAt: Date.now() })
-      await persist(save)
-      await store.delete(activeKey(id)).catch(() => {})
-      if (signal.aborted) return
-      log.info({ importId: id, state: current.state }, 'import')
-      if (current.state === 'completed') await onCompleted(current)
-    }
-
-    // If the store fails here, the lease expires and the job can be resumed.
-    const finished = work()
-      .catch(() => {})
-      .then(() => releaseLease(userId, id, leaseToken))
-      .finally(() => running.delete(id))
-    running.set(id, { finished, job: () => current })
-  }
-
-  /** The state and user-facing message of a job that failed; logs unexpected errors without their message. */
-  function failedState({ id: importId, state }: Job, error: unknown): Partial<Job> {
-    if (error instanceof UnreadableFileError) return { ...NOT_READ, failure: error.message }
-    const expected =
-      error instanceof PlatformError || error instanceof StoreUnavailableError || error instanceof ImportError
-    const { code, name } = error as { code?: unknown; name?: string }
-    log.error(
-      { importId, code, reason: expected && 'reason' in error ? error.reason : name },
-      'import failed',
-    )
-    const message = expected
-      ? error.message
-      : 'The import stopped because of an error in this app. It has been logged.'
-    return state === 'checking' ? { ...NOT_READ, failure: message } : { state: 'failed', failure: message }
-  }
-
-  /** Saves the final state of a job. Retries for up to a minute if the store is unreachable. */
-  async function persist(save: () => Promise<void>): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await save()
-      } catch (error) {
-        if (!(error instanceof StoreUnavailableError) || attempt === 60 || closing.signal.aborted) throw error
-        await setTimeout(1000)
-      }
-    }
-  }
-
+  const { running, closing } = runner
   return {
-    acquireLease,
-    releaseLease,
-    run,
+    acquireLease: (userId, id, waitMs = 3_000) => acquireLease(store, leaseKey(userId, id), LEASE_MS, waitMs),
+    run: (job, stored, lease, task) => run(runner, job, stored, lease, task),
     markActive: ({ userId, id }) => store.set(activeKey(id), userId),
     isRunning: (id) => running.has(id),
     current: () => [...running.values()].map(({ job }) => job()),
@@ -207,4 +104,104 @@ export function createJobRunner({ store, log, onCompleted }: JobRunnerOptions): 
       await Promise.allSettled([...running.values()].map(({ finished }) => finished))
     },
   }
+}
+
+function run(runner: Runner, job: Job, stored: string, lease: Lease, task: JobTask): void {
+  const { running, closing } = runner
+  const record = createRecord(runner.store, job, stored)
+  const lost = new AbortController()
+  lease.lost.addEventListener('abort', () => lost.abort(new InterruptedError()))
+  const signal = AbortSignal.any([closing.signal, record.changedElsewhere, lost.signal])
+  // If the store fails here, the lease expires and the job can be resumed.
+  const finished = work(runner, record, signal, task)
+    .catch(() => {})
+    .then(() => lease.release())
+    .finally(() => running.delete(job.id))
+  running.set(job.id, { finished, job: record.current })
+}
+
+/** Does the work of a job when it is its user's turn, and saves the outcome. */
+async function work(
+  { store, log, runCheck, runImport, onCompleted }: Runner,
+  record: ReturnType<typeof createRecord>,
+  signal: AbortSignal,
+  task: JobTask,
+): Promise<void> {
+  const job = record.current()
+  const { id, userId } = job
+  let saving = Promise.resolve()
+  const heartbeat = setInterval(() => {
+    // If the store is unreachable, the next heartbeat tries again.
+    saving = record.save().catch(() => {})
+  }, HEARTBEAT_MS)
+  const runInTurn = job.state === 'checking' ? runCheck : runImport
+  const result = await runInTurn(userId, () => task(record, signal), signal)
+    .catch((error: unknown) => (signal.aborted ? null : failedState(log, job, error)))
+    .finally(() => clearInterval(heartbeat))
+  await saving
+  if (signal.aborted || !result) return
+  record.update({ ...result, endedAt: Date.now() })
+  await retry(record.save, { timeoutMs: PERSIST_MS, pauseMs: 1_000, maxPauseMs: 1_000, signal })
+  await store.delete(activeKey(id)).catch(() => {})
+  if (signal.aborted) return
+  const final = record.current()
+  log.info({ importId: id, state: final.state }, 'import')
+  if (final.state === 'completed') await onCompleted(final)
+}
+
+/** The record of a running job. `changedElsewhere` aborts when it was changed by others. */
+function createRecord(store: KeyValueStore, job: Job, stored: string) {
+  const key = jobKey(job.userId, job.id)
+  const changedElsewhere = new AbortController()
+  let current = job
+  let expected = stored
+  /** A value whose write failed, but which the store may have saved. */
+  let unconfirmed: string | null = null
+  /** The last write; each waits for the one before. */
+  let writing = Promise.resolve()
+
+  // Not `update` of the store: a record that was changed elsewhere must stop the job, and not be written over.
+  async function write(): Promise<void> {
+    const value = JSON.stringify(current)
+    try {
+      // Write even if nothing has changed, to detect that the user has stopped or discarded the job.
+      let saved = await store.compareAndSet(key, expected, value)
+      if (!saved && unconfirmed !== null) {
+        expected = unconfirmed
+        saved = await store.compareAndSet(key, expected, value)
+      }
+      if (!saved) return changedElsewhere.abort(new InterruptedError())
+      expected = value
+      unconfirmed = null
+    } catch (error) {
+      unconfirmed = value
+      throw error
+    }
+  }
+
+  return {
+    changedElsewhere: changedElsewhere.signal,
+    current: () => current,
+    update(change: Partial<Job>) {
+      current = { ...current, ...change }
+    },
+    save() {
+      const written = writing.then(write)
+      writing = written.catch(() => {})
+      return written
+    },
+  }
+}
+
+/** The state and user-facing message of a job that failed; logs unexpected errors without their message. */
+function failedState(log: Logger, { id: importId, state }: Job, error: unknown): Partial<Job> {
+  if (error instanceof UnreadableFileError) return { ...NOT_READ, failure: error.message }
+  const expected =
+    error instanceof PlatformError || error instanceof StoreUnavailableError || error instanceof ImportError
+  const { code, name } = error as { code?: unknown; name?: string }
+  log.error({ importId, code, reason: expected && 'reason' in error ? error.reason : name }, 'import failed')
+  const message = expected
+    ? error.message
+    : 'The import stopped because of an error in this app. It has been logged.'
+  return state === 'checking' ? { ...NOT_READ, failure: message } : { state: 'failed', failure: message }
 }

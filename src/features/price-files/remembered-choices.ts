@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Key, KeyValueStore } from '../../connect/store/store.ts'
+import type { Key, KeyValueStore } from '../../connect/stores.ts'
 import { choicesSchema } from './import-job.ts'
 import type { Choices, Layout } from './layout.ts'
 
@@ -32,7 +32,6 @@ export function createRememberedChoices(store: KeyValueStore) {
     },
     async find(owner: Owner, layoutId: string): Promise<Choices | null> {
       const value = await store.get(keyOf(owner, layoutId))
-      // What an earlier version wrote may have another form.
       return value === null ? null : (choicesSchema.safeParse(JSON.parse(value)).data ?? null)
     },
     save: (owner: Owner, layoutId: string, choices: Choices): Promise<void> =>

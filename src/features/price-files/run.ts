@@ -1,10 +1,9 @@
-import { NotFoundError } from '../../connect/platform/errors.ts'
-import type { TokenSource } from '../../connect/platform/token-source.ts'
+import { NotFoundError } from '../../connect/errors.ts'
+import { retry, sleep, type TokenSource } from '../../connect/index.ts'
 import type { Batch } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { COMPLETED_STATES, FAILED_STATES, type ImportJob } from './contract.ts'
 import { ImportFailedError } from './errors.ts'
-import { retry, sleep } from './retry.ts'
 
 export interface Progress {
   phase: 'starting' | 'sending' | 'processing'

@@ -17,5 +17,4 @@ export const priceFilesSettings = settingsGroup({
     /** Maximum size of the compressed copies of all users' files in Redis, in bytes. */
     uploadTotalBytes: values.UPLOAD_TOTAL_MB,
   }),
-  renamed: { PRICE_FILE_MAX_MB: 'MAX_UPLOAD_MB' },
 })

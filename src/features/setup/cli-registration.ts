@@ -2,9 +2,9 @@
 import '../../runtime/env-file.ts'
 import { parseArgs } from 'node:util'
 import { scopes, serverSettings } from '../../config.ts'
-import { loadContracts } from '../../contracts.ts'
 import { fail } from '../../runtime/serve.ts'
 import { readSettings, settingsGroup } from '../../settings/read.ts'
+import { loadContracts } from '../contracts.ts'
 import { registrationOf } from './registration.ts'
 import { toMarkdown, toText } from './registration-text.ts'
 import { setupSettings } from './settings.ts'
@@ -25,11 +25,13 @@ try {
   else {
     const groups = { server: serverSettings, setup: setupSettings, scopes: scopeSettings }
     const settings = readSettings(process.env, groups)
+    const contracts = await loadContracts()
+    const needed = new Set(contracts.flatMap((contract) => Object.keys(contract.scopes)))
     const registration = registrationOf({
       ...settings.setup,
       baseUrl: settings.server.baseUrl,
-      scopes: settings.scopes,
-      contracts: await loadContracts(),
+      scopes: settings.scopes ?? [...needed].sort(),
+      contracts,
     })
     console.log(values.markdown ? toMarkdown(registration) : toText(registration))
   }

@@ -6,6 +6,7 @@ import { type SetupSettings, setupSettings } from './settings.ts'
 /** Pages that lead the developers of this app from a clone to production, and the sheet for the registration. */
 export const setup: Feature<SetupSettings> = {
   name: 'setup',
+  needs: ['doctor'],
   settings: setupSettings,
   operations,
   create(context, settings) {

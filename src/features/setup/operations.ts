@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Operation } from '../../web/openapi.ts'
 
 const findingSchema = z.object({
-  id: z.string().meta({ description: 'docs/troubleshooting.md has each id.' }),
+  id: z.string().meta({ description: 'docs/doctor.md has each id.' }),
   status: z.enum(['ok', 'warning', 'failure']),
   text: z.string(),
   setting: z.string().optional(),

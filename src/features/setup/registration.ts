@@ -1,4 +1,4 @@
-import { redirectUrls } from '../../connect/authorization/routes.ts'
+import { redirectUrls } from '../../connect/index.ts'
 import type { Contract } from '../feature.ts'
 import { DEFAULT_NAME, type SetupSettings } from './settings.ts'
 

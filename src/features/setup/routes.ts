@@ -13,7 +13,11 @@ const STYLES = ['/assets/setup/setup.css']
 /** The pages for the developers of this app; not in production. */
 export function setupRoutes(context: FeatureContext, settings: SetupSettings): Router {
   const { connect, baseUrl, platform, sandboxUrl, sendChanges } = context
-  const doctor = createDoctorRuns(context.runDoctor)
+  const doctor = createDoctorRuns(async function* () {
+    // Loaded on demand: most processes never need it.
+    const { runDoctor } = await import('../doctor/doctor.ts')
+    yield* runDoctor(context.doctorOptions)
+  })
 
   return Router()
     .get('/setup', async (req, res) => {

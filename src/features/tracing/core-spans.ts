@@ -5,7 +5,7 @@ import {
   type RefreshLockEvent,
   refreshLockChannel,
   subscribe,
-} from '../../connect/events.ts'
+} from '../../connect/index.ts'
 
 /** Adds to traces what the core publishes: waiting for the refresh lock, and what happens to a connection. */
 export function traceCore(tracer: Tracer): () => void {

@@ -1,5 +1,4 @@
-import { TOKEN_PATH } from '../../connect/platform/contract.ts'
-import { pathTemplates } from '../../connect/platform/path-template.ts'
+import { pathTemplates } from '../../connect/index.ts'
 import type { Feature } from '../feature.ts'
 import { running } from './running.ts'
 import { type TracingSettings, tracingSettings } from './settings.ts'
@@ -8,12 +7,12 @@ import { type TracingSettings, tracingSettings } from './settings.ts'
 export const tracing: Feature<TracingSettings> = {
   name: 'tracing',
   settings: tracingSettings,
-  create({ log, platform: { apiUrl, authUrl }, loadContracts }, { isOn }) {
+  create({ log, connect, platform: { apiUrl, authUrl }, loadContracts }, { isOn }) {
     running.log = log
     if (isOn) {
       // Calls before that are named by their method alone.
       void loadContracts().then((contracts) => {
-        const ofAuth = pathTemplates(authUrl, [TOKEN_PATH])
+        const ofAuth = pathTemplates(authUrl, [connect.platform.tokenPath])
         const ofApi = pathTemplates(
           apiUrl,
           contracts.flatMap(({ paths }) => paths),

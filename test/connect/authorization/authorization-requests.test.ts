@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
 import {
   type AuthorizationRequests,
   type Consent,
   createAuthorizationRequests,
 } from '../../../src/connect/authorization/authorization-requests.ts'
+import { ConnectError, consentFailure } from '../../../src/connect/authorization/errors.ts'
+import { platform } from '../../../src/connect/index.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
 import { newKey } from '../../support/vault.ts'
@@ -25,7 +28,7 @@ function setup() {
   const store = openSqlite({ file: ':memory:', now })
   return {
     store,
-    requests: createAuthorizationRequests(store, createRecordCipher([newKey()]), now),
+    requests: createAuthorizationRequests(platform, store, createRecordCipher([newKey()]), now),
     later: (ms: number) => {
       time += ms
     },
@@ -107,7 +110,7 @@ test.each([
 ])('a stored request %s is refused as an unknown one', async (_what, value) => {
   const { store, requests } = setup()
   const id = createHash('sha256').update('state').digest('base64url')
-  await store.set({ kind: 'authorization-request', owner: 'ann', id }, value, 60_000)
+  await store.set({ kind: 'platform-authorization-request', owner: 'ann', id }, value, 60_000)
   for (const request of [
     requests.consume(ANN, 'state'),
     requests.confirm(ANN, 'state'),
@@ -120,7 +123,7 @@ test.each(['[{"begun":1}]', '{"a', '7'])(
   'an unreadable list of pending requests (%s) counts as empty',
   async (value) => {
     const { store, requests } = setup()
-    await store.set({ kind: 'pending-authorization', owner: 'ann', id: 'session' }, value, 60_000)
+    await store.set({ kind: 'platform-pending-authorization', owner: 'ann', id: 'session' }, value, 60_000)
     await expect(requests.bindBxcontext(ANN, 'ctx')).rejects.toMatchObject({
       code: 'missing_authorization_request',
     })
@@ -142,4 +145,102 @@ test('the store holds neither the state nor the code verifier of a request', asy
   expect(entries.length).toBeGreaterThan(0)
   expect(entries.join()).not.toContain(state)
   expect(entries.join()).not.toContain(codeVerifier)
+})
+
+test('callers wait for an exchange for as long as the token endpoint may take', async () => {
+  const { requests, later } = setup()
+  await requests.start(ANN)
+  const { state } = await consent(requests)
+  const exchange = await requests.consume(ANN, state)
+  const second = requests.consume(ANN, state)
+  later(platform.tokenEndpointMs + 12_000)
+  await pause(150)
+  if ('end' in exchange) await exchange.end({ connected: 'ctx' })
+  expect(await second).toMatchObject({ outcome: { connected: 'ctx' } })
+})
+
+test('an outcome is shown for 15 minutes after the exchange, and then no more', async () => {
+  const { requests, later } = setup()
+  await requests.start(ANN)
+  later(14 * MINUTE)
+  const { state } = await consent(requests)
+  const exchange = await requests.consume(ANN, state)
+  if ('end' in exchange) await exchange.end({ connected: 'ctx' })
+  later(14.9 * MINUTE)
+  expect(await requests.consume(ANN, state)).toMatchObject({ outcome: { connected: 'ctx' } })
+  later(0.2 * MINUTE)
+  await expect(requests.consume(ANN, state)).rejects.toMatchObject({ code: 'invalid_state' })
+})
+
+test('a list of pending requests that is empty is not stored', async () => {
+  const { store, requests } = setup()
+  await requests.start(ANN)
+  await consent(requests)
+  const key = { kind: 'platform-pending-authorization', owner: 'ann', id: 'session' }
+  expect(await store.get(key)).toBeNull()
+})
+
+test('a failure is remembered for 15 minutes, for its own session', async () => {
+  const { requests, later } = setup()
+  await requests.noteFailure(ANN, { code: 'consent_denied', requestId: 'r1', expected: 'ctx' })
+  expect(await requests.lastFailure({ ...ANN, session: 'another' })).toBeNull()
+  later(15 * MINUTE - 1)
+  expect(await requests.lastFailure(ANN)).toEqual({
+    code: 'consent_denied',
+    requestId: 'r1',
+    expected: 'ctx',
+  })
+  later(1)
+  expect(await requests.lastFailure(ANN)).toBeNull()
+})
+
+test('a callback cannot stand in for the answer to a question, nor the other way round', async () => {
+  const { requests } = setup()
+  await requests.start(ANN, 'expected')
+  const mismatch = await requests.bindBxcontext(ANN, 'ctx')
+  if (!('id' in mismatch)) throw new Error('the same bxcontext was expected')
+  await expect(requests.consume(ANN, mismatch.id)).rejects.toMatchObject({ code: 'invalid_state' })
+  const { state } = await requests.confirm(ANN, mismatch.id)
+  await expect(requests.confirm(ANN, state)).rejects.toMatchObject({ code: 'invalid_state' })
+  expect(await requests.consume(ANN, state)).toMatchObject({ bxcontext: 'ctx' })
+})
+
+describe('a failure of the flow', () => {
+  test('says when to try again only if it is temporary', () => {
+    expect(new ConnectError('platform_unavailable').retryAfterMs).toBe(1_000)
+    expect(new ConnectError('code_rejected').retryAfterMs).toBeUndefined()
+  })
+
+  test.each([
+    ['server_error', 'consent_unavailable', 'the consent page returned server_error'],
+    ['invalid_target', 'consent_misconfigured', 'the consent page returned invalid_target'],
+    ['<of anyone>', 'consent_misconfigured', 'the consent page returned an unknown error code'],
+  ])('on the consent page (%s) is logged with a code that is known', (error, code, reason) => {
+    expect(consentFailure(error)).toMatchObject({ code, reason })
+  })
+
+  test.each([
+    [400, ['invalid_bxcontext', 'missing_authorization_request', 'invalid_callback', 'invalid_state']],
+    [400, ['code_rejected', 'not_a_navigation']],
+    [403, ['consent_denied']],
+    [500, ['misconfigured', 'consent_misconfigured']],
+    [502, ['platform_rejected', 'consent_unavailable']],
+    [503, ['not_saved_yet', 'exchange_incomplete', 'platform_unavailable']],
+  ] as const)('has the status %i if it is %s', (status, codes) => {
+    for (const code of codes) expect(new ConnectError(code).status).toBe(status)
+  })
+})
+
+test('nothing of a request stays in the store for longer than 15 minutes, whether it was finished or not', async () => {
+  const { store, requests, later } = setup()
+  await requests.start(ANN)
+  await requests.start(ANN)
+  await requests.start(ANN, 'expected')
+  await requests.bindBxcontext(ANN, 'ctx')
+  const { state } = await consent(requests)
+  await consent(requests)
+  await requests.consume(ANN, state)
+  expect((await store.ofOwner('ann')).length).toBeGreaterThan(0)
+  later(15 * MINUTE)
+  expect(await store.ofOwner('ann')).toEqual([])
 })

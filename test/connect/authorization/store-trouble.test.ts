@@ -43,7 +43,7 @@ describe.skipIf(!REDIS)(`a consent while the store refuses writes${withRedis}`, 
     await admin.configSet('maxmemory', '0')
     await app.services.connect.vault.idle()
     expect(
-      await app.services.store.get({ kind: 'connection', owner: 'ann', id: 'harbour-homes' }),
+      await app.services.store.get({ kind: 'platform-connection', owner: 'ann', id: 'harbour-homes' }),
     ).not.toBeNull()
   })
 })

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
+import { platform } from '../../../src/connect/index.ts'
 import { type Api, createApi, type Page } from '../../../src/connect/platform/api.ts'
 import { createHttp } from '../../../src/connect/platform/http.ts'
 import type { TokenSource } from '../../../src/connect/platform/token-source.ts'
@@ -41,7 +42,7 @@ beforeAll(async () => {
     handler?.(req, res)
   })
   const baseUrl = `http://127.0.0.1:${server.port}/base/`
-  records = createRecords(createApi({ baseUrl, http, deadlineMs: 2000 }))
+  records = createRecords(createApi({ platform, baseUrl, http, deadlineMs: 2000 }))
 })
 afterAll(async () => {
   await server.close()
@@ -123,7 +124,7 @@ describe('an API call', () => {
     'without a schema accepts a 2xx with the body %j',
     async (text) => {
       handlers = [(_req, res) => void res.writeHead(200).end(text)]
-      const api = createApi({ baseUrl: `http://127.0.0.1:${server.port}`, http })
+      const api = createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}`, http })
       await api.post(source(), { path: '/records', scope: 'records' }, {})
       expect(requests).toHaveLength(1)
     },
@@ -131,7 +132,7 @@ describe('an API call', () => {
 
   test('without a schema does not accept a web page, which only a proxy answers', async () => {
     handlers = [(_req, res) => void res.writeHead(200).end('<!doctype html><title>Maintenance</title>')]
-    const api = createApi({ baseUrl: `http://127.0.0.1:${server.port}`, http })
+    const api = createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}`, http })
     await expect(api.post(source(), { path: '/records', scope: 'records' }, {})).rejects.toMatchObject({
       code: 'platform_unavailable',
     })
@@ -151,7 +152,7 @@ describe('an API call', () => {
   test.each(['/records/%2e%2e/x', '/records/.%2E', '/records\\..\\x', '/records/a%2Fb'])(
     'of a path that leads elsewhere (%s) is not sent: not_found',
     async (path) => {
-      const api = createApi({ baseUrl: `http://127.0.0.1:${server.port}`, http })
+      const api = createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}`, http })
       await expect(api.get(source(), { path, scope: 'records' })).rejects.toMatchObject({ code: 'not_found' })
       expect(requests).toEqual([])
     },
@@ -342,7 +343,9 @@ describe('creating', () => {
 describe('one account whose calls hang', () => {
   const quick = createHttp()
   const create = (pool = quick) =>
-    createRecords(createApi({ baseUrl: `http://127.0.0.1:${server.port}`, http: pool, deadlineMs: 800 }))
+    createRecords(
+      createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}`, http: pool, deadlineMs: 800 }),
+    )
   afterAll(() => quick.close())
 
   /** Requests that are in flight at the server, by account. */

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
+import { platform } from '../../../src/connect/index.ts'
 import { createHttpPools, type HttpPools } from '../../../src/connect/platform/http.ts'
 import { serve } from '../../support/ports.ts'
 
@@ -19,7 +20,7 @@ test.each(['tokens', 'api', 'uploads'] as const)(
   'calls of the pool %s go through the proxy',
   async (pool) => {
     const proxy = await startProxy()
-    pools = createHttpPools({
+    pools = createHttpPools(platform, {
       proxies: { httpsProxy: undefined, httpProxy: proxy.url, noProxy: 'direct.example' },
     })
     const { text } = await pools[pool].send({

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { tokenRequestChannel } from '../../../src/connect/events.ts'
+import { platform } from '../../../src/connect/index.ts'
 import { createHttp } from '../../../src/connect/platform/http.ts'
 import { createOAuth, type OAuthOptions } from '../../../src/connect/platform/oauth.ts'
 import { serve } from '../../support/ports.ts'
@@ -13,6 +14,7 @@ afterEach(() => endpoint.close())
 
 function oauth(options: Partial<OAuthOptions> = {}) {
   return createOAuth({
+    platform,
     appUrl: 'https://app.platform.example/sub/',
     authUrl: endpoint.authUrl,
     clientId: 'client id',

@@ -9,11 +9,12 @@ const KEY: Key = { kind: 'lease-test', owner: 'all', id: '' }
 
 test('a lease is held by one process, as long as it is not released', async () => {
   const store = openSqlite({ file: ':memory:' })
-  const lease = await acquireLease(store, KEY, 150)
-  await pause(500)
-  expect(await acquireLease(store, KEY, 150)).toBeNull()
+  const lease = await acquireLease(store, KEY, 1_500)
+  // For longer than it lasts without its holder.
+  await pause(4_000)
+  expect(await acquireLease(store, KEY, 1_500)).toBeNull()
   await lease?.release()
-  expect(await acquireLease(store, KEY, 150)).not.toBeNull()
+  expect(await acquireLease(store, KEY, 1_500)).not.toBeNull()
 })
 
 test('a lease whose value another process has written is lost, and its release leaves the other one', async () => {
@@ -27,7 +28,7 @@ test('a lease whose value another process has written is lost, and its release l
 
 test('a lease is lost when the store was unreachable for as long as it lasts, not before', async () => {
   const { store, refuses } = refusingStore()
-  const lease = await acquireLease(store, KEY, 600)
+  const lease = await acquireLease(store, KEY, 3_000)
   refuses.all = true
   await pause(300)
   expect(lease?.lost.aborted).toBe(false)

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import { tempDir } from '../../support/env.ts'
 
@@ -112,4 +112,32 @@ test('the files of SQLite are readable by their user only, even in a folder that
   for (const name of files) expect(statSync(join(dir, name)).mode & 0o077, name).toBe(0)
   await store.close()
   remove()
+})
+
+test('values that have expired leave the file within a minute, however many there are, and others stay', async () => {
+  const { dir, remove } = tempDir()
+  const file = join(dir, 'store.sqlite')
+  let time = Date.now()
+  vi.useFakeTimers({ toFake: ['setInterval'] })
+  const store = openSqlite({ file, now: () => time })
+  await store.set(key('permanent'), 'kept')
+  await store.set(key('later'), 'kept', 120_000)
+  await Promise.all(Array.from({ length: 2_500 }, (_, i) => store.set(key(`short ${i}`), 'gone', 50_000)))
+  const reader = new DatabaseSync(file)
+  const count = () => reader.prepare('SELECT count(*) AS rows FROM entries').get()?.rows
+  time += 60_000
+  vi.advanceTimersByTime(60_000)
+  vi.useRealTimers()
+  await expect.poll(count, { timeout: 10_000 }).toBe(2)
+  reader.close()
+  await store.close()
+  remove()
+})
+
+test('a store that is closed can be closed again, and says so to later operations', async () => {
+  const store = openSqlite({ file: ':memory:' })
+  expect(store).toMatchObject({ description: 'embedded SQLite, :memory:', shared: false })
+  await store.close()
+  await store.close()
+  await expect(store.get(key('x'))).rejects.toMatchObject({ code: 'store_unavailable' })
 })

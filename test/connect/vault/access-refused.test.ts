@@ -52,6 +52,15 @@ describe('a refresh that is refused without invalid_grant', () => {
     expect(setup.sent()).toHaveLength(3)
   })
 
+  test('that counts as the end of access does not hide an outage', async () => {
+    setup = await connectedSetup()
+    setup.endpoint.answers(EMPTY_400)
+    await expect(after401()).rejects.toMatchObject(REVOKED)
+    setup.later(301)
+    setup.endpoint.answers({ status: 500, text: '' })
+    await expect(setup.token()).rejects.toMatchObject({ ...OUTAGE, reason: expect.stringContaining('500') })
+  })
+
   test('is not confirmed by time alone: the platform must be asked again', async () => {
     setup = await expiredSetup()
     setup.endpoint.answers({ status: 400, text: '', headers: { 'retry-after': '120' } })

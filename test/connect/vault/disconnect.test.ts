@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { oauthError, startTokenEndpoint, type TokenEndpoint } from '../../support/token-endpoint.ts'
-import { GRANTED, REF, refusingStore, vaultWithRevocation as setUp, vaultSetup } from '../../support/vault.ts'
+import {
+  GRANTED,
+  newKey,
+  REF,
+  refusingStore,
+  vaultWithRevocation as setUp,
+  vaultSetup,
+} from '../../support/vault.ts'
 
 let endpoint: TokenEndpoint
 beforeEach(async () => {
@@ -57,13 +64,13 @@ describe('disconnecting', () => {
     const { store, refuses } = refusingStore()
     const setup = await vaultSetup({ store })
     refuses.connections = true
-    expect(await setup.vault.connect(REF, GRANTED)).toBe('pending')
+    expect(await setup.vault.connect(REF, GRANTED)).toBe('unsaved')
     // The held tokens are stored between the two steps of disconnecting.
     const remove = store.delete
     let stored = false
     store.delete = async (key) => {
       const removed = await remove(key).catch(() => false)
-      if (key.kind === 'connection' && !stored) {
+      if (key.kind === 'platform-connection' && !stored) {
         stored = true
         refuses.connections = false
         await vi.waitFor(async () => expect(await store.get(key)).not.toBeNull(), { timeout: 5_000 })
@@ -73,7 +80,17 @@ describe('disconnecting', () => {
     await setup.vault.disconnect(REF)
     await setup.vault.idle()
     expect(await setup.vault.find(REF)).toBeNull()
-    expect(await store.get({ kind: 'connection', owner: 'ann', id: 'ctx' })).toBeNull()
+    expect(await store.get({ kind: 'platform-connection', owner: 'ann', id: 'ctx' })).toBeNull()
+    await setup.close()
+  })
+
+  test('of a connection that cannot be decrypted deletes it, and says that the consent may remain', async () => {
+    const setup = await setUp(endpoint)
+    const other = { ...REF, bxcontext: 'other' }
+    await setup.anotherVault({ keys: [newKey('other')] }).connect(other, GRANTED)
+    expect(await setup.vault.disconnect(other)).toBe('unknown')
+    expect(await setup.vault.find(other)).toBeNull()
+    expect(endpoint.requests).toEqual([])
     await setup.close()
   })
 

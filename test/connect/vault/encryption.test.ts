@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
+import { createRecordCipher, DecryptionError } from '../../../src/connect/vault/encryption.ts'
 import { tokens } from '../../support/token-endpoint.ts'
 import { GRANTED, newKey, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 
@@ -15,9 +15,25 @@ describe('an encrypted record', () => {
     )
   })
 
+  test('of an earlier release decrypts', () => {
+    const earlier = createRecordCipher([{ id: 'k1', secret: Buffer.alloc(32, 7) }])
+    const encrypted = 'v1.k1.WXxj5MqbdzPXgggLfHm16qlrWcpswZonXISpWziANxmUJNh3VX0'
+    expect(earlier.decrypt(encrypted, 'connect:thing:{ann}:id')).toBe('the record')
+    expect(earlier.encrypt('the record', 'connect:thing:{ann}:id')).toHaveLength(encrypted.length)
+  })
+
+  test.each(['', 'v1', 'v1.k1', 'v1.k1.', 'v1.k1.abc.def', 'v2.k1.abc', '{"a":1}'])(
+    'is nothing like %j, which is refused as unreadable',
+    (text) => {
+      expect(() => cipher.decrypt(text, 'place')).toThrow(DecryptionError)
+    },
+  )
+
   test('does not decrypt with other associated data', () => {
-    const encrypted = cipher.encrypt('text', 'connect:connection:{ann}:ctx')
-    expect(() => cipher.decrypt(encrypted, 'connect:connection:{bob}:ctx')).toThrow(/cannot be decrypted/)
+    const encrypted = cipher.encrypt('text', 'connect:platform-connection:{ann}:ctx')
+    expect(() => cipher.decrypt(encrypted, 'connect:platform-connection:{bob}:ctx')).toThrow(
+      /cannot be decrypted/,
+    )
   })
 
   test('does not decrypt if any character was changed', () => {
@@ -54,7 +70,7 @@ describe('keys of the vault', () => {
   afterEach(() => setup.close())
   const [older, newer] = [newKey('older'), newKey('newer')]
   const encryptedWith = async () =>
-    (await setup.store.get({ kind: 'connection', owner: 'ann', id: 'ctx' }))?.split('.')[1]
+    (await setup.store.get({ kind: 'platform-connection', owner: 'ann', id: 'ctx' }))?.split('.')[1]
 
   test('rotate: an old record decrypts, and its next write uses the new key', async () => {
     setup = await vaultSetup({ keys: [older] })
@@ -99,8 +115,8 @@ describe('keys of the vault', () => {
     setup = await vaultSetup({ keys: [older] })
     await setup.vault.connect(REF, GRANTED)
     await setup.vault.accessToken(REF)
-    const stolen = await setup.store.get({ kind: 'connection', owner: 'ann', id: 'ctx' })
-    await setup.store.set({ kind: 'connection', owner: 'mallory', id: 'ctx' }, stolen as string)
+    const stolen = await setup.store.get({ kind: 'platform-connection', owner: 'ann', id: 'ctx' })
+    await setup.store.set({ kind: 'platform-connection', owner: 'mallory', id: 'ctx' }, stolen as string)
     await expect(setup.vault.accessToken({ userId: 'mallory', bxcontext: 'ctx' })).rejects.toMatchObject({
       code: 'record_decryption_failed',
     })
@@ -109,7 +125,7 @@ describe('keys of the vault', () => {
   test('hide the content of a connection in the store', async () => {
     setup = await vaultSetup({ keys: [older] })
     await setup.vault.connect(REF, GRANTED)
-    const encrypted = await setup.store.get({ kind: 'connection', owner: 'ann', id: 'ctx' })
+    const encrypted = await setup.store.get({ kind: 'platform-connection', owner: 'ann', id: 'ctx' })
     expect(Buffer.from(encrypted?.split('.')[2] ?? '', 'base64url').toString('latin1')).not.toMatch(
       /access|refresh|leads/,
     )

@@ -13,12 +13,12 @@ test('an expired grant that a new consent replaces while it is being ended relea
   // The new consent arrives right before the old grant is marked as revoked.
   const compareAndSet = store.compareAndSet.bind(store)
   const spy = vi.spyOn(store, 'compareAndSet').mockImplementation(async (key, ...rest) => {
-    if (key.kind !== 'connection') return compareAndSet(key, ...rest)
+    if (key.kind !== 'platform-connection') return compareAndSet(key, ...rest)
     spy.mockRestore()
     await setup.anotherVault().connect(REF, { ...GRANTED, accessToken: 'newer' })
     return compareAndSet(key, ...rest)
   })
   expect(await setup.token()).toBe('newer')
-  expect(await store.get({ kind: 'lease', owner: REF.userId, id: REF.bxcontext })).toBeNull()
+  expect(await store.get({ kind: 'platform-refresh-lock', owner: REF.userId, id: REF.bxcontext })).toBeNull()
   await setup.close()
 })

@@ -56,7 +56,7 @@ describe('the health of a connection', () => {
 
   test('ignores a health record that cannot be read', async () => {
     await connect()
-    await setup.store.set({ kind: 'failures', owner: 'ann', id: 'ctx' }, '{"broken')
+    await setup.store.set({ kind: 'platform-health', owner: 'ann', id: 'ctx' }, '{"broken')
     expect(await setup.vault.list('ann')).toMatchObject([{ status: 'active', problem: null }])
   })
 })

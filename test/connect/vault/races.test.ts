@@ -54,6 +54,16 @@ describe('while a refresh of the old grant is in flight', () => {
     expect(await setup.vault.find(REF)).toMatchObject({ status: 'active' })
   })
 
+  test('a new consent is used although the refresh fails, and is not paused by that', async () => {
+    const result = await refreshWhile({ status: 500, json: {} }, () =>
+      setup.anotherVault().connect(REF, NEWER),
+    )
+    expect(result).toMatchObject({ value: 'newer' })
+    setup.later(301)
+    setup.endpoint.answers(tokens({ access_token: 'next' }))
+    expect(await setup.vault.accessToken(REF)).toBe('next')
+  })
+
   test('a disconnect leaves the record gone', async () => {
     const result = await refreshWhile(tokens(), () => setup.anotherVault().disconnect(REF))
     expect(result).toMatchObject({ reason: { code: 'not_connected' } })
@@ -93,8 +103,8 @@ describe('of two consents', () => {
 
 test('a refresh result is stored over one whose time lies in the future: its clock was ahead', async () => {
   const result = await refreshWhile(tokens({ access_token: 'mine' }), async () => {
-    await setup.store.delete({ kind: 'lease', owner: 'ann', id: 'ctx' })
-    await setup.store.delete({ kind: 'refresh-unfinished', owner: 'ann', id: 'ctx' })
+    await setup.store.delete({ kind: 'platform-refresh-lock', owner: 'ann', id: 'ctx' })
+    await setup.store.delete({ kind: 'platform-refresh-unfinished', owner: 'ann', id: 'ctx' })
     const ahead = setup.anotherVault({ now: () => Date.now() + 7_200_000 })
     const answers = setup.endpoint.answers
     answers(tokens({ access_token: 'theirs', expires_in: 1 }))
@@ -107,7 +117,7 @@ test('a refresh result is stored over one whose time lies in the future: its clo
 test('a new consent forgets a refresh of the old grant that was interrupted: the next refresh does not wait for it', async () => {
   setup = await vaultSetup({ interruptedMs: 60_000 })
   await setup.vault.connect(REF, GRANTED)
-  await setup.store.set({ kind: 'refresh-unfinished', owner: 'ann', id: 'ctx' }, '1', 600_000)
+  await setup.store.set({ kind: 'platform-refresh-unfinished', owner: 'ann', id: 'ctx' }, '1', 600_000)
   await setup.vault.connect(REF, NEWER)
   setup.later(301)
   setup.endpoint.answers(tokens({ access_token: 'next' }))
@@ -118,7 +128,7 @@ describe('a lock that expires during a slow refresh', () => {
   test('allows two refreshes at most, and the result of the one sent later stays', async () => {
     const holderStops = async () => {
       // The holder loses its lock, as after a long pause of its process, and another process refreshes.
-      await setup.store.delete({ kind: 'lease', owner: 'ann', id: 'ctx' })
+      await setup.store.delete({ kind: 'platform-refresh-lock', owner: 'ann', id: 'ctx' })
       setup.later(1)
       setup.endpoint.answers(tokens({ access_token: 'fast' }))
       expect(await setup.anotherVault().accessToken(REF)).toBe('fast')

@@ -30,7 +30,7 @@ describe('a grant without a refresh token', () => {
     await grant(3600)
     for (let call = 0; call < 2; call++) {
       await refreshRejected().catch(() => {})
-      setup.later(61)
+      setup.later(60)
     }
     await expect(refreshRejected()).rejects.toMatchObject({ code: 'connection_revoked' })
   })

@@ -39,7 +39,7 @@ describe('the time of last use', () => {
   const use = (vault = setup.vault) =>
     vault.tokenSource(REF).noteCall({ result: 'ok', call: 'GET leads', scope: 'leads' })
   const lastUsedAt = async () => (await found())?.lastUsedAt ?? null
-  const KEY = { kind: 'last-use', owner: REF.userId, id: REF.bxcontext }
+  const KEY = { kind: 'platform-last-use', owner: REF.userId, id: REF.bxcontext }
 
   test('is that of the last call that succeeded', async () => {
     setup = await connectedSetup()
@@ -71,6 +71,12 @@ describe('the time of last use', () => {
   ])('does not affect a call if its write %s', async (_case, set) => {
     setup = await connectedSetup()
     await use(setup.anotherVault({ store: { ...setup.store, set } }))
+    expect(await lastUsedAt()).toBeNull()
+  })
+
+  test.each(['yesterday', '12 or so'])('that cannot be read (%s) counts as unknown', async (value) => {
+    setup = await connectedSetup()
+    await setup.store.set(KEY, value, 60_000)
     expect(await lastUsedAt()).toBeNull()
   })
 

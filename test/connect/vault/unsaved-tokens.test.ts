@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
 import { connectionKey } from '../../../src/connect/vault/connection-repository.ts'
 import { oauthError, tokens, tokensAfter } from '../../support/token-endpoint.ts'
 import {
@@ -48,7 +49,7 @@ describe('a store that refuses writes temporarily', () => {
     await asked
     refuses.connections = true
     const consent = { ...GRANTED, accessToken: 'newer' }
-    expect(await setup.vault.connect(REF, consent)).toBe('pending')
+    expect(await setup.vault.connect(REF, consent)).toBe('unsaved')
     refuses.connections = false
     answer()
     await refreshing
@@ -69,7 +70,7 @@ describe('a store that refuses writes temporarily', () => {
     )
     expect(await setup.token()).toBe('older')
     const consent = { ...GRANTED, accessToken: 'newer' }
-    expect(await setup.vault.connect(REF, consent, codeSentAt)).toBe('pending')
+    expect(await setup.vault.connect(REF, consent, codeSentAt)).toBe('unsaved')
     refuses.connections = false
     await setup.vault.idle()
     expect(await setup.anotherVault().accessToken(REF)).toBe('newer')
@@ -90,19 +91,32 @@ describe('a store that refuses writes temporarily', () => {
     // The other process gets the lock and can do nothing with it: writes of connections are still refused.
     refuses.connections = true
     refuses.all = false
-    await setup.store.delete({ kind: 'lease', owner: 'ann', id: 'ctx' })
+    await setup.store.delete({ kind: 'platform-refresh-lock', owner: 'ann', id: 'ctx' })
     const waiting = other.accessToken(REF).catch(() => {})
     await pause(200)
     refuses.all = true
     await waiting
     refuses.all = false
-    const key = { kind: 'refresh-unfinished', owner: 'ann', id: 'ctx' }
+    const key = { kind: 'platform-refresh-unfinished', owner: 'ann', id: 'ctx' }
     expect(await setup.store.get(key)).not.toBeNull()
     refuses.connections = false
     await setup.vault.idle()
     expect(await other.accessToken(REF)).toBe('next')
     expect(setup.sent()).toEqual(['refresh-0'])
-  }, 30_000)
+  })
+
+  test('and cannot be read either does not overwrite the record unseen', async () => {
+    setup = await connectedSetup()
+    const { get } = setup.store
+    setup.store.get = async (key) => {
+      if (key.kind !== 'platform-connection') return get(key)
+      setup.store.get = get
+      throw new StoreUnavailableError('gone')
+    }
+    expect(await setup.vault.connect(REF, { ...GRANTED, accessToken: 'newer' })).toBe('unsaved')
+    await setup.vault.idle()
+    expect(await setup.token()).toBe('newer')
+  })
 
   test('makes a refresh fail at once while the tokens are not stored', async () => {
     const { store, refuses } = refusingStore()
@@ -149,7 +163,7 @@ describe('a store that refuses writes temporarily', () => {
     )
     expect(await setup.token()).toBe('next')
     await pause(300)
-    await setup.store.delete({ kind: 'lease', owner: 'ann', id: 'ctx' }).catch(() => {})
+    await setup.store.delete({ kind: 'platform-refresh-lock', owner: 'ann', id: 'ctx' }).catch(() => {})
     refuses.all = false
     const other = setup.anotherVault()
     const all = await Promise.all(Array.from({ length: 20 }, () => other.accessToken(REF)))
@@ -164,7 +178,7 @@ describe('a store that refuses writes temporarily', () => {
     const writing = new Promise<void>((begun) => {
       const { compareAndSet } = store
       store.compareAndSet = async (...args) => {
-        if (args[0].kind === 'connection' && !refuses.connections) {
+        if (args[0].kind === 'platform-connection' && !refuses.connections) {
           begun()
           await new Promise<void>((resolve) => (release = resolve))
           const stored = await compareAndSet(...args)
@@ -182,6 +196,55 @@ describe('a store that refuses writes temporarily', () => {
     expect(await setup.vault.disconnect(REF)).toBe('remains')
     release()
     await vi.waitFor(() => expect(written).toEqual([true]), { timeout: 5_000 })
-    await vi.waitFor(async () => expect(await store.get(connectionKey(REF))).toBeNull(), { timeout: 5_000 })
+    await vi.waitFor(async () => expect(await store.get(connectionKey('platform', REF))).toBeNull(), {
+      timeout: 5_000,
+    })
   })
+})
+
+describe('tokens that could never be stored', () => {
+  const lost = () => setup.logLines.filter((line) => line.includes('tokens_lost'))
+
+  test('are logged as lost when the app stops, without the tokens', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await vaultSetup({ store })
+    refuses.connections = true
+    await setup.vault.connect(REF, GRANTED)
+    await setup.vault.close(10)
+    expect(lost()).toEqual([expect.stringContaining('the app was stopped')])
+    expect(lost().join()).not.toMatch(/access-0|refresh-0/)
+  })
+
+  test('are not called lost if the connection was removed meanwhile: nobody needs them', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await expiredSetup({ store })
+    const answer = { access_token: 'next' }
+    setup.endpoint.answers(tokensAfter(() => Object.assign(refuses, { connections: true }), answer))
+    expect(await setup.token()).toBe('next')
+    refuses.connections = false
+    await setup.anotherVault().disconnect(REF)
+    await setup.vault.idle()
+    expect(lost()).toEqual([])
+    expect(await setup.vault.find(REF)).toBeNull()
+  })
+
+  test('are none when a vault with nothing to store is closed', async () => {
+    setup = await connectedSetup()
+    await setup.vault.close(60_000)
+    expect(lost()).toEqual([])
+  })
+})
+
+test('a connection that is not stored yet is listed with the stored ones, the latest first', async () => {
+  const { store, refuses } = refusingStore()
+  setup = await vaultSetup({ store })
+  await setup.vault.connect({ ...REF, bxcontext: 'first' }, GRANTED, 1_000)
+  await setup.vault.connect({ ...REF, bxcontext: 'third' }, GRANTED, 3_000)
+  await setup.vault.connect({ ...REF, userId: 'ben' }, GRANTED)
+  refuses.connections = true
+  await setup.vault.connect({ ...REF, bxcontext: 'second' }, GRANTED, 2_000)
+  const listed = await setup.vault.list('ann')
+  expect(listed.map(({ bxcontext }) => bxcontext)).toEqual(['third', 'second', 'first'])
+  refuses.connections = false
+  await setup.vault.idle()
 })

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { probeBuilderRequests } from '../../../src/features/builder-requests/probe.ts'
-import type { Delivery, Probe } from '../../../src/features/feature.ts'
+import type { Probe, ReceivedRequest } from '../../../src/features/feature.ts'
 
 const SECRET = 'the-secret-of-the-webhook'
 const EVENT = { id: 'e1', type: 'integration-connection.requested', data: { bxcontext: 'b' } }
 
-function delivery(headers: (body: string) => Record<string, string>, event: object = EVENT): Delivery {
+function delivery(headers: (body: string) => Record<string, string>, event: object = EVENT): ReceivedRequest {
   const body = JSON.stringify({ occurredAt: new Date().toISOString(), ...event })
   return { path: '/webhooks/platform', headers: headers(body), body: Buffer.from(body) }
 }
@@ -16,13 +16,13 @@ const hmac = (body: string, encoding: 'hex' | 'base64') =>
 const asAssumed = (body: string) => ({ 'x-webhook-signature': `sha256=${hmac(body, 'hex')}` })
 
 /** What the probe reports about these deliveries: the status and the text, by the id of the assumption. */
-async function reported(deliveries: Delivery[], secrets = [SECRET]) {
+async function reported(deliveries: ReceivedRequest[], secrets = [SECRET]) {
   const results: Record<string, [status: string, text: string]> = {}
   const note = (status: string) => (id: string, text: string) => {
     results[id] = [status, text]
   }
   const probe: Partial<Probe> = {
-    deliveries,
+    received: deliveries,
     call: async () => null,
     confirm: note('confirmed'),
     differ: note('different'),

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
-import { type WebhookEvent, webhookChannel } from '../../../src/connect/events.ts'
+import { type WebhookEvent, webhookChannel } from '../../../src/connect/index.ts'
 import { startAll } from '../../support/app.ts'
 import { WEBHOOK_SECRET } from '../../support/env.ts'
 import { connected } from '../../support/flow.ts'

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
+import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import { connectionChecks } from '../../../src/features/connection-checks/index.ts'
 import { type Running, startAll } from '../../support/app.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { openSqlite } from '../../../src/connect/store/sqlite.ts'
-import { createVault } from '../../../src/connect/vault/vault.ts'
+import { createVault, platform } from '../../../src/connect/index.ts'
+import { openSqlite } from '../../../src/connect/stores.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { tempDir, testEnv } from '../../support/env.ts'
 import { freePort } from '../../support/ports.ts'
@@ -20,7 +20,7 @@ test.skipIf(!process.env.LONG_TESTS)(
     const store = openSqlite({ file: `${dir}/store.sqlite` })
     const earlier = () => Date.now() - 3_600_000
     const oauth = oauthFor(endpoint.authUrl)
-    const vault = createVault({ store, keys: [key], oauth, log: createLog('silent'), now: earlier })
+    const vault = createVault({ platform, store, keys: [key], oauth, log: createLog('silent'), now: earlier })
     for (let user = 0; user < USERS; user++)
       await vault.connect(
         { userId: `user ${user}`, bxcontext: 'ctx' },
@@ -48,5 +48,4 @@ test.skipIf(!process.env.LONG_TESTS)(
     await endpoint.close()
     remove()
   },
-  120_000,
 )

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import { openSqlite } from '../../../src/connect/stores.ts'
 import { OUTBOX_OWNER } from '../../../src/features/connection-webhooks/outbox.ts'
 import { startAll } from '../../support/app.ts'
 import { testEnv } from '../../support/env.ts'
 import { connected } from '../../support/flow.ts'
 import { serve } from '../../support/ports.ts'
-import { run } from '../../support/process.ts'
+import { command } from '../../support/process.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 'k').toString('base64')}`
 
@@ -28,7 +28,7 @@ test('the app sends the selected events, and nothing else', async () => {
   await app.sandbox('revoke')
   await ann.get(`${app.url}/connections/harbour-homes/probe`)
   await ann.post(`${app.url}/connections/harbour-homes/disconnect`)
-  await expect.poll(() => types, { timeout: 5_000 }).toEqual(['connection.connected', 'connection.revoked'])
+  await expect.poll(() => types).toEqual(['connection.connected', 'connection.revoked'])
   await app.close()
   await receiver.close()
 })
@@ -45,8 +45,8 @@ test('an event of a command waits in the store for the app to send it', async ()
     CONNECTION_WEBHOOK_URL: nowhere,
     CONNECTION_WEBHOOK_SECRET: SECRET,
   })
-  const { exited } = run('src/cli/connections.ts', env, { args: ['revoke', 'ann', 'harbour-homes'] })
-  expect(await exited).toBe(0)
+  const { code } = await command('src/cli/connections.ts', env, { args: ['revoke', 'ann', 'harbour-homes'] })
+  expect(code).toBe(0)
   const store = openSqlite({ file: join(app.config.dataDir, 'store.sqlite') })
   expect((await store.list('webhook-delivery', OUTBOX_OWNER)).map(({ value }) => value).join()).toContain(
     'connection.disconnected',

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createHttp } from '../../../src/connect/platform/http.ts'
-import { openSqlite } from '../../../src/connect/store/sqlite.ts'
-import type { KeyValueStore } from '../../../src/connect/store/store.ts'
+import { createHttp } from '../../../src/connect/index.ts'
+import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
 import {
   createDispatcher,
   type Dispatcher,
@@ -64,7 +63,7 @@ function open(options: Partial<DispatcherOptions> = {}): Dispatcher {
   return dispatcher
 }
 const waiting = async () => (await store.list('webhook-delivery', OUTBOX_OWNER)).length
-const deliveredAll = () => expect.poll(waiting, { timeout: 10_000 }).toBe(0)
+const deliveredAll = () => expect.poll(waiting).toBe(0)
 
 test('an event is delivered as Standard Webhooks, signed with each secret', async () => {
   const dispatcher = open()
@@ -100,9 +99,9 @@ describe('a delivery that fails', () => {
     const dispatcher = open({ retryMs: [60_000] })
     dispatcher.start()
     await dispatcher.add(EVENT)
-    await expect.poll(() => received.length, { timeout: 5_000 }).toBe(1)
+    await expect.poll(() => received.length).toBe(1)
     await dispatcher.add({ ...EVENT, userId: 'bob' })
-    await expect.poll(() => received.length, { timeout: 5_000 }).toBe(2)
+    await expect.poll(() => received.length).toBe(2)
     await pause(300)
     expect(received).toHaveLength(2)
     expect(await waiting()).toBe(1)
@@ -145,7 +144,7 @@ test('deliveries that were made no longer count as waiting', async () => {
   const dispatcher = open({ maxPending: 10 })
   dispatcher.start()
   for (let event = 0; event < 8; event++) await dispatcher.add(EVENT)
-  await expect.poll(() => received.length, { timeout: 5_000 }).toBe(8)
+  await expect.poll(() => received.length).toBe(8)
   for (let event = 0; event < 8; event++) await dispatcher.add(EVENT)
   expect(logLines.join('')).not.toContain('webhook_dropped')
 })
@@ -200,7 +199,7 @@ describe('several processes', () => {
     const stopped = open({ retryMs: [500] })
     stopped.start()
     await stopped.add(EVENT)
-    await expect.poll(() => received.length, { timeout: 5_000 }).toBe(1)
+    await expect.poll(() => received.length).toBe(1)
     await stopped.close()
     open().start()
     await deliveredAll()

@@ -1,5 +1,5 @@
 /** A process with first-party access: for each message, calls the API that many times at once and replies with the tokens. */
-import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import { openSqlite } from '../../../src/connect/stores.ts'
 import { listTenants } from '../../../src/features/first-party/first-party.ts'
 import { openAccess } from './support.ts'
 

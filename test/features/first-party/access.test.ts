@@ -1,9 +1,7 @@
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ConfigurationError, PlatformUnavailableError } from '../../../src/connect/platform/errors.ts'
-import { openSqlite } from '../../../src/connect/store/sqlite.ts'
-import { scan } from '../../../src/connect/store/store.ts'
-import { FIRST_PARTY } from '../../../src/features/first-party/access.ts'
+import { ConfigurationError, PlatformUnavailableError } from '../../../src/connect/errors.ts'
+import { openSqlite, scan } from '../../../src/connect/stores.ts'
 import { listTenants } from '../../../src/features/first-party/first-party.ts'
 import { serve } from '../../support/ports.ts'
 import { forkWorker } from '../../support/process.ts'
@@ -20,6 +18,9 @@ afterEach(async () => {
   await Promise.all(opened.map((access) => access.close()))
   await platform.close()
 })
+
+/** The kind of its records in the store. */
+const RECORDS = 'firstparty-connection'
 
 const open = (options?: Parameters<typeof openAccess>[1]) => {
   const access = openAccess(platform.apiUrl, options)
@@ -104,7 +105,7 @@ describe('a token', () => {
     expect(await second.source.accessToken()).toBe(token)
     expect(await platform.statusesOf('login')).toEqual([200])
     const stored = []
-    for await (const { value } of scan(second.store, FIRST_PARTY)) stored.push(value)
+    for await (const { value } of scan(second.store, RECORDS)) stored.push(value)
     expect(stored).toEqual([expect.stringMatching(/^v1\./)])
     expect(stored.join()).not.toContain(token)
   })
@@ -231,7 +232,7 @@ describe('a login', () => {
       // The first pause lasts a second.
       access.later(1_001)
       await call(access)
-      await access.store.delete({ kind: FIRST_PARTY, owner: access.source.id.split(':')[1] ?? '', id: '' })
+      await access.store.delete({ kind: RECORDS, owner: access.source.id.split(':')[1] ?? '', id: '' })
     }
   })
 })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { run } from '../../support/process.ts'
+import { command } from '../../support/process.ts'
 import { type Platform, startPlatform } from './support.ts'
 
 let platform: Platform
@@ -12,10 +12,8 @@ beforeEach(async () => {
 afterEach(() => platform.close())
 
 /** Runs a command to its end, in a folder without an `.env`. */
-async function ran(script: string, env: Record<string, string>, args: string[] = []) {
-  const program = run(script, env, { args, cwd: platform.dir })
-  return { code: await program.exited, output: program.output() }
-}
+const ran = (script: string, env: Record<string, string>, args: string[] = []) =>
+  command(script, env, { args, cwd: platform.dir })
 const tenants = (env: Record<string, string> = platform.env, args?: string[]) =>
   ran('src/features/first-party/cli-tenants.ts', env, args)
 

@@ -5,7 +5,7 @@ import { demoEnv } from '../../../src/features/first-party/demo-env.ts'
 import { sandboxSettings } from '../../../src/runtime/run-sandbox.ts'
 import { ACCOUNTS, SAMPLE_SUPPLIER } from '../../../src/sandbox/accounts.ts'
 import { API_KEY, SUBSCRIPTION_KEY } from '../../../src/sandbox/features/first-party/api.ts'
-import { addressesOf } from '../../../src/sandbox/sandbox.ts'
+import { addressesOf } from '../../../src/sandbox/platform.ts'
 
 const supplier = ACCOUNTS.find(({ businesses }) =>
   businesses.some(({ bxcontext }) => bxcontext === SAMPLE_SUPPLIER),

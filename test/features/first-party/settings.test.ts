@@ -45,10 +45,3 @@ test('a subscription key that is not a valid header value is rejected', () => {
     'PLATFORM_SUBSCRIPTION_KEY',
   ])
 })
-
-test.each([read, readRequired])('PLATFORM_EMAIL has a new name', (reader) => {
-  const { PLATFORM_API_EMAIL, ...rest } = CREDENTIALS
-  expect(() => reader({ ...rest, PLATFORM_EMAIL: PLATFORM_API_EMAIL })).toThrow(
-    /problem: PLATFORM_EMAIL is now PLATFORM_API_EMAIL$/,
-  )
-})

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type Api, createApi } from '../../../src/connect/platform/api.ts'
-import { createHttp } from '../../../src/connect/platform/http.ts'
-import { openSqlite } from '../../../src/connect/store/sqlite.ts'
-import type { KeyValueStore } from '../../../src/connect/store/store.ts'
+import { type Api, createApi, createHttp, platform } from '../../../src/connect/index.ts'
+import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
 import { createFirstPartyAccess, type FirstPartyAccess } from '../../../src/features/first-party/access.ts'
 import {
   createFirstParty,
@@ -130,7 +128,7 @@ export function openAccess(
   const uploads = createHttp({ stepTimeoutMs: uploadMs, deadlineMs: uploadMs })
   const firstParty = createFirstParty({ ...credentials, baseUrl: apiUrl, http })
   return {
-    api: createApi({ baseUrl: apiUrl, http, uploads }),
+    api: createApi({ platform, baseUrl: apiUrl, http, uploads }),
     source: createFirstPartyAccess({ store, keys, firstParty, credentials, log: SILENT, refillMs, now }),
     store,
     close: async () => {

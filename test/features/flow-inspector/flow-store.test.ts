@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import { openSqlite } from '../../../src/connect/stores.ts'
 import type { Step } from '../../../src/features/flow-inspector/flow.ts'
 import { createFlowStore, MAX_FLOWS } from '../../../src/features/flow-inspector/flow-store.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { PUBLIC_HEADERS, PUBLIC_PARAMETERS } from '../../../src/connect/masking.ts'
+import { platform } from '../../../src/connect/index.ts'
 import { EXPLAINED } from '../../../src/features/flow-inspector/parameter-texts.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected, signedIn, toCallback, toConsent } from '../../support/flow.ts'
@@ -168,7 +168,16 @@ describe('with the sandbox', () => {
 })
 
 test('every parameter and header that is shown in clear has an explanation of its own', () => {
-  expect(EXPLAINED).toEqual(expect.arrayContaining([...PUBLIC_PARAMETERS, ...PUBLIC_HEADERS]))
+  expect(EXPLAINED).toEqual(
+    expect.arrayContaining([
+      ...platform.publicParameters,
+      'state',
+      'code',
+      'scope',
+      'retry-after',
+      'www-authenticate',
+    ]),
+  )
 })
 
 test('with another platform, its pages are drawn as not visible, between the times that the app saw', async () => {
@@ -234,7 +243,7 @@ test('a platform that repeats a secret in an error, a header or an unknown param
 test('without FLOW_INSPECTOR, nothing is recorded and there are no pages', async () => {
   const app = await startAll({ FLOW_INSPECTOR: 'false' })
   const ann = await connected(app)
-  for (const path of ['/flows', '/scenarios', '/connections/harbour-homes/tokens'])
+  for (const path of ['/flows', '/connections/harbour-homes/tokens'])
     expect((await ann.get(app.url + path, JSON_ONLY)).status, path).toBe(404)
   const page = await ann.get(`${app.url}/connections`)
   expect(page.text).not.toMatch(/Flows|Scenarios|Step by step/)

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createConnectionRepository } from '../../../src/connect/vault/connection-repository.ts'
-import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
+import { storedConnections } from '../../connect/records.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected, signedIn, toCallback } from '../../support/flow.ts'
 import { startTokenEndpoint, type TokenEndpoint } from '../../support/token-endpoint.ts'
@@ -79,7 +78,7 @@ test('an answer that cannot be masked is used all the same: a rotated refresh to
   })
   await refreshed()
   const { store } = lying.services
-  const connections = createConnectionRepository(store, createRecordCipher(lying.config.tokenEncryptionKeys))
+  const connections = storedConnections(store, lying.config.tokenEncryptionKeys)
   const stored = await connections.read({ userId: `ann-${user}`, bxcontext: 'b' })
   expect(stored?.connection).toMatchObject({ refreshToken: 'rotated' })
 })

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Api } from '../../../src/connect/platform/api.ts'
-import type { TokenSource } from '../../../src/connect/platform/token-source.ts'
+import type { Api, TokenSource } from '../../../src/connect/index.ts'
 import { createLeads } from '../../../src/features/leads/leads.ts'
 
 test('a new lead with fields that the contract does not have is rejected without a request', async () => {

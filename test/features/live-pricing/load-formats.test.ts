@@ -5,7 +5,7 @@ import { loadPriceList } from '../../../src/features/live-pricing/csv-price-prov
 import { openPriceLists } from '../../../src/features/live-pricing/csv-price-provider/price-lists.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { tempDir } from '../../support/env.ts'
-import { run } from '../../support/process.ts'
+import { command } from '../../support/process.ts'
 import { workbook } from '../../support/xlsx.ts'
 import { SMALL, writeFiles } from './support.ts'
 
@@ -74,14 +74,14 @@ describe('load-prices reads the same files as an import:', () => {
 test('load-prices --skip-problems leaves rows with problems out, and reports them', async () => {
   const folder = folderWith('code,price\nA,1\nB,=cmd\nC,3\nD,4\nD,5\n')
   const report = join(dir, 'report.csv')
-  const program = run(
+  const program = await command(
     'src/features/live-pricing/cli-load-prices.ts',
     { DATA_DIR: dir },
     { args: [folder, '--skip-problems', '--report', report] },
   )
-  expect(await program.exited, program.output()).toBe(0)
-  expect(program.output()).toMatch(/^Loaded 2 items/)
-  expect(program.output()).toContain('Left out: items.csv, line 3: the price "=cmd" is invalid')
+  expect(program.code, program.output).toBe(0)
+  expect(program.output).toMatch(/^Loaded 2 items/)
+  expect(program.output).toContain('Left out: items.csv, line 3: the price "=cmd" is invalid')
   expect(readFileSync(report, 'utf8').trim().split('\n')).toEqual([
     'File,Line,Reason',
     expect.stringMatching(/^items\.csv,3,/),
@@ -92,8 +92,8 @@ test('load-prices --skip-problems leaves rows with problems out, and reports the
 test('load-prices refuses a report that could replace a file of the price list', async () => {
   const folder = folderWith('code,price\nA,1\n')
   const args = [folder, '--skip-problems', '--report', join(folder, 'items.csv')]
-  const program = run('src/features/live-pricing/cli-load-prices.ts', { DATA_DIR: dir }, { args })
-  expect(await program.exited).toBe(1)
-  expect(program.output()).toContain('must not be in the folder of the price list')
+  const program = await command('src/features/live-pricing/cli-load-prices.ts', { DATA_DIR: dir }, { args })
+  expect(program.code).toBe(1)
+  expect(program.output).toContain('must not be in the folder of the price list')
   expect(readFileSync(join(folder, 'items.csv'), 'utf8')).toBe('code,price\nA,1\n')
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { DAYS, type Store } from '../../../src/features/live-pricing/contract.ts'
 import type { PriceProvider } from '../../../src/features/live-pricing/price-provider.ts'
+import { DAYS, type Store } from '../../../src/supplier-api/contract.ts'
 import { line, startSupplier } from './support.ts'
 
 describe('a price provider that fails', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { priceItemSchema } from '../../../src/features/live-pricing/contract.ts'
+import { priceItemSchema } from '../../../src/supplier-api/contract.ts'
 import { line, type Supplier, startSupplier } from './support.ts'
 
 let supplier: Supplier

@@ -4,7 +4,7 @@ import { PRICE_LIST_FOLDERS } from '../../../src/features/live-pricing/bases.ts'
 import { loadPriceList } from '../../../src/features/live-pricing/csv-price-provider/load.ts'
 import { tempDir } from '../../support/env.ts'
 import { freePort } from '../../support/ports.ts'
-import { answering, type Program, run } from '../../support/process.ts'
+import { answering, command, type Program, run } from '../../support/process.ts'
 import { SAMPLE, SMALL, writeFiles } from './support.ts'
 
 const { dir, remove } = tempDir()
@@ -92,15 +92,17 @@ describe('npm run live-pricing', () => {
   })
 
   test('explains itself with --help, without settings', async () => {
-    program = run('src/features/live-pricing/cli-live-pricing.ts', {}, { args: ['--help'] })
-    expect(await program.exited).toBe(0)
-    expect(program.output()).toMatch(/^Usage: npm run live-pricing --/)
+    const script = 'src/features/live-pricing/cli-live-pricing.ts'
+    const { code, output } = await command(script, {}, { args: ['--help'] })
+    expect(code).toBe(0)
+    expect(output).toMatch(/^Usage: npm run live-pricing --/)
   })
 
   test('does not start without callers, and says which setting is missing', async () => {
-    program = run('src/features/live-pricing/cli-live-pricing.ts', { DATA_DIR: dir, PORT: '3999' })
-    expect(await program.exited).toBe(1)
-    expect(program.output()).toBe(
+    const script = 'src/features/live-pricing/cli-live-pricing.ts'
+    const { code, output } = await command(script, { DATA_DIR: dir, PORT: '3999' })
+    expect(code).toBe(1)
+    expect(output).toBe(
       'The settings have a problem: LIVE_PRICING_CLIENTS is required (id:secret for each client)\n',
     )
   })
@@ -123,11 +125,11 @@ test('npm run load-prices killed at eight moments of a load leaves the prices un
     // The old list, or, if it was killed too late, the sample, which has no such item: never anything in between.
     expect([12.5, 'item_unknown']).toContain(await unitPrice(`${url}/live-pricing`, access))
   }
-  const load = run(
+  const load = await command(
     'src/features/live-pricing/cli-load-prices.ts',
     { DATA_DIR: join(dir, 'data') },
     { args: [join(dir, 'csv')] },
   )
-  expect(await load.exited).toBe(0)
+  expect(load.code).toBe(0)
   await vi.waitFor(async () => expect(await unitPrice(`${url}/live-pricing`, access)).toBe(12.5), 5_000)
 })

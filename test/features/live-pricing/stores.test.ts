@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LIMITS, type Store, storeSchema } from '../../../src/features/live-pricing/contract.ts'
+import { LIMITS, type Store, storeSchema } from '../../../src/supplier-api/contract.ts'
 import { type Files, SAMPLE, SMALL, type Supplier, startSupplier } from './support.ts'
 
 /** Great-circle distance by vectors, not by the formula that the code uses. */

@@ -53,7 +53,7 @@ scrape_configs:
     })
     stops.push(() => child.kill('SIGKILL'))
     await vi.waitFor(async () => expect(await query('up == 1')).toHaveLength(1), { timeout: 20_000 })
-  }, 60_000)
+  })
   afterAll(async () => {
     for (const stop of stops) stop()
     await app?.close()

@@ -116,7 +116,7 @@ describe('GET /metrics', () => {
     expect(await (await scrape(app)).text()).not.toContain('connect_connections{')
     for (const part of app.services.parts) part.start?.()
     await expect
-      .poll(async () => (await scrape(app)).text(), { timeout: 10_000 })
+      .poll(async () => (await scrape(app)).text())
       .toContain('connect_connections{status="active"} 1')
   })
   // end of feature

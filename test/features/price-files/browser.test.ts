@@ -121,7 +121,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await inspect(page, true)
     await page.goto(`${app.url}/connections`)
     await page.goto(importUrl)
-    expect(await main.innerText()).toMatch(/Sending items|processing them|Starting/)
+    expect(await main.innerText()).toMatch(/Sending items|processing them|Starting|completed/)
     await look()
     await page.getByText('The platform has completed the import: 4,988 items sent').waitFor()
     await look()

@@ -1,11 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { openSqlite } from '../../../src/connect/store/sqlite.ts'
-import type { KeyValueStore } from '../../../src/connect/store/store.ts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
 import type { CatalogueImports } from '../../../src/features/price-files/catalogue-imports.ts'
 import { createImportService, type ImportService } from '../../../src/features/price-files/import-service.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { tempDir } from '../../support/env.ts'
-import { keyOf, rowsOf } from './pages-support.ts'
+import { rowsOf } from './pages-support.ts'
 
 const REF = { userId: 'sam', bxcontext: 'summit-supplies' }
 
@@ -108,90 +107,4 @@ test('an import whose process has died is taken over by another one, which goes 
   stalled.resolve()
   // The first process, which is not really dead here, may have begun another one.
   expect(uploads.filter((by) => by === 'other')).toHaveLength(2)
-})
-
-describe('a stored import of an earlier version', () => {
-  /** What format 2 had: other names for some fields. */
-  async function asFormat2(id: string): Promise<Record<string, unknown>> {
-    const { bxcontext, mappingErrors, validRows, invalidRows, preview, ...rest } = JSON.parse(
-      (await store.get(keyOf(id))) ?? '',
-    )
-    return {
-      ...rest,
-      format: 2,
-      context: bxcontext,
-      doubts: mappingErrors,
-      good: validRows,
-      bad: invalidRows,
-      first: preview,
-    }
-  }
-
-  test('of format 2 is checked again, sent, and written in the format of today', async () => {
-    const imports = open()
-    const id = await uploaded(imports, 2)
-    const before = await imports.get('sam', id)
-    const older = await asFormat2(id)
-    expect(older).toMatchObject({
-      good: 2,
-      context: 'summit-supplies',
-      first: [{ code: 'C0' }, { code: 'C1' }],
-    })
-    await store.set(keyOf(id), JSON.stringify(older))
-    expect(await imports.list(REF)).toMatchObject([{ state: 'checking', interrupted: true, validRows: 2 }])
-    await imports.resume()
-    await imports.settled(id, 10_000)
-    expect(await imports.get('sam', id)).toMatchObject({ state: 'ready', preview: before.preview })
-    await imports.start('sam', id)
-    await imports.settled(id, 10_000)
-    expect(JSON.parse((await store.get(keyOf(id))) ?? '')).toMatchObject({
-      format: 4,
-      state: 'completed',
-      bxcontext: 'summit-supplies',
-      validRows: 2,
-    })
-  })
-
-  test('of format 1, without what came later, is checked again before it is sent', async () => {
-    const imports = open()
-    const id = await uploaded(imports, 2)
-    const {
-      format: _,
-      progress: _progress,
-      failure: _failure,
-      sample: _sample,
-      ...older
-    } = await asFormat2(id)
-    await store.set(keyOf(id), JSON.stringify({ ...older, state: 'running', startedAt: Date.now() }))
-    expect(await imports.get('sam', id)).toMatchObject({
-      format: 4,
-      state: 'checking',
-      interrupted: true,
-      validRows: 2,
-      sample: [],
-      progress: null,
-      failure: null,
-    })
-    await imports.resume()
-    await imports.settled(id, 10_000)
-    await imports.start('sam', id)
-    await imports.settled(id, 10_000)
-    expect(await imports.get('sam', id)).toMatchObject({ state: 'completed', progress: { sent: 2 } })
-  })
-
-  test.each([
-    ['that is not JSON', '{"format":2,"state":'],
-    ['of a later format', '{"format":5}'],
-    ['that is not an object', 'null'],
-  ])('%s is reported as unreadable and can be discarded', async (_name, value) => {
-    const imports = open()
-    await store.set(keyOf('broken'), value)
-    await expect(imports.get('sam', 'broken')).rejects.toMatchObject({
-      status: 500,
-      code: 'import_unreadable',
-    })
-    await imports.resume()
-    await imports.discard('sam', 'broken')
-    await expect(imports.get('sam', 'broken')).rejects.toMatchObject({ status: 404 })
-  })
 })

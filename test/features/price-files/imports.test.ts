@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
+import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import { type Pages, rowsOf, startPages } from './pages-support.ts'
 
 let pages: Pages

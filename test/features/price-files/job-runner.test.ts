@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import { type Lease, openSqlite } from '../../../src/connect/stores.ts'
 import { jobKey, leaseKey, newJob } from '../../../src/features/price-files/import-job.ts'
 import { createJobRunner } from '../../../src/features/price-files/job-runner.ts'
 import { createLog } from '../../../src/runtime/log.ts'
@@ -19,15 +19,15 @@ test('a job whose lease another process has taken stops', async () => {
   })
   const record = JSON.stringify(job)
   await store.set(jobKey('ann', 'job'), record)
-  const token = (await runner.acquireLease('ann', 'job')) ?? ''
+  const lease = (await runner.acquireLease('ann', 'job')) as Lease
   let stopped = false
-  runner.run(job, record, token, async (_record, signal) => {
+  runner.run(job, record, lease, async (_record, signal) => {
     await once(signal, 'abort')
     stopped = true
     throw signal.reason
   })
   await store.set(leaseKey('ann', 'job'), 'another process', 60_000)
-  await expect.poll(() => stopped, { timeout: 20_000 }).toBe(true)
+  await expect.poll(() => stopped).toBe(true)
   await runner.settled('job')
   expect(await store.get(leaseKey('ann', 'job'))).toBe('another process')
   await runner.close()

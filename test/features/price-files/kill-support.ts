@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, vi } from 'vitest'
-import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import { openSqlite } from '../../../src/connect/stores.ts'
 import { leaseKey } from '../../../src/features/price-files/import-job.ts'
 import { createSandbox } from '../../../src/sandbox/sandbox.ts'
 import type { Running } from '../../support/app.ts'

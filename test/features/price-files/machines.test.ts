@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openRedis } from '../../../src/connect/store/redis.ts'
-import { appOwner, type KeyValueStore } from '../../../src/connect/store/store.ts'
+import { appOwner, type KeyValueStore, openRedis } from '../../../src/connect/stores.ts'
 import type { Item } from '../../../src/features/price-files/contract.ts'
 import { createImportService, type ImportService } from '../../../src/features/price-files/import-service.ts'
 import { createSharedFiles } from '../../../src/features/price-files/shared-files.ts'
@@ -45,7 +44,7 @@ interface Machine {
 /** A machine with a folder of its own; all of them use one Redis. */
 async function startMachine({ totalBytes = 5_000_000, quotaBytes = 5_000_000 } = {}): Promise<Machine> {
   const { dir, remove } = tempDir()
-  const store = openRedis({ urls: [redis.url] })
+  const store = await openRedis({ urls: [redis.url] })
   await ready(store)
   const imports = createImportService({
     store,
@@ -177,20 +176,6 @@ describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
     await one.store.set(total, '4999999')
     await (await startMachine()).imports.resume()
     expect(await one.store.get(total)).toBe(before)
-  })
-
-  test('share files that an earlier version left on one machine only', async () => {
-    const [one, two] = [await startMachine(), await startMachine()]
-    const id = await upload(one, prices('A,1,10'))
-    for (const { key } of await one.store.ofOwner(id))
-      if (key.kind === 'import-file' || key.kind === 'import-chunk') await one.store.delete(key)
-    const { itemsVersion: _, interrupted: __, ...job } = await one.imports.get('sam', id)
-    await one.store.set({ kind: 'import', owner: 'sam', id }, JSON.stringify(job))
-    await expect(two.imports.start('sam', id)).rejects.toMatchObject({ status: 409 })
-    await one.imports.resume()
-    await two.imports.start('sam', id)
-    await two.imports.settled(id, 10_000)
-    expect(await two.imports.get('sam', id)).toMatchObject({ state: 'completed' })
   })
 
   test('refuse to send items that a stopped process has written over those of a later check', async () => {

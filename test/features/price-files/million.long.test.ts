@@ -28,5 +28,5 @@ describe.skipIf(!process.env.LONG_TESTS)('an import of a million rows', () => {
     }
     expect(wrong).toBe(0)
     await platform.close()
-  }, 240_000)
+  })
 })

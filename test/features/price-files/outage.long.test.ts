@@ -6,22 +6,18 @@ import { startRedis } from '../../support/redis.ts'
 import { startImport } from './kill-support.ts'
 
 describe.skipIf(!process.env.LONG_TESTS)('an import in progress', () => {
-  test.skipIf(!REDIS).concurrent(
-    `survives a Redis outage of 8 s${withRedis}`,
-    async () => {
-      const redis = await startRedis()
-      const running = await startImport({ REDIS_URL: redis.url })
-      await redis.kill()
-      await setTimeout(8_000)
-      await redis.start()
-      await running.expectCompleted(40_000)
-      await running.expectReported()
-      await running.app.kill()
-      await running.close()
-      await redis.close()
-    },
-    90_000,
-  )
+  test.skipIf(!REDIS).concurrent(`survives a Redis outage of 8 s${withRedis}`, async () => {
+    const redis = await startRedis()
+    const running = await startImport({ REDIS_URL: redis.url })
+    await redis.kill()
+    await setTimeout(8_000)
+    await redis.start()
+    await running.expectCompleted(40_000)
+    await running.expectReported()
+    await running.app.kill()
+    await running.close()
+    await redis.close()
+  })
 
   test.concurrent.each([['SQLite'], ['Redis']])(
     'whose process dies is taken over by another one within 30 s, on %s',
@@ -36,6 +32,5 @@ describe.skipIf(!process.env.LONG_TESTS)('an import in progress', () => {
       await running.close()
       await redis?.close()
     },
-    90_000,
   )
 })

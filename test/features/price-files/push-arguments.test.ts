@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { run } from '../../support/process.ts'
+import { command } from '../../support/process.ts'
 import { fileIn, GOOD, pushed } from './push-support.ts'
 import { type SupplierPlatform, startPlatform } from './support.ts'
 
@@ -14,10 +14,9 @@ beforeAll(async () => {
 afterAll(() => platform.close())
 
 /** Runs the command without settings. */
-async function withoutSettings(args: string[], env: Record<string, string> = {}) {
+function withoutSettings(args: string[], env: Record<string, string> = {}) {
   const script = 'src/features/price-files/cli-push-catalogue.ts'
-  const program = run(script, env, { args, cwd: platform.dir })
-  return { code: await program.exited, output: program.output() }
+  return command(script, env, { args, cwd: platform.dir })
 }
 
 describe('push-catalogue without settings', () => {
@@ -67,6 +66,7 @@ describe('push-catalogue without settings', () => {
     const settings = Object.entries(platform.env).map(([name, value]) => `${name}=${value}\n`)
     writeFileSync(join(platform.dir, '.env'), settings.join(''))
     const { code, output } = await withoutSettings([file, '--catalogue', 'Env', '--scope', 'Public'])
+    rmSync(join(platform.dir, '.env'))
     expect(code, output).toBe(0)
   })
 })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { serve } from '../../support/ports.ts'
-import { run } from '../../support/process.ts'
+import { command } from '../../support/process.ts'
 import { workbook } from '../../support/xlsx.ts'
 import { fileIn, GOOD, pushed } from './push-support.ts'
 import { type SupplierPlatform, startPlatform } from './support.ts'
@@ -37,9 +37,9 @@ describe('push-catalogue', () => {
   })
 
   test('acts for a tenant that npm run tenants lists', async () => {
-    const tenants = run('src/features/first-party/cli-tenants.ts', platform.env)
-    expect(await tenants.exited).toBe(0)
-    const [, coast = ''] = /^(\S+) {2}Summit Coast$/m.exec(tenants.output()) ?? []
+    const tenants = await command('src/features/first-party/cli-tenants.ts', platform.env)
+    expect(tenants.code).toBe(0)
+    const [, coast = ''] = /^(\S+) {2}Summit Coast$/m.exec(tenants.output) ?? []
     expect(await push([file(GOOD), ...TO_NEW, '--tenant', coast])).toMatchObject({ code: 0 })
     expect((await platform.catalogueIds()).has('National RRP')).toBe(false)
   })

@@ -34,5 +34,5 @@ describe.skipIf(!process.env.LONG_TESTS)('push-catalogue', () => {
       await Promise.all([0, 1, 2, 3].map((more) => round(number + more)))
     expect(interrupted).toBeGreaterThan(5)
     await platform.close()
-  }, 180_000)
+  })
 })

@@ -1,22 +1,22 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { type Program, run } from '../../support/process.ts'
+import { command, type Program, run } from '../../support/process.ts'
 import { itemsOfRows, type SupplierPlatform, writePriceFile } from './support.ts'
 
 /** A price file without a problem. */
 export const GOOD = 'code,name,price\nA1,Nail,1.50\nA2,Board,12\n'
 
+const script = 'src/features/price-files/cli-push-catalogue.ts'
+
 /** Runs `push-catalogue`, in a folder without an `.env`. */
 export function push(platform: SupplierPlatform, args: string[], env: Record<string, string> = {}): Program {
-  const script = 'src/features/price-files/cli-push-catalogue.ts'
   return run(script, { ...platform.env, ...env }, { args, cwd: platform.dir })
 }
 
 /** Runs `push-catalogue` to its end. */
-export async function pushed(platform: SupplierPlatform, args: string[], env?: Record<string, string>) {
-  const program = push(platform, args, env)
-  return { code: await program.exited, output: program.output() }
+export function pushed(platform: SupplierPlatform, args: string[], env?: Record<string, string>) {
+  return command(script, { ...platform.env, ...env }, { args, cwd: platform.dir })
 }
 
 /** Writes a file into the platform's folder; returns its path. */

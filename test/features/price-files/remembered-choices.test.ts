@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import { openSqlite } from '../../../src/connect/stores.ts'
 import { createRememberedChoices } from '../../../src/features/price-files/remembered-choices.ts'
 import { read } from './read-support.ts'
 

@@ -3,7 +3,7 @@ import {
   InsufficientScopeError,
   PlatformRejectedError,
   PlatformUnavailableError,
-} from '../../../src/connect/platform/errors.ts'
+} from '../../../src/connect/errors.ts'
 import { ImportFailedError } from '../../../src/features/price-files/errors.ts'
 import type { ImportOptions, Progress } from '../../../src/features/price-files/run.ts'
 import {

@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { PlatformRejectedError } from '../../../src/connect/platform/errors.ts'
-import { createRateLimiter } from '../../../src/connect/platform/rate-limiter.ts'
-import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
+import { PlatformRejectedError, StoreUnavailableError } from '../../../src/connect/errors.ts'
+import { rateLimited } from '../../../src/connect/index.ts'
 import { checkFile } from '../../../src/features/price-files/check-file.ts'
 import type { ImportOptions, Progress } from '../../../src/features/price-files/run.ts'
 import { median } from '../../bench/measure.ts'
@@ -76,13 +75,13 @@ describe('an import', () => {
   })
 
   test('uses the rate limit fully although the platform is slow to answer each batch', async () => {
-    const limiter = createRateLimiter(supplier.store, { limit: 5, windowMs: 1_000 })
+    const limited = rateLimited(supplier.store, { limit: 5, windowMs: 1_000 })(supplier.source, 'slow')
     const sent: number[] = []
     const uploadItems: ImportOptions['catalogueImports']['uploadItems'] = async () => {
-      const release = await limiter.acquire('slow')
+      const release = await limited.acquirePermit?.()
       sent.push(performance.now())
       await setTimeout(1_000)
-      release()
+      release?.()
     }
     const get = async () => ({ status: 'Completed' })
     await send(15_000, { catalogueImports: { ...supplier.catalogueImports, uploadItems, get } })
@@ -197,7 +196,7 @@ describe('a stopped import', () => {
       onProgress: ({ waiting }) => waiting && stop.abort(new Error('stopped')),
     })
     await expect(importing).rejects.toThrow('stopped')
-  }, 5_000)
+  })
 
   test('ends at once while it waits for a permit', async () => {
     const stop = new AbortController()
@@ -211,7 +210,7 @@ describe('a stopped import', () => {
     await asked.promise
     stop.abort(new Error('stopped'))
     await expect(importing).rejects.toThrow('stopped')
-  }, 5_000)
+  })
 
   test('returns a permit that it receives after the stop', async () => {
     const stop = new AbortController()

@@ -24,7 +24,3 @@ test.each([
 ])('%s=%s is refused by name', (name, value) => {
   expect(() => read({ [name]: value })).toThrow(`problem: ${name} must be a whole number of megabytes`)
 })
-
-test('PRICE_FILE_MAX_MB has a new name', () => {
-  expect(() => read({ PRICE_FILE_MAX_MB: '5' })).toThrow(/problem: PRICE_FILE_MAX_MB is now MAX_UPLOAD_MB$/)
-})

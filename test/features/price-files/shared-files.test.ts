@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import { openSqlite } from '../../../src/connect/stores.ts'
 import { createSharedFiles } from '../../../src/features/price-files/shared-files.ts'
 import { tempDir } from '../../support/env.ts'
 

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { ASSUMPTIONS } from '../../../src/connect/platform/contract.ts'
-import { loadContracts } from '../../../src/contracts.ts'
+import { loadContracts } from '../../../src/features/contracts.ts'
 import { registrationOf, warningsOf } from '../../../src/features/setup/registration.ts'
 import { toMarkdown } from '../../../src/features/setup/registration-text.ts'
 import { tempDir } from '../../support/env.ts'
-import { run } from '../../support/process.ts'
+import { command } from '../../support/process.ts'
 
 test.each([
   ['https://app.example', []],
@@ -80,11 +79,11 @@ describe('the registration', () => {
     const { questions } = await registration()
     const contracts = await loadContracts()
     const ids = contracts.flatMap(({ assumptions }) => assumptions.map(({ id }) => id))
-    expect(questions.map(({ id }) => id).sort()).toEqual(ids.sort())
+    expect(questions.map(({ id }) => id).sort()).toEqual(ids.toSorted())
     expect(questions.map(({ importance }) => importance)).toEqual(
       questions.map(({ importance }) => importance).toSorted(),
     )
-    expect(questions[0]?.id).toBe(ASSUMPTIONS[0]?.id)
+    expect(questions[0]?.id).toBe(ids[0])
   })
 })
 
@@ -92,9 +91,10 @@ test('npm run registration prints it as text or Markdown, without credentials', 
   const { dir, remove } = tempDir()
   const script = 'src/features/setup/cli-registration.ts'
   const env = { APP_NAME: 'Builder Tools', BASE_URL: 'http://localhost:3210' }
-  const programs = [run(script, env, { cwd: dir }), run(script, env, { cwd: dir, args: ['--markdown'] })]
-  expect(await Promise.all(programs.map(({ exited }) => exited))).toEqual([0, 0])
-  const [text = '', markdown = ''] = programs.map(({ output }) => output())
+  const programs = []
+  for (const args of [[], ['--markdown']]) programs.push(await command(script, env, { cwd: dir, args }))
+  expect(programs.map(({ code }) => code)).toEqual([0, 0])
+  const [text = '', markdown = ''] = programs.map(({ output }) => output)
   expect(text).toMatch(/^Registration of Builder Tools\n=+$/m)
   expect(text).not.toMatch(/[`*]{2}|`/)
   expect(markdown).toContain('# Registration of Builder Tools')

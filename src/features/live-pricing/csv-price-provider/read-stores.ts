@@ -1,4 +1,4 @@
-import { DAYS, type OpeningHours, type Store, storeSchema } from '../contract.ts'
+import { DAYS, type OpeningHours, type Store, storeSchema } from '../../../supplier-api/contract.ts'
 import { FILES, ID_RULE, isDate, isId, missingFile } from './files.ts'
 import { type Folder, type Problems, readRows } from './table.ts'
 import { addOpening, dayOf, openingOf } from './trading-hours.ts'

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Store } from '../contract.ts'
+import type { Store } from '../../../supplier-api/contract.ts'
 import type { NearStore, Place } from '../price-provider.ts'
 import { type Box, boxesAround, distanceKm } from './great-circle.ts'
 

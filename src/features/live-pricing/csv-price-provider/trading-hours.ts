@@ -1,4 +1,4 @@
-import { DAYS, type OpeningHours, openingHoursSchema } from '../contract.ts'
+import { DAYS, type OpeningHours, openingHoursSchema } from '../../../supplier-api/contract.ts'
 
 /** Parses the name of a day of the week or its first three letters, ignoring case. */
 export function dayOf(text: string): (typeof DAYS)[number] | undefined {

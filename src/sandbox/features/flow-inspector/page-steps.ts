@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
+import { PLATFORM } from '../../platform.ts'
 
 /** A parameter: its value, or the fingerprint of a secret (kind, length, 6 hex digits of a keyed digest). */
 type Parameter = { name: string } & ({ value: string } | { fingerprint: string })
@@ -20,14 +21,16 @@ interface Recorded {
   state: string | undefined
 }
 
-const PAGES = /^\/(oauth2\.html|login|logout|auth\/authorize|consent|connected-apps)(\/|$)/
+const AUTHORIZE_PATH = `/auth${PLATFORM.authorizePath}`
+const PAGES = [PLATFORM.startPage.path, '/login', '/logout', AUTHORIZE_PATH, '/consent', '/connected-apps']
 /** Parameters whose values are no secret; all others are masked. */
-const PUBLIC = new Set(
-  [
-    'redirectUrl bxcontext response_type client_id redirect_uri scope code_challenge',
-    'code_challenge_method iss error error_description answer',
-  ].flatMap((names) => names.split(' ')),
-)
+const PUBLIC = new Set([
+  PLATFORM.startPage.redirectUrl,
+  PLATFORM.startPage.bxcontext,
+  PLATFORM.bxcontext,
+  ...'response_type client_id redirect_uri scope code_challenge code_challenge_method'.split(' '),
+  ...'iss error error_description answer'.split(' '),
+])
 /** Who logs in, and the page that follows. */
 const NOT_RECORDED = new Set(['email', 'password', 'next'])
 const MAX_RECORDED = 2_000
@@ -50,7 +53,7 @@ export function createPageSteps(baseUrl: string) {
   }
 
   const observe: RequestHandler = (req, res, next) => {
-    if (!PAGES.test(req.path)) return next()
+    if (!PAGES.some((page) => req.path === page || req.path.startsWith(`${page}/`))) return next()
     const at = Date.now()
     const browser = browserOf(req, res)
     const url = new URL(req.originalUrl, baseUrl)

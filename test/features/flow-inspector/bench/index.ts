@@ -1,7 +1,7 @@
 /** The rows of the table that are about the flow inspector: what it costs a whole JSON route. */
 import { fileURLToPath } from 'node:url'
 import { Agent, request } from 'undici'
-import { openRedis } from '../../../../src/connect/store/redis.ts'
+import { openRedis } from '../../../../src/connect/stores.ts'
 import { type Add, compare, type Measured, medianOf } from '../../../bench/measure.ts'
 import { startServer } from '../../../bench/platform.ts'
 import { tempDir, testEnv } from '../../../support/env.ts'
@@ -27,7 +27,7 @@ export async function bench(add: Add): Promise<void> {
     PLATFORM_API_URL: platform.url,
   }
   const env = testEnv({ ...addresses, DATA_DIR: dir, REDIS_URL: redis.url })
-  const store = await ready(openRedis({ urls: [redis.url] }))
+  const store = await ready(await openRedis({ urls: [redis.url] }))
   const [id = '', secret = ''] = (env.TOKEN_ENCRYPTION_KEYS ?? '').split(':')
   const setup = await vaultSetup({ store, keys: [{ id, secret: Buffer.from(secret, 'base64') }] })
   await setup.vault.connect(REF, { ...GRANTED, expiresIn: 3600 })

@@ -1,6 +1,5 @@
 /** The rows of the table that are about leads. */
-import { createApi } from '../../../../src/connect/platform/api.ts'
-import { createHttp } from '../../../../src/connect/platform/http.ts'
+import { createApi, createHttp, platform } from '../../../../src/connect/index.ts'
 import { createLeads } from '../../../../src/features/leads/leads.ts'
 import { signedInCaller, startBenchApp, startYardstick } from '../../../bench/app.ts'
 import { type Add, compare } from '../../../bench/measure.ts'
@@ -20,7 +19,7 @@ export async function bench(add: Add): Promise<void> {
 async function listBench(add: Add): Promise<void> {
   const { url, stop } = await startServer('test/bench/platform-server.ts')
   const http = createHttp()
-  const leads = createLeads(createApi({ baseUrl: url, http }))
+  const leads = createLeads(createApi({ platform, baseUrl: url, http }))
   const bare = bareList(`${url}/leads`)
   const measured = await compare(32, () => leads.list(BARE_SOURCE), bare.list)
   add('`leads.list`, 32 callers', 'bare undici request and JSON.parse', measured, '>= 0.8')

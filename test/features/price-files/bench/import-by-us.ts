@@ -1,6 +1,5 @@
 /** A price file to the platform by `checkFile` and `runImport`. Prints ms of all and of sending, and peak memory. */
-import { createApi } from '../../../../src/connect/platform/api.ts'
-import { createHttp } from '../../../../src/connect/platform/http.ts'
+import { createApi, createHttp, platform } from '../../../../src/connect/index.ts'
 import { readBatches } from '../../../../src/features/price-files/batches.ts'
 import { createCatalogueImports } from '../../../../src/features/price-files/catalogue-imports.ts'
 import { checkFile } from '../../../../src/features/price-files/check-file.ts'
@@ -14,7 +13,7 @@ const itemsPath = `${FILE}.items`
 const { check } = await checkFile({ path: FILE, itemsPath })
 const checkedAt = performance.now()
 await runImport({
-  catalogueImports: createCatalogueImports(createApi({ baseUrl: PLATFORM_API_URL, http })),
+  catalogueImports: createCatalogueImports(createApi({ platform, baseUrl: PLATFORM_API_URL, http })),
   source: BARE_SOURCE,
   catalogueId: '1',
   batchId: 'b',

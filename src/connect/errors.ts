@@ -1,0 +1,20 @@
+/** Every error that the core throws, each with a stable `code` and an HTTP `status`. */
+export { AppError } from './app-error.ts'
+export { ConnectError, FAILURE_CODES } from './authorization/errors.ts'
+export {
+  ConfigurationError,
+  ConnectionRevokedError,
+  InsufficientScopeError,
+  InvalidGrantError,
+  NotConnectedError,
+  NotFoundError,
+  type OutageKind,
+  PlatformError,
+  PlatformRejectedError,
+  PlatformUnavailableError,
+  RefreshedRecentlyError,
+  RefreshTooSoonError,
+  TokenRefusedError,
+} from './platform/errors.ts'
+export { StoreUnavailableError } from './store/store.ts'
+export { DecryptionError } from './vault/encryption.ts'

@@ -1,0 +1,50 @@
+import { setTimeout } from 'node:timers/promises'
+import { StoreUnavailableError } from '../store/store.ts'
+import { PlatformUnavailableError } from './errors.ts'
+
+export interface RetryOptions {
+  /** How long to keep retrying, in ms; 5 minutes by default. */
+  timeoutMs?: number
+  /** The first pause, in ms; doubles each time, up to `maxPauseMs`. 500 by default. */
+  pauseMs?: number
+  /** The longest pause without a `Retry-After`, in ms; 30 s by default. */
+  maxPauseMs?: number
+  signal?: AbortSignal | undefined
+  /** Called before each pause with a human-readable reason. */
+  onWait?(reason: string): void
+}
+
+/**
+ * Retries idempotent work while the platform or the store is unavailable, with exponential backoff and jitter, honouring
+ * the platform's `Retry-After`. Throws `PlatformUnavailableError` and `StoreUnavailableError` on timeout, any other error
+ * of `work`, and the signal's reason if aborted.
+ *
+ * @example
+ * await retry(() => store.set(key, value), { timeoutMs: 60_000 })
+ */
+export async function retry<T>(
+  work: () => Promise<T>,
+  { timeoutMs = 300_000, pauseMs = 500, maxPauseMs = 30_000, signal, onWait }: RetryOptions = {},
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs
+  for (let pause = pauseMs; ; pause = Math.min(pause * 2, maxPauseMs)) {
+    signal?.throwIfAborted()
+    try {
+      return await work()
+    } catch (error) {
+      const isOutage = error instanceof PlatformUnavailableError || error instanceof StoreUnavailableError
+      if (!isOutage) throw error
+      // What a store's error says is meant for the callers of this app.
+      const askedMs = error instanceof PlatformUnavailableError ? (error.retryAfterMs ?? 0) : 0
+      const wait = Math.max(pause * (0.5 + Math.random() / 2), askedMs)
+      if (performance.now() + wait > deadline) throw error
+      onWait?.(error.reason ?? error.message)
+      await sleep(wait, signal)
+    }
+  }
+}
+
+/** Waits. If aborted, throws the signal's reason, whereas `setTimeout` throws an `AbortError` caused by it. */
+export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => signal?.throwIfAborted())
+}

@@ -1,0 +1,31 @@
+import type { Key, KeyValueStore } from './store.ts'
+
+/**
+ * Changes a value: reads it, and writes what `change` returns, unless another process has changed it meanwhile; then
+ * again. `change` gets null if there is no value, and returns null to delete it; if it returns what it got, nothing is
+ * written. It may be called several times, and what it throws ends the update. Resolves to the value that is stored now.
+ * Throws `StoreUnavailableError`.
+ *
+ * @example
+ * const count = await update(store, key, (value) => String(Number(value ?? 0) + 1))
+ */
+export async function update<V extends string | null>(
+  store: KeyValueStore,
+  key: Key,
+  change: (value: string | null) => V,
+  ttlMs?: number,
+): Promise<V> {
+  for (;;) {
+    const value = await store.get(key)
+    const next = change(value)
+    if (next === value || (await store.compareAndSet(key, value, next, ttlMs))) return next
+  }
+}
+
+/**
+ * Writes a value only if there is none: of several callers among all processes, one gets true. Throws
+ * `StoreUnavailableError`.
+ */
+export async function claim(store: KeyValueStore, key: Key, value: string, ttlMs?: number): Promise<boolean> {
+  return store.compareAndSet(key, null, value, ttlMs)
+}

@@ -1,0 +1,26 @@
+/**
+ * Where the core stores connections: the port, its two adapters, and what is built on it. `stores.contract.ts` beside this
+ * file has the tests that every adapter must pass.
+ *
+ * @example
+ * // An adapter of your own, tested with `describeStoreContract('PostgreSQL', open)` of `stores.contract.ts`.
+ * export function openPostgres(url: string): KeyValueStore {}
+ */
+export { acquireLease, type Lease, withLease } from './store/lease.ts'
+export { ready } from './store/ready.ts'
+
+import type { RedisOptions } from './store/redis.ts'
+
+export { isSentinelUrl, parseRedisUrl } from './store/redis-url.ts'
+export { openSqlite } from './store/sqlite.ts'
+export { allOwners, appOwner, type Key, type KeyValueStore, keyName, scan } from './store/store.ts'
+export { claim, update } from './store/update.ts'
+
+/**
+ * Opens the store on Redis: a single server, a cluster, or behind Sentinels. Its client is loaded on demand, since with
+ * SQLite nothing needs it. See `RedisOptions`.
+ */
+export async function openRedis(options: RedisOptions) {
+  const redis = await import('./store/redis.ts')
+  return redis.openRedis(options)
+}

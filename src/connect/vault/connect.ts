@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import { connectionChannel, publish } from '../events.ts'
+import type { Tokens } from '../platform/oauth.ts'
+import type { VaultDependencies } from './access-token.ts'
+import { type ActiveConnection, type ConnectionRef, FORMAT, NOT_REFRESHED, withTokens } from './connection.ts'
+import { removeGrant, saveConsent } from './connection-writes.ts'
+
+const NO_REFRESH_TOKEN =
+  'this connection ends with its access token: the platform issued no refresh token. Many platforms issue one only if the scope offline_access is requested'
+
+/** `Vault.connect`. */
+export async function connect(
+  deps: VaultDependencies,
+  { userId, bxcontext }: ConnectionRef,
+  tokens: Tokens,
+  sentAt: number,
+): Promise<'saved' | 'unsaved'> {
+  const { platform, unsaved, lock, health, index, log, now } = deps
+  const granted = {
+    format: FORMAT,
+    status: 'active',
+    userId,
+    bxcontext,
+    grantId: randomUUID(),
+    connectedAt: sentAt,
+    scopes: null,
+    refreshToken: null,
+    ...NOT_REFRESHED,
+  } as const
+  const connection: ActiveConnection = {
+    ...withTokens(deps.platform, granted, tokens, sentAt, now()),
+    ...NOT_REFRESHED,
+  }
+  const { isUnsaved } = await unsaved.save(
+    connection,
+    async () => {
+      const written = await saveConsent(deps, connection)
+      await index.add(connection)
+      return written
+    },
+    () => removeGrant(deps, connection),
+  )
+  // The account is connected, even if an earlier pause or problem could not be cleared.
+  await Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
+  const { grantId, scopes, expiresAt } = connection
+  log.info({ grantId, expiresAt }, 'account connected')
+  if (connection.refreshToken === null)
+    log.warn(
+      { grantId, endsAt: expiresAt === null ? null : new Date(expiresAt).toISOString() },
+      NO_REFRESH_TOKEN,
+    )
+  publish(
+    connectionChannel,
+    { type: 'connected', platform: platform.name, ...(scopes && { scopes }) },
+    connection,
+  )
+  return isUnsaved ? 'unsaved' : 'saved'
+}

@@ -1,0 +1,50 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Assumption } from '../connect/index.ts'
+import type { Contract } from './feature.ts'
+
+export type { Contract } from './feature.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const FEATURES = 'src/features'
+
+/** Loads all contracts: the core's first, then those of the features, which are found by folder. */
+export async function loadContracts(): Promise<Contract[]> {
+  const names = readdirSync(join(ROOT, FEATURES))
+    .filter((name) => existsSync(join(ROOT, FEATURES, name, 'contract.ts')))
+    .sort()
+  const ofFeatures = names.map((name) => load(name, `${FEATURES}/${name}/contract.ts`))
+  return Promise.all([load('core', 'src/connect/platform/contract.ts'), ...ofFeatures])
+}
+
+async function load(name: string, file: string): Promise<Contract> {
+  const {
+    ASSUMPTIONS = [],
+    SCOPES = {},
+    PATHS = {},
+  } = await import(new URL(`../../${file}`, import.meta.url).href)
+  return { name, file, assumptions: ASSUMPTIONS, scopes: SCOPES, paths: templatesOf(PATHS) }
+}
+
+type PathOf = string | ((...ids: string[]) => string)
+
+/** Paths with `:id` in place of ids, such as `/leads/:id`, without their query. */
+const templatesOf = (paths: Readonly<Record<string, PathOf>>) =>
+  Object.values(paths).map((path) => {
+    const text = typeof path === 'string' ? path : path(...Array<string>(path.length).fill('{id}'))
+    return decodeURIComponent(text).replace(/\?.*/, '').replaceAll('{id}', ':id')
+  })
+
+/** Where to change the code if an assumption is wrong, such as `src/connect/platform/contract.ts:97`. Throws if it is not there. */
+export function placeOf({ file }: Contract, { id, code }: Assumption): string {
+  const [name = '', beside] = code.split('#').reverse()
+  const path = beside ? relative(ROOT, join(ROOT, dirname(file), beside)) : file
+  const lines = readFileSync(join(ROOT, path), 'utf8').split('\n')
+  const declaration = new RegExp(
+    `^\\s*((export )?(async )?(const|function|interface|type) ${name}\\b|${name}: )`,
+  )
+  const index = lines.findIndex((line) => declaration.test(line))
+  if (index === -1) throw new Error(`assumption ${id}: ${path} has no ${name}`)
+  return `${path}:${index + 1}`
+}

@@ -1,0 +1,102 @@
+import { type Request, Router } from 'express'
+import type { KeyValueStore } from '../../connect/stores.ts'
+import { WebError } from '../../web/errors.ts'
+import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
+import { localPath } from '../../web/return-to.ts'
+import { requireUser } from '../../web/user.ts'
+import { drawDiagram } from '../flow-inspector/diagram.ts'
+import { fingerprintKey } from '../flow-inspector/fingerprints.ts'
+import type { Flow } from '../flow-inspector/flow.ts'
+import type { FlowReader } from '../flow-inspector/flow-reader.ts'
+import type { FlowStore } from '../flow-inspector/flow-store.ts'
+import { ASSETS } from '../flow-inspector/pages.ts'
+import { nextRequest, type PausePlatform, pausePage } from './pause-page.ts'
+import type { Pause, Pauses } from './pauses.ts'
+import { ownerOf, type StepByStep } from './step-by-step.ts'
+
+export interface StepByStepRoutesOptions {
+  stepByStep: StepByStep
+  pauses: Pauses
+  flows: FlowStore
+  reader: FlowReader
+  store: KeyValueStore
+  /** Stores what was recorded so far, so that the page shows it. */
+  flush(): Promise<void>
+  baseUrl: string
+  platform: PausePlatform
+}
+
+const NO_PAUSE = 'This pause is over. A connect flow lasts 15 minutes; connect again.'
+/** How many of the latest flows are searched for the one of a pause. */
+const SEARCHED = 5
+
+/** Routes that switch the step-by-step mode, and show and end its pauses. */
+export function stepByStepRoutes(options: StepByStepRoutesOptions): Router {
+  const { stepByStep, pauses, flush, store, baseUrl, platform } = options
+  return Router()
+    .post('/flows/step-by-step', async (req, res) => {
+      requireUser(req)
+      const on = req.body?.on === 'true' || req.body?.on === true
+      await stepByStep.turn(req, on)
+      const notice = on ? 'Step by step is on: connecting pauses before each hop.' : 'Step by step is off.'
+      await sendResultOrRedirect(
+        req,
+        res,
+        localPath(req.body?.returnTo) ?? '/connections',
+        { on },
+        { notice },
+      )
+    })
+    .get('/flows/pauses/:id', async (req, res) => {
+      const pause = await pauseOf(req)
+      await flush()
+      const next = nextRequest(platform.platform, pause, baseUrl, await fingerprintKey(store))
+      const flow = await flowOfPause(options, requireUser(req), next.parameters)
+      const page = pausePage(pause, next, platform, flow)
+      const { method, url, parameters } = page.step.request
+      sendPageOrJson(req, res, {
+        view: 'step-by-step/pause',
+        title: page.title,
+        data: { ...page, ...(flow && soFar(flow)), ...ASSETS, keepNotice: true },
+        json: { stage: page.stage, request: { method, url, parameters }, flow: flow?.id ?? null },
+      })
+    })
+    .post('/flows/pauses/:id/continue', async (req, res) => {
+      const pause = await pauses.end(ownerOf(req), req.params.id)
+      if (!pause) throw new WebError(404, 'not_found', NO_PAUSE)
+      res.redirect(303, pause.target)
+    })
+
+  async function pauseOf(req: Request<{ id: string }>): Promise<Pause> {
+    const pause = await pauses.find(ownerOf(req), req.params.id)
+    if (!pause) throw new WebError(404, 'not_found', NO_PAUSE)
+    return pause
+  }
+}
+
+/** The diagram of a paused flow. The browser has not left for the platform yet. */
+const soFar = (flow: Flow) => ({
+  diagram: drawDiagram(flow.steps.map((step, index) => ({ number: index + 1, ...step }))),
+  flowPath: `/flows/${encodeURIComponent(flow.id)}`,
+})
+
+/** The flow that has the state of a pause; before there is one, the latest connect flow. */
+async function flowOfPause(
+  { flows, reader }: StepByStepRoutesOptions,
+  userId: string,
+  sent: readonly { name: string; fingerprint?: string | undefined }[],
+) {
+  const recent = (await flows.list(userId)).filter(({ kind }) => kind === 'connect').slice(0, SEARCHED)
+  const secrets = sent.flatMap(({ fingerprint }) => fingerprint ?? [])
+  for (const { id } of recent) {
+    const flow = await reader.load(userId, id)
+    if (!flow) continue
+    const known = flow.steps.flatMap(({ request, response }) => [
+      ...(request?.parameters ?? []),
+      ...(response?.parameters ?? []),
+    ])
+    if (secrets.length === 0 || known.some(({ fingerprint }) => fingerprint && secrets.includes(fingerprint)))
+      return flow
+  }
+  return null
+}

@@ -1,0 +1,98 @@
+import type { Exchange } from './exchange.ts'
+import { expectRefused, expectStatus, NotCheckedError, type Rule, type Subject, UNKNOWN_ID } from './rule.ts'
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** Texts that differ a little from `text`: each with a description. */
+export function nearMisses(text: string): [description: string, text: string][] {
+  const variants: [string, string][] = [
+    ['in another letter case', otherCase(text)],
+    ['without its last character', text.slice(0, -1)],
+    ['without its first character', text.slice(1)],
+    ['with a character added to its end', `${text}x`],
+    ['with a character added to its start', `x${text}`],
+  ]
+  // The letter case of a UUID does not count.
+  const isSame = (variant: string) =>
+    variant === '' || (UUID.test(text) ? variant.toLowerCase() === text.toLowerCase() : variant === text)
+  return variants.filter(([, variant]) => !isSame(variant))
+}
+
+/** The text with every letter in the other case. */
+export const otherCase = (text: string) =>
+  text.replace(/\p{L}/gu, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  )
+
+/** Requests tokens with near misses of a credential: each must return 401. */
+async function expectNearMissesRefused(
+  { probe }: Subject,
+  name: 'client_id' | 'client_secret',
+): Promise<Exchange> {
+  let last: Exchange | undefined
+  for (const [description, value] of nearMisses(probe.credentials[name])) {
+    if (name === 'client_secret') probe.hide(value)
+    last = await probe.requestToken({ ...probe.credentials, [name]: value })
+    expectStatus(last, 401, `A token request with the ${name} ${description}`)
+  }
+  if (!last) throw new NotCheckedError(`the ${name} is empty`)
+  return last
+}
+
+const secret: Rule = {
+  id: 'token.secret',
+  title: 'An incorrect client_secret returns 401.',
+  given: '§7',
+  needs: ['token.answer'],
+  async check({ probe }) {
+    const exchange = await probe.requestToken({
+      ...probe.credentials,
+      client_secret: `wrong-${UNKNOWN_ID}`,
+    })
+    expectStatus(exchange, 401, 'A token request with an incorrect secret')
+    return exchange
+  },
+}
+
+const client: Rule = {
+  id: 'token.client',
+  title: 'An unknown client_id returns 401.',
+  given: '§7',
+  needs: ['token.answer'],
+  async check({ probe }) {
+    const exchange = await probe.requestToken({ ...probe.credentials, client_id: `nobody-${UNKNOWN_ID}` })
+    expectStatus(exchange, 401, 'A token request with an unknown client id')
+    return exchange
+  },
+}
+
+const emptySecret: Rule = {
+  id: 'token.empty-secret',
+  title: 'An empty client_secret does not get a token.',
+  given: '§7',
+  needs: ['token.missing', 'token.secret'],
+  async check({ probe }) {
+    const exchange = await probe.requestToken({ ...probe.credentials, client_secret: '' })
+    expectRefused(exchange, 'A token request with an empty secret')
+    return exchange
+  },
+}
+
+const nearSecret: Rule = {
+  id: 'token.near-secret',
+  title: 'A client_secret that is almost right (letter case, a character more or less) returns 401.',
+  given: '§7',
+  needs: ['token.secret'],
+  check: (subject) => expectNearMissesRefused(subject, 'client_secret'),
+}
+
+const nearClient: Rule = {
+  id: 'token.near-client',
+  title: 'A client_id that is almost right (letter case, a character more or less) returns 401.',
+  given: '§7',
+  needs: ['token.client'],
+  check: (subject) => expectNearMissesRefused(subject, 'client_id'),
+}
+
+/** Wrong credentials (specification 7). They come last, as an implementation may lock out a client that guesses. */
+export const CREDENTIAL_RULES: Rule[] = [client, nearClient, secret, emptySecret, nearSecret]

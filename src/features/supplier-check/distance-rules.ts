@@ -1,0 +1,213 @@
+import type { Exchange } from './exchange.ts'
+import { type Coordinates, distanceKm, placeAway, wrap } from './places.ts'
+import { arrayOf, NotCheckedError, type Rule, RuleViolationError, remember, type Subject } from './rule.ts'
+import {
+  coordinatesOf,
+  findStores,
+  idOf,
+  type LocatedStore,
+  locatedStores,
+  neighbourKm,
+  type Search,
+  searchStores,
+} from './stores.ts'
+
+/** Whether a search found a store. */
+export const hasFound = ({ stores }: Search, { id }: LocatedStore) =>
+  stores.some((store) => String(idOf(store)) === String(id))
+
+/** Whether a search is refused for what it asks for. */
+const isInvalid = ({ status }: Exchange) => status === 400 || status === 422
+
+/** Searches around a place. Throws `RuleViolationError` if the answer is not an array. */
+async function searchAround(subject: Subject, at: Coordinates, km: number): Promise<Search> {
+  const search = await searchStores(subject, {
+    ...at,
+    radius: km > 10 ? Math.round(km) : Number(km.toFixed(3)),
+  })
+  if (isInvalid(search.exchange))
+    throw new NotCheckedError(
+      `a search within ${search.place.radius} km is refused (${search.exchange.status})`,
+    )
+  arrayOf(search.exchange, `A search within ${search.place.radius} km`)
+  return search
+}
+
+/** Throws `RuleViolationError` if a search found a store further away than it asked for. */
+function expectWithin({ place, exchange, stores }: Search): void {
+  for (const store of stores) {
+    const at = coordinatesOf(store)
+    const km = at ? distanceKm(place, at) : 0
+    // Tolerate small differences between models of the Earth.
+    if (km > place.radius * 1.006 + 0.05)
+      throw new RuleViolationError(
+        `A search within ${place.radius} km found a store that is ${km.toFixed(1)} km away.`,
+        exchange,
+      )
+  }
+}
+
+/** Of such a distance, all multiples below are whole numbers: an implementation may take no others. */
+const MAX_KM = 20
+const MIN_KM = 0.3
+
+/**
+ * The store to search for, and how far from it: near enough that it is clearly the nearest, so that a limit on the number
+ * of stores cannot hide it. Of several, the one furthest from the equator, where degrees of longitude are shortest.
+ */
+export async function target(subject: Subject): Promise<{ store: LocatedStore; km: number }> {
+  const stores = await locatedStores(subject)
+  const [best] = stores
+    .map((store) => ({ store, km: Math.min(MAX_KM, neighbourKm(store, stores) / 3) }))
+    .sort((a, b) => b.km - a.km || Math.abs(b.store.at.latitude) - Math.abs(a.store.at.latitude))
+  if (best && best.km >= MIN_KM) return best
+  throw new NotCheckedError(
+    'no store stands far enough from the others; name another location: --near LAT,LON',
+  )
+}
+
+interface Meaning {
+  isRadius: boolean
+  exchange: Exchange
+}
+
+/** Finds out whether the distance of a search is a radius or a diameter. Throws `RuleViolationError` if it is neither. */
+const meaningOfDistance = remember(async (subject: Subject): Promise<Meaning> => {
+  const { store, km } = await target(subject)
+  await meaningAt(subject, store, placeAway(store.at, km, 'diagonal'))
+  return meaningAt(subject, store, placeAway(store.at, km, 'east'))
+})
+
+async function meaningAt(subject: Subject, store: LocatedStore, from: Coordinates): Promise<Meaning> {
+  const km = distanceKm(from, store.at)
+  // Five percent: more than models of the Earth differ, less than other units or a flat map.
+  const around = (factor: number) => searchAround(subject, from, km * factor)
+  expectWithin(await around(0.95))
+  const radius = await around(1.05)
+  if (hasFound(radius, store)) return { isRadius: true, exchange: radius.exchange }
+  const tooNarrow = await around(1.9)
+  const diameter = await around(2.1)
+  if (hasFound(diameter, store) && !hasFound(tooNarrow, store))
+    return { isRadius: false, exchange: diameter.exchange }
+  const missed = hasFound(diameter, store) ? radius : diameter
+  throw new RuleViolationError(
+    `A search within ${missed.place.radius} km did not find a store that is ${km.toFixed(1)} km away.`,
+    missed.exchange,
+  )
+}
+
+const kilometres: Rule = {
+  id: 'nearest.kilometres',
+  title:
+    'The distance of a search is in kilometres, as a radius or a diameter: stores beyond it are not found.',
+  given: '§4.1',
+  needs: ['nearest.array', 'nearest.empty', 'nearest.ids'],
+  async check(subject) {
+    const { tries } = await findStores(subject)
+    for (const search of tries) expectWithin(search)
+    return (await meaningOfDistance(subject)).exchange
+  },
+}
+
+const radius: Rule = {
+  id: 'nearest.radius',
+  title: 'The distance of a search is a radius.',
+  given: undefined,
+  needs: ['nearest.kilometres'],
+  async check(subject) {
+    const { isRadius, exchange } = await meaningOfDistance(subject)
+    if (isRadius) return exchange
+    throw new RuleViolationError('The distance of a search is taken as a diameter.', exchange)
+  },
+}
+
+const here: Rule = {
+  id: 'nearest.here',
+  title: 'A search at the location of a store finds it.',
+  given: '§4.1',
+  needs: ['nearest.kilometres'],
+  async check(subject) {
+    const stores = await locatedStores(subject)
+    let proof: Exchange | undefined
+    for (const store of stores.slice(0, 10)) {
+      const search = await searchAround(subject, store.at, 2)
+      if (hasFound(search, store)) proof ??= search.exchange
+      // Where others are found, a limit on the number of stores may hide it.
+      else if (search.stores.length === 0)
+        throw new RuleViolationError(
+          `The search at the location of store ${store.id} does not find it.`,
+          search.exchange,
+        )
+    }
+    if (proof) return proof
+    throw new NotCheckedError(
+      'searches find other stores at the same place; name another location: --near LAT,LON',
+    )
+  },
+}
+
+/** How far beyond the antimeridian to search, in degrees. */
+const BEYOND = 0.1
+const MAX_DEGREES = 90
+
+const antimeridian: Rule = {
+  id: 'nearest.antimeridian',
+  title: 'A search across the antimeridian (longitude 180) finds stores on the other side.',
+  given: '§4.1',
+  needs: ['nearest.here'],
+  async check(subject) {
+    const stores = await locatedStores(subject)
+    const [store] = stores.sort((a, b) => Math.abs(b.at.longitude) - Math.abs(a.at.longitude))
+    const degrees = store ? 180 - Math.abs(store.at.longitude) + BEYOND : Infinity
+    if (!store || degrees > MAX_DEGREES)
+      throw new NotCheckedError(
+        'no store is near enough to longitude 180; name such a location: --near LAT,LON',
+      )
+    const { latitude, longitude } = store.at
+    const side = Math.sign(longitude) || 1
+    const beyond = { latitude, longitude: wrap(longitude + side * degrees) }
+    const before = { latitude, longitude: wrap(longitude - side * degrees) }
+    // Enough for a diameter too.
+    const km = Math.min(20_000, distanceKm(store.at, beyond) * 2.2)
+    const control = await searchStores(subject, { ...before, radius: Math.round(km) })
+    if (!hasFound(control, store))
+      throw new NotCheckedError(
+        `a search within ${km.toFixed()} km does not find the nearest store; name a location at longitude 180: --near LAT,LON`,
+      )
+    const search = await searchAround(subject, beyond, km)
+    const hasCrossed = search.stores.some((json) => Math.sign(coordinatesOf(json)?.longitude ?? 0) === side)
+    if (hasFound(search, store) || hasCrossed) return search.exchange
+    throw new RuleViolationError(
+      `A search at longitude ${beyond.longitude.toFixed(1)} misses store ${store.id} at ${longitude}, which is in range.`,
+      search.exchange,
+    )
+  },
+}
+
+const distanceField: Rule = {
+  id: 'nearest.distance-field',
+  title: 'The field distance of a search result is in kilometres.',
+  given: undefined,
+  needs: ['nearest.kilometres'],
+  async check(subject) {
+    const { tries } = await findStores(subject)
+    let proof: Exchange | undefined
+    for (const { place, exchange, stores } of tries)
+      for (const store of stores) {
+        const at = coordinatesOf(store)
+        if (!at || typeof store.distance !== 'number') continue
+        const km = distanceKm(place, at)
+        proof ??= exchange
+        if (Math.abs(store.distance - km) > km * 0.01 + 1)
+          throw new RuleViolationError(
+            `The distance is ${store.distance}, but the store is ${km.toFixed(1)} km away.`,
+            exchange,
+          )
+      }
+    if (proof) return proof
+    throw new NotCheckedError('no search result has a number in the field distance')
+  },
+}
+
+/** The distances of a search (specification 4.1). */
+export const DISTANCE_RULES: Rule[] = [kilometres, radius, here, antimeridian, distanceField]

@@ -1,0 +1,252 @@
+import type { Exchange } from './exchange.ts'
+import {
+  type Answered,
+  type AnsweredLine,
+  ask,
+  baseAnswers,
+  carriesError,
+  isPriced,
+  isUnpriced,
+  type Line,
+  lineOf,
+  linesOf,
+  NO_ITEMS,
+  storeOrUnknown,
+  unknownItem,
+} from './prices.ts'
+import { NotCheckedError, type Rule, RuleViolationError, remember, type Subject, UNKNOWN_ID } from './rule.ts'
+import { findStores, unknownLike } from './stores.ts'
+
+/** The items that have a price, between items that do not exist. No order of codes is the order of these lines. */
+export const mixedRequest = remember(async (subject: Subject): Promise<Answered> => {
+  const store = await storeOrUnknown(subject)
+  const known = linesOf(subject.items, store, 1)
+  const unknown = [0, 1, 2, 3].map((index) => lineOf(unknownItem(subject, index), store, index + 2))
+  const lines = [...unknown.slice(0, 2), ...known, ...unknown.slice(2)]
+  return ask(subject, lines, 'A price request with items that do not exist')
+})
+
+/** Whether a line is for an item that does not exist. */
+const isUnknown = ({ items }: Subject, { line }: AnsweredLine) => !items.includes(line.itemId)
+
+/** The answers of the first request, which have prices. */
+const pricedAnswers = async (subject: Subject) =>
+  (await baseAnswers(subject)).answers.filter(({ answer }) => isPriced(answer))
+
+/** Asks for lines that cannot be priced, after those that can. The call must succeed, and say so for each of these lines. */
+async function expectLineErrors(
+  subject: Subject,
+  lines: readonly Line[],
+  description: string,
+): Promise<Answered> {
+  const store = await storeOrUnknown(subject)
+  const known = linesOf(subject.items, store, 1).filter(
+    ({ itemId }) => !lines.some((line) => line.itemId === itemId),
+  )
+  const result = await ask(subject, [...known, ...lines], `A price request where ${description}`)
+  const { exchange, answers } = result
+  const priced = await pricedAnswers(subject)
+  const wrong = answers.slice(known.length).find((answer) => !isUnpriced(answer, priced))
+  if (wrong)
+    throw new RuleViolationError(
+      `The line for item ${wrong.line.itemId} at store ${wrong.line.storeId} has a price and no error: ${description}.`,
+      exchange,
+    )
+  return result
+}
+
+const unknown: Rule = {
+  id: 'prices.unknown-item',
+  title: 'An item that does not exist is an error of its line, and the call succeeds.',
+  given: '§7',
+  needs: ['prices.array'],
+  async check(subject) {
+    const { exchange, answers } = await mixedRequest(subject)
+    const priced = await pricedAnswers(subject)
+    const wrong = answers.find((answer) => isUnknown(subject, answer) && !isUnpriced(answer, priced))
+    if (!wrong) return exchange
+    throw new RuleViolationError(`Item ${wrong.line.itemId} does not exist, but has a price.`, exchange)
+  },
+}
+
+/** The first line for one of an item whose unit price is not that of the first request; undefined if there is none. */
+export async function changedPrice(
+  subject: Subject,
+  answers: readonly AnsweredLine[],
+): Promise<AnsweredLine | undefined> {
+  const base = (await baseAnswers(subject)).answers
+  const priceOf = (code: string) => base.find(({ line }) => line.itemId === code)?.answer.unitPrice
+  return answers.find(
+    ({ line, answer }) => subject.items.includes(line.itemId) && answer.unitPrice !== priceOf(line.itemId),
+  )
+}
+
+const beside: Rule = {
+  id: 'prices.beside-errors',
+  title: 'Items that have a price keep it beside lines with an error.',
+  given: '§4.1',
+  needs: ['prices.known', 'prices.unknown-item'],
+  async check(subject) {
+    const { exchange, answers } = await mixedRequest(subject)
+    const changed = await changedPrice(subject, answers)
+    if (!changed) return exchange
+    throw new RuleViolationError(
+      `Item ${changed.line.itemId} has no price or another one beside items that do not exist.`,
+      exchange,
+    )
+  },
+}
+
+const error: Rule = {
+  id: 'prices.error',
+  title: 'A line that cannot be priced carries an error code or message, under any name.',
+  given: '§2.4',
+  needs: ['prices.unknown-item'],
+  async check(subject) {
+    const { exchange, answers } = await mixedRequest(subject)
+    const priced = await pricedAnswers(subject)
+    const silent = answers.find((answer) => isUnknown(subject, answer) && !carriesError(answer, priced))
+    if (!silent) return exchange
+    throw new RuleViolationError(`Item ${silent.line.itemId} has no price, and no error says why.`, exchange)
+  },
+}
+
+const errorNames: Rule = {
+  id: 'prices.error-names',
+  title: 'The error is a text errorCode and a text errorMessage.',
+  given: undefined,
+  needs: ['prices.error'],
+  async check(subject) {
+    const { exchange, answers } = await mixedRequest(subject)
+    for (const { line, answer } of answers.filter((answer) => isUnknown(subject, answer)))
+      for (const name of ['errorCode', 'errorMessage'])
+        if (typeof answer[name] !== 'string' || answer[name] === '')
+          throw new RuleViolationError(`The line for item ${line.itemId} has no ${name}.`, exchange)
+    return exchange
+  },
+}
+
+const AMOUNTS = ['unitPrice', 'discount', 'totalPrice'] as const
+
+const errorAlone: Rule = {
+  id: 'prices.error-alone',
+  title: 'A line has three prices and no error, or an error and null as each of the three prices.',
+  given: undefined,
+  needs: ['prices.error-names'],
+  async check(subject) {
+    const { exchange, answers } = await mixedRequest(subject)
+    for (const { line, answer } of answers) {
+      const prices = AMOUNTS.filter((name) => (answer[name] ?? null) !== null).length
+      const nulls = AMOUNTS.filter((name) => answer[name] === null).length
+      const hasError = (answer.errorCode ?? answer.errorMessage ?? null) !== null
+      if (prices === 3 && hasError)
+        throw new RuleViolationError(`The line for item ${line.itemId} has prices and an error.`, exchange)
+      if (prices !== 3 && nulls !== 3)
+        throw new RuleViolationError(
+          `The prices of item ${line.itemId} are neither all there nor all null.`,
+          exchange,
+        )
+    }
+    return exchange
+  },
+}
+
+const nearItem: Rule = {
+  id: 'prices.near-item',
+  title: 'A code that only begins or ends like that of an item is an item that does not exist.',
+  given: '§7',
+  needs: ['prices.known', 'prices.unknown-item'],
+  async check(subject) {
+    const store = await storeOrUnknown(subject)
+    const [code = ''] = subject.items
+    const lines = [`${code}-${UNKNOWN_ID}`, `${UNKNOWN_ID}-${code}`].map((near) => lineOf(near, store, 1))
+    return (await expectLineErrors(subject, lines, 'the code has a text added to it')).exchange
+  },
+}
+
+const unknownStore: Rule = {
+  id: 'prices.unknown-store',
+  title: 'A store that does not exist is an error of the line, and the call succeeds.',
+  given: '§7',
+  needs: ['prices.known', 'prices.unknown-item'],
+  async check(subject) {
+    const [code = ''] = subject.items
+    const store = unknownLike(await storeOrUnknown(subject))
+    const lines = [lineOf(code, store, 1)]
+    return (await expectLineErrors(subject, lines, 'the store does not exist')).exchange
+  },
+}
+
+/** Asks for the items that a store does not sell, after those that have a price. */
+const notInRangeRequest = remember(async (subject: Subject): Promise<Answered> => {
+  const { notInRange: pairs = [] } = subject
+  if (pairs.length === 0)
+    throw new NotCheckedError('name an item and a store that does not sell it: --not-in-range ITEM@STORE')
+  const { stores } = await findStores(subject)
+  const lines = pairs.map(({ itemId, storeId }) =>
+    lineOf(itemId, stores.find(({ id }) => String(id) === storeId)?.id ?? storeId, 1),
+  )
+  return expectLineErrors(subject, lines, 'the store does not sell the item')
+})
+
+const notInRange: Rule = {
+  id: 'prices.not-in-range',
+  title: 'An item that the store does not sell is an error of its line, and the call succeeds.',
+  given: '§7',
+  needs: ['prices.array', 'prices.unknown-item'],
+  check: async (subject) => (await notInRangeRequest(subject)).exchange,
+}
+
+const besideNotInRange: Rule = {
+  id: 'prices.beside-not-in-range',
+  title: 'Items that have a price keep it beside an item that the store does not sell.',
+  given: '§4.1',
+  needs: ['prices.beside-errors', 'prices.not-in-range'],
+  async check(subject) {
+    const { exchange, answers } = await notInRangeRequest(subject)
+    const pairs = subject.notInRange ?? []
+    const known = answers.filter(({ line }) => !pairs.some(({ itemId }) => itemId === line.itemId))
+    if (known.length === 0)
+      throw new NotCheckedError(
+        'the only item is the one that is not in range; name another with --item CODE',
+      )
+    const changed = await changedPrice(subject, known)
+    if (!changed) return exchange
+    throw new RuleViolationError(
+      `Item ${changed.line.itemId} has no price or another one beside an item that the store does not sell.`,
+      exchange,
+    )
+  },
+}
+
+const quantity: Rule = {
+  id: 'prices.quantity-error',
+  title: 'A quantity of zero or less is an error of the line, and the call succeeds.',
+  given: undefined,
+  needs: ['prices.known', 'prices.unknown-item'],
+  async check(subject) {
+    const store = await storeOrUnknown(subject)
+    const [code] = subject.items
+    if (code === undefined) throw new NotCheckedError(NO_ITEMS)
+    let last: Exchange | undefined
+    for (const amount of [0, -1]) {
+      const lines = [lineOf(code, store, amount)]
+      last = (await expectLineErrors(subject, lines, `the quantity is ${amount}`)).exchange
+    }
+    return last as Exchange
+  },
+}
+
+/** Lines that cannot be priced (specification 2.4, 7). */
+export const LINE_ERROR_RULES: Rule[] = [
+  unknown,
+  beside,
+  error,
+  errorNames,
+  errorAlone,
+  nearItem,
+  unknownStore,
+  notInRange,
+  besideNotInRange,
+  quantity,
+]

@@ -1,0 +1,114 @@
+import { describe } from './exchange.ts'
+import {
+  answered,
+  baseAnswers,
+  baseRequest,
+  isPriced,
+  lineOf,
+  requestPrices,
+  storeOrUnknown,
+  unknownItem,
+} from './prices.ts'
+import {
+  expectNoLimit,
+  NotCheckedError,
+  type Rule,
+  RuleViolationError,
+  type Subject,
+  UNKNOWN_ID,
+} from './rule.ts'
+import { expectTotals } from './total-rules.ts'
+
+/** The lines of the first request, or a line for an item that does not exist. */
+async function anyLines(subject: Subject) {
+  const { lines } = await baseRequest(subject)
+  return lines.length > 0 ? lines : [lineOf(unknownItem(subject, 0), await storeOrUnknown(subject), 1)]
+}
+
+const optional: Rule = {
+  id: 'member.optional',
+  title: 'A price request may leave out the member number.',
+  given: '§2.3',
+  needs: ['prices.array'],
+  async check(subject) {
+    const { lines, without } = await baseRequest(subject)
+    return answered(lines, without, 'A price request without a member number').exchange
+  },
+}
+
+const isNull: Rule = {
+  id: 'member.null',
+  title: 'A memberNumber of null is the same as none.',
+  given: undefined,
+  needs: ['member.optional'],
+  async check(subject) {
+    const lines = await anyLines(subject)
+    const { exchange, answers } = answered(
+      lines,
+      await requestPrices(subject, lines, null),
+      'A price request with memberNumber null',
+    )
+    const base = (await baseAnswers(subject)).answers
+    const other = base.findIndex(({ answer }, index) => answer.unitPrice !== answers[index]?.answer.unitPrice)
+    if (other < 0) return exchange
+    throw new RuleViolationError(
+      `Item ${base[other]?.line.itemId} has another price with memberNumber null than without a member number.`,
+      exchange,
+    )
+  },
+}
+
+const unknown: Rule = {
+  id: 'member.unknown',
+  title: 'A member number that does not exist is not a fault of the server: no 5xx.',
+  given: '§7',
+  needs: ['prices.array'],
+  async check(subject) {
+    const exchange = await requestPrices(subject, await anyLines(subject), UNKNOWN_ID)
+    expectNoLimit(exchange)
+    if (exchange.status > 0 && exchange.status < 500) return exchange
+    throw new RuleViolationError(
+      `A price request with an unknown member number must not return ${describe(exchange)}.`,
+      exchange,
+    )
+  },
+}
+
+const unknownLines: Rule = {
+  id: 'member.unknown-lines',
+  title: 'A call with a member number that does not exist succeeds: its lines have an error or a price.',
+  given: undefined,
+  needs: ['member.unknown', 'prices.unknown-item'],
+  async check(subject) {
+    const lines = await anyLines(subject)
+    const exchange = await requestPrices(subject, lines, UNKNOWN_ID)
+    return answered(lines, exchange, 'A price request with an unknown member number').exchange
+  },
+}
+
+const known: Rule = {
+  id: 'member.known',
+  title: 'With the member number of --member, the items have a price that adds up.',
+  given: '§2.3',
+  needs: ['prices.total'],
+  async check(subject) {
+    const { memberNumber } = subject
+    if (memberNumber === undefined) throw new NotCheckedError('name a member with --member NUMBER')
+    const { lines } = await baseRequest(subject)
+    const wanted = lines.map((line) => ({ ...line, quantity: 7 }))
+    const { exchange, answers } = answered(
+      wanted,
+      await requestPrices(subject, wanted, memberNumber),
+      'A price request with a member number',
+    )
+    const without = answers.find(({ answer }) => !isPriced(answer))
+    if (without)
+      throw new NotCheckedError(
+        `member ${memberNumber} has no price for item ${without.line.itemId}; name another with --member NUMBER`,
+      )
+    return expectTotals(answers.map((answer) => ({ ...answer, exchange })))
+  },
+}
+
+/** Member numbers (specification 2.3, 7). */
+export const MEMBER_RULES: Rule[] = [optional, isNull, unknown, unknownLines, known]

@@ -1,0 +1,171 @@
+import { PATHS } from '../../supplier-api/contract.ts'
+import { type Exchange, isRecord } from './exchange.ts'
+import { arrayOf, RuleViolationError, remember, type Subject, UNKNOWN_ID, withToken } from './rule.ts'
+import { findStores, knownStore } from './stores.ts'
+
+/** A line of a price request. */
+export interface Line {
+  itemId: string
+  storeId: string | number
+  quantity: number
+}
+
+/** A JSON object that answers a line. */
+export type PriceJson = Record<string, unknown>
+
+/** A line with its answer. */
+export interface AnsweredLine {
+  line: Line
+  answer: PriceJson
+}
+
+/** A price request that succeeded. */
+export interface Answered {
+  exchange: Exchange
+  /** In the order of the request. */
+  answers: AnsweredLine[]
+}
+
+/** What is needed where no item is known. */
+export const NO_ITEMS = 'no item is known; name items that have a price with --item CODE'
+
+export const lineOf = (itemId: string, storeId: string | number, quantity: number): Line => ({
+  itemId,
+  storeId,
+  quantity,
+})
+
+/** A line for each item, each item once. */
+export const linesOf = (items: readonly string[], storeId: string | number, quantity: number): Line[] =>
+  [...new Set(items)].map((itemId) => lineOf(itemId, storeId, quantity))
+
+/** Requests prices. `memberNumber` undefined: without the field. */
+export async function requestPrices(
+  subject: Subject,
+  items: readonly Line[],
+  memberNumber?: string | null,
+): Promise<Exchange> {
+  return withToken(subject, PATHS.prices, { ...(memberNumber !== undefined && { memberNumber }), items })
+}
+
+/**
+ * Requests prices in the way that is known to work. Throws `RuleViolationError` if the call does not succeed with one
+ * answer for each line. `when`: the request, as the subject of the message.
+ */
+export async function ask(subject: Subject, lines: readonly Line[], when: string): Promise<Answered> {
+  const { memberNumber } = await baseRequest(subject)
+  return answered(lines, await requestPrices(subject, lines, memberNumber), when)
+}
+
+/** Pairs each line with its answer. Throws `RuleViolationError` if there are more or fewer. */
+export function answered(lines: readonly Line[], exchange: Exchange, when: string): Answered {
+  const answers = arrayOf(exchange, when)
+  const broken = answers.findIndex((answer) => !isRecord(answer))
+  if (broken >= 0) throw new RuleViolationError(`Element ${broken + 1} is not an object.`, exchange)
+  if (answers.length !== lines.length)
+    throw new RuleViolationError(
+      `${when} with ${lines.length} lines returned ${answers.length} elements.`,
+      exchange,
+    )
+  return { exchange, answers: pair(lines, answers as PriceJson[]) }
+}
+
+/** Pairs lines and answers by what the answers repeat of the lines, under any name, or else by their order. */
+function pair(lines: readonly Line[], answers: readonly PriceJson[]): AnsweredLine[] {
+  const left = [...answers]
+  const pairs = lines.map((line) => {
+    const exact = left.findIndex((answer) => mentions(answer, [line.itemId, line.storeId, line.quantity]))
+    const index = exact < 0 ? left.findIndex((answer) => mentions(answer, [line.itemId])) : exact
+    return index < 0 ? undefined : { line, answer: left.splice(index, 1)[0] as PriceJson }
+  })
+  if (pairs.every((found) => found !== undefined)) return pairs
+  return lines.map((line, index) => ({ line, answer: answers[index] as PriceJson }))
+}
+
+const AMOUNTS: readonly string[] = ['unitPrice', 'discount', 'totalPrice']
+
+/** Whether an answer has these values under any name, as texts or numbers. */
+function mentions(answer: PriceJson, values: readonly (string | number)[]): boolean {
+  const own = Object.entries(answer).flatMap(([name, value]) =>
+    AMOUNTS.includes(name) ? [] : [String(value)],
+  )
+  return values.every((value) => own.includes(String(value)))
+}
+
+/** Whether an answer repeats the item, store and quantity of a line. */
+export const repeats = (answer: PriceJson, line: Line) =>
+  answer.itemId === line.itemId && answer.storeId === line.storeId && answer.quantity === line.quantity
+
+/** Whether an answer has a price: a unit price and a total. */
+export const isPriced = ({ unitPrice, totalPrice }: PriceJson) =>
+  Number.isFinite(unitPrice) && Number.isFinite(totalPrice)
+
+/** How many stores to try for one that sells the items. */
+const MAX_STORES = 5
+
+/** The store of price requests: the one that `--store` names, or the first that has a price for all items. */
+export const priceStore = remember(async (subject: Subject): Promise<string | number> => {
+  const first = await knownStore(subject)
+  if (subject.storeId !== undefined || subject.items.length === 0) return first
+  const { stores } = await findStores(subject)
+  for (const { id } of stores.slice(0, MAX_STORES)) {
+    const { json } = await requestPrices(subject, linesOf(subject.items, id, 1))
+    const isSelling = Array.isArray(json) && json.every((answer) => isRecord(answer) && isPriced(answer))
+    if (isSelling) return id
+  }
+  return first
+})
+
+/** The first request: one of each item without a member number, and if that is refused, with one. */
+export const baseRequest = remember(async (subject: Subject) => {
+  const storeId = subject.items.length > 0 ? await priceStore(subject) : UNKNOWN_ID
+  const lines = linesOf(subject.items, storeId, 1)
+  const without = await requestPrices(subject, lines)
+  const { memberNumber } = subject
+  if (memberNumber === undefined || without.status < 400 || without.status >= 500)
+    return { lines, exchange: without, without }
+  const exchange = await requestPrices(subject, lines, memberNumber)
+  return exchange.status === 200
+    ? { lines, exchange, without, memberNumber }
+    : { lines, exchange: without, without }
+})
+
+/** The answers to the first request. */
+export async function baseAnswers(subject: Subject): Promise<Answered> {
+  const { lines, exchange } = await baseRequest(subject)
+  return answered(lines, exchange, 'A price request')
+}
+
+/** The store of price requests; one that does not exist if none is known, and an item is not needed. */
+export const storeOrUnknown = (subject: Subject): Promise<string | number> =>
+  priceStore(subject).catch(() => UNKNOWN_ID)
+
+/** The code of an item that does not exist; of digits only, if the codes of all items are. */
+export function unknownItem({ items }: Subject, index: number): string {
+  const isNumeric = items.length > 0 && items.every((code) => /^\d+$/.test(code))
+  return isNumeric ? `${900 + ((index * 7) % 100)}8765${index}` : `${'mzak'[index % 4]}${index}-${UNKNOWN_ID}`
+}
+
+const ECHO = ['itemId', 'storeId', 'quantity', ...AMOUNTS]
+const ERROR_NAME = /err|code|status|reason|message|fault|problem|result|success|valid|avail|priced/i
+
+/** What an answer says at any depth besides prices and its line: names, with their values if they may tell an error. */
+function detailsOf(json: unknown, line: Line, path = ''): string[] {
+  if (isRecord(json) || Array.isArray(json))
+    return Object.entries(json).flatMap(([name, value]) =>
+      path === '' && ECHO.includes(name) ? [] : detailsOf(value, line, `${path}.${name}`),
+    )
+  if (json === null || json === undefined || json === '') return []
+  if ([line.itemId, line.storeId, line.quantity].some((part) => String(part) === String(json))) return []
+  return [ERROR_NAME.test(path) ? `${path}=${json}` : path]
+}
+
+/** Whether an answer carries an error under any name: something that answers with prices do not say. */
+export function carriesError({ line, answer }: AnsweredLine, priced: readonly AnsweredLine[]): boolean {
+  const usual = new Set(priced.flatMap((other) => detailsOf(other.answer, other.line)))
+  return detailsOf(answer, line).some((detail) => !usual.has(detail))
+}
+
+/** Whether an answer says that its line cannot be priced: it has no price, or carries an error. */
+export const isUnpriced = (pairOf: AnsweredLine, priced: readonly AnsweredLine[]) =>
+  !isPriced(pairOf.answer) || carriesError(pairOf, priced)

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { GRANT_TYPE, PATHS } from '../../supplier-api/contract.ts'
+import type { Call, Clock, Exchange, IssuedToken, Probe, TokenEncoding } from './exchange.ts'
+import { createRedactor } from './redact.ts'
+import { send } from './send.ts'
+import { createTokenKeeper, secretsIn } from './token-keeper.ts'
+
+export interface ProbeOptions {
+  baseUrl: string
+  clientId: string
+  clientSecret: string
+  /** Sends token requests as JSON only. By default, they are forms, or JSON if the API does not accept a form. */
+  tokenJson?: boolean
+  /** Timeout of each call, in ms; 15,000 by default. */
+  timeoutMs?: number
+  clock?: Clock
+}
+
+const REAL_CLOCK: Clock = { now: Date.now, sleep: (ms) => sleep(ms) }
+
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+const JSON_TYPE = 'application/json'
+
+/** Whether a token request may have been refused because it was not JSON. */
+const mayWantJson = ({ status }: Exchange) => status >= 400 && status !== 429
+
+/** Creates a probe for the API at `baseUrl`. */
+export function createProbe(options: ProbeOptions): Probe {
+  const { baseUrl, clientId, clientSecret, tokenJson = false } = options
+  const { timeoutMs = 15_000, clock = REAL_CLOCK } = options
+  const { hide, redact } = createRedactor()
+  hide(clientSecret)
+  hide(Buffer.from(`${clientId}:${clientSecret}`).toString('base64'))
+  const exchanges: Exchange[] = []
+  const credentials = { grant_type: GRANT_TYPE, client_id: clientId, client_secret: clientSecret }
+  let encoding: TokenEncoding = tokenJson ? 'json' : 'form'
+
+  async function call(path: string, call: Call = {}): Promise<Exchange> {
+    const sentAt = clock.now()
+    const response = await send(baseUrl, path, call, timeoutMs)
+    const exchange = { ...response, sentAt, receivedAt: clock.now() }
+    exchanges.push(exchange)
+    return exchange
+  }
+
+  async function requestToken(fields: Record<string, string>, as = encoding): Promise<Exchange> {
+    const body = as === 'json' ? JSON.stringify(fields) : new URLSearchParams(fields).toString()
+    const type = as === 'json' ? JSON_TYPE : FORM_TYPE
+    const headers = { 'content-type': type, accept: JSON_TYPE }
+    const exchange = await call(PATHS.token, { method: 'POST', body, headers })
+    for (const secret of secretsIn(exchange)) hide(secret)
+    return exchange
+  }
+
+  const callAs: Probe['callAs'] = (bearer, path, body) => call(path, jsonCall(bearer, body))
+
+  let grant: Promise<IssuedToken> | undefined
+  async function firstGrant(): Promise<IssuedToken> {
+    const first = await requestToken(credentials)
+    const exchange = tokenJson || !mayWantJson(first) ? first : await requestToken(credentials, 'json')
+    if (first === exchange || exchange.status !== 200) return { first, exchange: first }
+    encoding = 'json'
+    return { first, exchange }
+  }
+  const granted = () => {
+    grant ??= firstGrant()
+    return grant
+  }
+  const keeper = createTokenKeeper({
+    first: async () => (await granted()).exchange,
+    next: () => requestToken(credentials),
+    callAs,
+    now: clock.now,
+  })
+  return {
+    call,
+    callAs,
+    requestToken,
+    granted,
+    ...keeper,
+    clock,
+    credentials,
+    tokenEncoding: () => encoding,
+    exchanges,
+    hide,
+    redact,
+  }
+}
+
+/** A call with a bearer token, if there is one, that posts the body, if there is one. A text is sent as it is. */
+function jsonCall(bearer: string | undefined, body: unknown): Call {
+  const headers = { accept: JSON_TYPE, ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }) }
+  if (body === undefined) return { headers }
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return { method: 'POST', body: text, headers: { ...headers, 'content-type': JSON_TYPE } }
+}

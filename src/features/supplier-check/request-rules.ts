@@ -1,0 +1,144 @@
+import { PATHS } from '../../supplier-api/contract.ts'
+import type { Exchange } from './exchange.ts'
+import { changedPrice, mixedRequest } from './line-error-rules.ts'
+import {
+  ask,
+  baseRequest,
+  isPriced,
+  lineOf,
+  linesOf,
+  priceStore,
+  repeats,
+  requestPrices,
+  unknownItem,
+} from './prices.ts'
+import {
+  arrayOf,
+  expectNoLimit,
+  expectStatus,
+  type Rule,
+  RuleViolationError,
+  type Subject,
+  withToken,
+} from './rule.ts'
+import { expectTotals } from './total-rules.ts'
+
+const echo: Rule = {
+  id: 'prices.echo',
+  title: 'Each element repeats the itemId, storeId and quantity of its line.',
+  given: undefined,
+  needs: ['prices.unknown-item'],
+  async check(subject) {
+    const { exchange, answers } = await mixedRequest(subject)
+    const wrong = answers.find(({ line, answer }) => !repeats(answer, line))
+    if (!wrong) return exchange
+    throw new RuleViolationError(
+      `No element repeats the line for item ${wrong.line.itemId}: its itemId, storeId and quantity.`,
+      exchange,
+    )
+  },
+}
+
+const order: Rule = {
+  id: 'prices.order',
+  title: 'The elements are in the order of the lines.',
+  given: undefined,
+  needs: ['prices.echo'],
+  async check(subject) {
+    const { exchange, answers } = await mixedRequest(subject)
+    const elements = arrayOf(exchange, 'A price request')
+    const moved = answers.findIndex(({ answer }, index) => elements[index] !== answer)
+    if (moved < 0) return exchange
+    throw new RuleViolationError(`Element ${moved + 1} does not belong to line ${moved + 1}.`, exchange)
+  },
+}
+
+const duplicates: Rule = {
+  id: 'prices.duplicates',
+  title: 'Lines for the same item at the same store have an element each, whose total adds up.',
+  given: undefined,
+  needs: ['prices.total'],
+  async check(subject) {
+    const store = await priceStore(subject)
+    const [code = ''] = subject.items
+    const lines = [2, 3, 2].map((quantity) => lineOf(code, store, quantity))
+    const { exchange, answers } = await ask(subject, lines, 'A price request for the same item')
+    if (!answers.every(({ answer }) => isPriced(answer)))
+      throw new RuleViolationError('A line has no price because its item occurs more than once.', exchange)
+    return expectTotals(answers.map((answer) => ({ ...answer, exchange })))
+  },
+}
+
+const MANY = 150
+
+/** Many items that do not exist, and at the end those that have a price. */
+async function manyLines(subject: Subject) {
+  const store = await priceStore(subject)
+  const known = linesOf(subject.items, store, 1)
+  const unknown = Array.from({ length: MANY }, (_, index) => lineOf(unknownItem(subject, index), store, 1))
+  return [...unknown, ...known]
+}
+
+const lineLimit: Rule = {
+  id: 'prices.line-limit',
+  title: `A price request with more than ${MANY} lines is accepted.`,
+  given: undefined,
+  needs: ['prices.known', 'prices.unknown-item'],
+  async check(subject) {
+    const { memberNumber } = await baseRequest(subject)
+    const lines = await manyLines(subject)
+    const exchange = await requestPrices(subject, lines, memberNumber)
+    expectNoLimit(exchange)
+    if (exchange.status === 200) return exchange
+    expectStatus(exchange, 200, `A price request with ${lines.length} lines`)
+    return exchange
+  },
+}
+
+const many: Rule = {
+  id: 'prices.many',
+  title: 'More than 100 lines have an element each, and the last ones have their prices.',
+  given: '§4.1',
+  needs: ['prices.line-limit'],
+  async check(subject) {
+    const lines = await manyLines(subject)
+    const { exchange, answers } = await ask(subject, lines, 'A price request')
+    const changed = await changedPrice(subject, answers)
+    if (!changed) return exchange
+    throw new RuleViolationError(
+      `Item ${changed.line.itemId} has no price or another one after ${MANY} other lines.`,
+      exchange,
+    )
+  },
+}
+
+const empty: Rule = {
+  id: 'prices.empty',
+  title: 'A price request without lines returns 200 with an empty array.',
+  given: undefined,
+  needs: ['prices.array'],
+  async check(subject) {
+    const { memberNumber } = await baseRequest(subject)
+    const exchange = await requestPrices(subject, [], memberNumber)
+    if (arrayOf(exchange, 'A price request without lines').length === 0) return exchange
+    throw new RuleViolationError('The answer to a request without lines is not empty.', exchange)
+  },
+}
+
+const input: Rule = {
+  id: 'prices.input',
+  title: 'An invalid body returns 400.',
+  given: undefined,
+  needs: ['prices.array'],
+  async check(subject) {
+    let last: Exchange | undefined
+    for (const body of ['{"items":', '{}', '{"items":7}', '[]']) {
+      last = await withToken(subject, PATHS.prices, body)
+      expectStatus(last, 400, `The body ${body}`)
+    }
+    return last as Exchange
+  },
+}
+
+/** The lines of a price request (specification 4.1). */
+export const REQUEST_RULES: Rule[] = [echo, order, duplicates, lineLimit, many, empty, input]

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import { describe, type Exchange, isSuccess, type Probe } from './exchange.ts'
+
+/** A requirement of the live pricing API. */
+export interface Rule {
+  id: string
+  /** The requirement, as one sentence. */
+  title: string
+  /** The section of the specification that gives the rule; undefined if the rule is assumed, as the specification is silent. */
+  given: `§${string}` | undefined
+  /** Rules that must pass first. If one does not, this rule is not checked: one cause has one finding. */
+  needs: readonly string[]
+  /** Resolves to an exchange that proves the rule. Throws `RuleViolationError`, or `NotCheckedError` if undecidable. */
+  check(subject: Subject): Promise<Exchange>
+}
+
+/** The implementation under test and the data to test it with. */
+export interface Subject {
+  probe: Probe
+  /** Codes of items that have a price at the store. */
+  items: readonly string[]
+  /** A store that sells them; by default, one found by the search. */
+  storeId?: string
+  /** A location with stores nearby; by default, several are tried. */
+  near?: { latitude: number; longitude: number }
+  memberNumber?: string
+  /** Items that exist, each with a store that does not sell it. */
+  notInRange?: readonly { itemId: string; storeId: string }[]
+  /** How old a token must be when its lifetime is sampled, and how long to wait for its end, in ms; 5,000 by default. */
+  patienceMs?: number
+}
+
+/** The implementation violates a rule, as `exchange` shows. */
+export class RuleViolationError extends Error {
+  readonly exchange: Exchange
+  constructor(message: string, exchange: Exchange) {
+    super(message)
+    this.exchange = exchange
+  }
+}
+
+/** A rule could not be checked. The message says why, and which option makes it checkable. */
+export class NotCheckedError extends Error {}
+
+/** An id or code that does not exist. */
+export const UNKNOWN_ID = randomUUID()
+
+/** Throws `NotCheckedError` if the implementation limits the number of calls: then the answer says nothing else. */
+export function expectNoLimit({ status }: Exchange): void {
+  if (status === 429)
+    throw new NotCheckedError('the supplier limits the number of calls (429); run the check again later')
+}
+
+/** Throws `NotCheckedError` if a call proves nothing about its token, as it failed for another reason. */
+export function expectAnswer(exchange: Exchange): void {
+  expectNoLimit(exchange)
+  if (exchange.status === 0 || exchange.status >= 500)
+    throw new NotCheckedError(`the search returns ${describe(exchange)}`)
+}
+
+/** Throws `RuleViolationError` if the status differs. `when`: the request, as the subject of the message. */
+export function expectStatus(exchange: Exchange, status: number, when: string): void {
+  expectNoLimit(exchange)
+  if (exchange.status !== status)
+    throw new RuleViolationError(`${when} must return ${status}, not ${describe(exchange)}.`, exchange)
+}
+
+/** Throws `RuleViolationError` if a call that must be refused was not: it succeeded, or failed for another reason. */
+export function expectRefused(exchange: Exchange, when: string): void {
+  expectNoLimit(exchange)
+  if (exchange.status === 0 || exchange.status >= 500)
+    throw new RuleViolationError(`${when} must be refused, not return ${describe(exchange)}.`, exchange)
+  if (isSuccess(exchange)) throw new RuleViolationError(`${when} must be refused, but succeeds.`, exchange)
+}
+
+/** Returns the JSON array of a 200 response. Throws `RuleViolationError` otherwise. */
+export function arrayOf(exchange: Exchange, when: string): unknown[] {
+  expectStatus(exchange, 200, when)
+  if (!Array.isArray(exchange.json))
+    throw new RuleViolationError(`${when} must return a JSON array.`, exchange)
+  return exchange.json
+}
+
+/** Makes a function that reads something about a subject once, and then returns the same result. */
+export function remember<T>(read: (subject: Subject) => Promise<T>): (subject: Subject) => Promise<T> {
+  const known = new WeakMap<Subject, Promise<T>>()
+  return (subject) => {
+    const result = known.get(subject) ?? read(subject)
+    known.set(subject, result)
+    return result
+  }
+}
+
+/** Calls a path with a token. Throws `NotCheckedError` if there is none. */
+export async function withToken({ probe }: Subject, path: string, body?: unknown): Promise<Exchange> {
+  const exchange = await probe.authorized(path, body)
+  if (!exchange) throw new NotCheckedError('no access token was issued')
+  return exchange
+}

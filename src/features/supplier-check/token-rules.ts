@@ -1,0 +1,236 @@
+import { PATHS } from '../../supplier-api/contract.ts'
+import { describe, type Exchange, isRecord, isRefused, isSuccess } from './exchange.ts'
+import { REMOTE_PLACE, searchPath } from './places.ts'
+import {
+  expectAnswer,
+  expectNoLimit,
+  expectStatus,
+  NotCheckedError,
+  type Rule,
+  RuleViolationError,
+  type Subject,
+  UNKNOWN_ID,
+  withToken,
+} from './rule.ts'
+import { certainMs } from './token-keeper.ts'
+
+async function tokenFields({ probe }: Subject): Promise<[Exchange, Record<string, unknown>]> {
+  const { exchange } = await probe.granted()
+  return [exchange, isRecord(exchange.json) ? exchange.json : {}]
+}
+
+const answer: Rule = {
+  id: 'token.answer',
+  title: 'POST /connect/token with valid credentials returns a JSON object.',
+  given: '§4.1',
+  needs: [],
+  async check({ probe }) {
+    const { exchange } = await probe.granted()
+    expectNoLimit(exchange)
+    if (!isSuccess(exchange))
+      throw new RuleViolationError(
+        `A token request with valid credentials must succeed, not return ${describe(exchange)}.`,
+        exchange,
+      )
+    if (!isRecord(exchange.json))
+      throw new RuleViolationError('The token response must be a JSON object.', exchange)
+    return exchange
+  },
+}
+
+const status: Rule = {
+  id: 'token.status',
+  title: 'The status of the token response is 200.',
+  given: undefined,
+  needs: ['token.answer'],
+  async check({ probe }) {
+    const { exchange } = await probe.granted()
+    expectStatus(exchange, 200, 'A token request with valid credentials')
+    return exchange
+  },
+}
+
+const encoding: Rule = {
+  id: 'token.encoding',
+  title: 'The token request is accepted in the encoding asked for: form-encoded, or JSON with --token-json.',
+  given: undefined,
+  needs: ['token.answer'],
+  async check({ probe }) {
+    const { first, exchange } = await probe.granted()
+    if (first === exchange) return exchange
+    throw new RuleViolationError(
+      `A form-encoded token request returned ${describe(first)}, and the same as JSON succeeded. The other rules use JSON.`,
+      first,
+    )
+  },
+}
+
+const fields: Rule = {
+  id: 'token.fields',
+  title: 'The token response has exactly three fields.',
+  given: '§2.1',
+  needs: ['token.answer'],
+  async check(subject) {
+    const [exchange, json] = await tokenFields(subject)
+    const names = Object.keys(json)
+    if (names.length === 3) return exchange
+    throw new RuleViolationError(
+      `The token response has ${names.length} fields (${names.join(', ')}), not three.`,
+      exchange,
+    )
+  },
+}
+
+const expiresIn: Rule = {
+  id: 'token.expires_in',
+  title: 'expires_in is a positive integer, in seconds.',
+  given: '§2.1',
+  needs: ['token.answer'],
+  async check(subject) {
+    const [exchange, { expires_in: seconds }] = await tokenFields(subject)
+    if (Number.isInteger(seconds) && Number(seconds) > 0) return exchange
+    const found = seconds === undefined ? 'missing' : JSON.stringify(seconds)
+    throw new RuleViolationError(`expires_in is ${found}: it must be a positive integer.`, exchange)
+  },
+}
+
+const names: Rule = {
+  id: 'token.names',
+  title: 'The other two fields are access_token, a text, and token_type, which is Bearer in any letter case.',
+  given: undefined,
+  needs: ['token.fields'],
+  async check(subject) {
+    const [exchange, { access_token: token, token_type: type }] = await tokenFields(subject)
+    if (typeof token !== 'string' || token === '')
+      throw new RuleViolationError('access_token must be a text that is not empty.', exchange)
+    if (typeof type === 'string' && type.toLowerCase() === 'bearer') return exchange
+    throw new RuleViolationError('token_type must be Bearer.', exchange)
+  },
+}
+
+const noStore: Rule = {
+  id: 'token.no-store',
+  title: 'The token response has Cache-Control: no-store (RFC 6749 section 5.1).',
+  given: undefined,
+  needs: ['token.answer'],
+  async check({ probe }) {
+    const { exchange } = await probe.granted()
+    if (/\bno-store\b/i.test(exchange.headers.get('cache-control') ?? '')) return exchange
+    throw new RuleViolationError(
+      'The token response must not be cached: Cache-Control: no-store is missing.',
+      exchange,
+    )
+  },
+}
+
+const missing: Rule = {
+  id: 'token.missing',
+  title: 'A token request without grant_type, client_id or client_secret returns 400.',
+  given: '§7',
+  needs: ['token.answer'],
+  async check({ probe }) {
+    const { grant_type, client_id, client_secret } = probe.credentials
+    const incomplete: [string, Record<string, string>][] = [
+      ['parameters', {}],
+      ['grant_type', { client_id, client_secret }],
+      ['client_id', { grant_type, client_secret }],
+      ['client_secret', { grant_type, client_id }],
+    ]
+    let last: Exchange | undefined
+    for (const [name, sent] of incomplete) {
+      last = await probe.requestToken(sent)
+      expectStatus(last, 400, `A token request without ${name}`)
+    }
+    return last as Exchange
+  },
+}
+
+const malformed: Rule = {
+  id: 'token.malformed',
+  title: 'A malformed token request, such as JSON that is cut off, returns 400.',
+  given: '§7',
+  needs: ['token.answer', 'token.missing'],
+  async check({ probe }) {
+    const isJson = probe.tokenEncoding() === 'json'
+    const exchange = await probe.call(PATHS.token, {
+      method: 'POST',
+      body: isJson ? '{"grant_type":' : '{}=',
+      headers: { 'content-type': isJson ? 'application/json' : 'application/x-www-form-urlencoded' },
+    })
+    expectStatus(exchange, 400, 'A malformed token request')
+    return exchange
+  },
+}
+
+const grantType: Rule = {
+  id: 'token.grant-type',
+  title: 'A grant type other than client_credentials returns 400.',
+  given: undefined,
+  needs: ['token.missing'],
+  async check({ probe }) {
+    const exchange = await probe.requestToken({ ...probe.credentials, grant_type: 'password' })
+    expectStatus(exchange, 400, 'A token request with grant_type=password')
+    return exchange
+  },
+}
+
+const bearer: Rule = {
+  id: 'access.bearer',
+  title: 'The endpoints for stores and prices accept the token as Authorization: Bearer.',
+  given: undefined,
+  needs: ['token.answer'],
+  async check(subject) {
+    const calls: [string, unknown?][] = [
+      [searchPath(REMOTE_PLACE)],
+      [PATHS.store.replace('{id}', UNKNOWN_ID)],
+      [PATHS.prices, { items: [] }],
+    ]
+    let last: Exchange | undefined
+    for (const [path, body] of calls) {
+      last = await withToken(subject, path, body)
+      if (!isRefused(last)) return last
+    }
+    throw new RuleViolationError(
+      'All three endpoints refuse the token as Authorization: Bearer.',
+      last as Exchange,
+    )
+  },
+}
+
+const bothLive: Rule = {
+  id: 'token.both-live',
+  title: 'A token stays valid when another one is issued.',
+  given: '§2.1',
+  needs: ['access.bearer'],
+  async check(subject) {
+    const { probe } = subject
+    const path = searchPath(REMOTE_PLACE)
+    const first = await probe.newToken()
+    const before = first && (await probe.callAs(first.value, path))
+    if (!before || isRefused(before)) throw new NotCheckedError('a second token was not issued or is refused')
+    if (!(await probe.newToken())) throw new NotCheckedError('a third token was not issued')
+    const exchange = await probe.callAs(first.value, path)
+    if (probe.clock.now() - first.exchange.sentAt >= certainMs(first))
+      throw new NotCheckedError('tokens do not live for longer than a few calls')
+    if (isRefused(exchange))
+      throw new RuleViolationError('A token is refused as soon as another one has been issued.', exchange)
+    expectAnswer(exchange)
+    return exchange
+  },
+}
+
+/** The token (specification 2.1, 4.1, 7). */
+export const TOKEN_RULES: Rule[] = [
+  answer,
+  encoding,
+  status,
+  fields,
+  expiresIn,
+  names,
+  noStore,
+  missing,
+  malformed,
+  grantType,
+  bearer,
+  bothLive,
+]

@@ -1,0 +1,152 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { findMaster as findOnce } from '../../../src/connect/store/redis-sentinel.ts'
+import { isSentinelUrl, parseRedisUrl, urlHost } from '../../../src/connect/store/redis-url.ts'
+
+const closing: (() => void)[] = []
+afterEach(() => {
+  for (const close of closing.splice(0)) close()
+})
+
+/** What a Sentinel answers, in the protocol of Redis (https://redis.io/docs/latest/develop/reference/protocol-spec). */
+const address = (host: string, port = 6379) =>
+  `*2\r\n$${host.length}\r\n${host}\r\n$${String(port).length}\r\n${port}\r\n`
+const UNKNOWN_MASTER = '*-1\r\n'
+const NO_SENTINEL = "-ERR unknown command 'SENTINEL'\r\n"
+const LOGIN_NEEDED = '-NOAUTH Authentication required.\r\n'
+const NOT_ALLOWED = '-NOPERM this user has no permissions\r\n'
+
+/** A server that speaks the protocol of Redis. It asks for a login with `refusal`, if that is not empty. */
+async function sentinel(answer: string, refusal = '') {
+  const commands: string[][] = []
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    let isLoggedIn = refusal === ''
+    socket.on('error', () => {})
+    socket.on('data', (data) => {
+      for (const part of data.toString().split(/(?=^\*\d+\r$)/m)) {
+        const command = [...part.matchAll(/^\$\d+\r\n(.*)\r$/gm)].map(([, word = '']) => word)
+        const name = command[0]?.toUpperCase()
+        commands.push(command)
+        if (name === 'HELLO') socket.write('%1\r\n$5\r\nproto\r\n:3\r\n')
+        else if (name === 'SENTINEL') socket.write(isLoggedIn ? answer : refusal)
+        else socket.write('+OK\r\n')
+        if (name === 'AUTH' || command.includes('AUTH')) isLoggedIn = true
+      }
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  closing.push(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const host = `127.0.0.1:${port}`
+  const wasAskedWithLogin = () => commands.flat().includes('secret')
+  const asked = () => commands.find(([name]) => name === 'SENTINEL')
+  return { host, url: `redis+sentinel://${host}/mymaster`, asked, wasAskedWithLogin }
+}
+
+/** The master. On a busy machine, a Sentinel may miss the time limit for connecting; then it is asked again. */
+async function findMaster(urls: string[]): Promise<string> {
+  for (;;) {
+    try {
+      return await findOnce(urls)
+    } catch (error) {
+      if (!/timeout|no answer within/i.test(String(error))) throw error
+    }
+  }
+}
+
+describe('the master', () => {
+  test('is the one that most of the Sentinels name, under the name in their address', async () => {
+    const named = ['10.0.0.1', '10.0.0.2', '10.0.0.2']
+    const sentinels = await Promise.all(named.map((host) => sentinel(address(host))))
+    const urls = sentinels.map(({ url }) => url)
+    await vi.waitFor(async () => expect(await findMaster(urls)).toBe('redis://10.0.0.2:6379'), {
+      timeout: 30_000,
+    })
+    expect(sentinels[0]?.asked()).toEqual(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'mymaster'])
+  })
+
+  test('is found although a Sentinel is unreachable', async () => {
+    const { url } = await sentinel(address('10.0.0.1', 7000))
+    expect(await findMaster(['redis+sentinel://127.0.0.1:9/mymaster', url])).toBe('redis://10.0.0.1:7000')
+  })
+
+  test('is not found if all Sentinels are unreachable', async () => {
+    await expect(findMaster(['redis+sentinel://127.0.0.1:9/mymaster'])).rejects.toThrow('ECONNREFUSED')
+  })
+
+  test('at an IPv6 address has brackets in its url', async () => {
+    const { url } = await sentinel(address('::1'))
+    expect(await findMaster([url])).toBe('redis://[::1]:6379')
+  })
+
+  test('that no Sentinel knows is reported with what to write', async () => {
+    const { url, host } = await sentinel(UNKNOWN_MASTER)
+    await expect(findMaster([url])).rejects.toThrow(
+      `the Sentinel ${host} knows no master with the name mymaster: write redis+sentinel://HOST:PORT/NAME`,
+    )
+  })
+
+  test('of a server that is no Sentinel is reported with what to write', async () => {
+    const { url, host } = await sentinel(NO_SENTINEL)
+    await expect(findMaster([url])).rejects.toThrow(`${host} is no Sentinel: write redis://${host}`)
+  })
+})
+
+describe('the user and the password of the data servers', () => {
+  const withLogin = (url: string) => url.replace('//', '//app:secret@')
+
+  test('are not sent to a Sentinel that needs no login', async () => {
+    const { url, wasAskedWithLogin } = await sentinel(address('10.0.0.1'))
+    expect(await findMaster([withLogin(url)])).toBe('redis://app:secret@10.0.0.1:6379')
+    expect(wasAskedWithLogin()).toBe(false)
+  })
+
+  test.each([
+    ['needs a login', LOGIN_NEEDED],
+    ['does not allow the question without a login', NOT_ALLOWED],
+  ])('are sent to a Sentinel that %s', async (_what, refusal) => {
+    const { url, wasAskedWithLogin } = await sentinel(address('10.0.0.1'), refusal)
+    expect(await findMaster([withLogin(url)])).toBe('redis://app:secret@10.0.0.1:6379')
+    expect(wasAskedWithLogin()).toBe(true)
+  })
+
+  test('may be a password alone', async () => {
+    const { url } = await sentinel(address('10.0.0.1'), LOGIN_NEEDED)
+    expect(await findMaster([url.replace('//', '//:secret@')])).toBe('redis://:secret@10.0.0.1:6379')
+  })
+})
+
+describe('the address of a Redis', () => {
+  const plain = { host: 'localhost', port: 6379 }
+
+  test.each([
+    ['redis://localhost', { socket: plain }],
+    ['redis://localhost:7000', { socket: { ...plain, port: 7000 } }],
+    ['rediss://localhost', { socket: { ...plain, tls: true } }],
+    ['redis://[::1]:7000', { socket: { host: '::1', port: 7000 } }],
+    ['redis://localhost/2', { socket: plain, database: 2 }],
+    ['redis://localhost/name', { socket: plain }],
+    ['redis://a%40b:c%2Fd@localhost', { socket: plain, username: 'a@b', password: 'c/d' }],
+    ['redis://:secret@localhost', { socket: plain, password: 'secret' }],
+  ])('%s says where to connect, and as whom', (url, options) => {
+    expect(parseRedisUrl(url)).toEqual(options)
+  })
+
+  test.each([
+    ['redis://localhost', false],
+    ['redis+sentinel://localhost/mymaster', true],
+    ['rediss+sentinel://localhost/mymaster', true],
+  ])('%s says whether it is a Sentinel', (url, expected) => {
+    expect(isSentinelUrl(url)).toBe(expected)
+  })
+
+  test('has brackets around an IPv6 address, and around no other host', () => {
+    expect(['::1', 'localhost', '127.0.0.1'].map(urlHost)).toEqual(['[::1]', 'localhost', '127.0.0.1'])
+  })
+})

@@ -1,0 +1,87 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import {
+  ConfigurationError,
+  PlatformRejectedError,
+  PlatformUnavailableError,
+} from '../../../src/connect/platform/errors.ts'
+import type { Tokens } from '../../../src/connect/platform/oauth.ts'
+import { GRANTED, newKey, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
+
+let setup: VaultSetup
+afterEach(() => setup?.close())
+
+/** A log-in that counts how often it is called, and answers one after the other. */
+function scripted(...answers: (Tokens | Error)[]) {
+  const script = { times: 0, logIn: () => setup.vault.logIn(REF, getTokens) }
+  async function getTokens(): Promise<Tokens> {
+    const answer = answers[Math.min(script.times++, answers.length - 1)]
+    if (answer instanceof Error) throw answer
+    return answer as Tokens
+  }
+  return script
+}
+
+describe('logging in', () => {
+  test('is done by one of many callers, and the others use its tokens', async () => {
+    setup = await vaultSetup()
+    const script = scripted(GRANTED)
+    await Promise.all(Array.from({ length: 10 }, script.logIn))
+    expect(script.times).toBe(1)
+    expect(await setup.token()).toBe('access-0')
+  })
+
+  test('replaces a connection that was revoked', async () => {
+    setup = await vaultSetup()
+    await setup.vault.connect(REF, { ...GRANTED, refreshToken: undefined })
+    setup.later(301)
+    await expect(setup.token()).rejects.toMatchObject({ code: 'connection_revoked' })
+    await scripted({ ...GRANTED, accessToken: 'again' }).logIn()
+    expect(await setup.token()).toBe('again')
+  })
+
+  test('replaces a connection that cannot be decrypted', async () => {
+    setup = await vaultSetup()
+    await setup.anotherVault({ keys: [newKey('other')] }).connect(REF, GRANTED)
+    await scripted({ ...GRANTED, accessToken: 'readable' }).logIn()
+    expect(await setup.token()).toBe('readable')
+  })
+
+  test('is paused after an outage, for as long as the platform asks', async () => {
+    setup = await vaultSetup()
+    const script = scripted(new PlatformUnavailableError('busy', 'busy', 7_000), GRANTED)
+    await expect(script.logIn()).rejects.toMatchObject({ reason: 'busy' })
+    setup.later(6)
+    await expect(script.logIn()).rejects.toMatchObject({
+      code: 'platform_unavailable',
+      retryAfterMs: 1_000,
+    })
+    expect(script.times).toBe(1)
+    setup.later(2)
+    await script.logIn()
+    expect(script.times).toBe(2)
+  })
+
+  test('is paused after wrong credentials, and says so to the next caller', async () => {
+    setup = await vaultSetup()
+    const script = scripted(new ConfigurationError('wrong key'))
+    await expect(script.logIn()).rejects.toMatchObject({ reason: 'wrong key' })
+    await expect(script.logIn()).rejects.toThrow(ConfigurationError)
+    expect(script.times).toBe(1)
+  })
+
+  test('is not paused after an error that is no failure of the platform', async () => {
+    setup = await vaultSetup()
+    const script = scripted(new Error('of the caller'), GRANTED)
+    await expect(script.logIn()).rejects.toThrow('of the caller')
+    await script.logIn()
+    expect(await setup.token()).toBe('access-0')
+  })
+})
+
+test('a log-in whose answer is wrong is paused like an outage', async () => {
+  setup = await vaultSetup()
+  const script = scripted(new PlatformRejectedError('no token in the answer'))
+  await expect(script.logIn()).rejects.toMatchObject({ code: 'platform_rejected' })
+  await expect(script.logIn()).rejects.toMatchObject({ code: 'platform_unavailable' })
+  expect(script.times).toBe(1)
+})

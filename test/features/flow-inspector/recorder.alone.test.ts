@@ -1,0 +1,142 @@
+import { pino } from 'pino'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../../../src/connect/errors.ts'
+import {
+  apiCallChannel,
+  browserChannel,
+  platform,
+  publish,
+  refreshLockChannel,
+  requestContext,
+  webhookChannel,
+} from '../../../src/connect/index.ts'
+import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
+import { createFlowStore, type FlowStore } from '../../../src/features/flow-inspector/flow-store.ts'
+import { createRecorder, type Recorder } from '../../../src/features/flow-inspector/recorder.ts'
+
+const REF = { userId: 'ann', bxcontext: 'b' }
+const NEVER = 3_600_000
+/** The beginning of a minute. */
+const MINUTE = Math.floor(Date.now() / 60_000) * 60_000
+
+let store: KeyValueStore
+let flows: FlowStore
+let recorder: Recorder
+beforeEach(() => {
+  store = openSqlite({ file: ':memory:' })
+  flows = createFlowStore(store)
+  recorder = createRecorder(
+    { platform, flows, store, log: pino({ level: 'silent' }), complete: async () => {} },
+    NEVER,
+  )
+})
+afterEach(async () => {
+  vi.useRealTimers()
+  await recorder.close()
+})
+
+const request = { method: 'GET', url: 'https://api.example/leads', headers: [], parameters: [] }
+const response = (status: number) => ({ status, headers: [], parameters: [] })
+const call = (status: number, requestId: string) =>
+  requestContext.run({ requestId }, () =>
+    publish(
+      apiCallChannel,
+      { status, method: 'GET', url: request.url, request, response: response(status) },
+      REF,
+    ),
+  )
+
+test('of calls that succeed at once, 60 a minute are recorded for each user; of all others, every one', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: MINUTE })
+  for (let number = 0; number < 100; number++) {
+    call(200, `good-${number}`)
+    // One by one, as a flush stores 50 flows at most.
+    await recorder.flush()
+  }
+  expect(await flows.list('ann')).toHaveLength(60)
+  for (let number = 0; number < 10; number++) call(500, `bad-${number}`)
+  await recorder.flush()
+  expect(await flows.list('ann')).toHaveLength(70)
+  vi.setSystemTime(MINUTE + 60_000)
+  call(200, 'a minute later')
+  await recorder.flush()
+  expect(await flows.list('ann')).toHaveLength(71)
+})
+
+test('the events of one request are one flow; those of a connect flow are one, whatever the request', async () => {
+  call(401, 'one')
+  call(200, 'one')
+  call(500, 'two')
+  for (const requestId of ['three', 'four'])
+    requestContext.run({ requestId }, () =>
+      publish(
+        browserChannel,
+        { direction: 'in', request: { ...request, url: 'https://app.example/connect' } },
+        { ...REF, authorizationRequestId: 'connecting' },
+      ),
+    )
+  await recorder.flush()
+  const ids = (await flows.list('ann')).map(({ id }) => id)
+  expect(ids.toSorted()).toEqual(['connecting', 'one', 'two'])
+  expect((await flows.find('ann', 'connecting'))?.steps).toHaveLength(2)
+})
+
+test('work outside a request is one flow for each connection, until it pauses for 30 s', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: MINUTE })
+  const refresh = (bxcontext: string) =>
+    publish(refreshLockChannel, { outcome: 'acquired' }, { userId: 'ann', bxcontext })
+  refresh('b')
+  // Flows that begin in the same millisecond have no order.
+  vi.setSystemTime(MINUTE + 1)
+  refresh('a')
+  vi.setSystemTime(MINUTE + 20_000)
+  refresh('a')
+  vi.setSystemTime(MINUTE + 60_000)
+  refresh('a')
+  await recorder.flush()
+  const found = await flows.list('ann')
+  expect(found.map(({ bxcontext, steps }) => [bxcontext, steps])).toEqual([
+    ['a', 1],
+    ['a', 2],
+    ['b', 1],
+  ])
+})
+
+test('a webhook is a flow of every user who is connected to its business', async () => {
+  const received = { id: 'event', type: 'integration-connection.requested', userIds: ['ann', 'bea'] }
+  requestContext.run({ requestId: 'delivery' }, () => publish(webhookChannel, received, { bxcontext: 'b' }))
+  await recorder.flush()
+  for (const userId of ['ann', 'bea'])
+    expect(await flows.list(userId)).toMatchObject([{ kind: 'webhook', outcome: 'received', bxcontext: 'b' }])
+  expect(await flows.list('eve')).toEqual([])
+})
+
+test('a store that is unavailable loses flows, and nothing else; later ones are recorded', async () => {
+  const { get } = store
+  store.get = () => Promise.reject(new StoreUnavailableError('down'))
+  call(500, 'lost')
+  await expect(recorder.flush()).resolves.toBeUndefined()
+  store.get = get
+  call(500, 'kept')
+  await recorder.flush()
+  expect((await flows.list('ann')).map(({ id }) => id)).toEqual(['kept'])
+})
+
+test('after close, nobody subscribes and nothing is recorded', async () => {
+  expect(apiCallChannel.hasSubscribers).toBe(true)
+  await recorder.close()
+  expect(apiCallChannel.hasSubscribers).toBe(false)
+})
+
+test('a user with thousands of events between two flushes takes no room of the others', async () => {
+  for (let number = 0; number < 6_000; number++) call(500, `flood-${number % 40}`)
+  requestContext.run({ requestId: 'other' }, () =>
+    publish(
+      apiCallChannel,
+      { status: 500, method: 'GET', url: request.url, request, response: response(500) },
+      { userId: 'ben', bxcontext: 'b' },
+    ),
+  )
+  await recorder.flush()
+  expect(await flows.list('ben')).toHaveLength(1)
+})

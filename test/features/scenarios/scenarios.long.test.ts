@@ -1,0 +1,193 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { ScenarioResult } from '../../../src/features/scenarios/runner.ts'
+import { SCENARIOS } from '../../../src/features/scenarios/scenarios.ts'
+import { OTHER_BUSINESS } from '../../../src/features/scenarios/stage.ts'
+import { ACCOUNTS } from '../../../src/sandbox/accounts.ts'
+import { type Running, startAll } from '../../support/app.ts'
+import { connected, connectionsOf, signedIn } from '../../support/flow.ts'
+import { flowsOf, flowWith } from '../flow-inspector/support.ts'
+
+let app: Running
+beforeAll(async () => {
+  app = await startAll()
+})
+afterAll(() => app.close())
+afterEach(() => vi.restoreAllMocks())
+
+const JSON_ONLY = { accept: 'application/json' }
+
+async function run(name: string): Promise<ScenarioResult> {
+  const ann = await signedIn(app)
+  return (await ann.post(`${app.url}/scenarios/${name}/run`, JSON_ONLY)).json()
+}
+
+const failedObservations = ({ observations }: ScenarioResult) => observations.filter(({ ok }) => !ok)
+
+test.each(SCENARIOS)('$name ends as expected, and its flow shows it', async ({ name }) => {
+  const result = await run(name)
+  expect(failedObservations(result)).toEqual([])
+  expect(result.asExpected).toBe(true)
+  expect(result.flows[0]?.shows).toBe(true)
+  const ann = await signedIn(app)
+  expect((await flowWith(app, ann, result.flows[0]?.id ?? '')).steps.length).toBeGreaterThan(0)
+  const { scenarios } = (await ann.get(`${app.url}/scenarios`, JSON_ONLY)).json()
+  expect(scenarios.find((scenario: { name: string }) => scenario.name === name).result).toEqual(result)
+})
+
+/** For each scenario, a fault of the app that it must notice. */
+const BROKEN: Record<string, (core: Running['services']['connect']) => void> = {
+  // The tokens are thrown away.
+  'happy-path': ({ vault }) => vi.spyOn(vault, 'connect').mockResolvedValue('saved'),
+  // A denial counts as a success.
+  denied: ({ authorizationRequests }) =>
+    vi
+      .spyOn(authorizationRequests, 'consume')
+      .mockResolvedValue({ authorizationRequestId: 'x', outcome: { connected: 'demo-builders' } }),
+  // The granted scopes are forgotten.
+  'missing-permission': ({ oauth }) => {
+    const { exchangeCode } = oauth
+    vi.spyOn(oauth, 'exchangeCode').mockImplementation(async (flow) => ({
+      ...(await exchangeCode(flow)),
+      scopes: undefined,
+    }))
+  },
+  // A rejected token is used again.
+  'token-expires': ({ vault }) => {
+    const { tokenSource } = vault
+    vi.spyOn(vault, 'tokenSource').mockImplementation((ref) => ({
+      ...tokenSource(ref),
+      refresh: async (rejectedToken) => rejectedToken,
+    }))
+  },
+  // Each caller refreshes for itself.
+  'hundred-callers': ({ vault, oauth }) => {
+    const { accessToken } = vault
+    vi.spyOn(vault, 'accessToken').mockImplementation(async (ref) => {
+      const token = await accessToken(ref)
+      await oauth.refresh({ refreshToken: 'x', bxcontext: ref.bxcontext }).catch(() => {})
+      return token
+    })
+  },
+  // A refused refresh is taken for an outage.
+  revoked: ({ vault }) => {
+    const { tokenSource } = vault
+    vi.spyOn(vault, 'tokenSource').mockImplementation((ref) => ({
+      ...tokenSource(ref),
+      refresh: async () => {
+        throw new Error('an outage')
+      },
+    }))
+  },
+  // An outage disconnects the account.
+  outage: ({ vault }) => {
+    const { tokenSource } = vault
+    vi.spyOn(vault, 'tokenSource').mockImplementation((ref) => ({
+      ...tokenSource(ref),
+      refresh: async () => {
+        await vault.disconnect(ref)
+        throw new Error('an outage')
+      },
+    }))
+  },
+  // The call is given up at the first 429.
+  'rate-limited': ({ api }) => {
+    const { list } = api
+    vi.spyOn(api, 'list').mockImplementation(async (source, call, page) => {
+      await api.post(source, { path: '/none', scope: call.scope }, {}).catch(() => {})
+      return list(source, call, page)
+    })
+  },
+  // A callback is accepted as often as it is opened.
+  'callback-twice': ({ authorizationRequests }) => {
+    const { consume } = authorizationRequests
+    let first: Awaited<ReturnType<typeof consume>> | undefined
+    vi.spyOn(authorizationRequests, 'consume').mockImplementation(async (browser, state) => {
+      first ??= await consume(browser, state)
+      return first
+    })
+  },
+  // Any state will do.
+  'foreign-state': ({ authorizationRequests }) => {
+    const { bindBxcontext, consume } = authorizationRequests
+    let latest = ''
+    vi.spyOn(authorizationRequests, 'bindBxcontext').mockImplementation(async (browser, bxcontext) => {
+      const bound = await bindBxcontext(browser, bxcontext)
+      if (!('id' in bound)) latest = bound.state
+      return bound
+    })
+    vi.spyOn(authorizationRequests, 'consume').mockImplementation((browser) => consume(browser, latest))
+  },
+  // A bxcontext counts although nothing was started.
+  'planted-bxcontext': ({ authorizationRequests }) => {
+    const { bindBxcontext } = authorizationRequests
+    vi.spyOn(authorizationRequests, 'bindBxcontext').mockImplementation(async (browser, bxcontext) => {
+      await authorizationRequests.start(browser)
+      return bindBxcontext(browser, bxcontext)
+    })
+  },
+  // Nobody asks about the other business.
+  'other-business': ({ authorizationRequests }) => {
+    const { start } = authorizationRequests
+    vi.spyOn(authorizationRequests, 'start').mockImplementation((browser) => start(browser))
+  },
+  // The second tab ends the flow of the first.
+  'two-tabs': ({ vault }) => {
+    const { connect } = vault
+    vi.spyOn(vault, 'connect').mockImplementation(async (ref, tokens, sentAt) =>
+      ref.bxcontext === OTHER_BUSINESS ? connect(ref, tokens, sentAt) : 'saved',
+    )
+  },
+}
+
+describe('an app that misbehaves', () => {
+  test.each(SCENARIOS)('$name does not end as expected, and says what was observed', async ({ name }) => {
+    const breakIt = BROKEN[name]
+    if (!breakIt) throw new Error(`nothing breaks ${name}`)
+    breakIt(app.services.connect)
+    const result = await run(name)
+    expect(result.asExpected).toBe(false)
+    expect(failedObservations(result).length).toBeGreaterThan(0)
+    for (const { expected, observed } of failedObservations(result)) expect(expected).not.toBe(observed)
+  })
+})
+
+test('a scenario leaves the connections of the user alone, and clears its faults', async () => {
+  const ann = await connected(app, { name: 'ann' })
+  await run('outage')
+  const connections = await connectionsOf(app, ann)
+  expect(
+    connections.find(({ bxcontext }: { bxcontext: string }) => bxcontext === 'harbour-homes'),
+  ).toMatchObject({
+    health: 'connected',
+  })
+  const state = await fetch(`${app.platform}/sandbox/faults`, { headers: JSON_ONLY })
+  expect(((await state.json()) as { faults: unknown[] }).faults).toEqual([])
+})
+
+test('a reset puts everything back within a second: connections, flows, results, consents', async () => {
+  const ann = await connected(app, { name: 'ann' })
+  await run('denied')
+  const startedAt = performance.now()
+  const answer = await ann.post(`${app.url}/scenarios/reset`, JSON_ONLY)
+  expect(answer.json()).toEqual({ reset: true })
+  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  expect(await connectionsOf(app, ann)).toEqual([])
+  expect(await flowsOf(app, ann)).toEqual([])
+  const { scenarios } = (await ann.get(`${app.url}/scenarios`, JSON_ONLY)).json()
+  expect(scenarios.filter(({ result }: { result: unknown }) => result)).toEqual([])
+  expect(await app.calls()).toEqual([])
+})
+
+test('without the sandbox there are no scenarios', async () => {
+  const other = await startAll({ SANDBOX_URL: '' })
+  const ann = await signedIn(other)
+  expect((await ann.get(`${other.url}/scenarios`, JSON_ONLY)).status).toBe(404)
+  expect((await ann.get(`${other.url}/connections`)).text).not.toContain('Scenarios')
+  await other.close()
+})
+
+test('the account of the scenarios is one of the sandbox', () => {
+  const sam = ACCOUNTS.find(({ id }) => id === 'sam')
+  expect(sam).toMatchObject({ email: 'sam@demo.example', password: 'sandbox' })
+  expect(sam?.businesses.map(({ bxcontext }) => bxcontext)).toEqual(['demo-builders', 'demo-renovations'])
+})

@@ -1,0 +1,261 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { Big } from 'big.js'
+import { checkSupplier, type Finding } from '../../../src/features/supplier-check/check.ts'
+import { createProbe } from '../../../src/features/supplier-check/probe.ts'
+import type { Subject } from '../../../src/features/supplier-check/rule.ts'
+import { serve } from '../../support/ports.ts'
+
+/** A request to the model supplier. */
+export interface Asked {
+  method: string
+  path: string
+  /** The fields of a token request, form-encoded or JSON. */
+  form: Record<string, string>
+  isForm: boolean
+  authorization: string | undefined
+  // biome-ignore lint/suspicious/noExplicitAny: a body of any shape
+  json: any
+  /** Whether the model knows the token, and when it was issued. */
+  issuedAt: number | undefined
+  /** How old the token is, in ms. */
+  ageMs: number
+  tokens: Map<string, number>
+  /** The time in ms since 1970. */
+  now(): number
+  /** What the model answers to a request that differs. */
+  again(change: Partial<Pick<Asked, 'path' | 'authorization' | 'json' | 'form'>>): Answer
+}
+
+/** An answer of the model supplier. */
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  // biome-ignore lint/suspicious/noExplicitAny: a body of any shape
+  body: any
+  /** How the body is encoded; UTF-8 by default. */
+  encoding?: BufferEncoding
+}
+
+/** Changes the answer of the model, which is right, before it is sent. */
+export type Tamper = (asked: Asked, answer: Answer) => void
+
+export const CLIENT = { id: 'Platform-1', secret: 'Secret-of-the-Model-9' }
+export const ITEMS = ['FT-1', 'DK-2']
+/** An item that exists, and a store that does not sell it. */
+export const NOT_IN_RANGE = { itemId: 'ONLY-1', storeId: 'suva' }
+export const MEMBER = 'CUST1'
+
+const PRICES: Record<string, number> = { 'FT-1': 5.14, 'DK-2': 12.35, 'ONLY-1': 8 }
+const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+
+const storeOf = (id: string, latitude: number, longitude: number, timeZone: string) => ({
+  id,
+  name: `Café ${id}`,
+  address: {
+    street: '1 High Street',
+    suburb: 'Centre',
+    state: 'VIC',
+    postcode: '3000',
+    country: 'Australia',
+  },
+  phone: '03 5550 1234',
+  latitude,
+  longitude,
+  tradingHours: {
+    timeZone,
+    dailyTradingHours: DAYS.map((day, index) => ({
+      day,
+      openingHours:
+        index < 5
+          ? [
+              { opens: '07:00', closes: '12:00' },
+              { opens: '13:00', closes: '17:30' },
+            ]
+          : [],
+    })),
+    publicHolidays: [
+      { date: '2026-12-25', name: 'Christmas Day', openingHours: [] },
+      { date: '2027-01-01', name: 'New Year', openingHours: [{ opens: '09:00', closes: '12:00' }] },
+    ],
+  },
+})
+
+const STORES = [
+  storeOf('melbourne', -37.81, 144.96, 'Australia/Melbourne'),
+  storeOf('northcote', -37.77, 145, 'Australia/Melbourne'),
+  storeOf('sydney', -33.87, 151.21, 'Australia/Sydney'),
+  storeOf('hobart', -42.88, 147.33, 'Australia/Hobart'),
+  storeOf('suva', -17.7, 178.8, 'Pacific/Fiji'),
+  storeOf('taveuni', -16.8, -179.9, 'Pacific/Fiji'),
+]
+
+/** Where a store is and how far, by the haversine formula. */
+function kilometres(latitude: number, longitude: number, store: (typeof STORES)[number]): number {
+  const rad = Math.PI / 180
+  const a =
+    Math.sin(((store.latitude - latitude) * rad) / 2) ** 2 +
+    Math.cos(latitude * rad) *
+      Math.cos(store.latitude * rad) *
+      Math.sin(((store.longitude - longitude) * rad) / 2) ** 2
+  return 2 * 6378 * Math.asin(Math.min(1, Math.sqrt(a)))
+}
+
+const ok = (body: unknown): Answer => ({ status: 200, headers: {}, body })
+const failed = (status: number): Answer => ({ status, headers: {}, body: { title: 'No' } })
+
+function tokenAnswer({ form, tokens, now }: Asked): Answer {
+  const { grant_type: type, client_id: id, client_secret: secret } = form
+  if (type !== 'client_credentials' || !id || !secret) return failed(400)
+  if (id !== CLIENT.id || secret !== CLIENT.secret) return failed(401)
+  const token = `Token-${tokens.size}-abcdef`
+  tokens.set(token, now())
+  return {
+    ...ok({ access_token: token, token_type: 'Bearer', expires_in: LIFETIME }),
+    headers: { 'cache-control': 'no-store' },
+  }
+}
+
+/** How long tokens live, in seconds. */
+const LIFETIME = 900
+
+function searchAnswer({ path }: Asked): Answer {
+  const { searchParams } = new URL(path, 'http://model')
+  const [latitude, longitude, radius] = ['latitude', 'longitude', 'radius'].map((name) =>
+    searchParams.has(name) ? Number(searchParams.get(name)) : Number.NaN,
+  ) as [number, number, number]
+  if (!Number.isFinite(latitude + longitude + radius)) return failed(400)
+  const found = STORES.map((store) => ({ ...store, distance: kilometres(latitude, longitude, store) }))
+  return ok(found.filter(({ distance }) => distance <= radius).sort((a, b) => a.distance - b.distance))
+}
+
+function storeAnswer({ path }: Asked): Answer {
+  const store = STORES.find(({ id }) => path === `/stores/${id}`)
+  return store ? ok(store) : failed(404)
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a line of any shape
+function priceOf({ itemId, storeId, quantity }: any, memberNumber: unknown) {
+  const isMember = memberNumber == null || memberNumber === MEMBER
+  const error = !isMember
+    ? 'member_unknown'
+    : !Object.hasOwn(PRICES, itemId)
+      ? 'item_unknown'
+      : !STORES.some(({ id }) => id === storeId)
+        ? 'store_unknown'
+        : itemId === NOT_IN_RANGE.itemId && storeId === NOT_IN_RANGE.storeId
+          ? 'item_not_in_range'
+          : !(quantity > 0)
+            ? 'quantity_invalid'
+            : undefined
+  const line = { itemId, storeId, quantity }
+  if (error)
+    return {
+      ...line,
+      unitPrice: null,
+      discount: null,
+      totalPrice: null,
+      errorCode: error,
+      errorMessage: `No price: ${error}.`,
+    }
+  const unitPrice = PRICES[itemId] ?? 0
+  const discount = quantity >= 5 ? 0.15 : 0
+  return {
+    ...line,
+    unitPrice,
+    discount,
+    totalPrice: new Big(unitPrice).times(quantity).minus(discount).toNumber(),
+  }
+}
+
+function pricesAnswer({ json }: Asked): Answer {
+  if (!Array.isArray(json?.items)) return failed(400)
+  return ok(json.items.map((line: unknown) => priceOf(line, json.memberNumber)))
+}
+
+function rightAnswer(asked: Asked): Answer {
+  if (asked.path === '/connect/token') return tokenAnswer(asked)
+  const issuedAt = asked.tokens.get((asked.authorization ?? '').replace('Bearer ', ''))
+  if (issuedAt === undefined) return failed(401)
+  if (asked.path.startsWith('/stores/nearest')) return searchAnswer(asked)
+  return asked.path === '/request-prices' ? pricesAnswer(asked) : storeAnswer(asked)
+}
+
+function parse(body: string) {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+function readAsked(
+  req: IncomingMessage,
+  body: string,
+  tokens: Map<string, number>,
+  now: () => number,
+): Asked {
+  const { authorization, 'content-type': type = '' } = req.headers
+  const isForm = type.startsWith('application/x-www-form')
+  const json = parse(body)
+  const issuedAt = tokens.get((authorization ?? '').replace('Bearer ', ''))
+  const asked: Asked = {
+    method: req.method ?? '',
+    path: req.url ?? '',
+    form: isForm ? Object.fromEntries(new URLSearchParams(body)) : (json ?? {}),
+    isForm,
+    authorization,
+    json,
+    issuedAt,
+    ageMs: now() - (issuedAt ?? now()),
+    now,
+    tokens,
+    again: (change) => rightAnswer({ ...asked, ...change }),
+  }
+  return asked
+}
+
+/** A small supplier in this process that is right in everything, with its answers changed by `tamper`. */
+export async function startModelSupplier(tamper: Tamper = () => {}, now: () => number = Date.now) {
+  const tokens = new Map<string, number>()
+  const { port, close } = await serve(
+    createServer(async (req: IncomingMessage, res: ServerResponse) => {
+      const asked = readAsked(req, await text(req), tokens, now)
+      const answer = rightAnswer(asked)
+      tamper(asked, answer)
+      const { status, headers, body, encoding } = answer
+      const sent = typeof body === 'string' ? body : JSON.stringify(body)
+      res
+        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .end(Buffer.from(sent, encoding))
+    }).listeners('request')[0] as never,
+  )
+  return { url: `http://localhost:${port}`, close }
+}
+
+/** Everything that a rule may need. */
+export const FULL: Omit<Subject, 'probe'> = {
+  items: ITEMS,
+  memberNumber: MEMBER,
+  notInRange: [NOT_IN_RANGE],
+  patienceMs: 0,
+}
+
+/** Checks a supplier against all rules. */
+export async function findingsOf(
+  baseUrl: string,
+  { tokenJson = false, ...subject }: Partial<Subject> & { tokenJson?: boolean } = {},
+): Promise<Finding[]> {
+  const probe = createProbe({ baseUrl, clientId: CLIENT.id, clientSecret: CLIENT.secret, tokenJson })
+  const findings: Finding[] = []
+  for await (const finding of checkSupplier({ ...FULL, probe, ...subject })) findings.push(finding)
+  return findings
+}
+
+/** Checks the model supplier with its answers changed. */
+export async function findingsWith(tamper: Tamper, subject: Parameters<typeof findingsOf>[1] = {}) {
+  const supplier = await startModelSupplier(tamper)
+  const findings = await findingsOf(supplier.url, subject)
+  await supplier.close()
+  return findings
+}
