@@ -33,7 +33,6 @@ export function createApp({
   connect,
   signIn,
   parts,
-  operations,
   drainSignal,
   context: { sendChanges },
 }: Dependencies): Express {
@@ -53,7 +52,7 @@ export function createApp({
 
   app.use(securityHeaders({ baseUrl, formTargets: [platform.appUrl, platform.authUrl] }))
   app.use('/assets', assets)
-  app.use(healthRoutes(store, drainSignal), openApiRoute(baseUrl, operations))
+  app.use(healthRoutes(store, drainSignal), openApiRoute(baseUrl))
   app.use(csrfProtection(baseUrl))
   // Parse bodies before loading sessions: if the session cannot be loaded, the error page can offer to submit again.
   app.use(express.urlencoded({ extended: false, limit: '64kb' }), express.json({ limit: '64kb' }))

@@ -139,7 +139,7 @@ export const oauthSettings = settingsGroup({
     authUrl: values.PLATFORM_AUTH_URL,
     clientId: values.PLATFORM_CLIENT_ID,
     clientSecret: values.PLATFORM_CLIENT_SECRET,
-    /** Undefined: those that the features need. */
+    /** Undefined: those that the platform documents and the features need. */
     scopes: values.PLATFORM_SCOPES,
     authorizePath: values.PLATFORM_AUTHORIZE_PATH,
     /** Parameters that the authorization URL has in addition to those of the flow. */

@@ -6,7 +6,6 @@ import { type Connect, createConnect, createHttpPools, type HttpPools, platform 
 import type { KeyValueStore } from './connect/stores.ts'
 import type { Feature, FeatureContext, FeatureParts } from './features/feature.ts'
 import { createStore } from './web/create-store.ts'
-import type { Operation } from './web/openapi.ts'
 import { createSignIn, OWN_SIGN_IN, type SignIn } from './web/sign-in.ts'
 import { createChangeStreams } from './web/sse.ts'
 
@@ -21,8 +20,6 @@ export interface Dependencies {
   signIn: SignIn
   /** The parts added by each feature, in the order of the list of features. */
   parts: FeatureParts[]
-  /** The features' operations, for `/openapi.json`. */
-  operations: Operation[]
   /** The context passed to features. */
   context: FeatureContext
   /** Aborted when the app is about to stop: it still answers everything, and says that it is not ready. */
@@ -93,7 +90,6 @@ export async function createDependencies(
     http,
     signIn,
     parts,
-    operations: features.flatMap((feature) => feature.operations ?? []),
     context,
     drainSignal: draining.signal,
     drain: () => draining.abort(),

@@ -1,4 +1,4 @@
-/** The connect flow as Express routes. */
+/** The connect flow as Express routes, and what describes a route. */
 export {
   type BeforeHop,
   type ConnectPages,
@@ -7,3 +7,4 @@ export {
   type Hop,
   redirectFailedCallback,
 } from './authorization/routes.ts'
+export { type Documented, documented, type RouteDescription } from './documented.ts'

@@ -147,7 +147,7 @@ export interface Connect {
  * script needs nothing else; `connectRoutes` of `express.ts` adds the connect flow to an Express app.
  *
  * @example
- * const connect = createConnect({ store: openRedis({ urls: [REDIS_URL] }), keys, platform, client })
+ * const connect = createConnect({ store: await openRedis({ urls: [REDIS_URL] }), keys, platform, client })
  * const source = connect.vault.tokenSource({ userId, bxcontext })
  * const leads = await connect.api.list(source, { path: '/leads', scope: 'leads', schema }, { top: 25 })
  * await connect.close()

@@ -6,10 +6,10 @@
  * // An adapter of your own, tested with `describeStoreContract('PostgreSQL', open)` of `stores.contract.ts`.
  * export function openPostgres(url: string): KeyValueStore {}
  */
+import type { RedisOptions } from './store/redis.ts'
+
 export { acquireLease, type Lease, withLease } from './store/lease.ts'
 export { ready } from './store/ready.ts'
-
-import type { RedisOptions } from './store/redis.ts'
 
 export { isSentinelUrl, parseRedisUrl } from './store/redis-url.ts'
 export { openSqlite } from './store/sqlite.ts'

@@ -15,7 +15,6 @@ import type {
 import type { KeyValueStore } from '../connect/stores.ts'
 import type { SettingsGroup } from '../settings/read.ts'
 import type { ConnectionTest } from '../web/connection-actions.ts'
-import type { Operation } from '../web/openapi.ts'
 import type { PlainHandler } from '../web/plain-handler.ts'
 import type { SendChanges } from '../web/sse.ts'
 
@@ -32,8 +31,6 @@ export interface Feature<Settings = unknown> {
   readonly settings?: SettingsGroup<Settings>
   /** The scopes that it needs, each with the reason, which begins with "to". */
   readonly scopes?: Readonly<Record<string, string>>
-  /** Its operations, for `/openapi.json`. */
-  readonly operations?: readonly Operation[]
   /** Creates what it adds to a running app. */
   create?(context: FeatureContext, settings: Settings): FeatureParts
   /** Runs its checks for `npm run doctor`. A problem is a finding, not an error. */

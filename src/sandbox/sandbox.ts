@@ -109,22 +109,20 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     journal.clear()
     for (const part of parts) part.reset?.()
   }
-  const site = {
-    core,
-    parts,
-    provider,
-    apps,
-    scopes,
-    consents,
-    addresses,
-    openToAll,
-    loginSecret,
-    recorded,
-    reset,
-  }
-  const app = createSite(site)
   return {
-    app,
+    app: createSite({
+      core,
+      parts,
+      provider,
+      apps,
+      scopes,
+      consents,
+      addresses,
+      openToAll,
+      loginSecret,
+      recorded,
+      reset,
+    }),
     addresses,
     close: () => {
       for (const part of parts) part.close?.()

@@ -80,18 +80,18 @@ const openings = z
   .array(openingHoursSchema)
   .meta({ description: 'sorted by time, without overlaps; empty if the store is closed' })
 
-export const dailyTradingHoursSchema = z
+const dailyTradingHoursSchema = z
   .strictObject({ day: z.enum(DAYS), openingHours: openings })
   .meta({ id: 'DailyTradingHours', description: 'The opening hours of a day of the week.' })
 
-export const publicHolidaySchema = z
+const publicHolidaySchema = z
   .strictObject({ date: z.iso.date(), name: z.string(), openingHours: openings })
   .meta({
     id: 'PublicHoliday',
     description: 'A date whose opening hours replace those of its day of the week.',
   })
 
-export const tradingHoursSchema = z
+const tradingHoursSchema = z
   .strictObject({
     timeZone: z
       .string()

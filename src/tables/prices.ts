@@ -22,7 +22,7 @@ export interface PriceReader {
 }
 
 /** The highest price that is accepted, in dollars. */
-export const MAX_PRICE = 1e9
+const MAX_PRICE = 1e9
 
 const USUAL = /^\d{1,9}(\.\d{1,2})?$/
 const CURRENCY = /^(?:(?:AU|NZ|A)?\$|AUD\s?\$?|NZD\s?\$?)?\s*([^$]*?)\s*(?:AUD|NZD|\$)?$/i

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
+import * as z from 'zod'
 import { NotConnectedError, RefreshTooSoonError } from '../connect/errors.ts'
-import type { ConnectPages } from '../connect/express.ts'
+import { type ConnectPages, documented } from '../connect/express.ts'
 import type { ConnectionRef, Vault, WithdrawnConsent } from '../connect/index.ts'
 import { type ConnectionTest, refreshConnection, testConnection } from './connection-actions.ts'
-import { connectionView } from './connection-view.ts'
+import { connectionView, connectionViewSchema } from './connection-view.ts'
 import { notSignedIn } from './errors.ts'
 import type { NoticeLink, NoticeTone } from './notice.ts'
 import { sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
@@ -39,6 +40,17 @@ const DISCONNECTED: Record<WithdrawnConsent, string> = {
   unknown:
     'The account was disconnected and its tokens were deleted here. The platform could not be asked to end the consent, which may remain.',
 }
+
+const CALL_ERRORS = [
+  'not_connected',
+  'connection_revoked',
+  'refresh_too_soon',
+  'platform_unavailable',
+  'misconfigured',
+]
+const resultSchema = z.object({ connection: connectionViewSchema.nullable() })
+
+const listSchema = z.object({ connections: z.array(connectionViewSchema) })
 
 interface ActionResult {
   notice: string
@@ -83,33 +95,78 @@ export function connectionsRoutes(options: ConnectionsOptions): Router {
     }
 
   return Router()
-    .get('/', (req, res, next) =>
-      currentUser(req) ? list(req, res, next) : sendHome(req, res, requestedScopes),
+    .get(
+      '/',
+      documented({
+        summary:
+          "The start page, or the user's connections. As JSON, a visitor who is not signed in gets `{signedIn, scopes}`.",
+        response: z.union([
+          z.object({ signedIn: z.literal(false), scopes: z.array(z.string()) }),
+          listSchema,
+        ]),
+      }),
+      (req, res, next) => (currentUser(req) ? list(req, res, next) : sendHome(req, res, requestedScopes)),
     )
-    .get('/connections', list)
-    .get('/connections/live', live)
+    .get(
+      '/connections',
+      documented({ summary: "`{connections}`: the user's connections.", response: listSchema }),
+      list,
+    )
+    .get(
+      '/connections/live',
+      documented({
+        summary: 'Server-sent events, for open pages of connections.',
+        response: z.string(),
+        responseType: 'text/event-stream',
+      }),
+      live,
+    )
     .post(
       '/connections/:bxcontext/refresh',
+      documented({
+        summary: 'Refreshes the access token now, at most once in 5 seconds. Answers `{connection}`.',
+        response: resultSchema,
+        errors: CALL_ERRORS,
+      }),
       action(async (ref) => ({ notice: await refreshConnection(vault, ref) })),
     )
     .post(
       '/connections/:bxcontext/test',
+      documented({
+        summary:
+          'Tests the connection: makes one cheap call of the API, or refreshes the token if no feature has a test with a granted scope. Answers `{ok: true, summary, ms, connection}`, or the error of the call. `ms` is the time that the call took.',
+        response: resultSchema.extend({
+          ok: z.literal(true),
+          summary: z.string(),
+          ms: z.number().int().nonnegative(),
+        }),
+        errors: [...CALL_ERRORS, 'insufficient_scope', 'platform_rejected'],
+      }),
       action(async (ref) => {
         const { summary, ms } = await testConnection(vault, connectionTests, ref)
         return { notice: `${summary} This took ${ms} ms.`, json: { ok: true, summary, ms } }
       }),
     )
-    .post('/connections/:bxcontext/disconnect', async (req, res) => {
-      const ref = connectionRef(req)
-      const consent = await vault.disconnect(ref)
-      if (!consent) throw new NotConnectedError()
-      const link =
-        consent === 'withdrawn' || !connectedAppsUrl
-          ? undefined
-          : { href: connectedAppsUrl, label: 'Withdraw it there' }
-      const tone = consent === 'unknown' ? 'wait' : undefined
-      await sendConnection(req, res, ref, { notice: DISCONNECTED[consent], tone, link, json: { consent } })
-    })
+    .post(
+      '/connections/:bxcontext/disconnect',
+      documented({
+        summary:
+          'Deletes the connection and its tokens, and revokes its grant if `PLATFORM_REVOCATION_URL` is set. Answers `{connection: null, consent}`. `consent` is `withdrawn`, `remains` (until the user withdraws it on the platform), or `unknown` (the platform did not answer).',
+        response: resultSchema.extend({ consent: z.enum(['withdrawn', 'remains', 'unknown']) }),
+        errors: ['not_connected'],
+      }),
+      async (req, res) => {
+        const ref = connectionRef(req)
+        const consent = await vault.disconnect(ref)
+        if (!consent) throw new NotConnectedError()
+        const link =
+          consent === 'withdrawn' || !connectedAppsUrl
+            ? undefined
+            : { href: connectedAppsUrl, label: 'Withdraw it there' }
+        const tone = consent === 'unknown' ? 'wait' : undefined
+        await sendConnection(req, res, ref, { notice: DISCONNECTED[consent], tone, link, json: { consent } })
+      },
+    )
 }
 
 /** The page for visitors. */

@@ -1,4 +1,6 @@
 import { type Request, Router } from 'express'
+import * as z from 'zod'
+import { documented } from '../connect/express.ts'
 import { badInput, cookiesBlocked, rejectForm } from './errors.ts'
 import { sendResultOrRedirect } from './respond.ts'
 import { localPath } from './return-to.ts'
@@ -15,30 +17,53 @@ export const OPEN_DEMO =
 export function demoSignIn({ requestedScopes }: { requestedScopes: readonly string[] }): Router {
   return (
     Router()
-      .post('/sign-in', async (req, res) => {
-        const name = typeof req.body?.name === 'string' ? req.body.name.normalize('NFC').trim() : ''
-        if (!name || name.length > 100 || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
-          const error = badInput('name', 'enter a name of 1 to 100 characters')
-          return rejectForm(req, res, error, async () => ({
-            view: 'app/home',
-            title: 'Connect your account',
-            data: { requestedScopes, returnTo: localPath(req.body?.returnTo) },
-          }))
-        }
-        await signIn(req, { id: name, name })
-        const target = localPath(req.body.returnTo) ?? '/'
-        const next = mayBlockCookies(req) ? `/signed-in?${new URLSearchParams({ returnTo: target })}` : target
-        await sendResultOrRedirect(req, res, next, { user: { name } })
-      })
+      .post(
+        '/sign-in',
+        documented({
+          summary: 'Signs in with the demo sign-in. Fields: `name`, and `returnTo` (a path of this app).',
+          body: z.object({ name: z.string(), returnTo: z.string().optional() }),
+          response: z.object({ user: z.object({ name: z.string() }) }),
+        }),
+        async (req, res) => {
+          const name = typeof req.body?.name === 'string' ? req.body.name.normalize('NFC').trim() : ''
+          if (!name || name.length > 100 || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
+            const error = badInput('name', 'enter a name of 1 to 100 characters')
+            return rejectForm(req, res, error, async () => ({
+              view: 'app/home',
+              title: 'Connect your account',
+              data: { requestedScopes, returnTo: localPath(req.body?.returnTo) },
+            }))
+          }
+          await signIn(req, { id: name, name })
+          const target = localPath(req.body.returnTo) ?? '/'
+          const next = mayBlockCookies(req)
+            ? `/signed-in?${new URLSearchParams({ returnTo: target })}`
+            : target
+          await sendResultOrRedirect(req, res, next, { user: { name } })
+        },
+      )
       // Without a cookie, the next page would show the sign-in form again with no explanation.
-      .get('/signed-in', (req, res) => {
-        if (!currentUser(req)) throw cookiesBlocked()
-        res.redirect(303, localPath(req.query.returnTo) ?? '/')
-      })
-      .post('/sign-out', async (req, res) => {
-        await signOut(req)
-        await sendResultOrRedirect(req, res, '/', { user: null })
-      })
+      .get(
+        '/signed-in',
+        documented({
+          summary:
+            "After the demo's sign-in, for a browser that has sent no cookie before: redirects to `returnTo`, or says that the browser blocks cookies.",
+          query: z.object({ returnTo: z.string().optional() }),
+          errors: ['sign_in_failed'],
+        }),
+        (req, res) => {
+          if (!currentUser(req)) throw cookiesBlocked()
+          res.redirect(303, localPath(req.query.returnTo) ?? '/')
+        },
+      )
+      .post(
+        '/sign-out',
+        documented({ summary: 'Signs out.', response: z.object({ user: z.null() }) }),
+        async (req, res) => {
+          await signOut(req)
+          await sendResultOrRedirect(req, res, '/', { user: null })
+        },
+      )
   )
 }
 

@@ -95,7 +95,7 @@ const OUTAGE_TITLES: Record<OutageKind, string> = {
 }
 
 /** Maps an error to a problem document; unknown errors become `internal_error` without detail. */
-export function problemOf(error: unknown): Problem {
+function problemOf(error: unknown): Problem {
   if (error instanceof AppError) {
     const { status, code, retryAfterMs, field, details, title: errorTitle } = error
     const detail = error.expose ? error.message : INTERNAL

@@ -1,4 +1,6 @@
 import { type RequestHandler, Router } from 'express'
+import * as z from 'zod'
+import { documented } from '../connect/express.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 
 /**
@@ -7,11 +9,22 @@ import type { KeyValueStore } from '../connect/stores.ts'
  */
 export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: AbortSignal): Router {
   return Router()
-    .get('/health/live', (_req, res) => {
-      res.json({ status: 'live' })
-    })
+    .get(
+      '/health/live',
+      documented({
+        summary: 'Answers `200` when the process is up.',
+        response: z.object({ status: z.literal('live') }),
+      }),
+      (_req, res) => {
+        res.json({ status: 'live' })
+      },
+    )
     .get(
       '/health/ready',
+      documented({
+        summary: 'Answers `200` when the store is reachable, and `503` otherwise.',
+        response: z.object({ status: z.enum(['ready', 'unavailable']) }),
+      }),
       readiness(async () => {
         drainSignal?.throwIfAborted()
         await store.ping()

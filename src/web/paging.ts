@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import * as z from 'zod'
 import { type Page, type PageOf, platform } from '../connect/index.ts'
 import { badInput } from './errors.ts'
 
@@ -34,3 +35,13 @@ export function pager({ items, total }: PageOf<unknown>, { top, skip }: { top: n
     next: hasMore ? `?top=${top}&skip=${skip + top}` : null,
   }
 }
+
+/** Query parameters of a list. */
+export const pageQuery = z.object({
+  top: z.number().int().min(1).max(platform.paging.maxTop).optional(),
+  skip: z.number().int().min(0).optional(),
+})
+
+/** The schema of a page of a list. */
+export const pageOfSchema = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), total: z.number().nullable() })

@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { createApp } from '../../src/app.ts'
-import { assumptionsPage } from '../../src/cli/docs.ts'
+import { assumptionsPage, httpApiPage } from '../../src/cli/docs.ts'
 import { coreSettings } from '../../src/config.ts'
 import { loadContracts, placeOf } from '../../src/features/contracts.ts'
 import { ACCOUNTS } from '../../src/sandbox/accounts.ts'
@@ -29,6 +29,11 @@ test('docs/assumptions.md is what `npm run docs` writes', async () => {
   // Where a feature has been cut out, blank lines may be left.
   const plain = (text: string) => text.replace(/\n{3,}/g, '\n\n').trim()
   expect(plain(read('docs/assumptions.md'))).toBe(plain(await assumptionsPage()))
+})
+
+test('docs/http-api.md is what `npm run docs` writes', async () => {
+  const page = read('docs/http-api.md')
+  expect(page).toBe(await httpApiPage(page))
 })
 
 test('each assumption names a place in the code that exists', async () => {

@@ -12,6 +12,7 @@ export function openCopy() {
     async check(): Promise<void> {
       await copy.bin('tsc', '--noEmit')
       await copy.bin('biome', 'ci')
+      await copy.bin('knip')
     },
     /** Retried once: what counts here is the removal, and the machine is busy with other long tests. */
     runTests: (...tests: string[]) =>

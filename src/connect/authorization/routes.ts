@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Logger } from 'pino'
+import * as z from 'zod'
+import { documented } from '../documented.ts'
 import { eventContext } from '../events.ts'
 import type { Platform } from '../platform/contract.ts'
 import {
@@ -20,7 +22,7 @@ import type {
   PendingExchange,
 } from './authorization-requests.ts'
 import { type BrowserFlow, publishArrival, publishFailure, publishRedirect } from './browser-events.ts'
-import { ConnectError, consentFailure, type FailureCode, isFailureCode } from './errors.ts'
+import { ConnectError, consentFailure, FAILURE_CODES, type FailureCode, isFailureCode } from './errors.ts'
 import { redirectUrls } from './redirect-urls.ts'
 
 /** The pages that the flow needs. */
@@ -86,54 +88,117 @@ export function connectRoutes(options: ConnectRoutesOptions): Router {
 
   return (
     Router()
-      .post('/connect', async (req, res) => {
-        const [browser, startedAt, bxcontext] = [browserOf(req), Date.now(), expectedBxcontext(req, platform)]
-        const authorizationRequestId = await authorizationRequests.start(browser, bxcontext)
-        const { userId } = browser
-        const flow = { platform, userId, authorizationRequestId, ...(bxcontext && { bxcontext }) }
-        publishArrival(flow, 'POST', addressOf(req, baseUrl), { startedAt, form: req.body ?? {} })
-        const url = oauth.startUrl(bxcontextUrl)
-        publishRedirect(flow, url)
-        res.redirect(303, await beforeHop(req, 'start', url.href))
-      })
+      .post(
+        '/connect',
+        documented({
+          summary:
+            'Starts an authorization request and redirects to the platform. Field: `bxcontext`, the business to reconnect (optional).',
+          body: z.object({ bxcontext: z.string().optional() }),
+          status: 303,
+          errors: ['invalid_bxcontext'],
+        }),
+        async (req, res) => {
+          const [browser, startedAt, bxcontext] = [
+            browserOf(req),
+            Date.now(),
+            expectedBxcontext(req, platform),
+          ]
+          const authorizationRequestId = await authorizationRequests.start(browser, bxcontext)
+          const { userId } = browser
+          const flow = { platform, userId, authorizationRequestId, ...(bxcontext && { bxcontext }) }
+          publishArrival(flow, 'POST', addressOf(req, baseUrl), { startedAt, form: req.body ?? {} })
+          const url = oauth.startUrl(bxcontextUrl)
+          publishRedirect(flow, url)
+          res.redirect(303, await beforeHop(req, 'start', url.href))
+        },
+      )
 
       // A visit consumes the request, so a HEAD request (of a mail scanner, for example) must not count as one.
       .head([BXCONTEXT_PATH, CALLBACK_PATH], (_req, res) => {
         res.status(405).set('Allow', 'GET').end()
       })
 
-      .get(BXCONTEXT_PATH, topLevelOnly, async (req, res) => {
-        const [browser, startedAt, url] = [browserOf(req), Date.now(), addressOf(req, baseUrl)]
-        const { userId } = browser
-        const bound = await bindBxcontext(connect, browser, req).catch((error: unknown) => {
-          if (error instanceof ConnectError) {
-            publishArrival({ platform, userId }, 'GET', url, { startedAt })
-            publishFailure({ platform, userId }, new URL(BXCONTEXT_PATH, baseUrl), error)
-          }
-          throw error
-        })
-        publishArrival({ platform, userId, ...bound }, 'GET', url, { startedAt })
-        if (!('id' in bound)) return await redirectToConsent(req, res, userId, bound)
-        publishRedirect({ platform, userId, ...bound }, new URL('/connect/confirm', baseUrl))
-        res.redirect(303, `/connect/confirm/${bound.id}`)
-      })
+      .get(
+        BXCONTEXT_PATH,
+        documented({
+          summary: 'Receives the `bxcontext` that the user chose, and redirects to the consent page.',
+          query: z.object({ [platform.startPage.bxcontext]: z.string() }),
+          status: 303,
+          errors: ['invalid_bxcontext', 'missing_authorization_request', 'not_a_navigation'],
+        }),
+        topLevelOnly,
+        async (req, res) => {
+          const [browser, startedAt, url] = [browserOf(req), Date.now(), addressOf(req, baseUrl)]
+          const { userId } = browser
+          const bound = await bindBxcontext(connect, browser, req).catch((error: unknown) => {
+            if (error instanceof ConnectError) {
+              publishArrival({ platform, userId }, 'GET', url, { startedAt })
+              publishFailure({ platform, userId }, new URL(BXCONTEXT_PATH, baseUrl), error)
+            }
+            throw error
+          })
+          publishArrival({ platform, userId, ...bound }, 'GET', url, { startedAt })
+          if (!('id' in bound)) return await redirectToConsent(req, res, userId, bound)
+          publishRedirect({ platform, userId, ...bound }, new URL('/connect/confirm', baseUrl))
+          res.redirect(303, `/connect/confirm/${bound.id}`)
+        },
+      )
 
-      .get('/connect/confirm/:id', async (req, res) => {
-        pages.askAboutMismatch(req, res, await authorizationRequests.mismatch(browserOf(req), req.params.id))
-      })
-      .post('/connect/confirm/:id', async (req, res) => {
-        const [browser, startedAt] = [browserOf(req), Date.now()]
-        const { userId } = browser
-        const consent = await authorizationRequests.confirm(browser, req.params.id)
-        publishArrival({ platform, userId, ...consent }, 'POST', new URL('/connect/confirm', baseUrl), {
-          startedAt,
-        })
-        await redirectToConsent(req, res, userId, consent)
-      })
+      .get(
+        '/connect/confirm/:id',
+        documented({
+          summary:
+            'Asks the user what to do if the platform returns another business than the one to reconnect. Nothing is stored yet.',
+          response: z.object({ id: z.string(), bxcontext: z.string(), expected: z.string() }),
+          errors: ['invalid_state'],
+        }),
+        async (req, res) => {
+          pages.askAboutMismatch(
+            req,
+            res,
+            await authorizationRequests.mismatch(browserOf(req), req.params.id),
+          )
+        },
+      )
+      .post(
+        '/connect/confirm/:id',
+        documented({
+          summary: 'Continues with that other business.',
+          status: 303,
+          errors: ['invalid_state'],
+        }),
+        async (req, res) => {
+          const [browser, startedAt] = [browserOf(req), Date.now()]
+          const { userId } = browser
+          const consent = await authorizationRequests.confirm(browser, req.params.id)
+          publishArrival({ platform, userId, ...consent }, 'POST', new URL('/connect/confirm', baseUrl), {
+            startedAt,
+          })
+          await redirectToConsent(req, res, userId, consent)
+        },
+      )
 
-      .get(CALLBACK_PATH, topLevelOnly, (req, res) => handleCallback(options, req, res))
+      .get(
+        CALLBACK_PATH,
+        documented({
+          summary:
+            'Receives `code` and `state`, or `error`. Exchanges the code once and redirects, so that the code leaves the address bar.',
+          query: z.object({ state: z.string(), code: z.string().optional(), error: z.string().optional() }),
+          status: 303,
+        }),
+        topLevelOnly,
+        (req, res) => handleCallback(options, req, res),
+      )
 
-      .get(FAILED_PATH, (req, res) => showFailure(options, req, res))
+      .get(
+        FAILED_PATH,
+        documented({
+          summary: 'Shows why the latest connect flow of this session failed.',
+          status: 303,
+          errors: FAILURE_CODES,
+        }),
+        (req, res) => showFailure(options, req, res),
+      )
   )
 }
 

@@ -28,7 +28,7 @@ export async function connect(
     ...NOT_REFRESHED,
   } as const
   const connection: ActiveConnection = {
-    ...withTokens(deps.platform, granted, tokens, sentAt, now()),
+    ...withTokens(platform, granted, tokens, sentAt, now()),
     ...NOT_REFRESHED,
   }
   const { isUnsaved } = await unsaved.save(

@@ -2,7 +2,6 @@ import type { Feature } from '../feature.ts'
 import { createBuilderRequests } from './builder-requests.ts'
 import { checkWebhook } from './check.ts'
 import { SCOPES } from './contract.ts'
-import { operations } from './operations.ts'
 import { createPending } from './pending.ts'
 import { probeBuilderRequests } from './probe.ts'
 import { builderRequestsRoutes } from './routes.ts'
@@ -16,7 +15,6 @@ export const builderRequests: Feature<BuilderRequestsSettings> = {
   needs: ['catalogues'],
   settings: builderRequestsSettings,
   scopes: SCOPES,
-  operations,
   check: checkWebhook,
   probe: probeBuilderRequests,
   create({ connect, store, log, sendChanges }, { webhookSecrets, webhookHeader }) {

@@ -1,9 +1,13 @@
 import { type Request, Router } from 'express'
+import * as z from 'zod'
+import { documented } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
+import { READ_ERRORS } from '../../web/openapi.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import type { SendChanges } from '../../web/sse.ts'
 import type { BuilderRequests } from './builder-requests.ts'
+import { builderRequestSchema } from './contract.ts'
 import type { Pending } from './pending.ts'
 import type { Events } from './webhook-events.ts'
 
@@ -24,6 +28,9 @@ export interface BuilderRequestsOptions {
 /** How often an open page compares its content with the latest fetch, in ms. */
 const COMPARE_MS = 500
 
+const decisionSchema = (status: 'accepted' | 'rejected') =>
+  z.object({ integrationConnectionId: z.string(), status: z.literal(status) })
+
 /** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   const { builderRequests, pending, events, vault, hasWebhook, sendChanges } = options
@@ -40,52 +47,85 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     }
 
   return Router()
-    .get(route, async (req, res) => {
-      const ref = connectionRef(req)
-      const requests = await pending.fetch(ref)
-      const received = hasWebhook ? await events.recent(ref.bxcontext) : []
-      sendPageOrJson(req, res, {
-        view: 'builder-requests/builder-requests',
-        title: 'Builder requests',
-        data: { bxcontext: ref.bxcontext, requests, events: received, hasWebhook },
-        json: { items: requests },
-      })
-    })
-    .get(`${route}/live`, async (req, res) => {
-      const ref = connectionRef(req)
-      // Fail with an HTTP status before the stream starts.
-      await vault.accessToken(ref)
-      let fetchedAt = performance.now()
-      const getSnapshot = async () => {
-        if (performance.now() - fetchedAt > pollMs) {
-          fetchedAt = performance.now()
-          await pending.fetch(ref)
+    .get(
+      route,
+      documented({
+        summary: '`{items}`: the builders who are waiting for an answer.',
+        response: z.object({ items: z.array(builderRequestSchema) }),
+        errors: READ_ERRORS,
+      }),
+      async (req, res) => {
+        const ref = connectionRef(req)
+        const requests = await pending.fetch(ref)
+        const received = hasWebhook ? await events.recent(ref.bxcontext) : []
+        sendPageOrJson(req, res, {
+          view: 'builder-requests/builder-requests',
+          title: 'Builder requests',
+          data: { bxcontext: ref.bxcontext, requests, events: received, hasWebhook },
+          json: { items: requests },
+        })
+      },
+    )
+    .get(
+      `${route}/live`,
+      documented({
+        summary: 'Server-sent events.',
+        response: z.string(),
+        responseType: 'text/event-stream',
+        errors: READ_ERRORS,
+      }),
+      async (req, res) => {
+        const ref = connectionRef(req)
+        // Fail with an HTTP status before the stream starts.
+        await vault.accessToken(ref)
+        let fetchedAt = performance.now()
+        const getSnapshot = async () => {
+          if (performance.now() - fetchedAt > pollMs) {
+            fetchedAt = performance.now()
+            await pending.fetch(ref)
+          }
+          return (await pending.snapshot(ref)) ?? ''
         }
-        return (await pending.snapshot(ref)) ?? ''
-      }
-      sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS })
-    })
-    .post(`${route}/:id/accept`, async (req, res) => {
-      const location = await decide('accept')(req)
-      const notice =
-        'The builder is connected. Grant access to Managed catalogues before the builder can see them.'
-      await sendResultOrRedirect(
-        req,
-        res,
-        location,
-        { integrationConnectionId: req.params.id, status: 'accepted' },
-        { notice },
-      )
-    })
-    .post(`${route}/:id/reject`, async (req, res) => {
-      const location = await decide('reject')(req)
-      const notice = 'The request was rejected.'
-      await sendResultOrRedirect(
-        req,
-        res,
-        location,
-        { integrationConnectionId: req.params.id, status: 'rejected' },
-        { notice },
-      )
-    })
+        sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS })
+      },
+    )
+    .post(
+      `${route}/:id/accept`,
+      documented({
+        summary: 'Accepts a request.',
+        response: decisionSchema('accepted'),
+        errors: [...READ_ERRORS, 'not_found'],
+      }),
+      async (req, res) => {
+        const location = await decide('accept')(req)
+        const notice =
+          'The builder is connected. Grant access to Managed catalogues before the builder can see them.'
+        await sendResultOrRedirect(
+          req,
+          res,
+          location,
+          { integrationConnectionId: req.params.id, status: 'accepted' },
+          { notice },
+        )
+      },
+    )
+    .post(
+      `${route}/:id/reject`,
+      documented({
+        summary: 'Rejects a request.',
+        response: decisionSchema('rejected'),
+        errors: [...READ_ERRORS, 'not_found'],
+      }),
+      async (req, res) => {
+        const location = await decide('reject')(req)
+        const notice = 'The request was rejected.'
+        await sendResultOrRedirect(
+          req,
+          res,
+          location,
+          { integrationConnectionId: req.params.id, status: 'rejected' },
+          { notice },
+        )
+      },
+    )
 }

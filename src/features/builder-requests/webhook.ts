@@ -1,7 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import express, { type Request, Router } from 'express'
 import type { Logger } from 'pino'
+import * as z from 'zod'
 import { AppError } from '../../connect/errors.ts'
+import { documented } from '../../connect/express.ts'
 import { publish, webhookChannel } from '../../connect/index.ts'
 import { BUILDER_REQUESTED, webhookEventSchema } from './contract.ts'
 import type { Pending } from './pending.ts'
@@ -20,7 +22,7 @@ export interface WebhookOptions {
 }
 
 /** A rejected delivery; `code` is returned to the sender. */
-export class WebhookError extends AppError {
+class WebhookError extends AppError {
   readonly status: number
   readonly code:
     | 'webhook_disabled'
@@ -59,6 +61,20 @@ export function webhookRoutes(options: WebhookOptions): Router {
 
   return Router().post(
     '/webhooks/platform',
+    documented({
+      summary: 'Receives events of the platform. It checks a signature in place of a session.',
+      body: webhookEventSchema,
+      bodyType: 'application/json',
+      status: 202,
+      response: z.object({ received: z.string(), fresh: z.boolean() }),
+      errors: [
+        'webhook_disabled',
+        'invalid_signature',
+        'unsupported_media_type',
+        'invalid_event',
+        'stale_event',
+      ],
+    }),
     (req, _res, next) => {
       // The caller is a server: always return errors as JSON.
       req.headers.accept = 'application/problem+json'

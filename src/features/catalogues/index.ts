@@ -2,7 +2,6 @@ import { testSummary } from '../../web/connection-actions.ts'
 import type { Feature } from '../feature.ts'
 import { createCatalogues } from './catalogues.ts'
 import { CATALOGUES_SCOPE, PATHS, SCOPES } from './contract.ts'
-import { operations } from './operations.ts'
 import { probeCatalogues } from './probe.ts'
 import { cataloguesRoutes } from './routes.ts'
 
@@ -10,7 +9,6 @@ import { cataloguesRoutes } from './routes.ts'
 export const catalogues: Feature = {
   name: 'catalogues',
   scopes: SCOPES,
-  operations,
   probe: probeCatalogues,
   create({ connect, sections }) {
     const cataloguesApi = createCatalogues(connect.api)

@@ -1,12 +1,15 @@
 import { Router } from 'express'
+import * as z from 'zod'
+import { documented } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
-import { pageOf, pager } from '../../web/paging.ts'
+import { READ_ERRORS } from '../../web/openapi.ts'
+import { pageOf, pageOfSchema, pageQuery, pager } from '../../web/paging.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import type { FeatureContext } from '../feature.ts'
 import type { Catalogues } from './catalogues.ts'
-import { type AccessControl, accessControlSchema, newCatalogueSchema } from './contract.ts'
+import { type AccessControl, accessControlSchema, catalogueSchema, newCatalogueSchema } from './contract.ts'
 import { cataloguePage } from './page.ts'
 
 export interface CataloguesOptions {
@@ -21,60 +24,99 @@ export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOpti
     `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(id)}`
 
   return Router()
-    .get('/connections/:bxcontext/catalogues', async (req, res) => {
-      const ref = connectionRef(req)
-      const page = pageOf(req)
-      const { items, total } = await catalogues.list(vault.tokenSource(ref), page)
-      sendPageOrJson(req, res, {
-        view: 'catalogues/catalogues',
-        title: 'Catalogues',
-        data: { bxcontext: ref.bxcontext, catalogues: items, pager: pager({ items, total }, page) },
-        json: { items, total },
-      })
-    })
-    .post('/connections/:bxcontext/catalogues', async (req, res) => {
-      const ref = connectionRef(req)
-      const { name, scope } = req.body ?? {}
-      try {
-        const newCatalogue = newCatalogueSchema.parse({ name, scope })
-        const catalogue = await catalogues.create(vault.tokenSource(ref), newCatalogue)
-        await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, catalogue.id), catalogue, {
-          status: 201,
-          notice: 'The catalogue was created.',
-        })
-      } catch (error) {
-        await rejectForm(req, res, error, async () => ({
+    .get(
+      '/connections/:bxcontext/catalogues',
+      documented({
+        summary: 'A page of catalogues.',
+        query: pageQuery,
+        response: pageOfSchema(catalogueSchema),
+        errors: READ_ERRORS,
+      }),
+      async (req, res) => {
+        const ref = connectionRef(req)
+        const page = pageOf(req)
+        const { items, total } = await catalogues.list(vault.tokenSource(ref), page)
+        sendPageOrJson(req, res, {
           view: 'catalogues/catalogues',
           title: 'Catalogues',
-          data: { bxcontext: ref.bxcontext, catalogues: null, pager: null },
-        }))
-      }
-    })
-    .get('/connections/:bxcontext/catalogues/:id', async (req, res) => {
-      const ref = connectionRef(req)
-      const catalogue = await catalogues.get(vault.tokenSource(ref), req.params.id)
-      sendPageOrJson(req, res, await cataloguePage(req, ref, catalogue, sections))
-    })
-    .post('/connections/:bxcontext/catalogues/:id/access-controls', async (req, res) => {
-      const ref = connectionRef(req)
-      const { id } = req.params
-      const source = vault.tokenSource(ref)
-      try {
-        const accessControl = readAccessControl(req.body ?? {})
-        await catalogues.grantAccess(source, id, accessControl)
-        const result = { catalogueId: id, ...accessControl }
-        await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, id), result, {
-          status: 201,
-          notice: grantedNotice(accessControl),
+          data: { bxcontext: ref.bxcontext, catalogues: items, pager: pager({ items, total }, page) },
+          json: { items, total },
         })
-      } catch (error) {
-        await rejectForm(req, res, error, async () => {
-          // If the catalogue cannot be loaded, show the form without its details.
-          const catalogue = await catalogues.get(source, id).catch(() => ({ id }))
-          return cataloguePage(req, ref, catalogue, sections)
-        })
-      }
-    })
+      },
+    )
+    .post(
+      '/connections/:bxcontext/catalogues',
+      documented({
+        summary:
+          'Creates a catalogue. Fields: `name`, and `scope` (`Public` or `Managed`). Answers `201` with the catalogue.',
+        body: newCatalogueSchema,
+        status: 201,
+        response: catalogueSchema,
+        errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
+      }),
+      async (req, res) => {
+        const ref = connectionRef(req)
+        const { name, scope } = req.body ?? {}
+        try {
+          const newCatalogue = newCatalogueSchema.parse({ name, scope })
+          const catalogue = await catalogues.create(vault.tokenSource(ref), newCatalogue)
+          await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, catalogue.id), catalogue, {
+            status: 201,
+            notice: 'The catalogue was created.',
+          })
+        } catch (error) {
+          await rejectForm(req, res, error, async () => ({
+            view: 'catalogues/catalogues',
+            title: 'Catalogues',
+            data: { bxcontext: ref.bxcontext, catalogues: null, pager: null },
+          }))
+        }
+      },
+    )
+    .get(
+      '/connections/:bxcontext/catalogues/:id',
+      documented({
+        summary: 'Get a catalogue.',
+        response: catalogueSchema,
+        errors: [...READ_ERRORS, 'not_found'],
+      }),
+      async (req, res) => {
+        const ref = connectionRef(req)
+        const catalogue = await catalogues.get(vault.tokenSource(ref), req.params.id)
+        sendPageOrJson(req, res, await cataloguePage(req, ref, catalogue, sections))
+      },
+    )
+    .post(
+      '/connections/:bxcontext/catalogues/:id/access-controls',
+      documented({
+        summary:
+          "Lets a builder see a Managed catalogue. Fields: `externalRef` (the builder's account number with the supplier, 1 to 255 letters and digits) and `isPreApproved` (also accepts the builder's later request to connect). Answers `201`.",
+        body: accessControlSchema,
+        status: 201,
+        response: accessControlSchema.extend({ catalogueId: z.string() }),
+        errors: [...READ_ERRORS, 'not_found', 'invalid_input'],
+      }),
+      async (req, res) => {
+        const ref = connectionRef(req)
+        const { id } = req.params
+        const source = vault.tokenSource(ref)
+        try {
+          const accessControl = readAccessControl(req.body ?? {})
+          await catalogues.grantAccess(source, id, accessControl)
+          const result = { catalogueId: id, ...accessControl }
+          await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, id), result, {
+            status: 201,
+            notice: grantedNotice(accessControl),
+          })
+        } catch (error) {
+          await rejectForm(req, res, error, async () => {
+            // If the catalogue cannot be loaded, show the form without its details.
+            const catalogue = await catalogues.get(source, id).catch(() => ({ id }))
+            return cataloguePage(req, ref, catalogue, sections)
+          })
+        }
+      },
+    )
 }
 
 /** Reads a form, whose checkbox is "on" or absent, or JSON. Throws a `ZodError`. */

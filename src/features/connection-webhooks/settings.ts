@@ -4,7 +4,7 @@ import { type SettingsOf, settingsGroup } from '../../settings/read.ts'
 
 export type ConnectionWebhooksSettings = SettingsOf<typeof connectionWebhooksSettings>
 
-export const EVENT_TYPES = [
+const EVENT_TYPES = [
   'connected',
   'refreshed',
   'refreshFailed',

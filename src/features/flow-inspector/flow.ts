@@ -17,14 +17,7 @@ export const KINDS = ['connect', 'refresh', 'api_call', 'revocation', 'disconnec
 export type Kind = (typeof KINDS)[number]
 
 /** What can happen to a connection. */
-export const EVENTS = [
-  'connected',
-  'refreshed',
-  'refreshFailed',
-  'recovered',
-  'revoked',
-  'disconnected',
-] as const
+const EVENTS = ['connected', 'refreshed', 'refreshFailed', 'recovered', 'revoked', 'disconnected'] as const
 
 /** What a step shows; `step-texts.ts` explains each. */
 export const TOPICS = [

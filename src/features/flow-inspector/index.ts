@@ -2,7 +2,6 @@ import { Router } from 'express'
 import type { Feature } from '../feature.ts'
 import { createFlowReader } from './flow-reader.ts'
 import { createFlowStore } from './flow-store.ts'
-import { operations } from './operations.ts'
 import { createRecorder } from './recorder.ts'
 import { flowRoutes } from './routes.ts'
 import { fetchFromSandbox } from './sandbox-pages.ts'
@@ -13,7 +12,6 @@ import { tokenPanelRoutes } from './token-panel.ts'
 export const flowInspector: Feature<FlowInspectorSettings> = {
   name: 'flow-inspector',
   settings: flowInspectorSettings,
-  operations,
   create(context, { isEnabled }) {
     if (!isEnabled) return {}
     const { connect, store, log, sandboxUrl, sendChanges } = context

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import express, { type Request, type Response, Router } from 'express'
+import * as z from 'zod'
+import { documented } from '../../connect/express.ts'
 import { parseJson } from '../../connect/index.ts'
 import { badInput, rejectForm, WebError } from '../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
@@ -11,6 +13,7 @@ import { type Flow, summarize } from './flow.ts'
 import { type FlowReader, numberedSteps } from './flow-reader.ts'
 import type { FlowStore } from './flow-store.ts'
 import { ASSETS, flowJson, flowPage, flowRow } from './pages.ts'
+import { flowViewSchema, listedFlowSchema, stepViewSchema } from './schemas.ts'
 
 export interface FlowRoutesOptions {
   flows: FlowStore
@@ -37,19 +40,40 @@ function listRoutes({ flows, sendChanges }: FlowRoutesOptions): Router {
   })
 
   return Router()
-    .get('/flows', async (req, res) => {
-      const userId = requireUser(req)
-      const page = await listPage(userId)
-      const listed = await flows.list(userId)
-      sendPageOrJson(req, res, { ...page, json: { flows: listed.map(({ storedAt: _, ...flow }) => flow) } })
-    })
-    .get('/flows/live', (req, res) => {
-      const userId = requireUser(req)
-      const getSnapshot = async () => JSON.stringify(await flows.list(userId))
-      sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
-    })
+    .get(
+      '/flows',
+      documented({
+        summary:
+          '`{flows: [{id, kind, startedAt, endedAt, outcome, bxcontext, steps, requests, imported}]}`. `steps` is their number. `kind` is `connect`, `refresh`, `api_call`, `revocation`, `disconnect`, or `webhook`; `outcome` is `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `received`, `abandoned`, or an error code.',
+        response: z.object({ flows: z.array(listedFlowSchema) }),
+      }),
+      async (req, res) => {
+        const userId = requireUser(req)
+        const page = await listPage(userId)
+        const listed = await flows.list(userId)
+        sendPageOrJson(req, res, { ...page, json: { flows: listed.map(({ storedAt: _, ...flow }) => flow) } })
+      },
+    )
+    .get(
+      '/flows/live',
+      documented({ summary: 'Server-sent events.', response: z.string(), responseType: 'text/event-stream' }),
+      (req, res) => {
+        const userId = requireUser(req)
+        const getSnapshot = async () => JSON.stringify(await flows.list(userId))
+        sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
+      },
+    )
     .post(
       '/flows/import',
+      documented({
+        summary:
+          'Imports a flow that was exported as JSON: the file `file` of a form, at most 2 MB, or the JSON itself, at most 64 kB. Answers `201` with `{id}`.',
+        bodyType: 'multipart/form-data',
+        body: z.object({ file: z.string() }),
+        status: 201,
+        response: z.object({ id: z.string() }),
+        errors: ['invalid_input', 'payload_too_large'],
+      }),
       express.raw({ type: 'multipart/form-data', limit: MAX_IMPORT }),
       async (req, res) => {
         const userId = requireUser(req)
@@ -80,29 +104,73 @@ function showRoutes({ reader, sendChanges }: FlowRoutesOptions): Router {
   }
 
   return Router()
-    .get('/flows/:id', async (req, res) => {
-      const flow = await flowOf(req)
-      const data = flowPage(flow)
-      sendPageOrJson(req, res, { view: 'flow-inspector/flow', title: data.title, data, json: flowJson(flow) })
-    })
-    .get('/flows/:id/live', async (req, res) => {
-      const userId = requireUser(req)
-      await flowOf(req)
-      const getSnapshot = async () => {
-        const flow = await reader.load(userId, req.params.id)
-        return flow && summarize(flow).outcome === 'running' ? JSON.stringify(flow) : null
-      }
-      sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
-    })
-    .get('/flows/:id/steps/:number', async (req, res) => {
-      sendStep(req, res, await flowOf(req), 'flow-inspector/step')
-    })
-    .get('/flows/:id/present/:number', async (req, res) => {
-      sendStep(req, res, await flowOf(req), 'flow-inspector/present')
-    })
-    .get('/flows/:id/export/:format', async (req, res) => {
-      sendExport(res, await flowOf(req), req.params.format)
-    })
+    .get(
+      '/flows/:id',
+      documented({
+        summary:
+          'The flow with its steps: `{number, at, ms, from, to, topic, title, request, response}`, with `failure` if the step failed and `count` if it stands for several. `request` and `response` have `parameters`, each with a `value` or a `fingerprint`, and an `explanation`.',
+        response: flowViewSchema,
+        errors: ['not_found'],
+      }),
+      async (req, res) => {
+        const flow = await flowOf(req)
+        const data = flowPage(flow)
+        sendPageOrJson(req, res, {
+          view: 'flow-inspector/flow',
+          title: data.title,
+          data,
+          json: flowJson(flow),
+        })
+      },
+    )
+    .get(
+      '/flows/:id/live',
+      documented({
+        summary: 'Server-sent events, while the flow runs.',
+        response: z.string(),
+        responseType: 'text/event-stream',
+        errors: ['not_found'],
+      }),
+      async (req, res) => {
+        const userId = requireUser(req)
+        await flowOf(req)
+        const getSnapshot = async () => {
+          const flow = await reader.load(userId, req.params.id)
+          return flow && summarize(flow).outcome === 'running' ? JSON.stringify(flow) : null
+        }
+        sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
+      },
+    )
+    .get(
+      '/flows/:id/steps/:number',
+      documented({ summary: 'One step.', response: stepViewSchema, errors: ['not_found'] }),
+      async (req, res) => {
+        sendStep(req, res, await flowOf(req), 'flow-inspector/step')
+      },
+    )
+    .get(
+      '/flows/:id/present/:number',
+      documented({
+        summary: 'The same step; as a page, for presenting it.',
+        response: stepViewSchema,
+        errors: ['not_found'],
+      }),
+      async (req, res) => {
+        sendStep(req, res, await flowOf(req), 'flow-inspector/present')
+      },
+    )
+    .get(
+      '/flows/:id/export/:format',
+      documented({
+        summary: 'The flow as a file: `html`, `json`, or `mermaid`.',
+        response: z.string(),
+        responseType: 'application/octet-stream',
+        errors: ['not_found', 'invalid_input'],
+      }),
+      async (req, res) => {
+        sendExport(res, await flowOf(req), req.params.format)
+      },
+    )
 }
 
 /** Sends one step of a flow. Throws `not_found`. */

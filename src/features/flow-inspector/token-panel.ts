@@ -1,6 +1,7 @@
 import { Router } from 'express'
 import * as z from 'zod'
 import { ConnectionRevokedError, NotConnectedError } from '../../connect/errors.ts'
+import { documented } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { sendPageOrJson } from '../../web/respond.ts'
@@ -10,7 +11,7 @@ import { ASSETS, flowRow } from './pages.ts'
 const time = z.iso.datetime().nullable()
 const claimSchema = z.object({ name: z.string(), value: z.union([z.string(), z.number()]).optional() })
 
-export const tokenPanelSchema = z.object({
+const tokenPanelSchema = z.object({
   bxcontext: z.string(),
   issuedAt: time,
   expiresAt: time,
@@ -37,38 +38,46 @@ const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOStrin
 
 /** `GET /connections/:bxcontext/tokens`: what is known of a connection's tokens, never a token. */
 export function tokenPanelRoutes({ vault, flows, requestedScopes }: TokenPanelOptions): Router {
-  return Router().get('/connections/:bxcontext/tokens', async (req, res) => {
-    const ref = connectionRef(req)
-    const { bxcontext } = ref
-    const connection = await vault.find(ref)
-    if (!connection) throw new NotConnectedError()
-    if (connection.status === 'revoked')
-      throw new ConnectionRevokedError(iso(connection.revokedAt) ?? '', connection.revokedReason)
-    const ofConnection = (await flows.list(ref.userId)).filter((flow) => flow.bxcontext === bxcontext)
-    // Calls that simply worked are no events.
-    const rows = ofConnection.filter(({ outcome }) => outcome !== 'answered').map(flowRow)
-    const panel: z.input<typeof tokenPanelSchema> = {
-      bxcontext,
-      issuedAt: iso(connection.issuedAt),
-      expiresAt: iso(connection.expiresAt),
-      lastUsedAt: iso(connection.lastUsedAt),
-      refreshes: connection.refreshes,
-      refreshToken: connection.refreshToken,
-      requestedScopes: [...requestedScopes],
-      scopes: connection.scopes,
-      claims: await vault.tokenClaims(ref),
-      events: rows.map(({ startedAt: at, kind, outcome, id: flow }) => ({ at, kind, outcome, flow })),
-    }
-    sendPageOrJson(req, res, {
-      view: 'flow-inspector/tokens',
-      title: `Tokens of ${connection.businessName ?? bxcontext}`,
-      data: {
-        panel,
-        rows,
+  return Router().get(
+    '/connections/:bxcontext/tokens',
+    documented({
+      summary: 'What is known of the tokens of a connection, without the tokens.',
+      response: tokenPanelSchema,
+      errors: ['not_connected', 'connection_revoked'],
+    }),
+    async (req, res) => {
+      const ref = connectionRef(req)
+      const { bxcontext } = ref
+      const connection = await vault.find(ref)
+      if (!connection) throw new NotConnectedError()
+      if (connection.status === 'revoked')
+        throw new ConnectionRevokedError(iso(connection.revokedAt) ?? '', connection.revokedReason)
+      const ofConnection = (await flows.list(ref.userId)).filter((flow) => flow.bxcontext === bxcontext)
+      // Calls that simply worked are no events.
+      const rows = ofConnection.filter(({ outcome }) => outcome !== 'answered').map(flowRow)
+      const panel: z.input<typeof tokenPanelSchema> = {
         bxcontext,
-        ...ASSETS,
-      },
-      json: panel,
-    })
-  })
+        issuedAt: iso(connection.issuedAt),
+        expiresAt: iso(connection.expiresAt),
+        lastUsedAt: iso(connection.lastUsedAt),
+        refreshes: connection.refreshes,
+        refreshToken: connection.refreshToken,
+        requestedScopes: [...requestedScopes],
+        scopes: connection.scopes,
+        claims: await vault.tokenClaims(ref),
+        events: rows.map(({ startedAt: at, kind, outcome, id: flow }) => ({ at, kind, outcome, flow })),
+      }
+      sendPageOrJson(req, res, {
+        view: 'flow-inspector/tokens',
+        title: `Tokens of ${connection.businessName ?? bxcontext}`,
+        data: {
+          panel,
+          rows,
+          bxcontext,
+          ...ASSETS,
+        },
+        json: panel,
+      })
+    },
+  )
 }

@@ -2,7 +2,6 @@ import { testSummary } from '../../web/connection-actions.ts'
 import type { Feature } from '../feature.ts'
 import { LEADS_SCOPE, PATHS, SCOPES } from './contract.ts'
 import { createLeads } from './leads.ts'
-import { operations } from './operations.ts'
 import { probeLeads } from './probe.ts'
 import { leadsRoutes } from './routes.ts'
 
@@ -10,7 +9,6 @@ import { leadsRoutes } from './routes.ts'
 export const leads: Feature = {
   name: 'leads',
   scopes: SCOPES,
-  operations,
   probe: probeLeads,
   create({ connect }) {
     const leadsApi = createLeads(connect.api)

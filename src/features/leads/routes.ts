@@ -1,56 +1,82 @@
 import { Router } from 'express'
+import { documented } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
-import { pageOf, pager } from '../../web/paging.ts'
+import { READ_ERRORS } from '../../web/openapi.ts'
+import { pageOf, pageOfSchema, pageQuery, pager } from '../../web/paging.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
-import { newLeadSchema } from './contract.ts'
+import { leadSchema, newLeadSchema } from './contract.ts'
 import type { Leads } from './leads.ts'
 
 /** Routes that list, show and create leads. */
 export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): Router {
   return Router()
-    .get('/connections/:bxcontext/leads', async (req, res) => {
-      const ref = connectionRef(req)
-      const page = pageOf(req)
-      const { items, total } = await leads.list(vault.tokenSource(ref), page)
-      sendPageOrJson(req, res, {
-        view: 'leads/leads',
-        title: 'Leads',
-        data: { bxcontext: ref.bxcontext, leads: items, pager: pager({ items, total }, page) },
-        json: { items, total },
-      })
-    })
-    .post('/connections/:bxcontext/leads', async (req, res) => {
-      const ref = connectionRef(req)
-      try {
-        // Omit empty form fields.
-        const fields = Object.entries(req.body ?? {}).filter(([, value]) => value !== '')
-        const lead = await leads.create(
-          vault.tokenSource(ref),
-          newLeadSchema.parse(Object.fromEntries(fields)),
-        )
-        const location = `/connections/${encodeURIComponent(ref.bxcontext)}/leads/${encodeURIComponent(lead.id)}`
-        await sendResultOrRedirect(req, res, location, lead, {
-          status: 201,
-          notice: 'The lead was created.',
-        })
-      } catch (error) {
-        await rejectForm(req, res, error, async () => ({
+    .get(
+      '/connections/:bxcontext/leads',
+      documented({
+        summary: 'A page of leads.',
+        query: pageQuery,
+        response: pageOfSchema(leadSchema),
+        errors: READ_ERRORS,
+      }),
+      async (req, res) => {
+        const ref = connectionRef(req)
+        const page = pageOf(req)
+        const { items, total } = await leads.list(vault.tokenSource(ref), page)
+        sendPageOrJson(req, res, {
           view: 'leads/leads',
           title: 'Leads',
-          data: { bxcontext: ref.bxcontext, leads: null, pager: null },
-        }))
-      }
-    })
-    .get('/connections/:bxcontext/leads/:id', async (req, res) => {
-      const ref = connectionRef(req)
-      const lead = await leads.get(vault.tokenSource(ref), req.params.id)
-      sendPageOrJson(req, res, {
-        view: 'leads/lead',
-        title: lead.name ?? lead.id,
-        data: { bxcontext: ref.bxcontext, lead },
-        json: lead,
-      })
-    })
+          data: { bxcontext: ref.bxcontext, leads: items, pager: pager({ items, total }, page) },
+          json: { items, total },
+        })
+      },
+    )
+    .post(
+      '/connections/:bxcontext/leads',
+      documented({
+        summary:
+          'Creates a lead. Fields: `name` (required), `email`, `phone`, `suburb`, `projectType`, `notes`. Answers `201` with the lead.',
+        body: newLeadSchema,
+        status: 201,
+        response: leadSchema,
+        errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
+      }),
+      async (req, res) => {
+        const ref = connectionRef(req)
+        try {
+          // Omit empty form fields.
+          const fields = Object.entries(req.body ?? {}).filter(([, value]) => value !== '')
+          const lead = await leads.create(
+            vault.tokenSource(ref),
+            newLeadSchema.parse(Object.fromEntries(fields)),
+          )
+          const location = `/connections/${encodeURIComponent(ref.bxcontext)}/leads/${encodeURIComponent(lead.id)}`
+          await sendResultOrRedirect(req, res, location, lead, {
+            status: 201,
+            notice: 'The lead was created.',
+          })
+        } catch (error) {
+          await rejectForm(req, res, error, async () => ({
+            view: 'leads/leads',
+            title: 'Leads',
+            data: { bxcontext: ref.bxcontext, leads: null, pager: null },
+          }))
+        }
+      },
+    )
+    .get(
+      '/connections/:bxcontext/leads/:id',
+      documented({ summary: 'Get a lead.', response: leadSchema, errors: [...READ_ERRORS, 'not_found'] }),
+      async (req, res) => {
+        const ref = connectionRef(req)
+        const lead = await leads.get(vault.tokenSource(ref), req.params.id)
+        sendPageOrJson(req, res, {
+          view: 'leads/lead',
+          title: lead.name ?? lead.id,
+          data: { bxcontext: ref.bxcontext, lead },
+          json: lead,
+        })
+      },
+    )
 }

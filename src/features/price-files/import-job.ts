@@ -9,7 +9,7 @@ import { ImportError } from './errors.ts'
 import { QUESTIONS } from './layout.ts'
 
 /** The format of stored jobs. */
-export const FORMAT = 1
+const FORMAT = 1
 
 const count = z.number().int().nonnegative()
 const text = z.string().optional()

@@ -5,7 +5,6 @@ import { createCatalogueImports } from './catalogue-imports.ts'
 import { SCOPES } from './contract.ts'
 import { importGauges } from './gauges.ts'
 import { createImportService } from './import-service.ts'
-import { operations } from './operations.ts'
 import { probeImports } from './probe.ts'
 import { resumeImports } from './resume.ts'
 import { importRoutes, importSection } from './routes.ts'
@@ -17,7 +16,6 @@ export const priceFiles: Feature<PriceFilesSettings> = {
   needs: ['catalogues', 'first-party'],
   settings: priceFilesSettings,
   scopes: SCOPES,
-  operations,
   probe: probeImports,
   create({ connect, store, log, dataDir, shutdownSignal, sendChanges, sections }, settings) {
     const imports = createImportService({

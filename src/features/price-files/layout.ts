@@ -214,7 +214,7 @@ const MAX_HEADING_LENGTH = 200
  * Finds the headings among the first rows, which may begin with titles. `line`: the line of the headings, if the user
  * chose it; 0 means that the file has none. `sheet`: its name, which is a title too. Throws `UnreadableFileError`.
  */
-export function findHeadings(rows: readonly Row[], line?: number, sheet = ''): Headings {
+function findHeadings(rows: readonly Row[], line?: number, sheet = ''): Headings {
   const [first] = rows
   if (!first) throw new UnreadableFileError(1, 'the file has no rows.')
   if (line === 0) return withoutHeadings(rows)

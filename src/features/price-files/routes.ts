@@ -1,7 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { type Request, Router } from 'express'
+import * as z from 'zod'
+import { documented } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
+import { DECIMALS } from '../../tables/prices.ts'
 import { UPLOAD_MS } from '../../web/body-deadline.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
@@ -14,7 +17,7 @@ import type { FeatureContext, PageSection } from '../feature.ts'
 import { readChoices } from './choices.ts'
 import { FIELDS, REQUIRED } from './columns.ts'
 import { importNotFound } from './errors.ts'
-import { readAsOf } from './import-job.ts'
+import { jobSchema, readAsOf } from './import-job.ts'
 import type { ImportService, JobView } from './import-service.ts'
 import { receiveUpload } from './upload.ts'
 
@@ -31,6 +34,28 @@ const CHECK_MS = 1_500
 /** How often an open page polls the job, in ms. */
 const POLL_MS = 500
 const JOB_PATH = '/connections/:bxcontext/imports/:id'
+
+const JOB_ERRORS = ['not_found', 'conflict', 'import_unreadable']
+
+const timeSchema = z.iso.datetime().nullable()
+/** An import as JSON. */
+const importViewSchema = jobSchema.omit({ userId: true }).extend({
+  createdAt: timeSchema,
+  startedAt: timeSchema,
+  endedAt: timeSchema,
+  interrupted: z.boolean(),
+  itemsPerSecond: z.number().nullable(),
+  secondsLeft: z.number().nullable(),
+})
+
+/** How to read a file. */
+const columnsSchema = z.object({
+  ...Object.fromEntries(FIELDS.map((field) => [field, z.number().int().min(0).optional()])),
+  headingsLine: z.number().int().min(0).optional(),
+  sheet: z.string().optional(),
+  decimal: z.enum(DECIMALS).optional(),
+  gst: z.number().min(0).lt(100).optional(),
+})
 
 const pathOf = ({ bxcontext, id }: { bxcontext: string; id: string }) =>
   `/connections/${encodeURIComponent(bxcontext)}/imports/${id}`
@@ -53,45 +78,82 @@ export function importRoutes(options: ImportRoutesOptions): Router {
   return Router()
     .use(uploadRoute(options))
     .use(jobPages(options))
-    .post(`${JOB_PATH}/columns`, async (req, res) => {
-      const { userId, job } = await jobOf(req)
-      if (req.body?.resume === 'on') await imports.checkAgain(userId, job.id)
-      else await imports.choose(userId, job.id, readChoices(req.body, job))
-      await imports.settled(job.id, CHECK_MS)
-      await sendResultOrRedirect(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
-    })
-    .post(`${JOB_PATH}/start`, async (req, res) => {
-      const { userId, job } = await jobOf(req)
-      // Another tab has sent it already.
-      const isSent = job.state === 'completed' || (job.state === 'running' && !job.interrupted)
-      if (isSent && !wantsJson(req)) return res.redirect(303, pathOf(job))
-      const strict = req.body?.strict === 'on' || req.body?.strict === true
-      const { readAs } = req.body ?? {}
-      await imports.start(userId, job.id, { strict, ...(typeof readAs === 'string' && { readAs }) })
-      const view = importView(await imports.get(userId, job.id))
-      await sendResultOrRedirect(req, res, pathOf(job), view, { status: 202 })
-    })
-    .post(`${JOB_PATH}/stop`, async (req, res) => {
-      const { userId, job } = await jobOf(req)
-      await imports.stop(userId, job.id)
-      await sendResultOrRedirect(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
-    })
-    .post(`${JOB_PATH}/discard`, async (req, res) => {
-      const { userId, bxcontext } = connectionRef(req)
-      const { id } = req.params
-      // Allow discarding a job whose record cannot be read.
-      const job = await jobOf(req).then(
-        ({ job }) => job,
-        (error: unknown) => {
-          if ((error as { code?: unknown }).code === 'import_unreadable') return null
-          throw error
-        },
-      )
-      await imports.discard(userId, id)
-      const catalogue = job ? `/${encodeURIComponent(job.catalogueId)}` : ''
-      const location = `/connections/${encodeURIComponent(bxcontext)}/catalogues${catalogue}`
-      await sendResultOrRedirect(req, res, location, { discarded: id })
-    })
+    .post(
+      `${JOB_PATH}/columns`,
+      documented({
+        summary:
+          'Chooses how to read the file, and checks it again. Fields: for each field of an item, the number of a column, counted from 0; `headingsLine`, `sheet`, `decimal` (`point` or `comma`), `gst`. Without fields, everything is recognised.',
+        body: columnsSchema,
+        response: importViewSchema,
+        errors: [...JOB_ERRORS, 'invalid_input'],
+      }),
+      async (req, res) => {
+        const { userId, job } = await jobOf(req)
+        if (req.body?.resume === 'on') await imports.checkAgain(userId, job.id)
+        else await imports.choose(userId, job.id, readChoices(req.body, job))
+        await imports.settled(job.id, CHECK_MS)
+        await sendResultOrRedirect(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
+      },
+    )
+    .post(
+      `${JOB_PATH}/start`,
+      documented({
+        summary:
+          'Sends the file. Field: `strict` (`true` sends nothing if any row has a problem). Answers `202`.',
+        body: z.object({ strict: z.boolean().optional() }),
+        status: 202,
+        response: importViewSchema,
+        errors: [...JOB_ERRORS, 'invalid_input'],
+      }),
+      async (req, res) => {
+        const { userId, job } = await jobOf(req)
+        // Another tab has sent it already.
+        const isSent = job.state === 'completed' || (job.state === 'running' && !job.interrupted)
+        if (isSent && !wantsJson(req)) return res.redirect(303, pathOf(job))
+        const strict = req.body?.strict === 'on' || req.body?.strict === true
+        const { readAs } = req.body ?? {}
+        await imports.start(userId, job.id, { strict, ...(typeof readAs === 'string' && { readAs }) })
+        const view = importView(await imports.get(userId, job.id))
+        await sendResultOrRedirect(req, res, pathOf(job), view, { status: 202 })
+      },
+    )
+    .post(
+      `${JOB_PATH}/stop`,
+      documented({
+        summary: 'Stops sending: the state is then `stopped`. `start` resumes.',
+        response: importViewSchema,
+        errors: JOB_ERRORS,
+      }),
+      async (req, res) => {
+        const { userId, job } = await jobOf(req)
+        await imports.stop(userId, job.id)
+        await sendResultOrRedirect(req, res, pathOf(job), importView(await imports.get(userId, job.id)))
+      },
+    )
+    .post(
+      `${JOB_PATH}/discard`,
+      documented({
+        summary: 'Deletes the file and the import here. Items that the platform has accepted stay there.',
+        response: z.object({ discarded: z.string() }),
+        errors: ['not_found'],
+      }),
+      async (req, res) => {
+        const { userId, bxcontext } = connectionRef(req)
+        const { id } = req.params
+        // Allow discarding a job whose record cannot be read.
+        const job = await jobOf(req).then(
+          ({ job }) => job,
+          (error: unknown) => {
+            if ((error as { code?: unknown }).code === 'import_unreadable') return null
+            throw error
+          },
+        )
+        await imports.discard(userId, id)
+        const catalogue = job ? `/${encodeURIComponent(job.catalogueId)}` : ''
+        const location = `/connections/${encodeURIComponent(bxcontext)}/catalogues${catalogue}`
+        await sendResultOrRedirect(req, res, location, { discarded: id })
+      },
+    )
 }
 
 /** Returns a function that finds the import in the URL among those of the signed-in user. */
@@ -105,67 +167,108 @@ function jobFinder(imports: ImportService) {
 }
 
 function uploadRoute({ imports, catalogues, vault, sections }: ImportRoutesOptions): Router {
-  return Router().post('/connections/:bxcontext/catalogues/:id/imports', async (req, res) => {
-    const ref = connectionRef(req)
-    const { id } = req.params
-    req.extendBodyDeadline(UPLOAD_MS)
-    let catalogue: Catalogue = { id }
-    try {
-      catalogue = await catalogues.get(vault.tokenSource(ref), id)
-      const job = await receiveUpload(req, (file, fileName) =>
-        imports.upload(ref, { catalogue, fileName }, file),
-      )
-      await imports.settled(job.id, CHECK_MS)
-      const view = importView(await imports.get(ref.userId, job.id))
-      await sendResultOrRedirect(req, res, pathOf(job), view, { status: 201 })
-    } catch (error) {
-      await rejectForm(req, res, error, async () => {
-        const page = await cataloguePage(req, ref, catalogue, sections)
-        return { ...page, data: { ...page.data, uploadRejected: true } }
-      })
-    }
-  })
+  return Router().post(
+    '/connections/:bxcontext/catalogues/:id/imports',
+    documented({
+      summary:
+        'Uploads a price file as `multipart/form-data`, or as a body of type `text/csv`, `text/tab-separated-values` or that of XLSX, within 15 minutes. Checks it and sends nothing. Answers `201` with the import.',
+      body: z.string(),
+      bodyType: 'text/csv',
+      status: 201,
+      response: importViewSchema,
+      errors: [
+        'not_connected',
+        'payload_too_large',
+        'upload_quota_exceeded',
+        'storage_full',
+        'unsupported_media_type',
+        'conflict',
+      ],
+    }),
+    async (req, res) => {
+      const ref = connectionRef(req)
+      const { id } = req.params
+      req.extendBodyDeadline(UPLOAD_MS)
+      let catalogue: Catalogue = { id }
+      try {
+        catalogue = await catalogues.get(vault.tokenSource(ref), id)
+        const job = await receiveUpload(req, (file, fileName) =>
+          imports.upload(ref, { catalogue, fileName }, file),
+        )
+        await imports.settled(job.id, CHECK_MS)
+        const view = importView(await imports.get(ref.userId, job.id))
+        await sendResultOrRedirect(req, res, pathOf(job), view, { status: 201 })
+      } catch (error) {
+        await rejectForm(req, res, error, async () => {
+          const page = await cataloguePage(req, ref, catalogue, sections)
+          return { ...page, data: { ...page.data, uploadRejected: true } }
+        })
+      }
+    },
+  )
 }
 
 /** The page of a job, its live updates, and its report. */
 function jobPages({ imports, sendChanges }: ImportRoutesOptions): Router {
   const jobOf = jobFinder(imports)
   return Router()
-    .get(JOB_PATH, async (req, res) => {
-      const { job } = await jobOf(req)
-      const view = importView(job)
-      sendPageOrJson(req, res, {
-        view: 'price-files/import',
-        title: job.fileName,
-        data: {
-          job: { ...view, ...badgeOf(job) },
-          bxcontext: job.bxcontext,
-          fields: FIELDS,
-          required: REQUIRED,
-          readAs: readAsOf(job),
-          isUnfinished: isUnfinished(job),
-        },
-        json: view,
-      })
-    })
-    .get(`${JOB_PATH}/live`, async (req, res) => {
-      const { userId, job } = await jobOf(req)
-      const getSnapshot = async () => {
-        const current = await imports.get(userId, job.id)
-        return isUnfinished(current) ? JSON.stringify(importView(current)) : null
-      }
-      sendChanges(req, res, { getSnapshot, everyMs: POLL_MS })
-    })
-    .get(`${JOB_PATH}/report.csv`, async (req, res) => {
-      const { userId, job } = await jobOf(req)
-      const path = await imports.report(userId, job.id)
-      res.attachment(`${job.fileName.replace(/\.\w+$/, '')}-problems.csv`).type('text/csv; charset=utf-8')
-      await pipeline(createReadStream(path), res)
-    })
+    .get(
+      JOB_PATH,
+      documented({ summary: 'The state of an import.', response: importViewSchema, errors: JOB_ERRORS }),
+      async (req, res) => {
+        const { job } = await jobOf(req)
+        const view = importView(job)
+        sendPageOrJson(req, res, {
+          view: 'price-files/import',
+          title: job.fileName,
+          data: {
+            job: { ...view, ...badgeOf(job) },
+            bxcontext: job.bxcontext,
+            fields: FIELDS,
+            required: REQUIRED,
+            readAs: readAsOf(job),
+            isUnfinished: isUnfinished(job),
+          },
+          json: view,
+        })
+      },
+    )
+    .get(
+      `${JOB_PATH}/live`,
+      documented({
+        summary: 'Server-sent events.',
+        response: z.string(),
+        responseType: 'text/event-stream',
+        errors: JOB_ERRORS,
+      }),
+      async (req, res) => {
+        const { userId, job } = await jobOf(req)
+        const getSnapshot = async () => {
+          const current = await imports.get(userId, job.id)
+          return isUnfinished(current) ? JSON.stringify(importView(current)) : null
+        }
+        sendChanges(req, res, { getSnapshot, everyMs: POLL_MS })
+      },
+    )
+    .get(
+      `${JOB_PATH}/report.csv`,
+      documented({
+        summary: 'The rows with problems.',
+        response: z.string(),
+        responseType: 'text/csv',
+        errors: JOB_ERRORS,
+      }),
+      async (req, res) => {
+        const { userId, job } = await jobOf(req)
+        const path = await imports.report(userId, job.id)
+        res.attachment(`${job.fileName.replace(/\.\w+$/, '')}-problems.csv`).type('text/csv; charset=utf-8')
+        await pipeline(createReadStream(path), res)
+      },
+    )
 }
 
 /** The label and CSS class of a job's badge. */
-export function badgeOf({ state, interrupted, mappingErrors }: JobView): { label: string; tone: string } {
+function badgeOf({ state, interrupted, mappingErrors }: JobView): { label: string; tone: string } {
   if (interrupted) return { label: 'interrupted', tone: 'degraded' }
   if (state === 'ready')
     return { label: mappingErrors.length > 0 ? 'needs answers' : 'ready to send', tone: '' }

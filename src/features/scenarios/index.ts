@@ -3,7 +3,6 @@ import { createFlowReader } from '../flow-inspector/flow-reader.ts'
 import { createFlowStore } from '../flow-inspector/flow-store.ts'
 import { fetchFromSandbox } from '../flow-inspector/sandbox-pages.ts'
 import { type FlowInspectorSettings, flowInspectorSettings } from '../flow-inspector/settings.ts'
-import { operations } from './operations.ts'
 import { scenarioRoutes } from './routes.ts'
 import { createScenarioRunner } from './runner.ts'
 
@@ -12,7 +11,6 @@ export const scenarios: Feature<FlowInspectorSettings> = {
   name: 'scenarios',
   needs: ['flow-inspector'],
   settings: flowInspectorSettings,
-  operations,
   create(context, { isEnabled }) {
     const { connect, store, sandboxUrl, baseUrl, flush, demoSignIn } = context
     // Scenarios sign in by name and set faults of the sandbox.

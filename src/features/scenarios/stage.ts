@@ -6,7 +6,7 @@ import { createBrowser, JSON_TYPE, type Page } from './browser.ts'
 import { createSandboxControl } from './sandbox-control.ts'
 
 /** The account of the sandbox that scenarios use, so that they leave other connections alone. */
-export const ACCOUNT = { email: 'sam@demo.example', password: 'sandbox' }
+const ACCOUNT = { email: 'sam@demo.example', password: 'sandbox' }
 export const BUSINESS = 'demo-builders'
 export const OTHER_BUSINESS = 'demo-renovations'
 

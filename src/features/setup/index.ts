@@ -1,5 +1,4 @@
 import type { Feature } from '../feature.ts'
-import { operations } from './operations.ts'
 import { setupRoutes } from './routes.ts'
 import { type SetupSettings, setupSettings } from './settings.ts'
 
@@ -8,7 +7,6 @@ export const setup: Feature<SetupSettings> = {
   name: 'setup',
   needs: ['doctor'],
   settings: setupSettings,
-  operations,
   create(context, settings) {
     if (context.production) return {}
     return {

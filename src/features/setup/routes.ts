@@ -1,4 +1,6 @@
 import { Router } from 'express'
+import * as z from 'zod'
+import { documented } from '../../connect/express.ts'
 import { sendPageOrJson, wantsJson } from '../../web/respond.ts'
 import { requireUser } from '../../web/user.ts'
 import type { FeatureContext } from '../feature.ts'
@@ -10,6 +12,38 @@ import { readProbeReport, stepsOf } from './steps.ts'
 const POLL_MS = 300
 const STYLES = ['/assets/setup/setup.css']
 
+const stepSchema = z.object({
+  id: z.string(),
+  title: z.string(),
+  status: z.enum(['done', 'next', 'open']),
+  state: z.string(),
+})
+const findingSchema = z.object({
+  id: z.string().meta({ description: 'docs/doctor.md has each id.' }),
+  status: z.enum(['ok', 'warning', 'failure']),
+  text: z.string(),
+  setting: z.string().optional(),
+  value: z.string().optional(),
+})
+const registrationSchema = z.object({
+  appName: z.string(),
+  logoUrl: z.string().nullable(),
+  warnings: z.array(z.string()),
+  environments: z.array(
+    z.object({
+      name: z.string(),
+      setting: z.string(),
+      urls: z.array(z.string()),
+      warnings: z.array(z.string()),
+    }),
+  ),
+  scopes: z.array(z.object({ name: z.string(), reasons: z.array(z.string()) })),
+  answers: z.array(z.object({ what: z.string(), setting: z.string() })),
+  questions: z.array(
+    z.object({ id: z.string(), topic: z.string(), assumed: z.string(), importance: z.number() }),
+  ),
+})
+
 /** The pages for the developers of this app; not in production. */
 export function setupRoutes(context: FeatureContext, settings: SetupSettings): Router {
   const { connect, baseUrl, platform, sandboxUrl, sendChanges } = context
@@ -20,50 +54,73 @@ export function setupRoutes(context: FeatureContext, settings: SetupSettings): R
   })
 
   return Router()
-    .get('/setup', async (req, res) => {
-      const userId = requireUser(req)
-      const findings = doctor.latest()
-      const steps = stepsOf({
-        isSandbox: sandboxUrl !== undefined && new URL(sandboxUrl).origin === new URL(platform.apiUrl).origin,
-        hasConnection: (await connect.vault.list(userId)).length > 0,
-        hasOwnSignIn: !context.demoSignIn,
-        findings,
-        probe: readProbeReport(platform.apiUrl),
-      })
-      const problems = findings?.filter(({ status }) => status !== 'ok')
-      sendPageOrJson(req, res, {
-        view: 'setup/setup',
-        title: 'Setup',
-        data: { steps, problems, isRunning: doctor.isRunning, styles: STYLES },
-        json: { steps },
-      })
-    })
-    .get('/doctor', async (req, res) => {
-      requireUser(req)
-      if (wantsJson(req)) return void res.vary('Accept').json({ findings: await doctor.run() })
-      res.vary('Accept')
-      const findings = doctor.latest()
-      res.page('setup/doctor', {
-        title: 'Doctor',
-        findings,
-        isRunning: doctor.isRunning,
-        styles: STYLES,
-      })
-    })
-    .get('/doctor/live', (req, res) => {
-      requireUser(req)
-      const getSnapshot = async () => (doctor.isRunning ? 'running' : null)
-      sendChanges(req, res, { getSnapshot, everyMs: POLL_MS })
-    })
-    .get('/registration', async (req, res) => {
-      requireUser(req)
-      const contracts = await context.loadContracts()
-      const registration = registrationOf({ ...settings, baseUrl, scopes: connect.oauth.scopes, contracts })
-      sendPageOrJson(req, res, {
-        view: 'setup/registration',
-        title: 'Registration',
-        data: { registration, styles: STYLES },
-        json: registration,
-      })
-    })
+    .get(
+      '/setup',
+      documented({
+        summary: '`{steps}`: the steps from a clone to production, with what is done and what is next.',
+        response: z.object({ steps: z.array(stepSchema) }),
+      }),
+      async (req, res) => {
+        const userId = requireUser(req)
+        const findings = doctor.latest()
+        const steps = stepsOf({
+          isSandbox:
+            sandboxUrl !== undefined && new URL(sandboxUrl).origin === new URL(platform.apiUrl).origin,
+          hasConnection: (await connect.vault.list(userId)).length > 0,
+          hasOwnSignIn: !context.demoSignIn,
+          findings,
+          probe: readProbeReport(platform.apiUrl),
+        })
+        const problems = findings?.filter(({ status }) => status !== 'ok')
+        sendPageOrJson(req, res, {
+          view: 'setup/setup',
+          title: 'Setup',
+          data: { steps, problems, isRunning: doctor.isRunning, styles: STYLES },
+          json: { steps },
+        })
+      },
+    )
+    .get(
+      '/doctor',
+      documented({
+        summary: '`{findings}`: what the doctor finds. As JSON, the response waits for the checks.',
+        response: z.object({ findings: z.array(findingSchema) }),
+      }),
+      async (req, res) => {
+        requireUser(req)
+        if (wantsJson(req)) return void res.vary('Accept').json({ findings: await doctor.run() })
+        res.vary('Accept')
+        const findings = doctor.latest()
+        res.page('setup/doctor', {
+          title: 'Doctor',
+          findings,
+          isRunning: doctor.isRunning,
+          styles: STYLES,
+        })
+      },
+    )
+    .get(
+      '/doctor/live',
+      documented({ summary: 'Server-sent events.', response: z.string(), responseType: 'text/event-stream' }),
+      (req, res) => {
+        requireUser(req)
+        const getSnapshot = async () => (doctor.isRunning ? 'running' : null)
+        sendChanges(req, res, { getSnapshot, everyMs: POLL_MS })
+      },
+    )
+    .get(
+      '/registration',
+      documented({ summary: 'What `npm run registration` prints.', response: registrationSchema }),
+      async (req, res) => {
+        requireUser(req)
+        const contracts = await context.loadContracts()
+        const registration = registrationOf({ ...settings, baseUrl, scopes: connect.oauth.scopes, contracts })
+        sendPageOrJson(req, res, {
+          view: 'setup/registration',
+          title: 'Registration',
+          data: { registration, styles: STYLES },
+          json: registration,
+        })
+      },
+    )
 }

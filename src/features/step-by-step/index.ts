@@ -3,7 +3,6 @@ import { createFlowReader } from '../flow-inspector/flow-reader.ts'
 import { createFlowStore } from '../flow-inspector/flow-store.ts'
 import { fetchFromSandbox } from '../flow-inspector/sandbox-pages.ts'
 import { type FlowInspectorSettings, flowInspectorSettings } from '../flow-inspector/settings.ts'
-import { operations } from './operations.ts'
 import { createPauses } from './pauses.ts'
 import { stepByStepRoutes } from './routes.ts'
 import { createStepByStep } from './step-by-step.ts'
@@ -13,7 +12,6 @@ export const stepByStep: Feature<FlowInspectorSettings> = {
   name: 'step-by-step',
   needs: ['flow-inspector'],
   settings: flowInspectorSettings,
-  operations,
   create(context, { isEnabled }) {
     if (!isEnabled) return {}
     const { connect, store, sandboxUrl, baseUrl, encryptionKeys, flush, platform: client } = context

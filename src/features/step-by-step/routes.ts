@@ -1,4 +1,6 @@
 import { type Request, Router } from 'express'
+import * as z from 'zod'
+import { documented, HOPS } from '../../connect/express.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
 import { WebError } from '../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
@@ -6,7 +8,7 @@ import { localPath } from '../../web/return-to.ts'
 import { requireUser } from '../../web/user.ts'
 import { drawDiagram } from '../flow-inspector/diagram.ts'
 import { fingerprintKey } from '../flow-inspector/fingerprints.ts'
-import type { Flow } from '../flow-inspector/flow.ts'
+import { type Flow, parameterSchema } from '../flow-inspector/flow.ts'
 import type { FlowReader } from '../flow-inspector/flow-reader.ts'
 import type { FlowStore } from '../flow-inspector/flow-store.ts'
 import { ASSETS } from '../flow-inspector/pages.ts'
@@ -30,42 +32,69 @@ const NO_PAUSE = 'This pause is over. A connect flow lasts 15 minutes; connect a
 /** How many of the latest flows are searched for the one of a pause. */
 const SEARCHED = 5
 
+/** A pause as JSON. */
+const pauseSchema = z.object({
+  stage: z.enum(HOPS),
+  request: z.object({ method: z.string(), url: z.string(), parameters: z.array(parameterSchema) }),
+  flow: z.string().nullable(),
+})
+
 /** Routes that switch the step-by-step mode, and show and end its pauses. */
 export function stepByStepRoutes(options: StepByStepRoutesOptions): Router {
   const { stepByStep, pauses, flush, store, baseUrl, platform } = options
   return Router()
-    .post('/flows/step-by-step', async (req, res) => {
-      requireUser(req)
-      const on = req.body?.on === 'true' || req.body?.on === true
-      await stepByStep.turn(req, on)
-      const notice = on ? 'Step by step is on: connecting pauses before each hop.' : 'Step by step is off.'
-      await sendResultOrRedirect(
-        req,
-        res,
-        localPath(req.body?.returnTo) ?? '/connections',
-        { on },
-        { notice },
-      )
-    })
-    .get('/flows/pauses/:id', async (req, res) => {
-      const pause = await pauseOf(req)
-      await flush()
-      const next = nextRequest(platform.platform, pause, baseUrl, await fingerprintKey(store))
-      const flow = await flowOfPause(options, requireUser(req), next.parameters)
-      const page = pausePage(pause, next, platform, flow)
-      const { method, url, parameters } = page.step.request
-      sendPageOrJson(req, res, {
-        view: 'step-by-step/pause',
-        title: page.title,
-        data: { ...page, ...(flow && soFar(flow)), ...ASSETS, keepNotice: true },
-        json: { stage: page.stage, request: { method, url, parameters }, flow: flow?.id ?? null },
-      })
-    })
-    .post('/flows/pauses/:id/continue', async (req, res) => {
-      const pause = await pauses.end(ownerOf(req), req.params.id)
-      if (!pause) throw new WebError(404, 'not_found', NO_PAUSE)
-      res.redirect(303, pause.target)
-    })
+    .post(
+      '/flows/step-by-step',
+      documented({
+        summary: 'Turns the step-by-step mode of this browser session on or off. Field: `on`.',
+        body: z.object({ on: z.boolean(), returnTo: z.string().optional() }),
+        response: z.object({ on: z.boolean() }),
+      }),
+      async (req, res) => {
+        requireUser(req)
+        const on = req.body?.on === 'true' || req.body?.on === true
+        await stepByStep.turn(req, on)
+        const notice = on ? 'Step by step is on: connecting pauses before each hop.' : 'Step by step is off.'
+        await sendResultOrRedirect(
+          req,
+          res,
+          localPath(req.body?.returnTo) ?? '/connections',
+          { on },
+          { notice },
+        )
+      },
+    )
+    .get(
+      '/flows/pauses/:id',
+      documented({
+        summary: 'The next request of a connect flow that is paused.',
+        response: pauseSchema,
+        errors: ['not_found'],
+      }),
+      async (req, res) => {
+        const pause = await pauseOf(req)
+        await flush()
+        const next = nextRequest(platform.platform, pause, baseUrl, await fingerprintKey(store))
+        const flow = await flowOfPause(options, requireUser(req), next.parameters)
+        const page = pausePage(pause, next, platform, flow)
+        const { method, url, parameters } = page.step.request
+        sendPageOrJson(req, res, {
+          view: 'step-by-step/pause',
+          title: page.title,
+          data: { ...page, ...(flow && soFar(flow)), ...ASSETS, keepNotice: true },
+          json: { stage: page.stage, request: { method, url, parameters }, flow: flow?.id ?? null },
+        })
+      },
+    )
+    .post(
+      '/flows/pauses/:id/continue',
+      documented({ summary: 'Continues it.', status: 303, errors: ['not_found'] }),
+      async (req, res) => {
+        const pause = await pauses.end(ownerOf(req), req.params.id)
+        if (!pause) throw new WebError(404, 'not_found', NO_PAUSE)
+        res.redirect(303, pause.target)
+      },
+    )
 
   async function pauseOf(req: Request<{ id: string }>): Promise<Pause> {
     const pause = await pauses.find(ownerOf(req), req.params.id)

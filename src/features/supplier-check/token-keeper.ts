@@ -72,7 +72,7 @@ export function createTokenKeeper({ first, next, callAs, now }: KeeperOptions) {
 }
 
 /** The token in a token response: `access_token`, or else its longest text, as the specification does not name the field. */
-export function tokenIn(json: unknown): string | undefined {
+function tokenIn(json: unknown): string | undefined {
   if (!isRecord(json)) return undefined
   const { access_token: named, ...others } = json
   if (typeof named === 'string' && named !== '') return named

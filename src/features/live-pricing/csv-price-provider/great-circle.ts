@@ -1,7 +1,7 @@
 import type { Place } from '../price-provider.ts'
 
 /** The mean radius of the Earth (IUGG), in kilometres. */
-export const EARTH_KM = 6371.0088
+const EARTH_KM = 6371.0088
 
 /** Coordinates in degrees. */
 export interface Point {
