@@ -66,9 +66,10 @@ export function describeStoreContract(
     })
 
     test('a value with a ttl expires and then counts as absent', async () => {
-      const entry = fresh()
+      const [entry, lasting] = [fresh(), fresh()]
       await store.set(entry, 'short', 40)
-      expect(await store.get(entry)).toBe('short')
+      await store.set(lasting, 'long', 60_000)
+      expect(await store.get(lasting)).toBe('long')
       await expect.poll(() => store.get(entry)).toBeNull()
       expect(await store.compareAndSet(entry, 'short', 'x')).toBe(false)
       expect(await store.delete(entry)).toBe(false)

@@ -148,7 +148,7 @@ describe('docs/troubleshooting.md', () => {
    */
   function errorCodes(): string[] {
     const source = files('src/**/*.ts')
-      .filter((path) => !path.startsWith('src/sandbox/'))
+      .filter((path) => !/^src\/(sandbox|supplier-api)\//.test(path))
       .map(read)
       .join('\n')
     const tables = all(source, /const (?:TITLES|FAILURES|[A-Z]+_ERRORS)\b[^=]*= \{\n([\s\S]*?)\n\}/g)

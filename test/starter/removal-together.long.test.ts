@@ -21,7 +21,7 @@ test('npm run remove-feature removes one feature after the other, and the tests 
     const removable = [...left].filter(
       ({ name }) => ![...left].some(({ needs = [] }) => needs.includes(name)),
     )
-    for (const feature of removable.slice(0, Math.ceil(left.size / 3))) {
+    for (const feature of removable.slice(0, Math.ceil(left.size / 2))) {
       await copy.removeFeatures(feature.name)
       left.delete(feature)
     }

@@ -19,7 +19,8 @@ export function copyProject() {
   /** Runs a program in the copy; resolves to its output, and throws an error with it. */
   async function run(program: string, args: string[]): Promise<string> {
     // The programs of the copy are not workers of this test run.
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')))
+    const inherited = Object.entries(process.env).filter(([name]) => !/^VITEST|^FORCE_COLOR$/.test(name))
+    const env = { ...Object.fromEntries(inherited), NO_COLOR: '1' }
     try {
       const { stdout, stderr } = await execute(program, args, { cwd: dir, maxBuffer: 50_000_000, env })
       return stdout + stderr

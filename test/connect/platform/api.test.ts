@@ -342,9 +342,9 @@ describe('creating', () => {
 
 describe('one account whose calls hang', () => {
   const quick = createHttp()
-  const create = (pool = quick) =>
+  const create = (deadlineMs = 800) =>
     createRecords(
-      createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}`, http: pool, deadlineMs: 800 }),
+      createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}`, http: quick, deadlineMs }),
     )
   afterAll(() => quick.close())
 
@@ -373,7 +373,7 @@ describe('one account whose calls hang', () => {
 
   test('has its queued calls sent as calls are answered', async () => {
     handlers = [json([])]
-    const shared = create()
+    const shared = create(30_000)
     const all = await Promise.all(Array.from({ length: 100 }, () => shared.list(of('busy'))))
     expect(all).toHaveLength(100)
   })

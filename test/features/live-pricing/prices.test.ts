@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { priceItemSchema } from '../../../src/supplier-api/contract.ts'
+import { ITEM_ERRORS, priceItemSchema } from '../../../src/supplier-api/contract.ts'
+import { codeIn, read, rows } from '../../support/documents.ts'
 import { line, type Supplier, startSupplier } from './support.ts'
 
 let supplier: Supplier
@@ -8,6 +9,11 @@ beforeAll(async () => {
   supplier = await startSupplier()
 })
 afterAll(() => supplier.close())
+
+test('docs/troubleshooting.md explains exactly the codes of an item', () => {
+  const documented = rows(read('docs/troubleshooting.md'), '`errorCode`').flatMap(([code]) => codeIn(code))
+  expect(documented.sort()).toEqual(Object.keys(ITEM_ERRORS).sort())
+})
 
 describe('POST /request-prices', () => {
   test('prices each item for the member, in the order of the request, duplicates and all', async () => {
