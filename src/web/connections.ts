@@ -69,31 +69,12 @@ export function connectionRef(req: Request<{ bxcontext: string }>): ConnectionRe
  * Routes for the start page, the list of connections with live updates, and refreshing, testing or disconnecting one.
  */
 export function connectionsRoutes(options: ConnectionsOptions): Router {
-  const { vault, requestedScopes, connectionTests, connectedAppsUrl } = options
-  const { list, live } = listRoutes(options)
+  return Router().use(listRoutes(options), actionRoutes(options))
+}
 
-  /** Sends the current state of a connection, or redirects to the list with a notice. */
-  async function sendConnection(req: Request, res: Response, ref: ConnectionRef, result: ActionResult) {
-    const { notice, tone, link, json } = result
-    const found = await vault.find(ref)
-    const connection = found && connectionView(found, requestedScopes)
-    await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, { notice, tone, link })
-  }
-
-  /** A route for an action that may refresh the token. */
-  const action =
-    (act: (ref: ConnectionRef) => Promise<ActionResult>): RequestHandler<{ bxcontext: string }> =>
-    async (req, res) => {
-      const ref = connectionRef(req)
-      try {
-        await sendConnection(req, res, ref, await act(ref))
-      } catch (error) {
-        // In a browser, refreshing too soon is not an error: the page says when to try again.
-        if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
-        await sendConnection(req, res, ref, { notice: error.message, tone: 'wait' })
-      }
-    }
-
+function listRoutes(options: ConnectionsOptions): Router {
+  const { requestedScopes } = options
+  const { list, live } = listHandlers(options)
   return Router()
     .get(
       '/',
@@ -121,6 +102,37 @@ export function connectionsRoutes(options: ConnectionsOptions): Router {
       }),
       live,
     )
+}
+
+function actionRoutes({
+  vault,
+  requestedScopes,
+  connectionTests,
+  connectedAppsUrl,
+}: ConnectionsOptions): Router {
+  /** Sends the current state of a connection, or redirects to the list with a notice. */
+  async function sendConnection(req: Request, res: Response, ref: ConnectionRef, result: ActionResult) {
+    const { notice, tone, link, json } = result
+    const found = await vault.find(ref)
+    const connection = found && connectionView(found, requestedScopes)
+    await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, { notice, tone, link })
+  }
+
+  /** A route for an action that may refresh the token. */
+  const action =
+    (act: (ref: ConnectionRef) => Promise<ActionResult>): RequestHandler<{ bxcontext: string }> =>
+    async (req, res) => {
+      const ref = connectionRef(req)
+      try {
+        await sendConnection(req, res, ref, await act(ref))
+      } catch (error) {
+        // In a browser, refreshing too soon is not an error: the page says when to try again.
+        if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
+        await sendConnection(req, res, ref, { notice: error.message, tone: 'wait' })
+      }
+    }
+
+  return Router()
     .post(
       '/connections/:bxcontext/refresh',
       documented({
@@ -180,7 +192,7 @@ function sendHome(req: Request, res: Response, requestedScopes: readonly string[
 }
 
 /** The list of the user's connections, and the events that tell an open page of a change. */
-function listRoutes(options: ConnectionsOptions) {
+function listHandlers(options: ConnectionsOptions) {
   const { vault, requestedScopes, linksOf, connectControls, sendChanges } = options
   const viewsOf = (stored: Awaited<ReturnType<Vault['list']>>) =>
     stored.map((connection) => connectionView(connection, requestedScopes))

@@ -76,130 +76,152 @@ const FAILED_COOKIE_PATTERN = new RegExp(`\\b${FAILED_COOKIE}=(\\w+)\\.([\\w-]+)
  * code. The callback always responds with a redirect, so that the code leaves the address bar.
  */
 export function connectRoutes(options: ConnectRoutesOptions): Router {
-  const { connect, baseUrl, pages, beforeHop = straightOn } = options
-  const { platform, authorizationRequests, oauth } = connect
-  const [bxcontextUrl, redirectUri] = redirectUrls(baseUrl)
-  const browserOf = (req: Request) => browserSession(req, pages)
-  const redirectToConsent = async (req: Request, res: Response, userId: string, consent: Consent) => {
-    const url = await oauth.authorizationUrl({ ...consent, redirectUri })
-    publishRedirect({ platform, userId, ...consent }, url)
-    res.redirect(303, await beforeHop(req, 'consent', url.href, consent.state))
-  }
-
   return (
     Router()
-      .post(
-        '/connect',
-        documented({
-          summary:
-            'Starts an authorization request and redirects to the platform. Field: `bxcontext`, the business to reconnect (optional).',
-          body: z.object({ bxcontext: z.string().optional() }),
-          status: 303,
-          errors: ['invalid_bxcontext'],
-        }),
-        async (req, res) => {
-          const [browser, startedAt, bxcontext] = [
-            browserOf(req),
-            Date.now(),
-            expectedBxcontext(req, platform),
-          ]
-          const authorizationRequestId = await authorizationRequests.start(browser, bxcontext)
-          const { userId } = browser
-          const flow = { platform, userId, authorizationRequestId, ...(bxcontext && { bxcontext }) }
-          publishArrival(flow, 'POST', addressOf(req, baseUrl), { startedAt, form: req.body ?? {} })
-          const url = oauth.startUrl(bxcontextUrl)
-          publishRedirect(flow, url)
-          res.redirect(303, await beforeHop(req, 'start', url.href))
-        },
-      )
-
       // A visit consumes the request, so a HEAD request (of a mail scanner, for example) must not count as one.
       .head([BXCONTEXT_PATH, CALLBACK_PATH], (_req, res) => {
         res.status(405).set('Allow', 'GET').end()
       })
-
-      .get(
-        BXCONTEXT_PATH,
-        documented({
-          summary: 'Receives the `bxcontext` that the user chose, and redirects to the consent page.',
-          query: z.object({ [platform.startPage.bxcontext]: z.string() }),
-          status: 303,
-          errors: ['invalid_bxcontext', 'missing_authorization_request', 'not_a_navigation'],
-        }),
-        topLevelOnly,
-        async (req, res) => {
-          const [browser, startedAt, url] = [browserOf(req), Date.now(), addressOf(req, baseUrl)]
-          const { userId } = browser
-          const bound = await bindBxcontext(connect, browser, req).catch((error: unknown) => {
-            if (error instanceof ConnectError) {
-              publishArrival({ platform, userId }, 'GET', url, { startedAt })
-              publishFailure({ platform, userId }, new URL(BXCONTEXT_PATH, baseUrl), error)
-            }
-            throw error
-          })
-          publishArrival({ platform, userId, ...bound }, 'GET', url, { startedAt })
-          if (!('id' in bound)) return await redirectToConsent(req, res, userId, bound)
-          publishRedirect({ platform, userId, ...bound }, new URL('/connect/confirm', baseUrl))
-          res.redirect(303, `/connect/confirm/${bound.id}`)
-        },
-      )
-
-      .get(
-        '/connect/confirm/:id',
-        documented({
-          summary:
-            'Asks the user what to do if the platform returns another business than the one to reconnect. Nothing is stored yet.',
-          response: z.object({ id: z.string(), bxcontext: z.string(), expected: z.string() }),
-          errors: ['invalid_state'],
-        }),
-        async (req, res) => {
-          pages.askAboutMismatch(
-            req,
-            res,
-            await authorizationRequests.mismatch(browserOf(req), req.params.id),
-          )
-        },
-      )
-      .post(
-        '/connect/confirm/:id',
-        documented({
-          summary: 'Continues with that other business.',
-          status: 303,
-          errors: ['invalid_state'],
-        }),
-        async (req, res) => {
-          const [browser, startedAt] = [browserOf(req), Date.now()]
-          const { userId } = browser
-          const consent = await authorizationRequests.confirm(browser, req.params.id)
-          publishArrival({ platform, userId, ...consent }, 'POST', new URL('/connect/confirm', baseUrl), {
-            startedAt,
-          })
-          await redirectToConsent(req, res, userId, consent)
-        },
-      )
-
-      .get(
-        CALLBACK_PATH,
-        documented({
-          summary:
-            'Receives `code` and `state`, or `error`. Exchanges the code once and redirects, so that the code leaves the address bar.',
-          query: z.object({ state: z.string(), code: z.string().optional(), error: z.string().optional() }),
-          status: 303,
-        }),
-        topLevelOnly,
-        (req, res) => handleCallback(options, req, res),
-      )
-
-      .get(
-        FAILED_PATH,
-        documented({
-          summary: 'Shows why the latest connect flow of this session failed.',
-          status: 303,
-          errors: FAILURE_CODES,
-        }),
-        (req, res) => showFailure(options, req, res),
-      )
+      .use(startRoute(options), bxcontextRoute(options), confirmRoutes(options), callbackRoutes(options))
   )
+}
+
+function startRoute(options: ConnectRoutesOptions): Router {
+  const { connect, baseUrl, pages, beforeHop = straightOn } = options
+  const { platform, authorizationRequests, oauth } = connect
+  const [bxcontextUrl] = redirectUrls(baseUrl)
+  return Router().post(
+    '/connect',
+    documented({
+      summary:
+        'Starts an authorization request and redirects to the platform. Field: `bxcontext`, the business to reconnect (optional).',
+      body: z.object({ bxcontext: z.string().optional() }),
+      status: 303,
+      errors: ['invalid_bxcontext'],
+    }),
+    async (req, res) => {
+      const [browser, startedAt, bxcontext] = [
+        browserSession(req, pages),
+        Date.now(),
+        expectedBxcontext(req, platform),
+      ]
+      const authorizationRequestId = await authorizationRequests.start(browser, bxcontext)
+      const { userId } = browser
+      const flow = { platform, userId, authorizationRequestId, ...(bxcontext && { bxcontext }) }
+      publishArrival(flow, 'POST', addressOf(req, baseUrl), { startedAt, form: req.body ?? {} })
+      const url = oauth.startUrl(bxcontextUrl)
+      publishRedirect(flow, url)
+      res.redirect(303, await beforeHop(req, 'start', url.href))
+    },
+  )
+}
+
+function bxcontextRoute(options: ConnectRoutesOptions): Router {
+  const { connect, baseUrl, pages } = options
+  const { platform } = connect
+  return Router().get(
+    BXCONTEXT_PATH,
+    documented({
+      summary: 'Receives the `bxcontext` that the user chose, and redirects to the consent page.',
+      query: z.object({ [platform.startPage.bxcontext]: z.string() }),
+      status: 303,
+      errors: ['invalid_bxcontext', 'missing_authorization_request', 'not_a_navigation'],
+    }),
+    topLevelOnly,
+    async (req, res) => {
+      const [browser, startedAt, url] = [browserSession(req, pages), Date.now(), addressOf(req, baseUrl)]
+      const { userId } = browser
+      const bound = await bindBxcontext(connect, browser, req).catch((error: unknown) => {
+        if (error instanceof ConnectError) {
+          publishArrival({ platform, userId }, 'GET', url, { startedAt })
+          publishFailure({ platform, userId }, new URL(BXCONTEXT_PATH, baseUrl), error)
+        }
+        throw error
+      })
+      publishArrival({ platform, userId, ...bound }, 'GET', url, { startedAt })
+      if (!('id' in bound)) return await redirectToConsent(options, req, res, userId, bound)
+      publishRedirect({ platform, userId, ...bound }, new URL('/connect/confirm', baseUrl))
+      res.redirect(303, `/connect/confirm/${bound.id}`)
+    },
+  )
+}
+
+/** The question whether to connect the business that came back in place of the expected one. */
+function confirmRoutes(options: ConnectRoutesOptions): Router {
+  const { connect, baseUrl, pages } = options
+  const { platform, authorizationRequests } = connect
+  return Router()
+    .get(
+      '/connect/confirm/:id',
+      documented({
+        summary:
+          'Asks the user what to do if the platform returns another business than the one to reconnect. Nothing is stored yet.',
+        response: z.object({ id: z.string(), bxcontext: z.string(), expected: z.string() }),
+        errors: ['invalid_state'],
+      }),
+      async (req, res) => {
+        pages.askAboutMismatch(
+          req,
+          res,
+          await authorizationRequests.mismatch(browserSession(req, pages), req.params.id),
+        )
+      },
+    )
+    .post(
+      '/connect/confirm/:id',
+      documented({
+        summary: 'Continues with that other business.',
+        status: 303,
+        errors: ['invalid_state'],
+      }),
+      async (req, res) => {
+        const [browser, startedAt] = [browserSession(req, pages), Date.now()]
+        const { userId } = browser
+        const consent = await authorizationRequests.confirm(browser, req.params.id)
+        publishArrival({ platform, userId, ...consent }, 'POST', new URL('/connect/confirm', baseUrl), {
+          startedAt,
+        })
+        await redirectToConsent(options, req, res, userId, consent)
+      },
+    )
+}
+
+function callbackRoutes(options: ConnectRoutesOptions): Router {
+  return Router()
+    .get(
+      CALLBACK_PATH,
+      documented({
+        summary:
+          'Receives `code` and `state`, or `error`. Exchanges the code once and redirects, so that the code leaves the address bar.',
+        query: z.object({ state: z.string(), code: z.string().optional(), error: z.string().optional() }),
+        status: 303,
+      }),
+      topLevelOnly,
+      (req, res) => handleCallback(options, req, res),
+    )
+
+    .get(
+      FAILED_PATH,
+      documented({
+        summary: 'Shows why the latest connect flow of this session failed.',
+        status: 303,
+        errors: FAILURE_CODES,
+      }),
+      (req, res) => showFailure(options, req, res),
+    )
+}
+
+async function redirectToConsent(
+  { connect: { platform, oauth }, baseUrl, beforeHop = straightOn }: ConnectRoutesOptions,
+  req: Request,
+  res: Response,
+  userId: string,
+  consent: Consent,
+): Promise<void> {
+  const [, redirectUri] = redirectUrls(baseUrl)
+  const url = await oauth.authorizationUrl({ ...consent, redirectUri })
+  publishRedirect({ platform, userId, ...consent }, url)
+  res.redirect(303, await beforeHop(req, 'consent', url.href, consent.state))
 }
 
 /** Takes the bxcontext of the address for the pending request. Throws `ConnectError`. */
