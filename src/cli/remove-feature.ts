@@ -171,7 +171,7 @@ function removeScripts(name: string): void {
   change('package.json', () => text, `removed npm run ${removed.join(', ')}`)
 }
 
-/** Has `npm run check` list what only removed features have used, without failing: a feature of one's own may use it. */
+/** Lets `npm run check` pass although only removed features have used something: your own features may still use it. */
 function tolerateUnused(): void {
   const warn = { exports: 'warn', dependencies: 'warn', devDependencies: 'warn' }
   const manifest = JSON.parse(read('package.json')) as { knip: object }

@@ -1,6 +1,6 @@
 /** Every error that the core throws, each with a stable `code` and an HTTP `status`. */
 export { AppError } from './app-error.ts'
-export { ConnectError, FAILURE_CODES } from './authorization/errors.ts'
+export { ConnectError } from './authorization/errors.ts'
 export {
   ConfigurationError,
   ConnectionRevokedError,

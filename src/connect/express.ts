@@ -7,4 +7,4 @@ export {
   type Hop,
   redirectFailedCallback,
 } from './authorization/routes.ts'
-export { type Documented, documented, type RouteDescription } from './documented.ts'
+export { type DescribedHandler, describeRoute, type RouteDescription } from './describe-route.ts'

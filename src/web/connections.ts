@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import * as z from 'zod'
 import { NotConnectedError, RefreshTooSoonError } from '../connect/errors.ts'
-import { type ConnectPages, documented } from '../connect/express.ts'
+import { type ConnectPages, describeRoute } from '../connect/express.ts'
 import type { ConnectionRef, Vault, WithdrawnConsent } from '../connect/index.ts'
 import { type ConnectionTest, refreshConnection, testConnection } from './connection-actions.ts'
 import { connectionView, connectionViewSchema } from './connection-view.ts'
@@ -78,7 +78,7 @@ function listRoutes(options: ConnectionsOptions): Router {
   return Router()
     .get(
       '/',
-      documented({
+      describeRoute({
         summary:
           "The start page, or the user's connections. As JSON, a visitor who is not signed in gets `{signedIn, scopes}`.",
         response: z.union([
@@ -90,12 +90,12 @@ function listRoutes(options: ConnectionsOptions): Router {
     )
     .get(
       '/connections',
-      documented({ summary: "`{connections}`: the user's connections.", response: listSchema }),
+      describeRoute({ summary: "`{connections}`: the user's connections.", response: listSchema }),
       list,
     )
     .get(
       '/connections/live',
-      documented({
+      describeRoute({
         summary: 'Server-sent events, for open pages of connections.',
         response: z.string(),
         responseType: 'text/event-stream',
@@ -135,7 +135,7 @@ function actionRoutes({
   return Router()
     .post(
       '/connections/:bxcontext/refresh',
-      documented({
+      describeRoute({
         summary: 'Refreshes the access token now, at most once in 5 seconds. Answers `{connection}`.',
         response: resultSchema,
         errors: CALL_ERRORS,
@@ -144,7 +144,7 @@ function actionRoutes({
     )
     .post(
       '/connections/:bxcontext/test',
-      documented({
+      describeRoute({
         summary:
           'Tests the connection: makes one cheap call of the API, or refreshes the token if no feature has a test with a granted scope. Answers `{ok: true, summary, ms, connection}`, or the error of the call. `ms` is the time that the call took.',
         response: resultSchema.extend({
@@ -161,7 +161,7 @@ function actionRoutes({
     )
     .post(
       '/connections/:bxcontext/disconnect',
-      documented({
+      describeRoute({
         summary:
           'Deletes the connection and its tokens, and revokes its grant if `PLATFORM_REVOCATION_URL` is set. Answers `{connection: null, consent}`. `consent` is `withdrawn`, `remains` (until the user withdraws it on the platform), or `unknown` (the platform did not answer).',
         response: resultSchema.extend({ consent: z.enum(['withdrawn', 'remains', 'unknown']) }),

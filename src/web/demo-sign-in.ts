@@ -1,6 +1,6 @@
 import { type Request, Router } from 'express'
 import * as z from 'zod'
-import { documented } from '../connect/express.ts'
+import { describeRoute } from '../connect/express.ts'
 import { badInput, cookiesBlocked, rejectForm } from './errors.ts'
 import { sendResultOrRedirect } from './respond.ts'
 import { localPath } from './return-to.ts'
@@ -19,7 +19,7 @@ export function demoSignIn({ requestedScopes }: { requestedScopes: readonly stri
     Router()
       .post(
         '/sign-in',
-        documented({
+        describeRoute({
           summary: 'Signs in with the demo sign-in. Fields: `name`, and `returnTo` (a path of this app).',
           body: z.object({ name: z.string(), returnTo: z.string().optional() }),
           response: z.object({ user: z.object({ name: z.string() }) }),
@@ -45,7 +45,7 @@ export function demoSignIn({ requestedScopes }: { requestedScopes: readonly stri
       // Without a cookie, the next page would show the sign-in form again with no explanation.
       .get(
         '/signed-in',
-        documented({
+        describeRoute({
           summary:
             "After the demo's sign-in, for a browser that has sent no cookie before: redirects to `returnTo`, or says that the browser blocks cookies.",
           query: z.object({ returnTo: z.string().optional() }),
@@ -58,7 +58,7 @@ export function demoSignIn({ requestedScopes }: { requestedScopes: readonly stri
       )
       .post(
         '/sign-out',
-        documented({ summary: 'Signs out.', response: z.object({ user: z.null() }) }),
+        describeRoute({ summary: 'Signs out.', response: z.object({ user: z.null() }) }),
         async (req, res) => {
           await signOut(req)
           await sendResultOrRedirect(req, res, '/', { user: null })

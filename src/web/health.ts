@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
-import { documented } from '../connect/express.ts'
+import { describeRoute } from '../connect/express.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 
 /**
@@ -11,7 +11,7 @@ export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: A
   return Router()
     .get(
       '/health/live',
-      documented({
+      describeRoute({
         summary: 'Answers `200` when the process is up.',
         response: z.object({ status: z.literal('live') }),
       }),
@@ -21,7 +21,7 @@ export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: A
     )
     .get(
       '/health/ready',
-      documented({
+      describeRoute({
         summary: 'Answers `200` when the store is reachable, and `503` otherwise.',
         response: z.object({ status: z.enum(['ready', 'unavailable']) }),
       }),

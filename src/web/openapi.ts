@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import * as z from 'zod'
-import { type Documented, documented, type RouteDescription } from '../connect/express.ts'
+import { type DescribedHandler, describeRoute, type RouteDescription } from '../connect/express.ts'
 
 /** A described route. */
 export interface Operation extends RouteDescription {
@@ -10,19 +10,19 @@ export interface Operation extends RouteDescription {
   path: string
 }
 
-/** The described routes of a router and of those that it uses at its own path. */
+/** The described routes of a router, with those of nested routers that are mounted without a prefix. */
 export function operationsOf(router: Router): Operation[] {
   return router.stack.flatMap(({ route, handle }) => {
     if (!route) return 'stack' in handle ? operationsOf(handle as unknown as Router) : []
     return route.stack.flatMap((layer) =>
-      isDocumented(layer.handle)
+      isDescribed(layer.handle)
         ? { method: layer.method, path: route.path, ...layer.handle.description }
         : [],
     )
   })
 }
 
-const isDocumented = (handler: unknown): handler is Documented =>
+const isDescribed = (handler: unknown): handler is DescribedHandler =>
   typeof handler === 'function' && 'description' in handler
 
 /** A problem document (RFC 9457). */
@@ -117,7 +117,7 @@ function openApiDocument(baseUrl: string, operations: readonly Operation[]) {
 export function openApiRoute(baseUrl: string): Router {
   return Router().get(
     '/openapi.json',
-    documented({
+    describeRoute({
       summary: 'The JSON of these routes as an OpenAPI document, generated from the schemas.',
       response: z.record(z.string(), z.unknown()),
     }),

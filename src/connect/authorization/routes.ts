@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Logger } from 'pino'
 import * as z from 'zod'
-import { documented } from '../documented.ts'
+import { describeRoute } from '../describe-route.ts'
 import { eventContext } from '../events.ts'
 import type { Platform } from '../platform/contract.ts'
 import {
@@ -92,7 +92,7 @@ function startRoute(options: ConnectRoutesOptions): Router {
   const [bxcontextUrl] = redirectUrls(baseUrl)
   return Router().post(
     '/connect',
-    documented({
+    describeRoute({
       summary:
         'Starts an authorization request and redirects to the platform. Field: `bxcontext`, the business to reconnect (optional).',
       body: z.object({ bxcontext: z.string().optional() }),
@@ -121,7 +121,7 @@ function bxcontextRoute(options: ConnectRoutesOptions): Router {
   const { platform } = connect
   return Router().get(
     BXCONTEXT_PATH,
-    documented({
+    describeRoute({
       summary: 'Receives the `bxcontext` that the user chose, and redirects to the consent page.',
       query: z.object({ [platform.startPage.bxcontext]: z.string() }),
       status: 303,
@@ -153,7 +153,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
   return Router()
     .get(
       '/connect/confirm/:id',
-      documented({
+      describeRoute({
         summary:
           'Asks the user what to do if the platform returns another business than the one to reconnect. Nothing is stored yet.',
         response: z.object({ id: z.string(), bxcontext: z.string(), expected: z.string() }),
@@ -169,7 +169,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
     )
     .post(
       '/connect/confirm/:id',
-      documented({
+      describeRoute({
         summary: 'Continues with that other business.',
         status: 303,
         errors: ['invalid_state'],
@@ -190,7 +190,7 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
   return Router()
     .get(
       CALLBACK_PATH,
-      documented({
+      describeRoute({
         summary:
           'Receives `code` and `state`, or `error`. Exchanges the code once and redirects, so that the code leaves the address bar.',
         query: z.object({ state: z.string(), code: z.string().optional(), error: z.string().optional() }),
@@ -202,7 +202,7 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
 
     .get(
       FAILED_PATH,
-      documented({
+      describeRoute({
         summary: 'Shows why the latest connect flow of this session failed.',
         status: 303,
         errors: FAILURE_CODES,

@@ -4,7 +4,10 @@ import { type Key, type KeyValueStore, StoreUnavailableError } from './store.ts'
 
 /** Lets one process at a time do something. It is renewed until it is released. */
 export interface Lease {
-  /** Aborts when the lease is lost: the store was not reachable for too long, and another process may have it. */
+  /**
+   * Aborts when the lease ends: it was released, or the store was not reachable for so long that another process may have
+   * it.
+   */
   readonly lost: AbortSignal
   /** Never throws: a lease that cannot be released expires. */
   release(): Promise<void>
@@ -25,30 +28,34 @@ export async function acquireLease(
 ): Promise<Lease | null> {
   const token = randomUUID()
   const deadline = performance.now() + waitMs
-  while (!(await store.compareAndSet(key, null, token, ms))) {
+  for (;;) {
+    const startedAt = performance.now()
+    if (await store.compareAndSet(key, null, token, ms)) return keepLease(store, key, token, ms, startedAt)
     if (performance.now() >= deadline) return null
     await pause(POLL_MS * (0.5 + Math.random()))
   }
-  return keepLease(store, key, token, ms)
 }
 
-/** Renews a lease until it is released or lost. */
-function keepLease(store: KeyValueStore, key: Key, token: string, ms: number): Lease {
+/** Renews a lease until it is released or lost. `acquiredAt`: when it was asked for, by `performance.now()`. */
+function keepLease(store: KeyValueStore, key: Key, token: string, ms: number, acquiredAt: number): Lease {
   const lost = new AbortController()
-  let renewedAt = performance.now()
-  const renew = async () => {
-    const startedAt = performance.now()
-    const renewed = await store.compareAndSet(key, token, token, ms).catch(() => null)
-    if (renewed) renewedAt = startedAt
-    // Without an answer of the store, the lease is still held until it expires.
-    else if (renewed === false || performance.now() - renewedAt > ms) end()
-  }
-  const renewal = setInterval(renew, ms / 3)
-  renewal.unref()
   const end = () => {
     clearInterval(renewal)
+    clearTimeout(expiry)
     lost.abort()
   }
+  const expireAfter = (startedAt: number) => setTimeout(end, startedAt + ms - performance.now()).unref()
+  let expiry = expireAfter(acquiredAt)
+  const renew = async () => {
+    const startedAt = performance.now()
+    // Without an answer of the store, the lease is still held until it expires.
+    const renewed = await store.compareAndSet(key, token, token, ms).catch(() => null)
+    if (renewed === false) end()
+    if (!renewed || lost.signal.aborted) return
+    clearTimeout(expiry)
+    expiry = expireAfter(startedAt)
+  }
+  const renewal = setInterval(renew, ms / 3).unref()
   return {
     lost: lost.signal,
     async release() {

@@ -1,6 +1,6 @@
 import { type Request, Router } from 'express'
 import * as z from 'zod'
-import { documented } from '../../connect/express.ts'
+import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { READ_ERRORS } from '../../web/openapi.ts'
@@ -49,7 +49,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
   return Router()
     .get(
       route,
-      documented({
+      describeRoute({
         summary: '`{items}`: the builders who are waiting for an answer.',
         response: z.object({ items: z.array(builderRequestSchema) }),
         errors: READ_ERRORS,
@@ -68,7 +68,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     )
     .get(
       `${route}/live`,
-      documented({
+      describeRoute({
         summary: 'Server-sent events.',
         response: z.string(),
         responseType: 'text/event-stream',
@@ -91,7 +91,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     )
     .post(
       `${route}/:id/accept`,
-      documented({
+      describeRoute({
         summary: 'Accepts a request.',
         response: decisionSchema('accepted'),
         errors: [...READ_ERRORS, 'not_found'],
@@ -111,7 +111,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     )
     .post(
       `${route}/:id/reject`,
-      documented({
+      describeRoute({
         summary: 'Rejects a request.',
         response: decisionSchema('rejected'),
         errors: [...READ_ERRORS, 'not_found'],

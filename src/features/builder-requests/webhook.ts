@@ -3,7 +3,7 @@ import express, { type Request, Router } from 'express'
 import type { Logger } from 'pino'
 import * as z from 'zod'
 import { AppError } from '../../connect/errors.ts'
-import { documented } from '../../connect/express.ts'
+import { describeRoute } from '../../connect/express.ts'
 import { publish, webhookChannel } from '../../connect/index.ts'
 import { BUILDER_REQUESTED, webhookEventSchema } from './contract.ts'
 import type { Pending } from './pending.ts'
@@ -61,7 +61,7 @@ export function webhookRoutes(options: WebhookOptions): Router {
 
   return Router().post(
     '/webhooks/platform',
-    documented({
+    describeRoute({
       summary: 'Receives events of the platform. It checks a signature in place of a session.',
       body: webhookEventSchema,
       bodyType: 'application/json',

@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import * as z from 'zod'
-import { documented } from '../../connect/express.ts'
+import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
@@ -26,7 +26,7 @@ export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOpti
   return Router()
     .get(
       '/connections/:bxcontext/catalogues',
-      documented({
+      describeRoute({
         summary: 'A page of catalogues.',
         query: pageQuery,
         response: pageOfSchema(catalogueSchema),
@@ -46,7 +46,7 @@ export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOpti
     )
     .post(
       '/connections/:bxcontext/catalogues',
-      documented({
+      describeRoute({
         summary:
           'Creates a catalogue. Fields: `name`, and `scope` (`Public` or `Managed`). Answers `201` with the catalogue.',
         body: newCatalogueSchema,
@@ -75,7 +75,7 @@ export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOpti
     )
     .get(
       '/connections/:bxcontext/catalogues/:id',
-      documented({
+      describeRoute({
         summary: 'Get a catalogue.',
         response: catalogueSchema,
         errors: [...READ_ERRORS, 'not_found'],
@@ -88,7 +88,7 @@ export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOpti
     )
     .post(
       '/connections/:bxcontext/catalogues/:id/access-controls',
-      documented({
+      describeRoute({
         summary:
           "Lets a builder see a Managed catalogue. Fields: `externalRef` (the builder's account number with the supplier, 1 to 255 letters and digits) and `isPreApproved` (also accepts the builder's later request to connect). Answers `201`.",
         body: accessControlSchema,

@@ -13,7 +13,10 @@ export const connectionChecks: Feature<ConnectionChecksSettings> = {
     const recordKind = connectionKind(connect.platform.name)
     const sweep = createSweep({ store, recordKind, vault: connect.vault, log, everyMs })
     // Without the store, the other metrics still have to be there: they say that it is gone.
-    return { ...sweep, gauges: async () => connectionGauges(await lastCounts(store).catch(() => null)) }
+    return {
+      ...sweep,
+      gauges: async () => connectionGauges(await lastCounts({ store, recordKind }).catch(() => null)),
+    }
   },
 }
 

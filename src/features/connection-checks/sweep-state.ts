@@ -32,39 +32,46 @@ export type Round = z.infer<typeof stateSchema>
 
 export const NO_COUNTS: Counts = { active: 0, revoked: 0, unreadable: 0, refreshed: 0, failed: 0 }
 
-const stateKey = (partition: string): Key => ({
+/** The connections that a sweep checks. */
+export interface Range {
+  store: KeyValueStore
+  /** The kind of their records, which names the platform. */
+  recordKind: string
+}
+
+const stateKey = (recordKind: string, partition: string): Key => ({
   kind: 'connection-sweep',
   owner: appOwner(partition),
-  id: '',
+  id: recordKind,
 })
-export const leaseKey = (partition: string): Key => ({
+export const leaseKey = (recordKind: string, partition: string): Key => ({
   kind: 'sweep-lease',
   owner: appOwner(partition),
-  id: '',
+  id: recordKind,
 })
 
 /** Resolves to null if there was no round yet. Throws `StoreUnavailableError`. */
-export async function readRound(store: KeyValueStore, partition: string): Promise<Round | null> {
-  const value = await store.get(stateKey(partition))
+export async function readRound({ store, recordKind }: Range, partition: string): Promise<Round | null> {
+  const value = await store.get(stateKey(recordKind, partition))
   return value === null ? null : (stateSchema.safeParse(parseJson(value)).data ?? null)
 }
 
 /** Keeps the state for `ttlMs`, because partitions may disappear. Throws `StoreUnavailableError`. */
 export const writeRound = (
-  store: KeyValueStore,
+  { store, recordKind }: Range,
   partition: string,
   state: Round,
   ttlMs: number,
-): Promise<void> => store.set(stateKey(partition), JSON.stringify(state), ttlMs)
+): Promise<void> => store.set(stateKey(recordKind, partition), JSON.stringify(state), ttlMs)
 
 /**
  * How many connections the last complete round found, of all partitions; null before the first one.
  * Throws `StoreUnavailableError`.
  */
-export async function lastCounts(store: KeyValueStore): Promise<Counts | null> {
+export async function lastCounts(range: Range): Promise<Counts | null> {
   const total = { ...NO_COUNTS }
-  for (const partition of await store.partitions()) {
-    const last = (await readRound(store, partition))?.last
+  for (const partition of await range.store.partitions()) {
+    const last = (await readRound(range, partition))?.last
     if (!last) return null
     for (const name of Object.keys(total) as (keyof Counts)[]) total[name] += last[name]
   }

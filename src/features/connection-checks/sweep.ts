@@ -94,20 +94,20 @@ function logInterruption({ closing, log }: SweepState, error: unknown): void {
 
 /** Sweeps a partition if a round is due and no other process does it. */
 async function sweepPartition(sweep: SweepState, partition: string): Promise<void> {
-  const { store, log, closing, everyMs } = sweep
-  const stored = await readRound(store, partition)
+  const { store, recordKind, log, closing, everyMs } = sweep
+  const stored = await readRound(sweep, partition)
   if (stored?.done && Date.now() < stored.nextAt) return
-  const lease = await acquireLease(store, leaseKey(partition), LEASE_MS)
+  const lease = await acquireLease(store, leaseKey(recordKind, partition), LEASE_MS)
   if (!lease) return
   const signal = AbortSignal.any([closing.signal, lease.lost])
   try {
     // Read again: another process may have ended the round in the meantime.
-    let round = await readRound(store, partition)
+    let round = await readRound(sweep, partition)
     if (round?.done && Date.now() < round.nextAt) return
     if (!round || round.done) round = await begin(sweep, partition, round, signal)
     while (!round.done) {
       round = await checkPage(sweep, partition, round, signal)
-      await writeRound(store, partition, round, 4 * everyMs)
+      await writeRound(sweep, partition, round, 4 * everyMs)
     }
     const { counts, startedAt } = round
     log.info({ ...counts, seconds: Math.round((Date.now() - startedAt) / 1000) }, 'all connections checked')
@@ -120,11 +120,12 @@ async function sweepPartition(sweep: SweepState, partition: string): Promise<voi
 
 /** Begins a round; counts the users, so that their checks can be spread over the interval. */
 async function begin(
-  { store, recordKind, everyMs }: SweepState,
+  sweep: SweepState,
   partition: string,
   previous: Round | null,
   signal: AbortSignal,
 ): Promise<Round> {
+  const { store, recordKind, everyMs } = sweep
   const startedAt = Date.now()
   let users = 0
   let cursor: string | null = null
@@ -145,7 +146,7 @@ async function begin(
     counts: NO_COUNTS,
     last: previous?.last ?? null,
   }
-  await writeRound(store, partition, round, 4 * everyMs)
+  await writeRound(sweep, partition, round, 4 * everyMs)
   return round
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import express, { type Request, type Response, Router } from 'express'
 import * as z from 'zod'
-import { documented } from '../../connect/express.ts'
+import { describeRoute } from '../../connect/express.ts'
 import { parseJson } from '../../connect/index.ts'
 import { badInput, rejectForm, WebError } from '../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
@@ -42,7 +42,7 @@ function listRoutes({ flows, sendChanges }: FlowRoutesOptions): Router {
   return Router()
     .get(
       '/flows',
-      documented({
+      describeRoute({
         summary:
           '`{flows: [{id, kind, startedAt, endedAt, outcome, bxcontext, steps, requests, imported}]}`. `steps` is their number. `kind` is `connect`, `refresh`, `api_call`, `revocation`, `disconnect`, or `webhook`; `outcome` is `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `received`, `abandoned`, or an error code.',
         response: z.object({ flows: z.array(listedFlowSchema) }),
@@ -56,7 +56,11 @@ function listRoutes({ flows, sendChanges }: FlowRoutesOptions): Router {
     )
     .get(
       '/flows/live',
-      documented({ summary: 'Server-sent events.', response: z.string(), responseType: 'text/event-stream' }),
+      describeRoute({
+        summary: 'Server-sent events.',
+        response: z.string(),
+        responseType: 'text/event-stream',
+      }),
       (req, res) => {
         const userId = requireUser(req)
         const getSnapshot = async () => JSON.stringify(await flows.list(userId))
@@ -65,7 +69,7 @@ function listRoutes({ flows, sendChanges }: FlowRoutesOptions): Router {
     )
     .post(
       '/flows/import',
-      documented({
+      describeRoute({
         summary:
           'Imports a flow that was exported as JSON: the file `file` of a form, at most 2 MB, or the JSON itself, at most 64 kB. Answers `201` with `{id}`.',
         bodyType: 'multipart/form-data',
@@ -106,7 +110,7 @@ function showRoutes({ reader, sendChanges }: FlowRoutesOptions): Router {
   return Router()
     .get(
       '/flows/:id',
-      documented({
+      describeRoute({
         summary:
           'The flow with its steps: `{number, at, ms, from, to, topic, title, request, response}`, with `failure` if the step failed and `count` if it stands for several. `request` and `response` have `parameters`, each with a `value` or a `fingerprint`, and an `explanation`.',
         response: flowViewSchema,
@@ -125,7 +129,7 @@ function showRoutes({ reader, sendChanges }: FlowRoutesOptions): Router {
     )
     .get(
       '/flows/:id/live',
-      documented({
+      describeRoute({
         summary: 'Server-sent events, while the flow runs.',
         response: z.string(),
         responseType: 'text/event-stream',
@@ -143,14 +147,14 @@ function showRoutes({ reader, sendChanges }: FlowRoutesOptions): Router {
     )
     .get(
       '/flows/:id/steps/:number',
-      documented({ summary: 'One step.', response: stepViewSchema, errors: ['not_found'] }),
+      describeRoute({ summary: 'One step.', response: stepViewSchema, errors: ['not_found'] }),
       async (req, res) => {
         sendStep(req, res, await flowOf(req), 'flow-inspector/step')
       },
     )
     .get(
       '/flows/:id/present/:number',
-      documented({
+      describeRoute({
         summary: 'The same step; as a page, for presenting it.',
         response: stepViewSchema,
         errors: ['not_found'],
@@ -161,7 +165,7 @@ function showRoutes({ reader, sendChanges }: FlowRoutesOptions): Router {
     )
     .get(
       '/flows/:id/export/:format',
-      documented({
+      describeRoute({
         summary: 'The flow as a file: `html`, `json`, or `mermaid`.',
         response: z.string(),
         responseType: 'application/octet-stream',

@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import * as z from 'zod'
 import { ConnectionRevokedError, NotConnectedError } from '../../connect/errors.ts'
-import { documented } from '../../connect/express.ts'
+import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { sendPageOrJson } from '../../web/respond.ts'
@@ -40,7 +40,7 @@ const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOStrin
 export function tokenPanelRoutes({ vault, flows, requestedScopes }: TokenPanelOptions): Router {
   return Router().get(
     '/connections/:bxcontext/tokens',
-    documented({
+    describeRoute({
       summary: 'What is known of the tokens of a connection, without the tokens.',
       response: tokenPanelSchema,
       errors: ['not_connected', 'connection_revoked'],

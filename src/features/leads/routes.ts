@@ -1,5 +1,5 @@
 import { Router } from 'express'
-import { documented } from '../../connect/express.ts'
+import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
 import { rejectForm } from '../../web/errors.ts'
@@ -14,7 +14,7 @@ export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): R
   return Router()
     .get(
       '/connections/:bxcontext/leads',
-      documented({
+      describeRoute({
         summary: 'A page of leads.',
         query: pageQuery,
         response: pageOfSchema(leadSchema),
@@ -34,7 +34,7 @@ export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): R
     )
     .post(
       '/connections/:bxcontext/leads',
-      documented({
+      describeRoute({
         summary:
           'Creates a lead. Fields: `name` (required), `email`, `phone`, `suburb`, `projectType`, `notes`. Answers `201` with the lead.',
         body: newLeadSchema,
@@ -67,7 +67,7 @@ export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): R
     )
     .get(
       '/connections/:bxcontext/leads/:id',
-      documented({ summary: 'Get a lead.', response: leadSchema, errors: [...READ_ERRORS, 'not_found'] }),
+      describeRoute({ summary: 'Get a lead.', response: leadSchema, errors: [...READ_ERRORS, 'not_found'] }),
       async (req, res) => {
         const ref = connectionRef(req)
         const lead = await leads.get(vault.tokenSource(ref), req.params.id)

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { type Request, Router } from 'express'
 import * as z from 'zod'
-import { documented } from '../../connect/express.ts'
+import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
 import { DECIMALS } from '../../tables/prices.ts'
 import { UPLOAD_MS } from '../../web/body-deadline.ts'
@@ -80,7 +80,7 @@ export function importRoutes(options: ImportRoutesOptions): Router {
     .use(jobPages(options))
     .post(
       `${JOB_PATH}/columns`,
-      documented({
+      describeRoute({
         summary:
           'Chooses how to read the file, and checks it again. Fields: for each field of an item, the number of a column, counted from 0; `headingsLine`, `sheet`, `decimal` (`point` or `comma`), `gst`. Without fields, everything is recognised.',
         body: columnsSchema,
@@ -97,7 +97,7 @@ export function importRoutes(options: ImportRoutesOptions): Router {
     )
     .post(
       `${JOB_PATH}/start`,
-      documented({
+      describeRoute({
         summary:
           'Sends the file. Field: `strict` (`true` sends nothing if any row has a problem). Answers `202`.',
         body: z.object({ strict: z.boolean().optional() }),
@@ -119,7 +119,7 @@ export function importRoutes(options: ImportRoutesOptions): Router {
     )
     .post(
       `${JOB_PATH}/stop`,
-      documented({
+      describeRoute({
         summary: 'Stops sending: the state is then `stopped`. `start` resumes.',
         response: importViewSchema,
         errors: JOB_ERRORS,
@@ -132,7 +132,7 @@ export function importRoutes(options: ImportRoutesOptions): Router {
     )
     .post(
       `${JOB_PATH}/discard`,
-      documented({
+      describeRoute({
         summary: 'Deletes the file and the import here. Items that the platform has accepted stay there.',
         response: z.object({ discarded: z.string() }),
         errors: ['not_found'],
@@ -169,7 +169,7 @@ function jobFinder(imports: ImportService) {
 function uploadRoute({ imports, catalogues, vault, sections }: ImportRoutesOptions): Router {
   return Router().post(
     '/connections/:bxcontext/catalogues/:id/imports',
-    documented({
+    describeRoute({
       summary:
         'Uploads a price file as `multipart/form-data`, or as a body of type `text/csv`, `text/tab-separated-values` or that of XLSX, within 15 minutes. Checks it and sends nothing. Answers `201` with the import.',
       body: z.string(),
@@ -214,7 +214,7 @@ function jobPages({ imports, sendChanges }: ImportRoutesOptions): Router {
   return Router()
     .get(
       JOB_PATH,
-      documented({ summary: 'The state of an import.', response: importViewSchema, errors: JOB_ERRORS }),
+      describeRoute({ summary: 'The state of an import.', response: importViewSchema, errors: JOB_ERRORS }),
       async (req, res) => {
         const { job } = await jobOf(req)
         const view = importView(job)
@@ -235,7 +235,7 @@ function jobPages({ imports, sendChanges }: ImportRoutesOptions): Router {
     )
     .get(
       `${JOB_PATH}/live`,
-      documented({
+      describeRoute({
         summary: 'Server-sent events.',
         response: z.string(),
         responseType: 'text/event-stream',
@@ -252,7 +252,7 @@ function jobPages({ imports, sendChanges }: ImportRoutesOptions): Router {
     )
     .get(
       `${JOB_PATH}/report.csv`,
-      documented({
+      describeRoute({
         summary: 'The rows with problems.',
         response: z.string(),
         responseType: 'text/csv',

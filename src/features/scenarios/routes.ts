@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import * as z from 'zod'
-import { documented } from '../../connect/express.ts'
+import { describeRoute } from '../../connect/express.ts'
 import { WebError } from '../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import { currentUser, requireUser } from '../../web/user.ts'
@@ -21,7 +21,7 @@ export function scenarioRoutes(runner: ScenarioRunner, canCallApi: () => boolean
   return Router()
     .get(
       '/scenarios',
-      documented({
+      describeRoute({
         summary: '`{scenarios}`, each with its latest `result`.',
         response: z.object({ scenarios: z.array(scenarioSchema) }),
       }),
@@ -43,7 +43,7 @@ export function scenarioRoutes(runner: ScenarioRunner, canCallApi: () => boolean
     )
     .post(
       '/scenarios/reset',
-      documented({
+      describeRoute({
         summary: "Resets the sandbox, and deletes the user's connections, flows, and results.",
         response: z.object({ reset: z.literal(true) }),
       }),
@@ -55,7 +55,7 @@ export function scenarioRoutes(runner: ScenarioRunner, canCallApi: () => boolean
     )
     .post(
       '/scenarios/:id/run',
-      documented({
+      describeRoute({
         summary:
           'Runs a scenario; the id is its `name`. Answers `{name, asExpected, at, seconds, observations, flows}`.',
         response: resultSchema,

@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import * as z from 'zod'
-import { documented } from '../../connect/express.ts'
+import { describeRoute } from '../../connect/express.ts'
 import { sendPageOrJson, wantsJson } from '../../web/respond.ts'
 import { requireUser } from '../../web/user.ts'
 import type { FeatureContext } from '../feature.ts'
@@ -56,7 +56,7 @@ export function setupRoutes(context: FeatureContext, settings: SetupSettings): R
   return Router()
     .get(
       '/setup',
-      documented({
+      describeRoute({
         summary: '`{steps}`: the steps from a clone to production, with what is done and what is next.',
         response: z.object({ steps: z.array(stepSchema) }),
       }),
@@ -82,7 +82,7 @@ export function setupRoutes(context: FeatureContext, settings: SetupSettings): R
     )
     .get(
       '/doctor',
-      documented({
+      describeRoute({
         summary: '`{findings}`: what the doctor finds. As JSON, the response waits for the checks.',
         response: z.object({ findings: z.array(findingSchema) }),
       }),
@@ -101,7 +101,11 @@ export function setupRoutes(context: FeatureContext, settings: SetupSettings): R
     )
     .get(
       '/doctor/live',
-      documented({ summary: 'Server-sent events.', response: z.string(), responseType: 'text/event-stream' }),
+      describeRoute({
+        summary: 'Server-sent events.',
+        response: z.string(),
+        responseType: 'text/event-stream',
+      }),
       (req, res) => {
         requireUser(req)
         const getSnapshot = async () => (doctor.isRunning ? 'running' : null)
@@ -110,7 +114,7 @@ export function setupRoutes(context: FeatureContext, settings: SetupSettings): R
     )
     .get(
       '/registration',
-      documented({ summary: 'What `npm run registration` prints.', response: registrationSchema }),
+      describeRoute({ summary: 'What `npm run registration` prints.', response: registrationSchema }),
       async (req, res) => {
         requireUser(req)
         const contracts = await context.loadContracts()

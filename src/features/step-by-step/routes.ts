@@ -1,6 +1,6 @@
 import { type Request, Router } from 'express'
 import * as z from 'zod'
-import { documented, HOPS } from '../../connect/express.ts'
+import { describeRoute, HOPS } from '../../connect/express.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
 import { WebError } from '../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
@@ -45,7 +45,7 @@ export function stepByStepRoutes(options: StepByStepRoutesOptions): Router {
   return Router()
     .post(
       '/flows/step-by-step',
-      documented({
+      describeRoute({
         summary: 'Turns the step-by-step mode of this browser session on or off. Field: `on`.',
         body: z.object({ on: z.boolean(), returnTo: z.string().optional() }),
         response: z.object({ on: z.boolean() }),
@@ -66,7 +66,7 @@ export function stepByStepRoutes(options: StepByStepRoutesOptions): Router {
     )
     .get(
       '/flows/pauses/:id',
-      documented({
+      describeRoute({
         summary: 'The next request of a connect flow that is paused.',
         response: pauseSchema,
         errors: ['not_found'],
@@ -88,7 +88,7 @@ export function stepByStepRoutes(options: StepByStepRoutesOptions): Router {
     )
     .post(
       '/flows/pauses/:id/continue',
-      documented({ summary: 'Continues it.', status: 303, errors: ['not_found'] }),
+      describeRoute({ summary: 'Continues it.', status: 303, errors: ['not_found'] }),
       async (req, res) => {
         const pause = await pauses.end(ownerOf(req), req.params.id)
         if (!pause) throw new WebError(404, 'not_found', NO_PAUSE)

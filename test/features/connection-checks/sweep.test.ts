@@ -14,6 +14,8 @@ import { ready, startRedis } from '../../support/redis.ts'
 import { oauthError } from '../../support/token-endpoint.ts'
 import { connectedSetup, GRANTED, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 
+const RECORDS = connectionKind('platform')
+
 let setup: VaultSetup
 let sweeps: Sweep[] = []
 const cleanups: (() => Promise<unknown>)[] = []
@@ -27,7 +29,7 @@ afterEach(async () => {
 function startSweep(everyMs: number, vault: Pick<Vault, 'refreshUnused'> = setup.vault): Sweep {
   const sweep = createSweep({
     store: setup.store,
-    recordKind: connectionKind('platform'),
+    recordKind: RECORDS,
     vault,
     log: pino({ level: 'silent' }),
     everyMs,
@@ -36,7 +38,8 @@ function startSweep(everyMs: number, vault: Pick<Vault, 'refreshUnused'> = setup
   sweep.start()
   return sweep
 }
-const roundEnds = () => expect.poll(() => lastCounts(setup.store)).not.toBeNull()
+const roundEnds = () =>
+  expect.poll(() => lastCounts({ store: setup.store, recordKind: RECORDS })).not.toBeNull()
 /** Many users with a connection each. */
 async function connectMany(users: number): Promise<void> {
   for (let user = 0; user < users; user++) {
@@ -59,7 +62,19 @@ describe('a round', () => {
     startSweep(100_000)
     await roundEnds()
     expect(setup.sent()).toEqual(['refresh-0'])
-    expect(await lastCounts(setup.store)).toMatchObject({ active: 3, refreshed: 1, revoked: 0, failed: 0 })
+    expect(await lastCounts({ store: setup.store, recordKind: RECORDS })).toMatchObject({
+      active: 3,
+      refreshed: 1,
+      revoked: 0,
+      failed: 0,
+    })
+  })
+
+  test('of one platform is not one of another platform on the same store', async () => {
+    setup = await connectedSetup()
+    startSweep(100_000)
+    await roundEnds()
+    expect(await lastCounts({ store: setup.store, recordKind: connectionKind('other') })).toBeNull()
   })
 
   test('notices a revocation, publishes it, and counts the connection as revoked', async () => {
@@ -74,7 +89,10 @@ describe('a round', () => {
     connectionChannel.unsubscribe(listener)
     expect(seen).toContain('revoked')
     expect((await setup.vault.find(REF))?.status).toBe('revoked')
-    expect(await lastCounts(setup.store)).toMatchObject({ active: 0, revoked: 1 })
+    expect(await lastCounts({ store: setup.store, recordKind: RECORDS })).toMatchObject({
+      active: 0,
+      revoked: 1,
+    })
   })
 
   test('notices that a connection without a refresh token has ended', async () => {

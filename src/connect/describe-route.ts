@@ -8,7 +8,7 @@ export interface RouteDescription {
   query?: z.ZodObject
   /** The schema of the body, which may be JSON or a form. */
   body?: z.ZodType
-  /** The media type of the body, if neither JSON nor a form. */
+  /** The media type of the body, if the route parses it itself. */
   bodyType?: string
   /** The success status: 200 by default, 303 for a redirect. */
   status?: number
@@ -21,14 +21,13 @@ export interface RouteDescription {
 }
 
 /**
- * Describes the route that it is a handler of, for `/openapi.json` and `docs/http-api.md`, and checks a JSON body by the
- * description's schema. Throws a `ZodError`. A form is for the route itself to check, since it shows the errors on its
- * page; so is a body of another type.
+ * Middleware that describes its route, for `/openapi.json` and `docs/http-api.md`, and validates a JSON body by the
+ * schema of the description. Throws a `ZodError`. The route itself validates a form, because its page shows the errors.
  *
  * @example
- * Router().get('/leads', documented({ summary: 'A page of leads.', response }), (req, res) => {})
+ * Router().get('/leads', describeRoute({ summary: 'A page of leads.', response }), (req, res) => {})
  */
-export function documented(description: RouteDescription): Documented {
+export function describeRoute(description: RouteDescription): DescribedHandler {
   const { body, bodyType } = description
   const handle = (req: IncomingMessage, _res: ServerResponse, next: () => void) => {
     const { headers, body: sent } = req as IncomingMessage & { body?: unknown }
@@ -40,7 +39,7 @@ export function documented(description: RouteDescription): Documented {
 }
 
 /** A handler that carries the description of its route. */
-export interface Documented {
+export interface DescribedHandler {
   readonly description: RouteDescription
   (req: IncomingMessage, res: ServerResponse, next: () => void): void
 }
