@@ -173,7 +173,7 @@ function removeScripts(name: string): void {
 
 /** Lets `npm run check` pass although only removed features have used something: your own features may still use it. */
 function tolerateUnused(): void {
-  const warn = { exports: 'warn', dependencies: 'warn', devDependencies: 'warn' }
+  const warn = { exports: 'warn', types: 'warn', dependencies: 'warn', devDependencies: 'warn' }
   const manifest = JSON.parse(read('package.json')) as { knip: object }
   const text = `${JSON.stringify({ ...manifest, knip: { ...manifest.knip, rules: warn } }, null, 2)}\n`
   change('package.json', () => text, 'what nothing uses any more is a warning')
