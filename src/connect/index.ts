@@ -138,7 +138,10 @@ export interface Connect {
    * example. It does not delay what it hears of; an error, also of a promise, is logged. Returns a function that ends it.
    */
   onConnectionEvent(listener: ConnectionListener): () => void
-  /** Waits at most `graceMs` until received tokens are stored, then closes the HTTP pools and the store. */
+  /**
+   * Waits at most `graceMs` until received tokens are stored, and closes the HTTP pools unless they were given. The store,
+   * which several platforms may share, is for the caller to close.
+   */
   close(graceMs?: number): Promise<void>
 }
 
@@ -147,10 +150,12 @@ export interface Connect {
  * script needs nothing else; `connectRoutes` of `express.ts` adds the connect flow to an Express app.
  *
  * @example
- * const connect = createConnect({ store: await openRedis({ urls: [REDIS_URL] }), keys, platform, client })
+ * const store = await openRedis({ urls: [REDIS_URL] })
+ * const connect = createConnect({ store, keys, platform, client })
  * const source = connect.vault.tokenSource({ userId, bxcontext })
  * const leads = await connect.api.list(source, { path: '/leads', scope: 'leads', schema }, { top: 25 })
  * await connect.close()
+ * await store.close()
  */
 export function createConnect(options: CreateConnectOptions): Connect {
   const { store, keys, platform, client, log = pino({ level: 'silent' }) } = options
@@ -168,8 +173,7 @@ export function createConnect(options: CreateConnectOptions): Connect {
     onConnectionEvent: (listener) => listen(platform, listener, log),
     async close(graceMs = 10_000) {
       await vault.close(graceMs)
-      await http.close()
-      await store.close()
+      if (!options.http) await http.close()
     },
   }
 }

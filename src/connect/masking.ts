@@ -65,7 +65,7 @@ const ERROR_CODE = /^[a-z_]{1,60}$/
 const KINDS = new Map([['authorization', 'access_token']])
 const MAX_VALUE_LENGTH = 500
 const MAX_NAME_LENGTH = 64
-/** How many parameters of one part are looked at. */
+/** How many parameters of one part are shown. */
 const MAX_ENTRIES = 100
 /** A shorter secret could be part of a harmless word. */
 const MIN_SECRET_LENGTH = 4
@@ -95,19 +95,16 @@ export function mask<R extends RawExchange>(
   exchange: R,
 ): { [Part in keyof R]: EventParameter[] } {
   const parts = Object.entries(exchange).map(
-    ([part, pairs]) =>
-      [
-        part,
-        Array.from(pairs)
-          .slice(0, MAX_ENTRIES)
-          .map((pair) => toEntry(pair, publicParameters)),
-      ] as const,
+    ([part, pairs]) => [part, Array.from(pairs, (pair) => toEntry(pair, publicParameters))] as const,
   )
   const secrets = parts
     .flatMap(([, entries]) => entries)
     .filter(({ isSecret, text }) => isSecret && text.length >= MIN_SECRET_LENGTH)
     .flatMap(({ text }) => formsOf(text))
-  const masked = parts.map(([part, entries]) => [part, entries.map((entry) => toParameter(entry, secrets))])
+  const masked = parts.map(([part, entries]) => [
+    part,
+    entries.slice(0, MAX_ENTRIES).map((entry) => toParameter(entry, secrets)),
+  ])
   return Object.fromEntries(masked)
 }
 

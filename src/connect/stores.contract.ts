@@ -34,6 +34,23 @@ export function describeStoreContract(
       expect(await store.get(entry)).toBe('two')
     })
 
+    test('a cached read sees each write of this process at once', async () => {
+      const entry = fresh()
+      expect(await store.getCached(entry)).toBeNull()
+      for (let round = 0; round < 100; round++) {
+        await store.set(entry, `set ${round}`)
+        expect(await store.getCached(entry)).toBe(`set ${round}`)
+        const racing = store.getCached(entry)
+        await store.compareAndSet(entry, `set ${round}`, `swapped ${round}`)
+        await racing
+        expect(await store.getCached(entry)).toBe(`swapped ${round}`)
+      }
+      await store.delete(entry)
+      expect(await store.getCached(entry)).toBeNull()
+      await store.set(entry, 'short', 40)
+      await expect.poll(() => store.getCached(entry)).toBeNull()
+    })
+
     test('delete removes a value and resolves to whether there was one', async () => {
       const entry = fresh()
       await store.set(entry, 'one')

@@ -10,6 +10,8 @@ import { currentUser, signIn, signOut } from './user.ts'
 export const OPEN_DEMO =
   'DEMO_ALLOW_REMOTE is true: anyone who can reach this address can sign in under any name and use its connections.'
 
+const NAME_HINT = 'enter a name of 1 to 100 characters'
+
 /**
  * The demo's sign-in: anyone, under any name. The app refuses to start in production with it. `requestedScopes`: shown on
  * the start page after an invalid name.
@@ -21,13 +23,13 @@ export function demoSignIn({ requestedScopes }: { requestedScopes: readonly stri
         '/sign-in',
         describeRoute({
           summary: 'Signs in with the demo sign-in. Fields: `name`, and `returnTo` (a path of this app).',
-          body: z.object({ name: z.string(), returnTo: z.string().optional() }),
+          body: z.object({ name: z.string(NAME_HINT), returnTo: z.string().optional() }),
           response: z.object({ user: z.object({ name: z.string() }) }),
         }),
         async (req, res) => {
           const name = typeof req.body?.name === 'string' ? req.body.name.normalize('NFC').trim() : ''
           if (!name || name.length > 100 || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
-            const error = badInput('name', 'enter a name of 1 to 100 characters')
+            const error = badInput('name', NAME_HINT)
             return rejectForm(req, res, error, async () => ({
               view: 'app/home',
               title: 'Connect your account',

@@ -37,6 +37,7 @@ export async function startBenchApp(
   await setup.vault.connect(REF, { ...GRANTED, expiresIn })
   return {
     url,
+    pid: program.child.pid,
     close: async () => {
       await Promise.all([program.kill(), setup.close()])
       remove()

@@ -1,9 +1,17 @@
-/** Speed as a ratio: subject and yardstick take turns, so that a noisy machine disturbs both alike. */
+/**
+ * Cost as a ratio: subject and yardstick take turns, so that a noisy machine disturbs both alike. It is CPU time, user and
+ * system, since throughput also depends on who else runs on the machine.
+ */
+import { readFileSync } from 'node:fs'
+
 export interface Measured {
-  /** Calls per second, medians over the rounds. */
+  /** Medians over the rounds: microseconds of CPU for each call, unless the row says otherwise. */
   subject: number
   yardstick: number
+  /** How many calls of the subject cost as much as one of the yardstick, unless the row says otherwise. */
   ratio: number
+  /** Calls per second. */
+  rates?: { subject: number; yardstick: number }
 }
 
 /** Adds a row to the table: what is measured, against what, how it came out, and the ratio to reach. */
@@ -15,46 +23,91 @@ export type Add = (
   unit?: string,
 ) => void
 
-const ROUNDS = 15
-const ROUND_MS = 500
+/** What calls cost: this process, or another one that answers them. */
+export interface Work {
+  call(): Promise<unknown>
+  /** The process whose CPU counts; this one by default. */
+  pid?: number | undefined
+}
 
-/** Throughput of two calls with this many callers at once, as the median of several rounds. */
+const ROUNDS = 9
+const ROUND_MS = 700
+
+/** CPU time for each of two calls with this many callers at once, as the median of several rounds. */
 export async function compare(
   callers: number,
-  subject: () => Promise<unknown>,
-  yardstick: () => Promise<unknown>,
+  subject: Work,
+  yardstick: Work,
   count = ROUNDS,
 ): Promise<Measured> {
-  await throughput(subject, callers, ROUND_MS)
-  await throughput(yardstick, callers, ROUND_MS)
-  const rounds = []
+  await costOf(subject, callers)
+  await costOf(yardstick, callers)
+  const rounds: { ours: Cost; bare: Cost; ratio: number }[] = []
   for (let round = 0; round < count; round++) {
     // Who goes first changes with each round, so that neither profits from it.
     const order = round % 2 === 0 ? [subject, yardstick] : [yardstick, subject]
-    const speeds = new Map<unknown, number>()
-    for (const work of order) speeds.set(work, await throughput(work, callers, ROUND_MS))
-    rounds.push({ subject: speeds.get(subject) ?? 0, yardstick: speeds.get(yardstick) ?? 0 })
+    const costs = new Map<Work, Cost>()
+    for (const work of order) costs.set(work, await costOf(work, callers))
+    const [ours, bare] = [costs.get(subject) ?? NONE, costs.get(yardstick) ?? NONE]
+    rounds.push({ ours, bare, ratio: bare.us / ours.us })
   }
-  return medianOf(rounds.map((round) => ({ ...round, ratio: round.subject / round.yardstick })))
+  const middle = (of: (round: (typeof rounds)[number]) => number) => median(rounds.map(of))
+  return {
+    subject: middle(({ ours }) => ours.us),
+    yardstick: middle(({ bare }) => bare.us),
+    ratio: middle(({ ratio }) => ratio),
+    rates: { subject: middle(({ ours }) => ours.rate), yardstick: middle(({ bare }) => bare.rate) },
+  }
 }
 
 /** The median of each number over several rounds. */
 export function medianOf(rounds: Measured[]): Measured {
-  const middle = (name: keyof Measured) => median(rounds.map((round) => round[name]))
-  return { subject: middle('subject'), yardstick: middle('yardstick'), ratio: middle('ratio') }
+  const middle = (of: (round: Measured) => number) => median(rounds.map(of))
+  return {
+    subject: middle(({ subject }) => subject),
+    yardstick: middle(({ yardstick }) => yardstick),
+    ratio: middle(({ ratio }) => ratio),
+    ...(rounds[0]?.rates && {
+      rates: {
+        subject: middle(({ rates }) => rates?.subject ?? Number.NaN),
+        yardstick: middle(({ rates }) => rates?.yardstick ?? Number.NaN),
+      },
+    }),
+  }
 }
 
-async function throughput(work: () => Promise<unknown>, callers: number, ms: number): Promise<number> {
+interface Cost {
+  /** Microseconds of CPU for each call. */
+  us: number
+  /** Calls per second. */
+  rate: number
+}
+const NONE: Cost = { us: Number.NaN, rate: Number.NaN }
+
+async function costOf({ call, pid }: Work, callers: number): Promise<Cost> {
   const started = performance.now()
+  const before = cpuUs(pid)
   let calls = 0
   const caller = async () => {
-    while (performance.now() - started < ms) {
-      await work()
+    while (performance.now() - started < ROUND_MS) {
+      await call()
       calls++
     }
   }
   await Promise.all(Array.from({ length: callers }, caller))
-  return (calls / (performance.now() - started)) * 1000
+  return { us: (cpuUs(pid) - before) / calls, rate: (calls / (performance.now() - started)) * 1000 }
+}
+
+/** The CPU time that a process has used, of all its threads, in microseconds. Other processes: on Linux only. */
+function cpuUs(pid = process.pid): number {
+  if (pid === process.pid) {
+    const { user, system } = process.cpuUsage()
+    return user + system
+  }
+  // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: the name, in parentheses, may contain spaces.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  const ticks = Number(fields[11]) + Number(fields[12])
+  return ticks * 10_000
 }
 
 export function median(values: number[]): number {

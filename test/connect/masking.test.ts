@@ -57,6 +57,13 @@ test('a public value that repeats a secret of the same exchange is masked', () =
   expect(answer[1]?.value).toBeInstanceOf(Secret)
 })
 
+test('a secret behind more members than are shown is masked everywhere', () => {
+  const many = Array.from({ length: 150 }, (_, index) => [`member${index}`, '1'] as const)
+  const { body } = mask(platform, { body: [['scope', `leads ${TOKEN}`], ...many, ['access_token', TOKEN]] })
+  expect(body).toHaveLength(100)
+  expect(body[0]?.value).toBeInstanceOf(Secret)
+})
+
 test('an unknown number does not hide a known one that equals it', () => {
   const { answer } = mask(platform, {
     answer: [

@@ -6,8 +6,9 @@ import { openSqlite } from '../../src/connect/store/sqlite.ts'
 const { FILE = '', KEY = '', PLATFORM = '', SECRET = '', USER = '', BXCONTEXT = '' } = process.env
 const [path = '/leads'] = process.argv.slice(2)
 
+const store = openSqlite({ file: FILE })
 const connect = createConnect({
-  store: openSqlite({ file: FILE }),
+  store,
   keys: [{ id: 'k1', secret: Buffer.from(KEY, 'base64') }],
   platform,
   client: {
@@ -28,3 +29,4 @@ const schema = z.array(z.looseObject({ id: z.union([z.string(), z.number()]) }))
 const { items, total } = await connect.api.list(source, { path, scope: 'leads', schema }, { top: 5 })
 console.log(`${items.length} of ${total} at ${path}`)
 await connect.close()
+await store.close()

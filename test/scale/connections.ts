@@ -126,8 +126,8 @@ async function measure(size: number, authUrl: string): Promise<Figures> {
     ({ vault }: typeof full) =>
     () =>
       vault.list(HEAVY_USER)
-  const reads = await compare(64, read(full), read(small))
-  const lists = await compare(4, list(full), list(small))
+  const reads = await compare(64, { call: read(full) }, { call: read(small) })
+  const lists = await compare(4, { call: list(full) }, { call: list(small) })
 
   // No connection is idle: what remains is to look at all of them.
   const walked = await walk(full)

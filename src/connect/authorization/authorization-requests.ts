@@ -191,7 +191,7 @@ async function consume(
   browser: BrowserSession,
   state: string,
 ): Promise<PendingExchange | EndedRequest> {
-  const deadline = deps.now() + waitMs(deps.platform)
+  const deadline = performance.now() + waitMs(deps.platform)
   for (;;) {
     const { request, value } = await readRequest(deps, browser, state)
     if (request.phase === 'confirming') throw new ConnectError('invalid_state')
@@ -204,7 +204,7 @@ async function consume(
       if (exchange) return exchange
       continue
     }
-    if (deps.now() > deadline) throw new ConnectError('exchange_incomplete')
+    if (performance.now() > deadline) throw new ConnectError('exchange_incomplete')
     await pause(POLL_MS)
   }
 }

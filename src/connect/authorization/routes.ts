@@ -95,7 +95,8 @@ function startRoute(options: ConnectRoutesOptions): Router {
     describeRoute({
       summary:
         'Starts an authorization request and redirects to the platform. Field: `bxcontext`, the business to reconnect (optional).',
-      body: z.object({ bxcontext: z.string().optional() }),
+      // Checked below: another value is `invalid_bxcontext`.
+      body: z.object({ bxcontext: z.unknown().optional().meta({ type: 'string' }) }),
       status: 303,
       errors: ['invalid_bxcontext'],
     }),

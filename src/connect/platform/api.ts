@@ -125,17 +125,19 @@ async function request<T>(
   const { path, scope } = call
   if (leavesPath(path)) throw new NotFoundError(call.resource ?? 'resource')
   const name = `${json === undefined ? 'GET' : 'POST'} ${scope}`
-  const credential = await acquireCredential(source, () => source.accessToken())
+  let credential = await acquireCredential(source, () => source.accessToken())
   let status = 0
   try {
     let response = await send(client, source, call, credential, json)
     status = response.status
     if (status === 401) {
-      const refreshed = await acquireCredential(source, () => source.refresh(credential.token))
-      response = await send(client, source, call, refreshed, json)
+      const { token: rejected } = credential
+      credential = await acquireCredential(source, () => source.refresh(rejected))
+      response = await send(client, source, call, credential, json)
     }
     status = response.status
-    if (status === 403) throw new InsufficientScopeError(await missingScope(response, source, scope))
+    if (status === 403)
+      throw new InsufficientScopeError(await missingScope(response, source, scope, credential.token))
     const data = parseResponse(response, call)
     await source.noteCall({ result: 'ok', call: name, scope }).catch(() => {})
     return { data, response }
@@ -285,11 +287,11 @@ export function fieldOf(error: z.ZodError): string {
 
 /**
  * The missing scope: the one that the challenge names (`WWW-Authenticate: Bearer scope="..."`, RFC 6750 section 3), or
- * the one that the call needs if it was not granted; otherwise undefined.
+ * the one that the call needs if it was not granted; otherwise undefined. A scope that contains the token is no scope.
  */
-async function missingScope(response: HttpResponse, source: TokenSource, needed: string) {
+async function missingScope(response: HttpResponse, source: TokenSource, needed: string, token: string) {
   const named = /\bscope="([\w:.\- ]{1,200})"/.exec(response.header('www-authenticate') ?? '')?.[1]
-  if (named) return named
+  if (named && !named.includes(token)) return named
   const granted = await source.grantedScopes()
   return granted && !granted.includes(needed) ? needed : undefined
 }

@@ -88,7 +88,7 @@ export const textField = (max: number) =>
 /** The facts of a platform: what the core needs to know to connect accounts on it and to call its API. */
 export interface Platform {
   /**
-   * Letters only. It is part of the storage key of everything that belongs to a connection, so that the connections of
+   * Lower-case letters. It is part of the storage key of everything that belongs to a connection, so that the connections of
    * several platforms share a store.
    */
   readonly name: string

@@ -169,11 +169,14 @@ function configure(options: OAuthOptions) {
 async function toTokens(pending: Promise<client.TokenEndpointResponse>): Promise<Tokens> {
   try {
     const response = await pending
+    const secrets = [response.access_token, response.refresh_token ?? response.access_token]
+    const isScope = (name: string) => name !== '' && !secrets.some((secret) => name.includes(secret))
     return {
       accessToken: response.access_token,
       refreshToken: response.refresh_token,
       expiresIn: response.expires_in,
-      scopes: response.scope?.split(' ').filter(Boolean),
+      // A scope is shown and stored in plain text.
+      scopes: response.scope?.split(' ').filter(isScope),
       // Both are checked by tokenResponseSchema.
       businessName: response.business_name as string | undefined,
       userName: response.user_name as string | undefined,

@@ -1,6 +1,7 @@
 /** Clients of node-redis, as the store needs them. */
 import { createClient, createCluster, defineScript } from 'redis'
 import { withTimeout } from '../timeouts.ts'
+import type { ReadCache } from './read-cache.ts'
 import { parseRedisUrl } from './redis-url.ts'
 
 export type Client = ReturnType<typeof createSingleClient>
@@ -9,6 +10,8 @@ export type Client = ReturnType<typeof createSingleClient>
 export interface Servers {
   /** Runs each command on the server that has its key. */
   readonly client: Client
+  /** Values that the server reports when they change; undefined if it does not report them, or not yet. */
+  readonly cache: ReadCache | undefined
   /** The single server, or each master of a cluster. */
   nodes(): ServerNode[]
   /** Resolves with the error that ended the connections; new ones must be opened. */
@@ -41,7 +44,8 @@ export async function connected<C extends { connect(): Promise<unknown>; destroy
 /** Our own timeout replaces the client's, which creates an AbortSignal for every command. */
 const commandOptions = { timeout: 0 }
 
-export function createSingleClient(url: string) {
+/** `emitInvalidate`: the server reports changes of the keys that are read; connecting fails if it does not allow that. */
+export function createSingleClient(url: string, { emitInvalidate = false } = {}) {
   const { socket, ...login } = parseRedisUrl(url)
   return createClient({
     ...login,
@@ -49,6 +53,7 @@ export function createSingleClient(url: string) {
     socket: { ...socket, connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: false },
     scripts,
     disableOfflineQueue: true,
+    emitInvalidate,
     commandOptions,
   })
 }

@@ -18,6 +18,13 @@ export interface Connection {
    * command may still be executed later.
    */
   run<T>(command: (client: Client) => Promise<T>): Promise<T>
+  /**
+   * Reads a key, from memory if the server reports changes: what another process writes is seen within milliseconds, and
+   * within a second if the connection is silent.
+   */
+  getCached(name: string): Promise<string | null>
+  /** `run` for a command that writes a key. */
+  write<T>(name: string, command: (client: Client) => Promise<T>): Promise<T>
   /** Runs a command on the single server, or on each master of a cluster. */
   runOnEach<T>(command: (node: Client) => Promise<T>): Promise<T[]>
   /** Resolves if the command succeeds on the single server, or on most masters of a cluster. */
@@ -61,6 +68,18 @@ export function openConnection(urls: readonly string[], onState: OnState): Conne
 
   return {
     run: (command) => timed(() => command(link.servers().client)),
+    async getCached(name) {
+      const { cache, client } = link.servers()
+      if (!cache) return timed(() => client.get(name))
+      return cache.get(name) ?? timed(() => cache.load(name, () => client.get(name)))
+    },
+    async write(name, command) {
+      try {
+        return await timed(() => command(link.servers().client))
+      } finally {
+        link.forget(name)
+      }
+    },
     runOnEach: async (command) => Promise.all(nodes().map((node) => onNode(node, command))),
     runOnMost: async (command) => majorityOf(nodes().map((node) => onNode(node, command))),
     nodeNames: () => nodes().map(({ name }) => name),
@@ -138,6 +157,8 @@ function openLink(urls: readonly string[], onState: OnState, onOpen: () => void)
       if (!servers) throw new StoreUnavailableError(reason)
       return servers
     },
+    /** After this process has written a key: the report of the server comes later than its answer. */
+    forget: (name: string) => servers?.cache?.forget(name),
     reopen: (cause: unknown) => void reopen(cause),
     openForMs: () => performance.now() - openedAt,
     close() {

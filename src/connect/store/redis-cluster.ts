@@ -46,6 +46,8 @@ export async function openCluster(urls: readonly string[]): Promise<Servers> {
     get client() {
       return watched.cluster as unknown as Client
     },
+    // Its client opens connections to the nodes by itself, which would have to be told to report changes.
+    cache: undefined,
     nodes: () => nodesOf(watched),
     // The client of the cluster reconnects to each node by itself.
     ended: new Promise(() => {}),

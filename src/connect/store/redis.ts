@@ -40,7 +40,7 @@ export function openRedis({
   onState = () => {},
 }: RedisOptions): KeyValueStore & { sessions: SessionCommands } {
   const connection = openConnection(urls, onState)
-  const { run, runOnEach, runOnMost, nodeNames, close } = connection
+  const { run, write, getCached, runOnEach, runOnMost, nodeNames, close } = connection
   const names = (key: Key) => [keyName(key), groupName(key.kind, key.owner)] as const
   const ttl = (ttlMs: number | undefined) =>
     ttlMs === undefined ? '' : String(Math.max(1, Math.ceil(ttlMs)))
@@ -50,15 +50,16 @@ export function openRedis({
     description: `Redis at ${urls.map((url) => new URL(url).host || 'localhost:6379').join(', ')}`,
 
     get: (key) => run((client) => client.get(keyName(key))),
+    getCached: (key) => getCached(keyName(key)),
 
     set: async (key, value, ttlMs) => {
-      await run((client) => client.write(...names(key), value, ttl(ttlMs)))
+      await write(keyName(key), (client) => client.write(...names(key), value, ttl(ttlMs)))
     },
 
     compareAndSet: (key, expected, next, ttlMs) =>
-      run((client) => client.swap(...names(key), next ?? '', ttl(ttlMs), expected ?? '')),
+      write(keyName(key), (client) => client.swap(...names(key), next ?? '', ttl(ttlMs), expected ?? '')),
 
-    delete: (key) => run((client) => client.remove(...names(key))),
+    delete: (key) => write(keyName(key), (client) => client.remove(...names(key))),
 
     list: (kind, owner) => run((client) => entriesOf(client, groupName(kind, owner))),
 
@@ -76,10 +77,10 @@ export function openRedis({
     close: async () => close(),
 
     sessions: {
-      get: (key) => run((client) => client.get(key)),
-      set: (key, value, options) => run((client) => client.set(key, value, options)),
-      expire: (key, seconds) => run((client) => client.expire(key, seconds)),
-      del: (keys) => run((client) => client.del(keys)),
+      get: getCached,
+      set: (key, value, options) => write(key, (client) => client.set(key, value, options)),
+      expire: (key, seconds) => write(key, (client) => client.expire(key, seconds)),
+      del: async (keys) => Promise.all(keys.map((key) => write(key, (client) => client.del(key)))),
     },
   }
 }

@@ -55,15 +55,19 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
   const columns = ({ kind, owner, id }: Key) => [kind, owner, id] as const
   const expiry = (ttlMs: number | undefined) => (ttlMs === undefined ? null : now() + ttlMs)
 
+  const get = (key: Key) =>
+    attempt(() => {
+      const row = statements.select.get(...columns(key), now())
+      return row ? String(row.value) : null
+    })
+
   return {
     shared: false,
     description: `embedded SQLite, ${file}`,
 
-    get: (key) =>
-      attempt(() => {
-        const row = statements.select.get(...columns(key), now())
-        return row ? String(row.value) : null
-      }),
+    get,
+    // The file is in memory already.
+    getCached: get,
 
     set: (key, value, ttlMs) =>
       attempt(() => {

@@ -33,6 +33,12 @@ export interface KeyValueStore {
   readonly shared: boolean
   /** Resolves to the value, or null if there is none or it has expired. */
   get(key: Key): Promise<string | null>
+  /**
+   * Like `get`, but a value that was read before may come from memory: a write of this process is seen at once, one of
+   * another process within milliseconds, or within a second if the store does not answer. For values that most requests
+   * read; an adapter without a cache reads the store.
+   */
+  getCached(key: Key): Promise<string | null>
   /** Writes a value, which must not be empty. With `ttlMs` it expires and is not listed; without, it is permanent. */
   set(key: Key, value: string, ttlMs?: number): Promise<void>
   /**

@@ -1,7 +1,7 @@
 import { PlatformRejectedError, RefreshedRecentlyError, TokenRefusedError } from '../platform/errors.ts'
 import { StoreUnavailableError } from '../store/store.ts'
-import { type ConnectionRef, isExpired } from './connection.ts'
-import { assertActive } from './connection-repository.ts'
+import { type ActiveConnection, type ConnectionRef, isExpired } from './connection.ts'
+import { assertActive, isActive } from './connection-repository.ts'
 import { revoke } from './connection-writes.ts'
 import type { LastUse } from './last-use.ts'
 import type { Refresher, RefreshOptions } from './refresh.ts'
@@ -36,9 +36,12 @@ export async function accessToken(deps: VaultDependencies, ref: ConnectionRef): 
   const { connections, refresher, now } = deps
   const notStored = unsavedToken(deps, ref)
   if (notStored !== null) return notStored
+  const cached = await connections.readCached(ref)
+  if (cached && isActive(cached) && !isDue(cached.connection, now())) return cached.connection.accessToken
+  // The store itself decides that a token must be refreshed, or that there is none.
   const stored = assertActive(await connections.read(ref))
-  const { accessToken: token, issuedAt, expiresAt, refreshToken } = stored.connection
-  if (expiresAt === null) return token
+  const { accessToken: token, expiresAt, refreshToken } = stored.connection
+  if (expiresAt === null || !isDue(stored.connection, now())) return token
   const leftMs = expiresAt - now()
   if (leftMs <= 0) {
     try {
@@ -50,10 +53,13 @@ export async function accessToken(deps: VaultDependencies, ref: ConnectionRef): 
     }
   }
   // The token still works; a failure in the background is logged, and the next call tries again.
-  if (leftMs < Math.min(REFRESH_MARGIN_MS, (expiresAt - issuedAt) / 5) && refreshToken !== null)
-    refresher.refresh(stored).catch(() => {})
+  if (refreshToken !== null) refresher.refresh(stored).catch(() => {})
   return token
 }
+
+/** Whether a token has expired or should be refreshed in the background. */
+const isDue = ({ issuedAt, expiresAt }: ActiveConnection, now: number) =>
+  expiresAt !== null && expiresAt - now <= Math.min(REFRESH_MARGIN_MS, (expiresAt - issuedAt) / 5)
 
 /** Resolves to a token to use instead of one that the API rejected. */
 export async function refreshRejected(deps: VaultDependencies, ref: ConnectionRef, rejectedToken: string) {

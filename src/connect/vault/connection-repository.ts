@@ -24,6 +24,8 @@ export type StoredActive = StoredConnection<ActiveConnection>
 /** Connections in the store, encrypted. Every method throws `StoreUnavailableError`; `read` also throws `DecryptionError`. */
 export interface ConnectionRepository {
   read(ref: ConnectionRef): Promise<StoredConnection | null>
+  /** Like `read`, but see `KeyValueStore.getCached`: nothing may be concluded from it but that a token was valid. */
+  readCached(ref: ConnectionRef): Promise<StoredConnection | null>
   /** Overwrites any record, even one that cannot be decrypted. */
   write(connection: Connection): Promise<void>
   /** Writes only if there is no record. Resolves to whether it was written. */
@@ -67,6 +69,11 @@ export function createConnectionRepository(
       if (encrypted !== null) return decrypt(ref, encrypted)
       forget(ref)
       return null
+    },
+
+    async readCached(ref) {
+      const encrypted = await store.getCached(keyOf(ref))
+      return encrypted === null ? null : decrypt(ref, encrypted)
     },
 
     async write(connection) {

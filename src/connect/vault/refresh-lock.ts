@@ -145,11 +145,19 @@ async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: s
   let held = true
   let unfinished = false
 
-  /** Writes the lock, also if it expired in the meantime and nobody else has taken it. */
+  const keepLock = (value: string, ttlMs: number) => store.compareAndSet(keys.lock, token, value, ttlMs)
+  /**
+   * Writes the lock, also if it expired in the meantime and nobody holds it. Only after the request was sent: before, another
+   * process may have refreshed since, with the refresh token that this one has read.
+   */
   const replaceLock = async (value: string, ttlMs: number) =>
-    (await store.compareAndSet(keys.lock, token, value, ttlMs)) ||
-    (await store.compareAndSet(keys.lock, null, value, ttlMs))
-  const renew = async () => held && (await replaceLock(token, leaseMs))
+    (await keepLock(value, ttlMs)) ||
+    (unfinished && (await store.compareAndSet(keys.lock, null, value, ttlMs)))
+  const renew = async () => {
+    if (!held) return false
+    if (await keepLock(token, leaseMs)) return true
+    return held && replaceLock(token, leaseMs)
+  }
   const renewal = setInterval(() => renew().catch(() => {}), leaseMs / 3)
   renewal.unref()
   const stopRenewing = () => {

@@ -104,7 +104,8 @@ export interface VaultOptions extends RefreshLockOptions {
 export function createVault(options: VaultOptions): Vault {
   const { store, keys, platform, now = Date.now } = options
   const { name } = platform
-  if (!/^[a-z]+$/.test(name)) throw new Error(`the platform's name must be lower-case letters: ${name}`)
+  if (typeof name !== 'string' || !/^[a-z]+$/.test(name))
+    throw new Error(`the platform's name must be lower-case letters: ${name}`)
   const health = createHealthRecords(store, name, now)
   const cipher = createRecordCipher(keys)
   const parts: RefreshOptions = {

@@ -18,6 +18,20 @@ export interface CataloguesOptions {
   sections: FeatureContext['sections']
 }
 
+/** A new catalogue from a form or JSON, which may have other fields. */
+const catalogueBody = z.preprocess(
+  (fields) => ({ name: Object(fields).name, scope: Object(fields).scope }),
+  newCatalogueSchema,
+)
+/** An access control from a form, whose checkbox is "on" or absent, or from JSON. */
+const accessControlBody = z.preprocess((fields) => {
+  const { externalRef, isPreApproved = false } = Object(fields)
+  return {
+    externalRef: typeof externalRef === 'string' ? externalRef.trim() : externalRef,
+    isPreApproved: isPreApproved === 'on' ? true : isPreApproved,
+  }
+}, accessControlSchema)
+
 /** Routes that list, show and create catalogues, and grant builders access. */
 export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOptions): Router {
   const pathOf = (bxcontext: string, id: string) =>
@@ -49,16 +63,15 @@ export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOpti
       describeRoute({
         summary:
           'Creates a catalogue. Fields: `name`, and `scope` (`Public` or `Managed`). Answers `201` with the catalogue.',
-        body: newCatalogueSchema,
+        body: catalogueBody,
         status: 201,
         response: catalogueSchema,
         errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
       }),
       async (req, res) => {
         const ref = connectionRef(req)
-        const { name, scope } = req.body ?? {}
         try {
-          const newCatalogue = newCatalogueSchema.parse({ name, scope })
+          const newCatalogue = catalogueBody.parse(req.body ?? {})
           const catalogue = await catalogues.create(vault.tokenSource(ref), newCatalogue)
           await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, catalogue.id), catalogue, {
             status: 201,
@@ -91,7 +104,7 @@ export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOpti
       describeRoute({
         summary:
           "Lets a builder see a Managed catalogue. Fields: `externalRef` (the builder's account number with the supplier, 1 to 255 letters and digits) and `isPreApproved` (also accepts the builder's later request to connect). Answers `201`.",
-        body: accessControlSchema,
+        body: accessControlBody,
         status: 201,
         response: accessControlSchema.extend({ catalogueId: z.string() }),
         errors: [...READ_ERRORS, 'not_found', 'invalid_input'],
@@ -101,7 +114,7 @@ export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOpti
         const { id } = req.params
         const source = vault.tokenSource(ref)
         try {
-          const accessControl = readAccessControl(req.body ?? {})
+          const accessControl = accessControlBody.parse(req.body ?? {})
           await catalogues.grantAccess(source, id, accessControl)
           const result = { catalogueId: id, ...accessControl }
           await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, id), result, {
@@ -117,14 +130,6 @@ export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOpti
         }
       },
     )
-}
-
-/** Reads a form, whose checkbox is "on" or absent, or JSON. Throws a `ZodError`. */
-function readAccessControl({ externalRef, isPreApproved = false }: Record<string, unknown>): AccessControl {
-  return accessControlSchema.parse({
-    externalRef: typeof externalRef === 'string' ? externalRef.trim() : externalRef,
-    isPreApproved: isPreApproved === 'on' ? true : isPreApproved,
-  })
 }
 
 function grantedNotice({ externalRef, isPreApproved }: AccessControl): string {

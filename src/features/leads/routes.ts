@@ -1,4 +1,5 @@
 import { Router } from 'express'
+import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
 import { connectionRef } from '../../web/connections.ts'
@@ -8,6 +9,12 @@ import { pageOf, pageOfSchema, pageQuery, pager } from '../../web/paging.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import { leadSchema, newLeadSchema } from './contract.ts'
 import type { Leads } from './leads.ts'
+
+/** A new lead from a form or JSON. An empty field counts as absent. */
+const leadBody = z.preprocess(
+  (fields) => Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== '')),
+  newLeadSchema,
+)
 
 /** Routes that list, show and create leads. */
 export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): Router {
@@ -37,7 +44,7 @@ export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): R
       describeRoute({
         summary:
           'Creates a lead. Fields: `name` (required), `email`, `phone`, `suburb`, `projectType`, `notes`. Answers `201` with the lead.',
-        body: newLeadSchema,
+        body: leadBody,
         status: 201,
         response: leadSchema,
         errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
@@ -45,12 +52,7 @@ export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): R
       async (req, res) => {
         const ref = connectionRef(req)
         try {
-          // Omit empty form fields.
-          const fields = Object.entries(req.body ?? {}).filter(([, value]) => value !== '')
-          const lead = await leads.create(
-            vault.tokenSource(ref),
-            newLeadSchema.parse(Object.fromEntries(fields)),
-          )
+          const lead = await leads.create(vault.tokenSource(ref), leadBody.parse(req.body ?? {}))
           const location = `/connections/${encodeURIComponent(ref.bxcontext)}/leads/${encodeURIComponent(lead.id)}`
           await sendResultOrRedirect(req, res, location, lead, {
             status: 201,

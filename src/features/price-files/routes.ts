@@ -48,13 +48,14 @@ const importViewSchema = jobSchema.omit({ userId: true }).extend({
   secondsLeft: z.number().nullable(),
 })
 
-/** How to read a file. */
+/** How to read a file. `readChoices` checks the values, for the file that it is. */
+const column = z.union([z.number(), z.string()]).nullish()
 const columnsSchema = z.object({
-  ...Object.fromEntries(FIELDS.map((field) => [field, z.number().int().min(0).optional()])),
-  headingsLine: z.number().int().min(0).optional(),
-  sheet: z.string().optional(),
-  decimal: z.enum(DECIMALS).optional(),
-  gst: z.number().min(0).lt(100).optional(),
+  ...Object.fromEntries(FIELDS.map((field) => [field, column])),
+  headingsLine: column,
+  sheet: z.string().nullish(),
+  decimal: z.enum([...DECIMALS, '']).nullish(),
+  gst: column,
 })
 
 const pathOf = ({ bxcontext, id }: { bxcontext: string; id: string }) =>
@@ -100,7 +101,7 @@ export function importRoutes(options: ImportRoutesOptions): Router {
       describeRoute({
         summary:
           'Sends the file. Field: `strict` (`true` sends nothing if any row has a problem). Answers `202`.',
-        body: z.object({ strict: z.boolean().optional() }),
+        body: z.object({ strict: z.union([z.boolean(), z.literal('on')]).optional() }),
         status: 202,
         response: importViewSchema,
         errors: [...JOB_ERRORS, 'invalid_input'],

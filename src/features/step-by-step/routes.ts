@@ -47,7 +47,10 @@ export function stepByStepRoutes(options: StepByStepRoutesOptions): Router {
       '/flows/step-by-step',
       describeRoute({
         summary: 'Turns the step-by-step mode of this browser session on or off. Field: `on`.',
-        body: z.object({ on: z.boolean(), returnTo: z.string().optional() }),
+        body: z.object({
+          on: z.union([z.boolean(), z.string()]).optional(),
+          returnTo: z.string().optional(),
+        }),
         response: z.object({ on: z.boolean() }),
       }),
       async (req, res) => {

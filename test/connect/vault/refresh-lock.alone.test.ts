@@ -57,6 +57,25 @@ describe('the refresh lock', () => {
     expect(await store.get(LEASE)).toBeNull()
   })
 
+  test('that expired before the request was sent is not taken back, since another process may have refreshed', async () => {
+    const store = openSqlite({ file: ':memory:' })
+    const handle = await acquire(store, 60_000)
+    // Frozen for so long that the lock expires, and another process refreshes.
+    await store.delete(LEASE)
+    await (await acquire(store)).release()
+    expect(await handle.confirm()).toBe(false)
+    expect(await store.get(LEASE)).toBeNull()
+  })
+
+  test('that expired after the request was sent is taken back, unless another process holds it', async () => {
+    const store = openSqlite({ file: ':memory:' })
+    const handle = await acquire(store, 60_000)
+    expect(await handle.confirm()).toBe(true)
+    await store.delete(LEASE)
+    await handle.releaseWithBackoff('unavailable')
+    expect(await store.get(LEASE)).toMatch(/^paused:/)
+  })
+
   test('stays with its holder after a new consent, which ends a pause', async () => {
     const store = openSqlite({ file: ':memory:' })
     const handle = await acquire(store)
@@ -146,7 +165,7 @@ describe('the vault', () => {
     const decrypt = vi.spyOn(JSON, 'parse')
     calls.length = 0
     await setup.vault.accessToken(REF)
-    expect(calls).toEqual(['get'])
+    expect(calls).toEqual(['getCached'])
     expect(decrypt).not.toHaveBeenCalled()
     decrypt.mockRestore()
   })

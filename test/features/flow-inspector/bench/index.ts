@@ -47,7 +47,7 @@ export async function bench(add: Add): Promise<void> {
       const text = await body.text()
       if (statusCode !== 200) throw new Error(`${address}: ${statusCode} ${text}`)
     }
-    return { call, kill: program.kill }
+    return { call, pid: program.child.pid, kill: program.kill }
   }
 
   const rows: { off: Measured; on: Measured }[] = []
@@ -57,10 +57,10 @@ export async function bench(add: Add): Promise<void> {
     const off = await start({ FLOW_INSPECTOR: 'false' })
     const on = await start({ FLOW_INSPECTOR: 'true' })
     // All three run hot first, as a process is slower in its first seconds.
-    for (const { call } of [before, off, on]) await compare(CALLERS, call, call, 2)
+    for (const work of [before, off, on]) await compare(CALLERS, work, work, 2)
     rows.push({
-      off: await compare(CALLERS, off.call, before.call, ROUNDS),
-      on: await compare(CALLERS, on.call, off.call, ROUNDS),
+      off: await compare(CALLERS, off, before, ROUNDS),
+      on: await compare(CALLERS, on, off, ROUNDS),
     })
     await Promise.all([before.kill(), off.kill(), on.kill()])
   }

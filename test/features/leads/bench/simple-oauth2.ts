@@ -1,7 +1,13 @@
-/** The leads route as one writes it with `simple-oauth2`: tokens in a session in Redis, a refresh when they expire. */
+/**
+ * The leads route as one writes it with `simple-oauth2`: tokens in a session in Redis, a refresh when they expire. With
+ * DEPLOYED, as people deploy it: security headers, and a log line for each request.
+ */
 import { RedisStore } from 'connect-redis'
 import express from 'express'
 import session from 'express-session'
+import helmet from 'helmet'
+import { pino } from 'pino'
+import { pinoHttp } from 'pino-http'
 import { createClient } from 'redis'
 import { AuthorizationCode, type Token } from 'simple-oauth2'
 
@@ -11,13 +17,14 @@ declare module 'express-session' {
   }
 }
 
-const { PORT, REDIS_URL = '', PLATFORM_API_URL = '', PLATFORM_AUTH_URL = '' } = process.env
+const { PORT, REDIS_URL = '', PLATFORM_API_URL = '', PLATFORM_AUTH_URL = '', DEPLOYED } = process.env
 const oauth = new AuthorizationCode({
   client: { id: 'client', secret: 'secret' },
   auth: { tokenHost: PLATFORM_AUTH_URL },
 })
 const redis = await createClient({ url: REDIS_URL }).connect()
 const app = express()
+if (DEPLOYED) app.use(helmet(), pinoHttp({}, pino.destination('/dev/null')))
 app.use(
   session({
     store: new RedisStore({ client: redis }),

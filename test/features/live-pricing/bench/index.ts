@@ -41,7 +41,7 @@ async function discountsBench(add: Add): Promise<void> {
   add(
     'the best of 1,600 discounts of an item',
     'all of them in decimals',
-    await compare(1, async () => bestDiscount('12.35', 2.4, reductions), inDecimals),
+    await compare(1, { call: async () => bestDiscount('12.35', 2.4, reductions) }, { call: inDecimals }),
     '>= 30',
   )
 }
@@ -158,8 +158,8 @@ async function callsBench(add: Add, dataDir: string): Promise<void> {
     `${byHand}, which parses the same body`,
     await compare(
       CALLERS,
-      ourPrices,
-      prices(bare, () => any(WALK.items)),
+      { call: ourPrices, pid: supplier.program.child.pid },
+      { call: prices(bare, () => any(WALK.items)), pid: prepared.child.pid },
       WALK.rounds,
     ),
     '>= 0.5',
@@ -167,7 +167,11 @@ async function callsBench(add: Add, dataDir: string): Promise<void> {
   add(
     '`GET /stores/nearest`, 50 km',
     byHand,
-    await compare(CALLERS, nearest(supplier.url), nearest(bare)),
+    await compare(
+      CALLERS,
+      { call: nearest(supplier.url), pid: supplier.program.child.pid },
+      { call: nearest(bare), pid: prepared.child.pid },
+    ),
     '>= 0.75',
   )
   await Promise.all([supplier.program.kill(), prepared.kill(), dispatcher.destroy()])

@@ -1,0 +1,145 @@
+import { connect, createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createClient } from 'redis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openRedis } from '../../../src/connect/store/redis.ts'
+import type { Key } from '../../../src/connect/store/store.ts'
+import { REDIS } from '../../support/programs.ts'
+import { type RedisServer, ready, startRedis } from '../../support/redis.ts'
+
+describe.skipIf(!REDIS)('cached reads of Redis', () => {
+  let redis: RedisServer
+  let count = 0
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.close())
+
+  const open = async (url = redis.url) => ready(openRedis({ urls: [url] }))
+  const fresh = (): Key => ({ kind: 'cached', owner: `owner ${++count}`, id: '' })
+
+  /** How many GETs the server has answered. */
+  async function gets(): Promise<number> {
+    const client = await createClient({ url: redis.url }).connect()
+    const stats = await client.info('commandstats')
+    client.destroy()
+    return Number(/cmdstat_get:calls=(\d+)/.exec(stats)?.[1] ?? 0)
+  }
+
+  /** Opens a store whose reads are cached. */
+  async function openCaching() {
+    const store = await open()
+    const entry = fresh()
+    await store.set(entry, 'value')
+    await expect
+      .poll(async () => {
+        await store.getCached(entry)
+        const before = await gets()
+        for (let read = 0; read < 20; read++) await store.getCached(entry)
+        return (await gets()) - before
+      })
+      .toBeLessThan(20)
+    return store
+  }
+
+  test('need no round trip while the value stays the same', async () => {
+    const store = await openCaching()
+    const entry = fresh()
+    await store.set(entry, 'value')
+    const before = await gets()
+    for (let read = 0; read < 1_000; read++) expect(await store.getCached(entry)).toBe('value')
+    expect((await gets()) - before).toBeLessThan(100)
+    await store.close()
+  })
+
+  test.each<
+    [string, (other: Awaited<ReturnType<typeof open>>, entry: Key) => Promise<unknown>, string | null]
+  >([
+    ['a write', (other, entry) => other.set(entry, 'theirs'), 'theirs'],
+    ['a compare-and-set', (other, entry) => other.compareAndSet(entry, 'ours', 'theirs'), 'theirs'],
+    ['a deletion', (other, entry) => other.delete(entry), null],
+  ])(
+    'see %s of another process as soon as the store has answered anything else',
+    async (_what, write, seen) => {
+      const [store, other] = [await openCaching(), await open()]
+      for (let round = 0; round < 50; round++) {
+        const entry = fresh()
+        await store.set(entry, 'ours')
+        expect(await store.getCached(entry)).toBe('ours')
+        await write(other, entry)
+        // Redis reports changes before the answers to later commands.
+        await store.ping()
+        expect(await store.getCached(entry)).toBe(seen)
+      }
+      await Promise.all([store.close(), other.close()])
+    },
+  )
+
+  test('see that everything was deleted', async () => {
+    const store = await openCaching()
+    const entry = fresh()
+    await store.set(entry, 'value')
+    await store.getCached(entry)
+    const client = await createClient({ url: redis.url }).connect()
+    await client.flushAll()
+    await store.ping()
+    expect(await store.getCached(entry)).toBeNull()
+    client.destroy()
+    await store.close()
+  })
+
+  test('use no value for more than a second after Redis stopped answering', async () => {
+    const store = await openCaching()
+    const entry = fresh()
+    await store.set(entry, 'value')
+    await store.getCached(entry)
+    redis.signal('SIGSTOP')
+    await pause(1_100)
+    await expect(store.getCached(entry)).rejects.toMatchObject({ code: 'store_unavailable' })
+    redis.signal('SIGCONT')
+    await expect.poll(() => store.getCached(entry).catch(() => 'unavailable')).toBe('value')
+    await store.close()
+  })
+
+  test('are read from the store if its user may not ask for reports', async () => {
+    const client = await createClient({ url: redis.url }).connect()
+    await client.sendCommand('ACL SETUSER app on >secret ~* &* +@all -client|tracking'.split(' '))
+    const store = await open(redis.url.replace('//', '//app:secret@'))
+    const entry = fresh()
+    await store.set(entry, 'one')
+    expect(await store.getCached(entry)).toBe('one')
+    const before = await gets()
+    for (let read = 0; read < 20; read++) await store.getCached(entry)
+    expect((await gets()) - before).toBe(20)
+    client.destroy()
+    await store.close()
+  })
+
+  test('are read from the store if a proxy passes no reports on', async () => {
+    const proxy = createServer((socket) => {
+      const server = connect(redis.port, '127.0.0.1')
+      socket.pipe(server)
+      server.on('data', (chunk) => {
+        // Reports are pushes: >2, invalidate, and the keys.
+        const text = chunk
+          .toString('latin1')
+          .replace(/>2\r\n\$10\r\ninvalidate\r\n\*1\r\n\$\d+\r\n[^\r]*\r\n/g, '')
+        socket.write(Buffer.from(text, 'latin1'))
+      })
+      socket.on('error', () => {}).on('close', () => server.destroy())
+      server.on('error', () => {}).on('close', () => socket.destroy())
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    const { port } = proxy.address() as { port: number }
+    const [store, other] = [await open(`redis://127.0.0.1:${port}`), await open()]
+    for (let round = 0; round < 20; round++) {
+      const entry = fresh()
+      await store.set(entry, 'ours')
+      await store.getCached(entry)
+      await other.set(entry, 'theirs')
+      expect(await store.getCached(entry)).toBe('theirs')
+    }
+    await Promise.all([store.close(), other.close()])
+    proxy.close()
+  })
+})
