@@ -2,6 +2,7 @@ import { connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createReadCache } from '../../../src/connect/store/read-cache.ts'
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import type { Key } from '../../../src/connect/store/store.ts'
 import { REDIS } from '../../support/programs.ts'
@@ -116,22 +117,8 @@ describe.skipIf(!REDIS)('cached reads of Redis', () => {
   })
 
   test('are read from the store if a proxy passes no reports on', async () => {
-    const proxy = createServer((socket) => {
-      const server = connect(redis.port, '127.0.0.1')
-      socket.pipe(server)
-      server.on('data', (chunk) => {
-        // Reports are pushes: >2, invalidate, and the keys.
-        const text = chunk
-          .toString('latin1')
-          .replace(/>2\r\n\$10\r\ninvalidate\r\n\*1\r\n\$\d+\r\n[^\r]*\r\n/g, '')
-        socket.write(Buffer.from(text, 'latin1'))
-      })
-      socket.on('error', () => {}).on('close', () => server.destroy())
-      server.on('error', () => {}).on('close', () => socket.destroy())
-    })
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-    const { port } = proxy.address() as { port: number }
-    const [store, other] = [await open(`redis://127.0.0.1:${port}`), await open()]
+    const proxy = await proxyWithout((report) => report > 0)
+    const [store, other] = [await open(proxy.url), await open()]
     for (let round = 0; round < 20; round++) {
       const entry = fresh()
       await store.set(entry, 'ours')
@@ -141,5 +128,61 @@ describe.skipIf(!REDIS)('cached reads of Redis', () => {
     }
     await Promise.all([store.close(), other.close()])
     proxy.close()
+  })
+
+  test('see a write of this process before it is reported', async () => {
+    // The first report shows that there are any.
+    const proxy = await proxyWithout((report) => report > 1)
+    const store = await open(proxy.url)
+    const entry = fresh()
+    for (let round = 0; round < 200; round++) {
+      await store.set(entry, `${round}`)
+      expect(await store.getCached(entry)).toBe(`${round}`)
+    }
+    expect(proxy.reports()).toBeGreaterThan(100)
+    await store.close()
+    proxy.close()
+  })
+
+  /** A proxy that drops reports by their number, beginning with 1. Reports are pushes: `>2`, `invalidate`, the keys. */
+  async function proxyWithout(isDropped: (report: number) => boolean) {
+    let reports = 0
+    const proxy = createServer((socket) => {
+      const server = connect(redis.port, '127.0.0.1')
+      socket.pipe(server)
+      server.on('data', (chunk) => {
+        const text = chunk
+          .toString('latin1')
+          .replace(/>2\r\n\$10\r\ninvalidate\r\n\*1\r\n\$\d+\r\n[^\r]*\r\n/g, (report) =>
+            isDropped(++reports) ? '' : report,
+          )
+        socket.write(Buffer.from(text, 'latin1'))
+      })
+      socket.on('error', () => {}).on('close', () => server.destroy())
+      server.on('error', () => {}).on('close', () => socket.destroy())
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    const { port } = proxy.address() as { port: number }
+    return { url: `redis://127.0.0.1:${port}`, reports: () => reports, close: () => proxy.close() }
+  }
+})
+
+describe('a read cache', () => {
+  test('keeps no value that changed while it was read, and later readers read it again', async () => {
+    const cache = createReadCache(async () => {})
+    const read = Promise.withResolvers<string>()
+    const early = cache.load('key', () => read.promise)
+    cache.forget('key')
+    const late = cache.load('key', async () => 'new')
+    read.resolve('old')
+    expect([await early, await late]).toEqual(['old', 'new'])
+    expect(cache.get('key')).toBe('new')
+  })
+
+  test('reads a value once for all who ask at the same time', async () => {
+    const cache = createReadCache(async () => {})
+    let reads = 0
+    const load = () => cache.load('key', async () => `${++reads}`)
+    expect(await Promise.all([load(), load(), load()])).toEqual(['1', '1', '1'])
   })
 })
