@@ -20,13 +20,40 @@ export function createLog(level: string, destination?: DestinationStream): Logge
   )
 }
 
+/** How long a line may wait for others, in ms. */
+const COLLECT_MS = 100
+/** pino's number of the level. */
+const WARN = 40
+/** How much may wait, in characters. */
+const MAX_COLLECTED = 64_000
+
 /**
- * Standard output. If the disk behind it is full, lines are lost and nothing else; pino's own destination would retry
- * forever and keep the process from exiting.
+ * Standard output. Lines are written together, since each write is a system call: every 100 ms, at a warning or an error,
+ * and when the process exits, also by an exception. If the disk behind it is full, lines are lost and nothing else; pino's
+ * own destination would retry forever and keep the process from exiting.
  */
 function standardOutput(): DestinationStream {
   process.stdout.on('error', () => {})
-  return { write: (line) => void process.stdout.write(line) }
+  let collected = ''
+  let timer: NodeJS.Timeout | undefined
+  const flush = () => {
+    clearTimeout(timer)
+    timer = undefined
+    if (collected !== '') process.stdout.write(collected)
+    collected = ''
+  }
+  process.on('exit', flush)
+  const destination = {
+    [pino.symbols.needsMetadataGsym]: true,
+    /** Set by pino before each line. */
+    lastLevel: 0,
+    write(line: string) {
+      collected += line
+      if (destination.lastLevel >= WARN || collected.length > MAX_COLLECTED) flush()
+      else timer ??= setTimeout(flush, COLLECT_MS).unref()
+    },
+  }
+  return destination
 }
 
 const SECRET_FIELDS = [
