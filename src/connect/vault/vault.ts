@@ -30,7 +30,7 @@ export type { UnusedCheck } from './unused.ts'
 /** Keeps connections and hands out valid access tokens. Methods that use the store throw `StoreUnavailableError`. */
 export interface Vault {
   /**
-   * Resolves to a valid access token, after one read of the store. A token that is about to expire is refreshed in the
+   * Resolves to a valid access token, after at most one read of the store. A token that is about to expire is refreshed in the
    * background, an expired one is refreshed first. (One that expires within 30 s of its refresh is returned all the same:
    * the API decides.) Throws `NotConnectedError`, `ConnectionRevokedError`,
    * `PlatformUnavailableError`, `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
