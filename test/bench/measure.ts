@@ -32,6 +32,8 @@ export interface Work {
 
 const ROUNDS = 9
 const ROUND_MS = 700
+/** A process is slower until its code is optimised. */
+const WARM_UP_MS = 3_000
 
 /** CPU time for each of two calls with this many callers at once, as the median of several rounds. */
 export async function compare(
@@ -40,8 +42,7 @@ export async function compare(
   yardstick: Work,
   count = ROUNDS,
 ): Promise<Measured> {
-  await costOf(subject, callers)
-  await costOf(yardstick, callers)
+  for (const work of [subject, yardstick]) await costOf(work, callers, WARM_UP_MS)
   const rounds: { ours: Cost; bare: Cost; ratio: number }[] = []
   for (let round = 0; round < count; round++) {
     // Who goes first changes with each round, so that neither profits from it.
@@ -84,12 +85,12 @@ interface Cost {
 }
 const NONE: Cost = { us: Number.NaN, rate: Number.NaN }
 
-async function costOf({ call, pid }: Work, callers: number): Promise<Cost> {
+async function costOf({ call, pid }: Work, callers: number, ms = ROUND_MS): Promise<Cost> {
   const started = performance.now()
   const before = cpuUs(pid)
   let calls = 0
   const caller = async () => {
-    while (performance.now() - started < ROUND_MS) {
+    while (performance.now() - started < ms) {
       await call()
       calls++
     }
