@@ -1,0 +1,150 @@
+/** Removes features from a clone: their code, views, tests, sandbox part, settings, scripts and docs. */
+import { dirname, relative, resolve } from 'node:path'
+import { changeManifest, type Project } from './project.ts'
+
+/** Everything that belongs to a feature by its place. */
+export const placesOf = (project: Project, name: string) => [
+  `src/features/${name}`,
+  `src/sandbox/features/${name}`,
+  `views/${name}`,
+  `views/sandbox/${name}`,
+  `views/public/${name}`,
+  `test/features/${name}`,
+  `test/sandbox/features/${name}`,
+  `docs/${name}`,
+  `docs/${name}.md`,
+  `docs/${name}.png`,
+  // Tests that another feature has together with this one.
+  ...project.filesBelow('test/features').filter((file) => file.split('/')[3] === `${name}.test.ts`),
+]
+
+/** Lists with an import and an entry for each feature. */
+const LISTS = ['src/features/index.ts', 'src/sandbox/features/index.ts'] as const
+/** Folders of shared code that may become unused when features are removed. */
+const SHARED = /^(src\/(tables|supplier-api|web|settings|runtime|sandbox)|test\/(support|web|settings))\//
+const START = /^\s*(?:#|\/\/|\/\*|<!--)\s*feature: ([\w-]+)/
+const END = /^\s*(?:#|\/\/|\/\*|<!--)\s*end of feature\b/
+
+/**
+ * Removes features, which no other one may need. Throws, before anything is changed, if something would be cut out
+ * wrongly.
+ */
+export function removeFeatures(project: Project, names: readonly string[]): void {
+  check(project, names)
+  const importedBefore = importedFiles(project)
+  for (const name of names) {
+    for (const place of placesOf(project, name)) project.remove(place)
+    removeFromLists(project, name)
+    removeMarkedParts(project, name)
+    removeScripts(project, name)
+  }
+  removeUnusedFiles(project, importedBefore)
+  tolerateUnused(project)
+}
+
+function check(project: Project, names: readonly string[]): void {
+  for (const name of names)
+    if (!importIn(project, LISTS[0], name))
+      throw new Error(
+        `${LISTS[0]} has no line "import { … } from './${name}/index.ts'". Nothing was changed.`,
+      )
+  for (const file of markedFiles(project)) {
+    let open = 0
+    for (const [index, line] of project.read(file).split('\n').entries()) {
+      open += START.test(line) ? 1 : END.test(line) ? -1 : 0
+      if (open < 0 || open > 1)
+        throw new Error(`${file}:${index + 1}: "feature" markers must come in pairs. Nothing was changed.`)
+    }
+    if (open !== 0) throw new Error(`${file}: a "feature" marker has no end. Nothing was changed.`)
+  }
+}
+
+/** The import line of a feature in a list, and its identifier. */
+function importIn(project: Project, list: string, name: string) {
+  const pattern = new RegExp(`^import \\{ (\\w+) \\} from ['"]\\./${name}/index\\.ts['"];?\\r?\\n`, 'm')
+  const [line, identifier] = pattern.exec(project.read(list)) ?? []
+  return line && identifier ? { line, identifier } : null
+}
+
+function removeFromLists(project: Project, name: string): void {
+  for (const list of LISTS) {
+    const found = importIn(project, list, name)
+    if (!found) continue
+    const entry = new RegExp(`(?<=\\[[^\\]]*)\\b${found.identifier}\\b,?\\s*`)
+    project.change(
+      list,
+      (text) => text.replace(found.line, '').replace(entry, ''),
+      `${found.identifier} is no longer listed`,
+    )
+  }
+}
+
+const markedFiles = (project: Project) =>
+  project.filesBelow('.').filter((file) => /(\.(md|ts|css|eta|yml|yaml)|\.env\.example)$/.test(file))
+
+/** Cuts out what is between `feature: NAME` and `end of feature`, in comments of any kind. */
+function removeMarkedParts(project: Project, name: string): void {
+  for (const file of markedFiles(project))
+    project.change(file, (text) => withoutParts(text, name), `the part about ${name} was cut out`)
+}
+
+function withoutParts(text: string, name: string): string {
+  const lines = text.split('\n')
+  for (let start = 0; start < lines.length; start++) {
+    if (START.exec(lines[start] ?? '')?.[1] !== name) continue
+    const end = lines.findIndex((line, index) => index > start && END.test(line))
+    const isBetweenEmptyLines = !lines[start - 1]?.trim() && !lines[end + 1]?.trim()
+    lines.splice(start, end - start + 1 + (isBetweenEmptyLines ? 1 : 0))
+    start--
+  }
+  return lines.join('\n')
+}
+
+function removeScripts(project: Project, name: string): void {
+  const isOfFeature = (command: string) => command.includes(`src/features/${name}/`)
+  changeManifest(
+    project,
+    (manifest) => ({
+      ...manifest,
+      scripts: Object.fromEntries(
+        Object.entries(manifest.scripts).filter(([, command]) => !isOfFeature(command)),
+      ),
+    }),
+    `the scripts of ${name} were removed`,
+  )
+}
+
+/** Lets `npm run check` pass although only removed features have used something: your own features may still use it. */
+function tolerateUnused(project: Project): void {
+  const rules = { exports: 'warn', types: 'warn', dependencies: 'warn', devDependencies: 'warn' }
+  changeManifest(
+    project,
+    (manifest) => (manifest.knip ? { ...manifest, knip: { ...manifest.knip, rules } } : manifest),
+    'what nothing uses any more is a warning',
+  )
+}
+
+/** Our own files that some file imports or starts. */
+function importedFiles(project: Project): Set<string> {
+  const { root } = project
+  const files = [...project.filesBelow('src'), ...project.filesBelow('test')]
+  const imported = new Set<string>()
+  for (const file of files.filter((name) => /\.(ts|cjs)$/.test(name))) {
+    const specifiers = project.read(file).matchAll(/(?:from|import|import\(|new URL\()\s*\(?'([^']+)'/g)
+    for (const [, name = ''] of specifiers)
+      if (name.startsWith('.')) imported.add(relative(root, resolve(root, dirname(file), name)))
+  }
+  return imported
+}
+
+/** Deletes shared files that only removed features have imported. */
+function removeUnusedFiles(project: Project, importedBefore: Set<string>): void {
+  for (;;) {
+    const imported = importedFiles(project)
+    const unused = [...importedBefore].filter(
+      (file) => SHARED.test(file) && project.exists(file) && !imported.has(file),
+    )
+    if (unused.length === 0) return
+    for (const file of unused) project.remove(file)
+  }
+}
