@@ -18,6 +18,16 @@ export const placesOf = (project: Project, name: string) => [
   ...project.filesBelow('test/features').filter((file) => file.split('/')[3] === `${name}.test.ts`),
 ]
 
+/** What a feature is for, from the comment above it, and how large it is. */
+export function describeFeature(project: Project, name: string) {
+  const files = placesOf(project, name).flatMap(project.filesBelow)
+  const source = files.filter((file) => file.startsWith('src/') && file.endsWith('.ts'))
+  const lines = source.reduce((sum, file) => sum + project.read(file).split('\n').length - 1, 0)
+  const index = project.read(`src/features/${name}/index.ts`)
+  const [, purpose = ''] = /\/\*\* (.*?)\.? \*\/\nexport const/.exec(index) ?? []
+  return { purpose, files: files.length, lines }
+}
+
 /** Lists with an import and an entry for each feature. */
 const LISTS = ['src/features/index.ts', 'src/sandbox/features/index.ts'] as const
 /** Folders of shared code that may become unused when features are removed. */

@@ -5,24 +5,17 @@ import { createCommand } from '../runtime/command.ts'
 import { fail } from '../runtime/serve.ts'
 import { regenerate, requireFormatter } from './generated.ts'
 import { openProject } from './project.ts'
-import { placesOf, removeFeatures } from './removal.ts'
+import { describeFeature, removeFeatures } from './removal.ts'
 
 const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
 
 function listFeatures(): void {
   if (features.length === 0) console.log('All features are removed.')
   for (const { name, needs = [] } of features) {
-    const { files, lines } = sizeOf(name)
+    const { files, lines } = describeFeature(project, name)
     const size = `${String(files).padStart(3)} files, ${String(lines).padStart(5)} lines of source`
     console.log(`${name.padEnd(18)} ${size}${needs.length > 0 ? `   needs ${needs.join(', ')}` : ''}`)
   }
-}
-
-function sizeOf(name: string) {
-  const files = placesOf(project, name).flatMap(project.filesBelow)
-  const source = files.filter((file) => file.startsWith('src/') && file.endsWith('.ts'))
-  const lines = source.reduce((sum, file) => sum + project.read(file).split('\n').length - 1, 0)
-  return { files: files.length, lines }
 }
 
 /** The features to remove. Throws if one does not exist, or if another one needs it. */

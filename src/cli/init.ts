@@ -1,0 +1,242 @@
+/** `npm run init`: makes a clone of the starter yours. Asks, or takes flags for each answer and `--yes`. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { cancel, confirm, isCancel, multiselect, select, text } from '@clack/prompts'
+import { features } from '../features/index.ts'
+import { createCommand } from '../runtime/command.ts'
+import { newSecrets } from '../runtime/dev-secrets.ts'
+import { fail } from '../runtime/serve.ts'
+import { regenerate, requireFormatter } from './generated.ts'
+import { makeOwn, slugOf } from './make-own.ts'
+import { openProject, readManifest, type Starter } from './project.ts'
+import { describeFeature } from './removal.ts'
+import { commitOf, requireCleanTree } from './repository.ts'
+
+const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
+
+interface Answers {
+  name: string
+  /** The features to keep. */
+  features: string[]
+  scopes: string[]
+  signIn: (typeof SIGN_INS)[number]
+  port: number
+  sandboxPort: number
+  /** Undefined: the embedded SQLite. */
+  redisUrl: string | undefined
+}
+
+const SIGN_INS = ['demo', 'openid', 'own'] as const
+
+const command = createCommand('init', 'Makes this clone of the starter yours.')
+  .option('--name <name>', 'the name of your product')
+  .option('--features <names>', 'the features to keep, separated by commas; "none" keeps none (default: all)')
+  .option(
+    '--scopes <names>',
+    'the scopes to ask users for, separated by commas (default: what the features need)',
+  )
+  .option('--sign-in <kind>', `how users sign in: ${SIGN_INS.join(', ')} (default: demo)`)
+  .option('--port <number>', 'the port of the app (default: 3000)')
+  .option('--sandbox-port <number>', 'the port of the sandbox (default: 4400)')
+  .option('--redis-url <url>', 'store connections in this Redis (default: an embedded SQLite file)')
+  .option('--yes', 'ask nothing: take the default of each answer that is not given', false)
+  .parse()
+interface Flags {
+  name?: string
+  features?: string
+  scopes?: string
+  signIn?: string
+  port?: string
+  sandboxPort?: string
+  redisUrl?: string
+  yes: boolean
+}
+
+try {
+  const { starter } = readManifest(project)
+  if (starter) {
+    console.log(`This is ${starter.name} already. Nothing was changed.`)
+    process.exit(0)
+  }
+  requireFormatter(project)
+  requireCleanTree(project.root)
+  const flags = command.opts<Flags>()
+  const answers = check(flags.yes ? flags : await ask(flags))
+  init(answers)
+} catch (error) {
+  fail(error)
+}
+
+/** Throws an error that names the flag. */
+function check(flags: Flags): Answers {
+  return {
+    name: checkName(flags.name),
+    features: checkFeatures(flags.features),
+    scopes: listOf(flags.scopes),
+    signIn: checkSignIn(flags.signIn ?? 'demo'),
+    port: checkPort(flags.port ?? '3000', '--port'),
+    sandboxPort: checkPort(flags.sandboxPort ?? '4400', '--sandbox-port'),
+    redisUrl: checkRedisUrl(flags.redisUrl),
+  }
+}
+
+const listOf = (value = '') => value.split(',').flatMap((entry) => entry.trim() || [])
+
+function checkName(name = ''): string {
+  const problem = problemOfName(name)
+  if (problem) throw new Error(`--name: ${problem}. Nothing was changed.`)
+  return name.trim()
+}
+
+/** What is wrong with a name, or undefined. */
+function problemOfName(name: string | undefined): string | undefined {
+  const trimmed = name?.trim() ?? ''
+  if (trimmed === '') return 'enter the name of your product, such as "Acme Link"'
+  if (trimmed.length > 60) return 'at most 60 characters'
+  if (!/^[\p{L}\p{N}][\p{L}\p{N} .&'()-]*$/u.test(trimmed))
+    return "only letters, digits, spaces and . & ' ( ) -, and a letter or a digit first"
+  if (!/[a-z]/.test(slugOf(trimmed))) return 'it needs a letter from A to Z, for the name of the package'
+  return undefined
+}
+
+/** Throws if a feature does not exist, or needs one that is not kept. */
+function checkFeatures(value: string | undefined): string[] {
+  const known = features.map(({ name }) => name)
+  if (value === undefined) return known
+  const kept = value.trim() === 'none' ? [] : listOf(value)
+  const unknown = kept.find((name) => !known.includes(name))
+  if (unknown)
+    throw new Error(
+      `--features: there is no feature "${unknown}". The features are: ${known.join(', ')}. Nothing was changed.`,
+    )
+  for (const { name, needs = [] } of features) {
+    const missing = needs.find((need) => kept.includes(name) && !kept.includes(need))
+    if (missing) throw new Error(`--features: ${name} needs ${missing}; keep both. Nothing was changed.`)
+  }
+  return kept
+}
+
+function checkSignIn(value: string): Answers['signIn'] {
+  const found = SIGN_INS.find((kind) => kind === value)
+  if (!found) throw new Error(`--sign-in: ${SIGN_INS.join(', ')}. Nothing was changed.`)
+  return found
+}
+
+function checkPort(value: string, flag: string): number {
+  const port = Number(value)
+  if (!/^\d{1,5}$/.test(value) || port < 1 || port > 65_535)
+    throw new Error(`${flag}: a whole number from 1 to 65535. Nothing was changed.`)
+  return port
+}
+
+function checkRedisUrl(value: string | undefined): string | undefined {
+  if (value !== undefined && !/^rediss?(\+sentinel)?:\/\/\S+$/.test(value))
+    throw new Error('--redis-url: such as redis://localhost:6379. Nothing was changed.')
+  return value
+}
+
+/** Asks for what the flags do not say. Ends the process if the user stops. */
+async function ask(flags: Flags): Promise<Flags> {
+  if (!process.stdin.isTTY)
+    throw new Error('There is no terminal to ask in: add --name and --yes. Nothing was changed.')
+  const answered = async <T>(asked: Promise<T>): Promise<Exclude<T, symbol>> => {
+    const answer = await asked
+    if (!isCancel(answer)) return answer as Exclude<T, symbol>
+    cancel('Nothing was changed.')
+    process.exit(1)
+  }
+  const name =
+    flags.name ?? (await answered(text({ message: 'The name of your product', validate: problemOfName })))
+  const kept =
+    flags.features ??
+    (
+      await answered(
+        multiselect({
+          message: 'The features to keep',
+          options: features.map(({ name, needs = [] }) => {
+            const { purpose, lines } = describeFeature(project, name)
+            const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
+            return { value: name, label: name, hint: `${purpose}; ${lines} lines${needed}` }
+          }),
+          initialValues: features.map((feature) => feature.name),
+          required: false,
+        }),
+      )
+    ).join(',')
+  const signIn =
+    flags.signIn ??
+    (await answered(
+      select({
+        message: 'How users sign in',
+        options: [
+          { value: 'demo', label: 'By any name, for now', hint: 'not in production' },
+          { value: 'openid', label: 'OpenID Connect' },
+          { value: 'own', label: 'The sign-in of your product' },
+        ],
+      }),
+    ))
+  const port = flags.port ?? (await answered(text({ message: 'The port of the app', initialValue: '3000' })))
+  const sandboxPort =
+    flags.sandboxPort ?? (await answered(text({ message: 'The port of the sandbox', initialValue: '4400' })))
+  const redisUrl =
+    flags.redisUrl ??
+    (await answered(text({ message: 'A Redis URL; empty for an embedded SQLite file', defaultValue: '' })))
+  const answers = { ...flags, name, features: kept || 'none', signIn, port, sandboxPort }
+  const complete: Flags = redisUrl ? { ...answers, redisUrl } : answers
+  check(complete)
+  if (!(await answered(confirm({ message: `Make this clone ${name}?` })))) {
+    cancel('Nothing was changed.')
+    process.exit(1)
+  }
+  return complete
+}
+
+function init(answers: Answers): void {
+  const removed = features.map(({ name }) => name).filter((name) => !answers.features.includes(name))
+  const { version } = readManifest(project)
+  const starter: Starter = { version, commit: commitOf(project.root), name: answers.name, removed }
+  makeOwn(project, starter)
+  const wroteEnv = writeEnv(answers)
+  regenerate(project)
+  spawnSync('npm', ['install', '--package-lock-only', '--ignore-scripts', '--offline'], {
+    cwd: project.root,
+    stdio: 'ignore',
+  })
+  console.log(`This clone is ${answers.name} now: ${project.done.length} changes, which git diff shows.
+
+1. npm run demo        the app and the sandbox; open http://localhost:${wroteEnv ? answers.port : 3000}
+2. npm test            checks what is left
+3. ${SIGN_IN_STEPS[answers.signIn]}
+4. ${wroteEnv ? '.env has fresh secrets; enter your credentials there' : 'There was an .env already: it is unchanged'}, and run npm run doctor
+5. npm run add-feature -- NAME adds a feature of your own; commit what is here first`)
+}
+
+const SIGN_IN_STEPS: Record<Answers['signIn'], string> = {
+  demo: 'Users sign in by any name; before production, see "Replace the sign-in" in the README',
+  openid: 'Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET in .env',
+  own: 'Set OWN_SIGN_IN in src/web/sign-in.ts; test/web/own-sign-in.ts is an example',
+}
+
+/** Writes an .env with fresh secrets, unless there is one. Resolves to whether it did. */
+function writeEnv({ name, scopes, port, sandboxPort, redisUrl }: Answers): boolean {
+  const file = join(project.root, '.env')
+  if (existsSync(file)) return false
+  const values: Record<string, string> = {
+    ...newSecrets(),
+    ...(port !== 3000 && { PORT: String(port) }),
+    ...(scopes.length > 0 && { PLATFORM_SCOPES: scopes.join(' ') }),
+    ...(redisUrl && { REDIS_URL: redisUrl }),
+    ...(project.read('.env.example').includes('APP_NAME=') && { APP_NAME: name }),
+  }
+  let example = project
+    .read('.env.example')
+    .replaceAll('localhost:3000', `localhost:${port}`)
+    .replaceAll('localhost:4400', `localhost:${sandboxPort}`)
+    .replace(/^SANDBOX_PORT=.*/m, `SANDBOX_PORT=${sandboxPort}`)
+  for (const [variable, value] of Object.entries(values))
+    example = example.replace(new RegExp(`^(# )?${variable}=.*`, 'm'), `${variable}=${value}`)
+  writeFileSync(file, example, { mode: 0o600 })
+  return true
+}
