@@ -54,21 +54,6 @@ interface Flags {
   yes: boolean
 }
 
-try {
-  const { starter } = readManifest(project)
-  if (starter) {
-    console.log(`This is ${starter.name} already. Nothing was changed.`)
-    process.exit(0)
-  }
-  requireFormatter(project)
-  requireCleanTree(project.root)
-  const flags = command.opts<Flags>()
-  const answers = check(flags.yes ? flags : await ask(flags))
-  init(answers)
-} catch (error) {
-  fail(error)
-}
-
 /** Throws an error that names the flag. */
 function check(flags: Flags): Answers {
   return {
@@ -239,4 +224,19 @@ function writeEnv({ name, scopes, port, sandboxPort, redisUrl }: Answers): boole
     example = example.replace(new RegExp(`^(# )?${variable}=.*`, 'm'), `${variable}=${value}`)
   writeFileSync(file, example, { mode: 0o600 })
   return true
+}
+
+try {
+  const { starter } = readManifest(project)
+  if (starter) {
+    console.log(`This is ${starter.name} already. Nothing was changed.`)
+    process.exit(0)
+  }
+  requireFormatter(project)
+  requireCleanTree(project.root)
+  const flags = command.opts<Flags>()
+  const answers = check(flags.yes ? flags : await ask(flags))
+  init(answers)
+} catch (error) {
+  fail(error)
 }
