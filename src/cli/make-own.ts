@@ -72,7 +72,7 @@ npm install
 npm run demo
 \`\`\`
 
-Open http://localhost:3000, sign in with any name, and press **Connect an account**. \`npm run dev\` runs the app alone with the
+Open the address that it prints, sign in with any name, and press **Connect an account**. \`npm run dev\` runs the app alone with the
 settings in \`.env\`, \`npm run add-feature -- NAME\` adds a feature, and \`npm test\` runs the tests.
 
 ${sections.filter((section) => kept.some((title) => section.startsWith(`## ${title}`))).join('')}`
