@@ -1,0 +1,95 @@
+import { Router } from 'express'
+import { describeRoute } from '../../../connect/express.ts'
+import type { Vault } from '../../../connect/index.ts'
+import { connectionRef } from '../../../web/connections.ts'
+import { READ_ERRORS } from '../../../web/openapi.ts'
+import { pageOf, pageOfSchema, pageQuery, pager } from '../../../web/paging.ts'
+import { sendPageOrJson } from '../../../web/respond.ts'
+import { widgetSchema } from './contract.ts'
+import type { Widgets } from './widgets.ts'
+// template: write
+import * as z from 'zod'
+import { rejectForm } from '../../../web/errors.ts'
+import { sendResultOrRedirect } from '../../../web/respond.ts'
+import { newWidgetSchema } from './contract.ts'
+
+/** A new widget from a form or JSON. An empty field counts as absent. */
+const widgetBody = z.preprocess(
+  (fields) => Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== '')),
+  newWidgetSchema,
+)
+// end of template
+
+/** Routes of the widgets of a connection. */
+export function widgetsRoutes({ widgets, vault }: { widgets: Widgets; vault: Vault }): Router {
+  return (
+    Router()
+      .get(
+        '/connections/:bxcontext/widgets',
+        describeRoute({
+          summary: 'A page of widgets.',
+          query: pageQuery,
+          response: pageOfSchema(widgetSchema),
+          errors: READ_ERRORS,
+        }),
+        async (req, res) => {
+          const ref = connectionRef(req)
+          const page = pageOf(req)
+          const { items, total } = await widgets.list(vault.tokenSource(ref), page)
+          sendPageOrJson(req, res, {
+            view: 'widgets/widgets',
+            title: 'Widgets',
+            data: { bxcontext: ref.bxcontext, widgets: items, pager: pager({ items, total }, page) },
+            json: { items, total },
+          })
+        },
+      )
+      // template: write
+      .post(
+        '/connections/:bxcontext/widgets',
+        describeRoute({
+          summary: 'Creates a widget. Fields: `name` (required), `notes`. Answers `201` with the widget.',
+          body: widgetBody,
+          status: 201,
+          response: widgetSchema,
+          errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
+        }),
+        async (req, res) => {
+          const ref = connectionRef(req)
+          const location = `/connections/${encodeURIComponent(ref.bxcontext)}/widgets`
+          try {
+            const widget = await widgets.create(vault.tokenSource(ref), widgetBody.parse(req.body ?? {}))
+            const notice = 'The widget was created.'
+            await sendResultOrRedirect(req, res, location, widget, { status: 201, notice })
+          } catch (error) {
+            await rejectForm(req, res, error, async () => ({
+              view: 'widgets/widgets',
+              title: 'Widgets',
+              data: { bxcontext: ref.bxcontext, widgets: null, pager: null },
+            }))
+          }
+        },
+      )
+      // end of template
+      // template: detail
+      .get(
+        '/connections/:bxcontext/widgets/:id',
+        describeRoute({
+          summary: 'One widget.',
+          response: widgetSchema,
+          errors: [...READ_ERRORS, 'not_found'],
+        }),
+        async (req, res) => {
+          const ref = connectionRef(req)
+          const widget = await widgets.get(vault.tokenSource(ref), req.params.id)
+          sendPageOrJson(req, res, {
+            view: 'widgets/widget',
+            title: widget.name || widget.id,
+            data: { bxcontext: ref.bxcontext, widget },
+            json: widget,
+          })
+        },
+      )
+      // end of template
+  )
+}

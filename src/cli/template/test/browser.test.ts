@@ -1,0 +1,34 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Running, startAll } from '../../../../test/support/app.ts'
+import { openChromium, startWalk, takeSession } from '../../../../test/support/chromium.ts'
+import { connected } from '../../../../test/support/flow.ts'
+import { CHROMIUM, withChromium } from '../../../../test/support/programs.ts'
+
+describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
+  let browser: Browser
+  let app: Running
+  beforeAll(async () => {
+    ;[browser, app] = await Promise.all([openChromium(), startAll()])
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await app?.close()
+  })
+
+  test('reads widgets; each page is accessible and fits in every window', async () => {
+    const { page, complaints, look, inspectWithoutScripts, close } = await startWalk(browser)
+    await takeSession(page, app, await connected(app))
+    await page.goto(`${app.url}/connections`)
+    await page.getByRole('link', { name: 'Widgets' }).click()
+    expect(await page.locator('tbody tr').count()).toBe(25)
+    await look()
+    // template: detail
+    await page.locator('tbody a').first().click()
+    await look()
+    // end of template
+    await inspectWithoutScripts()
+    expect(complaints).toEqual([])
+    await close()
+  })
+})

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Running, startAll } from '../../../../test/support/app.ts'
+import { connected } from '../../../../test/support/flow.ts'
+import { expectBothFormats } from '../../../../test/support/pages.ts'
+import type { Visitor } from '../../../../test/support/visitor.ts'
+
+let app: Running
+let visitor: Visitor
+beforeAll(async () => {
+  app = await startAll()
+  visitor = await connected(app)
+})
+afterAll(() => app.close())
+beforeEach(() => fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' }))
+
+const JSON_TYPE = { accept: 'application/json' }
+const at = (path = '') => `${app.url}/connections/harbour-homes/widgets${path}`
+
+describe('widgets', () => {
+  test('HTML for a browser and JSON for a client that asks for it', () =>
+    expectBothFormats(visitor, at(), 'Widgets'))
+
+  test('are paged, with the total', async () => {
+    const first = (await visitor.get(at('?top=10'), JSON_TYPE)).json()
+    const second = (await visitor.get(at('?top=10&skip=10'), JSON_TYPE)).json()
+    expect(first.items).toHaveLength(10)
+    expect(second.total).toBe(first.total)
+    expect(second.items[0].id).not.toBe(first.items[0].id)
+    expect((await visitor.get(at('?top=10&skip=10'))).text).toContain(`11–20 of ${first.total}`)
+  })
+
+  test('of a bxcontext that is not connected: 404 not_connected', async () => {
+    const answer = await visitor.get(`${app.url}/connections/elsewhere/widgets`, JSON_TYPE)
+    expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })
+  })
+
+  test('without the scope: 403 insufficient_scope', async () => {
+    await app.fault('widgets', 'forbidden')
+    expect((await visitor.get(at(), JSON_TYPE)).json()).toMatchObject({ code: 'insufficient_scope' })
+  })
+
+  test('while the platform fails: 503 platform_unavailable', async () => {
+    await app.fault('widgets', '500', 10)
+    expect((await visitor.get(at(), JSON_TYPE)).json()).toMatchObject({ code: 'platform_unavailable' })
+  })
+
+  // template: detail
+  test('one at a time, and 404 not_found for another', async () => {
+    const { items } = (await visitor.get(at('?top=1'), JSON_TYPE)).json()
+    await expectBothFormats(visitor, at(`/${items[0].id}`), items[0].name)
+    expect((await visitor.get(at('/none'), JSON_TYPE)).json()).toMatchObject({ code: 'not_found' })
+  })
+  // end of template
+})
+
+// template: write
+describe('a new widget', () => {
+  test('is created by form and by JSON', async () => {
+    const page = await visitor.follow(await visitor.post(at(), { form: { name: 'By form', notes: '' } }))
+    expect(page.text).toContain('The widget was created.')
+    expect(page.text).toContain('By form')
+    const created = await visitor.post(at(), { form: { name: 'By JSON' }, ...JSON_TYPE })
+    expect(created.status).toBe(201)
+    expect(created.json()).toMatchObject({ id: expect.any(String), name: 'By JSON' })
+  })
+
+  test('without a name is refused, and the form comes back with what was typed', async () => {
+    const answer = await visitor.post(at(), { form: { name: '', notes: 'typed' } })
+    expect(answer.status).toBe(400)
+    expect(answer.text).toContain('typed')
+  })
+})
+// end of template
