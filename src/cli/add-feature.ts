@@ -108,6 +108,7 @@ function fill(text: string, plan: Plan, file: string): string {
     .replaceAll("'../../../", "'../../")
     .replaceAll(/(?<=WIDGETS_SCOPE = ')widgets|(?<=the scope `)widgets|(?<=guard\(')widgets/g, scope)
     .replaceAll(/(?<=scopes: \{ )widgets/g, /^\w+$/.test(scope) ? scope : `'${scope}'`)
+    .replaceAll(/\b([Aa]) (?=widget\b)/g, /^[aeiou]/.test(singular) ? '$1n ' : '$1 ')
     .replaceAll('widgets', name)
     .replaceAll('Widgets', capitalized(name))
     .replaceAll('WIDGETS', name.toUpperCase())

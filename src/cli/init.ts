@@ -11,7 +11,7 @@ import { fail } from '../runtime/serve.ts'
 import { regenerate, requireFormatter } from './generated.ts'
 import { makeOwn, slugOf } from './make-own.ts'
 import { openProject, readManifest, type Starter } from './project.ts'
-import { describeFeature } from './removal.ts'
+import { describeFeature, tolerateUnused } from './removal.ts'
 import { commitOf, requireCleanTree } from './repository.ts'
 
 const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
@@ -185,6 +185,7 @@ function init(answers: Answers): void {
   makeOwn(project, starter)
   const wroteEnv = writeEnv(answers)
   regenerate(project)
+  tolerateUnused(project)
   spawnSync('npm', ['install', '--package-lock-only', '--ignore-scripts', '--offline'], {
     cwd: project.root,
     stdio: 'ignore',

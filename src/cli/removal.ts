@@ -1,5 +1,6 @@
 /** Removes features from a clone: their code, views, tests, sandbox part, settings, scripts and docs. */
-import { dirname, relative, resolve } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { dirname, join, relative, resolve } from 'node:path'
 import { changeManifest, type Project } from './project.ts'
 
 /** Everything that belongs to a feature by its place. */
@@ -49,7 +50,6 @@ export function removeFeatures(project: Project, names: readonly string[]): void
     removeScripts(project, name)
   }
   removeUnusedFiles(project, importedBefore)
-  tolerateUnused(project)
 }
 
 function check(project: Project, names: readonly string[]): void {
@@ -124,14 +124,22 @@ function removeScripts(project: Project, name: string): void {
   )
 }
 
-/** Lets `npm run check` pass although only removed features have used something: your own features may still use it. */
-function tolerateUnused(project: Project): void {
+/**
+ * Lets `npm run check` pass if only the removed features have used something: your own features may still use it. Says so.
+ */
+export function tolerateUnused(project: Project): void {
+  const { status } = spawnSync(join(project.root, 'node_modules/.bin/knip'), ['--no-progress'], {
+    cwd: project.root,
+    stdio: 'ignore',
+  })
+  if (status === 0) return
   const rules = { exports: 'warn', types: 'warn', dependencies: 'warn', devDependencies: 'warn' }
   changeManifest(
     project,
     (manifest) => (manifest.knip ? { ...manifest, knip: { ...manifest.knip, rules } } : manifest),
     'what nothing uses any more is a warning',
   )
+  console.log('Packages and exports that nothing uses any more are warnings of npm run check.')
 }
 
 /** Our own files that some file imports or starts. */

@@ -5,7 +5,7 @@ import { createCommand } from '../runtime/command.ts'
 import { fail } from '../runtime/serve.ts'
 import { regenerate, requireFormatter } from './generated.ts'
 import { openProject } from './project.ts'
-import { describeFeature, removeFeatures } from './removal.ts'
+import { describeFeature, removeFeatures, tolerateUnused } from './removal.ts'
 
 const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
 
@@ -48,7 +48,7 @@ function remove(names: string[]): void {
     'If nothing needs a scope any more, remove it from PLATFORM_SCOPES (.env) and from src/connect/platform/contract.ts.',
   )
   regenerate(project)
-  console.log('Packages and exports that nothing uses any more are warnings of npm run check.')
+  tolerateUnused(project)
   console.log('Run npm test to check what is left; git can undo the removal.')
 }
 

@@ -1,3 +1,4 @@
+import { featureOptions } from '../../src/features/index.ts'
 import type { Running } from './app.ts'
 import { type Answer, createVisitor, type Visitor } from './visitor.ts'
 
@@ -54,7 +55,7 @@ export async function toCallback(
   {
     bxcontext,
     email,
-    form = { answer: 'accept', scope: ['leads', 'catalogues'] },
+    form = { answer: 'accept', scope: featureOptions().scopes },
   }: { bxcontext?: string; email?: string | undefined; form?: Record<string, string | string[]> } = {},
 ): Promise<string> {
   const consent = await toConsent(app, visitor, bxcontext, email)
