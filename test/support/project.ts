@@ -34,6 +34,8 @@ export function copyProject() {
     remove,
     /** A program of a package: `tsc`. */
     bin: (name: string, ...args: string[]) => run(join(ROOT, 'node_modules/.bin', name), args),
+    /** One of the commands of `src/cli`. */
+    command: (name: string, ...args: string[]) => run(process.execPath, [`src/cli/${name}.ts`, ...args]),
     removeFeatures: (...args: string[]) => run(process.execPath, ['src/cli/remove-feature.ts', ...args]),
   }
 }

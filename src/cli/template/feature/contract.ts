@@ -1,6 +1,9 @@
 /** The platform's widgets API: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
-import { type Assumption, idSchema, textField } from '../../../connect/index.ts'
+import { type Assumption, idSchema } from '../../../connect/index.ts'
+// template: write
+import { textField } from '../../../connect/index.ts'
+// end of template
 
 /** assumed. */
 export const WIDGETS_SCOPE = 'widgets'

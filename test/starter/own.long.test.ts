@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { features } from '../../src/features/index.ts'
+import { openCopy } from './removal-support.ts'
+
+let copy: ReturnType<typeof openCopy>
+const git = (...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.example', ...args], {
+    cwd: copy.dir,
+    encoding: 'utf8',
+  })
+const commitAll = () => {
+  git('add', '-A')
+  git('commit', '-qm', 'all')
+}
+const read = (file: string) => readFileSync(join(copy.dir, file), 'utf8')
+
+beforeEach(() => {
+  copy = openCopy()
+  git('init', '-q')
+  writeFileSync(join(copy.dir, '.git/info/exclude'), 'node_modules\n')
+  commitAll()
+})
+afterEach(() => copy.remove())
+
+const names = features.map(({ name }) => name)
+
+describe('npm run init', () => {
+  const init = (...args: string[]) => copy.command('init', ...args)
+
+  test('renames the starter, keeps the chosen features, and leaves a project that passes its tests', async () => {
+    const kept = names.filter((name) => ['leads', 'catalogues', 'doctor', 'probe', 'setup'].includes(name))
+    const output = await init('--name', 'Acme Link', '--features', kept.join(), '--port', '3100', '--yes')
+    expect(output).toContain('This clone is Acme Link now')
+    const named = git('ls-files', 'src', 'views', 'package.json')
+      .split('\n')
+      .filter((file) => file && !file.startsWith('src/cli/') && existsSync(join(copy.dir, file)))
+      .filter((file) => /connect.starter/i.test(read(file)))
+    // A file format that must stay readable.
+    expect(named.filter((file) => !file.endsWith('exports.ts'))).toEqual([])
+    expect(read('package.json')).toContain('"name": "acme-link"')
+    expect(read('.env')).toMatch(
+      /^PORT=3100$[\s\S]*^SESSION_SECRET=\S{32,}$[\s\S]*^TOKEN_ENCRYPTION_KEYS=\S+$/m,
+    )
+    expect(existsSync(join(copy.dir, 'test/starter'))).toBe(false)
+    await copy.check()
+    await copy.runTests('run', 'test/web', 'test/config', 'test/layout', 'test/features')
+    commitAll()
+    expect(await init('--name', 'Other', '--yes')).toContain(
+      'This is Acme Link already. Nothing was changed.',
+    )
+    expect(git('status', '--porcelain')).toBe('')
+  })
+
+  test('does not overwrite an .env', async () => {
+    writeFileSync(join(copy.dir, '.env'), 'PORT=1\n')
+    expect(await init('--name', 'Acme', '--yes')).toContain('it is unchanged')
+    expect(read('.env')).toBe('PORT=1\n')
+  })
+
+  test.each([
+    [['--name', 'a/b'], /--name: only letters, digits/],
+    [['--name', ''], /--name: enter the name/],
+    [['--name', 'Acme', '--features', 'nothing'], /there is no feature "nothing"/],
+    [['--name', 'Acme', '--port', '99999'], /--port: a whole number/],
+    [['--name', 'Acme', '--sign-in', 'magic'], /--sign-in: demo, openid, own/],
+    [['--name', 'Acme', '--redis-url', 'localhost'], /--redis-url: such as/],
+  ])('%j is refused, and nothing changes', async (args, message) => {
+    await expect(init(...args, '--yes')).rejects.toThrow(message)
+    expect(git('status', '--porcelain')).toBe('')
+  })
+
+  test('refuses a tree with changes', async () => {
+    writeFileSync(join(copy.dir, 'README.md'), 'mine')
+    await expect(init('--name', 'Acme', '--yes')).rejects.toThrow(/not committed \(1 files\)/)
+    expect(read('README.md')).toBe('mine')
+  })
+})
+
+describe('npm run add-feature', () => {
+  const add = (...args: string[]) => copy.command('add-feature', ...args)
+
+  test.each([
+    [['invoices', '--write', '--scope', 'billing', '--path', '/accounting/invoices']],
+    [['entries', '--pages', 'list']],
+  ])('%j passes the checks and its tests without an edit, and leaves no trace when removed', async (args) => {
+    const [name = ''] = args
+    await add(...args)
+    await copy.check()
+    await copy.runTests('run', `test/features/${name}`, 'test/web/openapi', 'test/starter/docs')
+    const files = git('ls-files', '--others', '--exclude-standard').split('\n').filter(Boolean)
+    for (const file of files) expect(read(file), file).not.toMatch(/widget|template/i)
+    await copy.removeFeatures(name)
+    expect(git('status', '--porcelain')).toBe('')
+  })
+
+  test.each([
+    ['a/b', /must be a plural noun/],
+    ['class', /is reserved/],
+    ['tokens', /is reserved/],
+    ['sheep', /Add --singular/],
+  ])('%s is refused, and nothing changes', async (name, message) => {
+    await expect(add(name)).rejects.toThrow(message)
+    expect(git('status', '--porcelain')).toBe('')
+  })
+})
