@@ -75,6 +75,8 @@ export interface Starter {
   name: string
   /** The features that were removed. */
   removed: string[]
+  /** Where the last update came from. */
+  source?: string
 }
 
 export const readManifest = (project: Project) => JSON.parse(project.read('package.json')) as Manifest

@@ -1,9 +1,31 @@
 import { spawnSync } from 'node:child_process'
 
+interface GitOptions {
+  env?: Record<string, string>
+}
+
+function run(root: string, args: readonly string[], { env = {} }: GitOptions = {}) {
+  return spawnSync('git', args, {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 200_000_000,
+    env: { ...process.env, ...env },
+  })
+}
+
 /** Runs git; its output, or null if it fails. */
 export function git(root: string, ...args: string[]): string | null {
-  const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 200_000_000 })
+  const { status, stdout } = run(root, args)
   return status === 0 ? stdout.trim() : null
+}
+
+/** Runs git; its output. Throws what git says if it fails. */
+export function requireGit(root: string, ...given: (string | GitOptions)[]): string {
+  const args = given.filter((argument) => typeof argument === 'string')
+  const [options = {}] = given.filter((argument) => typeof argument !== 'string')
+  const { status, stdout, stderr } = run(root, args, options)
+  if (status !== 0) throw new Error(`git ${args[0]} failed: ${stderr?.trim()}`)
+  return stdout.trim()
 }
 
 /** The commit that is checked out; null without git. */

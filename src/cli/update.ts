@@ -1,0 +1,182 @@
+/**
+ * `npm run update -- [URL or folder] [version]`: takes over what is new in the starter, by a three-way merge of the version
+ * that this clone was made from, the new version, and this clone. Both versions are made what `npm run init` made of the
+ * clone, so that removed features stay away and names stay changed.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createCommand } from '../runtime/command.ts'
+import { fail } from '../runtime/serve.ts'
+import { regenerate, requireFormatter } from './generated.ts'
+import { makeOwn } from './make-own.ts'
+import { openProject, readManifest, type Starter } from './project.ts'
+import { git, requireCleanTree, requireGit } from './repository.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const project = openProject(root)
+/** Written by programs: taken from the new version, and written again. */
+const GENERATED = ['package-lock.json', 'docs/assumptions.md', 'docs/probe.md', 'docs/http-api.md']
+
+interface Merge {
+  /** The merged tree; conflicts are marked in its files. */
+  tree: string
+  conflicts: string[]
+  changed: string[]
+}
+
+const command = createCommand('update', 'Takes over what is new in the starter.')
+  .argument('[source]', 'the address of the starter, or its folder (default: that of the last update)')
+  .argument('[version]', 'a version, a tag or a commit (default: the newest commit)')
+  .option('--dry-run', 'say what would change, and change nothing', false)
+  .parse()
+
+/** A temporary folder, removed when the process ends. */
+const folder = mkdtempSync(join(tmpdir(), 'starter-update-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+const starterGit = join(folder, 'starter.git')
+
+/** Fetches the starter's history; resolves to the new commit. Throws one sentence that says what is wrong. */
+function fetchStarter(source: string, version: string | undefined, base: string): string {
+  const { status, stderr } = spawnSync('git', ['clone', '--quiet', '--bare', source, starterGit], {
+    encoding: 'utf8',
+    env: { ...process.env, GIT_TERMINAL_PROMPT: '0' },
+  })
+  if (status !== 0)
+    throw new Error(`${source} cannot be fetched (${stderr.trim().split('\n').at(-1)}). Nothing was changed.`)
+  const commit = [version && `v${version}`, version ?? 'HEAD']
+    .map((name) => name && git(starterGit, 'rev-parse', '--verify', '--quiet', `${name}^{commit}`))
+    .find(Boolean)
+  if (!commit) throw new Error(`${source} has no version ${version}. Nothing was changed.`)
+  if (git(starterGit, 'cat-file', '-e', `${commit}:src/connect/index.ts`) === null)
+    throw new Error(`${source} is no Connect Starter. Nothing was changed.`)
+  if (git(starterGit, 'cat-file', '-e', `${base}^{commit}`) === null)
+    throw new Error(
+      `${source} does not have the commit ${base.slice(0, 12)}, from which this clone was made. Nothing was changed.`,
+    )
+  return commit
+}
+
+/** A version of the starter as a commit of this repository, made what `npm run init` made of this clone. */
+function ownVersion(commit: string, starter: Starter, parent?: string): string {
+  const dir = join(folder, commit)
+  requireGit(starterGit, 'worktree', 'add', '--quiet', '--detach', '--force', dir, commit)
+  const version = openProject(dir)
+  const removed = starter.removed.filter((name) => version.exists(`src/features/${name}/index.ts`))
+  makeOwn(version, { ...starter, commit, version: readManifest(version).version, removed })
+  symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'))
+  // As this clone was formatted; a version with other rules is compared as it is.
+  spawnSync(join(root, 'node_modules/.bin/biome'), ['check', '--write', 'src', 'test', 'package.json'], {
+    cwd: dir,
+    stdio: 'ignore',
+  })
+  rmSync(join(dir, 'node_modules'))
+  rmSync(join(dir, '.git'))
+  const env = { GIT_INDEX_FILE: join(folder, `${commit}.index`), GIT_WORK_TREE: dir, GIT_DIR: gitDir() }
+  requireGit(dir, { env }, 'add', '--all', '--force', '.')
+  const tree = requireGit(dir, { env }, 'write-tree')
+  return commitTree(tree, parent)
+}
+
+/** A commit of a tree, which no branch has. */
+function commitTree(tree: string, parent?: string): string {
+  const author = ['-c', 'user.name=starter', '-c', 'user.email=starter@localhost']
+  const parents = parent ? ['-p', parent] : []
+  return requireGit(root, ...author, 'commit-tree', tree, ...parents, '-m', 'npm run update')
+}
+
+const gitDir = () => requireGit(root, 'rev-parse', '--absolute-git-dir')
+
+function mergeOf(base: string, theirs: string): Merge {
+  // This clone need not share the starter's history: for the merge, it comes from the base.
+  const ours = commitTree('HEAD^{tree}', base)
+  const { status, stdout, stderr } = spawnSync(
+    'git',
+    ['merge-tree', '--write-tree', '--name-only', '--no-messages', ours, theirs],
+    { cwd: root, encoding: 'utf8', maxBuffer: 200_000_000 },
+  )
+  if (status === null || status > 1)
+    throw new Error(
+      `git cannot merge: it must be version 2.38 or newer (${stderr.trim()}). Nothing was changed.`,
+    )
+  const [tree = '', ...conflicts] = stdout.trim().split('\n')
+  const changed = requireGit(root, 'diff', '--name-only', 'HEAD', tree).split('\n').filter(Boolean)
+  return { tree, conflicts: [...new Set(conflicts)].filter((file) => !GENERATED.includes(file)), changed }
+}
+
+/** What the changelog says since the base, what breaks first. */
+function changelogOf(base: string, commit: string): string {
+  const diff = git(starterGit, 'diff', '--unified=0', base, commit, '--', 'CHANGELOG.md') ?? ''
+  const added = diff.split('\n').filter((line) => line.startsWith('+') && !line.startsWith('+++'))
+  const lines = added.map((line) => line.slice(1)).filter((line) => !line.startsWith('<!--'))
+  const entries = lines.join('\n').split(/\n(?=- |#)/)
+  const isBreaking = (entry: string) => /breaking/i.test(entry)
+  return [...entries.filter(isBreaking), ...entries.filter((entry) => !isBreaking(entry))].join('\n').trim()
+}
+
+/** Puts the merge into a branch, and the generated files in order. */
+function apply(merge: Merge, theirs: string, commit: string): void {
+  const branch = `starter-${commit.slice(0, 12)}`
+  requireGit(root, 'switch', '--quiet', '--create', branch)
+  requireGit(root, 'restore', `--source=${merge.tree}`, '--staged', '--worktree', ':/')
+  for (const file of GENERATED)
+    if (git(root, 'cat-file', '-e', `${theirs}:${file}`) !== null && project.exists(file))
+      requireGit(root, 'restore', `--source=${theirs}`, '--staged', '--worktree', '--', file)
+  const blocking = merge.conflicts.filter((file) => /^(src|package\.json)/.test(file))
+  if (blocking.length === 0) {
+    spawnSync('npm', ['install'], { cwd: root, stdio: 'ignore' })
+    regenerate(project)
+  }
+  requireGit(root, 'add', '--all')
+  console.log(`\nThe branch ${branch} has ${merge.changed.length} changed files, which are staged.`)
+  if (merge.conflicts.length > 0)
+    console.log(`These are in conflict; look for <<<<<<< in them:\n  ${merge.conflicts.join('\n  ')}`)
+  else if (!check()) console.log('npm run check reports problems: correct them.')
+  console.log(
+    blocking.length > 0
+      ? 'Then run npm install, npm run docs and npm test, and commit.'
+      : 'Run npm test, and commit. To give the update up: git switch --force - deletes nothing that is committed.',
+  )
+}
+
+const check = () =>
+  spawnSync('npm', ['run', '--silent', 'check'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+    .status === 0
+
+function update(source: string | undefined, version: string | undefined, dryRun: boolean): void {
+  const { starter } = readManifest(project)
+  if (!starter) throw new Error('This clone is not yours yet: run npm run init first. Nothing was changed.')
+  if (!starter.commit)
+    throw new Error(
+      'package.json does not say from which commit of the starter this clone was made (starter.commit). Nothing was changed.',
+    )
+  const from = source ?? starter.source
+  if (!from) throw new Error('Add the address of the starter: npm run update -- URL. Nothing was changed.')
+  requireFormatter(project)
+  if (!existsSync(join(root, '.git')))
+    throw new Error('This is no git repository: run git init, and commit. Nothing was changed.')
+  requireCleanTree(root)
+  const commit = fetchStarter(from, version, starter.commit)
+  if (commit === starter.commit) {
+    console.log('This clone has everything of that version already. Nothing was changed.')
+    return
+  }
+  const base = ownVersion(starter.commit, starter)
+  const theirs = ownVersion(commit, { ...starter, source: from }, base)
+  const merge = mergeOf(base, theirs)
+  console.log(changelogOf(starter.commit, commit))
+  if (!dryRun) apply(merge, theirs, commit)
+  else
+    console.log(
+      `\n${merge.changed.length} files would change, and ${merge.conflicts.length} would be in conflict${merge.conflicts.length > 0 ? `:\n  ${merge.conflicts.join('\n  ')}` : ''}. Nothing was changed.`,
+    )
+}
+
+try {
+  const [source, version] = command.args
+  update(source, version, command.opts<{ dryRun: boolean }>().dryRun)
+} catch (error) {
+  fail(error)
+}
