@@ -4,8 +4,9 @@ import { features } from '../features/index.ts'
 import { createCommand } from '../runtime/command.ts'
 import { fail } from '../runtime/serve.ts'
 import { regenerate, requireFormatter } from './generated.ts'
-import { openProject } from './project.ts'
+import { changeManifest, openProject, readManifest } from './project.ts'
 import { describeFeature, removeFeatures, tolerateUnused } from './removal.ts'
+import { git } from './repository.ts'
 
 const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
 
@@ -42,7 +43,9 @@ function selected(names: string[], withDependents: boolean): string[] {
 
 function remove(names: string[]): void {
   requireFormatter(project)
+  const ofStarter = names.filter(isOfStarter)
   removeFeatures(project, names)
+  if (ofStarter.length > 0) noteRemoval(ofStarter)
   console.log(`Removed ${names.join(', ')}:\n  ${project.done.join('\n  ')}`)
   console.log(
     'If nothing needs a scope any more, remove it from PLATFORM_SCOPES (.env) and from src/connect/platform/contract.ts.',
@@ -50,6 +53,27 @@ function remove(names: string[]): void {
   regenerate(project)
   tolerateUnused(project)
   console.log('Run npm test to check what is left; git can undo the removal.')
+}
+
+/** Whether a feature came with the starter, as far as this clone's history says. */
+function isOfStarter(name: string): boolean {
+  const { starter } = readManifest(project)
+  if (!starter) return false
+  const { commit } = starter
+  const isKnown = commit !== null && git(project.root, 'cat-file', '-e', `${commit}^{commit}`) !== null
+  return !isKnown || git(project.root, 'cat-file', '-e', `${commit}:src/features/${name}/index.ts`) !== null
+}
+
+/** Notes what was removed, so that `npm run update` does not bring it back. */
+function noteRemoval(names: string[]): void {
+  changeManifest(
+    project,
+    ({ starter, ...manifest }) => ({
+      ...manifest,
+      ...(starter && { starter: { ...starter, removed: [...new Set([...starter.removed, ...names])] } }),
+    }),
+    'npm run update leaves them away',
+  )
 }
 
 const command = createCommand(

@@ -17,8 +17,8 @@ import { git, requireCleanTree, requireGit } from './repository.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const project = openProject(root)
-/** Written by programs: taken from the new version, and written again. */
-const GENERATED = ['package-lock.json', 'docs/assumptions.md', 'docs/probe.md', 'docs/http-api.md']
+/** Written by programs as a whole: taken from the new version, and written again. */
+const GENERATED = ['package-lock.json', 'docs/assumptions.md']
 
 interface Merge {
   /** The merged tree; conflicts are marked in its files. */
@@ -137,7 +137,7 @@ function apply(merge: Merge, theirs: string, commit: string): void {
   console.log(
     blocking.length > 0
       ? 'Then run npm install, npm run docs and npm test, and commit.'
-      : 'Run npm test, and commit. To give the update up: git switch --force - deletes nothing that is committed.',
+      : 'Run npm test, and commit. To give the update up: git switch --force -',
   )
 }
 
