@@ -126,7 +126,13 @@ function apply(merge: Merge, theirs: string, commit: string): void {
       requireGit(root, 'restore', `--source=${theirs}`, '--staged', '--worktree', '--', file)
   const blocking = merge.conflicts.filter((file) => /^(src|package\.json)/.test(file))
   if (blocking.length === 0) {
-    spawnSync('npm', ['install'], { cwd: root, stdio: 'ignore' })
+    // The packages change only with those of package.json.
+    const changesPackages =
+      merge.changed.includes('package.json') && packagesOf('HEAD') !== packagesOf(merge.tree)
+    spawnSync('npm', ['install', ...(changesPackages ? [] : ['--package-lock-only'])], {
+      cwd: root,
+      stdio: 'ignore',
+    })
     regenerate(project)
   }
   requireGit(root, 'add', '--all')
@@ -139,6 +145,12 @@ function apply(merge: Merge, theirs: string, commit: string): void {
       ? 'Then run npm install, npm run docs and npm test, and commit.'
       : 'Run npm test, and commit. To give the update up: git switch --force -',
   )
+}
+
+/** The packages of a version, as text to compare. */
+function packagesOf(tree: string): string {
+  const { dependencies, devDependencies } = JSON.parse(requireGit(root, 'show', `${tree}:package.json`))
+  return JSON.stringify([dependencies, devDependencies])
 }
 
 const check = () =>

@@ -60,7 +60,7 @@ async function makeProduct(): Promise<void> {
 /** A later version of the starter. */
 function release(): void {
   const { dir } = starter
-  edit(dir, 'src/connect/platform/api.ts', 'const MAX_ATTEMPTS = 3', 'const MAX_ATTEMPTS = 4')
+  edit(dir, 'src/connect/platform/api.ts', 'const MAX_ATTEMPTS = 3', 'const MAX_ATTEMPTS = 3 // Three.')
   edit(dir, 'views/app/layout.eta', 'Skip to content', 'Skip to the content of Connect Starter')
   edit(dir, 'CHANGELOG.md', '### Added\n', '### Added\n\n- Breaking: attempts are four. Change nothing.\n')
   for (const name of removed) {
@@ -80,7 +80,7 @@ test('npm run update takes over what is new, and leaves removed features, the na
 
   expect(await update(starter.dir)).toContain('which are staged')
   const read = (file: string) => readFileSync(join(clone.dir, file), 'utf8')
-  expect(read('src/connect/platform/api.ts')).toContain('const MAX_ATTEMPTS = 4')
+  expect(read('src/connect/platform/api.ts')).toContain('const MAX_ATTEMPTS = 3 // Three.')
   expect(read('views/app/layout.eta')).toContain('Skip to the content of Acme Link')
   expect(read('views/app/home.eta')).toContain('<h1 id="own">')
   expect(read('docs/http-api.md')).toContain('/connections/:bxcontext/invoices')
