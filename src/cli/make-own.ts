@@ -4,7 +4,7 @@ import { removeFeatures } from './removal.ts'
 
 const STARTER_NAME = 'Connect Starter'
 /** What belongs to the starter and not to a product. */
-const STARTER_FILES = ['test/starter', 'docs/upgrading.md']
+const STARTER_FILES = ['test/starter']
 /** The starter's name, except where it is part of a format or a key: what was written under it must stay readable. */
 const SLUG = /connect-starter(?!-flow| live pricing access token)/g
 /** Files that name the product. A lock file is written by npm. */
