@@ -72,7 +72,7 @@ export function createApp({
 
   app.use(notFound)
   // Error handlers from here on.
-  app.use(redirectFailedCallback)
+  app.use(redirectFailedCallback(log))
   app.use(errorHandler)
   return app
 }

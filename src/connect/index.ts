@@ -2,12 +2,12 @@
  * The core: connects accounts on the platform, keeps their tokens valid, and calls its API. It has four entries: this one,
  * `express.ts` (the routes of the connect flow), `stores.ts` (where it stores connections) and `errors.ts`.
  */
-import { type Logger, pino } from 'pino'
 import {
   type AuthorizationRequests,
   createAuthorizationRequests,
 } from './authorization/authorization-requests.ts'
 import { type ConnectionEvent, connectionChannel } from './events.ts'
+import { type Log, SILENT } from './log.ts'
 import { type Api, createApi } from './platform/api.ts'
 import type { Platform } from './platform/contract.ts'
 import { createHttpPools, type HttpPools } from './platform/http.ts'
@@ -45,6 +45,7 @@ export {
   type WebhookEvent,
   webhookChannel,
 } from './events.ts'
+export type { Log } from './log.ts'
 export { type EventParameter, mask, Secret, splitUrl } from './masking.ts'
 // The platform: its facts, its OAuth and its API.
 export { type Api, type Call, createApi, fieldOf, type Page, type PageOf } from './platform/api.ts'
@@ -107,7 +108,7 @@ export interface CreateConnectOptions {
     rateLimit: RateLimit | null
   }
   /** Defaults to no logging. */
-  log?: Logger
+  log?: Log
   http?: HttpPools
 }
 
@@ -158,7 +159,7 @@ export interface Connect {
  * await store.close()
  */
 export function createConnect(options: CreateConnectOptions): Connect {
-  const { store, keys, platform, client, log = pino({ level: 'silent' }) } = options
+  const { store, keys, platform, client, log = SILENT } = options
   const { http = createHttpPools(platform) } = options
   const oauth = createOAuth({ ...client, platform, http: http.tokens })
   const vault = createVault({ platform, store, keys, oauth, log })
@@ -178,7 +179,7 @@ export function createConnect(options: CreateConnectOptions): Connect {
   }
 }
 
-function listen({ name }: Platform, listener: ConnectionListener, log: Logger): () => void {
+function listen({ name }: Platform, listener: ConnectionListener, log: Log): () => void {
   const onEvent = ({ type, platform, at, reason, context }: ConnectionEvent) => {
     const { userId, bxcontext } = context
     if (platform !== name || userId === undefined || bxcontext === undefined) return

@@ -13,7 +13,8 @@ import { oidcSignIn } from './oidc-sign-in.ts'
 /**
  * The sign-in of your product, or null. A function that returns a router with `GET /sign-in`, a page that pages link to,
  * and `POST /sign-out`, to which their button posts. The router calls `signIn` and `signOut` of `user.ts`, which renew
- * the session, and redirects to `localPath(req.query.returnTo) ?? '/'`. `test/web/own-sign-in.ts` is an example.
+ * the session, and redirects to `localPath(req.query.returnTo) ?? '/'`. The page's own form is yours: pages only send
+ * `returnTo` in the address, and `POST /sign-out` has no fields. `test/web/own-sign-in.ts` is an example.
  */
 export const OWN_SIGN_IN: OwnSignIn | null = null
 

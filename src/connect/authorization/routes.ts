@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express'
-import type { Logger } from 'pino'
 import * as z from 'zod'
 import { describeRoute } from '../describe-route.ts'
 import { eventContext } from '../events.ts'
+import type { Log } from '../log.ts'
 import type { Platform } from '../platform/contract.ts'
 import {
   ConfigurationError,
@@ -13,6 +13,7 @@ import {
   TokenRefusedError,
 } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
+import { requestContext } from '../request-context.ts'
 import type { Vault } from '../vault/vault.ts'
 import type {
   AuthorizationRequests,
@@ -60,7 +61,7 @@ export interface ConnectRoutesOptions {
   baseUrl: string
   beforeHop?: BeforeHop | undefined
   pages: ConnectPages
-  log: Logger
+  log: Log
 }
 
 const MAX_PARAMETER_LENGTH = 4096
@@ -251,14 +252,16 @@ async function showFailure(
 }
 
 /** Handles an unexpected error of the callback, such as an unavailable store: the code still leaves the address bar. */
-export const redirectFailedCallback: ErrorRequestHandler = (error, req, res, next) => {
-  const isCallback = req.method === 'GET' && req.path.toLowerCase().replace(/\/$/, '') === CALLBACK_PATH
-  if (!isCallback || res.headersSent || error instanceof ConnectError) return next(error)
-  const { code, reason } = (error ?? {}) as { code?: string; reason?: string }
-  req.log.error({ code, reason }, 'connect failed')
-  rememberFailure(req, res, 'exchange_incomplete')
-  res.redirect(303, FAILED_PATH)
-}
+export const redirectFailedCallback =
+  (log: Log): ErrorRequestHandler =>
+  (error, req, res, next) => {
+    const isCallback = req.method === 'GET' && req.path.toLowerCase().replace(/\/$/, '') === CALLBACK_PATH
+    if (!isCallback || res.headersSent || error instanceof ConnectError) return next(error)
+    const { code, reason } = (error ?? {}) as { code?: string; reason?: string }
+    log.error({ code, reason }, 'connect failed')
+    rememberFailure(req, res, 'exchange_incomplete')
+    res.redirect(303, FAILED_PATH)
+  }
 
 /** Consumes the request and exchanges the code, or shows the outcome of the first visit. */
 async function handleCallback(options: ConnectRoutesOptions, req: Request, res: Response): Promise<void> {
@@ -297,7 +300,11 @@ async function handleCallback(options: ConnectRoutesOptions, req: Request, res: 
     if (code === 'not_saved_yet') rememberFailure(req, res, code)
     else {
       res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
-      await authorizationRequests.noteFailure(browser, { code, requestId: req.id, expected })
+      await authorizationRequests.noteFailure(browser, {
+        code,
+        requestId: requestContext.getStore()?.requestId ?? randomUUID(),
+        expected,
+      })
     }
     res.redirect(303, await beforeHop(req, 'result', FAILED_PATH, stateOf(req)))
   }
@@ -339,7 +346,11 @@ const straightOn: BeforeHop = async (_req, _hop, target) => target
 /** The address that the browser opened. */
 const addressOf = (req: Request, baseUrl: string) => new URL(req.originalUrl, baseUrl)
 
-const sessionDigest = (req: Request) => createHash('sha256').update(req.sessionID).digest('base64url')
+/** Throws an error for the developer without a session: flows of different browsers could not be told apart. */
+function sessionDigest({ sessionID }: Request & { sessionID?: string }): string {
+  if (!sessionID) throw new Error('connectRoutes needs req.sessionID: use express-session before it')
+  return createHash('sha256').update(sessionID).digest('base64url')
+}
 
 const browserSession = (req: Request, pages: ConnectPages): BrowserSession => ({
   userId: pages.requireUser(req),

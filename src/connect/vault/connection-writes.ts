@@ -2,8 +2,9 @@
  * The compare-and-set writes that keep connections correct whatever happens concurrently: of two grants the later consent
  * wins, of two results for a grant the one requested later, and tokens win over a revocation of the same grant.
  */
-import type { Logger } from 'pino'
+
 import { connectionChannel, publish, recordChannel } from '../events.ts'
+import type { Log } from '../log.ts'
 import type { Platform } from '../platform/contract.ts'
 import { NotConnectedError } from '../platform/errors.ts'
 import type { BxcontextIndex } from './bxcontext-index.ts'
@@ -25,7 +26,7 @@ export interface WriteDependencies {
   connections: ConnectionRepository
   health: HealthRecords
   index: BxcontextIndex
-  log: Logger
+  log: Log
   now: () => number
 }
 

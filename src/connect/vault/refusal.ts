@@ -4,8 +4,9 @@
  * access token as well, or if the token has expired and the refresh is refused again at least 30 s later. The tokens are
  * kept: later attempts go on, and a success restores the connection.
  */
-import type { Logger } from 'pino'
+
 import { connectionChannel, publish } from '../events.ts'
+import type { Log } from '../log.ts'
 import type { Platform } from '../platform/contract.ts'
 import { ConnectionRevokedError } from '../platform/errors.ts'
 import type { ActiveConnection } from './connection.ts'
@@ -14,7 +15,7 @@ import type { HealthRecords, Refusal, RefusalChange } from './health.ts'
 interface RefusalDependencies {
   platform: Platform
   health: HealthRecords
-  log: Logger
+  log: Log
 }
 
 /** Why a connection whose access is refused counts as revoked. */

@@ -1,4 +1,4 @@
-import type { Logger } from 'pino'
+import type { Log } from '../log.ts'
 import { ConnectionRevokedError, NotConnectedError } from '../platform/errors.ts'
 import { retry, sleep } from '../platform/retry.ts'
 import { StoreUnavailableError } from '../store/store.ts'
@@ -44,7 +44,7 @@ const RETRY_FOR_MS = 600_000
  * Keeps tokens that were received but could not be stored. A platform that rotates refresh tokens has no other copy, so
  * a store that is full, read-only or failing over must not lose them.
  */
-export function createUnsavedTokens(log: Logger): UnsavedTokens {
+export function createUnsavedTokens(log: Log): UnsavedTokens {
   const entries: Entries = new Map()
   return {
     async save(connection, write, undo) {
@@ -92,7 +92,7 @@ export function createUnsavedTokens(log: Logger): UnsavedTokens {
 }
 
 /** Retries until the store accepts the tokens; stops if newer tokens or a disconnect replace the entry. */
-async function writeLater(entries: Entries, entry: UnsavedEntry, log: Logger): Promise<void> {
+async function writeLater(entries: Entries, entry: UnsavedEntry, log: Log): Promise<void> {
   const { connection, write, undo } = entry
   const name = refName(connection)
   const writeOnce = async () => {
@@ -115,7 +115,7 @@ async function writeLater(entries: Entries, entry: UnsavedEntry, log: Logger): P
   }
 }
 
-function logLost(log: Logger, { grantId }: ActiveConnection, reason = 'unknown'): void {
+function logLost(log: Log, { grantId }: ActiveConnection, reason = 'unknown'): void {
   log.error({ code: 'tokens_lost', grantId, reason }, 'received tokens could not be stored and are lost')
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import { connectionChannel, publish } from '../events.ts'
+import type { Log } from '../log.ts'
 import type { Platform } from '../platform/contract.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { TokenSource } from '../platform/token-source.ts'
@@ -94,7 +94,7 @@ export interface VaultOptions extends RefreshLockOptions {
   /** The first key encrypts; all of them decrypt. */
   keys: readonly EncryptionKey[]
   oauth: Pick<OAuth, 'refresh' | 'revoke'>
-  log: Logger
+  log: Log
   /** How long a caller waits for a refresh, in ms; defaults to 20 s. */
   waitMs?: number
   /** How long to wait for the result of an interrupted refresh, in ms; defaults to 2.5 s. */
