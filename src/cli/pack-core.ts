@@ -1,6 +1,6 @@
 /** `npm run pack-core`: packs the core, for an Express app that you have, as `connect-core-VERSION.tgz`. */
 import { spawnSync } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,17 +19,22 @@ const command = createCommand(
 
 /** Compiles the core into a folder. Throws what the compiler says. */
 function compile(outDir: string): void {
-  // In this folder, so that the compiler finds the types of the packages.
-  const file = join(root, `tsconfig.core-${process.pid}.json`)
+  // Below this folder, so that the compiler finds the types of the packages.
+  const cache = join(root, 'node_modules/.cache')
+  const file = join(cache, `core-${process.pid}.json`)
   const compilerOptions = {
     noEmit: false,
     outDir,
     declaration: true,
     rewriteRelativeImportExtensions: true,
-    rootDir: 'src/connect',
+    rootDir: join(root, 'src/connect'),
   }
-  const files = ENTRIES.map((entry) => `src/connect/${entry}.ts`)
-  writeFileSync(file, JSON.stringify({ extends: './tsconfig.json', compilerOptions, include: [], files }))
+  const files = ENTRIES.map((entry) => join(root, `src/connect/${entry}.ts`))
+  mkdirSync(cache, { recursive: true })
+  writeFileSync(
+    file,
+    JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, include: [], files }),
+  )
   const { status, stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', file], {
     cwd: root,
     encoding: 'utf8',
