@@ -192,7 +192,7 @@ function init(answers: Answers): void {
   })
   console.log(`This clone is ${answers.name} now: ${project.done.length} changes, which git diff shows.
 
-1. npm run demo        the app and the sandbox; open http://localhost:${wroteEnv ? answers.port : 3000}
+1. npm run demo        the app and the sandbox, without .env; it prints their addresses
 2. npm test            checks what is left
 3. ${SIGN_IN_STEPS[answers.signIn]}
 4. ${wroteEnv ? '.env has fresh secrets; enter your credentials there' : 'There was an .env already: it is unchanged'}, and run npm run doctor
