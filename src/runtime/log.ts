@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { requestContext } from '../connect/index.ts'
 
@@ -22,6 +23,8 @@ export function createLog(level: string, destination?: DestinationStream): Logge
 
 /** How long a line may wait for others, in ms. */
 const COLLECT_MS = 100
+/** How long a full pipe is waited for when the process exits, in ms. */
+const LAST_WRITE_MS = 2_000
 /** pino's number of the level. */
 const WARN = 40
 /** How much may wait, in characters. */
@@ -33,16 +36,21 @@ const MAX_COLLECTED = 64_000
  * own destination would retry forever and keep the process from exiting.
  */
 function standardOutput(): DestinationStream {
-  process.stdout.on('error', () => {})
   let collected = ''
   let timer: NodeJS.Timeout | undefined
   const flush = () => {
     clearTimeout(timer)
     timer = undefined
-    if (collected !== '') process.stdout.write(collected)
-    collected = ''
+    collected = writeOut(collected)
+    if (collected !== '') timer = setTimeout(flush, COLLECT_MS).unref()
   }
-  process.on('exit', flush)
+  process.on('exit', () => {
+    const deadline = performance.now() + LAST_WRITE_MS
+    while (collected !== '' && performance.now() < deadline) {
+      collected = writeOut(collected)
+      if (collected !== '') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+    }
+  })
   const destination = {
     [pino.symbols.needsMetadataGsym]: true,
     /** Set by pino before each line. */
@@ -54,6 +62,21 @@ function standardOutput(): DestinationStream {
     },
   }
   return destination
+}
+
+/**
+ * Writes to standard output without a buffer of Node's, whose rest would be lost at an exit. Returns what a full pipe has
+ * not taken; what a full disk or a closed pipe does not take is lost.
+ */
+function writeOut(text: string): string {
+  const bytes = Buffer.from(text)
+  let written = 0
+  try {
+    while (written < bytes.length) written += writeSync(1, bytes, written)
+    return ''
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? bytes.subarray(written).toString() : ''
+  }
 }
 
 const SECRET_FIELDS = [
