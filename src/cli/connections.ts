@@ -1,4 +1,3 @@
-import { connectionKind } from '../connect/index.ts'
 /** `npm run connections -- COMMAND`: the connections of all users, for administration and data-protection requests. */
 import '../runtime/env-file.ts'
 import { writeFileSync } from 'node:fs'
@@ -7,6 +6,7 @@ import { StoreUnavailableError } from '../connect/errors.ts'
 import {
   type ConnectionRef,
   type ConnectionSummary,
+  connectionKind,
   parseJson,
   type UnreadableConnection,
   type WithdrawnConsent,

@@ -3,9 +3,9 @@
  * tables of docs/probe.md with what to do if the platform differs, and the tables of routes of docs/http-api.md.
  */
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Router } from 'express'
 import { createApp } from '../app.ts'
@@ -145,7 +145,6 @@ function row(cells: string[]): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  mkdirSync(dirname(TARGET), { recursive: true })
   writeFileSync(TARGET, await assumptionsPage())
   // The probe is removed together with its page.
   if (existsSync(PROBE)) writeFileSync(PROBE, await probePage(readFileSync(PROBE, 'utf8')))

@@ -80,8 +80,9 @@ function problemOfName(name: string | undefined): string | undefined {
   const trimmed = name?.trim() ?? ''
   if (trimmed === '') return 'enter the name of your product, such as "Acme Link"'
   if (trimmed.length > 60) return 'at most 60 characters'
-  if (!/^[\p{L}\p{N}][\p{L}\p{N} .&'()-]*$/u.test(trimmed))
-    return "only letters, digits, spaces and . & ' ( ) -, and a letter or a digit first"
+  // It becomes part of strings of the code and of pages.
+  if (!/^[\p{L}\p{N}][\p{L}\p{N} .()-]*$/u.test(trimmed))
+    return 'only letters, digits, spaces and . ( ) -, and a letter or a digit first'
   if (!/[a-z]/.test(slugOf(trimmed))) return 'it needs a letter from A to Z, for the name of the package'
   return undefined
 }
@@ -195,7 +196,7 @@ function init(answers: Answers): void {
 1. npm run demo        the app and the sandbox, without .env; it prints their addresses
 2. npm test            checks what is left
 3. ${SIGN_IN_STEPS[answers.signIn]}
-4. ${wroteEnv ? '.env has fresh secrets; enter your credentials there' : 'There was an .env already: it is unchanged'}, and run npm run doctor
+4. ${wroteEnv ? '.env has fresh secrets; enter your credentials there' : 'There was an .env already: it is unchanged'}
 5. npm run add-feature -- NAME adds a feature of your own; commit what is here first`)
 }
 
@@ -222,7 +223,7 @@ function writeEnv({ name, scopes, port, sandboxPort, redisUrl }: Answers): boole
     .replaceAll('localhost:4400', `localhost:${sandboxPort}`)
     .replace(/^SANDBOX_PORT=.*/m, `SANDBOX_PORT=${sandboxPort}`)
   for (const [variable, value] of Object.entries(values))
-    example = example.replace(new RegExp(`^(# )?${variable}=.*`, 'm'), `${variable}=${value}`)
+    example = example.replace(new RegExp(`^(# )?${variable}=.*`, 'm'), () => `${variable}=${value}`)
   writeFileSync(file, example, { mode: 0o600 })
   return true
 }

@@ -1,10 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-interface GitOptions {
-  env?: Record<string, string>
-}
-
-function run(root: string, args: readonly string[], { env = {} }: GitOptions = {}) {
+function run(root: string, args: readonly string[], env: Record<string, string> = {}) {
   return spawnSync('git', args, {
     cwd: root,
     encoding: 'utf8',
@@ -19,11 +15,9 @@ export function git(root: string, ...args: string[]): string | null {
   return status === 0 ? stdout.trim() : null
 }
 
-/** Runs git; its output. Throws what git says if it fails. */
-export function requireGit(root: string, ...given: (string | GitOptions)[]): string {
-  const args = given.filter((argument) => typeof argument === 'string')
-  const [options = {}] = given.filter((argument) => typeof argument !== 'string')
-  const { status, stdout, stderr } = run(root, args, options)
+/** Runs git; its output. `env`: what its environment has in addition. Throws what git says if it fails. */
+export function requireGit(root: string, args: readonly string[], env?: Record<string, string>): string {
+  const { status, stdout, stderr } = run(root, args, env)
   if (status !== 0) throw new Error(`git ${args[0]} failed: ${stderr?.trim()}`)
   return stdout.trim()
 }

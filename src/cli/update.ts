@@ -62,7 +62,7 @@ function fetchStarter(source: string, version: string | undefined, base: string)
 /** A version of the starter as a commit of this repository, made what `npm run init` made of this clone. */
 function ownVersion(commit: string, starter: Starter, parent?: string): string {
   const dir = join(folder, commit)
-  requireGit(starterGit, 'worktree', 'add', '--quiet', '--detach', '--force', dir, commit)
+  requireGit(starterGit, ['worktree', 'add', '--quiet', '--detach', '--force', dir, commit])
   const version = openProject(dir)
   const removed = starter.removed.filter((name) => version.exists(`src/features/${name}/index.ts`))
   makeOwn(version, { ...starter, commit, version: readManifest(version).version, removed })
@@ -75,8 +75,8 @@ function ownVersion(commit: string, starter: Starter, parent?: string): string {
   rmSync(join(dir, 'node_modules'))
   rmSync(join(dir, '.git'))
   const env = { GIT_INDEX_FILE: join(folder, `${commit}.index`), GIT_WORK_TREE: dir, GIT_DIR: gitDir() }
-  requireGit(dir, { env }, 'add', '--all', '--force', '.')
-  const tree = requireGit(dir, { env }, 'write-tree')
+  requireGit(dir, ['add', '--all', '--force', '.'], env)
+  const tree = requireGit(dir, ['write-tree'], env)
   return commitTree(tree, parent)
 }
 
@@ -84,10 +84,10 @@ function ownVersion(commit: string, starter: Starter, parent?: string): string {
 function commitTree(tree: string, parent?: string): string {
   const author = ['-c', 'user.name=starter', '-c', 'user.email=starter@localhost']
   const parents = parent ? ['-p', parent] : []
-  return requireGit(root, ...author, 'commit-tree', tree, ...parents, '-m', 'npm run update')
+  return requireGit(root, [...author, 'commit-tree', tree, ...parents, '-m', 'npm run update'])
 }
 
-const gitDir = () => requireGit(root, 'rev-parse', '--absolute-git-dir')
+const gitDir = () => requireGit(root, ['rev-parse', '--absolute-git-dir'])
 
 function mergeOf(base: string, theirs: string): Merge {
   // This clone need not share the starter's history: for the merge, it comes from the base.
@@ -102,7 +102,7 @@ function mergeOf(base: string, theirs: string): Merge {
       `git cannot merge: it must be version 2.38 or newer (${stderr.trim()}). Nothing was changed.`,
     )
   const [tree = '', ...conflicts] = stdout.trim().split('\n')
-  const changed = requireGit(root, 'diff', '--name-only', 'HEAD', tree).split('\n').filter(Boolean)
+  const changed = requireGit(root, ['diff', '--name-only', 'HEAD', tree]).split('\n').filter(Boolean)
   return { tree, conflicts: [...new Set(conflicts)].filter((file) => !GENERATED.includes(file)), changed }
 }
 
@@ -119,11 +119,11 @@ function changelogOf(base: string, commit: string): string {
 /** Puts the merge into a branch, and the generated files in order. */
 function apply(merge: Merge, theirs: string, commit: string): void {
   const branch = `starter-${commit.slice(0, 12)}`
-  requireGit(root, 'switch', '--quiet', '--create', branch)
-  requireGit(root, 'restore', `--source=${merge.tree}`, '--staged', '--worktree', ':/')
+  requireGit(root, ['switch', '--quiet', '--create', branch])
+  requireGit(root, ['restore', `--source=${merge.tree}`, '--staged', '--worktree', ':/'])
   for (const file of GENERATED)
     if (git(root, 'cat-file', '-e', `${theirs}:${file}`) !== null && project.exists(file))
-      requireGit(root, 'restore', `--source=${theirs}`, '--staged', '--worktree', '--', file)
+      requireGit(root, ['restore', `--source=${theirs}`, '--staged', '--worktree', '--', file])
   const blocking = merge.conflicts.filter((file) => /^(src|package\.json)/.test(file))
   if (blocking.length === 0) {
     // The packages change only with those of package.json.
@@ -135,7 +135,7 @@ function apply(merge: Merge, theirs: string, commit: string): void {
     })
     regenerate(project)
   }
-  requireGit(root, 'add', '--all')
+  requireGit(root, ['add', '--all'])
   console.log(`\nThe branch ${branch} has ${merge.changed.length} changed files, which are staged.`)
   if (merge.conflicts.length > 0)
     console.log(`These are in conflict; look for <<<<<<< in them:\n  ${merge.conflicts.join('\n  ')}`)
@@ -149,7 +149,7 @@ function apply(merge: Merge, theirs: string, commit: string): void {
 
 /** The packages of a version, as text to compare. */
 function packagesOf(tree: string): string {
-  const { dependencies, devDependencies } = JSON.parse(requireGit(root, 'show', `${tree}:package.json`))
+  const { dependencies, devDependencies } = JSON.parse(requireGit(root, ['show', `${tree}:package.json`]))
   return JSON.stringify([dependencies, devDependencies])
 }
 

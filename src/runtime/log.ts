@@ -37,18 +37,21 @@ const MAX_COLLECTED = 64_000
  */
 function standardOutput(): DestinationStream {
   let collected = ''
+  /** What a full pipe has not taken; it may begin in the middle of a character. */
+  let left: Buffer = Buffer.alloc(0)
   let timer: NodeJS.Timeout | undefined
   const flush = () => {
     clearTimeout(timer)
-    timer = undefined
-    collected = writeOut(collected)
-    if (collected !== '') timer = setTimeout(flush, COLLECT_MS).unref()
+    left = writeOut(Buffer.concat([left, Buffer.from(collected)]))
+    collected = ''
+    timer = left.length > 0 ? setTimeout(flush, COLLECT_MS).unref() : undefined
   }
   process.on('exit', () => {
     const deadline = performance.now() + LAST_WRITE_MS
-    while (collected !== '' && performance.now() < deadline) {
-      collected = writeOut(collected)
-      if (collected !== '') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+    flush()
+    while (left.length > 0 && performance.now() < deadline) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+      flush()
     }
   })
   const destination = {
@@ -68,15 +71,14 @@ function standardOutput(): DestinationStream {
  * Writes to standard output without a buffer of Node's, whose rest would be lost at an exit. Returns what a full pipe has
  * not taken; what a full disk or a closed pipe does not take is lost.
  */
-function writeOut(text: string): string {
-  const bytes = Buffer.from(text)
+function writeOut(bytes: Buffer): Buffer {
   let written = 0
   try {
     while (written < bytes.length) written += writeSync(1, bytes, written)
-    return ''
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? bytes.subarray(written).toString() : ''
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return bytes.subarray(written)
   }
+  return Buffer.alloc(0)
 }
 
 const SECRET_FIELDS = [

@@ -62,6 +62,7 @@ describe('npm run init', () => {
 
   test.each([
     [['--name', 'a/b'], /--name: only letters, digits/],
+    [['--name', "Joe's"], /--name: only letters, digits/],
     [['--name', ''], /--name: enter the name/],
     [['--name', 'Acme', '--features', 'nothing'], /there is no feature "nothing"/],
     [['--name', 'Acme', '--port', '99999'], /--port: a whole number/],
