@@ -1,18 +1,21 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Connect, type ConnectionChange, createConnect, platform } from '../../src/connect/index.ts'
 import { openSqlite } from '../../src/connect/store/sqlite.ts'
+import type { KeyValueStore } from '../../src/connect/stores.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { oauthError, startTokenEndpoint, type TokenEndpoint } from '../support/token-endpoint.ts'
 import { GRANTED, newKey, REF } from '../support/vault.ts'
 
 let endpoint: TokenEndpoint
 let connect: Connect
+let store: KeyValueStore
 let logLines: string[]
 beforeEach(async () => {
   endpoint = await startTokenEndpoint()
   logLines = []
+  store = openSqlite({ file: ':memory:' })
   connect = createConnect({
-    store: openSqlite({ file: ':memory:' }),
+    store,
     keys: [newKey()],
     platform,
     client: {
@@ -32,7 +35,13 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await connect.close()
+  await store.close()
   await endpoint.close()
+})
+
+test('closing the core leaves the store open, which another platform may share', async () => {
+  await connect.close()
+  await store.ping()
 })
 
 /** Tokens that have expired, so that the next call refreshes them. */

@@ -132,6 +132,17 @@ describe('the code exchange', () => {
     expect(got).toMatchObject({ refreshToken: 'r', expiresIn: 60, scopes: ['leads', 'catalogues'] })
   })
 
+  test('takes no scope that contains a token of the same answer', async () => {
+    const [access_token, refresh_token] = ['the-access-token', 'the-refresh-token']
+    const scope = `leads ${access_token} x:${refresh_token}`
+    endpoint.answers(tokens({ access_token, refresh_token, scope }))
+    const got = await oauth().exchangeCode({
+      ...flow,
+      callbackUrl: callback('code=the-code&state=the-state'),
+    })
+    expect(got.scopes).toEqual(['leads'])
+  })
+
   test('is not sent if the state or the issuer does not match', async () => {
     for (const query of [
       'code=c&state=other',
