@@ -11,9 +11,18 @@ if (process.env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim()) await import('./features/tr
 // end of feature
 const { configOf, start } = await import('./runtime/run-app.ts')
 const { fail, onStopSignal } = await import('./runtime/serve.ts')
+const { createLog } = await import('./runtime/log.ts')
+
+/** `npm run dev` prints lines for people; otherwise, the log is JSON. */
+async function destination() {
+  if (!process.argv.includes('--readable-log')) return undefined
+  const { readableLog } = await import('./runtime/readable-log.ts')
+  return readableLog()
+}
 
 try {
-  const app = await start(configOf(process.env))
+  const config = configOf(process.env)
+  const app = await start(config, createLog(config.logLevel, await destination()))
   onStopSignal(() => app.close())
   flushCompileCache()
 } catch (error) {

@@ -10,6 +10,7 @@ import {
   serverSettings,
   storeSettings,
 } from '../src/config.ts'
+import { missingSandboxEnv } from '../src/runtime/sandbox-env.ts'
 import { wholeNumber } from '../src/settings/fields.ts'
 import {
   ConfigError,
@@ -18,6 +19,7 @@ import {
   type SettingsGroup,
   settingsGroup,
 } from '../src/settings/read.ts'
+import { testEnv } from './support/env.ts'
 
 const SECRETS = {
   SESSION_SECRET: randomBytes(32).toString('base64url'),
@@ -323,7 +325,7 @@ describe('.env.example', () => {
   })
 
   test('is valid, and needs only secrets', async () => {
-    const env = { ...parseEnv(example), ...SECRETS }
+    const env = testEnv({ ...parseEnv(example), ...missingSandboxEnv(parseEnv(example)) })
     const features = Object.fromEntries(
       [...(await featureGroups())].flatMap(([name, found]) =>
         found.map((group, i) => [`${name} ${i}`, group]),

@@ -212,16 +212,13 @@ function writeEnv({ name, scopes, port, sandboxPort, redisUrl }: Answers): boole
   if (existsSync(file)) return false
   const values: Record<string, string> = {
     ...newSecrets(),
-    ...(port !== 3000 && { PORT: String(port) }),
+    PORT: String(port),
+    SANDBOX_PORT: String(sandboxPort),
     ...(scopes.length > 0 && { PLATFORM_SCOPES: scopes.join(' ') }),
     ...(redisUrl && { REDIS_URL: redisUrl }),
     ...(project.read('.env.example').includes('APP_NAME=') && { APP_NAME: name }),
   }
-  let example = project
-    .read('.env.example')
-    .replaceAll('localhost:3000', `localhost:${port}`)
-    .replaceAll('localhost:4400', `localhost:${sandboxPort}`)
-    .replace(/^SANDBOX_PORT=.*/m, `SANDBOX_PORT=${sandboxPort}`)
+  let example = project.read('.env.example')
   for (const [variable, value] of Object.entries(values))
     example = example.replace(new RegExp(`^(# )?${variable}=.*`, 'm'), () => `${variable}=${value}`)
   writeFileSync(file, example, { mode: 0o600 })

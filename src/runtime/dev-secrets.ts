@@ -15,7 +15,7 @@ export function newSecrets() {
 export function withDevelopmentSecrets(env: Environment): Environment {
   const value = (name: string) => env[name]?.trim() || undefined
   const isDevelopment = ['development', 'test'].includes(value('NODE_ENV') ?? 'development')
-  const isComplete = value('SESSION_SECRET') && (value('TOKEN_ENCRYPTION_KEYS') || value('TOKEN_KEYS'))
+  const isComplete = value('SESSION_SECRET') && value('TOKEN_ENCRYPTION_KEYS')
   if (!isDevelopment || isComplete) return env
   const defined = Object.entries(env).filter(([, text]) => text?.trim())
   return { ...developmentSecrets(value('DATA_DIR') ?? '.data'), ...Object.fromEntries(defined) }
@@ -48,7 +48,5 @@ function createOrRead(dataDir: string, file: string): ReturnType<typeof newSecre
   } finally {
     rmSync(draft)
   }
-  // Earlier versions used the name TOKEN_KEYS.
-  const { TOKEN_KEYS, ...secrets } = JSON.parse(readFileSync(file, 'utf8'))
-  return { ...(TOKEN_KEYS && { TOKEN_ENCRYPTION_KEYS: TOKEN_KEYS }), ...secrets }
+  return JSON.parse(readFileSync(file, 'utf8'))
 }

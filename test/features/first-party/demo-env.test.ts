@@ -3,6 +3,7 @@ import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
 import { demoEnv } from '../../../src/features/first-party/demo-env.ts'
 import { sandboxSettings } from '../../../src/runtime/run-sandbox.ts'
+import { missingSandboxEnv } from '../../../src/runtime/sandbox-env.ts'
 import { ACCOUNTS, SAMPLE_SUPPLIER } from '../../../src/sandbox/accounts.ts'
 import { API_KEY, SUBSCRIPTION_KEY } from '../../../src/sandbox/features/first-party/api.ts'
 import { addressesOf } from '../../../src/sandbox/platform.ts'
@@ -29,7 +30,7 @@ test('--demo uses the API key of the sandbox’s sample supplier, whatever the e
 test('--demo uses the values of .env.example', () => {
   const example = parseEnv(readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8'))
   const { PLATFORM_TENANT_ID: _, ...values } = demoEnv({})
-  expect(example).toMatchObject(values)
+  expect({ ...example, ...missingSandboxEnv(example) }).toMatchObject(values)
 })
 
 test.each([{}, { SANDBOX_PORT: '5500' }, { SANDBOX_URL: 'https://sandbox.example/' }])(
