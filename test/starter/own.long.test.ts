@@ -83,19 +83,31 @@ describe('npm run init', () => {
 describe('npm run add-feature', () => {
   const add = (...args: string[]) => copy.command('add-feature', ...args)
 
+  /** The test that docs/testing.md shows, for a feature and its path of the platform. */
+  function documentedTest(name: string, path: string): string {
+    const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(read('docs/testing.md')) ?? []
+    return code.replaceAll('/api/invoices', `/api${path}`).replaceAll('invoices', name)
+  }
+
   test.each([
-    [['invoices', '--write', '--scope', 'billing', '--path', '/accounting/invoices']],
-    [['entries', '--pages', 'list']],
-  ])('%j passes the checks and its tests without an edit, and leaves no trace when removed', async (args) => {
-    const [name = ''] = args
-    await add(...args)
-    await copy.check()
-    await copy.runTests('run', `test/features/${name}`, 'test/web/openapi', 'test/starter/docs')
-    const files = git('ls-files', '--others', '--exclude-standard').split('\n').filter(Boolean)
-    for (const file of files) expect(read(file), file).not.toMatch(/widget|template/i)
-    await copy.removeFeatures(name)
-    expect(git('status', '--porcelain')).toBe('')
-  })
+    [['invoices', '--write', '--scope', 'billing', '--path', '/accounting/invoices'], '/accounting/invoices'],
+    [['entries', '--pages', 'list'], '/entries'],
+  ])(
+    '%j passes the checks and its tests without an edit, and leaves no trace when removed',
+    async (args, path) => {
+      const [name = ''] = args
+      await add(...args)
+      for (const file of git('ls-files', '--others', `test/features/${name}`).split('\n').filter(Boolean))
+        expect(read(file).match(/support\/.*(?=')/g), file).toEqual(['support/kit.ts'])
+      writeFileSync(join(copy.dir, `test/features/${name}/answers.test.ts`), documentedTest(name, path))
+      await copy.check()
+      await copy.runTests('run', `test/features/${name}`, 'test/web/openapi', 'test/starter/docs')
+      const files = git('ls-files', '--others', '--exclude-standard').split('\n').filter(Boolean)
+      for (const file of files) expect(read(file), file).not.toMatch(/widget|template/i)
+      await copy.removeFeatures(name)
+      expect(git('status', '--porcelain')).toBe('')
+    },
+  )
 
   test.each([
     ['a/b', /must be a plural noun/],

@@ -25,11 +25,24 @@ export interface Running {
   logLines: string[]
   /** Sets a fault of the sandbox; `none` clears it. */
   fault(endpoint: string, fault: string, times?: number, retryAfter?: number): Promise<void>
-  /** `POST /sandbox/<action>`. */
+  /** `POST /sandbox/<action>`: lets every access token expire, or withdraws every consent. */
   sandbox(action: 'expire' | 'revoke'): Promise<void>
+  /**
+   * Scripts the platform: the next request to `path`, such as `/api/leads`, gets this answer in place of the sandbox's.
+   * Several answers to one path are given in order.
+   */
+  answer(path: string, answer: ScriptedAnswer): void
   /** The sandbox's latest calls, the latest first. */
   calls(): Promise<{ endpoint: string; status: number | string }[]>
   close(): Promise<void>
+}
+
+/** An answer of the platform: its JSON, or any text. */
+export interface ScriptedAnswer {
+  status?: number
+  json?: unknown
+  text?: string
+  headers?: Record<string, string>
 }
 
 const { SANDBOX_AS } = process.env
@@ -73,7 +86,16 @@ export async function startAll(
       ...sandboxOptions.features,
     },
   })
-  sandboxServer.server.on('request', sandbox.app)
+  const script: { path: string; answer: ScriptedAnswer }[] = []
+  sandboxServer.server.on('request', (req, res) => {
+    const index = script.findIndex(({ path }) => path === req.url?.split('?')[0])
+    if (index < 0) return sandbox.app(req, res)
+    const [scripted] = script.splice(index, 1)
+    const { status = 200, json, text = JSON.stringify(json), headers } = scripted?.answer ?? {}
+    // The request's body is read, so that its connection can be used again.
+    req.resume()
+    res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text)
+  })
   const { appUrl, authUrl, apiUrl } = sandbox.addresses
   const addresses = { PLATFORM_APP_URL: appUrl, PLATFORM_AUTH_URL: authUrl, PLATFORM_API_URL: apiUrl }
   const config = readConfig(
@@ -112,6 +134,7 @@ export async function startAll(
     fault: (endpoint, fault, times, retryAfter) =>
       post('/sandbox/faults', { endpoint, fault, times, retryAfter }),
     sandbox: (action) => post(`/sandbox/${action}`),
+    answer: (path, answer) => void script.push({ path, answer }),
     calls: async () => {
       const answer = await fetch(`${sandboxUrl}/sandbox/faults`, { headers: { accept: 'application/json' } })
       return ((await answer.json()) as { calls: [] }).calls

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { keyName } from '../../../src/connect/store/store.ts'
 import { FORMAT } from '../../../src/connect/vault/connection.ts'
@@ -36,4 +37,18 @@ test.each([
   await expect(vault.accessToken(REF)).rejects.toMatchObject({ code: 'record_decryption_failed' })
   expect(await vault.list('ann')).toMatchObject([{ bxcontext: 'ctx', status: 'unreadable' }])
   expect(logLines.join()).toContain('record_decryption_failed')
+})
+
+test('records of 1.0.0 are read: an active connection refreshes, and a revoked one is revoked', async () => {
+  const records: Record<string, string> = JSON.parse(
+    readFileSync(new URL('records-1.0.0.json', import.meta.url), 'utf8'),
+  )
+  const keys = [{ id: 'k1', secret: Buffer.from('The key of the records of 1.0.0.') }]
+  setup = await vaultSetup({ keys })
+  for (const [bxcontext, record] of Object.entries(records))
+    await setup.store.set(connectionKey('platform', { ...REF, bxcontext }), record)
+  expect(await setup.token()).toMatch(/^access-/)
+  expect(setup.sent()).toEqual(['refresh-0'])
+  const revoked = setup.vault.accessToken({ ...REF, bxcontext: 'revoked' })
+  await expect(revoked).rejects.toMatchObject({ code: 'connection_revoked' })
 })

@@ -1,15 +1,21 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Running, startAll } from '../../../../test/support/app.ts'
-import { openChromium, startWalk, takeSession } from '../../../../test/support/chromium.ts'
-import { connected } from '../../../../test/support/flow.ts'
-import { CHROMIUM, withChromium } from '../../../../test/support/programs.ts'
+import {
+  CHROMIUM,
+  connected,
+  openChromium,
+  type Running,
+  startApp,
+  startWalk,
+  takeSession,
+  withChromium,
+} from '../../../../test/support/kit.ts'
 
 describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
   let browser: Browser
   let app: Running
   beforeAll(async () => {
-    ;[browser, app] = await Promise.all([openChromium(), startAll()])
+    ;[browser, app] = await Promise.all([openChromium(), startApp()])
   })
   afterAll(async () => {
     await browser?.close()

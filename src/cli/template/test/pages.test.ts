@@ -1,19 +1,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Running, startAll } from '../../../../test/support/app.ts'
-import { connected } from '../../../../test/support/flow.ts'
-import { expectBothFormats } from '../../../../test/support/pages.ts'
-import type { Visitor } from '../../../../test/support/visitor.ts'
+import {
+  connected,
+  expectBothFormats,
+  JSON_TYPE,
+  type Running,
+  startApp,
+  type Visitor,
+} from '../../../../test/support/kit.ts'
 
 let app: Running
 let visitor: Visitor
 beforeAll(async () => {
-  app = await startAll()
+  app = await startApp()
   visitor = await connected(app)
 })
 afterAll(() => app.close())
 beforeEach(() => fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' }))
 
-const JSON_TYPE = { accept: 'application/json' }
 const at = (path = '') => `${app.url}/connections/harbour-homes/widgets${path}`
 
 describe('widgets', () => {

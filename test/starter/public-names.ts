@@ -1,0 +1,55 @@
+/** The names that are public (docs/upgrading.md): exports of the core's entries, settings, error codes and routes. */
+import { parse } from '@babel/parser'
+import { features } from '../../src/features/index.ts'
+import { codeIn, read, rows } from '../support/documents.ts'
+
+export const RECORD = 'test/starter/public-names.json'
+
+export interface PublicNames {
+  /** The features that have these names. */
+  features: string[]
+  exports: string[]
+  settings: string[]
+  codes: string[]
+  routes: string[]
+}
+
+/** The public names of today's code. Tests compare the tables of the docs with the code. */
+export function publicNames(): PublicNames {
+  const firstCells = (path: string, heading: string) =>
+    [...new Set(rows(read(path), heading).flatMap(([cell]) => codeIn(cell)))].sort()
+  return {
+    features: features.map(({ name }) => name).sort(),
+    exports: ['index', 'express', 'stores', 'errors'].flatMap((entry) =>
+      exportsOf(`src/connect/${entry}.ts`).map((name) => `${entry}: ${name}`),
+    ),
+    settings: firstCells('docs/configuration.md', 'Variable'),
+    codes: firstCells('docs/troubleshooting.md', 'Code'),
+    routes: firstCells('docs/http-api.md', 'Route'),
+  }
+}
+
+function exportsOf(path: string): string[] {
+  const { program } = parse(read(path), { sourceType: 'module', plugins: ['typescript'] })
+  const names = program.body.flatMap((statement) => {
+    if (statement.type !== 'ExportNamedDeclaration') return []
+    const { declaration, specifiers } = statement
+    if (declaration?.type === 'VariableDeclaration')
+      return declaration.declarations.map(({ id }) => ('name' in id ? id.name : ''))
+    if (declaration && 'id' in declaration && declaration.id && 'name' in declaration.id)
+      return [declaration.id.name]
+    return specifiers.map(({ exported }) => ('name' in exported ? exported.name : ''))
+  })
+  return names.filter((name): name is string => typeof name === 'string' && name !== '').sort()
+}
+
+/** The recorded names that are gone, and that no breaking change of the changelog names. */
+export function unannounced(recorded: PublicNames, now: PublicNames, changelog: string): string[] {
+  const breaking = changelog
+    .split(/\n(?=- |#)/)
+    .filter((entry) => /^- Breaking:/.test(entry))
+    .flatMap((entry) => codeIn(entry))
+  return (['exports', 'settings', 'codes', 'routes'] as const)
+    .flatMap((kind) => recorded[kind].filter((name) => !now[kind].includes(name)))
+    .filter((name) => !breaking.includes(name.replace(/^\w+: /, '')))
+}

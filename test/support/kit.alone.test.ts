@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connected, connectionsOf, JSON_TYPE, moveClock, type Running, startApp } from './kit.ts'
+import { probe } from './probe.ts'
+
+let app: Running
+beforeAll(async () => {
+  app = await startApp()
+})
+afterAll(() => app.close())
+
+/** Calls the platform for a user: a feature that only tests have. */
+const call = async (visitor: Awaited<ReturnType<typeof connected>>) =>
+  (await visitor.get(`${app.url}/connections/harbour-homes/${probe.name}`, JSON_TYPE)).json()
+
+describe('the test kit', () => {
+  test('a scripted answer is given once, and in order; then the sandbox answers', async () => {
+    const visitor = await connected(app)
+    app.answer(`/api/${probe.name}`, { json: [{ id: 'one' }] })
+    app.answer(`/api/${probe.name}`, { status: 403, text: 'no', headers: { 'content-type': 'text/plain' } })
+    expect(await call(visitor)).toMatchObject({ items: [{ id: 'one' }] })
+    expect(await call(visitor)).toMatchObject({ status: 403 })
+    expect((await call(visitor)).items.length).toBeGreaterThan(1)
+  })
+
+  test('a clock that is moved lets the access token expire, and the app refreshes it', async () => {
+    const visitor = await connected(app, { name: 'clock' })
+    const refreshes = async () => (await app.calls()).filter(({ endpoint }) => endpoint === 'refresh').length
+    expect(await refreshes()).toBe(0)
+    moveClock(3_700)
+    expect((await call(visitor)).items.length).toBeGreaterThan(1)
+    expect(await refreshes()).toBe(1)
+  })
+
+  test('the clock is right again in the next test', () => {
+    expect(Math.abs(Date.now() - (performance.timeOrigin + performance.now()))).toBeLessThan(60_000)
+  })
+
+  test('a withdrawn consent shows at the next call', async () => {
+    const visitor = await connected(app, { name: 'revoked' })
+    await app.sandbox('revoke')
+    expect(await call(visitor)).toMatchObject({ code: 'connection_revoked' })
+    expect((await connectionsOf(app, visitor))[0].status).toBe('revoked')
+  })
+})
