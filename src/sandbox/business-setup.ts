@@ -21,7 +21,7 @@ export function ownBusiness(req: Request, res: Response): Business | undefined {
 export function businessSetupRoutes({ sectionsAt }: Pick<SandboxCore, 'sectionsAt'>): Router {
   return Router().get('/business-setup', (req, res) => {
     const account = req.account
-    if (!account) return res.redirect(303, loginUrl(req))
+    if (!account) return res.redirect(303, loginUrl(req.originalUrl))
     const sections = sectionsAt(ACCOUNT_SETUP, account)
     const businesses = tenantsOf(account)
       .map((business) => ({ ...business, sections: sectionsAt(BUSINESS_SETUP, business) }))

@@ -10,7 +10,7 @@ export function connectedAppsRoutes(apps: RegisteredApp[], scopes: Scopes, conse
   return Router()
     .get('/connected-apps', (req, res) => {
       const account = req.account
-      if (!account) return res.redirect(303, loginUrl(req))
+      if (!account) return res.redirect(303, loginUrl(req.originalUrl))
       const list = newestOfEach(consents.list(account.id)).map(({ consent, times }) => ({
         ...consent,
         times,

@@ -55,11 +55,9 @@ export function consentRoutes({ provider, apps, scopes: known, consents, faults 
       const { answer, scope } = req.body ?? {}
       const finish = (result: Parameters<Provider['interactionFinished']>[2]) =>
         provider.interactionFinished(req, res, result)
-      const deny = (error_description: string) => finish({ error: 'access_denied', error_description })
       if (answer === 'switch') {
-        // The application asked for this business: the user can only choose another one by starting again.
         logOut(res)
-        return deny('The user wants to use another account.')
+        return res.redirect(303, loginUrl(startAddress(apps, request)))
       }
       const chosen = request.scopes.filter((name) => [scope ?? []].flat().includes(name))
       if (answer === 'accept' && chosen.length === 0) {
@@ -69,7 +67,7 @@ export function consentRoutes({ provider, apps, scopes: known, consents, faults 
       const { fault } = faults.strike('consent') ?? {}
       const granted = fault === 'missing_scope' ? chosen.slice(0, -1) : chosen
       if (answer !== 'accept' || fault === 'deny' || granted.length === 0)
-        return deny('The user denied the request.')
+        return finish({ error: 'access_denied', error_description: 'The user denied the request.' })
       if (fault === 'server_error') return finish({ error: fault })
       const grantId = await saveGrant(provider, consents, request, granted)
       await finish({ consent: { grantId } })
@@ -90,18 +88,29 @@ async function readRequest(provider: Provider, known: Scopes, req: Request, res:
     return undefined
   }
   if (!account) {
-    res.redirect(303, loginUrl(req))
+    res.redirect(303, loginUrl(req.originalUrl))
     return undefined
   }
   const parameters = details.params as Record<string, string>
-  const { client_id: clientId = '', scope = '' } = parameters
+  const { client_id: clientId = '', redirect_uri: redirectUri = '', scope = '' } = parameters
   const business = connectableBusiness(account, parameters[PLATFORM.bxcontext])
   if (!business) {
     problem(res, 403, `${account.name} has no business with the requested bxcontext.`, account)
     return undefined
   }
   const scopes = scope.split(' ').filter((name) => name in known)
-  return { account, business, clientId, scopes, uid: details.uid, prompt: details.prompt.name }
+  return { account, business, clientId, redirectUri, scopes, uid: details.uid, prompt: details.prompt.name }
+}
+
+/**
+ * Where another account goes after its login: to the choice of its business, from which the browser returns to the
+ * application, as at the start. This consent belongs to a business that the other account may not have.
+ */
+function startAddress(apps: RegisteredApp[], { clientId, redirectUri }: ConsentRequest): string {
+  const registered = apps.find((app) => app.clientId === clientId)?.redirectUrls ?? []
+  const { path, redirectUrl } = PLATFORM.startPage
+  const returnsTo = registered.find((url) => url !== redirectUri) ?? redirectUri
+  return `${path}?${new URLSearchParams({ [redirectUrl]: returnsTo })}`
 }
 
 /** Saves what the user granted; returns the grant's id. */

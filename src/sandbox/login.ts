@@ -36,9 +36,9 @@ export function logOut(res: Response): void {
   res.clearCookie(COOKIE)
 }
 
-/** The login page, which leads back here. */
-export function loginUrl(req: Request): string {
-  return `/login?${new URLSearchParams({ next: req.originalUrl })}`
+/** The login page, which leads to `next`. */
+export function loginUrl(next: string): string {
+  return `/login?${new URLSearchParams({ next })}`
 }
 
 /** Reads who is logged in from a signed cookie, which survives a restart. */

@@ -15,7 +15,7 @@ export function startPageRoutes(apps: RegisteredApp[]): Router {
       const app = appOf(redirectUrl)
       if (typeof app === 'string') return problem(res, 400, app)
       const account = req.account
-      if (!account) return res.redirect(303, loginUrl(req))
+      if (!account) return res.redirect(303, loginUrl(req.originalUrl))
       const [only, ...others] = account.businesses
       if (only && others.length === 0 && !wasReturned(req, res))
         return res.redirect(303, returnUrl(String(redirectUrl), only.bxcontext))

@@ -72,6 +72,7 @@ export const TITLES: Record<string, string> = {
   missing_authorization_request: 'No connection in progress',
   invalid_callback: 'The connection could not be finished',
   invalid_state: 'The connection could not be finished',
+  bxcontext_replaced: 'Another business was chosen',
   consent_denied: 'Access was not granted',
   not_a_navigation: 'The connection could not be finished',
   not_saved_yet: 'Not saved yet',

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Platform } from '../platform/contract.ts'
 import { parseJson } from '../platform/http.ts'
@@ -80,18 +80,20 @@ export interface AuthorizationRequests {
    */
   start(browser: BrowserSession, expected?: string): Promise<string>
   /**
-   * Consumes a started request and binds the bxcontext that arrived to a new random state (RFC 6749 section 10.12). If
-   * it is not the expected one, resolves to a `Mismatch`. Throws `ConnectError` (`missing_authorization_request`) if no
-   * request is pending: anyone could have planted that bxcontext.
+   * Binds the bxcontext that arrived to a started request with a new random state (RFC 6749 section 10.12). If it is not
+   * the expected one, resolves to a `Mismatch`. Until the request has finished, another bxcontext takes the place of the one
+   * before, whose consent is then refused: the user went back and chose again. Throws `ConnectError`
+   * (`missing_authorization_request`) if no request is pending: anyone could have planted that bxcontext.
    */
   bindBxcontext(browser: BrowserSession, bxcontext: string): Promise<Consent | Mismatch>
-  /** Resolves to the mismatch of this id. Throws `ConnectError` (`invalid_state`). */
+  /** Resolves to the mismatch of this id. Throws `ConnectError` (`invalid_state`, `bxcontext_replaced`). */
   mismatch(browser: BrowserSession, id: string): Promise<Mismatch>
-  /** Accepts the bxcontext that arrived and consumes the mismatch. Throws `ConnectError` (`invalid_state`). */
+  /** Accepts the bxcontext that arrived and consumes the mismatch. Throws as `mismatch` does. */
   confirm(browser: BrowserSession, id: string): Promise<Consent>
   /**
    * Consumes the request of this state, atomically: one caller among all processes gets the `PendingExchange`, the others
-   * wait for its outcome. Throws `ConnectError` (`invalid_state`, `exchange_incomplete`).
+   * wait for its outcome. Throws `ConnectError` (`invalid_state`, `bxcontext_replaced`,
+   * `exchange_incomplete`).
    */
   consume(browser: BrowserSession, state: string): Promise<PendingExchange | EndedRequest>
   /** Stores how this browser's latest flow failed, for 15 minutes. */
@@ -132,7 +134,8 @@ const failureKey = (deps: FlowDependencies, browser: BrowserSession) =>
   keyOf(deps, 'connect-failure', browser, browser.session)
 /** `id`: a state, or the id of a mismatch. The store holds only its digest, and the code verifier is encrypted. */
 const requestKey = (deps: FlowDependencies, browser: BrowserSession, id: string) =>
-  keyOf(deps, 'authorization-request', browser, createHash('sha256').update(id).digest('base64url'))
+  keyOf(deps, 'authorization-request', browser, digestOf(id))
+const digestOf = (id: string) => createHash('sha256').update(id).digest('base64url')
 
 export function createAuthorizationRequests(
   platform: Platform,
@@ -145,17 +148,19 @@ export function createAuthorizationRequests(
     async start(browser, expected) {
       const id = randomUUID()
       await updatePending(deps, browser, (pending) =>
-        [...pending, { id, expiresAt: now() + LIFETIME_MS, expected }].slice(-MAX_PENDING),
+        [...pending, { id, expiresAt: now() + LIFETIME_MS, expected, stored: [] }].slice(-MAX_PENDING),
       )
       return id
     },
 
     async bindBxcontext(browser, bxcontext) {
-      const { id: authorizationRequestId, expiresAt, expected } = await takePending(deps, browser, bxcontext)
+      const id = randomState()
+      const { expiresAt, expected, stored, ...pending } = await bindPending(deps, browser, bxcontext, id)
+      for (const digest of stored) await replaceRequest(deps, browser, digest, bxcontext)
+      const authorizationRequestId = pending.id
       const common = { authorizationRequestId, bxcontext, expiresAt }
       if (expected === undefined || expected === bxcontext)
-        return createConsent(deps, browser, { ...common, expected })
-      const id = randomBytes(16).toString('base64url')
+        return createConsent(deps, browser, id, { ...common, expected })
       await writeRequest(deps, browser, id, { ...common, phase: 'confirming', expected })
       return { authorizationRequestId, id, bxcontext, expected }
     },
@@ -170,7 +175,11 @@ export function createAuthorizationRequests(
       if (!(await store.compareAndSet(requestKey(deps, browser, id), value, null)))
         throw new ConnectError('invalid_state')
       const { authorizationRequestId, bxcontext, expiresAt } = request
-      return createConsent(deps, browser, { authorizationRequestId, bxcontext, expiresAt })
+      const state = randomState()
+      await updatePending(deps, browser, (pending) =>
+        pending.map((one) => (one.id === authorizationRequestId ? withStored(one, state) : one)),
+      )
+      return createConsent(deps, browser, state, { authorizationRequestId, bxcontext, expiresAt })
     },
 
     noteFailure: (browser, failure) =>
@@ -195,11 +204,15 @@ async function consume(
   for (;;) {
     const { request, value } = await readRequest(deps, browser, state)
     if (request.phase === 'confirming') throw new ConnectError('invalid_state')
+    if (request.phase === 'replaced') throw new ConnectError('bxcontext_replaced')
     if (request.phase === 'ended') {
       const { authorizationRequestId, outcome } = request
       return { authorizationRequestId, outcome }
     }
     if (request.phase === 'consenting') {
+      await updatePending(deps, browser, (pending) =>
+        pending.filter(({ id }) => id !== request.authorizationRequestId),
+      )
       const exchange = await claimExchange(deps, requestKey(deps, browser, state), request, value)
       if (exchange) return exchange
       continue
@@ -224,22 +237,56 @@ async function updatePending(
   await update(deps.store, pendingKey(deps, browser), changed, LIFETIME_MS)
 }
 
-/** Consumes the pending request that expects this bxcontext, or the latest one, whose user may have chosen another. */
-async function takePending(deps: FlowDependencies, browser: BrowserSession, bxcontext: string) {
-  let taken: PendingRequest | undefined
+const withStored = (pending: PendingRequest, id: string): PendingRequest => ({
+  ...pending,
+  stored: [...pending.stored, digestOf(id)].slice(-MAX_PENDING),
+})
+
+/**
+ * Notes `id` for the pending request that a bxcontext belongs to; resolves to that request as it was before. One that has no
+ * bxcontext yet comes first, and of several the one that expects this bxcontext, or the latest: its user may have chosen
+ * another business.
+ */
+async function bindPending(deps: FlowDependencies, browser: BrowserSession, bxcontext: string, id: string) {
+  let bound: PendingRequest | undefined
   await updatePending(deps, browser, (pending) => {
-    const expecting = pending.findLastIndex(({ expected }) => expected === bxcontext)
-    const index = expecting === -1 ? pending.length - 1 : expecting
-    taken = pending[index]
-    if (!taken) throw new ConnectError('missing_authorization_request')
-    return pending.toSpliced(index, 1)
+    const waiting = pending.filter(({ stored }) => stored.length === 0)
+    const candidates = waiting.length > 0 ? waiting : pending
+    const found = candidates.findLast(({ expected }) => expected === bxcontext) ?? candidates.at(-1)
+    if (!found) throw new ConnectError('missing_authorization_request')
+    bound = found
+    return pending.map((one) => (one === found ? withStored(one, id) : one))
   })
-  return taken as PendingRequest
+  return bound as PendingRequest
+}
+
+/** Ends a consent or a question whose flow goes on with another bxcontext. One for the same bxcontext stays valid. */
+async function replaceRequest(
+  deps: FlowDependencies,
+  browser: BrowserSession,
+  digest: string,
+  bxcontext: string,
+): Promise<void> {
+  const key = keyOf(deps, 'authorization-request', browser, digest)
+  const value = await deps.store.get(key)
+  const request = requestSchema.safeParse(parseJson(value ?? '')).data
+  if (request?.phase !== 'consenting' && request?.phase !== 'confirming') return
+  if (request.bxcontext === bxcontext) return
+  const { authorizationRequestId, session, expiresAt } = request
+  const replaced: StoredRequest = {
+    phase: 'replaced',
+    authorizationRequestId,
+    session,
+    bxcontext: request.bxcontext,
+    expiresAt,
+  }
+  await deps.store.compareAndSet(key, value, JSON.stringify(replaced), Math.max(1, expiresAt - deps.now()))
 }
 
 async function createConsent(
   deps: FlowDependencies,
   browser: BrowserSession,
+  state: string,
   common: {
     authorizationRequestId: string
     bxcontext: string
@@ -247,7 +294,6 @@ async function createConsent(
     expected?: string | undefined
   },
 ): Promise<Consent> {
-  const state = randomState()
   const codeVerifier = randomCodeVerifier()
   const encryptedVerifier = deps.cipher.encrypt(codeVerifier, keyName(requestKey(deps, browser, state)))
   await writeRequest(deps, browser, state, { ...common, phase: 'consenting', encryptedVerifier })
@@ -273,6 +319,7 @@ async function readRequest(deps: FlowDependencies, browser: BrowserSession, id: 
 
 async function readMismatch(deps: FlowDependencies, browser: BrowserSession, id: string) {
   const { request, value } = await readRequest(deps, browser, id)
+  if (request.phase === 'replaced') throw new ConnectError('bxcontext_replaced')
   if (request.phase !== 'confirming') throw new ConnectError('invalid_state')
   return { request, value }
 }

@@ -42,6 +42,11 @@ const FAILURES = {
     message:
       'This consent does not belong to a connection that you started in this browser, or it has expired.',
   },
+  bxcontext_replaced: {
+    status: 400,
+    message:
+      'You chose another business after this consent page was opened. Continue in the page of that business, or connect again.',
+  },
   consent_denied: {
     status: 403,
     message: 'Access was not granted on the consent page, so nothing was connected.',

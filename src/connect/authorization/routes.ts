@@ -159,7 +159,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
         summary:
           'Asks the user what to do if the platform returns another business than the one to reconnect. Nothing is stored yet.',
         response: z.object({ id: z.string(), bxcontext: z.string(), expected: z.string() }),
-        errors: ['invalid_state'],
+        errors: ['invalid_state', 'bxcontext_replaced'],
       }),
       async (req, res) => {
         pages.askAboutMismatch(
@@ -174,7 +174,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
       describeRoute({
         summary: 'Continues with that other business.',
         status: 303,
-        errors: ['invalid_state'],
+        errors: ['invalid_state', 'bxcontext_replaced'],
       }),
       async (req, res) => {
         const [browser, startedAt] = [browserSession(req, pages), Date.now()]

@@ -2,9 +2,17 @@
 import * as z from 'zod'
 import { type FailureCode, isFailureCode } from './errors.ts'
 
-/** A started request, which waits for its bxcontext. `expiresAt` is in ms since 1970. */
+/**
+ * A started request that has not finished. `expiresAt` is in ms since 1970. `stored`: the digests of what was stored for the
+ * bxcontexts that have arrived so far, the latest last.
+ */
 export const pendingSchema = z.array(
-  z.object({ id: z.string(), expiresAt: z.number(), expected: z.string().optional() }),
+  z.object({
+    id: z.string(),
+    expiresAt: z.number(),
+    expected: z.string().optional(),
+    stored: z.array(z.string()).default([]),
+  }),
 )
 export type PendingRequest = z.infer<typeof pendingSchema>[number]
 
@@ -21,6 +29,8 @@ export const requestSchema = z.discriminatedUnion('phase', [
   confirmingSchema,
   z.object({ ...common, phase: z.literal('consenting'), encryptedVerifier: z.string() }),
   z.object({ ...common, phase: z.literal('exchanging') }),
+  // The user has chosen another business since.
+  z.object({ ...common, phase: z.literal('replaced') }),
   z.object({
     ...common,
     phase: z.literal('ended'),

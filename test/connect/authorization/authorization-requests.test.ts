@@ -94,10 +94,9 @@ test('a request whose exchange was interrupted by a crash is never exchanged aga
 test('a session has at most 20 pending requests', async () => {
   const { requests } = setup()
   for (let started = 0; started < 30; started++) await requests.start(ANN)
-  for (let used = 0; used < 20; used++) await requests.bindBxcontext(ANN, 'ctx')
-  await expect(requests.bindBxcontext(ANN, 'ctx')).rejects.toMatchObject({
-    code: 'missing_authorization_request',
-  })
+  const bound = new Set<string>()
+  for (let used = 0; used < 30; used++) bound.add((await consent(requests)).authorizationRequestId)
+  expect(bound.size).toBe(20)
 })
 
 test.each([
@@ -175,9 +174,63 @@ test('an outcome is shown for 15 minutes after the exchange, and then no more', 
 test('a list of pending requests that is empty is not stored', async () => {
   const { store, requests } = setup()
   await requests.start(ANN)
-  await consent(requests)
+  const { state } = await consent(requests)
+  await requests.consume(ANN, state)
   const key = { kind: 'platform-pending-authorization', owner: 'ann', id: 'session' }
   expect(await store.get(key)).toBeNull()
+})
+
+describe('a user who goes back and chooses again', () => {
+  test('continues with the other business; the consent of the first one is refused', async () => {
+    const { requests } = setup()
+    await requests.start(ANN)
+    const first = await consent(requests)
+    const second = await requests.bindBxcontext(ANN, 'other')
+    expect(second).toMatchObject({ authorizationRequestId: first.authorizationRequestId, bxcontext: 'other' })
+    await expect(requests.consume(ANN, first.state)).rejects.toMatchObject({ code: 'bxcontext_replaced' })
+    if ('id' in second) throw new Error('no question was expected')
+    expect(await requests.consume(ANN, second.state)).toMatchObject({ bxcontext: 'other' })
+    await expect(requests.bindBxcontext(ANN, 'third')).rejects.toMatchObject({
+      code: 'missing_authorization_request',
+    })
+  })
+
+  test('and comes back with the same business can answer either consent page', async () => {
+    const { requests } = setup()
+    await requests.start(ANN)
+    const first = await consent(requests)
+    await consent(requests)
+    expect(await requests.consume(ANN, first.state)).toMatchObject({ bxcontext: 'ctx' })
+  })
+
+  test('while the question whether it is the right business is open: that question is refused', async () => {
+    const { requests } = setup()
+    await requests.start(ANN, 'expected')
+    const question = await requests.bindBxcontext(ANN, 'other')
+    const { state } = (await requests.bindBxcontext(ANN, 'expected')) as Consent
+    if (!('id' in question)) throw new Error('a question was expected')
+    await expect(requests.confirm(ANN, question.id)).rejects.toMatchObject({ code: 'bxcontext_replaced' })
+    expect(await requests.consume(ANN, state)).toMatchObject({ bxcontext: 'expected' })
+  })
+
+  test('after the question was answered: the consent that followed is refused', async () => {
+    const { requests } = setup()
+    await requests.start(ANN, 'expected')
+    const question = await requests.bindBxcontext(ANN, 'other')
+    if (!('id' in question)) throw new Error('a question was expected')
+    const { state } = await requests.confirm(ANN, question.id)
+    await requests.bindBxcontext(ANN, 'expected')
+    await expect(requests.consume(ANN, state)).rejects.toMatchObject({ code: 'bxcontext_replaced' })
+  })
+
+  test('does not disturb a flow in another tab that waits for its business', async () => {
+    const { requests } = setup()
+    await requests.start(ANN)
+    const first = await consent(requests)
+    await requests.start(ANN)
+    await requests.bindBxcontext(ANN, 'other')
+    expect(await requests.consume(ANN, first.state)).toMatchObject({ bxcontext: 'ctx' })
+  })
 })
 
 test('a failure is remembered for 15 minutes, for its own session', async () => {
@@ -221,7 +274,7 @@ describe('a failure of the flow', () => {
 
   test.each([
     [400, ['invalid_bxcontext', 'missing_authorization_request', 'invalid_callback', 'invalid_state']],
-    [400, ['code_rejected', 'not_a_navigation']],
+    [400, ['code_rejected', 'not_a_navigation', 'bxcontext_replaced']],
     [403, ['consent_denied']],
     [500, ['misconfigured', 'consent_misconfigured']],
     [502, ['platform_rejected', 'consent_unavailable']],

@@ -196,10 +196,20 @@ describe('a bxcontext', () => {
     await refused(bxcontextUrl('?bxcontext=planted'), 400, 'missing_authorization_request')
   })
 
-  test('is accepted once for each authorization request', async () => {
-    const url = await toBxcontext(app, visitor)
-    expect((await visitor.get(url)).status).toBe(303)
+  test('is accepted until the authorization request has finished', async () => {
+    await visitor.get(await toCallback(app, visitor, { form: { answer: 'deny' } }))
     await refused(bxcontextUrl('?bxcontext=planted'), 400, 'missing_authorization_request')
+  })
+
+  test('that the user chose later replaces the one before, whose consent says so', async () => {
+    const left = await toCallback(app, visitor)
+    const again = await visitor.get(bxcontextUrl('?bxcontext=harbour-renovations'))
+    expect(again.status).toBe(303)
+    await refused(left, 400, 'bxcontext_replaced')
+    const consent = await visitor.follow(again)
+    const form = { answer: 'accept', scope: ['leads', 'catalogues'] }
+    await visitor.follow(await visitor.post(consent.url, { form }))
+    expect(await connectionsOf(app, visitor)).toMatchObject([{ bxcontext: 'harbour-renovations' }])
   })
 
   test("is not accepted for another user's authorization request", async () => {
@@ -241,7 +251,6 @@ describe('a bxcontext', () => {
       new URL(headers.get('location') ?? '').searchParams.get('state'),
     )
     expect(new Set(states).size).toBe(2)
-    await expect(visitor.get(bxcontextUrl('?bxcontext=third'))).resolves.toMatchObject({ status: 400 })
   })
 
   test('redirects to the consent page with code flow, PKCE S256, state, scopes and bxcontext', async () => {

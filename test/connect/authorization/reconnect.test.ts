@@ -98,19 +98,20 @@ describe('the platform (sandbox)', () => {
     expect(login.text).toContain('to continue to <strong>Test App</strong>')
   })
 
-  test('lets the user switch accounts on the consent page and choose another business', async () => {
+  test('lets the user switch accounts on the consent page, and the same flow goes on', async () => {
     await logIn(app, visitor, MARCUS)
     const first = await visitor.follow(await visitor.post(`${app.url}/connect`), `${app.url}/connect/context`)
     const consent = await visitor.follow(await visitor.get(first.url))
     expect(consent.text).toContain('Switch account')
-    const back = await visitor.follow(await visitor.post(consent.url, { form: { answer: 'switch' } }))
-    expect(back.url).toBe(`${app.url}/connect/failed`)
-    const login = await visitor.follow(await visitor.post(`${app.url}/connect`))
-    expect(login.url).toContain('/login')
+    const login = await visitor.follow(await visitor.post(consent.url, { form: { answer: 'switch' } }))
+    expect(login.url).toContain(`${app.platform}/login`)
     const next = new URL(login.url).searchParams.get('next') ?? ''
     const form = { email: 'priya@summit.example', password: 'sandbox', next }
     const asked = await visitor.follow(await visitor.post(`${app.platform}/login`, { form }))
     expect(asked.text).toContain('Summit Building Supplies')
+    const accepted = { answer: 'accept', scope: ['leads', 'catalogues'] }
+    await visitor.follow(await visitor.post(asked.url, { form: accepted }))
+    expect(await connectionsOf(app, visitor)).toMatchObject([{ bxcontext: 'summit-supplies' }])
   })
 
   test('offers another login if the browser returns without having reached the consent page', async () => {

@@ -26,7 +26,7 @@ const ITEMS_PER_PAGE = 50
 /** The builder and the supplier that an address names; undefined when this answers, with a problem or the login page. */
 export function partiesOf(req: Request, res: Response): { builder: Business; supplier: string } | undefined {
   if (!req.account && req.method === 'GET') {
-    res.redirect(303, loginUrl(req))
+    res.redirect(303, loginUrl(req.originalUrl))
     return undefined
   }
   const builder = req.account && connectableBusiness(req.account, req.params.builder)
@@ -79,7 +79,7 @@ export function suppliersRoutes({ sql, sectionsAt }: SandboxCore): Router {
   return Router()
     .get('/suppliers', (req, res) => {
       const account = req.account
-      if (!account) return res.redirect(303, loginUrl(req))
+      if (!account) return res.redirect(303, loginUrl(req.originalUrl))
       const businesses = account.businesses.map((business) => ({
         ...business,
         suppliers: SUPPLIERS.filter((supplier) => supplier !== business.bxcontext).map((supplier) =>
