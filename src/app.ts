@@ -4,7 +4,7 @@ import { connectRoutes, redirectFailedCallback } from './connect/express.ts'
 import type { ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
-import { connectionsRoutes, connectPages } from './web/connections.ts'
+import { connectionsRoutes, createConnectPages } from './web/connections.ts'
 import { csrfProtection } from './web/cross-site.ts'
 import { OPEN_DEMO } from './web/demo-sign-in.ts'
 import { errorHandler, notFound } from './web/errors.ts'
@@ -13,6 +13,7 @@ import { notices } from './web/notice.ts'
 import { openApiRoute } from './web/openapi.ts'
 import { assets, pages } from './web/pages.ts'
 import { inFrontOf } from './web/plain-handler.ts'
+import { checkPlatformFirst } from './web/platform-check.ts'
 import { requestLog } from './web/request-log.ts'
 import { securityHeaders } from './web/security-headers.ts'
 import { sessions } from './web/session.ts'
@@ -31,6 +32,7 @@ export function createApp({
   store,
   sessionStore,
   connect,
+  http,
   signIn,
   parts,
   drainSignal,
@@ -60,6 +62,8 @@ export function createApp({
 
   app.use(signIn.routes)
   const beforeHop = parts.find((part) => part.beforeHop)?.beforeHop
+  const connectPages = createConnectPages(vault, oauth.scopes)
+  app.use(checkPlatformFirst(platform.appUrl, vault, http.api))
   app.use(connectRoutes({ connect, baseUrl, pages: connectPages, beforeHop, log }))
   const linksOf = async (ref: ConnectionRef) =>
     (await Promise.all(parts.map((part) => part.connectionLinks?.(ref) ?? []))).flat()

@@ -37,10 +37,11 @@ export const connectionViewSchema = z.object({
 })
 export type ConnectionView = z.infer<typeof connectionViewSchema>
 
-const REVOKED = 'Access was revoked on the platform, or has expired. Reconnect to continue.'
-const REFUSED =
-  'The platform refuses access to this account: it was probably revoked there, or has expired. Reconnect to continue.'
-const CONNECTED = 'Ready to use. The access token is refreshed automatically.'
+const revokedOn = (at: number) =>
+  `Access ended on ${format.date(new Date(at).toISOString())}: it was withdrawn on the platform, or has expired. Reconnect to continue.`
+const refusedOn = (at: number) =>
+  `The platform has refused access since ${format.date(new Date(at).toISOString())}: it was probably withdrawn there, or has expired. Reconnect to continue.`
+const CONNECTED = 'Ready to use.'
 const SAFE = 'Your connection is safe, and the app will try again on next use.'
 const PROBLEMS: Record<Problem, string> = {
   no_answer: `The platform did not respond to the last request. ${SAFE}`,
@@ -50,7 +51,7 @@ const PROBLEMS: Record<Problem, string> = {
   paused: `The platform was unavailable a moment ago. ${SAFE}`,
   refused: `The platform refused to renew access to this account. ${SAFE}`,
   rejected:
-    'The platform rejected the access token a moment ago. Access may have been revoked: use “Test this connection” to check.',
+    'The platform did not accept this connection a moment ago. Access may have been withdrawn: use “Test this connection” to check.',
   misconfigured:
     "The platform rejects this app's own credentials. Its developers must correct them; you don't need to do anything.",
 }
@@ -120,9 +121,9 @@ function determineHealth(
   connection: ConnectionSummary,
   missing: string[],
 ): { health: Health; summary: string } {
-  if (connection.status === 'revoked') return { health: 'revoked', summary: REVOKED }
+  if (connection.status === 'revoked') return { health: 'revoked', summary: revokedOn(connection.revokedAt) }
   const { problem, forbidden, refusedAt } = connection
-  if (refusedAt !== null) return { health: 'revoked', summary: REFUSED }
+  if (refusedAt !== null) return { health: 'revoked', summary: refusedOn(refusedAt) }
   if (problem !== null) {
     return { health: problem === 'misconfigured' ? 'misconfigured' : 'degraded', summary: PROBLEMS[problem] }
   }
@@ -143,8 +144,8 @@ function determineHealth(
 /** What happens to a connection that cannot be refreshed. */
 function endOf(expiresAt: number | null): string {
   return expiresAt === null
-    ? 'Ready to use. The platform issued no refresh token, so you need to reconnect when it ends this access.'
-    : `Ready to use until ${format.time(new Date(expiresAt).toISOString())}. The platform issued no refresh token, so you need to reconnect then.`
+    ? 'Ready to use. The platform does not let the app renew this access, so you need to reconnect when it ends.'
+    : `Ready to use until ${format.time(new Date(expiresAt).toISOString())}. The platform does not let the app renew this access, so you need to reconnect then.`
 }
 
 function iso(time: number | null): string | null {

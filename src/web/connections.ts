@@ -7,7 +7,7 @@ import type { ConnectionRef, Vault, WithdrawnConsent } from '../connect/index.ts
 import { type ConnectionTest, refreshConnection, testConnection } from './connection-actions.ts'
 import { connectionView, connectionViewSchema } from './connection-view.ts'
 import { notSignedIn } from './errors.ts'
-import type { NoticeLink, NoticeTone } from './notice.ts'
+import type { Notice } from './notice.ts'
 import { sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 import type { SendChanges } from './sse.ts'
 import { currentUser, requireUser } from './user.ts'
@@ -52,10 +52,8 @@ const resultSchema = z.object({ connection: connectionViewSchema.nullable() })
 
 const listSchema = z.object({ connections: z.array(connectionViewSchema) })
 
-interface ActionResult {
+interface ActionResult extends Omit<Notice, 'text'> {
   notice: string
-  tone?: NoticeTone | undefined
-  link?: NoticeLink | undefined
   /** What the JSON has besides the connection. */
   json?: Record<string, unknown>
 }
@@ -112,10 +110,10 @@ function actionRoutes({
 }: ConnectionsOptions): Router {
   /** Sends the current state of a connection, or redirects to the list with a notice. */
   async function sendConnection(req: Request, res: Response, ref: ConnectionRef, result: ActionResult) {
-    const { notice, tone, link, json } = result
+    const { json, ...notice } = result
     const found = await vault.find(ref)
     const connection = found && connectionView(found, requestedScopes)
-    await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, { notice, tone, link })
+    await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, notice)
   }
 
   /** A route for an action that may refresh the token. */
@@ -146,17 +144,18 @@ function actionRoutes({
       '/connections/:bxcontext/test',
       describeRoute({
         summary:
-          'Tests the connection: makes one cheap call of the API, or refreshes the token if no feature has a test with a granted scope. Answers `{ok: true, summary, ms, connection}`, or the error of the call. `ms` is the time that the call took.',
+          'Tests the connection: makes one cheap call of the API, or refreshes the token if no feature has a test with a granted scope. Answers `{ok: true, summary, call, ms, connection}`, or the error of the call. `ms` is the time that the call took.',
         response: resultSchema.extend({
           ok: z.literal(true),
           summary: z.string(),
+          call: z.string(),
           ms: z.number().int().nonnegative(),
         }),
         errors: [...CALL_ERRORS, 'insufficient_scope', 'platform_rejected'],
       }),
       action(async (ref) => {
-        const { summary, ms } = await testConnection(vault, connectionTests, ref)
-        return { notice: `${summary} This took ${ms} ms.`, json: { ok: true, summary, ms } }
+        const { summary, call, ms } = await testConnection(vault, connectionTests, ref)
+        return { notice: summary, details: `${call}, ${ms} ms`, json: { ok: true, summary, call, ms } }
       }),
     )
     .post(
@@ -231,13 +230,13 @@ function listHandlers(options: ConnectionsOptions) {
   return { list, live }
 }
 
-/** The pages and sign-in functions used by the connect flow. */
-export const connectPages: ConnectPages = {
+/** The pages and sign-in functions used by the connect flow. `requestedScopes`: those of every authorization request. */
+export const createConnectPages = (vault: Vault, requestedScopes: readonly string[]): ConnectPages => ({
   requireUser,
   isSignedIn: (req) => currentUser(req) !== null,
   signedOut: () => notSignedIn(SIGNED_OUT),
-  async connectedPage(req) {
-    await req.leaveNotice('The account is connected.')
+  async connectedPage(req, bxcontext) {
+    await req.leaveNotice(await connectedNotice(vault, requestedScopes, req, bxcontext))
     return '/connections'
   },
   askAboutMismatch(req, res, { id, bxcontext, expected }) {
@@ -248,4 +247,18 @@ export const connectPages: ConnectPages = {
       json: { id, bxcontext, expected },
     })
   },
+})
+
+/** Says that the account is connected or, if permissions are missing, which. */
+async function connectedNotice(
+  vault: Vault,
+  requestedScopes: readonly string[],
+  req: Request,
+  bxcontext: string,
+): Promise<Notice> {
+  const found = await vault.find({ userId: requireUser(req), bxcontext }).catch(() => null)
+  const view = found && connectionView(found, requestedScopes)
+  return view?.health === 'needs_consent'
+    ? { text: view.summary, tone: 'wait' }
+    : { text: 'The account is connected.' }
 }

@@ -5,14 +5,14 @@ import type { Key, KeyValueStore } from '../connect/stores.ts'
 declare module 'express-serve-static-core' {
   interface Request {
     /** Stores a notice for the next page of this session. Notices never come from a URL, which could be forged. */
-    leaveNotice(text: string, tone?: NoticeTone, link?: NoticeLink): Promise<void>
+    leaveNotice(notice: Notice): Promise<void>
     /** Returns and deletes the notice of the last action, if any. */
     takeNotice(): Promise<Notice | null>
   }
 }
 
-/** `good`: the action succeeded. `wait`: try again later. */
-export type NoticeTone = 'good' | 'wait'
+/** `good`: the action succeeded. `wait`: something is left to do, or to try again later. */
+type NoticeTone = 'good' | 'wait'
 
 /** Shown behind the text. */
 export interface NoticeLink {
@@ -22,8 +22,11 @@ export interface NoticeLink {
 
 export interface Notice {
   text: string
-  tone: NoticeTone
+  /** Defaults to `good`. */
+  tone?: NoticeTone | undefined
   link?: NoticeLink | undefined
+  /** What a developer wants to know; folded. */
+  details?: string | undefined
 }
 
 /** Lifetime of a notice, in ms. */
@@ -40,10 +43,7 @@ export function notices(store: KeyValueStore): RequestHandler {
     id: '',
   })
   return (req, _res, next) => {
-    req.leaveNotice = (text, tone = 'good', link) => {
-      const notice: Notice = { text, tone, link }
-      return store.set(keyOf(req), JSON.stringify(notice), NOTICE_MS).catch(() => {})
-    }
+    req.leaveNotice = (notice) => store.set(keyOf(req), JSON.stringify(notice), NOTICE_MS).catch(() => {})
     req.takeNotice = async () => {
       try {
         const notice = await store.get(keyOf(req))

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import type { NoticeLink, NoticeTone } from './notice.ts'
+import type { Notice } from './notice.ts'
 
 /** Whether the client prefers JSON. Browsers and clients without a preference get HTML. */
 export function wantsJson(req: Request): boolean {
@@ -31,20 +31,10 @@ export async function sendResultOrRedirect(
   res: Response,
   location: string,
   json: unknown,
-  {
-    status = 200,
-    notice,
-    tone,
-    link,
-  }: {
-    status?: number
-    notice?: string
-    tone?: NoticeTone | undefined
-    link?: NoticeLink | undefined
-  } = {},
+  { status = 200, notice, ...rest }: { status?: number; notice?: string } & Omit<Notice, 'text'> = {},
 ): Promise<void> {
   res.vary('Accept')
   if (wantsJson(req)) return void res.status(status).json(json)
-  if (notice !== undefined) await req.leaveNotice(notice, tone, link)
+  if (notice !== undefined) await req.leaveNotice({ text: notice, ...rest })
   res.redirect(303, location)
 }

@@ -42,7 +42,7 @@ describe.skipIf(!CHROMIUM)(`the page of connections in Chromium${withChromium}`,
   test('follows a change without a reload; what is open and focused stays, and times are still local', async () => {
     const { page, complaints, close } = await open()
     const card = cardOf(page, 'first')
-    await card.getByText('More').click()
+    await card.getByText('Details of').click()
     await card.getByRole('button', { name: 'Disconnect' }).focus()
     expect(await card.locator('.badge').innerText()).toBe('connected')
     let kind: 'error' | 'busy' = 'busy'

@@ -55,7 +55,7 @@ export const probe: Feature = {
       scope: 'leads',
       async run(source) {
         await api.list(source, { path: '/probe', scope: 'leads', schema: z.array(recordSchema) }, { top: 1 })
-        return 'The platform answered GET /probe.'
+        return { found: 'the probe answered', call: 'GET /probe' }
       },
     },
     routes: Router()

@@ -25,7 +25,9 @@ async function withParts(parts: FeatureParts[], visitor: Visitor) {
   return { url: `http://${host}`, close }
 }
 
-const partOf = (scope: string): FeatureParts => ({ connectionTest: { scope, run: async () => `${scope}.` } })
+const partOf = (scope: string): FeatureParts => ({
+  connectionTest: { scope, run: async () => ({ found: scope, call: `GET /${scope}` }) },
+})
 
 describe('POST /connections/:bxcontext/test', () => {
   test('calls the API and answers what it answered, how long it took, and the connection', async () => {
@@ -33,18 +35,19 @@ describe('POST /connections/:bxcontext/test', () => {
     const answer = await visitor.post(at('/test'), JSON_TYPE)
     expect(answer.json()).toEqual({
       ok: true,
-      summary: expect.stringMatching(/^The platform answered GET \/\w+/),
+      summary: expect.stringMatching(/^Works: .*\.$/),
+      call: expect.stringMatching(/^GET \/\w+/),
       ms: expect.any(Number),
       connection: expect.objectContaining({ health: 'connected', lastUsedAt: expect.any(String) }),
     })
   })
 
-  test('leaves a browser a notice with the call, the answer and the time', async () => {
+  test('leaves a browser a notice that it works, and folded the call and the time', async () => {
     const visitor = await connected(app, { name: 'tester-2' })
     const answer = await visitor.post(at('/test'))
     expect(answer.headers.get('location')).toBe('/connections')
     expect((await visitor.follow(answer)).text).toMatch(
-      /The platform answered GET \/\w+.*\. This took \d+ ms\./,
+      /role="status">Works: [^<]*\.<\/p><details class="notice-details">.*GET \/\w+, \d+ ms/,
     )
   })
 
@@ -53,7 +56,7 @@ describe('POST /connections/:bxcontext/test', () => {
     const form = { answer: 'accept', scope: 'catalogues' }
     await visitor.get(await toCallback(app, visitor, { form }))
     const { url, close } = await withParts([{}, partOf('leads'), partOf('catalogues')], visitor)
-    expect((await visitor.post(at('/test', url), JSON_TYPE)).json().summary).toBe('catalogues.')
+    expect((await visitor.post(at('/test', url), JSON_TYPE)).json().summary).toBe('Works: catalogues.')
     await close()
   })
 
@@ -61,7 +64,7 @@ describe('POST /connections/:bxcontext/test', () => {
     const visitor = await connected(app, { name: 'tester-4' })
     const { url, close } = await withParts([], visitor)
     expect((await visitor.post(at('/test', url), JSON_TYPE)).json()).toMatchObject({
-      summary: 'A new access token was issued.',
+      summary: 'Works: access was renewed.',
       connection: { refreshedAt: expect.any(String) },
     })
     const again = await visitor.post(at('/test', url), JSON_TYPE)

@@ -170,7 +170,12 @@ describe('a connection', () => {
       { health: 'needs_consent', scopes: ['catalogues'], missingScopes: ['leads'] },
     ])
     const page = await partial.get(`${app.url}/connections`)
+    expect(page.text).toMatch(/class="notice wait" role="status">Connected, but without permission for leads/)
+    expect(page.text).not.toContain('The account is connected.')
     expect(page.text).toContain('Grant missing permissions')
+    const refused = (await partial.get(at('/probe'))).text
+    expect(refused).toMatch(/name="bxcontext" value="harbour-homes">.*Grant missing permissions/)
+    expect(refused).not.toMatch(/connect it again/i)
     const denied = await partial.get(at('/probe'), JSON_TYPE)
     expect(denied.json()).toMatchObject({ status: 403, code: 'insufficient_scope', scope: 'leads' })
     await partial.get(await toCallback(app, partial))

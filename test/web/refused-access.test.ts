@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
+import type { TokenSource } from '../../src/connect/index.ts'
 import { testConnection } from '../../src/web/connection-actions.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connectionsOf, signedIn } from '../support/flow.ts'
@@ -41,9 +42,9 @@ test('Check now asks for a new token first, although refreshing is paused', asyn
     .catch(() => {})
   setup.later(5.1)
   setup.endpoint.answers(tokens({ access_token: 'again' }))
-  const run = async (source: { accessToken(): Promise<string> }) => source.accessToken()
+  const run = async (source: TokenSource) => ({ found: await source.accessToken(), call: 'GET /leads' })
   expect(await testConnection(setup.vault, [{ scope: 'leads', run }], REF)).toMatchObject({
-    summary: 'again',
+    summary: 'Works: again.',
   })
   await setup.close()
 })
@@ -57,7 +58,7 @@ test('a connection without a refresh token says on its card and in the log when 
   expect({ health, summary }).toEqual({
     health: 'connected',
     summary: expect.stringMatching(
-      /^Ready to use until \d+ \w+ 20\d\d.* UTC\. The platform issued no refresh token/,
+      /^Ready to use until \d+ \w+ 20\d\d.* UTC\. The platform does not let the app renew this access/,
     ),
   })
   const line = app.logLines.map((text) => JSON.parse(text)).find(({ msg }) => /no refresh token/.test(msg))

@@ -33,8 +33,8 @@ export interface ConnectPages {
   isSignedIn(req: Request): boolean
   /** The error for a flow whose user signed out before it finished. */
   signedOut(): Error
-  /** Leaves a notice that the account is connected, and resolves to the address of the page that shows it. */
-  connectedPage(req: Request): Promise<string>
+  /** Leaves a notice that this business is connected, and resolves to the address of the page that shows it. */
+  connectedPage(req: Request, bxcontext: string): Promise<string>
   /** Asks whether to connect the bxcontext that arrived; the form posts to the same address. */
   askAboutMismatch(req: Request, res: Response, mismatch: Mismatch): void
 }
@@ -280,14 +280,16 @@ async function handleCallback(options: ConnectRoutesOptions, req: Request, res: 
     const consumed = await authorizationRequests.consume(browser, parameters.state)
     flow.authorizationRequestId = consumed.authorizationRequestId
     arrived()
+    const outcome = 'outcome' in consumed ? consumed.outcome : { connected: consumed.bxcontext }
+    if ('failed' in outcome) throw new ConnectError(outcome.failed)
     if ('end' in consumed) {
       expected = consumed.expected
       const { authorizationRequestId, bxcontext } = consumed
       const context = { userId: browser.userId, authorizationRequestId, bxcontext }
       await eventContext.run(context, () => exchange(options, req, browser.userId, consumed, parameters))
-    } else if ('failed' in consumed.outcome) throw new ConnectError(consumed.outcome.failed)
+    }
     res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
-    const page = await pages.connectedPage(req)
+    const page = await pages.connectedPage(req, outcome.connected)
     publishRedirect(flow, new URL(page, baseUrl))
     res.redirect(303, await beforeHop(req, 'result', page, stateOf(req)))
   } catch (error) {

@@ -21,7 +21,7 @@ export class ConnectionRevokedError extends PlatformError {
   readonly status = 409
   /** `revokedAt`: when the revocation was detected, as an ISO 8601 time. */
   constructor(revokedAt: string, revokedReason: string) {
-    super('Access to this account was revoked on the platform, or has expired. Reconnect it to continue.', {
+    super('Access to this account was withdrawn on the platform, or has expired. Reconnect it to continue.', {
       details: { revokedAt, revokedReason },
     })
   }
@@ -44,8 +44,8 @@ export class InsufficientScopeError extends PlatformError {
   constructor(scope: string | undefined) {
     super(
       scope
-        ? `The permission "${scope}" was not granted for this account. Connect it again and accept that permission.`
-        : 'The platform does not permit this for the connected account. Connect it again, or ask its administrator.',
+        ? `The permission "${scope}" is missing for this account. Grant it on the platform to continue.`
+        : 'The platform does not permit this for the connected account. Grant the missing permissions, or ask its administrator.',
       { details: { scope } },
     )
     this.scope = scope

@@ -1,4 +1,4 @@
-import { testSummary } from '../../web/connection-actions.ts'
+import { listResult } from '../../web/connection-actions.ts'
 import type { Feature } from '../feature.ts'
 import { createCatalogues } from './catalogues.ts'
 import { CATALOGUES_SCOPE, PATHS, SCOPES } from './contract.ts'
@@ -19,7 +19,7 @@ export const catalogues: Feature = {
         scope: CATALOGUES_SCOPE,
         async run(source) {
           const { total } = await cataloguesApi.list(source, { top: 1 })
-          return testSummary(`GET ${PATHS.catalogues}`, total, 'catalogue')
+          return listResult(`GET ${PATHS.catalogues}`, total, 'catalogue')
         },
       },
     }

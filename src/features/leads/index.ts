@@ -1,4 +1,4 @@
-import { testSummary } from '../../web/connection-actions.ts'
+import { listResult } from '../../web/connection-actions.ts'
 import type { Feature } from '../feature.ts'
 import { LEADS_SCOPE, PATHS, SCOPES } from './contract.ts'
 import { createLeads } from './leads.ts'
@@ -19,7 +19,7 @@ export const leads: Feature = {
         scope: LEADS_SCOPE,
         async run(source) {
           const { total } = await leadsApi.list(source, { top: 1 })
-          return testSummary(`GET ${PATHS.leads}`, total, 'lead')
+          return listResult(`GET ${PATHS.leads}`, total, 'lead')
         },
       },
     }

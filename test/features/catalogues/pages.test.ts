@@ -47,7 +47,7 @@ describe('catalogues', () => {
     await visitor.get(await toCallback(app, visitor, { form }))
     const { total } = (await visitor.get(at(), JSON_TYPE)).json()
     const answer = await visitor.post(`${app.url}/connections/harbour-homes/test`, JSON_TYPE)
-    expect(answer.json().summary).toBe(`The platform answered GET /catalogues: ${total} catalogues.`)
+    expect(answer.json().summary).toBe(`Works: ${total} catalogues found.`)
   })
 
   test('of a bxcontext that is not connected: 404 not_connected', async () => {

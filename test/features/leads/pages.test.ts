@@ -35,7 +35,7 @@ describe('leads', () => {
   test('are what the test of a connection counts', async () => {
     const { total } = (await visitor.get(at(), JSON_TYPE)).json()
     const answer = await visitor.post(`${app.url}/connections/harbour-homes/test`, JSON_TYPE)
-    expect(answer.json().summary).toBe(`The platform answered GET /leads: ${total} leads.`)
+    expect(answer.json().summary).toBe(`Works: ${total} leads found.`)
   })
 
   test('are paged, with the total', async () => {

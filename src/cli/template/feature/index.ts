@@ -1,5 +1,5 @@
 import type { Feature } from '../../../features/feature.ts'
-import { testSummary } from '../../../web/connection-actions.ts'
+import { listResult } from '../../../web/connection-actions.ts'
 import { PATHS, SCOPES, WIDGETS_SCOPE } from './contract.ts'
 import { probeWidgets } from './probe.ts'
 import { widgetsRoutes } from './routes.ts'
@@ -19,7 +19,7 @@ export const widgets: Feature = {
         scope: WIDGETS_SCOPE,
         async run(source) {
           const { total } = await widgetsApi.list(source, { top: 1 })
-          return testSummary(`GET ${PATHS.widgets}`, total, 'widget')
+          return listResult(`GET ${PATHS.widgets}`, total, 'widget')
         },
       },
     }

@@ -1,0 +1,32 @@
+import type { RequestHandler } from 'express'
+import { PlatformUnavailableError } from '../connect/errors.ts'
+import type { Http, Problem, Vault } from '../connect/index.ts'
+import { currentUser } from './user.ts'
+
+/** How long the platform may take to answer, in ms. */
+const PATIENCE_MS = 2_000
+const OUTAGES: readonly (Problem | null)[] = ['no_answer', 'error', 'paused']
+
+/**
+ * Before the browser goes to the platform: if the last calls for this user failed, looks whether the platform answers at
+ * `appUrl`. Otherwise, the user would leave for the browser's own error page. Throws `PlatformUnavailableError`.
+ */
+export function checkPlatformFirst(appUrl: string, vault: Vault, http: Http): RequestHandler {
+  return async (req, _res, next) => {
+    if (req.method !== 'POST' || req.path !== '/connect') return next()
+    const user = currentUser(req)
+    const connections = user ? await vault.list(user.id) : []
+    const failing = connections.some(
+      (connection) => connection.status === 'active' && OUTAGES.includes(connection.problem),
+    )
+    if (failing) {
+      const { status } = await http.send({ method: 'GET', url: appUrl, deadlineMs: PATIENCE_MS })
+      if (status >= 500)
+        throw new PlatformUnavailableError(
+          'error',
+          `the platform's app answered ${status} before a connect flow`,
+        )
+    }
+    next()
+  }
+}
