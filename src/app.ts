@@ -6,6 +6,7 @@ import type { Dependencies } from './dependencies.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
 import { connectionsRoutes, createConnectPages } from './web/connections.ts'
 import { csrfProtection } from './web/cross-site.ts'
+import { customerViewRoute } from './web/customer-view.ts'
 import { OPEN_DEMO } from './web/demo-sign-in.ts'
 import { errorHandler, notFound } from './web/errors.ts'
 import { healthRoutes } from './web/health.ts'
@@ -61,6 +62,7 @@ export function createApp({
   app.use(sessions({ store: sessionStore, secrets, baseUrl }), notices(store))
 
   app.use(signIn.routes)
+  if (platform.sandboxUrl) app.use(customerViewRoute())
   const beforeHop = parts.find((part) => part.beforeHop)?.beforeHop
   const connectPages = createConnectPages(vault, oauth.scopes)
   app.use(checkPlatformFirst(platform.appUrl, vault, http.api))

@@ -15,6 +15,7 @@ import type {
 import type { KeyValueStore } from '../connect/stores.ts'
 import type { SettingsGroup } from '../settings/read.ts'
 import type { ConnectionTest } from '../web/connection-actions.ts'
+import type { ConnectionLink } from '../web/connections.ts'
 import type { PlainHandler } from '../web/plain-handler.ts'
 import type { SendChanges } from '../web/sse.ts'
 
@@ -221,14 +222,6 @@ export interface Gauge {
   name: string
   help: string
   values: { labels: Readonly<Record<string, string>>; value: number }[]
-}
-
-export interface ConnectionLink {
-  /** Path relative to the connection, such as `/leads`. */
-  path: string
-  label: string
-  /** Number of pending entries, shown next to the label unless it is 0. */
-  count?: number
 }
 
 /** A section that a feature adds to a page of another feature. */

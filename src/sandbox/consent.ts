@@ -29,6 +29,7 @@ export function consentRoutes({ provider, apps, scopes: known, consents, faults 
   ) =>
     page(res, 'consent', {
       title: 'Allow access?',
+      isDecision: true,
       account,
       business,
       uid,

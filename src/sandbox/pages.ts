@@ -10,6 +10,8 @@ export interface PageData {
   title: string
   /** Who is logged in, for the header. */
   account?: Account | undefined
+  /** A page with a decision, and nothing else: without navigation. */
+  isDecision?: boolean
   [name: string]: unknown
 }
 
@@ -19,7 +21,9 @@ export function page(res: Response, view: string, data: PageData): void {
     `${new Date(ms).toLocaleString('en-AU', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })} UTC`
   const { openToAll, links, appUrl } = res.app.locals
   const notice = res.statusCode < 400 ? takeNotice(res) : null
-  res.type('html').send(eta.render(`/${view}`, { time, openToAll, links, appUrl, notice, ...data }))
+  const customerView = /\bcustomer_view=1\b/.test(res.req.get('cookie') ?? '')
+  const shared = { time, openToAll, links, appUrl, notice, customerView }
+  res.type('html').send(eta.render(`/${view}`, { ...shared, ...data }))
 }
 
 const NOTICE_COOKIE = 'platform_notice'

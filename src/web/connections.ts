@@ -12,12 +12,22 @@ import { sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 import type { SendChanges } from './sse.ts'
 import { currentUser, requireUser } from './user.ts'
 
+/** A link on the card of a connection. `path`: below that of the connection. */
+export interface ConnectionLink {
+  path: string
+  label: string
+  /** Shown behind the label, if it is not 0. */
+  count?: number
+  /** Hidden while the demo is shown to customers. */
+  isForDevelopers?: boolean
+}
+
 export interface ConnectionsOptions {
   vault: Vault
   /** The scopes requested by every authorization request. */
   requestedScopes: readonly string[]
   /** Returns the links for the card of an active connection. */
-  linksOf(ref: ConnectionRef): Promise<{ path: string; label: string; count?: number }[]>
+  linksOf(ref: ConnectionRef): Promise<ConnectionLink[]>
   /** Controls beside “Connect an account”. */
   connectControls: readonly { view: string; load(req: Request): Promise<Record<string, unknown>> }[]
   /** The tests of a connection, in order of preference. */

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import express, { type RequestHandler } from 'express'
+import { isCustomerView } from './customer-view.ts'
 import { format } from './format.ts'
 import type { Notice } from './notice.ts'
 import { currentUser } from './user.ts'
@@ -34,6 +35,7 @@ export function pages(options: PagesOptions): RequestHandler {
     const render = (view: string, data: object, notice: Notice | null) => {
       const shared = {
         user: currentUser(req),
+        customerView: isCustomerView(req),
         notice,
         warning,
         linksToSignIn,

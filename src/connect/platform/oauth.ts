@@ -130,7 +130,10 @@ export function createOAuth(options: OAuthOptions): OAuth {
     },
 
     refresh: ({ refreshToken, bxcontext }) =>
-      toTokens(client.refreshTokenGrant(config, refreshToken, { [bxcontextParameter]: bxcontext })),
+      toTokens(
+        client.refreshTokenGrant(config, refreshToken, { [bxcontextParameter]: bxcontext }),
+        refreshToken,
+      ),
 
     ...(revocationUrl && {
       revoke: (token: string, kind: string) =>
@@ -166,20 +169,23 @@ function configure(options: OAuthOptions) {
   return { config, authUrl, revocationUrl }
 }
 
-async function toTokens(pending: Promise<client.TokenEndpointResponse>): Promise<Tokens> {
+/** `sent`: the refresh token of the request. */
+async function toTokens(pending: Promise<client.TokenEndpointResponse>, sent?: string): Promise<Tokens> {
   try {
     const response = await pending
-    const secrets = [response.access_token, response.refresh_token ?? response.access_token]
-    const isScope = (name: string) => name !== '' && !secrets.some((secret) => name.includes(secret))
+    const secrets = [response.access_token, response.refresh_token, sent].filter(
+      (secret) => secret !== undefined,
+    )
+    // Scopes and names are shown in plain text.
+    const isPlain = (text: unknown): text is string =>
+      typeof text === 'string' && text !== '' && !secrets.some((secret) => text.includes(secret))
     return {
       accessToken: response.access_token,
       refreshToken: response.refresh_token,
       expiresIn: response.expires_in,
-      // A scope is shown and stored in plain text.
-      scopes: response.scope?.split(' ').filter(isScope),
-      // Both are checked by tokenResponseSchema.
-      businessName: response.business_name as string | undefined,
-      userName: response.user_name as string | undefined,
+      scopes: response.scope?.split(' ').filter(isPlain),
+      businessName: isPlain(response.business_name) ? response.business_name : undefined,
+      userName: isPlain(response.user_name) ? response.user_name : undefined,
     }
   } catch (error) {
     throw unwrap(error)

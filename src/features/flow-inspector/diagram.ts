@@ -4,7 +4,9 @@ import type { NumberedStep } from './flow-reader.ts'
 const LANE_WIDTH = 136
 const LEFT = 76
 const TOP = 56
-const ROW = 40
+const ROW = 44
+/** How far below its request an answer is drawn. */
+const ANSWER = 9
 const WIDTH = LEFT + LANE_WIDTH * (LANES.length - 1) + 130
 const MAX_LABEL = 72
 /** How many colours and shapes fingerprints have. */
@@ -74,12 +76,18 @@ function drawStep(
   const labelX = isRight ? Math.max(from, to) - 8 : Math.min(from, to) + 8
   const anchor = isRight ? 'end' : 'start'
   const arrow =
-    from === to
-      ? `<circle class="dot" cx="${from}" cy="${y}" r="5"/>`
-      : `<line class="arrow" x1="${from}" y1="${y}" x2="${to}" y2="${y}" marker-end="url(#head)"/>`
+    from === to ? `<circle class="dot" cx="${from}" cy="${y}" r="5"/>` : drawArrow(step, from, to, y)
   const content = `<rect class="row" x="0" y="${y - 28}" width="${WIDTH}" height="${ROW}"/>${arrow}<text class="number" x="14" y="${y + 4}">${step.number}</text><text class="label" x="${labelX}" y="${y - 8}" text-anchor="${anchor}">${escapeXml(label)}</text>${drawMarks(step, y)}`
   const group = `<g class="${classes.filter(Boolean).join(' ')}">${content}</g>`
   return hrefOf ? `<a href="${escapeXml(hrefOf(step.number))}" tabindex="-1">${group}</a>` : group
+}
+
+/** A request is a solid arrow, and an answer, such as a redirect, a dashed one. */
+function drawArrow({ request, response }: NumberedStep, from: number, to: number, y: number): string {
+  const line = (x1: number, x2: number, at: number, isAnswer: boolean) =>
+    `<line class="arrow${isAnswer ? ' answer' : ''}" x1="${x1}" y1="${at}" x2="${x2}" y2="${at}" marker-end="url(#head)"/>`
+  if (!request) return line(from, to, y, response !== undefined)
+  return line(from, to, y, false) + (response ? line(to, from, y + ANSWER, true) : '')
 }
 
 /** A mark in the colours and the shape of each fingerprint, as in the styles of `.swatch`. */

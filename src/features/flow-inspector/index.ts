@@ -19,12 +19,19 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
     const fetchPageSteps = sandboxUrl ? fetchFromSandbox(sandboxUrl) : undefined
     const reader = createFlowReader({ platform: connect.platform, flows, store, fetchPageSteps })
     const recorder = createRecorder({ platform: connect.platform, flows, store, log, complete: reader.load })
+    const businessNames = async (userId: string) => {
+      const connections = await connect.vault.list(userId)
+      const named = connections.flatMap((one) =>
+        one.status !== 'unreadable' && one.businessName ? [[one.bxcontext, one.businessName] as const] : [],
+      )
+      return new Map(named)
+    }
     return {
-      connectionLinks: async () => [{ path: '/tokens', label: 'Tokens' }],
+      connectionLinks: async () => [{ path: '/tokens', label: 'Tokens', isForDevelopers: true }],
       navigation: [{ href: '/flows', label: 'Flows' }],
       routes: Router()
         .use(tokenPanelRoutes({ vault: connect.vault, flows, requestedScopes: connect.oauth.scopes }))
-        .use(flowRoutes({ flows, reader, sendChanges })),
+        .use(flowRoutes({ flows, reader, businessNames, sendChanges })),
       flush: recorder.flush,
       close: recorder.close,
     }

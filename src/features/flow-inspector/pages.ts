@@ -1,7 +1,7 @@
 /** What the templates of flows need. */
 
 import { colourOf, drawDiagram } from './diagram.ts'
-import { type Flow, type KINDS, LANE_NAMES, type Parameter, type Summary, summarize } from './flow.ts'
+import { type Flow, type KINDS, LANE_NAMES, LANES, type Parameter, type Summary, summarize } from './flow.ts'
 import { type NumberedStep, numberedSteps } from './flow-reader.ts'
 import { type Explanation, explain } from './parameter-texts.ts'
 import { textOf } from './step-texts.ts'
@@ -41,12 +41,15 @@ const PRESENTED = [
 ].flatMap((names) => names.split(' '))
 const NOT_PRESENTED = new Set('content-type accept code_challenge_method response_type token_type'.split(' '))
 
-/** The parameters that are shown to an audience, the most interesting first. */
-function presented(parameters: readonly ShownParameter[]): ShownParameter[] {
-  const rank = ({ name }: ShownParameter) =>
-    PRESENTED.includes(name) ? PRESENTED.indexOf(name) : PRESENTED.length
-  return parameters.filter(({ name }) => !NOT_PRESENTED.has(name)).sort((a, b) => rank(a) - rank(b))
+/** Parameters in the order in which they are worth a look. */
+export function byInterest<T extends { name: string }>(parameters: readonly T[]): T[] {
+  const rank = ({ name }: T) => (PRESENTED.includes(name) ? PRESENTED.indexOf(name) : PRESENTED.length)
+  return parameters.toSorted((a, b) => rank(a) - rank(b))
 }
+
+/** The parameters that are shown to an audience, the most interesting first. */
+const presented = (parameters: readonly ShownParameter[]) =>
+  byInterest(parameters.filter(({ name }) => !NOT_PRESENTED.has(name)))
 
 /** A summary for the list: its title, and how the outcome is shown. */
 export function flowRow(summary: Summary) {
@@ -88,6 +91,11 @@ function showStep(step: NumberedStep, startedAt: number) {
   return {
     ...step,
     offset: ((Date.parse(step.at) - startedAt) / 1000).toFixed(2),
+    /** The title without the status, for an audience. */
+    headline: step.title.replace(/: \d{3}\b.*$/, ''),
+    /** Which way the arrow points in the diagram; null: it stays where it is. */
+    direction:
+      step.from === step.to ? null : LANES.indexOf(step.from) < LANES.indexOf(step.to) ? 'right' : 'left',
     fromName: LANE_NAMES[step.from],
     toName: LANE_NAMES[step.to],
     text: textOf(step),
@@ -100,15 +108,18 @@ function showStep(step: NumberedStep, startedAt: number) {
   }
 }
 
-/** The data of a page about a flow. `active`: the number of the step to highlight. */
-export function flowPage(flow: Flow, active?: number) {
+/** The data of a page about a flow. `active`: the number of the step to highlight. `businessName`: if it is known. */
+export function flowPage(
+  flow: Flow,
+  { active, businessName }: { active?: number; businessName?: string | undefined } = {},
+) {
   const steps = numberedSteps(flow)
   const path = `/flows/${encodeURIComponent(flow.id)}`
   const summary = flowRow(summarize(flow))
   const shown = steps.map((step) => showStep(step, Date.parse(summary.startedAt)))
 
   return {
-    title: flow.bxcontext ? `${summary.title}: ${flow.bxcontext}` : summary.title,
+    title: flow.bxcontext ? `${summary.title}: ${businessName ?? flow.bxcontext}` : summary.title,
     flow: { ...summary, imported: flow.imported, omitted: flow.omitted },
     path,
     steps: shown,

@@ -18,6 +18,8 @@ import { flowViewSchema, listedFlowSchema, stepViewSchema } from './schemas.ts'
 export interface FlowRoutesOptions {
   flows: FlowStore
   reader: FlowReader
+  /** The names of a user's businesses, by bxcontext, as far as the platform reports them. */
+  businessNames(userId: string): Promise<ReadonlyMap<string, string>>
   sendChanges: SendChanges
 }
 
@@ -32,12 +34,15 @@ export function flowRoutes(options: FlowRoutesOptions): Router {
   return Router().use(listRoutes(options)).use(showRoutes(options))
 }
 
-function listRoutes({ flows, sendChanges }: FlowRoutesOptions): Router {
-  const listPage = async (userId: string) => ({
-    view: 'flow-inspector/flows',
-    title: 'Flows',
-    data: { ...ASSETS, rows: (await flows.list(userId)).map(flowRow) },
-  })
+function listRoutes({ flows, businessNames, sendChanges }: FlowRoutesOptions): Router {
+  const listPage = async (userId: string) => {
+    const names = await businessNames(userId)
+    const rows = (await flows.list(userId)).map((summary) => ({
+      ...flowRow(summary),
+      businessName: names.get(summary.bxcontext ?? ''),
+    }))
+    return { view: 'flow-inspector/flows', title: 'Flows', data: { ...ASSETS, rows } }
+  }
 
   return Router()
     .get(
@@ -99,12 +104,32 @@ function listRoutes({ flows, sendChanges }: FlowRoutesOptions): Router {
     )
 }
 
-function showRoutes({ reader, sendChanges }: FlowRoutesOptions): Router {
+function showRoutes({ reader, businessNames, sendChanges }: FlowRoutesOptions): Router {
   /** The user's flow in the URL. Throws `not_found`. */
   async function flowOf(req: Request<{ id: string }>): Promise<Flow> {
     const flow = await reader.load(requireUser(req), req.params.id)
     if (!flow) throw new WebError(404, 'not_found', 'There is no such flow. Flows are kept for a day.')
     return flow
+  }
+
+  async function nameOf(req: Request, flow: Flow): Promise<string | undefined> {
+    return (await businessNames(requireUser(req))).get(flow.bxcontext ?? '')
+  }
+
+  /** Sends one step of the flow in the URL. Throws `not_found`. */
+  async function sendStep(req: Request<{ id: string; number: string }>, res: Response, view: string) {
+    const flow = await flowOf(req)
+    const number = Number(req.params.number)
+    const page = flowPage(flow, { active: number, businessName: await nameOf(req, flow) })
+    const step = page.steps[number - 1]
+    if (!step) throw new WebError(404, 'not_found', `This flow has ${page.steps.length} steps.`)
+    const title = `${number}. ${step.title}`
+    sendPageOrJson(req, res, {
+      view,
+      title,
+      data: { ...page, title, step, flowTitle: page.title },
+      json: flowJson(flow).steps[number - 1],
+    })
   }
 
   return Router()
@@ -118,7 +143,7 @@ function showRoutes({ reader, sendChanges }: FlowRoutesOptions): Router {
       }),
       async (req, res) => {
         const flow = await flowOf(req)
-        const data = flowPage(flow)
+        const data = flowPage(flow, { businessName: await nameOf(req, flow) })
         sendPageOrJson(req, res, {
           view: 'flow-inspector/flow',
           title: data.title,
@@ -149,7 +174,7 @@ function showRoutes({ reader, sendChanges }: FlowRoutesOptions): Router {
       '/flows/:id/steps/:number',
       describeRoute({ summary: 'One step.', response: stepViewSchema, errors: ['not_found'] }),
       async (req, res) => {
-        sendStep(req, res, await flowOf(req), 'flow-inspector/step')
+        await sendStep(req, res, 'flow-inspector/step')
       },
     )
     .get(
@@ -160,7 +185,18 @@ function showRoutes({ reader, sendChanges }: FlowRoutesOptions): Router {
         errors: ['not_found'],
       }),
       async (req, res) => {
-        sendStep(req, res, await flowOf(req), 'flow-inspector/present')
+        await sendStep(req, res, 'flow-inspector/present')
+      },
+    )
+    .get(
+      '/flows/:id/notes/:number',
+      describeRoute({
+        summary: 'The same step; as a page, with the notes of who presents it.',
+        response: stepViewSchema,
+        errors: ['not_found'],
+      }),
+      async (req, res) => {
+        await sendStep(req, res, 'flow-inspector/notes')
       },
     )
     .get(
@@ -175,21 +211,6 @@ function showRoutes({ reader, sendChanges }: FlowRoutesOptions): Router {
         sendExport(res, await flowOf(req), req.params.format)
       },
     )
-}
-
-/** Sends one step of a flow. Throws `not_found`. */
-function sendStep(req: Request<{ id: string; number: string }>, res: Response, flow: Flow, view: string) {
-  const number = Number(req.params.number)
-  const page = flowPage(flow, number)
-  const step = page.steps[number - 1]
-  if (!step) throw new WebError(404, 'not_found', `This flow has ${page.steps.length} steps.`)
-  const title = `${number}. ${step.title}`
-  sendPageOrJson(req, res, {
-    view,
-    title,
-    data: { ...page, title, step, flowTitle: page.title },
-    json: flowJson(flow).steps[number - 1],
-  })
 }
 
 /** Sends a flow as a file. Throws `invalid_input` (400). */

@@ -2,7 +2,7 @@ import type { Hop } from '../../connect/express.ts'
 import { mask, type Platform, redirectUrls, splitUrl } from '../../connect/index.ts'
 import { toParameter } from '../flow-inspector/fingerprints.ts'
 import type { Flow, Parameter } from '../flow-inspector/flow.ts'
-import { showParameter } from '../flow-inspector/pages.ts'
+import { byInterest, showParameter } from '../flow-inspector/pages.ts'
 import { STEP_TEXTS } from '../flow-inspector/step-texts.ts'
 import { CODE_LIFETIME_MS, SANDBOX_CODE_LIFETIME_MS } from './contract.ts'
 import type { Pause } from './pauses.ts'
@@ -69,7 +69,7 @@ export function pausePage(
     text: isFailed ? DENIED : TEXTS[stage],
     step: {
       request: { ...request, headers: {} },
-      sent: request.parameters.map(showParameter),
+      sent: byInterest(request.parameters.map(showParameter)),
       received: [],
     },
     codeExpiresAt: isExchange ? new Date(at + lifetime).toISOString() : null,

@@ -49,7 +49,7 @@ describe.skipIf(!CHROMIUM)(`in Chromium${withChromium}`, () => {
     await page.goto(`${app.url}/flows/${id}/present/1`)
     await page.evaluate('window.stays = true')
     await page.keyboard.press('ArrowRight')
-    await page.getByText(/^2 \/ \d+$/).waitFor()
+    await page.getByText(/^\s*2 \/ \d+$/).waitFor()
     expect(await page.evaluate('window.stays')).toBe(true)
     expect(page.url()).toMatch(/\/present\/2$/)
     // Readable from the back of a room, without scrolling.
@@ -59,7 +59,51 @@ describe.skipIf(!CHROMIUM)(`in Chromium${withChromium}`, () => {
       await page.goto(`${app.url}/flows/${id}/present/${step}`)
       const height = Number(await page.evaluate('document.documentElement.scrollHeight'))
       expect(height, `step ${step}`).toBeLessThanOrEqual(720)
+      const active = await page.locator('.presenting .diagram .step.active').boundingBox()
+      const diagram = await page.locator('.presenting .diagram').boundingBox()
+      expect(active?.y, `step ${step}`).toBeGreaterThanOrEqual(diagram?.y ?? 0)
+      expect((active?.y ?? 0) + (active?.height ?? 0), `step ${step}`).toBeLessThanOrEqual(720)
     }
+    await close()
+  })
+
+  test('the speaker notes are a second window, which follows the presentation', async () => {
+    const { page, close } = await openPage(browser)
+    const dora = await connected(app, { name: 'dora' })
+    const { id } = await latestFlow(app, dora, 'connect')
+    await takeSession(page, app, dora)
+    await page.goto(`${app.url}/flows/${id}/present/1`)
+    const opened = page.context().waitForEvent('page')
+    await page.getByRole('link', { name: 'Speaker notes' }).click()
+    const notes = await opened
+    await notes.getByText('step 1 of').waitFor()
+    await page.keyboard.press('ArrowRight')
+    await notes.getByText('step 2 of').waitFor()
+    expect(notes.url()).toMatch(/\/notes\/2$/)
+    await close()
+  })
+
+  test('a presentation prints as a handout, one step a row', async () => {
+    const { page, close } = await openPage(browser)
+    const edda = await connected(app, { name: 'edda' })
+    const { id } = await latestFlow(app, edda, 'connect')
+    await takeSession(page, app, edda)
+    await page.goto(`${app.url}/flows/${id}/present/1`)
+    await page.emulateMedia({ media: 'print' })
+    expect(await page.locator('.handout tbody tr').count()).toBeGreaterThan(10)
+    expect(await page.locator('.handout').isVisible()).toBe(true)
+    expect(await page.locator('main').isVisible()).toBe(false)
+    await close()
+  })
+
+  test('on a phone, a flow is a list of its steps from top to bottom, without a diagram that is cut off', async () => {
+    const { page, close } = await openPage(browser, { viewport: { width: 375, height: 700 } })
+    const fred = await connected(app, { name: 'fred' })
+    const { id } = await latestFlow(app, fred, 'connect')
+    await takeSession(page, app, fred)
+    await page.goto(`${app.url}/flows/${id}`)
+    expect(await page.locator('.diagram').isVisible()).toBe(false)
+    expect(await page.locator('.flow-steps li').count()).toBeGreaterThan(10)
     await close()
   })
 

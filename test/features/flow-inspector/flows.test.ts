@@ -160,7 +160,7 @@ describe('with the sandbox', () => {
 
   test('the list, a flow and a step are pages, and JSON at the same address', async () => {
     await expectBothFormats(ann, `${app.url}/flows`, 'Flows')
-    await expectBothFormats(ann, `${app.url}/flows/${connect.id}`, 'Connect an account: harbour-homes')
+    await expectBothFormats(ann, `${app.url}/flows/${connect.id}`, 'Connect an account: Harbour Homes')
     const title = '1. The user presses “Connect an account”'
     await expectBothFormats(ann, `${app.url}/flows/${connect.id}/steps/1`, title)
     expect((await ann.get(`${app.url}/flows/${connect.id}/steps/99`, JSON_ONLY)).status).toBe(404)

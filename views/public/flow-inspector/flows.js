@@ -2,24 +2,47 @@
 // do the same.
 const link = (rel) => document.querySelector(`a[rel="${rel}"]`)
 const presentation = () => document.querySelector('[data-present]')
+const notes = () => document.querySelector('[data-notes]')
+/** Tells the window with the speaker notes which step is shown. */
+const channel = new BroadcastChannel('presented-step')
 
 function isTyping() {
   return document.activeElement?.matches('input, textarea, select')
 }
 
-/** Replaces the presented step without leaving the page, which would end full screen. */
-async function present(url) {
+/** Replaces the step that is shown without leaving the page, which would end full screen. */
+async function show(url) {
   const response = await fetch(url, { headers: { accept: 'text/html' } }).catch(() => null)
   const page = response?.ok ? new DOMParser().parseFromString(await response.text(), 'text/html') : null
-  const next = page?.querySelector('[data-present]')
+  const next = page?.querySelector('main')
   if (!next) return location.assign(url)
-  const notes = presentation().querySelector('.notes')
-  next.querySelector('.notes').open = notes.open
-  presentation().replaceWith(next)
+  document.querySelector('main').replaceWith(next)
   document.title = page.title
   history.replaceState(null, '', url)
-  next.querySelector('h1').focus()
+}
+
+async function present(url) {
+  channel.postMessage(new URL(url).pathname.replace('/present/', '/notes/'))
+  await show(url)
+  presentation()?.querySelector('h1').focus()
+  prepare()
+}
+
+/** Shows the current arrow, and offers full screen. */
+function prepare() {
+  const diagram = presentation()?.querySelector('.diagram')
+  const active = diagram?.querySelector('.step.active')
+  if (active) {
+    const { top, height } = active.getBoundingClientRect()
+    diagram.scrollTop += top - diagram.getBoundingClientRect().top - (diagram.clientHeight - height) / 2
+  }
   offerFullScreen()
+}
+
+// Only steps of the flow whose notes are open.
+channel.onmessage = ({ data }) => {
+  const path = notes()?.dataset.notes
+  if (path && data.startsWith(`${path}/notes/`)) show(data)
 }
 
 function go(rel) {
@@ -60,16 +83,7 @@ document.addEventListener('click', (event) => {
   event.preventDefault()
   present(target.href)
 })
-offerFullScreen()
-
-// A scenario takes seconds.
-for (const form of document.querySelectorAll('.scenarios form')) {
-  form.addEventListener('submit', () => {
-    const button = form.querySelector('button')
-    button.disabled = true
-    button.textContent = 'Running …'
-  })
-}
+prepare()
 
 /** The bar of an access token's lifetime runs. */
 const lifetime = document.querySelector('progress.lifetime')

@@ -1,0 +1,33 @@
+/** While somebody shows the demo to customers, one switch hides what is for developers, here and in the sandbox. */
+import { type Request, Router } from 'express'
+import * as z from 'zod'
+import { describeRoute } from '../connect/express.ts'
+import { sendResultOrRedirect } from './respond.ts'
+import { localPath } from './return-to.ts'
+import { requireUser } from './user.ts'
+
+/** Cookies do not depend on the port, so the sandbox of the demo gets it as well. */
+const COOKIE = 'customer_view'
+
+/** Whether this browser shows the app to a customer. */
+export const isCustomerView = (req: Request): boolean =>
+  new RegExp(`(^|; )${COOKIE}=1(;|$)`).test(req.get('cookie') ?? '')
+
+/** The switch, which pages show if the app uses the sandbox. */
+export function customerViewRoute(): Router {
+  return Router().post(
+    '/customer-view',
+    describeRoute({
+      summary: 'Hides the pages for developers in this browser, or shows them again. Field: `on`.',
+      body: z.object({ on: z.union([z.boolean(), z.string()]).optional(), returnTo: z.string().optional() }),
+      response: z.object({ on: z.boolean() }),
+    }),
+    async (req, res) => {
+      requireUser(req)
+      const on = req.body?.on === 'true' || req.body?.on === true
+      if (on) res.cookie(COOKIE, '1', { httpOnly: true, sameSite: 'lax' })
+      else res.clearCookie(COOKIE)
+      await sendResultOrRedirect(req, res, localPath(req.body?.returnTo) ?? '/connections', { on })
+    },
+  )
+}
