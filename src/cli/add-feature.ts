@@ -218,7 +218,8 @@ try {
   regenerate(project)
   console.log(`Added ${name}:\n  ${[...written, ...project.done].join('\n  ')}
 
-npm run demo shows it: connect an account, and open ${capitalized(name)} on its card.
+npm run demo shows it: connect an account, and open ${capitalized(name)} on its card. Restart npm run sandbox if it runs, and
+press "Grant missing permissions" on a connection that you have.
 Change the fields in src/features/${name}/contract.ts and views/${name} to those of the platform.
 npm test tests it; npm run remove-feature -- ${name} removes it.`)
 } catch (error) {

@@ -17,6 +17,10 @@ export function regenerate(project: Project): void {
 }
 
 function run({ root }: Project, program: string, args: string[]): void {
-  const { status } = spawnSync(program, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
-  if (status !== 0) console.error(`${program} ${args.join(' ')} failed: run it again.`)
+  const { status, stderr } = spawnSync(program, args, { cwd: root, encoding: 'utf8' })
+  if (status === 0) return
+  const [reason = ''] = /^\w*Error: .*$/m.exec(stderr) ?? []
+  console.error(
+    `${args[0]} could not run (${reason || `exit code ${status}`}): correct that, and run npm run docs.`,
+  )
 }

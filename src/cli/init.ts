@@ -56,6 +56,8 @@ interface Flags {
 
 /** Throws an error that names the flag. */
 function check(flags: Flags): Answers {
+  if ((flags.port ?? '3000') === (flags.sandboxPort ?? '4400'))
+    throw new Error('--sandbox-port: it must be another one than --port. Nothing was changed.')
   return {
     name: checkName(flags.name),
     features: checkFeatures(flags.features),
@@ -213,6 +215,8 @@ function writeEnv({ name, scopes, port, sandboxPort, redisUrl }: Answers): boole
   const values: Record<string, string> = {
     ...newSecrets(),
     PORT: String(port),
+    // The demo's data is in .data, encrypted with keys of its own.
+    DATA_DIR: '.data/app',
     SANDBOX_PORT: String(sandboxPort),
     ...(scopes.length > 0 && { PLATFORM_SCOPES: scopes.join(' ') }),
     ...(redisUrl && { REDIS_URL: redisUrl }),

@@ -72,8 +72,8 @@ npm install
 npm run demo
 \`\`\`
 
-Open the address that it prints, sign in with any name, and press **Connect an account**. \`npm run dev\` runs the app alone with the
-settings in \`.env\`, \`npm run add-feature -- NAME\` adds a feature, and \`npm test\` runs the tests.
+Open the address that it prints, sign in with any name, and press **Connect an account**. \`npm run dev\` runs the app with the
+settings in \`.env\`, and \`npm run sandbox\` the platform beside it; \`npm run add-feature -- NAME\` adds a feature, and \`npm test\` runs the tests.
 
 ${sections.filter((section) => kept.some((title) => section.startsWith(`## ${title}`))).join('')}`
 }

@@ -41,8 +41,33 @@ function selected(names: string[], withDependents: boolean): string[] {
   }
 }
 
+/**
+ * Throws if a feature has changes that are not committed: they would be lost. One that was never committed at all, such as
+ * one that was just generated, can be removed.
+ */
+function requireCommitted(names: string[]): void {
+  for (const name of names) {
+    const folders = [
+      'src/features',
+      'src/sandbox/features',
+      'views',
+      'test/features',
+      'test/sandbox/features',
+    ]
+    const paths = folders.map((folder) => `${folder}/${name}`).filter((path) => project.exists(path))
+    const changes = git(project.root, 'status', '--porcelain', '--untracked-files=all', '--', ...paths) ?? ''
+    const lines = changes.split('\n').filter(Boolean)
+    const isTracked = git(project.root, 'ls-files', '--', ...paths)?.trim()
+    if (isTracked && lines.length > 0)
+      throw new Error(
+        `${name} has changes that are not committed (${lines[0]?.slice(3)}${lines.length > 1 ? ' and others' : ''}): commit or stash them first. Nothing was changed.`,
+      )
+  }
+}
+
 function remove(names: string[]): void {
   requireFormatter(project)
+  requireCommitted(names)
   const ofStarter = names.filter(isOfStarter)
   removeFeatures(project, names)
   if (ofStarter.length > 0) noteRemoval(ofStarter)
@@ -52,7 +77,7 @@ function remove(names: string[]): void {
   )
   regenerate(project)
   tolerateUnused(project)
-  console.log('Run npm test to check what is left; git can undo the removal.')
+  console.log('Run npm test to check what is left; git can undo the removal of what was committed.')
 }
 
 /** Whether a feature came with the starter, as far as this clone's history says. */

@@ -116,9 +116,18 @@ function changelogOf(base: string, commit: string): string {
   return [...entries.filter(isBreaking), ...entries.filter((entry) => !isBreaking(entry))].join('\n').trim()
 }
 
+/** An update that was given up leaves its branch. */
+function unusedBranch(name: string): string {
+  const exists = (branch: string) =>
+    git(root, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`) !== null
+  let number = 1
+  while (exists(number === 1 ? name : `${name}-${number}`)) number++
+  return number === 1 ? name : `${name}-${number}`
+}
+
 /** Puts the merge into a branch, and the generated files in order. */
 function apply(merge: Merge, theirs: string, commit: string): void {
-  const branch = `starter-${commit.slice(0, 12)}`
+  const branch = unusedBranch(`starter-${commit.slice(0, 12)}`)
   requireGit(root, ['switch', '--quiet', '--create', branch])
   requireGit(root, ['restore', `--source=${merge.tree}`, '--staged', '--worktree', ':/'])
   for (const file of GENERATED)
@@ -139,11 +148,14 @@ function apply(merge: Merge, theirs: string, commit: string): void {
   console.log(`\nThe branch ${branch} has ${merge.changed.length} changed files, which are staged.`)
   if (merge.conflicts.length > 0)
     console.log(`These are in conflict; look for <<<<<<< in them:\n  ${merge.conflicts.join('\n  ')}`)
-  else if (!check()) console.log('npm run check reports problems: correct them.')
+  else if (!check())
+    console.log(
+      'npm run check reports problems, such as a name that the starter has changed and your code uses: correct them, and run npm run docs.',
+    )
   console.log(
     blocking.length > 0
       ? 'Then run npm install, npm run docs and npm test, and commit.'
-      : 'Run npm test, and commit. To give the update up: git switch --force -',
+      : `Run npm test, and commit. To give the update up: git switch --force - && git branch -D ${branch}`,
   )
 }
 

@@ -9,7 +9,6 @@ const SAVE_AS = 'save it as XLSX or "CSV UTF-8" and try again'
 /** Magic numbers of file types that users mistake for a table. */
 const OTHER_FORMATS: [name: string, bytes: number[]][] = [
   ['a zip file, not a price file', [0x50, 0x4b, 0x03, 0x04]],
-  ['an old Excel workbook (.xls) or one with a password', [0xd0, 0xcf, 0x11, 0xe0]],
   ['a PDF', [0x25, 0x50, 0x44, 0x46]],
   ['a compressed file', [0x1f, 0x8b]],
 ]
@@ -86,7 +85,32 @@ async function notUtf8(path: string, line: number): Promise<Encoding> {
   return 'windows-1252'
 }
 
+/** A compound file (MS-CFB): the name of its stream, in UTF-16, tells what it is. */
+const COMPOUND = Buffer.from([0xd0, 0xcf, 0x11, 0xe0])
+const hasStream = (start: Buffer, name: string) => start.includes(Buffer.from(name, 'utf16le'))
+
 function rejectOtherFormats(start: Buffer): void {
+  if (start.subarray(0, 4).equals(COMPOUND)) {
+    const isEncrypted = hasStream(start, 'EncryptedPackage')
+    throw new UnreadableFileError(
+      1,
+      isEncrypted
+        ? 'this is an Excel workbook with a password; open it, remove the password (File, Info, Protect Workbook), and save it again.'
+        : `this is an old Excel workbook (.xls); ${SAVE_AS}.`,
+    )
+  }
+  const text = start
+    .subarray(0, 4096)
+    .toString('latin1')
+    .replace(/^\xef\xbb\xbf/, '')
+    .trimStart()
+  if (/^<\?xml[\s\S]*urn:schemas-microsoft-com:office:spreadsheet/i.test(text))
+    throw new UnreadableFileError(
+      1,
+      `this is an XML spreadsheet of Excel 2003, whatever its name ends with; ${SAVE_AS}.`,
+    )
+  if (/^<(!doctype html|html|head|table|meta|style)\b/i.test(text))
+    throw new UnreadableFileError(1, `this is a web page (HTML), whatever its name ends with; ${SAVE_AS}.`)
   const format = OTHER_FORMATS.find(([, bytes]) => bytes.every((byte, index) => start[index] === byte))
   if (format) throw new UnreadableFileError(1, `this is ${format[0]}; ${SAVE_AS}.`)
 }

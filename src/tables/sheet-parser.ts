@@ -1,6 +1,7 @@
 import type { CellFormats } from './cell-formats.ts'
 import { UnreadableFileError } from './errors.ts'
 import type { Row } from './row.ts'
+import type { MergedCells } from './table.ts'
 import { attribute, type XmlEvents } from './xml.ts'
 
 /** The limits of a sheet (Excel specifications and limits); columns are ours. */
@@ -14,7 +15,14 @@ export interface SheetParser {
   hiddenRows(): number
   /** The complete rows since the last call that are not blank. */
   takeRows(): Row[]
+  /** What follows the rows: the texts that are printed on each page, and cells that are merged over several rows. */
+  readonly printed: string[]
+  readonly merged: MergedCells[]
 }
+
+/** Page headers and footers (ECMA-376 part 1, section 18.3.1.46). */
+const PRINTED = /^(odd|even|first)(Header|Footer)$/
+const MAX_MERGED = 10_000
 
 /** Collects the rows of a sheet from its XML (ECMA-376 part 1, section 18.3). Handlers throw `UnreadableFileError`. */
 export function createSheetParser(strings: readonly string[], formats: CellFormats): SheetParser {
@@ -29,6 +37,22 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
   let isPhonetic = false
   let isHidden = false
   let hidden = 0
+  let isPrinted = false
+  const printed: string[] = []
+  const merged: MergedCells[] = []
+
+  function merge(reference: string): void {
+    const [from = '', to = ''] = reference.split(':')
+    const [firstLine, lastLine] = [from, to].map((cell) => Number(/\d+$/.exec(cell)?.[0] ?? 0))
+    if (
+      firstLine === undefined ||
+      lastLine === undefined ||
+      lastLine <= firstLine ||
+      merged.length >= MAX_MERGED
+    )
+      return
+    merged.push({ firstColumn: columnOf(from), lastColumn: columnOf(to), firstLine, lastLine })
+  }
 
   function endCell(): void {
     if (value === '') return
@@ -72,8 +96,14 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
           value = ''
         } else if (name === 'v' || name === 't') isValue = !isPhonetic
         else if (name === 'rPh') isPhonetic = true
+        else if (name === 'mergeCell') merge(attributes.ref ?? '')
+        else if (PRINTED.test(name)) {
+          isPrinted = true
+          printed.push('')
+        }
       },
       text(text) {
+        if (isPrinted) printed[printed.length - 1] += text
         if (!isValue) return
         value += text
         if (value.length > MAX_CELL_LENGTH)
@@ -81,6 +111,7 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
       },
       close(name) {
         if (name === 'v' || name === 't') isValue = false
+        else if (PRINTED.test(name)) isPrinted = false
         else if (name === 'rPh') isPhonetic = false
         else if (name === 'c') endCell()
         else if (name === 'row' && row.cells.some((cell) => cell.trim() !== '')) {
@@ -90,6 +121,8 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
       },
     },
     hiddenRows: () => hidden,
+    printed,
+    merged,
     takeRows() {
       const taken = rows
       rows = []

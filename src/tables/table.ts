@@ -16,6 +16,20 @@ export interface Table {
   remarks: string[]
   /** More of them, complete when all rows have been read. */
   lateRemarks: string[]
+  /** What is printed above and below each page, complete when all rows have been read. */
+  printed: string[]
+  /** Cells that are merged with those below them, complete when all rows have been read. */
+  merged: MergedCells[]
+  /** The first rows of the other visible sheets that are small. */
+  readOther(): Promise<{ sheet: string; rows: Row[] }[]>
+}
+
+/** Cells of several rows that are merged. Columns count from 0, lines from 1. */
+export interface MergedCells {
+  firstColumn: number
+  lastColumn: number
+  firstLine: number
+  lastLine: number
 }
 
 /**
@@ -29,7 +43,15 @@ export async function openTable(
 ): Promise<Table> {
   if (isWorkbook(await firstBytes(path))) return { ...(await readWorkbookRows(path, sheet)), remarks: [] }
   const encoding = await detectEncoding(path)
-  return { ...(await readTextRows(path, encoding)), sheets: [], remarks: REMARKS[encoding], lateRemarks: [] }
+  return {
+    ...(await readTextRows(path, encoding)),
+    sheets: [],
+    remarks: REMARKS[encoding],
+    lateRemarks: [],
+    printed: [],
+    merged: [],
+    readOther: async () => [],
+  }
 }
 
 const REMARKS = {

@@ -4,6 +4,7 @@ import { createCellFormats } from './cell-formats.ts'
 import { UnreadableFileError } from './errors.ts'
 import type { Row } from './row.ts'
 import { createSheetParser } from './sheet-parser.ts'
+import type { Table } from './table.ts'
 import { attribute, parseXml, type XmlEvents } from './xml.ts'
 
 /** Limits of an archive: a small one can unpack to gigabytes. Sizes are in bytes, unpacked. */
@@ -42,7 +43,7 @@ interface Archive {
 export async function readWorkbookRows(
   path: string,
   wanted?: string,
-): Promise<{ sheet: string; sheets: string[]; rows: AsyncGenerator<Row[]>; lateRemarks: string[] }> {
+): Promise<Omit<Table, 'remarks'> & { sheet: string }> {
   const archive = await openArchive(path)
   try {
     const { sheets, date1904 } = await readSheets(archive)
@@ -54,12 +55,40 @@ export async function readWorkbookRows(
         1,
         `the workbook has no sheet ${JSON.stringify(wanted ?? 1)}; its sheets are ${names.map((name) => JSON.stringify(name)).join(', ')}.`,
       )
-    const lateRemarks: string[] = []
-    const rows = readRows(archive, sheet, { date1904, lateRemarks })
-    return { sheet: sheet.name, sheets: names, rows, lateRemarks }
+    const late: Late = { lateRemarks: [], printed: [], merged: [] }
+    const rows = readRows(archive, sheet, { date1904, ...late })
+    const others = visible.filter((other) => other !== sheet).slice(0, MAX_OTHER_SHEETS)
+    const small = others.filter((other) => sizeOf(archive, other) <= MAX_OTHER_BYTES)
+    return {
+      sheet: sheet.name,
+      sheets: names,
+      rows,
+      ...late,
+      readOther: () => Promise.all(small.map(({ name }) => readFirstRows(path, name))),
+    }
   } catch (error) {
     archive.zip.close()
     throw toReadable(error)
+  }
+}
+
+/** What is complete when all rows have been read; see `Table`. */
+type Late = Pick<Table, 'lateRemarks' | 'printed' | 'merged'>
+
+/** Other sheets are read for what they say about the prices: notes are short. */
+const MAX_OTHER_SHEETS = 3
+const MAX_OTHER_BYTES = 200_000
+
+const sizeOf = ({ entries }: Archive, { path }: Sheet) =>
+  entries.get(path.toLowerCase())?.uncompressedSize ?? 0
+
+async function readFirstRows(path: string, sheet: string): Promise<{ sheet: string; rows: Row[] }> {
+  const { rows } = await readWorkbookRows(path, sheet)
+  try {
+    const { value } = await rows.next()
+    return { sheet, rows: value ?? [] }
+  } finally {
+    await rows.return(undefined)
   }
 }
 
@@ -136,10 +165,23 @@ async function readSheets(archive: Archive): Promise<{ sheets: Sheet[]; date1904
       found.push({ name: attribute(attributes, 'name') ?? '', id, hidden: state !== 'visible' })
     },
   })
-  if (!exists)
-    throw new UnreadableFileError(1, `this is a zip file, but not an XLSX workbook; ${SAVE_AGAIN}.`)
+  if (!exists) throw new UnreadableFileError(1, `this is ${await nameOfArchive(archive)}; ${SAVE_AGAIN}.`)
   const sheets = found.map(({ id, ...sheet }) => ({ ...sheet, path: partPath(targets.get(id) ?? '') }))
   return { sheets: sheets.filter(({ path }) => archive.entries.has(path.toLowerCase())), date1904 }
+}
+
+/** What an archive is that has no workbook of XLSX. */
+async function nameOfArchive({ zip, entries }: Archive): Promise<string> {
+  if (entries.has('xl/workbook.bin')) return 'an Excel binary workbook (.xlsb)'
+  if ([...entries.keys()].some((name) => name.endsWith('.iwa')))
+    return 'a Numbers document of Apple (.numbers)'
+  const mimetype = entries.get('mimetype')
+  if (mimetype && mimetype.uncompressedSize < 200) {
+    const chunks = await (await zip.openReadStreamPromise(mimetype)).toArray()
+    if (Buffer.concat(chunks).includes('opendocument.spreadsheet'))
+      return 'an OpenDocument spreadsheet (.ods)'
+  }
+  return 'a zip file, but not an XLSX workbook'
 }
 
 /** The path of a part that the workbook refers to. */
@@ -148,7 +190,7 @@ const partPath = (target: string) => (target.startsWith('/') ? target.slice(1) :
 async function* readRows(
   archive: Archive,
   sheet: Sheet,
-  { date1904, lateRemarks }: { date1904: boolean; lateRemarks: string[] },
+  { date1904, lateRemarks, printed, merged }: { date1904: boolean } & Late,
 ): AsyncGenerator<Row[]> {
   try {
     const strings = await readSharedStrings(archive)
@@ -161,6 +203,9 @@ async function* readRows(
       const rows = parser.takeRows()
       if (rows.length > 0) yield rows
     }
+    // `&C` and `&P` place and number what is printed.
+    printed.push(...parser.printed.map((text) => text.replace(/&("[^"]*"|\d+|[A-Z])/gi, ' ').trim()))
+    merged.push(...parser.merged)
     const hidden = parser.hiddenRows()
     if (hidden > 0)
       lateRemarks.push(

@@ -66,6 +66,7 @@ describe('npm run init', () => {
     [['--name', ''], /--name: enter the name/],
     [['--name', 'Acme', '--features', 'nothing'], /there is no feature "nothing"/],
     [['--name', 'Acme', '--port', '99999'], /--port: a whole number/],
+    [['--name', 'Acme', '--port', '4400'], /--sandbox-port: it must be another one/],
     [['--name', 'Acme', '--sign-in', 'magic'], /--sign-in: demo, openid, own/],
     [['--name', 'Acme', '--redis-url', 'localhost'], /--redis-url: such as/],
   ])('%j is refused, and nothing changes', async (args, message) => {
@@ -108,6 +109,13 @@ describe('npm run add-feature', () => {
       expect(git('status', '--porcelain')).toBe('')
     },
   )
+
+  test('remove-feature refuses a feature with changes that are not committed', async () => {
+    const [name = ''] = names
+    writeFileSync(join(copy.dir, `src/features/${name}/mine.ts`), 'export {}')
+    await expect(copy.removeFeatures(name, '--with-dependents')).rejects.toThrow(/not committed/)
+    expect(read(`src/features/${name}/mine.ts`)).toBe('export {}')
+  })
 
   test.each([
     ['a/b', /must be a plural noun/],

@@ -2,11 +2,20 @@ import { rmSync } from 'node:fs'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { type Decimal, decimalOfColumn, type PriceReader, shorten } from '../../tables/prices.ts'
 import type { Row } from '../../tables/row.ts'
+import type { MergedCells } from '../../tables/table.ts'
 import { type BatchWriter, createBatchWriter, removeItems } from './batches.ts'
-import { saysTaxExcluded, saysTaxIncluded } from './columns.ts'
+import { doubtsPrice, saysTaxExcluded, saysTaxIncluded } from './columns.ts'
 import type { Item } from './item.ts'
 import { createItemReader, isProblem, type Problem, toProblem } from './items.ts'
-import { type Choices, type Layout, openPriceFile, type Question, taxQuestion } from './layout.ts'
+import {
+  type Choices,
+  type Layout,
+  openPriceFile,
+  priceQuestion,
+  type Question,
+  taxQuestion,
+} from './layout.ts'
+import { createDoubts, type DoubtsOptions } from './row-doubts.ts'
 import { createSeenCodes } from './seen-codes.ts'
 
 /** The result of a check. */
@@ -28,6 +37,8 @@ export interface Check extends Layout {
 
 export interface CheckOptions {
   choices?: Choices
+  /** The name of the file for its user, if it is not that of the path. */
+  fileName?: string
   /** Where to write the items as upload requests, for `readBatches`. */
   itemsPath?: string
   /** Where to write the hashes of the codes, for `countMissing`. */
@@ -59,8 +70,10 @@ export async function checkPriceFile(path: string, options: CheckOptions = {}): 
   const first = await checkRows(path, options, chosen)
   const { ambiguous, example } = first.found
   if (first.check.mappingErrors.length > 0) return first
-  if (first.taxLine !== undefined)
-    return askAfterwards(first, options, 'gst', taxQuestion(`Line ${first.taxLine} says`))
+  if (first.priceNote !== undefined)
+    return askAfterwards(first, options, 'columns', priceQuestion(first.priceNote))
+  if (first.taxNote !== undefined)
+    return askAfterwards(first, options, 'gst', taxQuestion(`${capital(first.taxNote)} says`))
   if (chosen || ambiguous === 0) return first
   const decimal = decimalOfColumn(first.found)
   if (decimal) return checkRows(path, options, decimal)
@@ -82,24 +95,37 @@ function askAfterwards(
 const NOTHING = { validRows: 0, invalidRows: 0, repeatedRows: 0, preview: [] }
 
 /**
- * A check, what the decimal sign of its prices can be told from, and the line of a note among the rows that says that
- * prices include tax, unless that has been answered.
+ * A check, what the decimal sign of its prices can be told from, and notes among the rows, or printed on each page, that
+ * are questions unless they have been answered: where it stands that prices include tax, and what doubts them.
  */
-type Reading = CheckedFile & { found: PriceReader['found']; taxLine: number | undefined }
+type Reading = CheckedFile & {
+  found: PriceReader['found']
+  taxNote: string | undefined
+  priceNote: readonly [where: string, note: string] | undefined
+}
 
 async function checkRows(path: string, options: CheckOptions, decimal?: Decimal): Promise<Reading> {
-  const { choices = {}, itemsPath, codesPath, bytes } = options
-  const { layout, delimiter, rows, lateRemarks } = await openPriceFile(path, choices)
+  const { choices = {}, itemsPath, codesPath, bytes, fileName } = options
+  const file = await openPriceFile(path, choices, fileName)
+  const { layout, delimiter, rows, lateRemarks } = file
   const gst = choices.gst ?? 0
-  const reader = createItemReader({ ...layout, delimiter, decimal, gst })
+  const reader = createItemReader({ ...layout, delimiter, decimal, gst: choices.gst })
   // Until the questions are answered, every row could have the same problem.
   const isKnown = layout.mappingErrors.length === 0
   const writer = isKnown && itemsPath !== undefined ? createBatchWriter(itemsPath) : undefined
-  const collector = createCollector(writer, bytes)
+  const collector = createCollector(writer, bytes, { ...layout, delimiter })
   let count = 0
-  const isTaxKnown =
-    choices.gst !== undefined || saysTaxExcluded(layout.headings[layout.columns.price ?? -1] ?? '')
-  let taxLine: number | undefined
+  const priceHeading = layout.headings[layout.columns.price ?? -1] ?? ''
+  const isTaxKnown = choices.gst !== undefined || saysTaxExcluded(priceHeading)
+  let taxNote: string | undefined
+  let priceNote: Reading['priceNote']
+  const look = (where: string, texts: readonly string[], isWithoutPrice: boolean) => {
+    if (!isTaxKnown && texts.some(isTaxNote)) taxNote ??= where
+    // A row with a price is an item that is rejected for a reason of its own.
+    const isNote = isWithoutPrice && !choices.columns
+    const doubt = isNote ? texts.find((text) => doubtsPrice(text, priceHeading)) : undefined
+    if (doubt !== undefined) priceNote ??= [where, doubt]
+  }
   try {
     for await (const batch of rows) {
       count += batch.length
@@ -107,18 +133,21 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
       for (const row of batch) {
         const item = reader.read(row)
         collector.add(row, item)
-        if (!isTaxKnown && isProblem(item) && row.cells.some(isTaxNote)) taxLine ??= row.line
+        if (isProblem(item))
+          look(`line ${row.line}`, row.cells, isBlank(row.cells[layout.columns.price ?? -1]))
       }
     }
+    look('what is printed on each page', file.printed, true)
     if (count === 0) throw new UnreadableFileError(1, 'the file has headings but no rows.')
-    const { problems, remarks, ...counts } = await collector.end()
+    const { problems, remarks, ...counts } = await collector.end(file.merged)
     if (codesPath !== undefined) collector.saveCodes(codesPath)
     const check = { ...layout, ...counts, decimal: decimal ?? null, gst, rows: count }
     return {
       check: { ...check, remarks: [...layout.remarks, ...lateRemarks, ...remarks] },
       problems,
       found: reader.found,
-      taxLine,
+      taxNote,
+      priceNote,
     }
   } catch (error) {
     writer?.discard()
@@ -126,11 +155,15 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
   }
 }
 
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+const isBlank = (cell = '') => cell.trim() === ''
+
 /** Whether a cell of a row that is no item says that prices include tax. A sum may include it all the same. */
 const isTaxNote = (cell: string) => saysTaxIncluded(cell) && !/\btotal/i.test(cell)
 
 /** Collects the items and problems of a file, and finds codes that occur more than once. */
-function createCollector(writer: BatchWriter | undefined, bytes: number | undefined) {
+function createCollector(writer: BatchWriter | undefined, bytes: number | undefined, layout: DoubtsOptions) {
   const seen = createSeenCodes(bytes === undefined ? undefined : Math.ceil(bytes / MIN_ROW_BYTES))
   const problems: Problem[] = []
   let characters = 0
@@ -138,6 +171,7 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
   const conflicts = new Set<string>()
   let preview: Item[] = []
   const counts = { validRows: 0, invalidRows: 0, repeatedRows: 0, free: 0 }
+  const doubts = createDoubts(layout)
 
   function reject(problem: Problem): void {
     counts.invalidRows++
@@ -148,6 +182,7 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
 
   return {
     add(row: Row, item: Item | Problem): void {
+      doubts.see(row, item)
       if (isProblem(item)) {
         reject(item)
         return
@@ -169,9 +204,15 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
       }
     },
     saveCodes: (path: string) => seen.save(path, conflicts),
-    /** Completes the file of items. */
-    async end() {
+    /** Completes the file of items. `merged`: cells that are merged with those below them. */
+    async end(merged: readonly MergedCells[]) {
       writer?.end()
+      for (const { code, ...problem } of doubts.confirmed(merged)) {
+        if (conflicts.has(code)) continue
+        conflicts.add(code)
+        counts.validRows--
+        reject(problem)
+      }
       if (writer && conflicts.size > 0) await removeItems(writer.path, conflicts)
       preview = preview.filter(({ code }) => !conflicts.has(code))
       const { free, ...rows } = counts

@@ -21,13 +21,14 @@ const HEADINGS: Record<Exclude<Field, 'price'>, string> = {
     productnumber stockcode stockno stocknumber stockid stockitem partnumber partno partnum partcode articlenumber
     articleno article materialcode materialno suppliercode suppliersku supplieritemcode vendorcode catno catalogueno
     catalogno cataloguenumber catalognumber cataloguecode mpn manufacturerpartnumber mfrpartno mfgpartno modelno
-    modelnumber modelcode model barcode ean ean13 gtin upc apn plu id ref reference itemref productref item product`,
+    modelnumber modelcode model barcode ean ean13 gtin upc apn plu id ref reference itemref productref item product
+    material matnr ordercode rangecode no`,
   name: `name itemname productname title producttitle product itemdescription shortdescription shortdesc description1
     item model`,
   description: `description productdescription itemdesc productdesc longdescription longdesc fulldescription desc details
     description2 extendeddescription specification salesdescription stockdescription materialdescription`,
   unit: `unit uom unitofmeasure unitmeasure units measure sellunit sellunitmeasure sellinguom selluom salesunit salesuom priceunit
-    priceuom per um uoi unitofissue packunit stockunit`,
+    priceuom baseunit baseunitofmeasure baseuom per um uoi unitofissue packunit stockunit`,
   category: `category categoryname group productgroup itemgroup range productrange department dept class type family
     productfamily producttype section productcategory itemcategory`,
 }
@@ -108,24 +109,54 @@ export const mayIncludeTax = (heading: string): boolean =>
   /\b(gst|tax|vat)\b|\b(inc|incl|including|inclusive)$/.test(taxWordsOf(heading)) && !saysTaxExcluded(heading)
 
 const TRADE = '(trade|wholesale|dealer|distributor|reseller|cost|buy|nett?)'
-const OTHER_PRICES = new RegExp(
-  `^${TRADE}$|\\b${TRADE} (prices?|pricing|pricelist|list)\\b|\\bprices?\\b.* (per (\\d+|hundred|thousand|dozen|box|pack|carton|pallet)|in cents)\\b`,
-)
+const TRADE_PRICES = new RegExp(`^${TRADE}$|\\b${TRADE} (prices?|pricing|pricelist|list)\\b`)
+const PRICES_OF_SEVERAL = /\bprices?\b.* (per (\d+|hundred|thousand|dozen|box|pack|carton|pallet)|in cents)\b/
+/** In a name, such as that of a sheet, one word is enough. */
+const TRADE_NAME = /\b(trade|wholesale|dealer|distributor|reseller|cost)\b/
 
-/** Whether a title says that prices are not those of one unit for customers in dollars. */
-export const namesOtherPrices = (title: string): boolean =>
-  namesOtherCurrency(title) || OTHER_PRICES.test(wordsOf(title))
+/**
+ * Whether a note, such as a title, says that prices are not those of one unit for customers in dollars, although the
+ * heading of the price does not say that they are. `isName`: the note is the name of a sheet or of the file.
+ */
+export function doubtsPrice(note: string, heading: string, isName = false): boolean {
+  const [words, own] = [wordsOf(note), wordsOf(heading)]
+  if (namesOtherCurrency(note) && !/\b(aud|nzd)\b/.test(own)) return true
+  if (PRICES_OF_SEVERAL.test(words) && !/\b(each|ea|per (unit|item|each))\b/.test(own)) return true
+  const isTrade = TRADE_PRICES.test(words) || (isName && TRADE_NAME.test(words))
+  return isTrade && (/\bonly\b/.test(words) || !/rrp|srp|retail|sell|list|aud|nzd/.test(own))
+}
 
-/** Whether the heading of a price says which price it is, whatever a title says. */
-export const isExplicit = (heading: string): boolean =>
-  /rrp|srp|retail|sell|list|aud|nzd/.test(wordsOf(heading))
+/** What a cell says about the tax of the price in its row. `free`: there is none, so that none can be removed. */
+export type TaxMark = 'included' | 'excluded' | 'free'
 
-/** Whether a column says row by row if the price includes tax, as MYOB's `Sell Price Inclusive` does with an X. */
-export const isTaxColumn = (heading: string): boolean =>
-  /\b(price|gst|tax) (inc|incl|inclusive|included)$/.test(taxWordsOf(heading))
+/** Whether a column asks row by row if the price includes tax, as MYOB's `Sell Price Inclusive` does with an X. */
+const isTaxQuestion = (heading: string): boolean => {
+  const words = taxWordsOf(heading)
+  return (
+    /\b(price|gst|tax) (inc|incl|inclusive|included)$/.test(words) ||
+    (heading.includes('?') && /\b(inc|incl|includes|including|inclusive) (gst|tax)$/.test(words))
+  )
+}
+/** A column whose cells name the tax: `GST`, `Tax Status`, `Price Basis`, `Inc/Ex`. */
+const TAX_COLUMN = /^(price )?(basis|inc ex|ex inc|incl excl|excl incl)$|\b(gst|tax|vat)\b/
 
-/** Whether a cell of such a column says so. */
-export const isTaxMark = (cell: string): boolean => /^(x|y|yes|t|true|inc|incl|inclusive)$/i.test(cell.trim())
+/** The columns that may say of each row if its price includes tax. */
+export const taxColumns = (headings: readonly string[], price: number): number[] =>
+  headings.flatMap((heading, index) =>
+    index !== price && (isTaxQuestion(heading) || TAX_COLUMN.test(taxWordsOf(heading))) ? [index] : [],
+  )
+
+/** What a cell of a column about tax says; undefined if it says nothing. */
+export function taxMarkOf(heading: string, cell: string): TaxMark | undefined {
+  const words = taxWordsOf(cell)
+  if (isTaxQuestion(heading)) {
+    if (/^(x|y|yes|t|true)$/.test(words)) return 'included'
+    if (/^(n|no|f|false)?$/.test(words)) return 'excluded'
+  }
+  if (/^(inc|incl|included|inclusive)$/.test(words) || saysTaxIncluded(cell)) return 'included'
+  if (/^((gst|tax) )?(free|exempt|fre|n t|nt|nil)$|^(no|zero) (gst|tax)$/.test(words)) return 'free'
+  return /^(ex|exc|excl|excluded|exclusive)$/.test(words) || saysTaxExcluded(cell) ? 'excluded' : undefined
+}
 
 /**
  * Whether a row below the headings is headings too, and names another column as the code or the price: the rows below it
@@ -170,6 +201,16 @@ export function guessColumns(headings: readonly string[], rows: readonly string[
     const [first = 0, ...others] = matches
     if (others.length === 0) columns[field] = first
     else mappingErrors.push(severalColumns(field, matches, headings))
+  }
+  // Without a column for the name, the description is the name, unless it is a long one.
+  const { description } = columns
+  if (
+    columns.name === undefined &&
+    description !== undefined &&
+    !/long|full|extended/.test(names[description] ?? '')
+  ) {
+    columns.name = description
+    delete columns.description
   }
   const [price, ...others] = prices
   if (price === undefined) mappingErrors.push('No column was recognised as the price: choose one.')

@@ -40,7 +40,10 @@ async function check({ files, remembered }: ImportTasksOptions, job: Job, signal
   await files.requireFile(id)
   await files.clearResults(id)
   const checkWith = (choices: Choices | null) =>
-    checkFile({ path: files.file(id), ...files.results(id), ...(choices && { choices }) }, { signal })
+    checkFile(
+      { path: files.file(id), fileName: job.fileName, ...files.results(id), ...(choices && { choices }) },
+      { signal },
+    )
   let checked = await checkWith(job.choices)
   let { choices, layoutId } = job
   const remarks: string[] = []

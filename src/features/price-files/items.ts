@@ -1,6 +1,12 @@
 import { createPriceReader, type Decimal, isSpreadsheetError, shorten } from '../../tables/prices.ts'
 import type { Row } from '../../tables/row.ts'
-import { isShortened, shortenedProblem } from '../../tables/shortened-codes.ts'
+import {
+  convertedProblem,
+  hasLostDigits,
+  isConverted,
+  isShortened,
+  shortenedProblem,
+} from '../../tables/shortened-codes.ts'
 import { type Columns, FIELDS, namesOtherColumns } from './columns.ts'
 import { ITEM_LIMITS, type Item } from './item.ts'
 import { createPriceNotes } from './price-notes.ts'
@@ -26,8 +32,8 @@ export interface ItemReaderOptions {
   delimiter?: string | undefined
   /** The decimal sign of the prices, if it is known. */
   decimal?: Decimal | undefined
-  /** The tax that the prices include, in percent; it is removed. */
-  gst: number
+  /** The tax that the prices include, in percent, which is removed; undefined: nobody has said that they include any. */
+  gst: number | undefined
 }
 
 /** Converts rows to items. */
@@ -42,7 +48,7 @@ export interface ItemReader {
 export function createItemReader(options: ItemReaderOptions): ItemReader {
   const { headings, columns, delimiter, decimal, gst } = options
   const prices = createPriceReader(decimal)
-  const noteProblem = createPriceNotes(headings)
+  const noteProblem = createPriceNotes({ headings, price: columns.price ?? -1, gst })
   const unclosedQuote = createQuoteCheck(options)
   const mapped = FIELDS.flatMap((field) => {
     const column = columns[field]
@@ -77,7 +83,7 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
       if (field === 'price') {
         const price = prices.read(cell, numbers?.[column])
         if (typeof price === 'string') return problem(price)
-        item.price = gst === 0 ? price : withoutTax(price, gst)
+        item.price = gst ? withoutTax(price, gst) : price
         continue
       }
       if (cell === '') continue
@@ -87,6 +93,13 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
       item[field] = cell
     }
     if (item.code === '') return problem('the code is missing.')
+    if (
+      item.name !== undefined &&
+      item.name.length < 40 &&
+      SUM.test(item.name) &&
+      !/^(gst|net)/i.test(item.name)
+    )
+      return problem(`"${item.name}" looks like the sum of a list, not like an item.`)
     const reason = noteProblem(cells)
     return reason ? problem(reason) : item
   }
@@ -172,13 +185,14 @@ const MAX_NUMBER = 1e15
 
 /** `Sub-total`, `TOTAL (inc GST)`, `GST 10%`. */
 const SUM =
-  /^((sub|grand|net)?[\s-]*totals?\s*:?(\s*\(?(ex|exc|excl|inc|incl|excluding|including|aud|nzd|gst|amount|value)\b.*)?|(plus |add |\+)?gst( \(?\d+ ?%\)?)?:?)$/i
+  /^(averages?|(total|number|no\.?) (of )?(items|lines|products)|page totals?|(carried|brought) (forward|over|down)|[cb]\/f(wd)?|(sub|grand|net)?[\s-]*totals?\s*:?(\s*\(?(ex|exc|excl|inc|incl|excluding|including|aud|nzd|gst|amount|value)\b.*)?|(plus |add |\+)?gst( \(?\d+ ?%\)?)?:?)$/i
 
 function codeProblem(code: string): string | undefined {
   // Nearly every code is ASCII, which is faster to test.
   if (!/^[ -~]*$/.test(code) && /[\p{Cc}\p{Cf}]/u.test(code))
     return 'the code contains a line break or an invisible character.'
-  if (isShortened(code)) return shortenedProblem(code)
+  if (isShortened(code) || hasLostDigits(code)) return shortenedProblem(code)
+  if (isConverted(code)) return convertedProblem(code)
   if (SUM.test(code)) return `"${code}" looks like the sum of a list, not like an item.`
   return undefined
 }

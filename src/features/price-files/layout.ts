@@ -1,22 +1,22 @@
+import { basename } from 'node:path'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { type Decimal, shorten } from '../../tables/prices.ts'
 import type { Row } from '../../tables/row.ts'
-import { openTable, type Table } from '../../tables/table.ts'
+import { type MergedCells, openTable, type Table } from '../../tables/table.ts'
 import {
   type ColumnGuess,
   type Columns,
   countFields,
+  doubtsPrice,
   FIELDS,
   guessColumns,
-  isExplicit,
   isNumber,
-  isTaxColumn,
-  isTaxMark,
   mayIncludeTax,
-  namesOtherPrices,
   REQUIRED,
   saysTaxExcluded,
   saysTaxIncluded,
+  taxColumns,
+  taxMarkOf,
 } from './columns.ts'
 
 /** How to read a file, as far as its user has chosen; the rest is recognised. */
@@ -44,7 +44,7 @@ export interface Layout {
   sheet: string | null
   sheets: string[]
   columns: Columns
-  /** Whether a row above the headings says that prices include tax. */
+  /** Whether a note around the table says that prices include tax. */
   saysTaxIncluded: boolean
   /** Whose answers are needed. */
   questions: Question[]
@@ -64,26 +64,43 @@ export interface PriceFile {
   rows: AsyncGenerator<Row[]>
   /** Remarks that are complete when all rows have been read. */
   lateRemarks: readonly string[]
+  /** What is printed above and below each page, complete when all rows have been read. */
+  printed: readonly string[]
+  /** Cells that are merged with those below them, complete when all rows have been read. */
+  merged: readonly MergedCells[]
   /** Closes the file if its rows are not read. */
   close(): Promise<void>
 }
 
 const SAMPLE_ROWS = 3
 
-/** Opens a price file for streaming. Throws `UnreadableFileError`, also while reading the rows. */
-export async function openPriceFile(path: string, choices: Choices = {}): Promise<PriceFile> {
+/**
+ * Opens a price file for streaming. `fileName`: its name for the user, which may say what prices it has. Throws
+ * `UnreadableFileError`, also while reading the rows.
+ */
+export async function openPriceFile(
+  path: string,
+  choices: Choices = {},
+  fileName = basename(path),
+): Promise<PriceFile> {
   const table = await openTable(path, choices)
   const first: Row[] = []
+  const needed = Math.min(Math.max(SEARCHED_ROWS, choices.headingsLine ?? 0), MAX_HEADINGS_LINE)
   for (let next = await table.rows.next(); !next.done; next = await table.rows.next()) {
     first.push(...next.value)
-    if (first.length >= SEARCHED_ROWS) break
+    if (first.length >= SEARCHED_ROWS && (first.at(-1)?.line ?? 0) >= needed) break
   }
   const next = table.sheets[table.sheets.indexOf(table.sheet ?? '') + 1]
   // A blank sheet or a cover: the list is on the next one.
   if (first.length < 2 && choices.sheet === undefined && next !== undefined)
-    return openPriceFile(path, { ...choices, sheet: next })
-  const searched = first.slice(0, SEARCHED_ROWS)
-  const place = findHeadings(searched, choices.headingsLine, table.sheet)
+    return openPriceFile(path, { ...choices, sheet: next }, fileName)
+  const searched = choices.headingsLine ? first : first.slice(0, SEARCHED_ROWS)
+  const names = [`the name of the file`, fileName.replace(/\.\w+$/, '')] as const
+  const place = findHeadings(searched, choices.headingsLine, [
+    names,
+    ...(table.sheet === undefined ? [] : [[`the name of the sheet`, table.sheet] as const]),
+    ...(await notesOfOtherSheets(table)),
+  ])
   const items = searched.slice(place.skip).map(({ cells }) => cells)
   const guess = guessColumns(place.headings, items)
   const columns = choices.columns ?? guess.columns
@@ -91,16 +108,18 @@ export async function openPriceFile(path: string, choices: Choices = {}): Promis
     layout: {
       headings: place.headings,
       headingsLine: place.line,
+      saysTaxIncluded: place.notes.some(([, note]) => saysTaxIncluded(note)),
       sheet: table.sheet ?? null,
       sheets: table.sheets,
       columns,
-      saysTaxIncluded: place.saysTaxIncluded,
       ...questionsOf({ columns, choices, place, guess, items }),
       remarks: [...table.remarks, ...sheetRemark(table), ...titleRemark(place)],
       sample: items.slice(0, SAMPLE_ROWS).map((cells) => cells.slice(0, 50).map((cell) => cell.slice(0, 60))),
     },
     delimiter: table.delimiter,
     lateRemarks: table.lateRemarks,
+    printed: table.printed,
+    merged: table.merged,
     rows: (async function* () {
       yield first.slice(place.skip)
       yield* table.rows
@@ -109,6 +128,16 @@ export async function openPriceFile(path: string, choices: Choices = {}): Promis
       await table.rows.return(undefined)
     },
   }
+}
+
+/** What other sheets say about the prices, unless they have prices of their own. */
+async function notesOfOtherSheets({ readOther }: Table): Promise<Note[]> {
+  const notes: Note[] = []
+  for (const { sheet, rows } of await readOther()) {
+    if (rows.some(({ cells }) => countFields(cells) >= 2)) continue
+    for (const text of rows.flatMap(({ cells }) => cells)) notes.push([`the sheet "${sheet}"`, text])
+  }
+  return notes
 }
 
 /** Rows of other sheets must not be missed. */
@@ -147,11 +176,10 @@ function questionsOf({ columns, choices, place, guess, items }: Recognised) {
       'The first row looks like an item, not like headings. Enter the row of the headings, or 0 if the file has none.',
     ])
   ask('columns', choices.columns ? columnErrors(columns, place.headings) : guess.mappingErrors)
-  const isExplicitPrice = isExplicit(place.headings[columns.price ?? -1] ?? '')
-  if (place.otherPrices && !isExplicitPrice && !choices.columns && guess.mappingErrors.length === 0)
-    ask('columns', [
-      `"${shorten(place.otherPrices, 60)}" above the headings may mean that the prices are not recommended retail prices of one unit in dollars: choose the price.`,
-    ])
+  const doubt = place.notes.find(([where, note]) =>
+    doubtsPrice(note, place.headings[columns.price ?? -1] ?? '', where.includes('name of')),
+  )
+  if (doubt && !choices.columns && guess.mappingErrors.length === 0) ask('columns', [priceQuestion(doubt)])
   if (columns.price !== undefined && choices.gst === undefined) {
     const sign = signOfTax(place, columns.price, items)
     if (sign) ask('gst', [taxQuestion(sign)])
@@ -159,21 +187,22 @@ function questionsOf({ columns, choices, place, guess, items }: Recognised) {
   return { questions, mappingErrors }
 }
 
+/** Asks which column is the price, because a note says that it may be another one. */
+export const priceQuestion = ([where, note]: Note) =>
+  `"${shorten(note.trim(), 60)}" (${where}) may mean that the prices are not recommended retail prices of one unit in dollars: choose the price.`
+
 /** What says that prices include tax, as the start of a sentence. */
-function signOfTax(
-  { headings, saysTaxIncluded: isInTitle }: Headings,
-  price: number,
-  items: readonly string[][],
-) {
+function signOfTax({ headings, notes }: Headings, price: number, items: readonly string[][]) {
   const heading = headings[price] ?? ''
   if (saysTaxIncluded(heading)) return `The heading "${heading}" says`
   if (mayIncludeTax(heading)) return `The heading "${heading}" may mean`
   if (saysTaxExcluded(heading)) return undefined
-  if (isInTitle) return 'A row above the headings says'
-  const flag = headings.find(
-    (name, at) => at !== price && isTaxColumn(name) && items.some((cells) => isTaxMark(cells[at] ?? '')),
+  const note = notes.find(([, text]) => saysTaxIncluded(text))
+  if (note) return `${note[0].charAt(0).toUpperCase()}${note[0].slice(1)} says`
+  const flag = taxColumns(headings, price).find((column) =>
+    items.some((cells) => taxMarkOf(headings[column] ?? '', cells[column] ?? '') === 'included'),
   )
-  return flag === undefined ? undefined : `The column "${flag}" says`
+  return flag === undefined ? undefined : `The column "${headings[flag]}" says`
 }
 
 export const taxQuestion = (whatSaysSo: string) =>
@@ -199,32 +228,35 @@ interface Headings {
   skip: number
   /** Whether the first row looks like an item, so that it is not known whether the file has headings. */
   isUnsure: boolean
-  /** Whether a row above the headings says that prices include tax. */
-  saysTaxIncluded: boolean
-  /** The title that says that the prices are others than those that the platform expects. */
-  otherPrices?: string | undefined
+  /** What stands around the table. */
+  notes: Note[]
 }
+
+/** Where a note stands, in the middle of a sentence, and what it says. */
+type Note = readonly [where: string, text: string]
 
 /** How many rows are searched for the headings. */
 const SEARCHED_ROWS = 40
+/** How far down the headings can be that the user names. */
+const MAX_HEADINGS_LINE = 10_000
 const MAX_COLUMNS = 500
 const MAX_HEADING_LENGTH = 200
 
 /**
  * Finds the headings among the first rows, which may begin with titles. `line`: the line of the headings, if the user
- * chose it; 0 means that the file has none. `sheet`: its name, which is a title too. Throws `UnreadableFileError`.
+ * chose it; 0 means that the file has none. `names`: notes that are outside of the rows. Throws `UnreadableFileError`.
  */
-function findHeadings(rows: readonly Row[], line?: number, sheet = ''): Headings {
+function findHeadings(rows: readonly Row[], line: number | undefined, names: Note[]): Headings {
   const [first] = rows
   if (!first) throw new UnreadableFileError(1, 'the file has no rows.')
-  if (line === 0) return withoutHeadings(rows)
+  if (line === 0) return withoutHeadings(rows, names)
   const index = line === undefined ? indexOfHeadings(rows) : rows.findIndex((row) => row.line === line)
   const row = rows[index]
   if (!row) {
-    if (line === undefined) return { ...withoutHeadings(rows), isUnsure: true }
+    if (line === undefined) return { ...withoutHeadings(rows, names), isUnsure: true }
     throw new UnreadableFileError(
       line,
-      `it is blank, or not among the first ${SEARCHED_ROWS} rows, so it cannot be the headings.`,
+      `it is blank, or below row ${MAX_HEADINGS_LINE.toLocaleString('en-AU')}, so it cannot be the headings.`,
     )
   }
   const headings = row.cells.map((cell) => cell.replace(/\s+/g, ' ').trim())
@@ -236,14 +268,17 @@ function findHeadings(rows: readonly Row[], line?: number, sheet = ''): Headings
     )
   if (headings.some((heading) => heading.length > MAX_HEADING_LENGTH))
     throw new UnreadableFileError(row.line, `a heading is longer than ${MAX_HEADING_LENGTH} characters.`)
-  const titles = [sheet, ...rows.slice(0, index).flatMap(({ cells }) => cells)]
+  const titles = rows.slice(0, index).flatMap(({ cells }) => cells)
   return {
     headings,
     line: row.line,
     skip: index + 1,
     isUnsure: false,
-    saysTaxIncluded: titles.some(saysTaxIncluded),
-    otherPrices: titles.find(namesOtherPrices),
+    notes: [
+      ...titles.map((text): Note => ['a row above the headings', text]),
+      ...besideHeadings(headings, rows.slice(index + 1)),
+      ...names,
+    ],
   }
 }
 
@@ -269,13 +304,21 @@ function indexOfHeadings(rows: readonly Row[]): number {
 /** Whether a cell could be a price, and is not a year in a heading. */
 const isPriceLike = (cell: string) => isNumber(cell) && !/^\s*20\d\d\s*$/.test(cell)
 
-function withoutHeadings(rows: readonly Row[]): Headings {
+/** Headings of columns without a cell are notes beside the table. */
+function besideHeadings(headings: readonly string[], rows: readonly Row[]): Note[] {
+  const isEmpty = (column: number) => rows.every(({ cells }) => (cells[column] ?? '').trim() === '')
+  return headings.flatMap((text, column): Note[] =>
+    text !== '' && isEmpty(column) ? [['beside the headings', text]] : [],
+  )
+}
+
+function withoutHeadings(rows: readonly Row[], notes: Note[]): Headings {
   const width = Math.min(Math.max(...rows.map(({ cells }) => cells.length)), MAX_COLUMNS)
   return {
     headings: Array.from({ length: width }, (_, index) => `Column ${index + 1}`),
     line: 0,
     skip: 0,
     isUnsure: false,
-    saysTaxIncluded: false,
+    notes,
   }
 }

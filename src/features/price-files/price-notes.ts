@@ -1,22 +1,52 @@
 import { shorten } from '../../tables/prices.ts'
-import { isTaxColumn, isTaxMark, normalize } from './columns.ts'
+import { normalize, type TaxMark, taxColumns, taxMarkOf } from './columns.ts'
 
-const AMOUNT = /^(per|price(unit|per|qty|quantity|base)|pricing(unit|qty|quantity)|per(qty|quantity))$/
-const CURRENCY = /^(price|sell|sales)?(currency|curr|ccy)(code)?$/
+const AMOUNT =
+  /^(per|divisor|price(unit|per|qty|quantity|base|divisor|uom)|pricing(unit|qty|quantity|uom)|per(qty|quantity))$/
+const CURRENCY = /^(price|sell|sales)?(currency|curr|ccy|crcy|cur|waers)(code)?$/
+
+export interface PriceNotesOptions {
+  headings: readonly string[]
+  /** The column of the price. */
+  price: number
+  /** The tax that is removed, in percent; undefined: nobody has said that prices include any. */
+  gst: number | undefined
+}
 
 /**
  * Creates a check of what other columns say about the price of a row: for how many units it is, as those of SAP do, and in
  * which currency, and if it includes tax. The currency and the tax of the first row are those of the file.
  */
-export function createPriceNotes(
-  headings: readonly string[],
-): (cells: readonly string[]) => string | undefined {
+export function createPriceNotes({
+  headings,
+  price,
+  gst,
+}: PriceNotesOptions): (cells: readonly string[]) => string | undefined {
   const columnsOf = (known: RegExp) =>
     headings.flatMap((heading, index) => (known.test(normalize(heading)) ? [index] : []))
   const [amounts, currencies] = [columnsOf(AMOUNT), columnsOf(CURRENCY)]
-  const taxColumn = headings.findIndex(isTaxColumn)
+  const taxes = taxColumns(headings, price)
   let first = ''
-  let isTaxIncluded: boolean | undefined
+  let firstMark: TaxMark | undefined
+
+  /** What a column about tax says of this row. */
+  function taxProblem(cells: readonly string[]): string | undefined {
+    for (const column of taxes) {
+      const heading = headings[column] ?? ''
+      const mark = taxMarkOf(heading, cells[column] ?? '')
+      if (mark === undefined) continue
+      if (mark === 'free') {
+        if (gst) return `the column "${heading}" says that this price has no GST, so none can be removed.`
+        continue
+      }
+      firstMark ??= mark
+      if (mark !== firstMark)
+        return `the column "${heading}" differs from the first row, so the GST in this price is not known.`
+      if (mark === 'included' && gst === undefined)
+        return `the column "${heading}" says that this price includes GST: say how much, or 0 to send it as it is.`
+    }
+    return undefined
+  }
 
   return (cells) => {
     const amount = amounts.map((column) => cells[column]?.trim() ?? '').find(isSeveral)
@@ -28,12 +58,7 @@ export function createPriceNotes(
       first ||= currency
       if (currency !== first) return `the price is in another currency than an earlier one (${first}).`
     }
-    if (taxColumn < 0) return undefined
-    const hasTax = isTaxMark(cells[taxColumn] ?? '')
-    isTaxIncluded ??= hasTax
-    return hasTax === isTaxIncluded
-      ? undefined
-      : `the column "${headings[taxColumn]}" differs from the first row, so the GST in this price is not known.`
+    return taxes.length === 0 ? undefined : taxProblem(cells)
   }
 }
 
@@ -45,4 +70,8 @@ function currencyOf(cell: string): string {
   return currency === '$' ? '' : currency
 }
 
-const isSeveral = (amount: string) => /^[\d,.]+$/.test(amount) && Number(amount.replace(/,/g, '')) !== 1
+/** Words for several units. `C` is a hundred in the trade; `M` may be a metre. */
+const SEVERAL = /^(per )?(hundred|thousand|dozen|doz|c|100s|1000s)$/i
+
+const isSeveral = (amount: string) =>
+  SEVERAL.test(amount) || (/^(per )?[\d,.]+$/i.test(amount) && Number(amount.replace(/[^\d.]/g, '')) !== 1)

@@ -10,7 +10,7 @@ import { read } from './read-support.ts'
 describe('columns', () => {
   test.each([
     [['SKU', 'Product name', 'UOM', 'RRP (ex GST)'], { code: 0, name: 1, unit: 2, price: 3 }],
-    [['Item Code', 'Description', 'Price'], { code: 0, description: 1, price: 2 }],
+    [['Item Code', 'Description', 'Price'], { code: 0, name: 1, price: 2 }],
     [['id', 'Title', 'Category', 'Unit price', 'Unit'], { code: 0, name: 1, category: 2, price: 3, unit: 4 }],
   ])('are guessed from %j', (headings, columns) => {
     expect(guessColumns(headings)).toEqual({ columns, mappingErrors: [] })

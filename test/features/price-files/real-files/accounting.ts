@@ -57,7 +57,7 @@ export const ACCOUNTING: RealFile[] = [
   {
     file: 'quickbooks-desktop-item-list.csv',
     items: table(
-      'code description unit category price',
+      'code name unit category price',
       ['Cabinets', 'Cabinets', null, 'Inventory Part', 0],
       ['Cabinets:Cab-600', 'Base cabinet 600mm, white', 'ea', 'Inventory Part', 385],
       ['Cabinets:Cab-900', 'Base cabinet 900mm, white', 'ea', 'Inventory Part', 1045.5],
@@ -89,7 +89,7 @@ export const ACCOUNTING: RealFile[] = [
   {
     // Two of the prices are for 100 and for 1,000 units.
     file: 'sap-price-unit.txt',
-    items: table('code description unit price', ['000010004712', 'BOLT M12X100', 'EA', 3.15]),
+    items: table('code name unit price', ['000010004712', 'BOLT M12X100', 'EA', 3.15]),
     problems: [2, 4],
   },
   {

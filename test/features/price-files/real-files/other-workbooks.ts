@@ -75,7 +75,7 @@ export const OTHER_WORKBOOKS: RealFile[] = [
         { texts: 'inline', withoutReferences: true },
       ),
     items: table(
-      'code description unit price',
+      'code name unit price',
       ['000000000010004711', 'VALVE, GATE, 50MM', 'EA', 184.2],
       ['000000000010004712', 'VALVE, GATE, 80MM', 'EA', 1284.2],
     ),
@@ -105,7 +105,7 @@ export const OTHER_WORKBOOKS: RealFile[] = [
         },
       ]),
     items: table(
-      'code description price',
+      'code name price',
       ['T-1', 'Basin mixer', 149],
       ['T-2', 'Sink mixer\nswivel', 189],
       ['W-2', 'Seat', 59.5],

@@ -23,7 +23,7 @@ export const PRICES: RealFile[] = [
   },
   {
     file: 'prices-on-application.csv',
-    items: table('code description price', ['LX-1', 'Light fitting', 129], ['LX-8', 'Lamp', 17.5]),
+    items: table('code name price', ['LX-1', 'Light fitting', 129], ['LX-8', 'Lamp', 17.5]),
     problems: [3, 4, 5, 6, 7, 8, 10, 11, 12],
   },
   {
@@ -94,12 +94,12 @@ export const PRICES: RealFile[] = [
   },
   {
     file: 'discount-percent.csv',
-    items: table('code description price', ['D-1', 'Drill bit 6mm', 9.9], ['D-2', 'Drill bit 8mm', 12.9]),
+    items: table('code name price', ['D-1', 'Drill bit 6mm', 9.9], ['D-2', 'Drill bit 8mm', 12.9]),
     problems: [4],
   },
   {
     file: 'cost-trade-rrp.csv',
-    items: table('code description price', ['C-1', 'Cistern', 149], ['C-2', 'Cistern seat', 39.95]),
+    items: table('code name price', ['C-1', 'Cistern', 149], ['C-2', 'Cistern seat', 39.95]),
   },
   {
     file: 'trade-price-only.csv',
@@ -116,7 +116,7 @@ export const PRICES: RealFile[] = [
   {
     file: 'quote-with-unit-price.csv',
     items: table(
-      'code description unit price',
+      'code name unit price',
       ['1001', 'Concrete 25MPa', 'm3', 285],
       ['1002', 'Pump hire', 'day', 950],
     ),
@@ -127,7 +127,7 @@ export const PRICES: RealFile[] = [
     questions: ['gst'],
     choices: { gst: 10 },
     items: table(
-      'code description price',
+      'code name price',
       ['G-1', 'Gutter 115 quad', 30],
       ['G-2', 'Downpipe 100x50', 25.4091],
       ['G-3', 'Gutter guard 10m', 100],
@@ -144,7 +144,7 @@ export const PRICES: RealFile[] = [
     questions: ['gst'],
     choices: { gst: 15 },
     items: table(
-      'code description price',
+      'code name price',
       ['NZ-1', 'Weatherboard 180 bevel', 20],
       ['NZ-2', 'Weatherboard 142 bevel', 1000],
     ),
@@ -153,7 +153,7 @@ export const PRICES: RealFile[] = [
     file: 'note-below-says-inc-gst.csv',
     questions: ['gst'],
     choices: { gst: 10 },
-    items: table('code description price', ['LX-1', 'Light fitting', 120], ['LX-2', 'Lamp', 15]),
+    items: table('code name price', ['LX-1', 'Light fitting', 120], ['LX-2', 'Lamp', 15]),
     problems: [5],
   },
   {
@@ -194,7 +194,7 @@ export const PRICES: RealFile[] = [
   {
     file: 'currency-column.csv',
     items: table(
-      'code description price',
+      'code name price',
       ['CU-1', 'Crane hook', 410],
       ['CU-3', 'Sling 2m', 61.5],
       ['CU-4', 'Sling 4m', 95],

@@ -5,7 +5,7 @@ export const ROWS: RealFile[] = [
   {
     file: 'section-rows-and-page-headings.csv',
     items: table(
-      'code description unit price',
+      'code name unit price',
       ['SW1', 'Switch 1 gang', 'EA', 8.4],
       ['SW2', 'Switch 2 gang', 'EA', 11.2],
       ['PP1', 'Power point single', 'EA', 9.8],
@@ -18,7 +18,7 @@ export const ROWS: RealFile[] = [
     // The costs of the second table are where the first one has its prices.
     file: 'second-headings-in-another-order.csv',
     items: table(
-      'code description price',
+      'code name price',
       ['SO-1', 'Spade', 39.95],
       ['SO-2', 'Rake', 29.95],
       ['SO-5', 'Tap timer', 44.95],
@@ -38,7 +38,7 @@ export const ROWS: RealFile[] = [
   {
     file: 'sums-in-the-code-column.csv',
     items: table(
-      'code description price',
+      'code name price',
       ['SM-1', 'Fence panel', 112],
       ['SM-2', 'Fence cap', 9.5],
       ['TOTAL-7', 'Total 7 oil', 55],
@@ -48,7 +48,7 @@ export const ROWS: RealFile[] = [
   {
     file: 'same-code-twice.csv',
     items: table(
-      'code description unit price',
+      'code name unit price',
       ['M-1', 'Mirror 600', 'ea', 89],
       ['M-3', 'Mirror 1200', 'ea', 179],
       ['m-3', 'Mirror 1200 (old)', 'ea', 175],
@@ -80,7 +80,7 @@ export const ROWS: RealFile[] = [
   {
     file: 'quotes-and-inches.csv',
     items: table(
-      'code description unit price',
+      'code name unit price',
       ['Q1', '2" nail', 'kg', 8.9],
       ['Q2', '3" nail, ring shank', 'kg', 9.9],
       ['Q3', '1/2" x 3/4" bush', 'ea', 2.15],
@@ -90,7 +90,7 @@ export const ROWS: RealFile[] = [
   },
   {
     file: 'unclosed-quote.csv',
-    items: table('code description price', ['U1', 'Washer', 0.2], ['U5', 'Plumb bob', 14]),
+    items: table('code name price', ['U1', 'Washer', 0.2], ['U5', 'Plumb bob', 14]),
     problems: [3],
   },
   {
@@ -130,11 +130,7 @@ export const ROWS: RealFile[] = [
   },
   {
     file: 'notes-after-the-items.csv',
-    items: table(
-      'code description price',
-      ['F-1', 'Fence paling 1.8m', 3.1],
-      ['F-2', 'Fence rail 2.4m', 9.8],
-    ),
+    items: table('code name price', ['F-1', 'Fence paling 1.8m', 3.1], ['F-2', 'Fence rail 2.4m', 9.8]),
     problems: [5, 6, 7, 8],
   },
 ]

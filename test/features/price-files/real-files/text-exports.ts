@@ -5,7 +5,7 @@ export const TEXT_EXPORTS: RealFile[] = [
   {
     file: 'excel-title-and-total.csv',
     items: table(
-      'code description unit category price',
+      'code name unit category price',
       ['10045', 'Decking 90x19, merbau', 'lm', 'Decking', 8.95],
       ['10046', 'Decking 140x19, merbau', 'lm', 'Decking', 13.6],
       ['10100', 'Post 100x100 H4, 2.4m', 'ea', 'Posts', 1045],
@@ -24,7 +24,7 @@ export const TEXT_EXPORTS: RealFile[] = [
   {
     file: 'excel-unicode-text-utf16le.txt',
     items: table(
-      'code description unit price',
+      'code name unit price',
       ['P-001', 'Pipe Ø25 × 6 m', 'each', 41.2],
       ['P-002', 'Elbow 90°, Ø25', 'each', 3.35],
       ['P-003', 'Tee, Ø25 "long"', 'each', 4.9],
@@ -50,7 +50,7 @@ export const TEXT_EXPORTS: RealFile[] = [
   {
     file: 'excel-macintosh-cr.csv',
     items: table(
-      'code description unit price',
+      'code name unit price',
       ['K-1', 'Kitchen sink, 1 bowl', 'ea', 189],
       ['K-2', 'Kitchen sink, 1.5 bowl\rincl. waste', 'ea', 249],
       ['K-3', 'Sink mixer', 'ea', 99.5],
@@ -97,7 +97,7 @@ export const TEXT_EXPORTS: RealFile[] = [
   {
     file: 'floats-of-a-spreadsheet.csv',
     items: table(
-      'code description price',
+      'code name price',
       ['W-1', 'Window 600x900', 926.64],
       ['W-2', 'Window 900x900', 0.3],
       ['W-3', 'Window 1200x900', 1100],
@@ -108,7 +108,7 @@ export const TEXT_EXPORTS: RealFile[] = [
   {
     file: 'codes-shortened-by-a-spreadsheet.csv',
     items: table(
-      'code description price',
+      'code name price',
       ['9312345000043', 'Tap washer 18mm', 2.35],
       ['12E10', 'Tap handle 12E10', 8.9],
     ),

@@ -45,7 +45,7 @@ export const WORKBOOKS: RealFile[] = [
         { name: 'Terms', rows: [['Terms of trade'], ['30 days']] },
       ]),
     items: table(
-      'code description unit price',
+      'code name unit price',
       ['10045', 'Decking 90x19, merbau', 'lm', 8.95],
       ['10046', 'Decking 140x19, merbau', 'lm', 13.6],
       ['10100', 'Post 100x100 H4', 'ea', 1045],
@@ -110,7 +110,7 @@ export const WORKBOOKS: RealFile[] = [
       ]),
     questions: ['columns'],
     choices: { sheet: 'Price List' },
-    items: table('code description price', ['SW-1', 'Switch', 8.4], ['SW-2', 'Dimmer', 56]),
+    items: table('code name price', ['SW-1', 'Switch', 8.4], ['SW-2', 'Dimmer', 56]),
   },
   {
     file: 'excel-numbers-stored-as-text.xlsx',
@@ -130,7 +130,7 @@ export const WORKBOOKS: RealFile[] = [
         },
       ]),
     items: table(
-      'code description price',
+      'code name price',
       ['00981', 'Hinge', 12.5],
       ['00982', 'Door closer', 1250],
       ['00983', 'Panic bar', 1480],
@@ -231,7 +231,7 @@ export const WORKBOOKS: RealFile[] = [
         },
       ]),
     items: table(
-      'code description price',
+      'code name price',
       ['R1', 'Third', 33.33],
       ['R2', 'Whole dollars', 1500],
       ['R3', 'Cents up', 2.68],
