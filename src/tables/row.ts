@@ -7,3 +7,32 @@ export interface Row {
   /** The numbers in a spreadsheet's cells, rounded as they are shown; NaN for dates and percentages, undefined for text. */
   numbers?: (number | undefined)[]
 }
+
+/** A table that is being read. */
+export interface Table {
+  /** The rows, in batches. */
+  rows: AsyncGenerator<Row[]>
+  /** What the cells of delimited text are separated by; undefined for a spreadsheet. */
+  delimiter?: string
+  /** The name of the sheet that is read, and of all visible sheets; undefined and empty for text. */
+  sheet?: string
+  sheets: string[]
+  /** User-facing sentences on what was assumed. */
+  remarks: string[]
+  /** More of them, complete when all rows have been read. */
+  lateRemarks: string[]
+  /** What is printed above and below each page, complete when all rows have been read. */
+  printed: string[]
+  /** Cells that are merged with those below them, complete when all rows have been read. */
+  merged: MergedCells[]
+  /** The first rows of the other visible sheets that are small. */
+  readOther(): Promise<{ sheet: string; rows: Row[] }[]>
+}
+
+/** Cells of several rows that are merged. Columns count from 0, lines from 1. */
+export interface MergedCells {
+  firstColumn: number
+  lastColumn: number
+  firstLine: number
+  lastLine: number
+}

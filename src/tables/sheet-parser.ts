@@ -1,7 +1,6 @@
 import type { CellFormats } from './cell-formats.ts'
 import { UnreadableFileError } from './errors.ts'
-import type { Row } from './row.ts'
-import type { MergedCells } from './table.ts'
+import type { MergedCells, Row } from './row.ts'
 import { attribute, type XmlEvents } from './xml.ts'
 
 /** The limits of a sheet (Excel specifications and limits); columns are ours. */

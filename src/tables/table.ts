@@ -1,36 +1,8 @@
 import { open } from 'node:fs/promises'
 import { detectEncoding } from './encoding.ts'
-import type { Row } from './row.ts'
+import type { Table } from './row.ts'
 import { readTextRows } from './text-rows.ts'
 import { isWorkbook, readWorkbookRows } from './workbook.ts'
-
-export interface Table {
-  /** The rows, in batches. */
-  rows: AsyncGenerator<Row[]>
-  /** What the cells of delimited text are separated by; undefined for a spreadsheet. */
-  delimiter?: string
-  /** The name of the sheet that is read, and of all visible sheets; undefined and empty for text. */
-  sheet?: string
-  sheets: string[]
-  /** User-facing sentences on what was assumed. */
-  remarks: string[]
-  /** More of them, complete when all rows have been read. */
-  lateRemarks: string[]
-  /** What is printed above and below each page, complete when all rows have been read. */
-  printed: string[]
-  /** Cells that are merged with those below them, complete when all rows have been read. */
-  merged: MergedCells[]
-  /** The first rows of the other visible sheets that are small. */
-  readOther(): Promise<{ sheet: string; rows: Row[] }[]>
-}
-
-/** Cells of several rows that are merged. Columns count from 0, lines from 1. */
-export interface MergedCells {
-  firstColumn: number
-  lastColumn: number
-  firstLine: number
-  lastLine: number
-}
 
 /**
  * Opens a table for streaming: delimited text (CSV, TSV) in UTF-8, UTF-16 or Windows-1252, or an XLSX workbook.

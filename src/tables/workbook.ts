@@ -2,9 +2,8 @@ import { Readable } from 'node:stream'
 import yauzl, { type Entry, type ZipFile } from 'yauzl'
 import { createCellFormats } from './cell-formats.ts'
 import { UnreadableFileError } from './errors.ts'
-import type { Row } from './row.ts'
+import type { Row, Table } from './row.ts'
 import { createSheetParser } from './sheet-parser.ts'
-import type { Table } from './table.ts'
 import { attribute, parseXml, type XmlEvents } from './xml.ts'
 
 /** Limits of an archive: a small one can unpack to gigabytes. Sizes are in bytes, unpacked. */

@@ -1,8 +1,8 @@
 import { basename } from 'node:path'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { type Decimal, shorten } from '../../tables/prices.ts'
-import type { Row } from '../../tables/row.ts'
-import { type MergedCells, openTable, type Table } from '../../tables/table.ts'
+import type { MergedCells, Row, Table } from '../../tables/row.ts'
+import { openTable } from '../../tables/table.ts'
 import {
   type ColumnGuess,
   type Columns,

@@ -1,6 +1,5 @@
 /** Items that only the file as a whole shows to be wrong: lost zeros, moved cells, and codes of several rows. */
-import type { Row } from '../../tables/row.ts'
-import type { MergedCells } from '../../tables/table.ts'
+import type { MergedCells, Row } from '../../tables/row.ts'
 import type { Columns } from './columns.ts'
 import type { Item } from './item.ts'
 import { isProblem, type Problem, toProblem } from './items.ts'

@@ -40,7 +40,7 @@ const fields: Rule = {
   id: 'prices.fields',
   title: 'unitPrice, discount and totalPrice are numbers or null.',
   given: '§2.4',
-  needs: ['prices.array'],
+  needs: ['prices.names'],
   async check(subject) {
     const { exchange, answers } = await baseAnswers(subject)
     if (answers.length === 0) throw new NotCheckedError(NO_ITEMS)
@@ -49,7 +49,7 @@ const fields: Rule = {
         const value = answer[name]
         if (value !== undefined && value !== null && !Number.isFinite(value))
           throw new RuleViolationError(
-            `The ${name} of item ${line.itemId} must be a number or null, not ${shown(value)}.`,
+            `The ${name} of item ${line.itemId} must be a number or null, not ${shown(value)}: write "${name}": 12.5.`,
             exchange,
           )
       }
@@ -92,4 +92,5 @@ const negative: Rule = {
 }
 
 /** Price requests for items that have a price (specification 2.4, 4.1). */
-export const BASE_PRICE_RULES: Rule[] = [request, array, fields, known, negative]
+export const FIRST_PRICE_RULES: Rule[] = [request, array]
+export const BASE_PRICE_RULES: Rule[] = [fields, known, negative]

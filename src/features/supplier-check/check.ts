@@ -38,6 +38,10 @@ export function isBroken({ rule, outcome }: Finding, givenOnly = false): boolean
   return outcome === 'fail' && !(givenOnly && rule.given === undefined)
 }
 
+/** Whether a rule that the specification gives could not be checked. */
+export const isUnproven = ({ rule, outcome }: Finding): boolean =>
+  outcome === 'unchecked' && rule.given !== undefined
+
 function missing(rule: Rule, outcomes: Map<string, Finding['outcome']>): Finding | undefined {
   const need = rule.needs.find((id) => outcomes.get(id) !== 'pass')
   if (need === undefined) return undefined

@@ -4,7 +4,7 @@ import { dirname, extname } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { createCommand } from '../../runtime/command.ts'
 import { fail } from '../../runtime/serve.ts'
-import { checkSupplier, type Finding, isBroken } from './check.ts'
+import { checkSupplier, type Finding, isBroken, isUnproven } from './check.ts'
 import { htmlReport } from './html-report.ts'
 import { junitReport } from './junit-report.ts'
 import { createProbe } from './probe.ts'
@@ -35,7 +35,12 @@ try {
       file,
       WRITERS[extname(file)]?.({ baseUrl: subject.probe.redact(baseUrl), findings, givenOnly }) ?? '',
     )
-  process.exitCode = findings.some((finding) => isBroken(finding, givenOnly)) ? 1 : 0
+  const isProven = options.allowUnchecked || !findings.some(isUnproven)
+  if (!isProven && !json)
+    console.log(
+      'Not proven: a rule that the specification gives could not be checked. See above which option it needs.',
+    )
+  process.exitCode = findings.some((finding) => isBroken(finding, givenOnly)) ? 1 : isProven ? 0 : 2
 } catch (error) {
   fail(error)
 }
@@ -82,6 +87,7 @@ interface Options {
   notInRange: { itemId: string; storeId: string }[]
   tokenJson: boolean
   givenOnly: boolean
+  allowUnchecked: boolean
   report: string[]
   verbose: boolean
   json: boolean
@@ -141,6 +147,7 @@ function addOptions(command: ReturnType<typeof createCommand>) {
     .option('--near <lat,lon>', 'a location with stores nearby; by default, several cities', parseCoordinates)
     .option('--member <number>', 'a member number')
     .option('--given-only', 'exit with 1 only if a rule that the specification gives is broken', false)
+    .option('--allow-unchecked', 'exit with 0 although given rules could not be checked', false)
     .option(
       '--report <file>',
       'write a report: FILE.html, or FILE.xml for JUnit; repeatable',

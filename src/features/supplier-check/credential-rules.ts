@@ -94,5 +94,27 @@ const nearClient: Rule = {
   check: (subject) => expectNearMissesRefused(subject, 'client_id'),
 }
 
+const odd: Rule = {
+  id: 'token.odd-credentials',
+  title: 'Credentials with spaces around them or with wildcards return 401.',
+  given: '§7',
+  needs: ['token.near-secret', 'token.near-client'],
+  async check({ probe }) {
+    const { client_id, client_secret } = probe.credentials
+    const variants: [string, Record<string, string>][] = [
+      ['with spaces around the client_secret', { client_secret: ` ${client_secret} ` }],
+      ['with the client_id %', { client_id: '%' }],
+      ['with the client_id *', { client_id: '*' }],
+      ['with a quote after the client_id', { client_id: `${client_id}'` }],
+    ]
+    let last: Exchange | undefined
+    for (const [description, changed] of variants) {
+      last = await probe.requestToken({ ...probe.credentials, ...changed })
+      expectStatus(last, 401, `A token request ${description}`)
+    }
+    return last as Exchange
+  },
+}
+
 /** Wrong credentials (specification 7). They come last, as an implementation may lock out a client that guesses. */
-export const CREDENTIAL_RULES: Rule[] = [client, nearClient, secret, emptySecret, nearSecret]
+export const CREDENTIAL_RULES: Rule[] = [client, nearClient, secret, emptySecret, nearSecret, odd]

@@ -4,6 +4,7 @@ import {
   type AnsweredLine,
   ask,
   baseAnswers,
+  baseRequest,
   carriesError,
   isPriced,
   isUnpriced,
@@ -69,16 +70,26 @@ const unknown: Rule = {
   },
 }
 
-/** The first line for one of an item whose unit price is not that of the first request; undefined if there is none. */
+/**
+ * The first line for one of an item that has no price, or not that of the first request; undefined if there is none, and
+ * if the prices change while this program runs (specification 1.7: they are real-time prices).
+ */
 export async function changedPrice(
   subject: Subject,
   answers: readonly AnsweredLine[],
 ): Promise<AnsweredLine | undefined> {
-  const base = (await baseAnswers(subject)).answers
-  const priceOf = (code: string) => base.find(({ line }) => line.itemId === code)?.answer.unitPrice
-  return answers.find(
-    ({ line, answer }) => subject.items.includes(line.itemId) && answer.unitPrice !== priceOf(line.itemId),
+  const priceIn = (all: readonly AnsweredLine[], code: string) =>
+    all.find(({ line }) => line.itemId === code)?.answer.unitPrice
+  const base = await baseAnswers(subject)
+  const changed = answers.find(
+    ({ line, answer }) =>
+      subject.items.includes(line.itemId) && answer.unitPrice !== priceIn(base.answers, line.itemId),
   )
+  if (!changed || !isPriced(changed.answer)) return changed
+  const { itemId } = changed.line
+  const { lines } = await baseRequest(subject)
+  const now = await ask(subject, lines, 'A price request')
+  return priceIn(now.answers, itemId) === priceIn(base.answers, itemId) ? changed : undefined
 }
 
 const beside: Rule = {
@@ -115,7 +126,7 @@ const errorNames: Rule = {
   id: 'prices.error-names',
   title: 'The error is a text errorCode and a text errorMessage.',
   given: undefined,
-  needs: ['prices.error'],
+  needs: ['prices.code-and-message'],
   async check(subject) {
     const { exchange, answers } = await mixedRequest(subject)
     for (const { line, answer } of answers.filter((answer) => isUnknown(subject, answer)))
@@ -132,7 +143,7 @@ const errorAlone: Rule = {
   id: 'prices.error-alone',
   title: 'A line has three prices and no error, or an error and null as each of the three prices.',
   given: undefined,
-  needs: ['prices.error-names'],
+  needs: ['prices.error-names', 'prices.null'],
   async check(subject) {
     const { exchange, answers } = await mixedRequest(subject)
     for (const { line, answer } of answers) {
@@ -164,6 +175,24 @@ const nearItem: Rule = {
   },
 }
 
+/** Codes that a store of data could take for a pattern, or for another code. */
+const oddCodes = (code: string) => [`${code}%`, '%', '*', `${code.slice(0, -1)}_`, `${code}'`]
+
+const oddItem: Rule = {
+  id: 'prices.odd-item',
+  title: 'A code with a wildcard or a quote is an item that does not exist.',
+  given: '§7',
+  needs: ['prices.near-item'],
+  async check(subject) {
+    const store = await storeOrUnknown(subject)
+    const [code = ''] = subject.items
+    const lines = oddCodes(code)
+      .filter((odd) => !subject.items.includes(odd))
+      .map((odd) => lineOf(odd, store, 1))
+    return (await expectLineErrors(subject, lines, 'the code has a wildcard or a quote')).exchange
+  },
+}
+
 const unknownStore: Rule = {
   id: 'prices.unknown-store',
   title: 'A store that does not exist is an error of the line, and the call succeeds.',
@@ -178,7 +207,7 @@ const unknownStore: Rule = {
 }
 
 /** Asks for the items that a store does not sell, after those that have a price. */
-const notInRangeRequest = remember(async (subject: Subject): Promise<Answered> => {
+export const notInRangeRequest = remember(async (subject: Subject): Promise<Answered> => {
   const { notInRange: pairs = [] } = subject
   if (pairs.length === 0)
     throw new NotCheckedError('name an item and a store that does not sell it: --not-in-range ITEM@STORE')
@@ -242,11 +271,12 @@ export const LINE_ERROR_RULES: Rule[] = [
   unknown,
   beside,
   error,
-  errorNames,
-  errorAlone,
   nearItem,
+  oddItem,
   unknownStore,
   notInRange,
   besideNotInRange,
   quantity,
 ]
+/** Assumed names, after what the specification gives of an error. */
+export const ERROR_NAME_RULES: Rule[] = [errorNames, errorAlone]

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { describe } from './exchange.ts'
 import {
   answered,
@@ -49,10 +50,19 @@ const isNull: Rule = {
       'A price request with memberNumber null',
     )
     const base = (await baseAnswers(subject)).answers
-    const other = base.findIndex(({ answer }, index) => answer.unitPrice !== answers[index]?.answer.unitPrice)
+    const isOther = ({ answer }: (typeof base)[number], index: number) =>
+      answer.unitPrice !== answers[index]?.answer.unitPrice
+    if (!base.some(isOther)) return exchange
+    // Prices may have changed since.
+    const now = answered(lines, await requestPrices(subject, lines), 'A price request').answers
+    const other = now.findIndex(
+      (pair, index) =>
+        isOther(pair, index) &&
+        base.some((one) => isDeepStrictEqual(one.answer.unitPrice, pair.answer.unitPrice)),
+    )
     if (other < 0) return exchange
     throw new RuleViolationError(
-      `Item ${base[other]?.line.itemId} has another price with memberNumber null than without a member number.`,
+      `Item ${now[other]?.line.itemId} has another price with memberNumber null than without a member number.`,
       exchange,
     )
   },

@@ -21,6 +21,18 @@ const REAL_CLOCK: Clock = { now: Date.now, sleep: (ms) => sleep(ms) }
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
 
+/** How often a call that is limited (429) is sent, and the longest wait that is honoured, in ms. */
+const MAX_ATTEMPTS = 6
+const MAX_WAIT_MS = 60_000
+
+/** How long a supplier asks to wait (RFC 9110 section 10.2.3), in ms; undefined if it does not, or for too long. */
+function retryAfterMs({ headers, receivedAt }: Exchange): number | undefined {
+  const value = headers.get('retry-after')
+  if (value === null) return undefined
+  const waitMs = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - receivedAt
+  return waitMs <= MAX_WAIT_MS ? Math.max(0, waitMs) + 100 : undefined
+}
+
 /** Whether a token request may have been refused because it was not JSON. */
 const mayWantJson = ({ status }: Exchange) => status >= 400 && status !== 429
 
@@ -36,11 +48,15 @@ export function createProbe(options: ProbeOptions): Probe {
   let encoding: TokenEncoding = tokenJson ? 'json' : 'form'
 
   async function call(path: string, call: Call = {}): Promise<Exchange> {
-    const sentAt = clock.now()
-    const response = await send(baseUrl, path, call, timeoutMs)
-    const exchange = { ...response, sentAt, receivedAt: clock.now() }
-    exchanges.push(exchange)
-    return exchange
+    for (let attempt = 1; ; attempt++) {
+      const sentAt = clock.now()
+      const response = await send(baseUrl, path, call, timeoutMs)
+      const exchange = { ...response, sentAt, receivedAt: clock.now() }
+      exchanges.push(exchange)
+      const waitMs = response.status === 429 && attempt < MAX_ATTEMPTS ? retryAfterMs(exchange) : undefined
+      if (waitMs === undefined) return exchange
+      await clock.sleep(waitMs)
+    }
   }
 
   async function requestToken(fields: Record<string, string>, as = encoding): Promise<Exchange> {

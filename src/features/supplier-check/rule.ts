@@ -76,9 +76,30 @@ export function expectRefused(exchange: Exchange, when: string): void {
 /** Returns the JSON array of a 200 response. Throws `RuleViolationError` otherwise. */
 export function arrayOf(exchange: Exchange, when: string): unknown[] {
   expectStatus(exchange, 200, when)
+  if (exchange.json === undefined)
+    throw new RuleViolationError(`${when} must return JSON: ${brokenJson(exchange)}.`, exchange)
   if (!Array.isArray(exchange.json))
-    throw new RuleViolationError(`${when} must return a JSON array.`, exchange)
+    throw new RuleViolationError(
+      `${when} must return a JSON array, also for one element: [{...}] and not {...}.`,
+      exchange,
+    )
   return exchange.json
+}
+
+/** What is wrong with a body that is not JSON. */
+function brokenJson({ text }: Exchange): string {
+  if (text.trim() === '') return 'the body is empty'
+  // The bytes of gzip, read as text.
+  if (text.charCodeAt(0) === 0x1f) return 'the body is compressed, and no Content-Encoding says so'
+  try {
+    JSON.parse(text)
+  } catch (error) {
+    const [position] = /at position \d+/.exec((error as Error).message) ?? []
+    return position
+      ? `it breaks ${position} of ${text.length} characters`
+      : `it ends after ${text.length} characters`
+  }
+  return 'it is not valid'
 }
 
 /** Makes a function that reads something about a subject once, and then returns the same result. */

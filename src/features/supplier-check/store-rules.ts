@@ -85,6 +85,33 @@ const nearId: Rule = {
   },
 }
 
+/** Ids that a store of data could take for a pattern, a number or another id. */
+function oddIds(storeId: string | number): string[] {
+  const id = String(storeId)
+  const shapes = [`${id}%`, '%', '*', `${id.slice(0, -1)}_`, `${id}'`]
+  // A number may be written in several ways.
+  if (typeof storeId === 'number') return shapes
+  shapes.push(`${id} `, ` ${id}`, `0${id}`)
+  const number = /^\d+$/.test(id) ? Number(id) : Number.NaN
+  if (Number.isSafeInteger(number)) shapes.push(number.toExponential(), `0x${number.toString(16)}`, `${id}.0`)
+  return shapes.filter((shape) => shape !== id)
+}
+
+const oddId: Rule = {
+  id: 'store.odd-id',
+  title: 'GET /stores/{id} with a wildcard, a quote, spaces, or another form of a number finds nothing.',
+  given: '§7',
+  needs: ['store.near-id'],
+  async check(subject) {
+    const id = await knownStore(subject)
+    const known = (await lookUpStores(subject)).map((lookup) => String(lookup.id))
+    let last: Exchange | undefined
+    for (const odd of oddIds(id).filter((shape) => !known.includes(shape)))
+      last = await expectNotFound(subject, id, odd, `as ${JSON.stringify(odd)}`)
+    return last as Exchange
+  },
+}
+
 const letterCase: Rule = {
   id: 'store.case',
   title: 'The letter case of a store id counts.',
@@ -180,4 +207,4 @@ const searchForm: Rule = {
 }
 
 /** Stores (specification 2.2, 4.1, 7). */
-export const STORE_RULES: Rule[] = [one, unknown, nearId, letterCase, same, form, searchForm]
+export const STORE_RULES: Rule[] = [one, unknown, nearId, oddId, letterCase, same, form, searchForm]

@@ -4,6 +4,7 @@ import { REMOTE_PLACE, searchPath } from './places.ts'
 import {
   expectAnswer,
   expectNoLimit,
+  expectRefused,
   expectStatus,
   NotCheckedError,
   type Rule,
@@ -81,6 +82,9 @@ const fields: Rule = {
   },
 }
 
+/** Ten years. */
+const MAX_SECONDS = 315_360_000
+
 const expiresIn: Rule = {
   id: 'token.expires_in',
   title: 'expires_in is a positive integer, in seconds.',
@@ -88,6 +92,11 @@ const expiresIn: Rule = {
   needs: ['token.answer'],
   async check(subject) {
     const [exchange, { expires_in: seconds }] = await tokenFields(subject)
+    if (Number(seconds) > MAX_SECONDS)
+      throw new RuleViolationError(
+        `expires_in is ${seconds}, which is more than ten years: it must be how long the token lives, in seconds, and not when it expires, as in "expires_in": 3600.`,
+        exchange,
+      )
     if (Number.isInteger(seconds) && Number(seconds) > 0) return exchange
     const found = seconds === undefined ? 'missing' : JSON.stringify(seconds)
     throw new RuleViolationError(`expires_in is ${found}: it must be a positive integer.`, exchange)
@@ -158,6 +167,14 @@ const malformed: Rule = {
       headers: { 'content-type': isJson ? 'application/json' : 'application/x-www-form-urlencoded' },
     })
     expectStatus(exchange, 400, 'A malformed token request')
+    if (isJson) return exchange
+    const json = await probe.call(PATHS.token, {
+      method: 'POST',
+      body: '{"grant_type":',
+      headers: { 'content-type': 'application/json' },
+    })
+    // It may also be refused for its type, as token requests are forms here.
+    expectRefused(json, 'A token request with JSON that is cut off')
     return exchange
   },
 }
@@ -171,6 +188,31 @@ const grantType: Rule = {
     const exchange = await probe.requestToken({ ...probe.credentials, grant_type: 'password' })
     expectStatus(exchange, 400, 'A token request with grant_type=password')
     return exchange
+  },
+}
+
+/** How much later a token may not begin to be valid, in ms. */
+const AT_ONCE_MS = 1_500
+
+const atOnce: Rule = {
+  id: 'token.at-once',
+  title: 'A token is valid as soon as it has been issued.',
+  given: '§2.1',
+  needs: ['token.both-live'],
+  async check({ probe }) {
+    const token = await probe.newToken()
+    if (!token) throw new NotCheckedError('no access token was issued')
+    const exchange = await probe.callAs(token.value, searchPath(REMOTE_PLACE))
+    if (!isRefused(exchange)) return exchange
+    await probe.clock.sleep(AT_ONCE_MS)
+    const later = await probe.callAs(token.value, searchPath(REMOTE_PLACE))
+    if (!isRefused(later))
+      throw new RuleViolationError(
+        'A token is refused when it is new, and accepted a second later.',
+        exchange,
+      )
+    // Another rule finds out why.
+    throw new NotCheckedError('the search refuses the token')
   },
 }
 
@@ -233,4 +275,5 @@ export const TOKEN_RULES: Rule[] = [
   grantType,
   bearer,
   bothLive,
+  atOnce,
 ]

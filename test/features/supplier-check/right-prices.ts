@@ -9,7 +9,7 @@ const pricesBesideErrors = eachPrice((price) => {
 })
 
 const otherErrorShape = eachPrice((price) => {
-  if (price.errorCode) price.problem = { kind: price.errorCode, words: price.errorMessage }
+  if (price.errorCode) Object.assign(price, { kind: price.errorCode, words: price.errorMessage })
   delete price.errorCode
   delete price.errorMessage
 })
@@ -61,10 +61,11 @@ export const RIGHT_PRICES: Case[] = [
   ['prices beside an error of another shape', together(pricesBesideErrors, otherErrorShape)],
   ['another error shape', otherErrorShape],
   [
-    'a state of each line',
+    'a state of each line and its reason',
     together(
       eachPrice((price) => {
         price.status = price.errorCode ? 'not_found' : 'ok'
+        if (price.errorCode) price.reason = price.errorMessage
       }),
       eachPrice((price) => {
         delete price.errorCode

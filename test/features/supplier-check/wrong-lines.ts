@@ -25,6 +25,20 @@ const pricing = (code: string) =>
     delete price.errorCode
     delete price.errorMessage
   })
+/** Members have prices of their own, and after them whoever asks for one line. */
+function rememberedMember(): Tamper {
+  let isMember = false
+  return onGood(isPrices, ({ body }, { json }) => {
+    if (json.memberNumber === MEMBER) isMember = true
+    else if (!isMember || body.length > 1) return
+    for (const price of body) {
+      if (price.unitPrice === null) continue
+      price.unitPrice = 0.5
+      price.totalPrice = 0.5 * price.quantity - price.discount
+    }
+  })
+}
+
 /** Suppliers with a fault in lines that cannot be priced, in many lines, or in member numbers. */
 export const WRONG_LINES: Record<string, Case[]> = {
   'prices.unknown-item': [
@@ -62,13 +76,35 @@ export const WRONG_LINES: Record<string, Case[]> = {
   ],
   'prices.error-names': [
     [
+      'other names of the error',
+      eachPrice((price) => {
+        if (price.errorCode) Object.assign(price, { code: price.errorCode, text: price.errorMessage })
+        delete price.errorCode
+        delete price.errorMessage
+      }),
+    ],
+  ],
+  'prices.code-and-message': [
+    [
       'no error message',
       eachPrice((price) => {
         delete price.errorMessage
       }),
     ],
     [
-      'another error shape',
+      'an empty error code',
+      eachPrice((price) => {
+        if (price.errorCode) price.errorCode = ''
+      }),
+    ],
+    [
+      'an error code that is a number',
+      eachPrice((price) => {
+        if (price.errorCode) price.errorCode = 17
+      }),
+    ],
+    [
+      'an error that is an object',
       eachPrice((price) => {
         if (price.errorCode) price.error = { code: price.errorCode, text: price.errorMessage }
         delete price.errorCode
@@ -76,6 +112,67 @@ export const WRONG_LINES: Record<string, Case[]> = {
       }),
     ],
   ],
+  'prices.null': [
+    [
+      'empty texts instead of null',
+      eachPrice((price) => {
+        for (const name of ['unitPrice', 'discount', 'totalPrice']) price[name] ??= ''
+      }),
+    ],
+  ],
+  'prices.names': [
+    [
+      'names with underscores',
+      eachPrice((price) => {
+        price.unit_price = price.unitPrice
+        delete price.unitPrice
+      }),
+    ],
+  ],
+  'prices.odd-item': [
+    [
+      'a price for a code with a wildcard',
+      onGood(isPrices, (answer, { json }) => {
+        for (const [index, { itemId, storeId, quantity }] of json.items.entries())
+          if (itemId.endsWith('%'))
+            answer.body[index] = { itemId, storeId, quantity, unitPrice: 5.14, discount: 0, totalPrice: 5.14 }
+      }),
+    ],
+  ],
+  'prices.one-line': [
+    [
+      'an object in place of an array of one',
+      onGood(isPrices, (answer) => {
+        if (answer.body.length === 1) answer.body = answer.body[0]
+      }),
+    ],
+  ],
+  'prices.many-totals': [
+    [
+      'totals of one piece after a hundred lines',
+      onGood(isPrices, ({ body }) => {
+        for (const price of body.slice(100)) if (price.unitPrice !== null) price.totalPrice = price.unitPrice
+      }),
+    ],
+  ],
+  'prices.overlap': [
+    [
+      'the total of another request',
+      onGood(isPrices, ({ body }) => {
+        if (body.length === 1 && body[0].quantity === 5 && body[0].unitPrice !== null) body[0].totalPrice += 1
+      }),
+    ],
+  ],
+  'prices.later-token': [
+    [
+      'wrong totals with the fifth token and later ones',
+      onGood(isPrices, ({ body }, { authorization = '', tokens }) => {
+        if ([...tokens.keys()].indexOf(authorization.replace('Bearer ', '')) < 4) return
+        for (const price of body) if (price.unitPrice !== null) price.totalPrice += 1
+      }),
+    ],
+  ],
+  'member.own': [['the price of a member for everybody', rememberedMember()]],
   'prices.error-alone': [
     [
       'a price beside an error',

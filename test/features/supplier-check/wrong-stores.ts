@@ -1,8 +1,17 @@
+import type { Tamper } from './model-supplier.ts'
 import { type Case, eachFound, eachLookup, eachStore, isStore, isToken, onGood, status } from './tampers.ts'
 
 type Hours = { day: string; openingHours: { opens: string; closes: string }[] }
 const eachDay = (change: (hours: Hours) => void) =>
   eachStore((store) => store.tradingHours.dailyTradingHours.forEach(change))
+
+/** Lookups that succeed so many times. */
+function lastingFor(lookups: number): Tamper {
+  let count = 0
+  return onGood(isStore, (answer) => {
+    if (++count > lookups) answer.status = 500
+  })
+}
 
 /** Suppliers with a fault of their stores. */
 export const WRONG_STORES: Record<string, Case[]> = {
@@ -29,6 +38,15 @@ export const WRONG_STORES: Record<string, Case[]> = {
       }),
     ],
   ],
+  'store.odd-id': [
+    [
+      'a store for a wildcard',
+      (asked, answer) => {
+        if (asked.path === '/stores/%25') Object.assign(answer, asked.again({ path: '/stores/sydney' }))
+      },
+    ],
+  ],
+  'access.lasting': [['500 for lookups after some', lastingFor(6)]],
   'store.unknown': [['200 for an unknown store', status(isStore, 404, 200, null)]],
   'store.near-id': [
     ['an id with a suffix', status((asked) => asked.path.startsWith('/stores/sydney-'), 404, 200, {})],

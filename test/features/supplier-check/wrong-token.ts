@@ -45,7 +45,35 @@ export const WRONG_TOKENS: Record<string, Case[]> = {
       }),
     ],
   ],
+  'token.at-once': [
+    [
+      'a later token that is refused at first',
+      (asked, answer) => {
+        // The one of the rule: after those of the rules before.
+        const [, , , fourth] = asked.tokens.keys()
+        if (fourth !== undefined && bearerOf(asked) === fourth && asked.ageMs < 1_000) answer.status = 401
+      },
+    ],
+  ],
+  'token.later': [
+    [
+      'four fields from the fifth token on',
+      onGood(isToken, ({ body }, { tokens }) => {
+        if (tokens.size > 4) body.scope = 'prices'
+      }),
+    ],
+  ],
+  'token.odd-credentials': [
+    ['a secret with spaces', grant(withSecret((secret) => secret.trim() === CLIENT.secret))],
+    ['a wildcard as the client id', grant(withId((id) => id === '%'))],
+  ],
   'token.expires_in': [
+    [
+      'the time of expiry as expires_in',
+      onGood(isToken, ({ body }) => {
+        body.expires_in = 1_800_000_000
+      }),
+    ],
     [
       'expires_in as text',
       onGood(isToken, ({ body }) => {

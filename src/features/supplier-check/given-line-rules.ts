@@ -1,0 +1,128 @@
+import type { Exchange } from './exchange.ts'
+import { mixedRequest, notInRangeRequest } from './line-error-rules.ts'
+import {
+  type AnsweredLine,
+  answered,
+  baseAnswers,
+  baseRequest,
+  isPriced,
+  NO_ITEMS,
+  type PriceJson,
+  requestPrices,
+} from './prices.ts'
+import { NotCheckedError, type Rule, RuleViolationError, type Subject } from './rule.ts'
+
+const AMOUNTS = ['unitPrice', 'discount', 'totalPrice'] as const
+
+const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z]/g, '')
+
+/** The member that seems to be an amount under another name, such as `unit_price`. */
+const otherNameOf = (answer: PriceJson, amount: string) =>
+  Object.keys(answer).find((name) => name !== amount && plain(name) === plain(amount))
+
+const names: Rule = {
+  id: 'prices.names',
+  title: 'The amounts of a line are named unitPrice, discount and totalPrice.',
+  given: '§2.4',
+  needs: ['prices.array'],
+  async check(subject) {
+    const { exchange, answers } = await baseAnswers(subject)
+    for (const { line, answer } of answers)
+      for (const amount of AMOUNTS) {
+        if (amount in answer) continue
+        const other = otherNameOf(answer, amount)
+        if (other)
+          throw new RuleViolationError(
+            `The line for item ${line.itemId} has ${other}: name it ${amount}, as in {"unitPrice": 12.5, "discount": 0, "totalPrice": 25}.`,
+            exchange,
+          )
+      }
+    return exchange
+  },
+}
+
+const oneLine: Rule = {
+  id: 'prices.one-line',
+  title: 'A price request with one line returns an array with one element.',
+  given: '§4.1',
+  needs: ['prices.array'],
+  async check(subject) {
+    const { lines, memberNumber } = await baseRequest(subject)
+    if (lines.length === 0) throw new NotCheckedError(NO_ITEMS)
+    const first = lines.slice(0, 1)
+    const exchange = await requestPrices(subject, first, memberNumber)
+    return answered(first, exchange, 'A price request with one line').exchange
+  },
+}
+
+/** The lines that cannot be priced: items that do not exist and, if some are named, items that are not in range. */
+async function unpricedLines(subject: Subject): Promise<{ exchange: Exchange; answers: AnsweredLine[] }[]> {
+  const { exchange, answers } = await mixedRequest(subject)
+  const unknown = answers.filter(({ line }) => !subject.items.includes(line.itemId))
+  const found = [{ exchange, answers: unknown }]
+  const pairs = subject.notInRange ?? []
+  if (pairs.length === 0) return found
+  // Another rule says what is wrong with that request.
+  const other = await notInRangeRequest(subject).catch(() => undefined)
+  if (!other) return found
+  const isPair = ({ line }: AnsweredLine) =>
+    pairs.some(({ itemId, storeId }) => itemId === line.itemId && storeId === String(line.storeId))
+  return [...found, { exchange: other.exchange, answers: other.answers.filter(isPair) }]
+}
+
+const nulls: Rule = {
+  id: 'prices.null',
+  title: 'The amounts of a line that cannot be priced are numbers or null.',
+  given: '§2.4',
+  needs: ['prices.fields', 'prices.unknown-item'],
+  async check(subject) {
+    const found = await unpricedLines(subject)
+    for (const { exchange, answers } of found)
+      for (const { line, answer } of answers)
+        for (const amount of AMOUNTS) {
+          const value = answer[amount] ?? null
+          if (value !== null && !Number.isFinite(value))
+            throw new RuleViolationError(
+              `The ${amount} of item ${line.itemId} is ${JSON.stringify(value)}: make it null, as in "${amount}": null.`,
+              exchange,
+            )
+        }
+    return (found[0] as { exchange: Exchange }).exchange
+  },
+}
+
+/** The texts of an answer that are neither blank nor repeat its line: the names of those may be an error. */
+function textsOf({ line, answer }: AnsweredLine): string[] {
+  const own = [line.itemId, line.storeId, line.quantity].map(String)
+  return Object.entries(answer).flatMap(([name, value]) =>
+    typeof value === 'string' && value.trim() !== '' && !own.includes(value) ? [`${name}=${value}`] : [],
+  )
+}
+
+const codeAndMessage: Rule = {
+  id: 'prices.code-and-message',
+  title: 'A line that cannot be priced carries an error code and an error message, both texts.',
+  given: '§7',
+  needs: ['prices.error'],
+  async check(subject) {
+    // What lines with a price say as well is no error: a currency, for example.
+    const usual = new Set(
+      (await baseAnswers(subject)).answers.filter(({ answer }) => isPriced(answer)).flatMap(textsOf),
+    )
+    const found = await unpricedLines(subject)
+    for (const { exchange, answers } of found)
+      for (const answer of answers) {
+        const texts = textsOf(answer).filter((text) => !usual.has(text))
+        if (texts.length < 2)
+          throw new RuleViolationError(
+            `The line for item ${answer.line.itemId} at store ${answer.line.storeId} has ${texts.length === 0 ? 'neither a code nor a message' : 'only one of the two'}: add both, as in "errorCode": "NOT_IN_RANGE", "errorMessage": "The store does not sell this item.".`,
+            exchange,
+          )
+      }
+    return (found[0] as { exchange: Exchange }).exchange
+  },
+}
+
+/** What the specification gives about a line (2.4, 4.1, 7), whatever the assumed names of its other fields are. */
+export const GIVEN_NAME_RULES: Rule[] = [names, oneLine]
+export const GIVEN_ERROR_RULES: Rule[] = [nulls, codeAndMessage]

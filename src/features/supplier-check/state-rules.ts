@@ -1,0 +1,200 @@
+/** Rules that depend on earlier calls, on how many there are at once, on the token, and on who asks. */
+import { PATHS } from '../../supplier-api/contract.ts'
+import { type Exchange, isRefused, type Token } from './exchange.ts'
+import { REMOTE_PLACE, searchPath, storePath } from './places.ts'
+import {
+  answered,
+  ask,
+  baseAnswers,
+  baseRequest,
+  isPriced,
+  type Line,
+  lineOf,
+  NO_ITEMS,
+  type PriceJson,
+  priceStore,
+  requestPrices,
+} from './prices.ts'
+import {
+  arrayOf,
+  expectAnswer,
+  expectStatus,
+  NotCheckedError,
+  type Rule,
+  RuleViolationError,
+  remember,
+  type Subject,
+  withToken,
+} from './rule.ts'
+import { knownStore } from './stores.ts'
+import { certainMs } from './token-keeper.ts'
+import { expectTotals } from './total-rules.ts'
+
+/** How many tokens are issued one after the other. */
+const TOKENS = 7
+
+const laterTokens = remember(async ({ probe }: Subject): Promise<Token[]> => {
+  const tokens: Token[] = []
+  for (let issued = 0; issued < TOKENS; issued++) {
+    const token = await probe.newToken()
+    if (token) tokens.push(token)
+  }
+  if (tokens.length < 2) throw new NotCheckedError('no more tokens were issued')
+  return tokens
+})
+
+const later: Rule = {
+  id: 'token.later',
+  title: 'Tokens that are issued later have three fields too, are accepted, and end no earlier one.',
+  given: '§2.1',
+  needs: ['token.both-live', 'token.fields'],
+  async check(subject) {
+    const { probe } = subject
+    const tokens = await laterTokens(subject)
+    for (const { exchange } of tokens) {
+      const count = Object.keys(exchange.json as object).length
+      if (count !== 3)
+        throw new RuleViolationError(`A later token response has ${count} fields, not three.`, exchange)
+    }
+    let last: Exchange | undefined
+    for (const [index, token] of tokens.entries()) {
+      last = await probe.callAs(token.value, searchPath(REMOTE_PLACE))
+      if (probe.clock.now() - token.exchange.sentAt >= certainMs(token)) continue
+      if (isRefused(last))
+        throw new RuleViolationError(
+          `Of ${tokens.length} tokens, number ${index + 1} is refused, although it has not expired.`,
+          last,
+        )
+      expectAnswer(last)
+    }
+    return last as Exchange
+  },
+}
+
+/** Lines for the first item, a line for each quantity. */
+async function linesFor(subject: Subject, quantities: readonly number[]): Promise<Line[]> {
+  const [code] = subject.items
+  if (code === undefined) throw new NotCheckedError(NO_ITEMS)
+  const store = await priceStore(subject)
+  return quantities.map((quantity) => lineOf(code, store, quantity))
+}
+
+const laterTotals: Rule = {
+  id: 'prices.later-token',
+  title: 'Totals add up with tokens that are issued later.',
+  given: '§2.4',
+  needs: ['token.later', 'prices.total', 'prices.one-line'],
+  async check(subject) {
+    const { memberNumber } = await baseRequest(subject)
+    const lines = await linesFor(subject, [3])
+    let last: Exchange | undefined
+    for (const token of (await laterTokens(subject)).slice(-4)) {
+      const body = { ...(memberNumber !== undefined && { memberNumber }), items: lines }
+      const exchange = await subject.probe.callAs(token.value, PATHS.prices, body)
+      if (isRefused(exchange)) continue
+      last = expectTotals(
+        answered(lines, exchange, 'A price request').answers.map((answer) => ({ ...answer, exchange })),
+      )
+    }
+    if (last) return last
+    throw new NotCheckedError('the later tokens have expired')
+  },
+}
+
+/** More lines than a batch of a hundred, whose quantities differ. */
+const MANY = 120
+
+const manyTotals: Rule = {
+  id: 'prices.many-totals',
+  title: 'With more than 100 lines of different quantities, every total adds up.',
+  given: '§2.4',
+  needs: ['prices.many', 'prices.duplicates'],
+  async check(subject) {
+    const lines = await linesFor(
+      subject,
+      Array.from({ length: MANY }, (_, index) => (index < MANY / 2 ? 1 : 2) + (index % 5)),
+    )
+    const { exchange, answers } = await ask(subject, lines, 'A price request')
+    const without = answers.find(({ answer }) => !isPriced(answer))
+    if (without)
+      throw new RuleViolationError(
+        `One of ${MANY} lines for item ${without.line.itemId} has no price.`,
+        exchange,
+      )
+    return expectTotals(answers.map((answer) => ({ ...answer, exchange })))
+  },
+}
+
+const overlap: Rule = {
+  id: 'prices.overlap',
+  title: 'Price requests that overlap are each answered for their own lines.',
+  given: '§4.1',
+  needs: ['prices.total', 'prices.one-line'],
+  async check(subject) {
+    const { memberNumber } = await baseRequest(subject)
+    const quantities = [2, 3, 5, 7]
+    // The token is there before the calls overlap.
+    await withToken(subject, searchPath(REMOTE_PLACE))
+    const wanted = await Promise.all(quantities.map((quantity) => linesFor(subject, [quantity])))
+    const exchanges = await Promise.all(wanted.map((lines) => requestPrices(subject, lines, memberNumber)))
+    for (const [index, exchange] of exchanges.entries()) {
+      const { answers } = answered(wanted[index] ?? [], exchange, 'A price request beside others')
+      const priced = answers.filter(({ answer }) => isPriced(answer))
+      if (priced.length === 0)
+        throw new RuleViolationError('A price request beside others has no price.', exchange)
+      expectTotals(priced.map((answer) => ({ ...answer, exchange })))
+    }
+    return exchanges[0] as Exchange
+  },
+}
+
+const memberOnly: Rule = {
+  id: 'member.own',
+  title: 'The prices of a member are not those of whoever asks next without a member number.',
+  given: '§1',
+  needs: ['member.known', 'member.optional', 'prices.one-line'],
+  async check(subject) {
+    const { memberNumber: needed } = await baseRequest(subject)
+    if (needed !== undefined) throw new NotCheckedError('a price request needs a member number')
+    const lines = await linesFor(subject, [1])
+    const priceOf = ({ unitPrice, discount, totalPrice }: PriceJson) =>
+      JSON.stringify([unitPrice, discount, totalPrice])
+    const read = async (memberNumber?: string) => {
+      const exchange = await requestPrices(subject, lines, memberNumber)
+      const [first] = answered(lines, exchange, 'A price request').answers
+      return { exchange, price: priceOf(first?.answer ?? {}) }
+    }
+    // The first request of all: no member had asked before.
+    const [base] = (await baseAnswers(subject)).answers
+    const before = priceOf(base?.answer ?? {})
+    const own = await read(subject.memberNumber)
+    const after = await read()
+    const again = await read()
+    const isRemembered = own.price !== before && after.price === own.price && again.price === own.price
+    if (!isRemembered) return after.exchange
+    throw new RuleViolationError(
+      `After a request of member ${subject.memberNumber}, a request without a member number gets that member's price of item ${lines[0]?.itemId}.`,
+      after.exchange,
+    )
+  },
+}
+
+const last: Rule = {
+  id: 'access.lasting',
+  title: 'At the end of the check, the endpoints answer as at its beginning.',
+  given: '§4.1',
+  needs: ['nearest.empty', 'store.one'],
+  async check(subject) {
+    arrayOf(await withToken(subject, searchPath(REMOTE_PLACE)), 'A search after many others')
+    const id = await knownStore(subject)
+    const exchange = await withToken(subject, storePath(id))
+    expectStatus(exchange, 200, `The lookup of store ${id} after many others`)
+    return exchange
+  },
+}
+
+export const LATER_TOKEN_RULES: Rule[] = [later]
+/** After all other rules about prices. */
+export const STATE_RULES: Rule[] = [laterTotals, manyTotals, overlap, memberOnly]
+/** At the very end. */
+export const LASTING_RULES: Rule[] = [last]
