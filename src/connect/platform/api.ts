@@ -269,7 +269,8 @@ function parseResponse<T>(response: HttpResponse, { resource, schema }: Call<T>)
   if (status < 200 || status >= 300)
     throw new PlatformUnavailableError('error', `the API answered ${status}`, retryAfterMs)
   // Only a proxy or a maintenance page answers an API call with HTML.
-  if (!schema && !/^\s*<(!doctype\s+)?html/i.test(text)) return undefined as T
+  // Without a schema, the answer is what it is, and may be empty.
+  if (!schema && !/^\s*<(!doctype\s+)?html/i.test(text)) return parseJson(text) as T
   const body = parseJson(text)
   if (body === undefined)
     throw new PlatformUnavailableError(outageOf(status, body), 'the API answered something that is not JSON')

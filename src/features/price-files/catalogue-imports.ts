@@ -10,6 +10,7 @@ import {
   MAX_BATCH,
   PATHS,
 } from './contract.ts'
+import { type Rejected, rejectedIn } from './rejected-items.ts'
 
 export interface CatalogueImports {
   /**
@@ -18,15 +19,16 @@ export interface CatalogueImports {
    */
   start(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
   /**
-   * Creates or updates at most 1,000 items, given as items or as a body serialized by `itemsBody`. Idempotent. Throws a
-   * `RangeError` for more than 1,000 items.
+   * Creates or updates at most 1,000 items, given as items or as a body serialized by `itemsBody`. Idempotent. Resolves to
+   * the items that the platform lists as rejected. Throws a `RangeError` for more than 1,000 items.
    */
   uploadItems(
     source: TokenSource,
     catalogueId: string,
     batchId: string,
     items: readonly Item[] | Uint8Array,
-  ): Promise<void>
+    // biome-ignore lint/suspicious/noConfusingVoidType: an implementation that hears of none resolves to nothing
+  ): Promise<Rejected | void>
   /** Returns the state of an import job. Throws `NotFoundError`. */
   get(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
 }
@@ -61,7 +63,7 @@ export function createCatalogueImports(api: Api): CatalogueImports {
         throw new RangeError(`a batch holds at most ${MAX_BATCH} items`)
       const body = items instanceof Uint8Array ? items : itemsBody(items)
       const path = PATHS.items(catalogueId, batchId)
-      await api.post(source, { ...importCall, path, upload: true }, { json: body })
+      return rejectedIn(await api.post(source, { ...importCall, path, upload: true }, { json: body }))
     },
   }
 }

@@ -29,6 +29,7 @@ import {
 } from './cli-check.ts'
 import { createReporter } from './cli-reporter.ts'
 import { batchIdSchema } from './contract.ts'
+import { WAITING_FOR_TURN, waitForTurn } from './import-turn.ts'
 
 import { type Accepted, runImport } from './run.ts'
 
@@ -77,7 +78,7 @@ async function send(
   { digest, check, itemsPath, missing, remember }: Prepared,
   options: Options,
 ): Promise<void> {
-  const { signal } = interrupted
+  let endTurn = async () => {}
   const { api, store, source, credential, close } = await openByApiKey(process.env, options)
   try {
     const catalogues = createCatalogues(api)
@@ -88,6 +89,12 @@ async function send(
       reporter.step(
         `${formatCount(left)} ${left === 1 ? 'item' : 'items'} of the last file for this catalogue are not among those of this one, and will stay in the catalogue as they are.`,
       )
+    const { signal } = interrupted
+    let hasWaited = false
+    endTurn = await waitForTurn(store, catalogue.id, signal, () => {
+      if (!hasWaited) reporter.step(WAITING_FOR_TURN)
+      hasWaited = true
+    })
     const key: Key = { kind: 'push', owner: credential, id: catalogue.id }
     const earlier = parseRemembered(await store.get(key))
     const resumed = options.batchId === undefined && earlier?.digest === digest
@@ -109,8 +116,7 @@ async function send(
       signal,
       batches: (skip) => readBatches(itemsPath, { total: check.validRows, skip }),
       accepted,
-      save: ({ batchId: current, importSent, sent, batches }) =>
-        save({ batchId: current, importSent, sent, batches }),
+      save: ({ phase: _phase, processed: _processed, waiting: _waiting, ...progress }) => save(progress),
       onProgress: (progress) => reporter.progress(progress, check),
     })
     remember(target)
@@ -124,6 +130,7 @@ async function send(
     )
     if (outcome.job.message) reporter.step(`Message from the platform: ${outcome.job.message.slice(0, 500)}`)
   } finally {
+    await endTurn()
     await close()
   }
 }

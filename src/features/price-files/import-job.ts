@@ -92,6 +92,8 @@ export const jobSchema = z.object({
       importSent: count,
       sent: count,
       batches: count,
+      rejected: count.optional(),
+      rejectedReasons: z.array(z.string()).optional(),
       processed: z.number().nullable(),
       waiting: z.string().nullable(),
     })

@@ -139,7 +139,7 @@ function createImports(options: ImportServiceOptions): Imports {
   const shared = store.shared ? createSharedFiles(store, options.totalBytes) : null
   const files = createImportFiles({ ...options, shared })
   const remembered = createRememberedChoices(store)
-  const tasks = createImportTasks({ files, remembered, catalogueImports, source })
+  const tasks = createImportTasks({ store, files, remembered, catalogueImports, source })
   const onCompleted = (job: Job) => files.complete(job.id, targetOf(job))
   const runner = createJobRunner({ store, log, onCompleted })
   return { store, log, files, shared, remembered, tasks, runner }

@@ -1,16 +1,19 @@
 import type { ConnectionRef, TokenSource } from '../../connect/index.ts'
+import type { KeyValueStore } from '../../connect/stores.ts'
 import { readBatches } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { checkFile } from './check-file.ts'
 import type { ImportFiles } from './files.ts'
 import type { Job } from './import-job.ts'
+import { WAITING_FOR_TURN, waitForTurn } from './import-turn.ts'
 import type { Problem } from './items.ts'
 import type { JobRecord, JobTask } from './job-runner.ts'
 import type { Choices } from './layout.ts'
 import type { RememberedChoices } from './remembered-choices.ts'
-import { runImport } from './run.ts'
+import { NOTHING_SENT, runImport } from './run.ts'
 
 export interface ImportTasksOptions {
+  store: KeyValueStore
   files: ImportFiles
   remembered: RememberedChoices
   catalogueImports: CatalogueImports
@@ -72,13 +75,17 @@ async function check({ files, remembered }: ImportTasksOptions, job: Job, signal
 }
 
 async function send(
-  { files, catalogueImports, source }: ImportTasksOptions,
+  { store, files, catalogueImports, source }: ImportTasksOptions,
   job: Job,
   { update, save }: JobRecord,
   signal: AbortSignal,
 ) {
   await files.requireItems(job.id, job.itemsVersion)
   const path = files.results(job.id).itemsPath
+  const progress = job.progress ?? { phase: 'starting' as const, ...NOTHING_SENT, processed: null }
+  const endTurn = await waitForTurn(store, job.catalogueId, signal, () =>
+    update({ progress: { ...progress, waiting: WAITING_FOR_TURN } }),
+  )
   await runImport({
     catalogueImports,
     source: source({ userId: job.userId, bxcontext: job.bxcontext }),
@@ -89,7 +96,7 @@ async function send(
     accepted: job.progress,
     onProgress: (progress) => update({ progress: { ...progress } }),
     save,
-  })
+  }).finally(endTurn)
   return { state: 'completed' as const, failure: null }
 }
 

@@ -4,6 +4,7 @@ import type { Batch } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { COMPLETED_STATES, FAILED_STATES, type ImportJob } from './contract.ts'
 import { ImportFailedError } from './errors.ts'
+import type { Rejected } from './rejected-items.ts'
 
 export interface Progress {
   phase: 'starting' | 'sending' | 'processing'
@@ -15,6 +16,9 @@ export interface Progress {
   sent: number
   /** Uploads accepted by the platform, in the order of the file. */
   batches: number
+  /** How many items the platform has rejected in answers to these uploads, and what it says of the first ones. */
+  rejected?: number | undefined
+  rejectedReasons?: string[] | undefined
   /** The platform's count of processed items; null if not reported. */
   processed: number | null
   /** User-facing reason why the import is waiting; null if it is not. */
@@ -22,7 +26,10 @@ export interface Progress {
 }
 
 /** What the platform has accepted before an interruption. */
-export type Accepted = Pick<Progress, 'batchId' | 'importSent' | 'sent' | 'batches'>
+export type Accepted = Pick<
+  Progress,
+  'batchId' | 'importSent' | 'sent' | 'batches' | 'rejected' | 'rejectedReasons'
+>
 
 export interface ImportOptions {
   catalogueImports: CatalogueImports
@@ -91,7 +98,7 @@ export async function runImport(options: ImportOptions): Promise<ImportResult> {
   }
   const earlier = await resume(run)
   await uploadBatches(run)
-  const { sent, batches, importSent, batchId } = progress
+  const { sent, batches, importSent, batchId, rejected = 0, rejectedReasons = [] } = progress
   // The platform may have completed an interrupted import that had nothing left to send.
   if (batchId === null && earlier) return { sent, batches, job: earlier }
   run.report({ phase: 'processing' })
@@ -102,10 +109,23 @@ export async function runImport(options: ImportOptions): Promise<ImportResult> {
       `The platform completed the import with ${accepted} of the ${importSent} items that were sent${messageOf(job)}`,
     )
   }
+  if (rejected > 0)
+    throw new ImportFailedError(
+      `The import is incomplete: the platform rejected ${rejected} of ${sent + rejected} items. ${rejectedReasons.join(' ')}`,
+    )
   return { sent, batches, job }
 }
 
-const NOTHING_SENT: Accepted = { batchId: null, importSent: 0, sent: 0, batches: 0 }
+export const NOTHING_SENT: Accepted = {
+  batchId: null,
+  importSent: 0,
+  sent: 0,
+  batches: 0,
+  rejected: 0,
+  rejectedReasons: [],
+}
+/** How many reasons for rejected items are kept. */
+const MAX_REASONS = 10
 
 /** The options of an import with its progress. */
 interface Run extends ImportOptions {
@@ -186,8 +206,10 @@ async function uploadBatches(run: Run): Promise<void> {
     const { answered, unanswered } = upload(run, batchId, batch, stopSignal)
     // The platform may answer in another order, but only batches without a gap before them count as accepted.
     const accepted = answered
-      .then(() => before)
-      .then(() => count(run, batch, stopSignal))
+      .then(async (rejected) => {
+        await before
+        await count(run, batch, rejected ?? undefined, stopSignal)
+      })
       .catch((error: unknown) => failed.abort(error))
       .then(() => void inFlight.splice(inFlight.indexOf(accepted), 1))
     inFlight.push(accepted)
@@ -217,13 +239,24 @@ function upload(run: Run, batchId: string, { body }: Batch, signal: AbortSignal)
 }
 
 /** Counts an accepted batch and saves the progress, which is retried like a call. */
-async function count(run: Run, { items }: Batch, signal: AbortSignal): Promise<void> {
+async function count(
+  run: Run,
+  { items }: Batch,
+  rejected: Rejected | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   signal.throwIfAborted()
   const { progress, report, save } = run
+  const accepted = Math.max(0, items - (rejected?.count ?? 0))
   report({
-    importSent: progress.importSent + items,
-    sent: progress.sent + items,
+    importSent: progress.importSent + accepted,
+    sent: progress.sent + accepted,
     batches: progress.batches + 1,
+    rejected: (progress.rejected ?? 0) + items - accepted,
+    rejectedReasons: [...(progress.rejectedReasons ?? []), ...(rejected?.reasons ?? [])].slice(
+      0,
+      MAX_REASONS,
+    ),
   })
   if (save) await callWithRetry(run, () => save(progress), signal)
 }

@@ -1,6 +1,6 @@
 /** Rules that depend on earlier calls, on how many there are at once, on the token, and on who asks. */
 import { PATHS } from '../../supplier-api/contract.ts'
-import { type Exchange, isRefused, type Token } from './exchange.ts'
+import { type Exchange, isRecord, isRefused, isSuccess, type Token } from './exchange.ts'
 import { REMOTE_PLACE, searchPath, storePath } from './places.ts'
 import {
   answered,
@@ -43,6 +43,8 @@ const laterTokens = remember(async ({ probe }: Subject): Promise<Token[]> => {
   return tokens
 })
 
+const isTokenAnswer = (request: string) => request.startsWith(`POST ${PATHS.token}`)
+
 const later: Rule = {
   id: 'token.later',
   title: 'Tokens that are issued later have three fields too, are accepted, and end no earlier one.',
@@ -51,7 +53,9 @@ const later: Rule = {
   async check(subject) {
     const { probe } = subject
     const tokens = await laterTokens(subject)
-    for (const { exchange } of tokens) {
+    // Those of the rules before, too.
+    const issued = probe.exchanges.filter(({ request, json }) => isTokenAnswer(request) && isRecord(json))
+    for (const exchange of issued.filter(isSuccess)) {
       const count = Object.keys(exchange.json as object).length
       if (count !== 3)
         throw new RuleViolationError(`A later token response has ${count} fields, not three.`, exchange)

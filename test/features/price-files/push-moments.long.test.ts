@@ -1,6 +1,8 @@
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { expectResumes, fileIn, GOOD, pushed } from './push-support.ts'
-import { type SupplierPlatform, startPlatform } from './support.ts'
+import { serve } from '../../support/ports.ts'
+import { expectResumes, fileIn, GOOD, printed, push, pushed } from './push-support.ts'
+import { type SupplierPlatform, startPlatform, writePriceFile } from './support.ts'
 
 let platform: SupplierPlatform
 beforeEach(async () => {
@@ -20,6 +22,49 @@ describe('push-catalogue', () => {
     expect([2, 3]).toContain(created.length)
     expect((await pushed(platform, [path, '--catalogue', 'Twice'])).code).toBe(0)
   })
+})
+
+describe('two files at once into one catalogue', () => {
+  test('are sent one after the other, and the second says that it waits', async () => {
+    await pushed(platform, [fileIn(platform, GOOD), '--catalogue', 'C', '--scope', 'Public'])
+    const [first, second] = [await writePriceFile(platform.dir, 6_000), fileIn(platform, GOOD, 'second.csv')]
+    const large = push(platform, [first, '--catalogue', 'C'])
+    await printed(large, 'Starting import')
+    const small = await pushed(platform, [second, '--catalogue', 'C'])
+    expect(small.code, small.output).toBe(0)
+    expect(small.output).toContain('Another import into this catalogue is running')
+    expect(large.output()).toContain('Completed: 6,000 items')
+  })
+})
+
+/** A platform's API behind a line that delays each answer by so many ms. */
+async function delayed(apiUrl: string, ms: number) {
+  const { server, port, close } = await serve()
+  server.on('request', async (req, res) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of req) chunks.push(chunk)
+    const { host: _host, connection: _connection, 'content-length': _length, ...headers } = req.headers
+    const answer = await fetch(new URL(apiUrl).origin + req.url, {
+      method: req.method ?? 'GET',
+      headers: headers as Record<string, string>,
+      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+    })
+    const body = Buffer.from(await answer.arrayBuffer())
+    await setTimeout(ms)
+    res.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(body)
+  })
+  return { apiUrl: `http://127.0.0.1:${port}${new URL(apiUrl).pathname}`, close }
+}
+
+test('push-catalogue run twice at once on a slow platform creates the catalogue once', async () => {
+  const slow = await delayed(platform.env.PLATFORM_API_URL ?? '', 2_500)
+  const path = fileIn(platform, GOOD)
+  const args = [path, '--catalogue', 'Slow', '--scope', 'Public']
+  const both = [1, 2].map(() => pushed(platform, args, { PLATFORM_API_URL: slow.apiUrl }))
+  for (const { code, output } of await Promise.all(both)) expect(code, output).toBe(0)
+  const { code, output } = await pushed(platform, [path, '--catalogue', 'Slow'])
+  expect(code, output).toBe(0)
+  await slow.close()
 })
 
 describe('push-catalogue that is killed and run again', () => {

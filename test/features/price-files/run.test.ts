@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { PlatformRejectedError, StoreUnavailableError } from '../../../src/connect/errors.ts'
 import { rateLimited } from '../../../src/connect/index.ts'
 import { checkFile } from '../../../src/features/price-files/check-file.ts'
+import { rejectedIn } from '../../../src/features/price-files/rejected-items.ts'
 import type { ImportOptions, Progress } from '../../../src/features/price-files/run.ts'
 import { median } from '../../bench/measure.ts'
 import {
@@ -88,6 +89,16 @@ describe('an import', () => {
     const cycles = sent.slice(5).map((time, at) => time - (sent[at] ?? 0))
     // The window, and the half second after which a request counts as received; not the second of the answer, which would make it 2,000.
     expect(median(cycles)).toBeLessThan(1_900)
+  })
+
+  test('of which the platform lists rejected items ends as incomplete, and names them', async () => {
+    const answers = [{ errors: [{ code: 'R2', message: 'price too high' }] }, {}]
+    const uploadItems = async () => rejectedIn(answers.shift())
+    const get = async () => ({ status: 'Completed' })
+    const sending = send(1_500, { catalogueImports: { ...supplier.catalogueImports, uploadItems, get } })
+    await expect(sending).rejects.toThrow(
+      /incomplete: the platform rejected 1 of 1500 items.*R2.*price too high/,
+    )
   })
 
   test.each(['COMPLETED', 'Completed', 'Succeeded', 'done'])('ends when its state is %s', async (status) => {
