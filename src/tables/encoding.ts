@@ -93,7 +93,7 @@ function rejectOtherFormats(start: Buffer): void {
   if (start.subarray(0, 4).equals(COMPOUND)) {
     const isEncrypted = hasStream(start, 'EncryptedPackage')
     throw new UnreadableFileError(
-      1,
+      0,
       isEncrypted
         ? 'this is an Excel workbook with a password; open it, remove the password (File, Info, Protect Workbook), and save it again.'
         : `this is an old Excel workbook (.xls); ${SAVE_AS}.`,
@@ -106,13 +106,13 @@ function rejectOtherFormats(start: Buffer): void {
     .trimStart()
   if (/^<\?xml[\s\S]*urn:schemas-microsoft-com:office:spreadsheet/i.test(text))
     throw new UnreadableFileError(
-      1,
+      0,
       `this is an XML spreadsheet of Excel 2003, whatever its name ends with; ${SAVE_AS}.`,
     )
   if (/^<(!doctype html|html|head|table|meta|style)\b/i.test(text))
-    throw new UnreadableFileError(1, `this is a web page (HTML), whatever its name ends with; ${SAVE_AS}.`)
+    throw new UnreadableFileError(0, `this is a web page (HTML), whatever its name ends with; ${SAVE_AS}.`)
   const format = OTHER_FORMATS.find(([, bytes]) => bytes.every((byte, index) => start[index] === byte))
-  if (format) throw new UnreadableFileError(1, `this is ${format[0]}; ${SAVE_AS}.`)
+  if (format) throw new UnreadableFileError(0, `this is ${format[0]}; ${SAVE_AS}.`)
 }
 
 const binary = (line: number) =>

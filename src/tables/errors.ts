@@ -4,12 +4,12 @@ import { AppError } from '../connect/errors.ts'
 export class UnreadableFileError extends AppError {
   readonly code = 'file_unreadable'
   readonly status = 400
-  /** Line or spreadsheet row, starting at 1. */
+  /** Line or spreadsheet row, starting at 1; 0: it is about the whole file. */
   readonly line: number
   /** The message without the line number. */
   readonly problem: string
   constructor(line: number, problem: string) {
-    super(`Line ${line}: ${problem}`)
+    super(line === 0 ? problem.charAt(0).toUpperCase() + problem.slice(1) : `Line ${line}: ${problem}`)
     this.line = line
     this.problem = problem
   }

@@ -164,7 +164,7 @@ async function readSheets(archive: Archive): Promise<{ sheets: Sheet[]; date1904
       found.push({ name: attribute(attributes, 'name') ?? '', id, hidden: state !== 'visible' })
     },
   })
-  if (!exists) throw new UnreadableFileError(1, `this is ${await nameOfArchive(archive)}; ${SAVE_AGAIN}.`)
+  if (!exists) throw new UnreadableFileError(0, `this is ${await nameOfArchive(archive)}; ${SAVE_AGAIN}.`)
   const sheets = found.map(({ id, ...sheet }) => ({ ...sheet, path: partPath(targets.get(id) ?? '') }))
   return { sheets: sheets.filter(({ path }) => archive.entries.has(path.toLowerCase())), date1904 }
 }

@@ -4,6 +4,20 @@ import { type Columns, FIELDS } from './columns.ts'
 import type { Job } from './import-job.ts'
 import type { Choices } from './layout.ts'
 
+/** How many columns a report has before those of the file: the line and the reason. */
+const REPORT_COLUMNS = 2
+
+/** How to read the report of problems of a job, whose user has corrected the rows: as the job's file was read. */
+export function choicesOfReport({ columns, gst, decimal, choices }: Job): Choices {
+  const moved = Object.entries(columns).map(([field, column]) => [field, column + REPORT_COLUMNS])
+  return {
+    columns: Object.fromEntries(moved),
+    headingsLine: 1,
+    gst: choices?.gst ?? gst,
+    decimal: decimal ?? undefined,
+  }
+}
+
 /**
  * Reads from a form or JSON how to read a file: zero-based columns, and `headingsLine`, `sheet`, `decimal` and `gst`. An
  * empty value means no choice, and so does a sheet or a row that was recognised. Undefined if nothing is chosen.

@@ -31,7 +31,11 @@ const UPLOAD_LEASE_MS = 30_000
 export async function upload(
   imports: Imports,
   ref: ConnectionRef,
-  { catalogue, fileName }: { catalogue: Catalogue; fileName: string },
+  {
+    catalogue,
+    fileName,
+    choices = null,
+  }: { catalogue: Catalogue; fileName: string; choices?: Choices | null },
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<Job> {
   const { store, files, runner, tasks } = imports
@@ -43,7 +47,7 @@ export async function upload(
   try {
     const others = jobs.map((other) => other.id)
     const size = await files.keep(id, userId, others, bytes)
-    job = newJob({ id, ...ref, catalogue, fileName, bytes: size })
+    job = { ...newJob({ id, ...ref, catalogue, fileName, bytes: size }), choices }
     const lease = await runner.acquireLease(userId, id)
     const record = JSON.stringify(job)
     await withLease(store, quotaKey(userId), { ms: 10_000, waitMs: 10_000 }, async () => {

@@ -33,7 +33,7 @@ export interface ImportService {
    */
   upload(
     ref: ConnectionRef,
-    to: { catalogue: Catalogue; fileName: string },
+    to: { catalogue: Catalogue; fileName: string; choices?: Choices | null },
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<Job>
   /** Throws `ImportError` (404). */

@@ -7,7 +7,7 @@ import { importGauges } from './gauges.ts'
 import { createImportService } from './import-service.ts'
 import { probeImports } from './probe.ts'
 import { resumeImports } from './resume.ts'
-import { importRoutes, importSection } from './routes.ts'
+import { importRoutes, importSection, isUnfinished } from './routes.ts'
 import { type PriceFilesSettings, priceFilesSettings } from './settings.ts'
 
 /** Imports price files into a catalogue: on web pages, and from the command line (`npm run push-catalogue`). */
@@ -37,6 +37,11 @@ export const priceFiles: Feature<PriceFilesSettings> = {
         sections,
       }),
       sections: [importSection(imports)],
+      connectionLinks: async (ref) =>
+        (await imports.list(ref)).filter(isUnfinished).map(({ id, fileName }) => ({
+          path: `/imports/${id}`,
+          label: `Import of ${fileName}`,
+        })),
       start: () => void resumeImports(imports, shutdownSignal, log),
       close: imports.close,
       deleteUser: imports.deleteUser,

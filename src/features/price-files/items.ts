@@ -149,12 +149,14 @@ export const toProblem = (line: number, reason: string, cells: readonly string[]
 
 /** The text of a cell. `="00123"` is how a spreadsheet is made to keep the zeros of 00123. */
 function textOf(cell = ''): string {
-  const text = cell.trim()
+  // A report of problems has an apostrophe before what a spreadsheet would take for a formula.
+  const text = /^\s*'[=+@-]/.test(cell) ? cell.trim().slice(1) : cell.trim()
   return text.startsWith('="') && text.endsWith('"') && text.length > 2 ? text.slice(2, -1) : text
 }
 
-/** To a hundredth of a cent, so that the price with tax is the same again to the cent. */
-const withoutTax = (price: number, gst: number) => Math.round((price / (1 + gst / 100)) * 10_000) / 10_000
+/** To the cent, half up. 15 digits first: 1.005 dollars are 100.49999999999999 cents to a computer. */
+const withoutTax = (price: number, gst: number) =>
+  Math.round(Number(((price / (1 + gst / 100)) * 100).toPrecision(15))) / 100
 
 /** Checks that a row has no cells without a heading, and does not repeat the headings. */
 function shapeProblem(cells: string[], headings: readonly string[]): string | undefined {

@@ -14,7 +14,7 @@ import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { cataloguePage } from '../catalogues/page.ts'
 import type { FeatureContext, PageSection } from '../feature.ts'
-import { readChoices } from './choices.ts'
+import { choicesOfReport, readChoices } from './choices.ts'
 import { FIELDS, REQUIRED } from './columns.ts'
 import { importNotFound } from './errors.ts'
 import { jobSchema, readAsOf } from './import-job.ts'
@@ -172,7 +172,7 @@ function uploadRoute({ imports, catalogues, vault, sections }: ImportRoutesOptio
     '/connections/:bxcontext/catalogues/:id/imports',
     describeRoute({
       summary:
-        'Uploads a price file as `multipart/form-data`, or as a body of type `text/csv`, `text/tab-separated-values` or that of XLSX, within 15 minutes. Checks it and sends nothing. Answers `201` with the import.',
+        'Uploads a price file as `multipart/form-data`, or as a body of type `text/csv`, `text/tab-separated-values` or that of XLSX, within 15 minutes. Checks it and sends nothing. `?corrects=` is the id of an import whose report of problems it is, corrected: it is read as that import was. Answers `201` with the import.',
       body: z.string(),
       bodyType: 'text/csv',
       status: 201,
@@ -193,8 +193,11 @@ function uploadRoute({ imports, catalogues, vault, sections }: ImportRoutesOptio
       let catalogue: Catalogue = { id }
       try {
         catalogue = await catalogues.get(vault.tokenSource(ref), id)
+        const { corrects } = req.query
+        const corrected = typeof corrects === 'string' ? await imports.get(ref.userId, corrects) : null
+        const choices = corrected && choicesOfReport(corrected)
         const job = await receiveUpload(req, (file, fileName) =>
-          imports.upload(ref, { catalogue, fileName }, file),
+          imports.upload(ref, { catalogue, fileName, choices }, file),
         )
         await imports.settled(job.id, CHECK_MS)
         const view = importView(await imports.get(ref.userId, job.id))
@@ -272,7 +275,7 @@ function jobPages({ imports, sendChanges }: ImportRoutesOptions): Router {
 function badgeOf({ state, interrupted, mappingErrors }: JobView): { label: string; tone: string } {
   if (interrupted) return { label: 'interrupted', tone: 'degraded' }
   if (state === 'ready')
-    return { label: mappingErrors.length > 0 ? 'needs answers' : 'ready to send', tone: '' }
+    return { label: mappingErrors.length > 0 ? 'needs your input' : 'ready to send', tone: '' }
   const tones: Partial<Record<JobView['state'], string>> = {
     completed: 'connected',
     failed: 'revoked',
@@ -283,7 +286,7 @@ function badgeOf({ state, interrupted, mappingErrors }: JobView): { label: strin
 }
 
 /** An interrupted job counts too: another process may take it over. */
-const isUnfinished = ({ state }: JobView): boolean => state === 'checking' || state === 'running'
+export const isUnfinished = ({ state }: JobView): boolean => state === 'checking' || state === 'running'
 
 /** Converts an import for pages and JSON: times are ISO 8601; `secondsLeft` is an estimate, or null. */
 export function importView({ userId: _, createdAt, startedAt, endedAt, ...job }: JobView) {

@@ -94,8 +94,8 @@ describe('prices that include GST', () => {
     expect(mappingErrors).toEqual([expect.stringContaining('"RRP inc GST" says that prices include GST')])
   })
 
-  test('are sent without it, to a hundredth of a cent', async () => {
-    expect((await read(file, { gst: 10 })).items.map(({ price }) => price)).toEqual([10, 9.0818])
+  test('are sent without it, rounded to cents, half up', async () => {
+    expect((await read(file, { gst: 10 })).items.map(({ price }) => price)).toEqual([10, 9.08])
   })
 
   test('are sent as they are if the user says so', async () => {

@@ -55,7 +55,7 @@ export const OTHER_WORKBOOKS: RealFile[] = [
       'code name price',
       ['GS-1', 'Heater 2.4 kW', 300],
       ['GS-2', 'Heater 3 kW', 400],
-      ['GS-3', 'Heater\n(wall)', 0.2727],
+      ['GS-3', 'Heater\n(wall)', 0.27],
     ),
   },
   {

@@ -129,7 +129,7 @@ export const PRICES: RealFile[] = [
     items: table(
       'code name price',
       ['G-1', 'Gutter 115 quad', 30],
-      ['G-2', 'Downpipe 100x50', 25.4091],
+      ['G-2', 'Downpipe 100x50', 25.41],
       ['G-3', 'Gutter guard 10m', 100],
     ),
   },

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Running, startAll } from '../../support/app.ts'
+import { connected } from '../../support/flow.ts'
+import type { Visitor } from '../../support/visitor.ts'
+
+let app: Running
+let visitor: Visitor
+beforeEach(async () => {
+  app = await startAll()
+  visitor = await connected(app, { bxcontext: 'summit-supplies', email: 'priya@summit.example' })
+})
+afterEach(() => app.close())
+
+const JSON_TYPE = { accept: 'application/json' }
+const at = (path: string) => `${app.url}/connections/summit-supplies${path}`
+
+async function upload(catalogue: string, csv: string, query = '') {
+  const headers = { ...JSON_TYPE, 'content-type': 'text/csv' }
+  const answer = await visitor.post(at(`/catalogues/${catalogue}/imports${query}`), {
+    text: csv,
+    ...JSON_TYPE,
+    headers,
+  })
+  return answer.json()
+}
+
+test('the report of rejected rows, corrected, is read as the file was, without asking again', async () => {
+  const form = { name: 'C', scope: 'Public' }
+  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const file = 'SKU,Description,Price (inc GST)\nA1,Nail,11\nA2,=Board,n/a\n'
+  const asked = await upload(id, file)
+  expect(asked.questions).toEqual(['gst'])
+  const answered = {
+    ...Object.fromEntries(Object.entries(asked.columns).map(([k, v]) => [k, String(v)])),
+    gst: '10',
+  }
+  await visitor.post(at(`/imports/${asked.id}/columns`), { form: answered, ...JSON_TYPE })
+  const report = (await visitor.get(at(`/imports/${asked.id}/report.csv`))).text
+  expect(report).toContain("'=Board")
+  const corrected = await upload(id, report.replace(/"n\/a"\s*$/, '"22.00"'), `?corrects=${asked.id}`)
+  expect(corrected.problems).toEqual([])
+  expect(corrected).toMatchObject({
+    questions: [],
+    invalidRows: 0,
+    preview: [{ code: 'A2', name: '=Board', price: 20 }],
+  })
+})
+
+test('the sample file of the demo has good rows and rows with problems', async () => {
+  const form = { name: 'D', scope: 'Public' }
+  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const sample = new URL('../../../src/features/price-files/sample/', import.meta.url)
+  const csv = await upload(id, readFileSync(new URL('price-list.csv', sample), 'utf8'))
+  expect(csv).toMatchObject({ questions: [], validRows: 5, invalidRows: 5 })
+})
