@@ -2,6 +2,7 @@ import type { Feature } from '../feature.ts'
 import { createBuilderRequests } from './builder-requests.ts'
 import { checkWebhook } from './check.ts'
 import { SCOPES } from './contract.ts'
+import { createDecisions } from './decisions.ts'
 import { createPending } from './pending.ts'
 import { probeBuilderRequests } from './probe.ts'
 import { builderRequestsRoutes } from './routes.ts'
@@ -40,6 +41,7 @@ export const builderRequests: Feature<BuilderRequestsSettings> = {
       routes: builderRequestsRoutes({
         builderRequests: requests,
         pending,
+        decisions: createDecisions(store),
         events,
         vault,
         hasWebhook,

@@ -6,14 +6,18 @@ import { connectionRef } from '../../web/connections.ts'
 import { READ_ERRORS } from '../../web/openapi.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import type { SendChanges } from '../../web/sse.ts'
+import { currentUser } from '../../web/user.ts'
 import type { BuilderRequests } from './builder-requests.ts'
 import { builderRequestSchema } from './contract.ts'
+import { type Decisions, decisionOn, decisionSchema } from './decisions.ts'
 import type { Pending } from './pending.ts'
 import type { Events } from './webhook-events.ts'
 
 export interface BuilderRequestsOptions {
   builderRequests: BuilderRequests
   pending: Pending
+  /** Keeps what was decided; without it, the page shows none. */
+  decisions?: Decisions
   events: Events
   vault: Vault
   /** Whether a webhook is configured; otherwise open pages poll the platform every few seconds. */
@@ -28,19 +32,28 @@ export interface BuilderRequestsOptions {
 /** How often an open page compares its content with the latest fetch, in ms. */
 const COMPARE_MS = 500
 
-const decisionSchema = (status: 'accepted' | 'rejected') =>
+const answerSchema = (status: 'accepted' | 'rejected') =>
   z.object({ integrationConnectionId: z.string(), status: z.literal(status) })
 
 /** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
-  const { builderRequests, pending, events, vault, hasWebhook, sendChanges } = options
+  const { builderRequests, pending, decisions, events, vault, hasWebhook, sendChanges } = options
   const { pollMs = hasWebhook ? 60_000 : 10_000 } = options
   const route = '/connections/:bxcontext/builder-requests'
 
   const decide =
     (decision: 'accept' | 'reject') => async (req: Request<{ bxcontext: string; id: string }>) => {
       const ref = connectionRef(req)
-      await builderRequests[decision](vault.tokenSource(ref), req.params.id)
+      const { id } = req.params
+      // Who asked is known only as long as the request is pending.
+      const waiting = await pending.fetch(ref).catch(() => [])
+      await builderRequests[decision](vault.tokenSource(ref), id)
+      const request = waiting.find(({ integrationConnectionId }) => integrationConnectionId === id)
+      const { name } = currentUser(req) ?? { name: '' }
+      await decisions?.note(
+        ref,
+        decisionOn(id, request, decision === 'accept' ? 'accepted' : 'rejected', name),
+      )
       // Updates open pages. The decision is made even if this fails.
       await pending.fetch(ref).catch(() => {})
       return `/connections/${encodeURIComponent(ref.bxcontext)}/builder-requests`
@@ -50,19 +63,21 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
     .get(
       route,
       describeRoute({
-        summary: '`{items}`: the builders who are waiting for an answer.',
-        response: z.object({ items: z.array(builderRequestSchema) }),
+        summary:
+          '`{items, decided}`: the builders who are waiting for an answer, and the latest decisions: `{integrationConnectionId, builder, externalRef, decision, decidedBy, decidedAt}`.',
+        response: z.object({ items: z.array(builderRequestSchema), decided: z.array(decisionSchema) }),
         errors: READ_ERRORS,
       }),
       async (req, res) => {
         const ref = connectionRef(req)
         const requests = await pending.fetch(ref)
+        const decided = (await decisions?.list(ref)) ?? []
         const received = hasWebhook ? await events.recent(ref.bxcontext) : []
         sendPageOrJson(req, res, {
           view: 'builder-requests/builder-requests',
           title: 'Builder requests',
-          data: { bxcontext: ref.bxcontext, requests, events: received, hasWebhook },
-          json: { items: requests },
+          data: { bxcontext: ref.bxcontext, requests, decided, events: received, hasWebhook },
+          json: { items: requests, decided },
         })
       },
     )
@@ -93,7 +108,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
       `${route}/:id/accept`,
       describeRoute({
         summary: 'Accepts a request.',
-        response: decisionSchema('accepted'),
+        response: answerSchema('accepted'),
         errors: [...READ_ERRORS, 'not_found'],
       }),
       async (req, res) => {
@@ -113,7 +128,7 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
       `${route}/:id/reject`,
       describeRoute({
         summary: 'Rejects a request.',
-        response: decisionSchema('rejected'),
+        response: answerSchema('rejected'),
         errors: [...READ_ERRORS, 'not_found'],
       }),
       async (req, res) => {

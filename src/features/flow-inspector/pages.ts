@@ -1,5 +1,6 @@
 /** What the templates of flows need. */
 
+import { curlOf } from './curl.ts'
 import { colourOf, drawDiagram } from './diagram.ts'
 import { type Flow, type KINDS, LANE_NAMES, LANES, type Parameter, type Summary, summarize } from './flow.ts'
 import { type NumberedStep, numberedSteps } from './flow-reader.ts'
@@ -99,6 +100,7 @@ function showStep(step: NumberedStep, startedAt: number) {
     fromName: LANE_NAMES[step.from],
     toName: LANE_NAMES[step.to],
     text: textOf(step),
+    curl: request ? curlOf(request) : null,
     sent: request
       ? [...Object.entries(request.headers).map(showHeader), ...request.parameters.map(showParameter)]
       : [],

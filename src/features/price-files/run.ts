@@ -1,4 +1,4 @@
-import { NotFoundError } from '../../connect/errors.ts'
+import { NotFoundError, PlatformRejectedError } from '../../connect/errors.ts'
 import { retry, sleep, type TokenSource } from '../../connect/index.ts'
 import type { Batch } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
@@ -97,7 +97,7 @@ export async function runImport(options: ImportOptions): Promise<ImportResult> {
     },
   }
   const earlier = await resume(run)
-  await uploadBatches(run)
+  await uploadAll(run)
   const { sent, batches, importSent, batchId, rejected = 0, rejectedReasons = [] } = progress
   // The platform may have completed an interrupted import that had nothing left to send.
   if (batchId === null && earlier) return { sent, batches, job: earlier }
@@ -192,6 +192,27 @@ async function resume(run: Run): Promise<ImportJob | undefined> {
   return isDone && !isLost ? job : undefined
 }
 
+/** How often an import that the platform has closed is continued in a new one. */
+const MAX_NEW_IMPORTS = 5
+
+/**
+ * Uploads the batches. If the platform has closed the import, as some do with one that was idle while we waited for the rate
+ * limit, the rest goes into a new one.
+ */
+async function uploadAll(run: Run): Promise<void> {
+  for (let started = 1; ; started++) {
+    try {
+      return await uploadBatches(run)
+    } catch (error) {
+      const mayBeClosed = error instanceof PlatformRejectedError || error instanceof NotFoundError
+      if (!mayBeClosed || run.progress.batchId === null || started === MAX_NEW_IMPORTS) throw error
+      await resume(run)
+      // It is still open: the upload was refused for another reason.
+      if (run.progress.batchId !== null) throw error
+    }
+  }
+}
+
 /** Uploads the batches in order. If one upload fails, the others stop, and its error is thrown. */
 async function uploadBatches(run: Run): Promise<void> {
   const { signal, progress, report } = run
@@ -201,7 +222,7 @@ async function uploadBatches(run: Run): Promise<void> {
   let previous = Promise.resolve()
   for await (const batch of run.batches(progress.batches)) {
     const batchId = progress.batchId ?? (await startJob(run))
-    if (progress.phase === 'starting') report({ phase: 'sending', batchId })
+    if (progress.phase === 'starting' || progress.batchId === null) report({ phase: 'sending', batchId })
     const before = previous
     const { answered, unanswered } = upload(run, batchId, batch, stopSignal)
     // The platform may answer in another order, but only batches without a gap before them count as accepted.

@@ -92,7 +92,10 @@ const laterTotals: Rule = {
     const { memberNumber } = await baseRequest(subject)
     const lines = await linesFor(subject, [3])
     let last: Exchange | undefined
-    for (const token of (await laterTokens(subject)).slice(-4)) {
+    // A new one as well: the others may have expired.
+    const newest = await subject.probe.newToken()
+    const tokens = [...(await laterTokens(subject)).slice(-3), ...(newest ? [newest] : [])]
+    for (const token of tokens) {
       const body = { ...(memberNumber !== undefined && { memberNumber }), items: lines }
       const exchange = await subject.probe.callAs(token.value, PATHS.prices, body)
       if (isRefused(exchange)) continue

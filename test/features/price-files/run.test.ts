@@ -91,6 +91,26 @@ describe('an import', () => {
     expect(median(cycles)).toBeLessThan(1_900)
   })
 
+  test('that the platform closes while it is idle goes on in a new one, in the same run', async () => {
+    const uploaded: string[] = []
+    const catalogueImports: ImportOptions['catalogueImports'] = {
+      start: async (_source, _id, batchId) => ({
+        status: batchId === 'b1' && uploaded.length > 0 ? 'Completed' : 'Started',
+      }),
+      uploadItems: async (_source, _id, batchId) => {
+        if (batchId === 'b1' && uploaded.length > 0) throw new PlatformRejectedError('the API answered 409')
+        uploaded.push(batchId)
+      },
+      get: async (_source, _id, batchId) => ({
+        status: 'Completed',
+        itemsReceived: batchId === 'b1' ? 1_000 : 1_500,
+        itemsProcessed: batchId === 'b1' ? 1_000 : 1_500,
+      }),
+    }
+    expect(await send(2_500, { catalogueImports })).toMatchObject({ sent: 2_500, batches: 3 })
+    expect(uploaded).toEqual(['b1', 'b1.2', 'b1.2'])
+  })
+
   test('of which the platform lists rejected items ends as incomplete, and names them', async () => {
     const answers = [{ errors: [{ code: 'R2', message: 'price too high' }] }, {}]
     const uploadItems = async () => rejectedIn(answers.shift())

@@ -85,6 +85,16 @@ document.addEventListener('click', (event) => {
 })
 prepare()
 
+// Copies a command.
+for (const button of document.querySelectorAll('[data-copy]')) {
+  if (!navigator.clipboard) break
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(button.closest('details').querySelector('code').textContent)
+    button.textContent = 'Copied'
+  })
+}
+
 /** The bar of an access token's lifetime runs. */
 const lifetime = document.querySelector('progress.lifetime')
 if (lifetime) setInterval(() => (lifetime.value = Date.now() - Number(lifetime.dataset.from)), 1000)
