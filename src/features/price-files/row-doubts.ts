@@ -43,6 +43,9 @@ const lateProblem = ({ line, cells }: Row, code: string, reason: string): LatePr
   code,
 })
 
+/** Barcodes of several lengths are found in one file (GS1 General Specifications: GTIN-8, -12, -13, -14). */
+const BARCODE_LENGTHS = [8, 12, 13, 14]
+
 /** `456` among `00123` and `00789`: a spreadsheet takes such codes for numbers. */
 function lostZeros(): Doubts {
   /** The lengths of codes that begin with a zero. */
@@ -58,8 +61,10 @@ function lostZeros(): Doubts {
     confirmed() {
       const [length = 0, ...others] = lengths
       if (length === 0 || others.length > 0) return []
+      const areBarcodes = BARCODE_LENGTHS.includes(length)
       return shorter
         .filter(({ code }) => code.length < length)
+        .filter(({ code }) => !(areBarcodes && BARCODE_LENGTHS.includes(code.length)))
         .map(({ row, code }) =>
           lateProblem(
             row,
@@ -71,9 +76,8 @@ function lostZeros(): Doubts {
   }
 }
 
-/** Columns whose cells are no numbers. */
-const TEXT_COLUMN =
-  /\b(notes?|comments?|remarks?|lead ?time|descriptions?|details?|category|group|unit|uom|brand|supplier|availability|status|name)\b/i
+/** Columns whose cells are no numbers. Those of a category or a status may be. */
+const TEXT_COLUMN = /\b(notes?|comments?|remarks?|descriptions?|details?|name)\b/i
 
 /**
  * `1,234.50` without quotes is two cells of a file that is separated by commas: the price loses its last digits, and the

@@ -1999,4 +1999,24 @@ export const cases: PriceFileCase[] = [
   ...late,
   ...prices,
   ...ordinary,
+  {
+    name: 'barcodes of several lengths, some of which begin with 0',
+    kind: 'ordinary',
+    file: {
+      csv: [
+        'Barcode,Name,RRP',
+        '0312345678901,Tap,12',
+        '9312345678907,Sink,99.00',
+        '93123457,Plug,2',
+        '712345678904,Trap,8',
+      ],
+    },
+    expect: { items: items('0312345678901 12', '9312345678907 99', '93123457 2', '712345678904 8') },
+  },
+  {
+    name: 'whole prices beside categories of three digits',
+    kind: 'ordinary',
+    file: { csv: ['SKU,RRP,Category', 'K-1,12,340', 'K-2,99,340', 'K-3,8,120'] },
+    expect: { items: items('K-1 12', 'K-2 99', 'K-3 8') },
+  },
 ]
