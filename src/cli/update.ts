@@ -92,11 +92,15 @@ const gitDir = () => requireGit(root, ['rev-parse', '--absolute-git-dir'])
 function mergeOf(base: string, theirs: string): Merge {
   // This clone need not share the starter's history: for the merge, it comes from the base.
   const ours = commitTree('HEAD^{tree}', base)
+  // The marks of a conflict have these names.
+  const sides = { 'update/yours': ours, 'update/starter': theirs }
+  for (const [name, commit] of Object.entries(sides)) requireGit(root, ['update-ref', `refs/${name}`, commit])
   const { status, stdout, stderr } = spawnSync(
     'git',
-    ['merge-tree', '--write-tree', '--name-only', '--no-messages', ours, theirs],
+    ['merge-tree', '--write-tree', '--name-only', '--no-messages', ...Object.keys(sides)],
     { cwd: root, encoding: 'utf8', maxBuffer: 200_000_000 },
   )
+  for (const name of Object.keys(sides)) requireGit(root, ['update-ref', '-d', `refs/${name}`])
   if (status === null || status > 1)
     throw new Error(
       `git cannot merge: it must be version 2.38 or newer (${stderr.trim()}). Nothing was changed.`,

@@ -49,9 +49,9 @@ describe('oidc-provider as the platform, without the scope offline_access', () =
     expect((await call(app, visitor)).status).toBe(200)
   })
 
-  test('the card says when the connection ends, and that the platform issued no refresh token', async () => {
+  test('the card says when the connection ends, and that it cannot be renewed', async () => {
     const { summary } = await card()
-    expect(summary).toMatch(/no refresh token/i)
+    expect(summary).toMatch(/does not let the app renew this access/)
     expect(summary).toMatch(/\d{1,2}:\d{2}/)
   })
 
@@ -107,7 +107,7 @@ describe('oidc-provider as the platform, with offline_access but without prompt=
     expect(await card()).toMatchObject({
       health: 'connected',
       missingScopes: [],
-      summary: expect.stringMatching(/issued no refresh token/),
+      summary: expect.stringMatching(/does not let the app renew this access/),
     })
   })
 })

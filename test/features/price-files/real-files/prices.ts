@@ -110,8 +110,8 @@ export const PRICES: RealFile[] = [
   {
     file: 'qty-rate-amount.csv',
     questions: ['columns'],
-    choices: { columns: { code: 0, description: 1, price: 3 } },
-    items: table('code description price', ['R-1', 'Concrete 25MPa', 285], ['R-2', 'Pump hire', 450]),
+    choices: { columns: { code: 0, name: 1, price: 3 } },
+    items: table('code name price', ['R-1', 'Concrete 25MPa', 285], ['R-2', 'Pump hire', 450]),
   },
   {
     file: 'quote-with-unit-price.csv',
