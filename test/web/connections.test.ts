@@ -29,6 +29,14 @@ const partOf = (scope: string): FeatureParts => ({
   connectionTest: { scope, run: async () => ({ found: scope, call: `GET /${scope}` }) },
 })
 
+test('who is signed out gets 401, whatever the body', async () => {
+  const headers = { 'content-type': 'application/json' }
+  for (const path of ['/disconnect', '/probe', '/nothing']) {
+    const answer = await createVisitor().post(at(path), { text: '{"invalid":1}', ...JSON_TYPE, headers })
+    expect(answer.json(), path).toMatchObject({ status: 401, code: 'unauthenticated' })
+  }
+})
+
 describe('POST /connections/:bxcontext/test', () => {
   test('calls the API and answers what it answered, how long it took, and the connection', async () => {
     const visitor = await connected(app, { name: 'tester' })
