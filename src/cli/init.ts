@@ -215,7 +215,7 @@ function writeEnv({ name, scopes, port, sandboxPort, redisUrl }: Answers): boole
   const values: Record<string, string> = {
     ...newSecrets(),
     PORT: String(port),
-    // The demo's data is in .data, encrypted with keys of its own.
+    // The demo keeps its data in .data and encrypts it with other keys.
     DATA_DIR: '.data/app',
     SANDBOX_PORT: String(sandboxPort),
     ...(scopes.length > 0 && { PLATFORM_SCOPES: scopes.join(' ') }),

@@ -5,7 +5,7 @@ import { createCommand } from '../runtime/command.ts'
 import { fail } from '../runtime/serve.ts'
 import { regenerate, requireFormatter } from './generated.ts'
 import { changeManifest, openProject, readManifest } from './project.ts'
-import { describeFeature, removeFeatures, tolerateUnused } from './removal.ts'
+import { describeFeature, placesOf, removeFeatures, tolerateUnused } from './removal.ts'
 import { git } from './repository.ts'
 
 const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
@@ -47,14 +47,7 @@ function selected(names: string[], withDependents: boolean): string[] {
  */
 function requireCommitted(names: string[]): void {
   for (const name of names) {
-    const folders = [
-      'src/features',
-      'src/sandbox/features',
-      'views',
-      'test/features',
-      'test/sandbox/features',
-    ]
-    const paths = folders.map((folder) => `${folder}/${name}`).filter((path) => project.exists(path))
+    const paths = placesOf(project, name).filter(project.exists)
     const changes = git(project.root, 'status', '--porcelain', '--untracked-files=all', '--', ...paths) ?? ''
     const lines = changes.split('\n').filter(Boolean)
     const isTracked = git(project.root, 'ls-files', '--', ...paths)?.trim()

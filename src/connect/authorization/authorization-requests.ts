@@ -92,8 +92,7 @@ export interface AuthorizationRequests {
   confirm(browser: BrowserSession, id: string): Promise<Consent>
   /**
    * Consumes the request of this state, atomically: one caller among all processes gets the `PendingExchange`, the others
-   * wait for its outcome. Throws `ConnectError` (`invalid_state`, `bxcontext_replaced`,
-   * `exchange_incomplete`).
+   * wait for its outcome. Throws `ConnectError` (`invalid_state`, `bxcontext_replaced`, `exchange_incomplete`).
    */
   consume(browser: BrowserSession, state: string): Promise<PendingExchange | EndedRequest>
   /** Stores how this browser's latest flow failed, for 15 minutes. */
@@ -260,7 +259,7 @@ async function bindPending(deps: FlowDependencies, browser: BrowserSession, bxco
   return bound as PendingRequest
 }
 
-/** Ends a consent or a question whose flow goes on with another bxcontext. One for the same bxcontext stays valid. */
+/** Ends an earlier consent or question of the same flow, unless it was for the same bxcontext. */
 async function replaceRequest(
   deps: FlowDependencies,
   browser: BrowserSession,

@@ -120,7 +120,7 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
   let priceNote: Reading['priceNote']
   const look = (where: string, texts: readonly string[], isWithoutPrice: boolean) => {
     if (!isTaxKnown && texts.some(isTaxNote)) taxNote ??= where
-    // A row with a price is an item that is rejected for a reason of its own.
+    // A row with a price is an item; the check of its values rejects it.
     const isNote = isWithoutPrice && !choices.columns
     const doubt = isNote ? texts.find((text) => doubtsPrice(text, priceHeading)) : undefined
     if (doubt !== undefined) priceNote ??= [where, doubt]

@@ -32,7 +32,7 @@ export interface ItemReaderOptions {
   delimiter?: string | undefined
   /** The decimal sign of the prices, if it is known. */
   decimal?: Decimal | undefined
-  /** The tax that the prices include, in percent, which is removed; undefined: nobody has said that they include any. */
+  /** The tax that the prices include, in percent, which the import subtracts; undefined if nobody chose one. */
   gst: number | undefined
 }
 

@@ -9,7 +9,7 @@ export interface PriceNotesOptions {
   headings: readonly string[]
   /** The column of the price. */
   price: number
-  /** The tax that is removed, in percent; undefined: nobody has said that prices include any. */
+  /** The tax that the import subtracts, in percent; undefined if nobody chose one. */
   gst: number | undefined
 }
 

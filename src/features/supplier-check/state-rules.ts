@@ -157,7 +157,7 @@ const overlap: Rule = {
 
 const memberOnly: Rule = {
   id: 'member.own',
-  title: 'The prices of a member are not those of whoever asks next without a member number.',
+  title: 'A request without a member number does not get the prices of the member who asked before.',
   given: '§1',
   needs: ['member.known', 'member.optional', 'prices.one-line'],
   async check(subject) {
