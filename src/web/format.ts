@@ -16,6 +16,9 @@ export const format = {
       minimumFractionDigits: 2,
       maximumFractionDigits: 6,
     }),
+  /** Formats a share as a change: 0.5 as `+50%`. */
+  percent: (share: number) =>
+    share.toLocaleString('en-AU', { style: 'percent', signDisplay: 'exceptZero', maximumFractionDigits: 0 }),
   /** Formats seconds: `75 seconds`, `2 minutes`. */
   duration(seconds: number): string {
     if (seconds < 90) return `${seconds} seconds`

@@ -4,17 +4,23 @@ import { Worker } from 'node:worker_threads'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import type { CheckedFile, CheckOptions } from './check.ts'
+import type { Comparison } from './comparison.ts'
 
 /** The `workerData` of the thread. */
 export interface CheckTask extends CheckOptions {
   path: string
   /** Where to write the problems as CSV. */
-  reportPath?: string
+  reportPath?: string | undefined
+  /** The prices of the file before, to compare with. */
+  lastPricesPath?: string | undefined
 }
+
+/** A checked file, and how it differs from the one before; null if there is none, or if a question is open. */
+export type ComparedFile = CheckedFile & { comparison: Comparison | null }
 
 /** The message of the thread. */
 export type CheckMessage =
-  | CheckedFile
+  | ComparedFile
   | { unreadable: { line: number; reason: string } }
   | { unwritable: string }
   | { failed: string }
@@ -36,7 +42,7 @@ const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 
 export async function checkFile(
   task: CheckTask,
   { signal, maxMs }: { signal?: AbortSignal; maxMs?: number } = {},
-): Promise<CheckedFile> {
+): Promise<ComparedFile> {
   signal?.throwIfAborted()
   const bytes = statSync(task.path).size
   const limitMs = maxMs ?? CHECK_MS + (bytes / 1_000_000) * CHECK_MS_PER_MB
@@ -76,7 +82,7 @@ async function messageOf(worker: Worker, signal: AbortSignal): Promise<CheckMess
   }
 }
 
-function resultOf(message: CheckMessage): CheckedFile {
+function resultOf(message: CheckMessage): ComparedFile {
   if ('unreadable' in message)
     throw new UnreadableFileError(message.unreadable.line, message.unreadable.reason)
   if ('unwritable' in message)

@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { checkPriceFile } from './check.ts'
 import type { CheckMessage, CheckTask } from './check-file.ts'
+import { comparePrices } from './comparison.ts'
 import { writeReport } from './report.ts'
 
 // csv-parse creates an error for every row with too few cells. Capturing its stack, which is never used here, is most
@@ -12,12 +13,18 @@ Error.stackTraceLimit = 0
 /** Problems that are passed on; the report has more. */
 const MAX_LISTED = 100
 
-async function check({ path, reportPath, ...options }: CheckTask): Promise<CheckMessage> {
+async function check({ path, reportPath, lastPricesPath, ...options }: CheckTask): Promise<CheckMessage> {
   try {
     const { check, problems } = await checkPriceFile(path, options)
     if (reportPath !== undefined && problems.length > 0)
       await writeReport(reportPath, check.headings, problems)
-    return { check, problems: problems.slice(0, MAX_LISTED) }
+    const { itemsPath, pricesPath } = options
+    const isKnown = check.mappingErrors.length === 0
+    const comparison =
+      isKnown && lastPricesPath !== undefined && itemsPath !== undefined && pricesPath !== undefined
+        ? await comparePrices(lastPricesPath, { pricesPath, itemsPath })
+        : null
+    return { check, problems: problems.slice(0, MAX_LISTED), comparison }
   } catch (error) {
     if (error instanceof UnreadableFileError)
       return { unreadable: { line: error.line, reason: error.problem } }

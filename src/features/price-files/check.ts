@@ -40,8 +40,8 @@ export interface CheckOptions {
   fileName?: string
   /** Where to write the items as upload requests, for `readBatches`. */
   itemsPath?: string
-  /** Where to write the hashes of the codes, for `countMissing`. */
-  codesPath?: string
+  /** Where to write the prices by code, for `comparePrices`. */
+  pricesPath?: string
   /** Size of the file in bytes, if known; it helps to allocate memory. */
   bytes?: number
 }
@@ -104,7 +104,7 @@ type Reading = CheckedFile & {
 }
 
 async function checkRows(path: string, options: CheckOptions, decimal?: Decimal): Promise<Reading> {
-  const { choices = {}, itemsPath, codesPath, bytes, fileName } = options
+  const { choices = {}, itemsPath, pricesPath, bytes, fileName } = options
   const file = await openPriceFile(path, choices, fileName)
   const { layout, delimiter, rows, lateRemarks } = file
   const gst = choices.gst ?? 0
@@ -139,7 +139,7 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
     look('what is printed on each page', file.printed, true)
     if (count === 0) throw new UnreadableFileError(1, 'the file has headings but no rows.')
     const { problems, remarks, ...counts } = await collector.end(file.merged)
-    if (codesPath !== undefined) collector.saveCodes(codesPath)
+    if (pricesPath !== undefined) collector.savePrices(pricesPath)
     const check = { ...layout, ...counts, decimal: decimal ?? null, gst, rows: count }
     return {
       check: { ...check, remarks: [...layout.remarks, ...lateRemarks, ...remarks] },
@@ -202,7 +202,7 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
         reject(toProblem(earlier.line, otherPrice(code, row.line), [code]))
       }
     },
-    saveCodes: (path: string) => seen.save(path, conflicts),
+    savePrices: (path: string) => seen.save(path, conflicts),
     /** Completes the file of items. `merged`: cells that are merged with those below them. */
     async end(merged: readonly MergedCells[]) {
       writer?.end()

@@ -18,8 +18,9 @@ import { type Check, MAX_PROBLEMS } from './check.ts'
 import { checkFile } from './check-file.ts'
 import type { Reporter } from './cli-reporter.ts'
 import { type Columns, FIELDS, type Field } from './columns.ts'
+import { type Comparison, comparePrices } from './comparison.ts'
+import { lastPricesPath } from './last-prices.ts'
 import { type Choices, openPriceFile } from './layout.ts'
-import { countMissing, lastCodesPath } from './seen-codes.ts'
 
 /** Options on how to read the file, and what to do about problems. */
 export interface FileOptions {
@@ -68,9 +69,9 @@ export interface Prepared {
   check: Check
   /** The items, for `readBatches`. */
   itemsPath: string
-  /** How many items of the last completed file of a target are missing; undefined if that is not known. */
-  missing(target: string): number | undefined
-  /** Remembers the codes of this file as those of the last one of a target. */
+  /** Compares the items with those of the last completed file of a target; null if there is none. */
+  compare(target: string): Promise<Comparison | null>
+  /** Remembers the prices of this file as those of the last one of a target. */
   remember(target: string): void
   /** Deletes the items. */
   remove(): void
@@ -93,12 +94,11 @@ export async function checkBeforeSending(
   removeLeftOvers(folder)
   const work = mkdtempSync(join(folder, WORK))
   const remove = () => rmSync(work, { recursive: true, force: true })
-  const [itemsPath, codesPath] = [join(work, 'items.ndjson'), join(work, 'codes')]
-  const lastCodes = (target: string) => lastCodesPath(folder, target)
+  const [itemsPath, pricesPath] = [join(work, 'items.ndjson'), join(work, 'prices')]
+  const lastPrices = (target: string) => lastPricesPath(folder, target)
   try {
     const choices = await choicesOf(file, options)
-    const reportPath = options.report
-    const task = { path: file, choices, itemsPath, codesPath, ...(reportPath && { reportPath }) }
+    const task = { path: file, choices, itemsPath, pricesPath, reportPath: options.report }
     const { check, problems } = await checkFile(task, { signal })
     for (const { line, reason } of problems.slice(0, 20)) console.error(`Line ${line}: ${reason}`)
     if (check.mappingErrors.length > 0) throw questions(check)
@@ -108,9 +108,9 @@ export async function checkBeforeSending(
       digest,
       check,
       itemsPath,
-      missing: (target) =>
-        existsSync(lastCodes(target)) ? countMissing(lastCodes(target), codesPath) : undefined,
-      remember: (target) => renameSync(codesPath, lastCodes(target)),
+      compare: async (target) =>
+        existsSync(lastPrices(target)) ? comparePrices(lastPrices(target), { pricesPath, itemsPath }) : null,
+      remember: (target) => renameSync(pricesPath, lastPrices(target)),
       remove,
     }
   } catch (error) {

@@ -28,6 +28,7 @@ import {
   type Prepared,
 } from './cli-check.ts'
 import { createReporter } from './cli-reporter.ts'
+import { type Comparison, describeComparison } from './comparison.ts'
 import { batchIdSchema } from './contract.ts'
 import { WAITING_FOR_TURN, waitForTurn } from './import-turn.ts'
 
@@ -75,7 +76,7 @@ interface Remembered {
 }
 
 async function send(
-  { digest, check, itemsPath, missing, remember }: Prepared,
+  { digest, check, itemsPath, compare, remember }: Prepared,
   options: Options,
 ): Promise<void> {
   let endTurn = async () => {}
@@ -84,11 +85,8 @@ async function send(
     const catalogues = createCatalogues(api)
     const catalogue = await findOrCreate({ catalogues, source, store, credential }, options)
     const target = `${credential} ${catalogue.id}`
-    const left = missing(target)
-    if (left)
-      reporter.step(
-        `${formatCount(left)} ${left === 1 ? 'item' : 'items'} of the last file for this catalogue are not among those of this one, and will stay in the catalogue as they are.`,
-      )
+    const comparison = await compare(target)
+    if (comparison) report(comparison)
     const { signal } = interrupted
     let hasWaited = false
     endTurn = await waitForTurn(store, catalogue.id, signal, () => {
@@ -133,6 +131,12 @@ async function send(
     await endTurn()
     await close()
   }
+}
+
+/** Says how the file differs from the last one. */
+function report(comparison: Comparison): void {
+  reporter.step(describeComparison(comparison))
+  for (const { code, before, now } of comparison.largest) reporter.step(`  ${code}: ${before} → ${now}`)
 }
 
 /** What cannot be read counts as absent. */

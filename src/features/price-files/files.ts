@@ -6,7 +6,8 @@ import { pipeline } from 'node:stream/promises'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { ImportError } from './errors.ts'
 import { isDiskAlmostFull } from './free-space.ts'
-import { countMissing, LAST_CODES, lastCodesName, lastCodesPath } from './seen-codes.ts'
+import { type Job, targetOf } from './import-job.ts'
+import { LAST_PRICES, lastPricesName, lastPricesPath, prependPrices } from './last-prices.ts'
 import { FILE_NAMES, type FileName, type SharedFiles } from './shared-files.ts'
 
 /**
@@ -19,16 +20,13 @@ export interface ImportFiles {
   /** The path of a job's problem report. */
   report(id: string): string
   /** Where the check of a job writes its results. */
-  results(id: string): { reportPath: string; itemsPath: string; codesPath: string }
+  results(id: string): { reportPath: string; itemsPath: string; pricesPath: string }
   /** Deletes what an earlier check of the job wrote on this machine. */
   clearResults(id: string): Promise<void>
   /** Makes the results of a check available to other machines. Resolves to the version of the items, if there are any. */
   shareResults(id: string): Promise<string | undefined>
-  /**
-   * How many codes of the last completed job with this target are not in the job that this machine has checked;
-   * undefined if that is not known. `target` identifies a catalogue.
-   */
-  countMissing(id: string, target: string): Promise<number | undefined>
+  /** The path of the prices that the last completed job has sent to the same catalogue; undefined if there are none. */
+  lastPrices(job: Job): Promise<string | undefined>
   /**
    * Saves an uploaded price file and resolves to its size in bytes. `others`: the user's other jobs. Throws `ImportError` (413) if the file is too large or exceeds the user's quota, and `StoreUnavailableError`
    * if it cannot be written; a partial file is deleted.
@@ -54,8 +52,8 @@ export interface ImportFiles {
   requireItems(id: string, version: string | undefined): Promise<void>
   /** Throws `ImportError` (404) if there is no report. */
   requireReport(id: string): Promise<void>
-  /** Deletes the price file and the items of a completed job. Keeps its report, and its codes for `countMissing`. */
-  complete(id: string, target: string): Promise<void>
+  /** Deletes the price file and the items of a completed job. Keeps its report, and its prices for `lastPrices`. */
+  complete(job: Job): Promise<void>
   /** Deletes the files of a job. */
   deleteAll(id: string): Promise<void>
   /** Deletes old files on this machine that belong to none of these jobs, such as those of a killed process. */
@@ -64,8 +62,8 @@ export interface ImportFiles {
   trim(inUse: ReadonlySet<string>): Promise<void>
 }
 
-/** How long the codes of a catalogue are kept, in ms. */
-const LAST_CODES_MS = 400 * 86_400_000
+/** How long the last prices of a catalogue are kept, in ms. */
+const LAST_PRICES_MS = 400 * 86_400_000
 
 /** How long the store keeps the other files after they were written, in ms. */
 export const SHARED_MS = 30 * 86_400_000
@@ -101,7 +99,7 @@ const EXTENSIONS: Record<FileName, string> = {
   file: 'csv',
   report: 'problems.csv',
   items: 'items.ndjson',
-  codes: 'codes',
+  prices: 'prices',
 }
 
 /** Stores the files in `dir`, which is created if it does not exist. */
@@ -116,17 +114,13 @@ export function createImportFiles(options: FilesOptions): ImportFiles {
     results: (id) => ({
       reportPath: pathOf('report', id),
       itemsPath: pathOf('items', id),
-      codesPath: pathOf('codes', id),
+      pricesPath: pathOf('prices', id),
     }),
     async clearResults(id) {
-      await Promise.all([pathOf('report', id), pathOf('items', id), pathOf('codes', id)].map(remove))
+      await Promise.all([pathOf('report', id), pathOf('items', id), pathOf('prices', id)].map(remove))
     },
     shareResults: (id) => shareResults(files, id),
-    async countMissing(id, target) {
-      const codes = pathOf('codes', id)
-      const isKnown = existsSync(codes) && (await fetchLastCodes(files, target))
-      return isKnown ? countMissing(lastCodesPath(dir, target), codes) : undefined
-    },
+    lastPrices: (job) => fetchLastPrices(files, targetOf(job)),
     keep: (id, userId, others, bytes) => keep(files, id, userId, others, bytes),
     requireQuota: (ids) => requireQuota(files, ids),
     has: async (id) => (shared ? (await shared.sizes(id)).has('file') : existsSync(file(id))),
@@ -136,7 +130,7 @@ export function createImportFiles(options: FilesOptions): ImportFiles {
       if (!(await fetchFile(files, id, 'report')))
         throw new ImportError(404, 'not_found', 'This import has no report.')
     },
-    complete: (id, target) => complete(files, id, target),
+    complete: (job) => complete(files, job),
     async deleteAll(id) {
       await Promise.all(FILE_NAMES.map((name) => remove(pathOf(name, id))))
       await shared?.delete(id)
@@ -144,7 +138,7 @@ export function createImportFiles(options: FilesOptions): ImportFiles {
     deleteOrphans: (jobIds) =>
       deleteOld(
         dir,
-        (name, id) => !jobIds.has(id) && (name.startsWith(LAST_CODES) ? LAST_CODES_MS : ORPHAN_MS),
+        (name, id) => !jobIds.has(id) && (name.startsWith(LAST_PRICES) ? LAST_PRICES_MS : ORPHAN_MS),
       ),
     async trim(inUse) {
       if (shared) await deleteOld(dir, (_name, id) => !inUse.has(id) && ORPHAN_MS)
@@ -244,20 +238,30 @@ async function shareResults({ shared, pathOf }: Files, id: string): Promise<stri
     return undefined
   }
   await share('report')
-  await share('codes')
+  await share('prices')
   return share('items')
 }
 
-async function complete(files: Files, id: string, target: string): Promise<void> {
-  const { dir, shared, pathOf } = files
-  const codes = pathOf('codes', id)
+async function complete(files: Files, job: Job): Promise<void> {
+  const { shared, pathOf } = files
+  const { id } = job
   await Promise.all([pathOf('file', id), pathOf('items', id)].map(remove))
   await shared?.delete(id, ['file', 'items'])
-  // Without its codes, the next file of this catalogue only gets no remark about items that it lacks.
-  if (shared && (await fetchFile(files, id, 'codes').catch(() => false)))
-    await shared.put(lastCodesName(target), 'codes', codes, LAST_CODES_MS).catch(() => {})
-  await rename(codes, lastCodesPath(dir, target)).catch(() => {})
-  await shared?.delete(id, ['codes'])
+  // Without its prices, the next file of this catalogue is only not compared with this one.
+  await keepPrices(files, job).catch(() => {})
+  await shared?.delete(id, ['prices'])
+}
+
+/** Keeps the prices of a completed job as the last ones of its catalogue. Those of corrected rows add to the last ones. */
+async function keepPrices(files: Files, job: Job): Promise<void> {
+  const { dir, shared, pathOf } = files
+  const target = targetOf(job)
+  const prices = pathOf('prices', job.id)
+  if (!(await fetchFile(files, job.id, 'prices'))) return
+  const last = job.isCorrection ? await fetchLastPrices(files, target) : undefined
+  if (last !== undefined) prependPrices(last, prices)
+  await shared?.put(lastPricesName(target), 'prices', prices, LAST_PRICES_MS)
+  await rename(prices, lastPricesPath(dir, target))
 }
 
 /** Brings a file of a job to this machine. Resolves to whether it is there. */
@@ -269,10 +273,11 @@ async function fetchFile({ dir, shared, pathOf }: Files, id: string, name: FileN
   return shared.fetch(id, name, path)
 }
 
-/** Copies the last codes of a catalogue from the store, as another machine may have written them. */
-async function fetchLastCodes({ dir, shared }: Files, target: string): Promise<boolean> {
-  const path = lastCodesPath(dir, target)
-  return shared ? shared.fetch(lastCodesName(target), 'codes', path) : existsSync(path)
+/** The path of the last prices of a catalogue, if there are any. Another machine may have written them to the store. */
+async function fetchLastPrices({ dir, shared }: Files, target: string): Promise<string | undefined> {
+  const path = lastPricesPath(dir, target)
+  const exists = shared ? await shared.fetch(lastPricesName(target), 'prices', path) : existsSync(path)
+  return exists ? path : undefined
 }
 
 /** How many bytes the files of these jobs take. */

@@ -5,6 +5,7 @@ import { appOwner, type Key } from '../../connect/stores.ts'
 import { DECIMALS } from '../../tables/prices.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { FIELDS } from './columns.ts'
+import type { Comparison } from './comparison.ts'
 import { ImportError } from './errors.ts'
 import { QUESTIONS } from './layout.ts'
 
@@ -16,6 +17,14 @@ const text = z.string().optional()
 const problemSchema = z.object({ line: count, reason: z.string(), cells: z.array(z.string()) })
 const columnsSchema = z.partialRecord(z.enum(FIELDS), count)
 const decimal = z.enum(DECIMALS)
+
+const comparisonSchema = z.object({
+  added: count,
+  missing: count,
+  changed: count,
+  changedMuch: count,
+  largest: z.array(z.object({ code: z.string(), before: z.number(), now: z.number() })),
+}) satisfies z.ZodType<Comparison>
 
 /** How a user chose to read a file (`Choices`). */
 export const choicesSchema = z.object({
@@ -50,6 +59,8 @@ export const jobSchema = z.object({
   endedAt: z.number().nullable(),
   /** What the user chose; null if everything is recognised. */
   choices: choicesSchema.nullable(),
+  /** Whether the file has only corrected rows of an earlier one. */
+  isCorrection: z.boolean().default(false),
   /** Identifies the headings as they were recognised, for which choices are remembered. */
   layoutId: z.string().nullable(),
   headings: z.array(z.string()),
@@ -63,6 +74,8 @@ export const jobSchema = z.object({
   /** User-facing sentences that ask the questions. */
   mappingErrors: z.array(z.string()),
   remarks: z.array(z.string()),
+  /** How the items differ from those of the last file for this catalogue; null if there is none. */
+  comparison: comparisonSchema.nullable().default(null),
   /** Row counts of the check. */
   rows: count,
   validRows: count,
@@ -120,6 +133,7 @@ export function newJob({
     startedFrom: 0,
     endedAt: null,
     choices: null,
+    isCorrection: false,
     layoutId: null,
     headings: [],
     headingsLine: 0,
@@ -131,6 +145,7 @@ export function newJob({
     questions: [],
     mappingErrors: [],
     remarks: [],
+    comparison: null,
     rows: 0,
     validRows: 0,
     invalidRows: 0,
@@ -142,6 +157,9 @@ export function newJob({
     failure: null,
   }
 }
+
+/** Identifies the catalogue that a job writes to. */
+export const targetOf = ({ catalogueId, bxcontext }: Job) => `${bxcontext} ${catalogueId}`
 
 /** Parses a stored job; null if it cannot be read. */
 export const parseJob = (value: string): Job | null => jobSchema.safeParse(parseJson(value)).data ?? null

@@ -24,9 +24,6 @@ export interface Imports {
   runner: JobRunner
 }
 
-/** Identifies the catalogue that a job writes to. */
-export const targetOf = ({ catalogueId, bxcontext }: Job) => `${bxcontext} ${catalogueId}`
-
 export const shouldRun = ({ state }: Job) => state === 'checking' || state === 'running'
 
 /** Reads a job and the exact text of its record. Throws `ImportError` (404). */

@@ -2,9 +2,9 @@
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { scan, update } from '../../connect/stores.ts'
 import { SHARED_MS } from './files.ts'
-import { ACTIVE_JOB, ALL_USERS, activeKey, JOB, type Job, jobKey, parseJob } from './import-job.ts'
-import { type Imports, shouldRun, targetOf } from './import-records.ts'
-import { lastCodesName } from './seen-codes.ts'
+import { ACTIVE_JOB, ALL_USERS, activeKey, JOB, type Job, jobKey, parseJob, targetOf } from './import-job.ts'
+import { type Imports, shouldRun } from './import-records.ts'
+import { lastPricesName } from './last-prices.ts'
 
 /** See `ImportService.resume`. */
 export async function resume(imports: Imports): Promise<void> {
@@ -14,7 +14,7 @@ export async function resume(imports: Imports): Promise<void> {
   for await (const { key, value } of scan(store, JOB)) {
     ids.add(key.id)
     const job = parseJob(value)
-    if (job) targets.add(lastCodesName(targetOf(job)))
+    if (job) targets.add(lastPricesName(targetOf(job)))
   }
   await shared?.recount([...ids, ...targets])
   await files.deleteOrphans(ids)
@@ -22,7 +22,7 @@ export async function resume(imports: Imports): Promise<void> {
     await separately(imports, key.id, async () => {
       const job = parseJob(value)
       // A process may have died between the completion and the removal of the files.
-      if (job?.state === 'completed' && (await files.has(key.id))) await files.complete(job.id, targetOf(job))
+      if (job?.state === 'completed' && (await files.has(key.id))) await files.complete(job)
       else await resumeJob(imports, key.owner, key.id)
     })
 }

@@ -8,15 +8,7 @@ import { importNotFound } from './errors.ts'
 import { createImportFiles } from './files.ts'
 import { checkAgain, choose, start, stop, upload } from './import-commands.ts'
 import { JOB, type Job, jobKey } from './import-job.ts'
-import {
-  deleteJob,
-  type Imports,
-  type JobView,
-  listJobs,
-  readJob,
-  targetOf,
-  viewJob,
-} from './import-records.ts'
+import { deleteJob, type Imports, type JobView, listJobs, readJob, viewJob } from './import-records.ts'
 import { resume, takeOver } from './import-recovery.ts'
 import { createImportTasks } from './import-tasks.ts'
 import { createJobRunner } from './job-runner.ts'
@@ -33,7 +25,7 @@ export interface ImportService {
    */
   upload(
     ref: ConnectionRef,
-    to: { catalogue: Catalogue; fileName: string; choices?: Choices | null },
+    to: { catalogue: Catalogue; fileName: string; corrects?: Job | null },
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<Job>
   /** Throws `ImportError` (404). */
@@ -140,7 +132,7 @@ function createImports(options: ImportServiceOptions): Imports {
   const files = createImportFiles({ ...options, shared })
   const remembered = createRememberedChoices(store)
   const tasks = createImportTasks({ store, files, remembered, catalogueImports, source })
-  const onCompleted = (job: Job) => files.complete(job.id, targetOf(job))
+  const onCompleted = (job: Job) => files.complete(job)
   const runner = createJobRunner({ store, log, onCompleted })
   return { store, log, files, shared, remembered, tasks, runner }
 }

@@ -3,6 +3,7 @@ import type { KeyValueStore } from '../../connect/stores.ts'
 import { readBatches } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { checkFile } from './check-file.ts'
+import { describeComparison } from './comparison.ts'
 import type { ImportFiles } from './files.ts'
 import type { Job } from './import-job.ts'
 import { WAITING_FOR_TURN, waitForTurn } from './import-turn.ts'
@@ -39,14 +40,17 @@ export function createImportTasks(options: ImportTasksOptions) {
 }
 
 async function check({ files, remembered }: ImportTasksOptions, job: Job, signal: AbortSignal) {
-  const { id, bxcontext, catalogueId } = job
+  const { id } = job
   await files.requireFile(id)
   await files.clearResults(id)
-  const checkWith = (choices: Choices | null) =>
-    checkFile(
-      { path: files.file(id), fileName: job.fileName, ...files.results(id), ...(choices && { choices }) },
-      { signal },
-    )
+  const task = {
+    path: files.file(id),
+    fileName: job.fileName,
+    ...files.results(id),
+    // The rows of the earlier file that corrected rows are not among are not missing.
+    lastPricesPath: job.isCorrection ? undefined : await files.lastPrices(job),
+  }
+  const checkWith = (choices: Choices | null) => checkFile({ ...task, choices: choices ?? {} }, { signal })
   let checked = await checkWith(job.choices)
   let { choices, layoutId } = job
   const remarks: string[] = []
@@ -65,12 +69,12 @@ async function check({ files, remembered }: ImportTasksOptions, job: Job, signal
   // Until the questions are answered, the items of the file are not known.
   const isKnown = checked.check.mappingErrors.length === 0
   if (job.choices && layoutId && isKnown) await remembered.save(job, layoutId, job.choices)
-  const missing = isKnown ? await files.countMissing(id, `${bxcontext} ${catalogueId}`) : undefined
-  if (missing) remarks.push(missingRemark(missing))
+  const { comparison } = checked
+  if (comparison) remarks.push(describeComparison(comparison))
   remarks.push(...checked.check.remarks)
   const itemsVersion = await files.shareResults(id)
   const problems = checked.problems.map(truncateProblem)
-  const outcome = { choices, layoutId, remarks, problems, itemsVersion, failure: null }
+  const outcome = { choices, layoutId, remarks, comparison, problems, itemsVersion, failure: null }
   return { ...checked.check, ...outcome, state: 'ready' as const }
 }
 
@@ -99,9 +103,6 @@ async function send(
   }).finally(endTurn)
   return { state: 'completed' as const, failure: null }
 }
-
-const missingRemark = (missing: number) =>
-  `${missing === 1 ? '1 item' : `${missing.toLocaleString('en-AU')} items`} of your last file for this catalogue ${missing === 1 ? 'is' : 'are'} not among those of this one, and will stay in the catalogue as ${missing === 1 ? 'it is' : 'they are'}: the platform cannot delete items.`
 
 /** Truncates a problem for display on a page. */
 function truncateProblem({ line, reason, cells }: Problem): Problem {

@@ -14,7 +14,7 @@ import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { cataloguePage } from '../catalogues/page.ts'
 import type { FeatureContext, PageSection } from '../feature.ts'
-import { choicesOfReport, readChoices } from './choices.ts'
+import { readChoices } from './choices.ts'
 import { FIELDS, REQUIRED } from './columns.ts'
 import { importNotFound } from './errors.ts'
 import { jobSchema, readAsOf } from './import-job.ts'
@@ -195,9 +195,8 @@ function uploadRoute({ imports, catalogues, vault, sections }: ImportRoutesOptio
         catalogue = await catalogues.get(vault.tokenSource(ref), id)
         const { corrects } = req.query
         const corrected = typeof corrects === 'string' ? await imports.get(ref.userId, corrects) : null
-        const choices = corrected && choicesOfReport(corrected)
         const job = await receiveUpload(req, (file, fileName) =>
-          imports.upload(ref, { catalogue, fileName, choices }, file),
+          imports.upload(ref, { catalogue, fileName, corrects: corrected }, file),
         )
         await imports.settled(job.id, CHECK_MS)
         const view = importView(await imports.get(ref.userId, job.id))

@@ -10,7 +10,7 @@ import { parseJson } from '../../connect/index.ts'
 import { appOwner, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
 import { ImportError } from './errors.ts'
 
-export const FILE_NAMES = ['file', 'items', 'report', 'codes'] as const
+export const FILE_NAMES = ['file', 'items', 'report', 'prices'] as const
 export type FileName = (typeof FILE_NAMES)[number]
 
 /**

@@ -65,16 +65,21 @@ test.each<[Record<string, string>, string]>([
   })
 })
 
-test('before sending, the page says how many items of the last file are not in this one', async () => {
+test('before sending, the page compares the file with the last one', async () => {
   const to = await pages.newCatalogue('Monthly')
-  const first = await pages.upload('code,price\nA,1\nB,2\nC,3\n', { to })
+  const first = await pages.upload('code,price\nA,1\nB,2\nC,3\nE,10\n', { to })
   await pages.act(first.json.id, 'start')
   await pages.ended(first.json.id)
-  const next = await pages.upload('code,price\nA,1\nD,4\n', { to })
+  const next = await pages.upload('code,price\nA,1\nD,4\nE,1000\n', { to })
   const remark =
-    '2 items of your last file for this catalogue are not among those of this one, and will stay in the catalogue'
+    'Compared with your last file for this catalogue: 1 new, 1 with another price (1 of them by more than 20%), 2 missing, which stay in the catalogue as they are.'
   expect(next.json.remarks).toEqual([expect.stringContaining(remark)])
-  expect((await pages.visitor.get(pages.urlOf(next.json.id))).text).toContain(remark)
+  expect(next.json.comparison?.largest).toEqual([{ code: 'E', before: 10, now: 1000 }])
+  const page = await pages.visitor.get(pages.urlOf(next.json.id))
+  expect(page.text).toContain(remark)
+  expect(page.text).toMatch(
+    /E<\/th>\s*<td[^>]*>\$10\.00<\/td>\s*<td[^>]*>\$1,000\.00<\/td>\s*<td[^>]*>\+9,900%/,
+  )
   // Until the questions of a file are answered, its items are not known.
   const asks = await pages.upload('code,price inc GST\nA,1\nD,4\n', { to })
   expect(asks.json.questions).toEqual(['gst'])

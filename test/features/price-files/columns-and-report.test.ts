@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
+import { createBatchWriter } from '../../../src/features/price-files/batches.ts'
 import { guessColumns } from '../../../src/features/price-files/columns.ts'
+import { comparePrices } from '../../../src/features/price-files/comparison.ts'
+import type { Item } from '../../../src/features/price-files/item.ts'
+import { prependPrices } from '../../../src/features/price-files/last-prices.ts'
 import { writeReport } from '../../../src/features/price-files/report.ts'
-import { countMissing, createSeenCodes } from '../../../src/features/price-files/seen-codes.ts'
+import { createSeenCodes } from '../../../src/features/price-files/seen-codes.ts'
 import { tempDir } from '../../support/env.ts'
 
 import { read } from './read-support.ts'
@@ -79,17 +83,77 @@ test('repeated codes are recognised, whatever they contain and however many ther
   expect(codes.findIndex((code, row) => seen.add(code, 1, 1)?.line !== row + 1)).toBe(-1)
 })
 
-test('codes of an earlier file that a later one does not have are counted', () => {
+describe('a comparison with the file before', () => {
   const { dir, remove } = tempDir()
-  const save = (name: string, codes: string[]) => {
+  afterAll(remove)
+
+  /** Writes the prices and the items of a file. */
+  function save(name: string, items: Item[]) {
+    const later = { pricesPath: `${dir}/${name}.prices`, itemsPath: `${dir}/${name}.items` }
     const seen = createSeenCodes()
-    for (const [row, code] of codes.entries()) seen.add(code, row + 1, 1)
-    seen.save(`${dir}/${name}`)
-    return `${dir}/${name}`
+    const writer = createBatchWriter(later.itemsPath)
+    for (const [row, item] of items.entries()) {
+      seen.add(item.code, row + 1, item.price)
+      writer.add(item)
+    }
+    writer.end()
+    seen.save(later.pricesPath)
+    return later
   }
-  const all = Array.from({ length: 5_000 }, (_, row) => `C${row}`)
-  const later = save('later', [...all.filter((_, row) => row % 10 > 0), 'new'])
-  expect(countMissing(save('earlier', all), later)).toBe(500)
-  expect(countMissing(later, later)).toBe(0)
-  remove()
+  const all = Array.from({ length: 5_000 }, (_, row) => ({ code: `C${row}`, price: 100 }))
+
+  test('counts new, missing and changed items, and lists the ten that have changed by the largest factor', async () => {
+    const earlier = save('earlier', all)
+    const later = save('later', [
+      ...all
+        .filter((_, row) => row % 10 > 0)
+        .map(({ code }, index) => ({ code, price: index < 40 ? 100 + index : 100 })),
+      { code: 'new', price: 1 },
+    ])
+    const largest = [...Array(10).keys()].map((index) => 139 - index)
+    const comparison = await comparePrices(earlier.pricesPath, later)
+    // Those from 121 to 139 have changed by more than 20%.
+    expect(comparison).toMatchObject({ added: 1, missing: 500, changed: 39, changedMuch: 19 })
+    expect(comparison.largest.map(({ now }) => now)).toEqual(largest)
+    expect(comparison.largest[0]).toEqual({ code: 'C44', before: 100, now: 139 })
+  })
+
+  test.each([
+    ['a price at a hundredth', 100, 1, true],
+    ['a price that is free now', 100, 0, true],
+    ['a price that was free', 0, 5, true],
+    ['a rise by exactly 20%', 1.1, 1.32, false],
+    ['a fall by exactly 20%', 100, 80, false],
+  ])('counts %s as much: %s to %s', async (_name, before, now, isMuch) => {
+    const earlier = save('before', [{ code: 'A', price: before }])
+    const { changedMuch, largest } = await comparePrices(
+      earlier.pricesPath,
+      save('now', [{ code: 'A', price: now }]),
+    )
+    expect({ changedMuch, largest }).toEqual({
+      changedMuch: isMuch ? 1 : 0,
+      largest: isMuch ? [{ code: 'A', before, now }] : [],
+    })
+  })
+
+  test('finds no difference between a file and itself', async () => {
+    const file = save('same', all)
+    const none = { added: 0, missing: 0, changed: 0, changedMuch: 0, largest: [] }
+    expect(await comparePrices(file.pricesPath, file)).toEqual(none)
+  })
+
+  test('counts rows that were corrected later with those of their file', async () => {
+    const file = save('file', all)
+    const corrected = save('corrected', [
+      { code: 'D', price: 1 },
+      { code: 'C0', price: 5 },
+    ])
+    prependPrices(file.pricesPath, corrected.pricesPath)
+    const next = save('next', [...all, { code: 'D', price: 1 }])
+    expect(await comparePrices(corrected.pricesPath, next)).toMatchObject({
+      added: 0,
+      missing: 0,
+      changed: 1,
+    })
+  })
 })

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected } from '../../support/flow.ts'
 import type { Visitor } from '../../support/visitor.ts'
@@ -22,8 +22,19 @@ async function upload(catalogue: string, csv: string, query = '') {
     ...JSON_TYPE,
     headers,
   })
-  return answer.json()
+  return checked(answer.json().id)
 }
+
+/** The import when its check has ended, which on a busy machine may be after the first answer. */
+const checked = (id: string) =>
+  vi.waitFor(
+    async () => {
+      const job = (await visitor.get(at(`/imports/${id}`), JSON_TYPE)).json()
+      expect(job.state).not.toBe('checking')
+      return job
+    },
+    { timeout: 20_000 },
+  )
 
 test('the report of rejected rows, corrected, is read as the file was, without asking again', async () => {
   const form = { name: 'C', scope: 'Public' }
@@ -36,6 +47,7 @@ test('the report of rejected rows, corrected, is read as the file was, without a
     gst: '10',
   }
   await visitor.post(at(`/imports/${asked.id}/columns`), { form: answered, ...JSON_TYPE })
+  await checked(asked.id)
   const report = (await visitor.get(at(`/imports/${asked.id}/report.csv`))).text
   expect(report).toContain("'=Board")
   const corrected = await upload(id, report.replace(/"n\/a"\s*$/, '"22.00"'), `?corrects=${asked.id}`)

@@ -131,7 +131,7 @@ describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
     await one.imports.start('sam', id)
     await one.imports.settled(id, 10_000)
     const next = await upload(two, prices('A,1,10'))
-    expect((await two.imports.get('sam', next)).remarks.join()).toContain('1 item of your last file')
+    expect((await two.imports.get('sam', next)).remarks.join()).toContain('1 missing')
   })
 
   test('count uploads and the quota of a user together', async () => {

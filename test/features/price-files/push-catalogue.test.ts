@@ -97,10 +97,12 @@ describe('push-catalogue of a file with questions', () => {
     expect([...(await platform.items(id)).keys()]).toEqual(['South'])
   })
 
-  test('says how many items of the last file are missing', async () => {
+  test('compares the file with the last one', async () => {
     await push([file('code,price\nA,1\nB,2\nC,3\n'), ...TO_NEW])
-    const { output } = await push([file('code,price\nA,1\n'), ...TO_NEW])
-    expect(output).toMatch(/2 items of the last file[\s\S]*Starting import/)
+    const { output } = await push([file('code,price\nA,3\n'), ...TO_NEW])
+    expect(output).toMatch(
+      /1 with another price \(1 of them by more than 20%\), 2 missing[\s\S]*A: 1 → 3[\s\S]*Starting import/,
+    )
   })
 })
 
