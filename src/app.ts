@@ -10,7 +10,7 @@ import { customerViewRoute } from './web/customer-view.ts'
 import { OPEN_DEMO } from './web/demo-sign-in.ts'
 import { errorHandler, notFound } from './web/errors.ts'
 import { healthRoutes } from './web/health.ts'
-import { notices } from './web/notice.ts'
+import { notices, waitingNotices } from './web/notice.ts'
 import { openApiRoute } from './web/openapi.ts'
 import { assets, pages } from './web/pages.ts'
 import { inFrontOf } from './web/plain-handler.ts'
@@ -73,7 +73,10 @@ export function createApp({
   const connectControls = parts.flatMap((part) => part.connectControl ?? [])
   const { connectedAppsUrl } = platform
   const connections = { linksOf, connectionTests, connectControls, connectedAppsUrl, sendChanges }
-  app.use(connectionsRoutes({ vault, requestedScopes: oauth.scopes, ...connections }))
+  const waiting = (userId: string) => waitingNotices(store, userId)
+  app.use(
+    connectionsRoutes({ vault, requestedScopes: oauth.scopes, ...connections, waitingNotices: waiting }),
+  )
   for (const { routes } of parts) if (routes) app.use(routes)
 
   app.use(notFound)

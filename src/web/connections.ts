@@ -35,6 +35,8 @@ export interface ConnectionsOptions {
   /** The platform's page where users withdraw a consent, if it is known. */
   connectedAppsUrl: string | undefined
   sendChanges: SendChanges
+  /** The notices about work in the background that wait for a user, as text to compare. */
+  waitingNotices(userId: string): Promise<string | null>
 }
 
 const SIGNED_OUT =
@@ -239,7 +241,8 @@ function listHandlers(options: ConnectionsOptions) {
   const live: RequestHandler = (req, res) => {
     const userId = requireUser(req)
     const getSnapshot = async () => {
-      const json = JSON.stringify(viewsOf(await vault.list(userId)))
+      const [stored, notices] = await Promise.all([vault.list(userId), options.waitingNotices(userId)])
+      const json = JSON.stringify([viewsOf(stored), notices])
       return createHash('sha256').update(json).digest('base64')
     }
     sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })

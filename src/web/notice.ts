@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
-import type { Key, KeyValueStore } from '../connect/stores.ts'
+import * as z from 'zod'
+import { parseJson } from '../connect/index.ts'
+import { type Key, type KeyValueStore, update } from '../connect/stores.ts'
+import { currentUser } from './user.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
     /** Stores a notice for the next page of this session. Notices never come from a URL, which could be forged. */
     leaveNotice(notice: Notice): Promise<void>
-    /** Returns and deletes the notice of the last action, if any. */
-    takeNotice(): Promise<Notice | null>
+    /** Returns and deletes the notices that wait for the signed-in user; without `ofAction`, only those for the user. */
+    takeNotices(options: { ofAction: boolean }): Promise<Notice[]>
   }
 }
 
@@ -29,8 +32,11 @@ export interface Notice {
   details?: string | undefined
 }
 
-/** Lifetime of a notice, in ms. */
+/** Lifetime of the notice of an action, in ms. */
 const NOTICE_MS = 60_000
+/** Lifetime of the notices for a user, in ms: a supplier may come back after the weekend. */
+const USER_NOTICES_MS = 7 * 86_400_000
+const MAX_USER_NOTICES = 5
 
 /**
  * Stores notices separately from sessions: writing the session would extend its lifetime, and could restore it after a
@@ -44,16 +50,65 @@ export function notices(store: KeyValueStore): RequestHandler {
   })
   return (req, _res, next) => {
     req.leaveNotice = (notice) => store.set(keyOf(req), JSON.stringify(notice), NOTICE_MS).catch(() => {})
-    req.takeNotice = async () => {
-      try {
-        const notice = await store.get(keyOf(req))
-        if (notice === null) return null
-        await store.delete(keyOf(req))
-        return JSON.parse(notice)
-      } catch {
-        return null
-      }
+    req.takeNotices = async ({ ofAction }) => {
+      const user = currentUser(req)
+      const [action, forUser] = await Promise.all([
+        ofAction ? take(store, keyOf(req)) : null,
+        user ? take(store, userKey(user.id)) : null,
+      ])
+      return [...(action === null ? [] : [JSON.parse(action)]), ...parseUserNotices(forUser)]
     }
     next()
   }
+}
+
+/** Reads and deletes a value. A store that is unreachable has none. */
+async function take(store: KeyValueStore, key: Key): Promise<string | null> {
+  try {
+    const value = await store.get(key)
+    if (value !== null) await store.delete(key)
+    return value
+  } catch {
+    return null
+  }
+}
+
+/** A notice about work in the background. `id` identifies the work. */
+export type UserNotice = Notice & { id: string }
+
+const userKey = (userId: string): Key => ({ kind: 'user-notices', owner: userId, id: '' })
+const userNoticesSchema = z.array(z.looseObject({ id: z.string(), text: z.string() }))
+const parseUserNotices = (value: string | null): UserNotice[] =>
+  (userNoticesSchema.safeParse(parseJson(value ?? '[]')).data ?? []) as UserNotice[]
+
+/** Stores a notice for the next page of this user, in any session. Throws `StoreUnavailableError`. */
+export async function leaveUserNotice(
+  store: KeyValueStore,
+  userId: string,
+  notice: UserNotice,
+): Promise<void> {
+  await changeUserNotices(store, userId, (notices) =>
+    [...notices.filter(({ id }) => id !== notice.id), notice].slice(-MAX_USER_NOTICES),
+  )
+}
+
+/** Deletes the notice about this work, because its user has seen the outcome. Throws `StoreUnavailableError`. */
+export async function forgetUserNotice(store: KeyValueStore, userId: string, id: string): Promise<void> {
+  await changeUserNotices(store, userId, (notices) => notices.filter((notice) => notice.id !== id))
+}
+
+/** The notices that wait for a user, as text that can be compared; null: there are none. */
+export const waitingNotices = (store: KeyValueStore, userId: string): Promise<string | null> =>
+  store.getCached(userKey(userId))
+
+async function changeUserNotices(
+  store: KeyValueStore,
+  userId: string,
+  change: (notices: UserNotice[]) => UserNotice[],
+): Promise<void> {
+  const changed = (value: string | null) => {
+    const notices = change(parseUserNotices(value))
+    return notices.length > 0 ? JSON.stringify(notices) : null
+  }
+  await update(store, userKey(userId), changed, USER_NOTICES_MS)
 }

@@ -32,11 +32,11 @@ export function pages(options: PagesOptions): RequestHandler {
   const { production, warning = null, linksToSignIn = false, sandboxUrl, navigation = [] } = options
   const eta = new Eta({ views, cache: production })
   return (req, res, next) => {
-    const render = (view: string, data: object, notice: Notice | null) => {
+    const render = (view: string, data: object, notices: Notice[]) => {
       const shared = {
         user: currentUser(req),
         customerView: isCustomerView(req),
-        notice,
+        notices,
         warning,
         linksToSignIn,
         navigation,
@@ -48,13 +48,13 @@ export function pages(options: PagesOptions): RequestHandler {
       res.type('html').send(html)
     }
     res.page = (view, data) => {
-      // Keep the notice for the page after an action: skip error pages and live updates.
+      // The notice of an action is for the page that follows it: not for an error page or a live update.
       const isUpdate = req.get('x-live-update') !== undefined
-      const showsNotice = currentUser(req) && res.statusCode < 400 && !isUpdate && data.keepNotice !== true
-      if (!showsNotice) return render(view, data, null)
+      const showsNotices = currentUser(req) && res.statusCode < 400 && data.keepNotice !== true
+      if (!showsNotices) return render(view, data, [])
       req
-        .takeNotice()
-        .then((notice) => render(view, data, notice))
+        .takeNotices({ ofAction: !isUpdate })
+        .then((notices) => render(view, data, notices))
         .catch(next)
     }
     next()

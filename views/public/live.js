@@ -8,6 +8,8 @@ async function refresh() {
   const response = await fetch(location.href, { headers: { accept: 'text/html', 'x-live-update': '1' } })
   if (!response.ok) return
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+  // A notice about work in the background arrives with an update, once.
+  document.querySelector('#notices')?.append(...(page.querySelector('#notices')?.children ?? []))
   const next = page.querySelector('#live')
   const current = document.querySelector('#live')
   if (!next || !current || next.isEqualNode(current)) return

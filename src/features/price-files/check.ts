@@ -70,7 +70,12 @@ export async function checkPriceFile(path: string, options: CheckOptions = {}): 
   const { ambiguous, example } = first.found
   if (first.check.mappingErrors.length > 0) return first
   if (first.priceNote !== undefined)
-    return askAfterwards(first, options, 'columns', priceQuestion(first.priceNote))
+    return askAfterwards(
+      first,
+      options,
+      'columns',
+      priceQuestion(first.priceNote, priceHeadingOf(first.check)),
+    )
   if (first.taxNote !== undefined)
     return askAfterwards(first, options, 'gst', taxQuestion(`${capital(first.taxNote)} says`))
   if (chosen || ambiguous === 0) return first
@@ -88,7 +93,8 @@ function askAfterwards(
   text: string,
 ): CheckedFile {
   if (itemsPath !== undefined) rmSync(itemsPath, { force: true })
-  return { check: { ...check, ...NOTHING, questions: [question], mappingErrors: [text] }, problems: [] }
+  const asked = { questions: [question], isPriceDoubtful: question === 'columns', mappingErrors: [text] }
+  return { check: { ...check, ...NOTHING, ...asked }, problems: [] }
 }
 
 const NOTHING = { validRows: 0, invalidRows: 0, repeatedRows: 0, preview: [] }
@@ -114,7 +120,7 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
   const writer = isKnown && itemsPath !== undefined ? createBatchWriter(itemsPath) : undefined
   const collector = createCollector(writer, bytes, { ...layout, delimiter })
   let count = 0
-  const priceHeading = layout.headings[layout.columns.price ?? -1] ?? ''
+  const priceHeading = priceHeadingOf(layout)
   const isTaxKnown = choices.gst !== undefined || saysTaxExcluded(priceHeading)
   let taxNote: string | undefined
   let priceNote: Reading['priceNote']
@@ -153,6 +159,9 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
     throw error
   }
 }
+
+const priceHeadingOf = ({ headings, columns }: Pick<Layout, 'headings' | 'columns'>) =>
+  headings[columns.price ?? -1] ?? ''
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 

@@ -71,6 +71,8 @@ export const jobSchema = z.object({
   decimal: decimal.nullable(),
   gst: z.number(),
   questions: z.array(z.enum(QUESTIONS)),
+  /** Whether the question about the columns is only if the prices are those of the recognised column. */
+  isPriceDoubtful: z.boolean().default(false),
   /** User-facing sentences that ask the questions. */
   mappingErrors: z.array(z.string()),
   remarks: z.array(z.string()),
@@ -143,6 +145,7 @@ export function newJob({
     decimal: null,
     gst: 0,
     questions: [],
+    isPriceDoubtful: false,
     mappingErrors: [],
     remarks: [],
     comparison: null,

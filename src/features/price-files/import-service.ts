@@ -2,6 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ConnectionRef, TokenSource } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
+import { format } from '../../web/format.ts'
+import { forgetUserNotice, leaveUserNotice, type UserNotice } from '../../web/notice.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { importNotFound } from './errors.ts'
@@ -56,6 +58,8 @@ export interface ImportService {
   deleteUser(userId: string): Promise<void>
   /** Resolves to the path of the CSV problem report. Throws `ImportError` (404) if there is none. */
   report(userId: string, id: string): Promise<string>
+  /** Deletes the notice that the import has ended, because its user sees that. */
+  markSeen(userId: string, id: string): Promise<void>
   /** Resolves when this process is not running the job, or after `ms` at the latest. */
   settled(id: string, ms: number): Promise<void>
   /** Resumes every interrupted job whose file is there, and deletes files without a job. Called at startup and every day. */
@@ -115,6 +119,7 @@ export function createImportService(options: ImportServiceOptions): ImportServic
     },
     resume: () => resume(imports),
     takeOver: () => takeOver(imports),
+    markSeen: (userId, id) => forgetUserNotice(store, userId, id),
     async settled(id, ms) {
       const timer = new AbortController()
       const timeout = setTimeout(ms, undefined, { signal: timer.signal }).catch(() => {})
@@ -126,13 +131,35 @@ export function createImportService(options: ImportServiceOptions): ImportServic
   }
 }
 
+const endNotice = ({
+  id,
+  bxcontext,
+  fileName,
+  catalogueName,
+  state,
+  progress,
+  failure,
+}: Job): UserNotice => ({
+  id,
+  ...(state === 'completed'
+    ? {
+        text: `Import of ${fileName}: ${format.pluralize(progress?.sent ?? 0, 'item')} sent to “${catalogueName}”.`,
+      }
+    : { text: `The import of ${fileName} has stopped: ${failure}`, tone: 'wait' }),
+  link: { href: `/connections/${encodeURIComponent(bxcontext)}/imports/${id}`, label: 'Open the import' },
+})
+
 function createImports(options: ImportServiceOptions): Imports {
   const { store, log, catalogueImports, source } = options
   const shared = store.shared ? createSharedFiles(store, options.totalBytes) : null
   const files = createImportFiles({ ...options, shared })
   const remembered = createRememberedChoices(store)
   const tasks = createImportTasks({ store, files, remembered, catalogueImports, source })
-  const onCompleted = (job: Job) => files.complete(job)
-  const runner = createJobRunner({ store, log, onCompleted })
+  const onEnded = async (job: Job, state: Job['state']) => {
+    if (job.state === 'completed') await files.complete(job)
+    // The user waits for a check, and may have left the page while the items are sent.
+    if (state === 'running') await leaveUserNotice(store, job.userId, endNotice(job))
+  }
+  const runner = createJobRunner({ store, log, onEnded })
   return { store, log, files, shared, remembered, tasks, runner }
 }

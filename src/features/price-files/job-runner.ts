@@ -41,8 +41,8 @@ export interface JobRunner {
 export interface JobRunnerOptions {
   store: KeyValueStore
   log: Logger
-  /** Called when a job has completed. */
-  onCompleted(job: Job): Promise<void>
+  /** Called when a job has completed or failed. `state`: what it was doing. */
+  onEnded(job: Job, state: Job['state']): Promise<void>
 }
 
 /** This process is shutting down, or the job was changed elsewhere. */
@@ -122,7 +122,7 @@ function run(runner: Runner, job: Job, stored: string, lease: Lease, task: JobTa
 
 /** Does the work of a job when it is its user's turn, and saves the outcome. */
 async function work(
-  { store, log, runCheck, runImport, onCompleted }: Runner,
+  { store, log, runCheck, runImport, onEnded }: Runner,
   record: ReturnType<typeof createRecord>,
   signal: AbortSignal,
   task: JobTask,
@@ -146,7 +146,7 @@ async function work(
   if (signal.aborted) return
   const final = record.current()
   log.info({ importId: id, state: final.state }, 'import')
-  if (final.state === 'completed') await onCompleted(final)
+  await onEnded(final, job.state)
 }
 
 /** The record of a running job. `changedElsewhere` aborts when it was changed by others. */

@@ -48,6 +48,8 @@ export interface Layout {
   saysTaxIncluded: boolean
   /** Whose answers are needed. */
   questions: Question[]
+  /** Whether the question about the columns is only if the prices are those of the recognised column. */
+  isPriceDoubtful: boolean
   /** User-facing sentences that ask the questions; empty if there are none. */
   mappingErrors: string[]
   /** User-facing sentences on what was assumed. */
@@ -179,17 +181,18 @@ function questionsOf({ columns, choices, place, guess, items }: Recognised) {
   const doubt = place.notes.find(([where, note]) =>
     doubtsPrice(note, place.headings[columns.price ?? -1] ?? '', where.includes('name of')),
   )
-  if (doubt && !choices.columns && guess.mappingErrors.length === 0) ask('columns', [priceQuestion(doubt)])
+  const isPriceDoubtful = doubt !== undefined && !choices.columns && guess.mappingErrors.length === 0
+  if (isPriceDoubtful) ask('columns', [priceQuestion(doubt, place.headings[columns.price ?? -1] ?? '')])
   if (columns.price !== undefined && choices.gst === undefined) {
     const sign = signOfTax(place, columns.price, items)
     if (sign) ask('gst', [taxQuestion(sign)])
   }
-  return { questions, mappingErrors }
+  return { questions, mappingErrors, isPriceDoubtful }
 }
 
-/** Asks which column is the price, because a note says that it may be another one. */
-export const priceQuestion = ([where, note]: Note) =>
-  `"${shorten(note.trim(), 60)}" (${where}) may mean that the prices are not recommended retail prices of one unit in dollars: choose the price.`
+/** Asks if the recognised column has the prices, because a note says that it may not. */
+export const priceQuestion = ([where, note]: Note, heading: string) =>
+  `The file says "${shorten(note.trim(), 60)}" (${where}). Does "${heading}" have the recommended retail price of one unit in dollars?`
 
 /** What says that prices include tax, as the start of a sentence. */
 function signOfTax({ headings, notes }: Headings, price: number, items: readonly string[][]) {

@@ -219,8 +219,9 @@ function jobPages({ imports, sendChanges }: ImportRoutesOptions): Router {
       JOB_PATH,
       describeRoute({ summary: 'The state of an import.', response: importViewSchema, errors: JOB_ERRORS }),
       async (req, res) => {
-        const { job } = await jobOf(req)
+        const { userId, job } = await jobOf(req)
         const view = importView(job)
+        if (job.endedAt !== null && !wantsJson(req)) await imports.markSeen(userId, job.id)
         sendPageOrJson(req, res, {
           view: 'price-files/import',
           title: job.fileName,

@@ -138,6 +138,27 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await phone.close()
   })
 
+  test('learns on the list of connections, without a reload, that an import has ended', async () => {
+    const { page, complaints, close } = await openPage(browser, DESKTOP)
+    await connect(page, app)
+    await page.getByRole('link', { name: 'Catalogues' }).click()
+    await page.getByText('New catalogue').click()
+    await create(page, 'Watched from afar')
+    await page.getByLabel('Price file').setInputFiles(CSV)
+    await page.getByRole('button', { name: 'Upload and check' }).click()
+    await chooseColumns(page)
+    await app.fault('items', '429', undefined, 1)
+    await page.getByRole('button', { name: 'Send 20 items' }).click()
+    await page.goto(`${app.url}/connections`)
+    await page.getByRole('link', { name: 'Import of strange prices.csv' }).waitFor()
+    await app.fault('items', 'none')
+    await page.getByRole('status').getByText('20 items sent to “Watched from afar”').waitFor()
+    await page.getByRole('link', { name: 'Import of strange prices.csv' }).waitFor({ state: 'detached' })
+    await inspect(page, true)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('does it without JavaScript', async () => {
     const { page, complaints, close } = await openPage(browser, { ...DESKTOP, javaScriptEnabled: false })
     const look = () => inspect(page, false)

@@ -140,3 +140,24 @@ test('a discarded import leaves nothing to take over', async () => {
   const marks = await pages.app.services.store.list('active-import', ALL_USERS)
   expect(marks.map(({ key }) => key.id)).not.toContain(json.id)
 })
+
+test('a title that raises a doubt asks one question, which one press answers', async () => {
+  const csv = 'Trade price list\n\ncode,price inc GST\nA,11\n'
+  const { json } = await pages.upload(csv)
+  expect(json).toMatchObject({ isPriceDoubtful: true, questions: ['columns', 'gst'], columns: { price: 1 } })
+  const withoutTax = await choose(json.id, { gst: '10' })
+  expect(withoutTax.mappingErrors).toEqual([
+    'The file says "Trade price list" (a row above the headings). Does "price inc GST" have the recommended retail price of one unit in dollars?',
+  ])
+  const { text } = await pages.visitor.get(pages.urlOf(json.id))
+  const form = /<form[^>]*>(?:(?!<\/form>)[\s\S])*Yes, these are the prices/.exec(text)?.[0] ?? ''
+  const fields = [...form.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [name, value])
+  // The answer about GST is kept.
+  expect(fields).toContainEqual(['gst', '10'])
+  const answered = await choose(json.id, Object.fromEntries(fields))
+  expect(answered).toMatchObject({
+    isPriceDoubtful: false,
+    questions: [],
+    preview: [{ code: 'A', price: 10 }],
+  })
+})

@@ -9,6 +9,8 @@ beforeAll(async () => {
 afterAll(() => pages.close())
 beforeEach(() => fetch(`${pages.app.platform}/sandbox/faults`, { method: 'DELETE' }))
 
+const SOON = { timeout: 20_000, interval: 50 }
+
 /** An import that waits for the platform, which answers uploads with `fault` until it is cleared. */
 async function waitingImport(to: string, fault = '500') {
   await pages.app.fault('items', fault, undefined, 1)
@@ -49,6 +51,27 @@ describe('an import', () => {
       interval: 50,
     })
     expect(await ended(json.id)).toMatchObject({ state: 'completed' })
+  })
+
+  test('that has ended is a notice on the next page, once, unless its own page was seen', async () => {
+    const { upload, act, ended, visitor, urlOf, app } = pages
+    const { json } = await upload(rowsOf(3))
+    await act(json.id, 'start')
+    await ended(json.id)
+    const elsewhere = `${app.url}/connections`
+    const notice = /role="status">Import of my prices\.csv: 3 items sent to “Fresh”\. <a href="([^"]+)">/
+    await vi.waitFor(async () => {
+      const [, link] = notice.exec((await visitor.get(elsewhere)).text) ?? []
+      expect(link).toBe(new URL(urlOf(json.id)).pathname)
+    }, SOON)
+    expect((await visitor.get(elsewhere)).text).not.toMatch(notice)
+
+    const seen = (await upload(rowsOf(2))).json
+    await act(seen.id, 'start')
+    const waiting = () => app.services.store.get({ kind: 'user-notices', owner: 'sam', id: '' })
+    await vi.waitFor(async () => expect(await waiting()).toContain(seen.id), SOON)
+    expect((await visitor.get(urlOf(seen.id))).text).toContain('has completed the import')
+    expect((await visitor.get(elsewhere)).text).not.toContain('items sent to')
   })
 
   test('that waits for the platform can be discarded', async () => {
