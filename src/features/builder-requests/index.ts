@@ -1,3 +1,4 @@
+import { createGrants } from '../catalogues/grants.ts'
 import type { Feature } from '../feature.ts'
 import { createBuilderRequests } from './builder-requests.ts'
 import { checkWebhook } from './check.ts'
@@ -42,6 +43,7 @@ export const builderRequests: Feature<BuilderRequestsSettings> = {
         builderRequests: requests,
         pending,
         decisions: createDecisions(store),
+        grants: createGrants(store),
         events,
         vault,
         hasWebhook,

@@ -7,17 +7,19 @@ import { READ_ERRORS } from '../../web/openapi.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import type { SendChanges } from '../../web/sse.ts'
 import { currentUser } from '../../web/user.ts'
+import { type Grant, grantSchema } from '../catalogues/grants.ts'
+import type { History } from '../catalogues/history.ts'
 import type { BuilderRequests } from './builder-requests.ts'
 import { builderRequestSchema } from './contract.ts'
-import { type Decisions, decisionOn, decisionSchema } from './decisions.ts'
+import { type Decision, decisionOn, decisionSchema } from './decisions.ts'
 import type { Pending } from './pending.ts'
 import type { Events } from './webhook-events.ts'
 
 export interface BuilderRequestsOptions {
   builderRequests: BuilderRequests
   pending: Pending
-  /** Keeps what was decided; without it, the page shows none. */
-  decisions?: Decisions
+  decisions: History<Decision>
+  grants: History<Grant>
   events: Events
   vault: Vault
   /** Whether a webhook is configured; otherwise open pages poll the platform every few seconds. */
@@ -35,9 +37,14 @@ const COMPARE_MS = 500
 const answerSchema = (status: 'accepted' | 'rejected') =>
   z.object({ integrationConnectionId: z.string(), status: z.literal(status) })
 
+/** A decision, and the access that the builder has been granted since. */
+const decidedSchema = decisionSchema.extend({
+  access: z.array(grantSchema.pick({ catalogueId: true, catalogueName: true })),
+})
+
 /** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
-  const { builderRequests, pending, decisions, events, vault, hasWebhook, sendChanges } = options
+  const { builderRequests, pending, decisions, grants, events, vault, hasWebhook, sendChanges } = options
   const { pollMs = hasWebhook ? 60_000 : 10_000 } = options
   const route = '/connections/:bxcontext/builder-requests'
 
@@ -50,10 +57,8 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
       await builderRequests[decision](vault.tokenSource(ref), id)
       const request = waiting.find(({ integrationConnectionId }) => integrationConnectionId === id)
       const { name } = currentUser(req) ?? { name: '' }
-      await decisions?.note(
-        ref,
-        decisionOn(id, request, decision === 'accept' ? 'accepted' : 'rejected', name),
-      )
+      const outcome = decision === 'accept' ? 'accepted' : 'rejected'
+      await decisions.note(ref, id, decisionOn(id, request, outcome, name))
       // Updates open pages. The decision is made even if this fails.
       await pending.fetch(ref).catch(() => {})
       return `/connections/${encodeURIComponent(ref.bxcontext)}/builder-requests`
@@ -64,14 +69,20 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
       route,
       describeRoute({
         summary:
-          '`{items, decided}`: the builders who are waiting for an answer, and the latest decisions: `{integrationConnectionId, builder, externalRef, decision, decidedBy, decidedAt}`.',
-        response: z.object({ items: z.array(builderRequestSchema), decided: z.array(decisionSchema) }),
+          '`{items, decided}`: the builders who are waiting for an answer, and the latest decisions: `{integrationConnectionId, builder, externalRef, decision, decidedBy, decidedAt, access}`, with the catalogues to which the builder was granted access here.',
+        response: z.object({ items: z.array(builderRequestSchema), decided: z.array(decidedSchema) }),
         errors: READ_ERRORS,
       }),
       async (req, res) => {
         const ref = connectionRef(req)
         const requests = await pending.fetch(ref)
-        const decided = (await decisions?.list(ref)) ?? []
+        const granted = await grants.list(ref)
+        const decided = (await decisions.list(ref)).map((decision) => ({
+          ...decision,
+          access: granted
+            .filter(({ externalRef }) => externalRef === decision.externalRef)
+            .map(({ catalogueId, catalogueName }) => ({ catalogueId, catalogueName })),
+        }))
         const received = hasWebhook ? await events.recent(ref.bxcontext) : []
         sendPageOrJson(req, res, {
           view: 'builder-requests/builder-requests',

@@ -2,6 +2,7 @@ import { listResult } from '../../web/connection-actions.ts'
 import type { Feature } from '../feature.ts'
 import { createCatalogues } from './catalogues.ts'
 import { CATALOGUES_SCOPE, PATHS, SCOPES } from './contract.ts'
+import { createGrants } from './grants.ts'
 import { probeCatalogues } from './probe.ts'
 import { cataloguesRoutes } from './routes.ts'
 
@@ -10,10 +11,15 @@ export const catalogues: Feature = {
   name: 'catalogues',
   scopes: SCOPES,
   probe: probeCatalogues,
-  create({ connect, sections }) {
+  create({ connect, store, sections }) {
     const cataloguesApi = createCatalogues(connect.api)
     return {
-      routes: cataloguesRoutes({ catalogues: cataloguesApi, vault: connect.vault, sections }),
+      routes: cataloguesRoutes({
+        catalogues: cataloguesApi,
+        vault: connect.vault,
+        sections,
+        grants: createGrants(store),
+      }),
       connectionLinks: async () => [{ path: '/catalogues', label: 'Catalogues' }],
       connectionTest: {
         scope: CATALOGUES_SCOPE,

@@ -2,16 +2,25 @@ import type { Request } from 'express'
 import type { ConnectionRef } from '../../connect/index.ts'
 import type { FeatureContext } from '../feature.ts'
 import type { Catalogue } from './contract.ts'
+import type { Grant } from './grants.ts'
+import type { History } from './history.ts'
 
 const PAGE = 'catalogues/catalogue'
 
-/** Builds the page of a catalogue, including the sections that other features add to it. */
+/** What the page of a catalogue is built from. */
+export interface CataloguePageOptions {
+  sections: FeatureContext['sections']
+  grants: History<Grant>
+}
+
+/** Builds the page of a catalogue, including the sections that other features add to it. Throws `StoreUnavailableError`. */
 export async function cataloguePage(
   req: Request,
   ref: ConnectionRef,
   catalogue: Catalogue,
-  sections: FeatureContext['sections'],
+  { sections, grants }: CataloguePageOptions,
 ) {
+  const granted = (await grants.list(ref)).filter(({ catalogueId }) => catalogueId === catalogue.id)
   const loaded = await Promise.all(
     sections(PAGE).map(async (section) => ({
       view: section.view,
@@ -25,8 +34,9 @@ export async function cataloguePage(
       ...Object.assign({}, ...loaded.map(({ data }) => data)),
       bxcontext: ref.bxcontext,
       catalogue,
+      granted,
       sections: loaded.map(({ view }) => view),
     },
-    json: Object.assign({}, catalogue, ...loaded.map(({ json }) => json)),
+    json: Object.assign({}, catalogue, { granted }, ...loaded.map(({ json }) => json)),
   }
 }

@@ -1,4 +1,4 @@
-import { Router } from 'express'
+import { type Request, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
@@ -7,15 +7,21 @@ import { rejectForm } from '../../web/errors.ts'
 import { READ_ERRORS } from '../../web/openapi.ts'
 import { pageOf, pageOfSchema, pageQuery, pager } from '../../web/paging.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
-import type { FeatureContext } from '../feature.ts'
+import { currentUser } from '../../web/user.ts'
 import type { Catalogues } from './catalogues.ts'
-import { type AccessControl, accessControlSchema, catalogueSchema, newCatalogueSchema } from './contract.ts'
-import { cataloguePage } from './page.ts'
+import {
+  type AccessControl,
+  accessControlSchema,
+  type Catalogue,
+  catalogueSchema,
+  newCatalogueSchema,
+} from './contract.ts'
+import { type Grant, grantSchema } from './grants.ts'
+import { type CataloguePageOptions, cataloguePage } from './page.ts'
 
-export interface CataloguesOptions {
+export interface CataloguesOptions extends CataloguePageOptions {
   catalogues: Catalogues
   vault: Vault
-  sections: FeatureContext['sections']
 }
 
 /** A new catalogue from a form or JSON, which may have other fields. */
@@ -33,7 +39,8 @@ const accessControlBody = z.preprocess((fields) => {
 }, accessControlSchema)
 
 /** Routes that list, show and create catalogues, and grant builders access. */
-export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOptions): Router {
+export function cataloguesRoutes(options: CataloguesOptions): Router {
+  const { catalogues, vault, grants } = options
   const pathOf = (bxcontext: string, id: string) =>
     `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(id)}`
 
@@ -89,14 +96,14 @@ export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOpti
     .get(
       '/connections/:bxcontext/catalogues/:id',
       describeRoute({
-        summary: 'Get a catalogue.',
-        response: catalogueSchema,
+        summary: 'Get a catalogue. `granted`: the access that was granted to builders here.',
+        response: catalogueSchema.extend({ granted: z.array(grantSchema) }),
         errors: [...READ_ERRORS, 'not_found'],
       }),
       async (req, res) => {
         const ref = connectionRef(req)
         const catalogue = await catalogues.get(vault.tokenSource(ref), req.params.id)
-        sendPageOrJson(req, res, await cataloguePage(req, ref, catalogue, sections))
+        sendPageOrJson(req, res, await cataloguePage(req, ref, catalogue, options))
       },
     )
     .post(
@@ -116,6 +123,9 @@ export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOpti
         try {
           const accessControl = accessControlBody.parse(req.body ?? {})
           await catalogues.grantAccess(source, id, accessControl)
+          // Granted already: if the name is not known, the id is shown.
+          const catalogue = await catalogues.get(source, id).catch(() => ({ id }))
+          await grants.note(ref, `${id} ${accessControl.externalRef}`, grantOf(catalogue, accessControl, req))
           const result = { catalogueId: id, ...accessControl }
           await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, id), result, {
             status: 201,
@@ -125,12 +135,20 @@ export function cataloguesRoutes({ catalogues, vault, sections }: CataloguesOpti
           await rejectForm(req, res, error, async () => {
             // If the catalogue cannot be loaded, show the form without its details.
             const catalogue = await catalogues.get(source, id).catch(() => ({ id }))
-            return cataloguePage(req, ref, catalogue, sections)
+            return cataloguePage(req, ref, catalogue, options)
           })
         }
       },
     )
 }
+
+const grantOf = ({ id, name }: Catalogue, accessControl: AccessControl, req: Request): Grant => ({
+  ...accessControl,
+  catalogueId: id,
+  catalogueName: name ?? id,
+  grantedBy: currentUser(req)?.name ?? '',
+  grantedAt: new Date().toISOString(),
+})
 
 function grantedNotice({ externalRef, isPreApproved }: AccessControl): string {
   const approved = isPreApproved ? '; their connection request will be accepted automatically' : ''

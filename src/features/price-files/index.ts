@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { createCatalogues } from '../catalogues/catalogues.ts'
+import { createGrants } from '../catalogues/grants.ts'
 import type { Feature } from '../feature.ts'
 import { createCatalogueImports } from './catalogue-imports.ts'
 import { SCOPES } from './contract.ts'
@@ -35,6 +36,7 @@ export const priceFiles: Feature<PriceFilesSettings> = {
         vault: connect.vault,
         sendChanges,
         sections,
+        grants: createGrants(store),
       }),
       sections: [importSection(imports)],
       connectionLinks: async (ref) =>

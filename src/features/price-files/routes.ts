@@ -12,8 +12,8 @@ import { sendPageOrJson, sendResultOrRedirect, wantsJson } from '../../web/respo
 import type { SendChanges } from '../../web/sse.ts'
 import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
-import { cataloguePage } from '../catalogues/page.ts'
-import type { FeatureContext, PageSection } from '../feature.ts'
+import { type CataloguePageOptions, cataloguePage } from '../catalogues/page.ts'
+import type { PageSection } from '../feature.ts'
 import { readChoices } from './choices.ts'
 import { FIELDS, REQUIRED } from './columns.ts'
 import { importNotFound } from './errors.ts'
@@ -21,12 +21,11 @@ import { jobSchema, readAsOf } from './import-job.ts'
 import type { ImportService, JobView } from './import-service.ts'
 import { receiveUpload } from './upload.ts'
 
-export interface ImportRoutesOptions {
+export interface ImportRoutesOptions extends CataloguePageOptions {
   imports: ImportService
   catalogues: Catalogues
   vault: Vault
   sendChanges: SendChanges
-  sections: FeatureContext['sections']
 }
 
 /** How long a request waits for the check, in ms. Most files are checked by then, so the next page shows the result. */
@@ -167,7 +166,8 @@ function jobFinder(imports: ImportService) {
   }
 }
 
-function uploadRoute({ imports, catalogues, vault, sections }: ImportRoutesOptions): Router {
+function uploadRoute(options: ImportRoutesOptions): Router {
+  const { imports, catalogues, vault } = options
   return Router().post(
     '/connections/:bxcontext/catalogues/:id/imports',
     describeRoute({
@@ -203,7 +203,7 @@ function uploadRoute({ imports, catalogues, vault, sections }: ImportRoutesOptio
         await sendResultOrRedirect(req, res, pathOf(job), view, { status: 201 })
       } catch (error) {
         await rejectForm(req, res, error, async () => {
-          const page = await cataloguePage(req, ref, catalogue, sections)
+          const page = await cataloguePage(req, ref, catalogue, options)
           return { ...page, data: { ...page.data, uploadRejected: true } }
         })
       }

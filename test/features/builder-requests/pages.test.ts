@@ -23,7 +23,7 @@ test('a notice about a builder request cannot be forged by its address', async (
   expect((await supplier.get(at('?accepted'))).text).not.toContain('class="notice"')
 })
 
-test('decided requests are listed: who asked, who decided, and when', async () => {
+test('decided requests are listed: who asked, who decided, when, and which catalogues they can see', async () => {
   const builder = createVisitor()
   await logIn(app, builder)
   const asks = `${app.platform}/suppliers/harbour-homes/summit-supplies/ask`
@@ -36,7 +36,18 @@ test('decided requests are listed: who asked, who decided, and when', async () =
   expect(decided).toMatchObject([
     { integrationConnectionId: id, builder: asked.name, decision: 'accepted', decidedBy: 'sam' },
   ])
-  expect((await supplier.get(at())).text).toMatch(/<h2>Decided<\/h2>[\s\S]*accepted[\s\S]*sam/)
+  const page = /<h2>Accepted builders<\/h2>[\s\S]*CUST77[\s\S]*sam/
+  expect((await supplier.get(at())).text).toMatch(page)
+
+  const catalogues = `${app.url}/connections/summit-supplies/catalogues`
+  const form = { name: 'For Harbour', scope: 'Managed' }
+  const { id: catalogueId } = (await supplier.post(catalogues, { form, accept: 'application/json' })).json()
+  await supplier.post(`${catalogues}/${catalogueId}/access-controls`, { form: { externalRef: 'CUST77' } })
+  const [after] = (await supplier.get(at(), { accept: 'application/json' })).json().decided
+  expect(after.access).toEqual([{ catalogueId, catalogueName: 'For Harbour' }])
+  expect((await supplier.get(at())).text).toMatch(/CUST77[\s\S]*>For Harbour<\/a>/)
+  const granted = (await supplier.get(`${catalogues}/${catalogueId}`)).text
+  expect(granted).toMatch(/Access granted here[\s\S]*CUST77[\s\S]*must be accepted[\s\S]*sam/)
 })
 
 test('an open page gets no more events once its user signs out', async () => {

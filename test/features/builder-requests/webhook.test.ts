@@ -3,9 +3,11 @@ import express from 'express'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import { createBuilderRequests } from '../../../src/features/builder-requests/builder-requests.ts'
+import { createDecisions } from '../../../src/features/builder-requests/decisions.ts'
 import { createPending } from '../../../src/features/builder-requests/pending.ts'
 import { builderRequestsRoutes } from '../../../src/features/builder-requests/routes.ts'
 import { createEvents } from '../../../src/features/builder-requests/webhook-events.ts'
+import { createGrants } from '../../../src/features/catalogues/grants.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { WEBHOOK_SECRET } from '../../support/env.ts'
 import { connected, logIn } from '../../support/flow.ts'
@@ -260,6 +262,8 @@ test('an open page polls the platform even with a webhook, because a delivery ma
   let asked = 0
   const routes = builderRequestsRoutes({
     builderRequests: createBuilderRequests(app.services.connect.api),
+    decisions: createDecisions(app.services.store),
+    grants: createGrants(app.services.store),
     events: createEvents(app.services.store),
     vault: app.services.connect.vault,
     sendChanges: app.services.context.sendChanges,

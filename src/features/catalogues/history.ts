@@ -1,0 +1,48 @@
+import type * as z from 'zod'
+import { type ConnectionRef, parseJson } from '../../connect/index.ts'
+import type { Key, KeyValueStore } from '../../connect/stores.ts'
+
+/** What users did here with a connection, where the platform has no list of it. */
+export interface History<T> {
+  /** Keeps a record, in place of an earlier one of this id. It is already done: errors of the store are ignored. */
+  note(ref: ConnectionRef, id: string, record: T): Promise<void>
+  /** The latest 100 of a connection, the latest first. Throws `StoreUnavailableError`. */
+  list(ref: ConnectionRef): Promise<T[]>
+}
+
+export interface HistoryOptions<T> {
+  kind: string
+  schema: z.ZodType<T>
+  /** When it was done, in ISO 8601. */
+  timeOf(record: T): string
+}
+
+const MAX_KEPT = 100
+
+export function createHistory<T>(
+  store: KeyValueStore,
+  { kind, schema, timeOf }: HistoryOptions<T>,
+): History<T> {
+  const prefixOf = ({ bxcontext }: ConnectionRef) => `${bxcontext} `
+
+  async function entries(ref: ConnectionRef): Promise<{ key: Key; record: T }[]> {
+    const found = await store.list(kind, ref.userId)
+    return found
+      .filter(({ key }) => key.id.startsWith(prefixOf(ref)))
+      .flatMap(({ key, value }) => {
+        const { data } = schema.safeParse(parseJson(value))
+        return data === undefined ? [] : [{ key, record: data }]
+      })
+      .sort((a, b) => timeOf(b.record).localeCompare(timeOf(a.record)))
+  }
+
+  return {
+    async note(ref, id, record) {
+      try {
+        await store.set({ kind, owner: ref.userId, id: prefixOf(ref) + id }, JSON.stringify(record))
+        for (const { key } of (await entries(ref)).slice(MAX_KEPT)) await store.delete(key)
+      } catch {}
+    },
+    list: async (ref) => (await entries(ref)).map(({ record }) => record),
+  }
+}
