@@ -49,7 +49,9 @@ const OAUTH_PARAMETERS = new Set(
   ].flatMap((names) => names.split(' ')),
 )
 /** Headers whose values are no secret. */
-const PUBLIC_HEADERS = new Set('accept content-type retry-after www-authenticate location'.split(' '))
+const PUBLIC_HEADERS = new Set(
+  'accept content-type retry-after www-authenticate location x-request-id'.split(' '),
+)
 /** Texts that the platform words freely, in which it may repeat a secret in any form. */
 const FREE_TEXTS = new Set([
   'error_description',
@@ -61,6 +63,7 @@ const FREE_TEXTS = new Set([
 /** A run of characters that may be a token, a code, or a part of one. */
 const TOKEN_LIKE = /[\w+/=~%-]{20,}/
 const ERROR_CODE = /^[a-z_]{1,60}$/
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 /** Other names of the same secret. */
 const KINDS = new Map([['authorization', 'access_token']])
 const MAX_VALUE_LENGTH = 500
@@ -119,6 +122,7 @@ function toParameter({ name, text, isPublic }: Entry, secrets: readonly string[]
 function isShowable(name: string, text: string): boolean {
   if (text.length > MAX_VALUE_LENGTH) return false
   if (name === 'error') return ERROR_CODE.test(text)
+  if (name === 'x-request-id') return UUID.test(text)
   return !FREE_TEXTS.has(name) || !TOKEN_LIKE.test(text)
 }
 

@@ -5,6 +5,7 @@ import type { Faults } from './faults.ts'
 import type { Caller, Guard } from './guard.ts'
 import type { Journal } from './journal.ts'
 import type { Place, Section } from './sections.ts'
+import type { TokenExchanges } from './token-exchanges.ts'
 
 /** What the sandbox simulates for one feature of the app. Delete its folder and its two lines in features/index.ts to remove it. */
 export interface SandboxFeature {
@@ -30,6 +31,7 @@ export interface SandboxCore {
   guard: Guard
   faults: Faults
   journal: Journal
+  tokenExchanges: TokenExchanges
   /** Lifetime of an access token in seconds. */
   accessTokenSeconds: number
   /** Where the sandbox is reached, without a trailing slash. */

@@ -14,6 +14,7 @@ import type { Journal } from './journal.ts'
 import { PLATFORM } from './platform.ts'
 import type { Recorded } from './recorded.ts'
 import { recordedTokenResponse } from './recorded-tokens.ts'
+import type { TokenExchanges } from './token-exchanges.ts'
 
 /** An application as platform support registers it. */
 export interface RegisteredApp {
@@ -47,6 +48,7 @@ export interface IdentityOptions {
   consents: Consents
   faults: Faults
   journal: Journal
+  tokenExchanges: TokenExchanges
   /** Answers like the platform that was recorded. */
   recorded: Recorded | undefined
   /** Lifetime of an access token in seconds. */
@@ -62,7 +64,7 @@ export interface IdentityOptions {
  * users of an application may share a login on the platform.
  */
 export function createIdentity(options: IdentityOptions): Provider {
-  const { issuer, consents, faults, journal, recorded } = options
+  const { issuer, consents, faults, journal, tokenExchanges, recorded } = options
   const provider = new Provider(issuer, configurationOf(options))
   // An https address means that a proxy terminates TLS.
   provider.proxy = issuer.startsWith('https:')
@@ -80,6 +82,7 @@ export function createIdentity(options: IdentityOptions): Provider {
       ctx.status = status
       ctx.body = body
     }
+    ctx.set('x-request-id', tokenExchanges.add(ctx as KoaContextWithOIDC))
     // The fault replaces the response only, as in a real outage: the tokens have been issued.
     const fault = faults.strike(endpoint)
     if (fault?.fault === 'slow') await new Promise((resolve) => setTimeout(resolve, options.slowMs))

@@ -20,6 +20,7 @@ import type { RateLimit } from './rate-limit.ts'
 import type { Recorded } from './recorded.ts'
 import { sectionsOf } from './sections.ts'
 import { createSite } from './site.ts'
+import { createTokenExchanges } from './token-exchanges.ts'
 
 export type { RegisteredApp } from './identity.ts'
 
@@ -76,6 +77,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const scopes: Scopes = Object.assign({}, PLATFORM.scopes, ...simulated.map((feature) => feature.scopes))
   const faults = createFaults(Object.assign({}, CORE_FAULTS, ...simulated.map((feature) => feature.faults)))
   const journal = createJournal()
+  const tokenExchanges = createTokenExchanges()
   const provider = createIdentity({
     issuer: addresses.authUrl,
     apps,
@@ -86,6 +88,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     consents,
     faults,
     journal,
+    tokenExchanges,
     accessTokenSeconds,
     slowMs,
     renderError: problem,
@@ -96,6 +99,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     guard: createGuard({ provider, consents, faults, journal, rateLimit, authenticate: byParts(parts) }),
     faults,
     journal,
+    tokenExchanges,
     accessTokenSeconds,
     baseUrl,
     appUrl: appUrlOf(apps),
@@ -107,6 +111,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     clear()
     faults.clear()
     journal.clear()
+    tokenExchanges.clear()
     for (const part of parts) part.reset?.()
   }
   return {

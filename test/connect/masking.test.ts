@@ -112,3 +112,13 @@ test('a URL is split into its address and its query, without the fragment', () =
     query: [['state', 's']],
   })
 })
+
+test('the id of a request is shown if it is a UUID, which is no secret of the exchange', () => {
+  const id = 'a3bb189e-8bf9-4c2e-9d47-6d4f3d7e5a10'
+  const shownId = (value: string, token = TOKEN) =>
+    mask(platform, { answer: [['access_token', token]], headers: [['x-request-id', value]] }).headers[0]
+      ?.value
+  expect(shownId(id)).toBe(id)
+  expect(shownId('some-other-token')).toBeInstanceOf(Secret)
+  expect(shownId(id, id)).toBeInstanceOf(Secret)
+})

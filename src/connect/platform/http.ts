@@ -221,6 +221,7 @@ const DESCRIBING_HEADERS = [
   'content-type',
   'retry-after',
   'www-authenticate',
+  'x-request-id',
   'x-odata-total-count',
   'location',
 ]

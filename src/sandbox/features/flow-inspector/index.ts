@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { parseBody } from '../../api.ts'
 import type { SandboxFeature } from '../../feature.ts'
 import { createPageSteps } from './page-steps.ts'
+import { sendAgainRoutes } from './send-again.ts'
 
 const querySchema = z.object({
   /** The key of the fingerprints. */
@@ -15,15 +16,18 @@ const querySchema = z.object({
 /** Records what happens on the platform's own pages, so that the app's flow inspector can show it. */
 export const flowInspector: SandboxFeature = {
   name: 'flow-inspector',
-  create({ appUrl, baseUrl }) {
+  create(core) {
+    const { appUrl, baseUrl } = core
     const pageSteps = createPageSteps(baseUrl)
     return {
       observe: pageSteps.observe,
       links: [{ href: `${appUrl}/scenarios`, label: 'Scenarios' }],
-      routes: Router().post('/sandbox/steps', express.json({ limit: '10kb' }), (req, res) => {
-        const query = parseBody(res, querySchema, req.body, 'invalid_query')
-        if (query) res.json({ steps: pageSteps.between(query.from, query.to, query.key) })
-      }),
+      routes: Router()
+        .post('/sandbox/steps', express.json({ limit: '10kb' }), (req, res) => {
+          const query = parseBody(res, querySchema, req.body, 'invalid_query')
+          if (query) res.json({ steps: pageSteps.between(query.from, query.to, query.key) })
+        })
+        .use(sendAgainRoutes(core)),
       reset: pageSteps.clear,
     }
   },
