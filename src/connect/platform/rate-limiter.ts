@@ -22,11 +22,13 @@ const LONGEST_REQUEST_MS = 60_000
 const ARRIVED_MS = 500
 /** What a store's clock may lose by rounding, in ms. */
 const ROUNDING_MS = 2
+/** The share of the limit that is spread over the rest of the window. */
+const SPREAD = 0.25
 
 /**
- * Client-side rate limiter: uses the full quota, and never exceeds it if requests arrive within half a second. There are `limit` permits. A used permit is free again
- * one window after its request was *answered*, or half a second after it was sent, if that is earlier. The platform has
- * counted the request by then, so it counts at most `limit` in any window, sliding or fixed. A permit is an expiring
+ * Client-side rate limiter: uses the full quota, and never exceeds it if requests arrive within half a second. The last
+ * quarter of it is spread over the window. There are `limit` permits. A used permit is free again one window after its
+ * request was *answered*, or half a second after it was sent, if that is earlier. The platform has counted the request by then, so it counts at most `limit` in any window, sliding or fixed. A permit is an expiring
  * value in the store, which frees it by its own clock: the clocks of processes need not agree.
  *
  * Libraries such as rate-limiter-flexible count fixed windows, which allows twice the limit around a boundary.
@@ -50,7 +52,25 @@ function limitCredential(store: KeyValueStore, { limit, windowMs }: RateLimit, c
   let queue: Promise<unknown> = Promise.resolve()
   let released = new AbortController()
 
+  /** When this process got its permits of the last window, by `performance.now()`, the oldest first. */
+  const acquired: number[] = []
+
+  /**
+   * Spreads the last permits over the time until the first one is free again: a platform may close an import that sends
+   * nothing for most of a window.
+   */
+  async function spread(): Promise<void> {
+    const now = performance.now()
+    while ((acquired[0] ?? now) <= now - windowMs) acquired.shift()
+    const left = limit - acquired.length
+    const [oldest = now] = acquired
+    if (left <= 0 || left > limit * SPREAD) return
+    const gapMs = (oldest + windowMs - now) / left
+    await pause(Math.max(0, (acquired.at(-1) ?? now) + gapMs - now))
+  }
+
   async function findPermit(): Promise<number> {
+    await spread()
     for (;;) {
       for (let tried = 0; tried < limit; tried++) {
         const permit = next
@@ -95,8 +115,13 @@ function limitCredential(store: KeyValueStore, { limit, windowMs }: RateLimit, c
     queue = found.catch(() => {})
     const permit = await found
     const acquiredAt = performance.now()
-    // A permit that cannot be released expires.
-    return (sentAt = acquiredAt) => void release(permit, sentAt).catch(() => {})
+    acquired.push(acquiredAt)
+    return (sentAt = acquiredAt) => {
+      const index = sentAt === null ? acquired.lastIndexOf(acquiredAt) : -1
+      if (index >= 0) acquired.splice(index, 1)
+      // A permit that cannot be released expires.
+      void release(permit, sentAt).catch(() => {})
+    }
   }
 }
 

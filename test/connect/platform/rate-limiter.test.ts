@@ -114,6 +114,22 @@ test('a single permit is free again as soon as its window is over', async () => 
   await store.close()
 })
 
+test('the last quarter of the limit is spread over the window, instead of a silence until it is over', async () => {
+  const windowMs = 1_000
+  const store = openSqlite({ file: ':memory:' })
+  const limiter = createRateLimiter(store, { limit: 8, windowMs })
+  const times: number[] = []
+  for (let time = 0; time < 8; time++) {
+    const done = await limiter.acquire('credential')
+    times.push(performance.now())
+    done()
+  }
+  const [sixth = 0, seventh = 0, eighth = 0] = times.slice(5)
+  expect(seventh - sixth).toBeGreaterThan(0.3 * windowMs)
+  expect(eighth - (times[0] ?? 0)).toBeGreaterThan(0.9 * windowMs)
+  await store.close()
+})
+
 test('credentials have separate limits', async () => {
   const store = openSqlite({ file: ':memory:' })
   const limiter = createRateLimiter(store, { limit: 1, windowMs: 60_000 })
