@@ -1,7 +1,7 @@
 import type { CellFormats } from './cell-formats.ts'
 import { UnreadableFileError } from './errors.ts'
 import type { MergedCells, Row } from './row.ts'
-import { attribute, type XmlEvents } from './xml.ts'
+import type { XmlEvents } from './xml.ts'
 
 /** The limits of a sheet (Excel specifications and limits); columns are ours. */
 const MAX_ROW = 1_048_576
@@ -91,7 +91,7 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
         } else if (name === 'c') {
           column = attributes.r === undefined ? column + 1 : columnOf(attributes.r)
           type = attributes.t ?? ''
-          style = Number(attribute(attributes, 's') ?? 0)
+          style = Number(attributes.s ?? 0)
           value = ''
         } else if (name === 'v' || name === 't') isValue = !isPhonetic
         else if (name === 'rPh') isPhonetic = true

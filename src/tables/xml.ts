@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream'
-import sax, { type Tag } from 'sax'
+import { SaxesParser } from 'saxes'
 import { UnreadableFileError } from './errors.ts'
+
+export type Attributes = Readonly<Record<string, string>>
 
 /** Handlers for the elements of an XML document. Names are without their namespace prefix. */
 export interface XmlEvents {
-  open(name: string, attributes: Tag['attributes']): void
+  open(name: string, attributes: Attributes): void
   text?(text: string): void
   close?(name: string): void
 }
@@ -12,7 +14,7 @@ export interface XmlEvents {
 const localName = (name: string) => name.slice(name.indexOf(':') + 1)
 
 /** An attribute by its name without a namespace prefix, such as `id` for `r:id`. */
-export function attribute(attributes: Tag['attributes'], name: string): string | undefined {
+export function attribute(attributes: Attributes, name: string): string | undefined {
   return attributes[name] ?? Object.entries(attributes).find(([key]) => localName(key) === name)?.[1]
 }
 
@@ -21,17 +23,17 @@ export function attribute(attributes: Tag['attributes'], name: string): string |
  * `UnreadableFileError` for a document type, which could define endless entities, and an error for malformed XML.
  */
 export async function* parseXml(source: Readable, events: XmlEvents): AsyncGenerator<void> {
-  const parser = sax.parser(true, { trim: false, normalize: false })
-  parser.onopentag = ({ name, attributes }) => events.open(localName(name), attributes as Tag['attributes'])
-  parser.ontext = (text) => events.text?.(text)
-  parser.oncdata = (text) => events.text?.(text)
-  parser.onclosetag = (name) => events.close?.(localName(name))
-  parser.ondoctype = () => {
+  const parser = new SaxesParser({ position: false, xmlns: false as const })
+  parser.on('opentag', ({ name, attributes }) => events.open(localName(name), attributes))
+  parser.on('text', (text) => events.text?.(text))
+  parser.on('cdata', (text) => events.text?.(text))
+  parser.on('closetag', ({ name }) => events.close?.(localName(name)))
+  parser.on('doctype', () => {
     throw new UnreadableFileError(1, 'the workbook has a document type, which no spreadsheet writes.')
-  }
-  parser.onerror = (error) => {
+  })
+  parser.on('error', (error) => {
     throw error
-  }
+  })
   const decoder = new TextDecoder()
   for await (const bytes of source) {
     parser.write(decoder.decode(bytes, { stream: true }))
