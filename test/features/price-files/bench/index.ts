@@ -1,7 +1,9 @@
 /** The rows of the table that are about imports. */
-import { writeFileSync } from 'node:fs'
+import { createReadStream, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Add, type Measured, medianOf } from '../../../bench/measure.ts'
+import { parse } from 'csv-parse'
+import { checkPriceFile } from '../../../../src/features/price-files/check.ts'
+import { type Add, compare, type Measured, medianOf } from '../../../bench/measure.ts'
 import { startServer } from '../../../bench/platform.ts'
 import { tempDir } from '../../../support/env.ts'
 import { run } from '../../../support/process.ts'
@@ -40,8 +42,17 @@ export async function bench(add: Add): Promise<void> {
   const peak = { subject: ours, yardstick: bare, ratio: ours / bare }
   add('peak memory, 1,000,000 rows', "the bare loop's", peak, '<= 1.3x', 'MB')
   await stop()
+  await readingBench(add, await writePriceFile(dir, 200_000, 'read.csv'))
   add('memory above idle, XLSX of 100,000 rows', '200 MB', await workbookMemory(dir), '<= 1x', 'MB')
   remove()
+}
+
+async function readingBench(add: Add, file: string): Promise<void> {
+  const bare = async () => {
+    for await (const _ of createReadStream(file).pipe(parse()));
+  }
+  const measured = await compare(1, { call: () => checkPriceFile(file) }, { call: bare })
+  add('check of a CSV of 200,000 rows', 'bare csv-parse', measured, '>= 0.45')
 }
 
 /** How much memory the check of a workbook with 100,000 rows takes, against 200 MB. */
