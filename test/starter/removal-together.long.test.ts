@@ -15,18 +15,10 @@ const AFFECTED = ['related', 'src/features/index.ts', 'src/sandbox/features/inde
   ),
 )
 
-test('npm run remove-feature removes one feature after the other, and the tests of the others keep passing', async () => {
-  const left = new Set(features)
-  while (left.size > 3) {
-    const removable = [...left].filter(
-      ({ name }) => ![...left].some(({ needs = [] }) => needs.includes(name)),
-    )
-    for (const feature of removable.slice(0, Math.ceil(left.size / 2))) {
-      await copy.removeFeatures(feature.name)
-      left.delete(feature)
-    }
-    await copy.runTests(...AFFECTED)
-  }
+test('npm run remove-feature removes half of the features, and the tests of the others keep passing', async () => {
+  const removable = features.filter(({ name }) => !features.some(({ needs = [] }) => needs.includes(name)))
+  for (const { name } of removable.slice(0, features.length / 2)) await copy.removeFeatures(name)
+  await copy.runTests(...AFFECTED)
 })
 
 test('npm run remove-feature removes all features at once, and leaves a project that works', async () => {

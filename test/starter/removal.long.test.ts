@@ -18,7 +18,9 @@ test.each(features.map(({ name }) => name))(
   async (name) => {
     await copy.removeFeatures(name, '--with-dependents')
     expect(existsSync(join(copy.dir, 'src/features', name))).toBe(false)
-    await copy.check()
+    // The command itself formats what it changes.
+    await copy.bin('tsc', '--noEmit')
+    await copy.bin('knip')
     await copy.runTests(...COMMON)
   },
 )
