@@ -136,6 +136,7 @@ async function send(
 /** Says how the file differs from the last one. */
 function report(comparison: Comparison): void {
   reporter.step(describeComparison(comparison))
+  if (comparison.missing > 0) reporter.step('Missing items stay in the catalogue as they are.')
   for (const { code, before, now } of comparison.largest) reporter.step(`  ${code}: ${before} → ${now}`)
 }
 

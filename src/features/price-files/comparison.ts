@@ -92,7 +92,7 @@ export function describeComparison({ added, missing, changed, changedMuch }: Com
   const parts = [
     added > 0 && `${count(added)} new`,
     changed > 0 && `${count(changed)} with another price${much}`,
-    missing > 0 && `${count(missing)} missing, which stay in the catalogue as they are`,
+    missing > 0 && `${count(missing)} missing`,
   ].filter((part) => part !== false)
   const outcome = parts.length > 0 ? parts.join(', ') : 'nothing has changed'
   return `Compared with your last file for this catalogue: ${outcome}.`

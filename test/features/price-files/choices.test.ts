@@ -72,7 +72,7 @@ test('before sending, the page compares the file with the last one', async () =>
   await pages.ended(first.json.id)
   const next = await pages.upload('code,price\nA,1\nD,4\nE,1000\n', { to })
   const remark =
-    'Compared with your last file for this catalogue: 1 new, 1 with another price (1 of them by more than 20%), 2 missing, which stay in the catalogue as they are.'
+    'Compared with your last file for this catalogue: 1 new, 1 with another price (1 of them by more than 20%), 2 missing.'
   expect(next.json.remarks).toEqual([expect.stringContaining(remark)])
   expect(next.json.comparison?.largest).toEqual([{ code: 'E', before: 10, now: 1000 }])
   const page = await pages.visitor.get(pages.urlOf(next.json.id))
