@@ -116,8 +116,11 @@ function showRoutes({ reader, businessNames, sendChanges }: FlowRoutesOptions): 
     return (await businessNames(requireUser(req))).get(flow.bxcontext ?? '')
   }
 
-  /** Sends one step of the flow in the URL. Throws `not_found`. */
-  async function sendStep(req: Request<{ id: string; number: string }>, res: Response, view: string) {
+  const describeStep = (summary: string) =>
+    describeRoute({ summary, response: stepViewSchema, errors: ['not_found'] })
+
+  /** Sends one step of the flow in the URL, as JSON or on this page. Throws `not_found`. */
+  const sendStep = (view: string) => async (req: Request<{ id: string; number: string }>, res: Response) => {
     const flow = await flowOf(req)
     const number = Number(req.params.number)
     const page = flowPage(flow, { active: number, businessName: await nameOf(req, flow) })
@@ -170,34 +173,16 @@ function showRoutes({ reader, businessNames, sendChanges }: FlowRoutesOptions): 
         sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
       },
     )
-    .get(
-      '/flows/:id/steps/:number',
-      describeRoute({ summary: 'One step.', response: stepViewSchema, errors: ['not_found'] }),
-      async (req, res) => {
-        await sendStep(req, res, 'flow-inspector/step')
-      },
-    )
+    .get('/flows/:id/steps/:number', describeStep('One step.'), sendStep('flow-inspector/step'))
     .get(
       '/flows/:id/present/:number',
-      describeRoute({
-        summary: 'The same step; as a page, for presenting it.',
-        response: stepViewSchema,
-        errors: ['not_found'],
-      }),
-      async (req, res) => {
-        await sendStep(req, res, 'flow-inspector/present')
-      },
+      describeStep('The same step; as a page, for presenting it.'),
+      sendStep('flow-inspector/present'),
     )
     .get(
       '/flows/:id/notes/:number',
-      describeRoute({
-        summary: 'The same step; as a page, with the notes of who presents it.',
-        response: stepViewSchema,
-        errors: ['not_found'],
-      }),
-      async (req, res) => {
-        await sendStep(req, res, 'flow-inspector/notes')
-      },
+      describeStep('The same step; as a page, with the notes of who presents it.'),
+      sendStep('flow-inspector/notes'),
     )
     .get(
       '/flows/:id/export/:format',

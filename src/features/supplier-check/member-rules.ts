@@ -106,7 +106,7 @@ const known: Rule = {
     if (memberNumber === undefined) throw new NotCheckedError('name a member with --member NUMBER')
     const { lines } = await baseRequest(subject)
     const wanted = lines.map((line) => ({ ...line, quantity: 7 }))
-    const { exchange, answers } = answered(
+    const { answers } = answered(
       wanted,
       await requestPrices(subject, wanted, memberNumber),
       'A price request with a member number',
@@ -116,7 +116,7 @@ const known: Rule = {
       throw new NotCheckedError(
         `member ${memberNumber} has no price for item ${without.line.itemId}; name another with --member NUMBER`,
       )
-    return expectTotals(answers.map((answer) => ({ ...answer, exchange })))
+    return expectTotals(answers)
   },
 }
 

@@ -17,6 +17,7 @@ export type PriceJson = Record<string, unknown>
 export interface AnsweredLine {
   line: Line
   answer: PriceJson
+  exchange: Exchange
 }
 
 /** A price request that succeeded. */
@@ -67,11 +68,12 @@ export function answered(lines: readonly Line[], exchange: Exchange, when: strin
       `${when} with ${lines.length} lines returned ${answers.length} elements.`,
       exchange,
     )
-  return { exchange, answers: pair(lines, answers as PriceJson[]) }
+  const pairs = pair(lines, answers as PriceJson[])
+  return { exchange, answers: pairs.map((found) => ({ ...found, exchange })) }
 }
 
 /** Pairs lines and answers by what the answers repeat of the lines, under any name, or else by their order. */
-function pair(lines: readonly Line[], answers: readonly PriceJson[]): AnsweredLine[] {
+function pair(lines: readonly Line[], answers: readonly PriceJson[]): Omit<AnsweredLine, 'exchange'>[] {
   const left = [...answers]
   const pairs = lines.map((line) => {
     const exact = left.findIndex((answer) => mentions(answer, [line.itemId, line.storeId, line.quantity]))

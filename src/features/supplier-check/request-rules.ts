@@ -65,7 +65,7 @@ const duplicates: Rule = {
     const { exchange, answers } = await ask(subject, lines, 'A price request for the same item')
     if (!answers.every(({ answer }) => isPriced(answer)))
       throw new RuleViolationError('A line has no price because its item occurs more than once.', exchange)
-    return expectTotals(answers.map((answer) => ({ ...answer, exchange })))
+    return expectTotals(answers)
   },
 }
 

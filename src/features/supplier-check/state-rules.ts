@@ -99,9 +99,7 @@ const laterTotals: Rule = {
       const body = { ...(memberNumber !== undefined && { memberNumber }), items: lines }
       const exchange = await subject.probe.callAs(token.value, PATHS.prices, body)
       if (isRefused(exchange)) continue
-      last = expectTotals(
-        answered(lines, exchange, 'A price request').answers.map((answer) => ({ ...answer, exchange })),
-      )
+      last = expectTotals(answered(lines, exchange, 'A price request').answers)
     }
     if (last) return last
     throw new NotCheckedError('the later tokens have expired')
@@ -128,7 +126,7 @@ const manyTotals: Rule = {
         `One of ${MANY} lines for item ${without.line.itemId} has no price.`,
         exchange,
       )
-    return expectTotals(answers.map((answer) => ({ ...answer, exchange })))
+    return expectTotals(answers)
   },
 }
 
@@ -149,7 +147,7 @@ const overlap: Rule = {
       const priced = answers.filter(({ answer }) => isPriced(answer))
       if (priced.length === 0)
         throw new RuleViolationError('A price request beside others has no price.', exchange)
-      expectTotals(priced.map((answer) => ({ ...answer, exchange })))
+      expectTotals(priced)
     }
     return exchanges[0] as Exchange
   },

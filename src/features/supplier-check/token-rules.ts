@@ -191,7 +191,7 @@ const grantType: Rule = {
   },
 }
 
-/** How much later a token may not begin to be valid, in ms. */
+/** How long after its issue a token may not be refused as one that is not valid yet, in ms. */
 const AT_ONCE_MS = 1_500
 
 const atOnce: Rule = {

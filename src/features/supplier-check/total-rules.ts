@@ -7,20 +7,17 @@ import { NotCheckedError, type Rule, RuleViolationError, remember, type Subject 
 const QUANTITIES = [1, 2, 3, 7, 10, 2.4, 0.1, 1.337]
 const LARGE_QUANTITIES = [12, 25, 1000]
 
-/** An answer to a line, with its call. */
-type Sample = AnsweredLine & { exchange: Exchange }
-
 /** Requests each quantity in a call of its own, so that no item occurs twice in a call. */
-async function samplesOf(subject: Subject, quantities: readonly number[]): Promise<Sample[]> {
+async function samplesOf(subject: Subject, quantities: readonly number[]): Promise<AnsweredLine[]> {
   const store = await priceStore(subject)
-  const samples: Sample[] = []
+  const samples: AnsweredLine[] = []
   for (const quantity of quantities) {
-    const { exchange, answers } = await ask(
+    const { answers } = await ask(
       subject,
       linesOf(subject.items, store, quantity),
       `A price request for a quantity of ${quantity}`,
     )
-    samples.push(...answers.map((answer) => ({ ...answer, exchange })))
+    samples.push(...answers)
   }
   return samples
 }
@@ -38,7 +35,7 @@ function expectedTotal({ line, answer }: AnsweredLine): Big {
 const HALF_CENT = new Big('0.005').plus('1e-9')
 
 /** Throws `RuleViolationError` if a total does not add up, rounded to cents or not. */
-export function expectTotals(found: readonly Sample[]): Exchange {
+export function expectTotals(found: readonly AnsweredLine[]): Exchange {
   const priced = found.filter(({ answer }) => isPriced(answer))
   for (const sample of priced) {
     const total = expectedTotal(sample)
@@ -50,7 +47,7 @@ export function expectTotals(found: readonly Sample[]): Exchange {
   throw new NotCheckedError('no item has a price for such a quantity; name another with --item CODE')
 }
 
-function wrongTotal({ line, answer, exchange }: Sample, total: Big): RuleViolationError {
+function wrongTotal({ line, answer, exchange }: AnsweredLine, total: Big): RuleViolationError {
   const { unitPrice, discount, totalPrice } = answer
   return new RuleViolationError(
     `For item ${line.itemId}, ${unitPrice} * ${line.quantity} - ${discount ?? 0} is ${total.toFixed()}, not ${totalPrice}.`,
@@ -90,7 +87,7 @@ const large: Rule = {
 }
 
 /** Throws `RuleViolationError` if a line has no price. */
-function expectPrices(found: readonly Sample[]): Exchange {
+function expectPrices(found: readonly AnsweredLine[]): Exchange {
   const without = found.find(({ answer }) => !isPriced(answer))
   if (without)
     throw new RuleViolationError(

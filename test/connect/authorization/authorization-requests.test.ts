@@ -22,13 +22,16 @@ async function consent(requests: AuthorizationRequests): Promise<Consent> {
   return bound
 }
 
+/** How long a token request lasts at most: short, because a second callback waits longer than that. */
+const PLATFORM = { ...platform, tokenEndpointMs: 0 }
+
 function setup() {
   let time = Date.now()
   const now = () => time
   const store = openSqlite({ file: ':memory:', now })
   return {
     store,
-    requests: createAuthorizationRequests(platform, store, createRecordCipher([newKey()]), now),
+    requests: createAuthorizationRequests(PLATFORM, store, createRecordCipher([newKey()]), now),
     later: (ms: number) => {
       time += ms
     },
