@@ -193,6 +193,36 @@ const oddItem: Rule = {
   },
 }
 
+/** How many characters are cut off a code, and how long it remains at least. */
+const CUTS = [1, 2]
+const MIN_CUT_CODE = 2
+
+const cutItem: Rule = {
+  id: 'prices.cut-item',
+  title: 'A code that is cut off is not taken for the item whose code begins with it.',
+  given: '§7',
+  needs: ['prices.near-item'],
+  async check(subject) {
+    const store = await storeOrUnknown(subject)
+    const cutsOf = (code: string) => CUTS.map((cut) => code.slice(0, -cut))
+    const code = subject.items.find((item) =>
+      cutsOf(item).every((cut) => cut.length >= MIN_CUT_CODE && !subject.items.includes(cut)),
+    )
+    // Shorter codes are too close to each other to tell.
+    if (code === undefined) return (await baseAnswers(subject)).exchange
+    const codes = [code, ...cutsOf(code)]
+    const lines = codes.map((cut) => lineOf(cut, store, 1))
+    const { exchange, answers } = await ask(subject, lines, 'A price request with codes that are cut off')
+    // One of them could be another item, but not all of them at the same price.
+    const prices = new Set(answers.map(({ answer }) => (isPriced(answer) ? answer.unitPrice : null)))
+    if (prices.size > 1 || prices.has(null)) return exchange
+    throw new RuleViolationError(
+      `${codes.slice(1).join(' and ')} have the price of item ${code}, as if the rest of the code did not count.`,
+      exchange,
+    )
+  },
+}
+
 const unknownStore: Rule = {
   id: 'prices.unknown-store',
   title: 'A store that does not exist is an error of the line, and the call succeeds.',
@@ -273,6 +303,7 @@ export const LINE_ERROR_RULES: Rule[] = [
   error,
   nearItem,
   oddItem,
+  cutItem,
   unknownStore,
   notInRange,
   besideNotInRange,

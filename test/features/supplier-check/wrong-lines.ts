@@ -203,6 +203,16 @@ export const WRONG_LINES: Record<string, Case[]> = {
       }),
     ],
   ],
+  'prices.cut-item': [
+    [
+      'the price of an item for a code that is cut off',
+      onGood(isPrices, (answer, { json }) => {
+        for (const [index, { itemId, storeId, quantity }] of json.items.entries())
+          if (itemId === 'FT-' || itemId === 'FT')
+            answer.body[index] = { ...answer.body[0], itemId, storeId, quantity }
+      }),
+    ],
+  ],
   'prices.unknown-store': [
     ['a price at an unknown store', pricing('store_unknown')],
     ['404 for an unknown store', failing('store_unknown', 404)],

@@ -1,9 +1,12 @@
 /** The rows of the table that are about leads. */
+import { join } from 'node:path'
 import { createApi, createHttp, platform } from '../../../../src/connect/index.ts'
+import { features } from '../../../../src/features/index.ts'
 import { createLeads } from '../../../../src/features/leads/leads.ts'
 import { signedInCaller, startBenchApp, startYardstick } from '../../../bench/app.ts'
 import { type Add, compare, type Work } from '../../../bench/measure.ts'
 import { BARE_SOURCE, bareList, startServer } from '../../../bench/platform.ts'
+import { copyProject } from '../../../support/project.ts'
 import { startRedis } from '../../../support/redis.ts'
 import { REF } from '../../../support/vault.ts'
 
@@ -13,6 +16,7 @@ const CALLERS = 100
 export async function bench(add: Add): Promise<void> {
   await listBench(add)
   await routeBench(add)
+  await featuresBench(add)
   await refreshBench(add)
 }
 
@@ -65,6 +69,32 @@ async function routeBench(add: Add): Promise<void> {
   )
   await Promise.all([ours.close(), byHand.kill(), deployed.kill(), bare.kill(), platform.stop()])
   await redis.close()
+}
+
+/** What the other features cost a route that does not use them. */
+async function featuresBench(add: Add): Promise<void> {
+  const copy = copyProject()
+  const others = features.map(({ name }) => name).filter((name) => name !== 'leads')
+  await copy.removeFeatures(...others)
+  const platform = await startServer('test/bench/platform-server.ts')
+  const apps = []
+  for (const script of ['src/main.ts', join(copy.dir, 'src/main.ts')]) {
+    const redis = await startRedis()
+    const { url, pid, close } = await startBenchApp(script, redis.url, { apiUrl: platform.url })
+    const call = await signedInCaller(url, ROUTE)
+    apps.push({ call, pid, close: () => close().then(redis.close) })
+  }
+  const [all, alone] = apps
+  if (!all || !alone) throw new Error('no app was started')
+  const { subject, yardstick, ratio, ...rates } = await compare(32, all, alone)
+  add(
+    '`GET /connections/:bxcontext/leads`, all features',
+    'without the other features',
+    { subject, yardstick, ratio: 1 / ratio, ...rates },
+    '<= 1.05x',
+  )
+  await Promise.all([all.close(), alone.close(), platform.stop()])
+  copy.remove()
 }
 
 /** How many token requests callers make that all find an expired token. */
