@@ -13,9 +13,11 @@ export interface TokenExchange {
   answer: Record<string, unknown>
   /**
    * Issues another authorization code for the consent of this request, valid as the first one was; undefined if this was no
-   * code exchange, or its code is not known.
+   * successful code exchange.
    */
   issueCode?: () => Promise<string>
+  /** Whether the access that this request gave or renewed has ended. */
+  hasEnded(): Promise<boolean>
 }
 
 const MAX_EXCHANGES = 200
@@ -33,6 +35,8 @@ export function createTokenExchanges() {
         (entry): entry is [string, string] => typeof entry[1] === 'string',
       )
       const issueCode = codeIssuer(ctx)
+      const { AuthorizationCode: code, RefreshToken: refreshToken } = ctx.oidc.entities
+      const grantId = code?.grantId ?? refreshToken?.grantId
       exchanges.set(id, {
         id,
         at: new Date().toISOString(),
@@ -40,6 +44,8 @@ export function createTokenExchanges() {
         status: ctx.status,
         answer: { ...(ctx.body as object) },
         ...(issueCode && { issueCode }),
+        hasEnded: async () =>
+          grantId !== undefined && (await ctx.oidc.provider.Grant.find(grantId)) === undefined,
       })
       const [oldest] = exchanges.keys()
       if (exchanges.size > MAX_EXCHANGES && oldest !== undefined) exchanges.delete(oldest)

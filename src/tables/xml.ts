@@ -20,7 +20,8 @@ export function attribute(attributes: Attributes, name: string): string | undefi
 
 /**
  * Parses XML and yields after every chunk, so that the caller can take what was found. Throws the errors of the handlers,
- * `UnreadableFileError` for a document type, which could define endless entities, and an error for malformed XML.
+ * `UnreadableFileError` for a document type, which could define endless entities, and an error for malformed XML. A text, and
+ * a document type, are reported as a whole: one of hundreds of megabytes exceeds the memory of the thread that reads it.
  */
 export async function* parseXml(source: Readable, events: XmlEvents): AsyncGenerator<void> {
   const parser = new SaxesParser({ position: false, xmlns: false as const })

@@ -62,12 +62,15 @@ export function notices(store: KeyValueStore): RequestHandler {
   }
 }
 
-/** Reads and deletes a value. A store that is unreachable has none. */
+/** Reads and deletes a value, for one caller only. A store that is unreachable has none. */
 async function take(store: KeyValueStore, key: Key): Promise<string | null> {
+  let taken: string | null = null
   try {
-    const value = await store.get(key)
-    if (value !== null) await store.delete(key)
-    return value
+    await update(store, key, (value) => {
+      taken = value
+      return null
+    })
+    return taken
   } catch {
     return null
   }

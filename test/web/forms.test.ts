@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import { requestContext } from '../../src/connect/index.ts'
 import { createLog } from '../../src/runtime/log.ts'
+import { leaveUserNotice } from '../../src/web/notice.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, signedIn } from '../support/flow.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
@@ -161,11 +162,21 @@ describe('a session', () => {
   })
 })
 
+test('of two pages at the same time, one shows a notice for the user', async () => {
+  const { store } = app.services
+  await leaveUserNotice(store, 'ann', { id: 'work', text: 'The work is done.' })
+  const texts = await Promise.all(
+    [1, 2, 3].map(async () => (await visitor.get(`${app.url}/connections`)).text),
+  )
+  expect(texts.filter((text) => text.includes('The work is done.'))).toHaveLength(1)
+})
+
 test('a page that updates itself does not consume the notice', async () => {
-  await visitor.post(at('/probe'), { form: { name: 'Nora' } })
+  const reader = await connected(app, { name: 'reader' })
+  await reader.post(at('/probe'), { form: { name: 'Nora' } })
   const list = `${app.url}/connections`
-  expect((await visitor.get(list, { headers: { 'x-live-update': '1' } })).text).not.toContain('was created')
-  expect((await visitor.get(list)).text).toContain('was created')
+  expect((await reader.get(list, { headers: { 'x-live-update': '1' } })).text).not.toContain('was created')
+  expect((await reader.get(list)).text).toContain('was created')
 })
 
 test('a log line does not repeat the fields of earlier lines of the same request', () => {

@@ -56,8 +56,8 @@ function limitCredential(store: KeyValueStore, { limit, windowMs }: RateLimit, c
   const acquired: number[] = []
 
   /**
-   * Spreads the last permits over the time until the first one is free again: a platform may close an import that sends
-   * nothing for most of a window.
+   * Spreads the last permits over the time until the first one is free again, if this process uses the credential alone: a
+   * platform may close an import that sends nothing for most of a window.
    */
   async function spread(): Promise<void> {
     const now = performance.now()

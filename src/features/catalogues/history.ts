@@ -6,7 +6,7 @@ import type { Key, KeyValueStore } from '../../connect/stores.ts'
 export interface History<T> {
   /** Keeps a record, in place of an earlier one of this id. It is already done: errors of the store are ignored. */
   note(ref: ConnectionRef, id: string, record: T): Promise<void>
-  /** The latest 100 of a connection, the latest first. Throws `StoreUnavailableError`. */
+  /** The latest 500 of a connection, the latest first. Throws `StoreUnavailableError`. */
   list(ref: ConnectionRef): Promise<T[]>
 }
 
@@ -17,7 +17,7 @@ export interface HistoryOptions<T> {
   timeOf(record: T): string
 }
 
-const MAX_KEPT = 100
+const MAX_KEPT = 500
 
 export function createHistory<T>(
   store: KeyValueStore,

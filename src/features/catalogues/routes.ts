@@ -152,5 +152,5 @@ const grantOf = ({ id, name }: Catalogue, accessControl: AccessControl, req: Req
 
 function grantedNotice({ externalRef, isPreApproved }: AccessControl): string {
   const approved = isPreApproved ? '; their connection request will be accepted automatically' : ''
-  return `The builder with account number ${externalRef} can now see this catalogue${approved}.`
+  return `Access was granted to account number ${externalRef}: the builder with this number sees the catalogue once connected${approved}.`
 }

@@ -91,9 +91,10 @@ async function appendTo(
   const key = keyOf(userId, id)
   const none: Flow = { id, bxcontext: null, imported: false, steps: [], omitted: 0 }
   let next = none
+  // The user may choose another business until the consent: the last one counts.
   const change = (value: string | null) => {
     const flow = parseFlow(value) ?? none
-    next = withSteps({ ...flow, bxcontext: flow.bxcontext ?? bxcontext }, steps)
+    next = withSteps({ ...flow, bxcontext: bxcontext ?? flow.bxcontext }, steps)
     return JSON.stringify(next)
   }
   await update(store, key, change, TTL_MS)

@@ -70,7 +70,7 @@ export function createRecorder(options: RecorderOptions, flushMs = FLUSH_MS): Re
     if (isPlainCall(recorded) && !buffers.has(name) && !plainCalls.spend(userId)) return
     if (!room.take(userId)) return
     const buffered = buffers.get(name) ?? { userId, id, bxcontext, events: [] }
-    buffered.bxcontext ??= bxcontext
+    buffered.bxcontext = bxcontext ?? buffered.bxcontext
     buffered.events.push(recorded)
     buffers.set(name, buffered)
     timer ??= setTimeout(() => void flush(), flushMs)

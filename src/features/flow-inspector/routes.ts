@@ -130,7 +130,8 @@ function showRoutes({ reader, businessNames, sendChanges }: FlowRoutesOptions): 
     sendPageOrJson(req, res, {
       view,
       title,
-      data: { ...page, title, step, flowTitle: page.title },
+      // The pages for an audience have no place for notices.
+      data: { ...page, title, step, flowTitle: page.title, keepNotice: view !== 'flow-inspector/step' },
       json: flowJson(flow).steps[number - 1],
     })
   }

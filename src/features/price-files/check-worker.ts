@@ -22,7 +22,8 @@ async function check({ path, reportPath, lastPricesPath, ...options }: CheckTask
     const isKnown = check.mappingErrors.length === 0
     const comparison =
       isKnown && lastPricesPath !== undefined && itemsPath !== undefined && pricesPath !== undefined
-        ? await comparePrices(lastPricesPath, { pricesPath, itemsPath })
+        ? // Without the earlier prices, a file is only not compared.
+          await comparePrices(lastPricesPath, { pricesPath, itemsPath }).catch(() => null)
         : null
     return { check, problems: problems.slice(0, MAX_LISTED), comparison }
   } catch (error) {

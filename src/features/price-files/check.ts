@@ -10,6 +10,7 @@ import {
   type Choices,
   type Layout,
   openPriceFile,
+  type PriceFile,
   priceQuestion,
   type Question,
   taxQuestion,
@@ -145,6 +146,7 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
     look('what is printed on each page', file.printed, true)
     if (count === 0) throw new UnreadableFileError(1, 'the file has headings but no rows.')
     const { problems, remarks, ...counts } = await collector.end(file.merged)
+    await addCells(problems, collector.earlierLines, () => openPriceFile(path, choices, fileName))
     if (pricesPath !== undefined) collector.savePrices(pricesPath)
     const check = { ...layout, ...counts, decimal: decimal ?? null, gst, rows: count }
     return {
@@ -177,6 +179,8 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
   let characters = 0
   /** Codes with several prices. It is not known which is right, so none is sent. */
   const conflicts = new Set<string>()
+  /** The rows before, of which only the code is known by then. */
+  const earlierLines = new Set<number>()
   let preview: Item[] = []
   const counts = { validRows: 0, invalidRows: 0, repeatedRows: 0, free: 0 }
   const doubts = createDoubts(layout)
@@ -208,9 +212,11 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
         if (conflicts.has(code)) return
         conflicts.add(code)
         counts.validRows--
+        earlierLines.add(earlier.line)
         reject(toProblem(earlier.line, otherPrice(code, row.line), [code]))
       }
     },
+    earlierLines,
     savePrices: (path: string) => seen.save(path, conflicts),
     /** Completes the file of items. `merged`: cells that are merged with those below them. */
     async end(merged: readonly MergedCells[]) {
@@ -227,6 +233,27 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
       problems.sort((a, b) => a.line - b.line)
       return { ...rows, preview, problems, remarks: remarksOn(counts) }
     },
+  }
+}
+
+/** Reads the file again for the cells of the problems on these lines. */
+async function addCells(
+  problems: Problem[],
+  lines: ReadonlySet<number>,
+  open: () => Promise<PriceFile>,
+): Promise<void> {
+  const byLine = new Map(
+    problems.flatMap((problem) => (lines.has(problem.line) ? [[problem.line, problem]] : [])),
+  )
+  if (byLine.size === 0) return
+  const { rows, close } = await open()
+  for await (const batch of rows) {
+    for (const { line, cells } of batch) {
+      const problem = byLine.get(line)
+      if (problem) problem.cells = toProblem(line, problem.reason, cells).cells
+      byLine.delete(line)
+    }
+    if (byLine.size === 0) return close()
   }
 }
 

@@ -8,8 +8,9 @@ import type { Choices } from './layout.ts'
 const REPORT_COLUMNS = 2
 
 /** How to read the report of problems of a job, whose user has corrected the rows: as the job's file was read. */
-export function choicesOfReport({ columns, gst, decimal, choices }: Job): Choices {
-  const moved = Object.entries(columns).map(([field, column]) => [field, column + REPORT_COLUMNS])
+export function choicesOfReport({ columns, gst, decimal, choices, isCorrection }: Job): Choices {
+  const added = isCorrection ? 0 : REPORT_COLUMNS
+  const moved = Object.entries(columns).map(([field, column]) => [field, column + added])
   return {
     columns: Object.fromEntries(moved),
     headingsLine: 1,

@@ -109,7 +109,9 @@ export async function checkBeforeSending(
       check,
       itemsPath,
       compare: async (target) =>
-        existsSync(lastPrices(target)) ? comparePrices(lastPrices(target), { pricesPath, itemsPath }) : null,
+        existsSync(lastPrices(target))
+          ? comparePrices(lastPrices(target), { pricesPath, itemsPath }).catch(() => null)
+          : null,
       remember: (target) => renameSync(pricesPath, lastPrices(target)),
       remove,
     }

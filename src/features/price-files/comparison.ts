@@ -29,29 +29,31 @@ const MUCH = 0.2
 const MAX_LARGEST = 10
 
 /**
- * Compares the prices of two files of `writePrices`. `itemsPath`: the items of the later one, for their codes. Throws the
- * errors of the file system.
+ * Compares the prices of two files of `writePrices`. `itemsPath`: the items of the later one, for their codes. Throws if a
+ * file is damaged, and the errors of the file system.
  */
 export async function comparePrices(
   earlierPath: string,
   later: { pricesPath: string; itemsPath: string },
 ): Promise<Comparison> {
-  const earlier = createCodeTable()
-  for (const { hash, price } of readPrices(earlierPath))
+  const before = readPrices(earlierPath)
+  // The entries come in the order of their hashes, for which a table that has to grow would be slow.
+  const earlier = createCodeTable(before.count)
+  for (const { hash, price } of before.entries)
     earlier.set(earlier.find(hash), hash, { line: 1, unit: 0, price })
   const counts = { added: 0, changed: 0, changedMuch: 0 }
   let same = 0
   let largest: (Omit<PriceChange, 'code'> & { hash: CodeHash })[] = []
-  for (const { hash, price: now } of readPrices(later.pricesPath)) {
+  for (const { hash, price: now } of readPrices(later.pricesPath).entries) {
     const slot = earlier.find(hash)
-    const before = earlier.priceAt(slot)
+    const price = earlier.priceAt(slot)
     if (earlier.isFree(slot)) counts.added++
-    else if (before === now) same++
+    else if (price === now) same++
     else {
       counts.changed++
-      if (!isMuch(before, now)) continue
+      if (!isMuch(price, now)) continue
       counts.changedMuch++
-      largest.push({ hash, before, now })
+      largest.push({ hash, before: price, now })
       if (largest.length > 1000) largest = firstOf(largest)
     }
   }

@@ -245,11 +245,11 @@ async function shareResults({ shared, pathOf }: Files, id: string): Promise<stri
 async function complete(files: Files, job: Job): Promise<void> {
   const { shared, pathOf } = files
   const { id } = job
-  await Promise.all([pathOf('file', id), pathOf('items', id)].map(remove))
-  await shared?.delete(id, ['file', 'items'])
-  // Without its prices, the next file of this catalogue is only not compared with this one.
+  // First, because a process that dies here completes the job again as long as its file is there. Without its prices, the
+  // next file of this catalogue is only not compared with this one.
   await keepPrices(files, job).catch(() => {})
-  await shared?.delete(id, ['prices'])
+  await Promise.all([pathOf('file', id), pathOf('items', id)].map(remove))
+  await shared?.delete(id, ['file', 'items', 'prices'])
 }
 
 /** Keeps the prices of a completed job as the last ones of its catalogue. Those of corrected rows add to the last ones. */
@@ -258,8 +258,12 @@ async function keepPrices(files: Files, job: Job): Promise<void> {
   const target = targetOf(job)
   const prices = pathOf('prices', job.id)
   if (!(await fetchFile(files, job.id, 'prices'))) return
-  const last = job.isCorrection ? await fetchLastPrices(files, target) : undefined
-  if (last !== undefined) prependPrices(last, prices)
+  if (job.isCorrection) {
+    const last = await fetchLastPrices(files, target)
+    // Corrected rows alone are not the last file.
+    if (last === undefined) return
+    prependPrices(last, prices)
+  }
   await shared?.put(lastPricesName(target), 'prices', prices, LAST_PRICES_MS)
   await rename(prices, lastPricesPath(dir, target))
 }

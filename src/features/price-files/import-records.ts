@@ -1,6 +1,7 @@
 /** The records of imports in the store, and what all operations on imports share. */
 import type { Logger } from 'pino'
 import type { Key, KeyValueStore } from '../../connect/stores.ts'
+import { forgetUserNotice } from '../../web/notice.ts'
 import { ImportError, importNotFound, unreadableImport } from './errors.ts'
 import type { ImportFiles } from './files.ts'
 import { activeKey, JOB, type Job, jobKey, leaseKey, parseJob } from './import-job.ts'
@@ -64,6 +65,7 @@ export async function listJobs({ store, log }: Imports, userId: string): Promise
 export async function deleteJob({ store, files }: Imports, userId: string, id: string): Promise<void> {
   await Promise.all([store.delete(jobKey(userId, id)), store.delete(activeKey(id))])
   await files.deleteAll(id)
+  await forgetUserNotice(store, userId, id)
 }
 
 /** Held while a user's files are counted, so that uploads at the same time do not exceed the quota together. */

@@ -155,11 +155,8 @@ function createImports(options: ImportServiceOptions): Imports {
   const files = createImportFiles({ ...options, shared })
   const remembered = createRememberedChoices(store)
   const tasks = createImportTasks({ store, files, remembered, catalogueImports, source })
-  const onEnded = async (job: Job, state: Job['state']) => {
-    if (job.state === 'completed') await files.complete(job)
-    // The user waits for a check, and may have left the page while the items are sent.
-    if (state === 'running') await leaveUserNotice(store, job.userId, endNotice(job))
-  }
-  const runner = createJobRunner({ store, log, onEnded })
+  // The user waits for a check, and may have left the page while the items are sent.
+  const onSent = (job: Job) => leaveUserNotice(store, job.userId, endNotice(job))
+  const runner = createJobRunner({ store, log, onSent, onCompleted: files.complete })
   return { store, log, files, shared, remembered, tasks, runner }
 }

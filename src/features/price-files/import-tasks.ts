@@ -48,7 +48,7 @@ async function check({ files, remembered }: ImportTasksOptions, job: Job, signal
     fileName: job.fileName,
     ...files.results(id),
     // The rows of the earlier file that corrected rows are not among are not missing.
-    lastPricesPath: job.isCorrection ? undefined : await files.lastPrices(job),
+    lastPricesPath: job.isCorrection ? undefined : await files.lastPrices(job).catch(() => undefined),
   }
   const checkWith = (choices: Choices | null) => checkFile({ ...task, choices: choices ?? {} }, { signal })
   let checked = await checkWith(job.choices)

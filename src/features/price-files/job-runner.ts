@@ -41,8 +41,10 @@ export interface JobRunner {
 export interface JobRunnerOptions {
   store: KeyValueStore
   log: Logger
-  /** Called when a job has completed or failed. `state`: what it was doing. */
-  onEnded(job: Job, state: Job['state']): Promise<void>
+  /** Called before the state of a job that has been sent, or could not be, is saved. */
+  onSent(job: Job): Promise<void>
+  /** Called when a job has completed. */
+  onCompleted(job: Job): Promise<void>
 }
 
 /** This process is shutting down, or the job was changed elsewhere. */
@@ -122,7 +124,7 @@ function run(runner: Runner, job: Job, stored: string, lease: Lease, task: JobTa
 
 /** Does the work of a job when it is its user's turn, and saves the outcome. */
 async function work(
-  { store, log, runCheck, runImport, onEnded }: Runner,
+  { store, log, runCheck, runImport, onSent, onCompleted }: Runner,
   record: ReturnType<typeof createRecord>,
   signal: AbortSignal,
   task: JobTask,
@@ -141,12 +143,14 @@ async function work(
   await saving
   if (signal.aborted || !result) return
   record.update({ ...result, endedAt: Date.now() })
+  if (job.state === 'running')
+    await onSent(record.current()).catch(({ code }) => log.warn({ importId: id, code }, 'a notice was lost'))
   await retry(record.save, { timeoutMs: PERSIST_MS, pauseMs: 1_000, maxPauseMs: 1_000, signal })
   await store.delete(activeKey(id)).catch(() => {})
   if (signal.aborted) return
   const final = record.current()
   log.info({ importId: id, state: final.state }, 'import')
-  await onEnded(final, job.state)
+  if (final.state === 'completed') await onCompleted(final)
 }
 
 /** The record of a running job. `changedElsewhere` aborts when it was changed by others. */

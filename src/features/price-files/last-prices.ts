@@ -24,11 +24,17 @@ export function writePrices(path: string, entries: Iterable<PriceEntry>, count: 
   writeFileSync(path, bytes.subarray(0, written * ENTRY_BYTES), { mode: 0o600 })
 }
 
-export function* readPrices(path: string): Generator<PriceEntry> {
+/** Reads such a file. Throws if it is damaged. */
+export function readPrices(path: string): { count: number; entries: Generator<PriceEntry> } {
   const { buffer, byteOffset, byteLength } = readFileSync(path)
+  if (byteLength % ENTRY_BYTES !== 0) throw new Error('the file of prices is damaged')
+  const count = byteLength / ENTRY_BYTES
   const { words, prices } = viewsOf(buffer.slice(byteOffset, byteOffset + byteLength))
-  for (let entry = 0; entry < byteLength / ENTRY_BYTES; entry++)
-    yield { hash: [words[entry * 4] ?? 0, words[entry * 4 + 1] ?? 0], price: prices[entry * 2 + 1] ?? 0 }
+  function* entries(): Generator<PriceEntry> {
+    for (let entry = 0; entry < count; entry++)
+      yield { hash: [words[entry * 4] ?? 0, words[entry * 4 + 1] ?? 0], price: prices[entry * 2 + 1] ?? 0 }
+  }
+  return { count, entries: entries() }
 }
 
 /** Puts the entries of an earlier file in front of those of a later one. */

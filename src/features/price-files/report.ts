@@ -21,11 +21,16 @@ export async function writeReport(
   await pipeline(Readable.from(rowsOf(headings, problems)), csv, createWriteStream(path, { mode: 0o600 }))
 }
 
+/** The headings of the columns before those of the file. */
+const ADDED = ['Line', 'Reason']
+
 function* rowsOf(headings: readonly string[], problems: readonly Problem[]): Generator<string[]> {
-  yield ['Line', 'Reason', ...headings].map(oneLine)
+  // The file may be a report itself, which was corrected.
+  const skipped = ADDED.every((heading, index) => headings[index] === heading) ? ADDED.length : 0
+  yield [...ADDED, ...headings.slice(skipped)].map(oneLine)
   let size = 0
   for (const { line, reason, cells } of problems) {
-    const row = [String(line), reason, ...cells].map(oneLine)
+    const row = [String(line), reason, ...cells.slice(skipped)].map(oneLine)
     size += row.reduce((sum, cell) => sum + cell.length, 0)
     if (size > MAX_REPORT) return yield [String(line), 'The report was truncated because it is too long.']
     yield row

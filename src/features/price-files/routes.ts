@@ -265,7 +265,9 @@ function jobPages({ imports, sendChanges }: ImportRoutesOptions): Router {
       async (req, res) => {
         const { userId, job } = await jobOf(req)
         const path = await imports.report(userId, job.id)
-        res.attachment(`${job.fileName.replace(/\.\w+$/, '')}-problems.csv`).type('text/csv; charset=utf-8')
+        res
+          .attachment(`${job.fileName.replace(/(-problems)?\.\w+$/, '')}-problems.csv`)
+          .type('text/csv; charset=utf-8')
         await pipeline(createReadStream(path), res)
       },
     )

@@ -47,7 +47,7 @@ test('decided requests are listed: who asked, who decided, when, and which catal
   expect(after.access).toEqual([{ catalogueId, catalogueName: 'For Harbour' }])
   expect((await supplier.get(at())).text).toMatch(/CUST77[\s\S]*>For Harbour<\/a>/)
   const granted = (await supplier.get(`${catalogues}/${catalogueId}`)).text
-  expect(granted).toMatch(/Access granted here[\s\S]*CUST77[\s\S]*must be accepted[\s\S]*sam/)
+  expect(granted).toMatch(/Access granted here[\s\S]*CUST77[\s\S]*decided by you[\s\S]*sam/)
 })
 
 test('an open page gets no more events once its user signs out', async () => {

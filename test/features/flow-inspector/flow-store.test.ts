@@ -90,3 +90,12 @@ test('a stored flow of an unknown format counts as absent', async () => {
   expect(await flows.find('ann', 'x')).toBeNull()
   expect(await flows.list('ann')).toEqual([])
 })
+
+test('a flow is about the business that its user chose last', async () => {
+  const { flows, step } = setup()
+  const append = (bxcontext: string | null) =>
+    flows.append('ann', [{ id: 'changed', bxcontext, steps: [step()] }])
+  for (const bxcontext of [null, 'first', 'second', null]) await append(bxcontext)
+  expect((await flows.find('ann', 'changed'))?.bxcontext).toBe('second')
+  expect(await flows.list('ann')).toMatchObject([{ bxcontext: 'second' }])
+})

@@ -16,7 +16,7 @@ afterEach(() => app.close())
 async function pageOf(flow: ShownFlow, topic: string): Promise<string> {
   const [step] = stepsOf(flow, topic)
   const { text } = await visitor.get(`${app.url}/flows/${flow.id}/steps/${step?.number}`)
-  const [, link = ''] = /href="([^"]+)">Edit and send again</.exec(text) ?? []
+  const [, link = ''] = /href="([^"]+)"[^>]*>Edit and send again</.exec(text) ?? []
   expect(link).toMatch(`${app.platform}/sandbox/requests/`)
   return link
 }

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ALL_USERS } from '../../../src/features/price-files/import-job.ts'
 import { workbook } from '../../support/xlsx.ts'
@@ -160,4 +162,16 @@ test('a title that raises a doubt asks one question, which one press answers', a
     questions: [],
     preview: [{ code: 'A', price: 10 }],
   })
+})
+
+test('a file is only not compared if the prices of the last one are damaged', async () => {
+  const to = await pages.newCatalogue('Damaged')
+  const first = await pages.upload('code,price\nA,1\n', { to })
+  await pages.act(first.json.id, 'start')
+  await pages.ended(first.json.id)
+  const folder = join(pages.app.config.dataDir, 'imports')
+  const isPrices = (name: string) => name.startsWith('catalogue-')
+  for (const name of pages.files().filter(isPrices)) writeFileSync(join(folder, name), 'damaged')
+  const next = await pages.upload('code,price\nA,2\n', { to })
+  expect(next.json).toMatchObject({ state: 'ready', comparison: null, validRows: 1 })
 })

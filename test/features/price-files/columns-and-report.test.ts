@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createBatchWriter } from '../../../src/features/price-files/batches.ts'
 import { guessColumns } from '../../../src/features/price-files/columns.ts'
@@ -140,6 +140,12 @@ describe('a comparison with the file before', () => {
     const file = save('same', all)
     const none = { added: 0, missing: 0, changed: 0, changedMuch: 0, largest: [] }
     expect(await comparePrices(file.pricesPath, file)).toEqual(none)
+  })
+
+  test('with a damaged file is refused', async () => {
+    const file = save('damaged', all)
+    writeFileSync(file.pricesPath, Buffer.alloc(17))
+    await expect(comparePrices(file.pricesPath, file)).rejects.toThrow('damaged')
   })
 
   test('counts rows that were corrected later with those of their file', async () => {

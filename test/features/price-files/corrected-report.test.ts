@@ -59,6 +59,28 @@ test('the report of rejected rows, corrected, is read as the file was, without a
   })
 })
 
+test('the report has all cells of rows that contradict each other, and a report of a report has them once', async () => {
+  const form = { name: 'E', scope: 'Public' }
+  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const reportOf = async (job: { id: string }) =>
+    (await visitor.get(at(`/imports/${job.id}/report.csv`))).text.replaceAll('"', '').trim().split('\r\n')
+  const file = await upload(id, 'code,name,price\nA1,Nail,1\nB2,Bolt,2\nA1,Nail,3\n')
+  const report = await reportOf(file)
+  const reason = 'has another price or unit on line'
+  expect(report.slice(1)).toEqual([
+    expect.stringMatching(`^2,.*${reason} 4, so neither is sent.,A1,Nail,1$`),
+    expect.stringMatching(`^4,.*${reason} 2, so neither is sent.,A1,Nail,3$`),
+  ])
+  const corrected = 'Line,Reason,code,name,price\n2,x,A1,Nail,n/a\n'
+  const again = await upload(id, corrected, `?corrects=${file.id}`)
+  expect(await reportOf(again)).toEqual([
+    expect.stringMatching(/^.?Line,Reason,code,name,price$/),
+    expect.stringMatching(/^2,.*,A1,Nail,n\/a$/),
+  ])
+  const twice = await upload(id, corrected.replace('n/a', '7'), `?corrects=${again.id}`)
+  expect(twice.preview).toEqual([{ code: 'A1', name: 'Nail', price: 7 }])
+})
+
 test('the sample file of the demo has good rows and rows with problems', async () => {
   const form = { name: 'D', scope: 'Public' }
   const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()

@@ -74,6 +74,16 @@ describe('an import', () => {
     expect((await visitor.get(elsewhere)).text).not.toContain('items sent to')
   })
 
+  test('that is discarded leaves no notice', async () => {
+    const { upload, act, ended, app } = pages
+    const { json } = await upload(rowsOf(4))
+    await act(json.id, 'start')
+    await ended(json.id)
+    await act(json.id, 'discard')
+    const left = await app.services.store.get({ kind: 'user-notices', owner: 'sam', id: '' })
+    expect(left ?? '').not.toContain(json.id)
+  })
+
   test('that waits for the platform can be discarded', async () => {
     const { act, waiting, jobOf } = pages
     const id = await waitingImport(pages.fresh, '429')

@@ -7,7 +7,12 @@ import { createLog } from '../../../src/runtime/log.ts'
 
 test('a job whose lease another process has taken stops', async () => {
   const store = openSqlite({ file: ':memory:' })
-  const runner = createJobRunner({ store, log: createLog('silent'), onEnded: async () => {} })
+  const runner = createJobRunner({
+    store,
+    log: createLog('silent'),
+    onSent: async () => {},
+    onCompleted: async () => {},
+  })
   const catalogue = { id: 'c', name: 'Trade', scope: 'Public' as const }
   const job = newJob({
     id: 'job',

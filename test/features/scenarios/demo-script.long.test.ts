@@ -39,7 +39,7 @@ function readScenes(): Scene[] {
     })
 }
 
-const INSTRUCTION = /(press|point at|enter "([^"]+)" as) _([^_]+)_/gi
+const INSTRUCTION = /(press|open|point at|enter "([^"]+)" as) _([^_]+)_/gi
 
 async function follow(page: Page, row: string): Promise<void> {
   const instructions = [...row.matchAll(INSTRUCTION)]
@@ -47,6 +47,7 @@ async function follow(page: Page, row: string): Promise<void> {
   for (const [whole, verb = '', typed = '', target = ''] of instructions) {
     const name = new RegExp(`^${target.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`)
     if (/^enter/i.test(verb)) await page.getByLabel(target).fill(typed)
+    else if (/^open/i.test(verb)) await page.locator('summary').filter({ hasText: name }).click()
     else if (/^point/i.test(verb)) await page.getByText(name).first().waitFor()
     else await page.getByRole('button', { name }).or(page.getByRole('link', { name })).first().click()
     await page.waitForLoadState('load')

@@ -13,7 +13,7 @@ const AS_SENT = ''
 
 /** What each parameter must be, by its name. */
 const RULES: Record<string, string> = {
-  code: 'The code must be one that was issued to this client, and works once (RFC 6749 section 4.1.3; specification 5.3.4).',
+  code: 'The code must be one that was issued to this client for access that has not ended, and works once (RFC 6749 section 4.1.3; specification 5.3.4).',
   code_verifier:
     'The digest of the verifier must be the code challenge of the consent request (RFC 7636 section 4.6).',
   redirect_uri: 'The redirect URI must be the one of the consent request, exactly (RFC 6749 section 4.1.3).',
@@ -53,6 +53,7 @@ export function sendAgainRoutes({ tokenExchanges, baseUrl, appUrl }: SandboxCore
     .post(path, async (req, res) => {
       const original = tokenExchanges.find(req.params.id)
       if (!original) return problem(res, 404, NOT_KEPT, req.account)
+      if (await original.hasEnded()) return problem(res, 409, ENDED, req.account)
       const parameters = await changed(original, req.body ?? {})
       const response = await fetch(`${baseUrl}/auth${PLATFORM.tokenPath}`, {
         method: 'POST',
@@ -66,6 +67,9 @@ export function sendAgainRoutes({ tokenExchanges, baseUrl, appUrl }: SandboxCore
 
 const NOT_KEPT =
   'The sandbox does not know this request. It keeps the latest 200 since it was started: connect again.'
+
+const ENDED =
+  'The access of this request has ended, so that everything would be refused for that: connect again, and use its request.'
 
 /** The parameters to send: those of the original, as the form has changed them. A code is a fresh one unless it is to be repeated. */
 async function changed(
@@ -89,13 +93,14 @@ function experimentsOf({ parameters, issueCode }: TokenExchange, appUrl: string)
   const offer = (name: string, label: string, value: string) => {
     if (name in parameters) experiments.push({ label, changes: { [name]: value } })
   }
-  if (issueCode) experiments.push({ label: 'The code a second time', changes: { repeat: 'on' } })
   offer('code_verifier', 'A wrong verifier', wrong)
   offer(PLATFORM.bxcontext, 'Another bxcontext', 'another-business')
   offer('redirect_uri', 'Another redirect URI', `${appUrl}/elsewhere`)
   offer('refresh_token', 'The same refresh token again', AS_SENT)
   offer('refresh_token', 'A refresh token that was never issued', wrong)
   offer('client_secret', 'A wrong client secret', wrong)
+  // The last one, since it ends the connection.
+  if (issueCode) experiments.push({ label: 'The code a second time', changes: { repeat: 'on' } })
   return experiments
 }
 
@@ -122,7 +127,7 @@ function compared(original: TokenExchange, again: TokenExchange | undefined) {
 function rulesFor(original: TokenExchange, again: TokenExchange): string[] {
   if (again.status === 200) return 'refresh_token' in again.parameters ? [SAME_REFRESH] : []
   const isSame = (name: string) => again.parameters[name] === original.parameters[name]
-  if ('code' in original.parameters && isSame('code')) return [SECOND_USE]
+  if (original.status === 200 && 'code' in original.parameters && isSame('code')) return [SECOND_USE]
   const names = Object.keys(original.parameters).filter((name) => !isSame(name))
   // A fresh code is no change that anything refuses, if there is another one.
   const others = names.filter((name) => name !== 'code')
