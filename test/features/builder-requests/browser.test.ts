@@ -65,7 +65,9 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await supplier.page.goto(managed)
     await supplier.page.getByLabel("The builder's account number with you").fill('CUST1001')
     await press(supplier.page, 'Grant access')
-    expect(await supplier.page.getByRole('status').innerText()).toContain('Access was granted to account number CUST1001')
+    expect(await supplier.page.getByRole('status').innerText()).toContain(
+      'Access was granted to account number CUST1001',
+    )
     await look(supplier.page)
     await builder.page.reload()
     expect(await card.innerText()).toContain('Fresh Managed')
