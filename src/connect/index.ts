@@ -50,7 +50,14 @@ export { type EventParameter, mask, Secret, splitUrl } from './masking.ts'
 // The platform: its facts, its OAuth and its API.
 export { type Api, type Call, createApi, fieldOf, type Page, type PageOf } from './platform/api.ts'
 export type { Assumption } from './platform/assumptions.ts'
-export { idSchema, type Platform, platform, textField, tokenSchema } from './platform/contract.ts'
+export {
+  idSchema,
+  type Platform,
+  platform,
+  type TextRules,
+  textField,
+  tokenSchema,
+} from './platform/contract.ts'
 export {
   createDispatcher,
   createHttp,

@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { UnreadableFileError } from './errors.ts'
+import { texts } from './texts.ts'
 
 /** Labels of the Encoding standard. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
 
-const SAVE_AS = 'save it as XLSX or "CSV UTF-8" and try again'
 /** Magic numbers of file types that users mistake for a table. */
-const OTHER_FORMATS: [name: string, bytes: number[]][] = [
-  ['a zip file, not a price file', [0x50, 0x4b, 0x03, 0x04]],
-  ['a PDF', [0x25, 0x50, 0x44, 0x46]],
-  ['a compressed file', [0x1f, 0x8b]],
+const OTHER_FORMATS: [problem: string, bytes: number[]][] = [
+  [texts.unreadable.zip, [0x50, 0x4b, 0x03, 0x04]],
+  [texts.unreadable.pdf, [0x25, 0x50, 0x44, 0x46]],
+  [texts.unreadable.compressed, [0x1f, 0x8b]],
 ]
 const NEWLINE = 0x0a
 
@@ -36,7 +36,7 @@ export async function detectEncoding(path: string): Promise<Encoding> {
     line += countLines(complete)
     rest = chunk.subarray(complete.length)
   }
-  if (!started) throw new UnreadableFileError(1, 'the file is empty.')
+  if (!started) throw new UnreadableFileError(1, texts.unreadable.empty)
   return isUtf8(rest) ? 'utf-8' : notUtf8(path, line)
 }
 
@@ -80,8 +80,7 @@ async function notUtf8(path: string, line: number): Promise<Encoding> {
       })
     otherBytes += others.match(/[\x80-\xff]/g)?.length ?? 0
   }
-  if (characters > otherBytes)
-    throw new UnreadableFileError(line, `the text is damaged: it is not valid UTF-8; ${SAVE_AS}.`)
+  if (characters > otherBytes) throw new UnreadableFileError(line, texts.unreadable.damagedText)
   return 'windows-1252'
 }
 
@@ -94,9 +93,7 @@ function rejectOtherFormats(start: Buffer): void {
     const isEncrypted = hasStream(start, 'EncryptedPackage')
     throw new UnreadableFileError(
       0,
-      isEncrypted
-        ? 'this is an Excel workbook with a password; open it, remove the password (File, Info, Protect Workbook), and save it again.'
-        : `this is an old Excel workbook (.xls); ${SAVE_AS}.`,
+      isEncrypted ? texts.unreadable.encryptedWorkbook : texts.unreadable.oldWorkbook,
     )
   }
   const text = start
@@ -105,18 +102,14 @@ function rejectOtherFormats(start: Buffer): void {
     .replace(/^\xef\xbb\xbf/, '')
     .trimStart()
   if (/^<\?xml[\s\S]*urn:schemas-microsoft-com:office:spreadsheet/i.test(text))
-    throw new UnreadableFileError(
-      0,
-      `this is an XML spreadsheet of Excel 2003, whatever its name ends with; ${SAVE_AS}.`,
-    )
+    throw new UnreadableFileError(0, texts.unreadable.xmlSpreadsheet)
   if (/^<(!doctype html|html|head|table|meta|style)\b/i.test(text))
-    throw new UnreadableFileError(0, `this is a web page (HTML), whatever its name ends with; ${SAVE_AS}.`)
+    throw new UnreadableFileError(0, texts.unreadable.webPage)
   const format = OTHER_FORMATS.find(([, bytes]) => bytes.every((byte, index) => start[index] === byte))
-  if (format) throw new UnreadableFileError(0, `this is ${format[0]}; ${SAVE_AS}.`)
+  if (format) throw new UnreadableFileError(0, format[0])
 }
 
-const binary = (line: number) =>
-  new UnreadableFileError(line, `this is a binary file, not text (it has a zero byte); ${SAVE_AS}.`)
+const binary = (line: number) => new UnreadableFileError(line, texts.unreadable.binary)
 
 function rejectBinary(bytes: Buffer, line: number): void {
   const zero = bytes.indexOf(0)

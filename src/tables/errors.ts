@@ -1,4 +1,5 @@
 import { AppError } from '../connect/errors.ts'
+import { texts } from './texts.ts'
 
 /** A file that cannot be read from some line on. The message says why and what to do. */
 export class UnreadableFileError extends AppError {
@@ -9,7 +10,7 @@ export class UnreadableFileError extends AppError {
   /** The message without the line number. */
   readonly problem: string
   constructor(line: number, problem: string) {
-    super(line === 0 ? problem.charAt(0).toUpperCase() + problem.slice(1) : `Line ${line}: ${problem}`)
+    super(line === 0 ? problem.charAt(0).toUpperCase() + problem.slice(1) : texts.line(line, problem))
     this.line = line
     this.problem = problem
   }

@@ -1,3 +1,5 @@
+import { texts } from './texts.ts'
+
 /** The decimal sign of a column of prices. */
 export const DECIMALS = ['point', 'comma'] as const
 export type Decimal = (typeof DECIMALS)[number]
@@ -63,12 +65,10 @@ export function createPriceReader(decimal?: Decimal): PriceReader {
       const digits = CURRENCY.exec(cell)?.[1] ?? cell
       const own = countryOf(cell)
       country ??= own
-      if (own && own !== country)
-        return `the price "${shorten(cell)}" is in another currency than an earlier one (${country}).`
+      if (own && own !== country) return texts.price.mixedCurrencies(shorten(cell), String(country))
       if (shown !== undefined) {
-        if (Number.isNaN(shown) || !SHOWN.test(digits))
-          return `the price "${shorten(cell)}" is not shown as an amount of dollars.`
-        return shown < 0 ? 'the price is negative.' : inRange(shown)
+        if (Number.isNaN(shown) || !SHOWN.test(digits)) return texts.price.notDollars(shorten(cell))
+        return shown < 0 ? texts.price.negative : inRange(shown)
       }
       if (SCIENTIFIC.test(digits)) return inRange(exact(Number(digits)))
       const sign = decimalOf(digits)
@@ -76,10 +76,10 @@ export function createPriceReader(decimal?: Decimal): PriceReader {
         found.ambiguous++
         if (digits.includes(',')) found.withComma++
         found.example ||= cell
-        return `the price "${shorten(cell)}" could be ${asNumber(digits, 'point')} or ${asNumber(digits, 'comma')}.`
+        return texts.price.ambiguous(shorten(cell), asNumber(digits, 'point'), asNumber(digits, 'comma'))
       }
       if (sign === 'invalid' || (decimal && isOther(sign, decimal)))
-        return `the price "${shorten(cell)}" is invalid; write it as ${decimal === 'comma' ? '1234,50' : '1234.50'}.`
+        return texts.price.invalid(shorten(cell), decimal === 'comma' ? '1234,50' : '1234.50')
       if (sign === 'point' || sign === 'comma') found[sign]++
       return inRange(asNumber(digits, sign === 'ambiguous' || sign === 'none' ? (decimal ?? 'point') : sign))
     },
@@ -106,12 +106,12 @@ const isOther = (sign: ReturnType<typeof decimalOf>, decimal: Decimal) =>
   (sign === 'point' || sign === 'comma') && sign !== decimal
 
 function problemOf(cell: string): string | undefined {
-  if (cell === '') return 'the price is missing.'
-  if (NOT_GIVEN.test(cell)) return `the price is not given ("${cell}").`
-  if (NEGATIVE.test(cell.replace(/^\$\s*/, ''))) return 'the price is negative.'
-  if (OTHER_CURRENCY.test(cell)) return `the price "${shorten(cell)}" is in another currency.`
-  if (ROUNDED.test(cell)) return `the price "${cell}" was rounded by a spreadsheet; show it as a number.`
-  if (isSpreadsheetError(cell)) return `the price is an error of a spreadsheet formula ("${shorten(cell)}").`
+  if (cell === '') return texts.price.missing
+  if (NOT_GIVEN.test(cell)) return texts.price.notGiven(cell)
+  if (NEGATIVE.test(cell.replace(/^\$\s*/, ''))) return texts.price.negative
+  if (OTHER_CURRENCY.test(cell)) return texts.price.otherCurrency(shorten(cell))
+  if (ROUNDED.test(cell)) return texts.price.rounded(cell)
+  if (isSpreadsheetError(cell)) return texts.price.formulaError(shorten(cell))
   return undefined
 }
 
@@ -141,12 +141,12 @@ function asNumber(digits: string, decimal: Decimal): number {
 export const exact = (price: number) => Number(price.toPrecision(15))
 
 function inRange(price: number): number | string {
-  return price <= MAX_PRICE ? price : 'the price exceeds one billion dollars.'
+  return price <= MAX_PRICE ? price : texts.price.tooHigh
 }
 
 /** Truncates a cell for a message. */
 export function shorten(cell: string, length = 200): string {
   if (cell.length <= length) return cell
   // Copy the text: a slice would keep the whole cell in memory.
-  return `${Buffer.from(cell.slice(0, length)).toString()}… (${cell.length} characters)`
+  return texts.truncated(Buffer.from(cell.slice(0, length)).toString(), cell.length)
 }

@@ -1,6 +1,7 @@
 import type { CellFormats } from './cell-formats.ts'
 import { UnreadableFileError } from './errors.ts'
 import type { MergedCells, Row } from './row.ts'
+import { texts } from './texts.ts'
 import type { XmlEvents } from './xml.ts'
 
 /** The limits of a sheet (Excel specifications and limits); columns are ours. */
@@ -55,8 +56,7 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
 
   function endCell(): void {
     if (value === '') return
-    if (column >= MAX_COLUMNS)
-      throw new UnreadableFileError(row.line, `it has more than ${MAX_COLUMNS} columns.`)
+    if (column >= MAX_COLUMNS) throw new UnreadableFileError(row.line, texts.unreadable.columns(MAX_COLUMNS))
     const { text, number } = cellOf(type, value, style)
     while (row.cells.length < column) row.cells.push('')
     row.cells[column] = text
@@ -84,7 +84,7 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
         if (name === 'row') {
           const line = Number(attributes.r ?? row.line + 1)
           if (!(line > row.line && line <= MAX_ROW))
-            throw new UnreadableFileError(row.line, 'the next row has no valid number.')
+            throw new UnreadableFileError(row.line, texts.unreadable.rowNumber)
           row = { line, cells: [] }
           isHidden = /^(1|true)$/.test(attributes.hidden ?? '')
           column = -1
@@ -105,8 +105,7 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
         if (isPrinted) printed[printed.length - 1] += text
         if (!isValue) return
         value += text
-        if (value.length > MAX_CELL_LENGTH)
-          throw new UnreadableFileError(row.line, 'a cell is longer than a spreadsheet allows.')
+        if (value.length > MAX_CELL_LENGTH) throw new UnreadableFileError(row.line, texts.unreadable.longCell)
       },
       close(name) {
         if (name === 'v' || name === 't') isValue = false

@@ -22,11 +22,3 @@ const UPPER_MONTH = /[A-Z]{3}/
 
 /** Whether a spreadsheet has turned a code into a date, a time, a percentage or an amount: `1-Feb`, `12:28`. */
 export const isConverted = (code: string): boolean => CONVERTED.test(code) && !UPPER_MONTH.test(code)
-
-/** Says what is wrong with such a code, and what to do. */
-export const convertedProblem = (code: string): string =>
-  `the code "${code}" is a date, a time or an amount, into which a spreadsheet turns codes. Format the column as text, enter the code again, and export it again.`
-
-/** Says what is wrong with a shortened code, and what to do. */
-export const shortenedProblem = (code: string): string =>
-  `the code "${code}" was shortened by a spreadsheet, so its last digits are lost. Format the column as text and export it again.`

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import { detectEncoding } from './encoding.ts'
 import type { Table } from './row.ts'
 import { readTextRows } from './text-rows.ts'
+import { texts } from './texts.ts'
 import { isWorkbook, readWorkbookRows } from './workbook.ts'
 
 /**
@@ -28,11 +29,9 @@ export async function openTable(
 
 const REMARKS = {
   'utf-8': [],
-  'utf-16le': ['The file is in UTF-16.'],
-  'utf-16be': ['The file is in UTF-16.'],
-  'windows-1252': [
-    'The file is not in UTF-8, so it was read as Windows-1252. Check letters with accents and symbols.',
-  ],
+  'utf-16le': [texts.remarks.utf16],
+  'utf-16be': [texts.remarks.utf16],
+  'windows-1252': [texts.remarks.windows1252],
 }
 
 async function firstBytes(path: string): Promise<Buffer> {

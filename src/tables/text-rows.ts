@@ -3,6 +3,7 @@ import { type CsvError, type Parser, parse } from 'csv-parse'
 import { type Encoding, readUtf8 } from './encoding.ts'
 import { UnreadableFileError } from './errors.ts'
 import type { Row } from './row.ts'
+import { texts } from './texts.ts'
 
 /** Maximum size of a record, in bytes: an unclosed quote would turn the rest of the file into one record. */
 const MAX_RECORD = 8 * 1024 * 1024
@@ -132,14 +133,7 @@ function lineBreaks(cells: string[]): number {
 /** Converts errors of csv-parse that users can fix to `UnreadableFileError`. */
 function toReadableError(error: unknown, line: number): unknown {
   const { code } = error as CsvError
-  if (code === 'CSV_QUOTE_NOT_CLOSED')
-    return new UnreadableFileError(line, `a quote opened here is never closed${UNCLOSED}`)
-  if (code === 'CSV_MAX_RECORD_SIZE')
-    return new UnreadableFileError(
-      line,
-      `a row longer than 8 MB starts here, probably because of an unclosed quote${UNCLOSED}`,
-    )
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return new UnreadableFileError(line, texts.unreadable.unclosedQuote)
+  if (code === 'CSV_MAX_RECORD_SIZE') return new UnreadableFileError(line, texts.unreadable.longRow)
   return error
 }
-
-const UNCLOSED = ', so the rest of the file cannot be read. Fix it and try again.'

@@ -4,6 +4,7 @@ import { createCellFormats } from './cell-formats.ts'
 import { UnreadableFileError } from './errors.ts'
 import type { Row, Table } from './row.ts'
 import { createSheetParser } from './sheet-parser.ts'
+import { texts } from './texts.ts'
 import { attribute, parseXml, type XmlEvents } from './xml.ts'
 
 /** Limits of an archive: a small one can unpack to gigabytes. Sizes are in bytes, unpacked. */
@@ -16,8 +17,6 @@ const MIN_SUSPICIOUS = 50_000_000
 /** Limits of the shared strings, in characters and strings: they stay in memory. */
 const MAX_SHARED_CHARACTERS = 60_000_000
 const MAX_SHARED_STRINGS = 2_000_000
-
-const SAVE_AGAIN = 'open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8'
 
 /** Whether a file begins like a zip archive, which an XLSX workbook is. */
 export const isWorkbook = (start: Buffer): boolean => start.toString('latin1') === 'PK\u0003\u0004'
@@ -49,11 +48,7 @@ export async function readWorkbookRows(
     const visible = sheets.filter(({ hidden }) => !hidden)
     const names = visible.map(({ name }) => name)
     const sheet = wanted === undefined ? visible[0] : findSheet(sheets, visible, wanted)
-    if (!sheet)
-      throw new UnreadableFileError(
-        1,
-        `the workbook has no sheet ${JSON.stringify(wanted ?? 1)}; its sheets are ${names.map((name) => JSON.stringify(name)).join(', ')}.`,
-      )
+    if (!sheet) throw new UnreadableFileError(1, texts.unreadable.noSheet(wanted ?? '1', names))
     const late: Late = { lateRemarks: [], printed: [], merged: [] }
     const rows = readRows(archive, sheet, { date1904, ...late })
     const others = visible.filter((other) => other !== sheet).slice(0, MAX_OTHER_SHEETS)
@@ -117,8 +112,7 @@ async function openArchive(path: string): Promise<Archive> {
   }
 }
 
-const hostile = () =>
-  new UnreadableFileError(1, 'this workbook unpacks to far more data than a price file has; save it as CSV.')
+const hostile = () => new UnreadableFileError(1, texts.unreadable.hugeWorkbook)
 
 /** Errors of the archive or its XML as `UnreadableFileError`. */
 function toReadable(error: unknown): unknown {
@@ -126,7 +120,7 @@ function toReadable(error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException
   // The file itself cannot be read: that is not the user's fault.
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return error
-  return new UnreadableFileError(1, `the workbook is damaged; ${SAVE_AGAIN}.`)
+  return new UnreadableFileError(1, texts.unreadable.damagedWorkbook)
 }
 
 /** Passes a part of the archive, as XML, to `events`. Does nothing if the part does not exist. */
@@ -164,23 +158,21 @@ async function readSheets(archive: Archive): Promise<{ sheets: Sheet[]; date1904
       found.push({ name: attribute(attributes, 'name') ?? '', id, hidden: state !== 'visible' })
     },
   })
-  if (!exists) throw new UnreadableFileError(0, `this is ${await nameOfArchive(archive)}; ${SAVE_AGAIN}.`)
+  if (!exists) throw new UnreadableFileError(0, await problemOfArchive(archive))
   const sheets = found.map(({ id, ...sheet }) => ({ ...sheet, path: partPath(targets.get(id) ?? '') }))
   return { sheets: sheets.filter(({ path }) => archive.entries.has(path.toLowerCase())), date1904 }
 }
 
-/** What an archive is that has no workbook of XLSX. */
-async function nameOfArchive({ zip, entries }: Archive): Promise<string> {
-  if (entries.has('xl/workbook.bin')) return 'an Excel binary workbook (.xlsb)'
-  if ([...entries.keys()].some((name) => name.endsWith('.iwa')))
-    return 'a Numbers document of Apple (.numbers)'
+/** What is wrong with an archive that has no workbook of XLSX. */
+async function problemOfArchive({ zip, entries }: Archive): Promise<string> {
+  if (entries.has('xl/workbook.bin')) return texts.unreadable.binaryWorkbook
+  if ([...entries.keys()].some((name) => name.endsWith('.iwa'))) return texts.unreadable.numbers
   const mimetype = entries.get('mimetype')
   if (mimetype && mimetype.uncompressedSize < 200) {
     const chunks = await (await zip.openReadStreamPromise(mimetype)).toArray()
-    if (Buffer.concat(chunks).includes('opendocument.spreadsheet'))
-      return 'an OpenDocument spreadsheet (.ods)'
+    if (Buffer.concat(chunks).includes('opendocument.spreadsheet')) return texts.unreadable.openDocument
   }
-  return 'a zip file, but not an XLSX workbook'
+  return texts.unreadable.zipWithoutWorkbook
 }
 
 /** The path of a part that the workbook refers to. */
@@ -206,10 +198,7 @@ async function* readRows(
     printed.push(...parser.printed.map((text) => text.replace(/&("[^"]*"|\d+|[A-Z])/gi, ' ').trim()))
     merged.push(...parser.merged)
     const hidden = parser.hiddenRows()
-    if (hidden > 0)
-      lateRemarks.push(
-        `The sheet hides ${hidden === 1 ? '1 row' : `${hidden} rows`}, which count all the same.`,
-      )
+    if (hidden > 0) lateRemarks.push(texts.remarks.hiddenRows(hidden))
   } catch (error) {
     throw toReadable(error)
   } finally {

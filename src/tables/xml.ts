@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { SaxesParser } from 'saxes'
 import { UnreadableFileError } from './errors.ts'
+import { texts } from './texts.ts'
 
 export type Attributes = Readonly<Record<string, string>>
 
@@ -30,7 +31,7 @@ export async function* parseXml(source: Readable, events: XmlEvents): AsyncGener
   parser.on('cdata', (text) => events.text?.(text))
   parser.on('closetag', ({ name }) => events.close?.(localName(name)))
   parser.on('doctype', () => {
-    throw new UnreadableFileError(1, 'the workbook has a document type, which no spreadsheet writes.')
+    throw new UnreadableFileError(1, texts.unreadable.documentType)
   })
   parser.on('error', (error) => {
     throw error

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
-import { TITLES } from './errors.ts'
 import type { Failure } from './request-log.ts'
+import { texts } from './texts.ts'
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -66,12 +66,12 @@ export function startBodyDeadline(
 function sendTimeout(req: IncomingMessage, res: ServerResponse, requestId: string): void {
   const problem = {
     type: 'about:blank',
-    title: TITLES.request_timeout,
+    ...texts.errors.request_timeout,
     status: 408,
     code: 'request_timeout',
     requestId,
   }
   res.writeHead(408, { 'Content-Type': 'application/problem+json; charset=utf-8', Connection: 'close' })
   res.once('finish', () => req.destroy())
-  res.end(JSON.stringify({ ...problem, detail: 'The request body took too long to arrive.' }))
+  res.end(JSON.stringify(problem))
 }

@@ -1,6 +1,6 @@
 import { NotConnectedError } from '../connect/errors.ts'
 import type { ConnectionRef, TokenSource, Vault } from '../connect/index.ts'
-import { format } from './format.ts'
+import { texts } from './texts.ts'
 
 /** A call that shows whether a connection works. */
 export interface ConnectionTest {
@@ -11,19 +11,15 @@ export interface ConnectionTest {
 }
 
 export interface TestResult {
-  /** What was found, for the user: `44 leads found`. */
-  found: string
+  /** The outcome for the user, as a sentence: `Works: 44 leads found.` */
+  summary: string
   /** The call: `GET /leads`. */
   call: string
 }
 
-const REFRESHED = 'A new access token was issued.'
-const NO_REFRESH_TOKEN =
-  'The platform issued no refresh token for this account. The access token can be used until it expires.'
-
 /** Refreshes the access token. Resolves to a sentence with the outcome; throws the errors of `vault.refresh`. */
 export async function refreshConnection(vault: Vault, ref: ConnectionRef): Promise<string> {
-  return (await vault.refresh(ref)) ? REFRESHED : NO_REFRESH_TOKEN
+  return (await vault.refresh(ref)) ? texts.notices.refreshed : texts.notices.noRefreshToken
 }
 
 /**
@@ -42,17 +38,12 @@ export async function testConnection(
   const startedAt = performance.now()
   // A platform that refused access may grant it again: ask for a new token at once, although refreshing may be paused.
   if (connection.status === 'active' && connection.refusedAt !== null) await vault.refresh(ref)
-  const { found, call } = test ? await test.run(vault.tokenSource(ref)) : await testByRefresh(vault, ref)
-  return { summary: `Works: ${found}.`, call, ms: Math.round(performance.now() - startedAt) }
+  const { summary, call } = test ? await test.run(vault.tokenSource(ref)) : await testByRefresh(vault, ref)
+  return { summary, call, ms: Math.round(performance.now() - startedAt) }
 }
 
 async function testByRefresh(vault: Vault, ref: ConnectionRef): Promise<TestResult> {
-  const renewed = await vault.refresh(ref)
-  return { found: renewed ? 'access was renewed' : 'access has not expired', call: 'POST /oauth/token' }
-}
-
-/** The result of a test that lists things. `total`: null if the platform does not report it. */
-export function listResult(call: string, total: number | null, singular: string): TestResult {
-  const found = total === null ? `${singular}s can be read` : `${format.pluralize(total, singular)} found`
-  return { found, call }
+  const isRenewed = await vault.refresh(ref)
+  const { renewed, notExpired } = texts.notices
+  return { summary: isRenewed ? renewed : notExpired, call: 'POST /oauth/token' }
 }

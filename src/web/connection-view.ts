@@ -1,11 +1,7 @@
 import * as z from 'zod'
-import {
-  type ConnectionSummary,
-  type Problem,
-  REFUSED_REASON,
-  type UnreadableConnection,
-} from '../connect/index.ts'
+import { type ConnectionSummary, REFUSED_REASON, type UnreadableConnection } from '../connect/index.ts'
 import { format } from './format.ts'
+import { texts } from './texts.ts'
 
 /** The health of a connection. */
 const HEALTH = ['connected', 'degraded', 'revoked', 'needs_consent', 'misconfigured', 'unreadable'] as const
@@ -37,24 +33,11 @@ export const connectionViewSchema = z.object({
 })
 export type ConnectionView = z.infer<typeof connectionViewSchema>
 
-const revokedOn = (at: number) =>
-  `Access ended on ${format.date(new Date(at).toISOString())}: it was withdrawn on the platform, or has expired. Reconnect to continue.`
-const refusedOn = (at: number) =>
-  `The platform has refused access since ${format.date(new Date(at).toISOString())}: it was probably withdrawn there, or has expired. Reconnect to continue.`
-const CONNECTED = 'Ready to use.'
-const SAFE = 'Your connection is safe, and the app will try again on next use.'
-const PROBLEMS: Record<Problem, string> = {
-  no_answer: `The platform did not respond to the last request. ${SAFE}`,
-  error: `The platform returned an error for the last request. ${SAFE}`,
-  busy: `The platform was too busy for the last request. ${SAFE}`,
-  unreadable: `The platform sent an unexpected response to the last request. ${SAFE}`,
-  paused: `The platform was unavailable a moment ago. ${SAFE}`,
-  refused: `The platform refused to renew access to this account. ${SAFE}`,
-  rejected:
-    'The platform did not accept this connection a moment ago. Access may have been withdrawn: use “Test this connection” to check.',
-  misconfigured:
-    "The platform rejects this app's own credentials. Its developers must correct them; you don't need to do anything.",
-}
+/** The text of why the core counts a connection as revoked. */
+export const revocationText = (reason: string): string =>
+  reason === REFUSED_REASON ? texts.revocation.refused : texts.revocation.invalid_grant
+
+const dateOf = (at: number) => format.date(new Date(at).toISOString())
 
 /** Converts a stored connection for pages and JSON. `requestedScopes`: the scopes that this app requests. */
 export function connectionView(
@@ -73,7 +56,7 @@ export function connectionView(
     revokedReason: null,
   }
   if (connection.status === 'unreadable') {
-    const summary = connection.reason
+    const { unreadable: summary } = texts.summary
     return { ...defaults, bxcontext, status, health: 'unreadable', summary, scopes: null, missingScopes: [] }
   }
   const { businessName, userName, scopes, connectedAt, refreshedAt, lastUsedAt } = connection
@@ -98,9 +81,9 @@ export function connectionView(
 
 function timesOf(connection: ConnectionSummary) {
   if (connection.status === 'revoked')
-    return { revokedAt: iso(connection.revokedAt), revokedReason: connection.revokedReason }
+    return { revokedAt: iso(connection.revokedAt), revokedReason: revocationText(connection.revokedReason) }
   const { refusedAt, expiresAt } = connection
-  if (refusedAt !== null) return { revokedAt: iso(refusedAt), revokedReason: REFUSED_REASON }
+  if (refusedAt !== null) return { revokedAt: iso(refusedAt), revokedReason: revocationText(REFUSED_REASON) }
   return { expiresAt: iso(expiresAt) }
 }
 
@@ -121,31 +104,31 @@ function determineHealth(
   connection: ConnectionSummary,
   missing: string[],
 ): { health: Health; summary: string } {
-  if (connection.status === 'revoked') return { health: 'revoked', summary: revokedOn(connection.revokedAt) }
+  if (connection.status === 'revoked')
+    return { health: 'revoked', summary: texts.summary.ended(dateOf(connection.revokedAt)) }
   const { problem, forbidden, refusedAt } = connection
-  if (refusedAt !== null) return { health: 'revoked', summary: refusedOn(refusedAt) }
+  if (refusedAt !== null) return { health: 'revoked', summary: texts.summary.refused(dateOf(refusedAt)) }
   if (problem !== null) {
-    return { health: problem === 'misconfigured' ? 'misconfigured' : 'degraded', summary: PROBLEMS[problem] }
+    return {
+      health: problem === 'misconfigured' ? 'misconfigured' : 'degraded',
+      summary: texts.problems[problem],
+    }
   }
   if (missing.length > 0) {
-    const names = new Intl.ListFormat('en').format(missing)
-    const summary = `Connected, but without permission for ${names}. Grant it to use everything.`
-    return { health: 'needs_consent', summary }
+    return { health: 'needs_consent', summary: texts.summary.missing(missing) }
   }
   if (forbidden.length > 0) {
-    const summary =
-      'The platform rejected a request because a permission is missing. Grant access again to use everything.'
-    return { health: 'needs_consent', summary }
+    return { health: 'needs_consent', summary: texts.summary.forbidden }
   }
   if (connection.refreshToken === 'none') return { health: 'connected', summary: endOf(connection.expiresAt) }
-  return { health: 'connected', summary: CONNECTED }
+  return { health: 'connected', summary: texts.summary.ready }
 }
 
 /** What happens to a connection that cannot be refreshed. */
 function endOf(expiresAt: number | null): string {
   return expiresAt === null
-    ? 'Ready to use. The platform does not let the app renew this access, so you need to reconnect when it ends.'
-    : `Ready to use until ${format.time(new Date(expiresAt).toISOString())}. The platform does not let the app renew this access, so you need to reconnect then.`
+    ? texts.summary.notRenewable
+    : texts.summary.readyUntil(format.time(new Date(expiresAt).toISOString()))
 }
 
 function iso(time: number | null): string | null {

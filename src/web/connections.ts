@@ -3,13 +3,14 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import * as z from 'zod'
 import { NotConnectedError, RefreshTooSoonError } from '../connect/errors.ts'
 import { type ConnectPages, describeRoute } from '../connect/express.ts'
-import type { ConnectionRef, Vault, WithdrawnConsent } from '../connect/index.ts'
+import type { ConnectionRef, Vault } from '../connect/index.ts'
 import { type ConnectionTest, refreshConnection, testConnection } from './connection-actions.ts'
 import { connectionView, connectionViewSchema } from './connection-view.ts'
-import { notSignedIn } from './errors.ts'
+import { notSignedIn, problemOf } from './errors.ts'
 import type { Notice } from './notice.ts'
 import { sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 import type { SendChanges } from './sse.ts'
+import { texts } from './texts.ts'
 import { currentUser, requireUser } from './user.ts'
 
 /** A link on the card of a connection. `path`: below that of the connection. */
@@ -39,19 +40,8 @@ export interface ConnectionsOptions {
   waitingNotices(userId: string): Promise<string | null>
 }
 
-const SIGNED_OUT =
-  'You are no longer signed in, so the account was not connected. Sign in and connect it again.'
 /** How often an open page compares the connections, in ms. */
 const LIVE_MS = 1_000
-
-const DISCONNECTED: Record<WithdrawnConsent, string> = {
-  withdrawn:
-    'The account was disconnected: its tokens were deleted here, and the consent on the platform has ended.',
-  remains:
-    'The account was disconnected and its tokens were deleted here. The consent on the platform remains.',
-  unknown:
-    'The account was disconnected and its tokens were deleted here. The platform could not be asked to end the consent, which may remain.',
-}
 
 const CALL_ERRORS = [
   'not_connected',
@@ -146,7 +136,7 @@ function actionRoutes({
       } catch (error) {
         // In a browser, refreshing too soon is not an error: the page says when to try again.
         if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
-        await sendConnection(req, res, ref, { notice: error.message, tone: 'wait' })
+        await sendConnection(req, res, ref, { notice: problemOf(error).detail, tone: 'wait' })
       }
     }
 
@@ -193,9 +183,14 @@ function actionRoutes({
         const link =
           consent === 'withdrawn' || !connectedAppsUrl
             ? undefined
-            : { href: connectedAppsUrl, label: 'Withdraw it there' }
+            : { href: connectedAppsUrl, label: texts.notices.withdrawThere }
         const tone = consent === 'unknown' ? 'wait' : undefined
-        await sendConnection(req, res, ref, { notice: DISCONNECTED[consent], tone, link, json: { consent } })
+        await sendConnection(req, res, ref, {
+          notice: texts.notices.disconnected[consent],
+          tone,
+          link,
+          json: { consent },
+        })
       },
     )
 }
@@ -204,7 +199,7 @@ function actionRoutes({
 function sendHome(req: Request, res: Response, requestedScopes: readonly string[]): void {
   sendPageOrJson(req, res, {
     view: 'app/home',
-    title: 'Connect your account',
+    title: texts.home.pageTitle,
     data: { requestedScopes },
     json: { signedIn: false, scopes: requestedScopes },
   })
@@ -232,7 +227,7 @@ function listHandlers(options: ConnectionsOptions) {
     )
     sendPageOrJson(req, res, {
       view: 'app/connections',
-      title: 'Your connections',
+      title: texts.connections.title,
       data: { connections, refreshableIn, links, controls },
       json: { connections },
     })
@@ -255,7 +250,7 @@ function listHandlers(options: ConnectionsOptions) {
 export const createConnectPages = (vault: Vault, requestedScopes: readonly string[]): ConnectPages => ({
   requireUser,
   isSignedIn: (req) => currentUser(req) !== null,
-  signedOut: () => notSignedIn(SIGNED_OUT),
+  signedOut: () => notSignedIn(texts.signIn.signedOutWhileConnecting),
   async connectedPage(req, bxcontext) {
     await req.leaveNotice(await connectedNotice(vault, requestedScopes, req, bxcontext))
     return '/connections'
@@ -263,7 +258,7 @@ export const createConnectPages = (vault: Vault, requestedScopes: readonly strin
   askAboutMismatch(req, res, { id, bxcontext, expected }) {
     sendPageOrJson(req, res, {
       view: 'app/confirm-bxcontext',
-      title: `Connect ${bxcontext} as well?`,
+      title: texts.mismatch.title(bxcontext),
       data: { id, bxcontext, expected },
       json: { id, bxcontext, expected },
     })
@@ -281,5 +276,5 @@ async function connectedNotice(
   const view = found && connectionView(found, requestedScopes)
   return view?.health === 'needs_consent'
     ? { text: view.summary, tone: 'wait' }
-    : { text: 'The account is connected.' }
+    : { text: texts.notices.connected }
 }

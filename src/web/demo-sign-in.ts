@@ -4,13 +4,11 @@ import { describeRoute } from '../connect/express.ts'
 import { badInput, cookiesBlocked, rejectForm } from './errors.ts'
 import { sendResultOrRedirect } from './respond.ts'
 import { localPath } from './return-to.ts'
+import { texts } from './texts.ts'
 import { currentUser, signIn, signOut } from './user.ts'
 
 /** The warning on every page and in the log if `DEMO_ALLOW_REMOTE` is true. */
-export const OPEN_DEMO =
-  'DEMO_ALLOW_REMOTE is true: anyone who can reach this address can sign in under any name and use its connections.'
-
-const NAME_HINT = 'enter a name of 1 to 100 characters'
+export const OPEN_DEMO = texts.signIn.openDemo
 
 /**
  * The demo's sign-in: anyone, under any name. The app refuses to start in production with it. `requestedScopes`: shown on
@@ -23,16 +21,16 @@ export function demoSignIn({ requestedScopes }: { requestedScopes: readonly stri
         '/sign-in',
         describeRoute({
           summary: 'Signs in with the demo sign-in. Fields: `name`, and `returnTo` (a path of this app).',
-          body: z.object({ name: z.string(NAME_HINT), returnTo: z.string().optional() }),
+          body: z.object({ name: z.string(texts.signIn.nameRule), returnTo: z.string().optional() }),
           response: z.object({ user: z.object({ name: z.string() }) }),
         }),
         async (req, res) => {
           const name = typeof req.body?.name === 'string' ? req.body.name.normalize('NFC').trim() : ''
           if (!name || name.length > 100 || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
-            const error = badInput('name', NAME_HINT)
+            const error = badInput('name', texts.signIn.nameRule)
             return rejectForm(req, res, error, async () => ({
               view: 'app/home',
-              title: 'Connect your account',
+              title: texts.home.pageTitle,
               data: { requestedScopes, returnTo: localPath(req.body?.returnTo) },
             }))
           }

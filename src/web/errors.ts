@@ -3,12 +3,23 @@ import { ZodError } from 'zod'
 import {
   AppError,
   ConnectError,
+  ConnectionRevokedError,
+  DecryptionError,
+  InsufficientScopeError,
+  NotFoundError,
   type OutageKind,
+  PlatformError,
+  PlatformRejectedError,
   PlatformUnavailableError,
   RefreshedRecentlyError,
+  RefreshTooSoonError,
+  StoreUnavailableError,
 } from '../connect/errors.ts'
+import { revocationText } from './connection-view.ts'
+import { format } from './format.ts'
 import { wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
+import { texts } from './texts.ts'
 
 /** Errors of the web layer; other layers have their own error classes. */
 export class WebError extends AppError {
@@ -23,20 +34,15 @@ export class WebError extends AppError {
 }
 
 /** 401: no user is signed in. */
-export const notSignedIn = (message = 'Please sign in to continue.') =>
+export const notSignedIn = (message: string = texts.errors.unauthenticated.detail) =>
   new WebError(401, 'unauthenticated', message)
 
 /** 400: the browser did not send the session cookie that it received a moment ago. */
-export const cookiesBlocked = () =>
-  new WebError(
-    400,
-    'sign_in_failed',
-    'Your browser blocks cookies for this site, so you cannot stay signed in. Allow cookies for this site, and sign in again.',
-  )
+export const cookiesBlocked = () => new WebError(400, 'sign_in_failed', texts.signIn.cookiesBlocked)
 
 /** 400: invalid input. The message names the field and the rule. */
 export const badInput = (field: string, rule: string) =>
-  new WebError(400, 'invalid_input', `${field}: ${rule}.`, field)
+  new WebError(400, 'invalid_input', texts.details.invalid(field, rule), field)
 
 interface Problem {
   status: number
@@ -48,67 +54,48 @@ interface Problem {
   extensions?: Record<string, unknown>
 }
 
-/** Titles of problem documents, by code. Errors of other layers may have their own. */
-export const TITLES: Record<string, string> = {
-  unauthenticated: 'Please sign in',
-  sign_in_failed: 'You are not signed in',
-  sign_in_unavailable: 'Sign-in is not available',
-  not_connected: 'Not connected',
-  connection_revoked: 'Access was revoked',
-  insufficient_scope: 'A permission is missing',
-  platform_unavailable: "The platform isn't responding",
-  refresh_too_soon: 'Refreshed a moment ago',
-  platform_rejected: 'The platform rejected this request',
-  misconfigured: 'This app is not set up correctly',
-  store_unavailable: 'Service unavailable',
-  record_decryption_failed: 'This connection cannot be read',
-  invalid_input: 'Please check your input',
-  csrf_rejected: 'Request from another site',
-  not_found: 'Not found',
-  payload_too_large: 'Request too large',
-  request_timeout: 'Request timeout',
-  invalid_request: 'Bad request',
-  invalid_bxcontext: 'The connection could not be started',
-  missing_authorization_request: 'No connection in progress',
-  invalid_callback: 'The connection could not be finished',
-  invalid_state: 'The connection could not be finished',
-  bxcontext_replaced: 'Another business was chosen',
-  consent_denied: 'Access was not granted',
-  not_a_navigation: 'The connection could not be finished',
-  not_saved_yet: 'Not saved yet',
-  code_rejected: 'The connection could not be finished',
-  exchange_incomplete: 'The connection was interrupted',
-  consent_unavailable: 'The platform reported an error',
-  consent_misconfigured: 'The platform rejected this app',
-  internal_error: 'Something went wrong',
-}
+const errorTexts: Record<string, { title: string; detail: string }> = texts.errors
 
-const INTERNAL = 'Something went wrong on our side. It has been logged. Please try again.'
+/** Seconds until a retry, for a text; null: soon. */
+const secondsOf = ({ retryAfterMs }: AppError) =>
+  retryAfterMs === undefined || retryAfterMs <= 1000 ? null : Math.ceil(retryAfterMs / 1000)
 
-const OUTAGE_TITLES: Record<OutageKind, string> = {
-  no_answer: "The platform isn't responding",
-  error: 'The platform returned an error',
-  busy: 'The platform is busy',
-  unreadable: 'The platform sent an unexpected response',
-  paused: 'The platform is unavailable',
-  rejected: 'The platform rejected the access token',
-  refused: 'The platform refused access',
+/** What users read about an error of the core, by its class or code. Others bring their own text. */
+function textOf(error: AppError): { title: string; detail: string } {
+  if (error instanceof ConnectError) return texts.connectErrors[error.code]
+  if (error instanceof PlatformUnavailableError) {
+    const { title, detail } = texts.outages[error.kind]
+    return { title, detail: detail(secondsOf(error)) }
+  }
+  if (error instanceof RefreshTooSoonError) {
+    const { title, detail } = texts.refreshTooSoon
+    return { title, detail: detail(secondsOf(error) ?? 1) }
+  }
+  const { title, detail } = errorTexts[error.code] ?? texts.errors.internal_error
+  if (error instanceof InsufficientScopeError && error.scope !== undefined)
+    return { title, detail: texts.details.missingScope(error.scope) }
+  if (error instanceof PlatformRejectedError && error.field !== undefined)
+    return { title, detail: texts.details.unexpectedFormat(error.field) }
+  const isCore = [PlatformError, StoreUnavailableError, DecryptionError].some((type) => error instanceof type)
+  // A feature says what does not exist.
+  const hasOwnText = !isCore || !(error.code in errorTexts) || error instanceof NotFoundError
+  return { title: error.title ?? title, detail: hasOwnText ? error.message : detail }
 }
 
 /** Maps an error to a problem document; unknown errors become `internal_error` without detail. */
-function problemOf(error: unknown): Problem {
+export function problemOf(error: unknown): Problem {
   if (error instanceof AppError) {
-    const { status, code, retryAfterMs, field, details, title: errorTitle } = error
-    const detail = error.expose ? error.message : INTERNAL
-    const title =
-      error instanceof PlatformUnavailableError ? OUTAGE_TITLES[error.kind] : (errorTitle ?? TITLES[code])
-    const extensions = field === undefined ? details : { field, ...details }
-    return { status, code, title: title ?? 'Something went wrong', detail, retryAfterMs, extensions }
+    const { status, code, retryAfterMs, field, details } = error
+    const { title, detail } = error.expose ? textOf(error) : texts.errors.internal_error
+    const extensions: Record<string, unknown> = field === undefined ? { ...details } : { field, ...details }
+    if (error instanceof ConnectionRevokedError)
+      extensions.revokedReason = revocationText(String(details.revokedReason))
+    return { status, code, title, detail, retryAfterMs, extensions }
   }
   if (error instanceof ZodError) {
     const [issue] = error.issues
     const field = (issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path.join('.')) || 'input'
-    return problemOf(badInput(field, issue?.message ?? 'is not valid'))
+    return problemOf(badInput(field, issue?.message ?? texts.rules.invalid))
   }
   // Errors of Express and its body parsers: a malformed URL or body, or a body that is too large.
   const { status, expose } = (error ?? {}) as { status?: unknown; expose?: unknown }
@@ -119,20 +106,14 @@ function problemOf(error: unknown): Problem {
     (expose === true || error instanceof URIError)
   ) {
     const code = status === 413 ? 'payload_too_large' : 'invalid_request'
-    const detail = status === 413 ? 'The request is too large.' : 'The request could not be read.'
-    return { status, code, title: TITLES[code] ?? '', detail }
+    return { status, code, ...texts.errors[code] }
   }
-  return {
-    status: 500,
-    code: 'internal_error',
-    title: 'Something went wrong',
-    detail: INTERNAL,
-  }
+  return { status: 500, code: 'internal_error', ...texts.errors.internal_error }
 }
 
 /** Throws 404 for every request. */
 export const notFound: RequestHandler = () => {
-  throw new WebError(404, 'not_found', 'This page does not exist.')
+  throw new WebError(404, 'not_found', texts.errors.not_found.detail)
 }
 
 /** Sends an error as a page, or as `application/problem+json` (RFC 9457) with `code` and `requestId`. */
@@ -215,7 +196,7 @@ export async function rejectForm(
   // The message is shown next to its field, so omit the name.
   const detail =
     field && problem.detail.startsWith(`${field}: `) ? problem.detail.slice(field.length + 2) : problem.detail
-  const message = detail.charAt(0).toUpperCase() + detail.slice(1)
+  const message = format.capital(detail)
   const form: RejectedForm = {
     values: req.body ?? {},
     message,

@@ -1,6 +1,7 @@
 import * as client from 'openid-client'
 import { AppError } from '../connect/errors.ts'
 import type { Http, TokenEndpointAuthMethod } from '../connect/index.ts'
+import { texts } from './texts.ts'
 
 /** How long the provider's metadata is cached, in ms. */
 const DISCOVERY_MS = 600_000
@@ -22,10 +23,7 @@ export class SignInUnavailableError extends AppError {
   readonly code = 'sign_in_unavailable'
   readonly status = 503
   constructor(reason: string) {
-    super("The sign-in service isn't responding. Please try again in a moment.", {
-      reason,
-      retryAfterMs: 5_000,
-    })
+    super(texts.errors.sign_in_unavailable.detail, { reason, retryAfterMs: 5_000 })
   }
 }
 

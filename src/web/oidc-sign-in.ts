@@ -8,6 +8,7 @@ import { cookiesBlocked } from './errors.ts'
 import { codeOf, discovery, type OidcProvider, SignInUnavailableError } from './oidc-discovery.ts'
 import { sendResultOrRedirect, wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
+import { texts } from './texts.ts'
 import { currentUser, isUserId, saveSession, signIn, signOut, type User } from './user.ts'
 
 declare module 'express-session' {
@@ -112,7 +113,7 @@ export function oidcSignIn(options: OidcOptions): Router {
       const logoutUrl = req.session.hasSignedOut ? await logoutUrlOf(options, configuration) : null
       delete req.session.hasSignedOut
       if (!logoutUrl) return res.redirect(303, '/')
-      res.page('app/signed-out', { title: 'Signed out', logoutUrl })
+      res.page('app/signed-out', { title: texts.signedOut.pageTitle, logoutUrl })
     })
 }
 
@@ -133,14 +134,13 @@ const openSignIns = (req: Request): PendingSignIn[] =>
  */
 async function claimSignIn(req: Request, store: KeyValueStore): Promise<PendingSignIn> {
   const pending = openSignIns(req).find(({ state }) => state === req.query.state)
-  if (!pending) throw req.headers.cookie === undefined ? cookiesBlocked() : new SignInFailedError(NOT_PENDING)
+  if (!pending)
+    throw req.headers.cookie === undefined ? cookiesBlocked() : new SignInFailedError(texts.signIn.notPending)
   const digest = createHash('sha256').update(pending.state).digest('base64url')
   const key: Key = { kind: 'sign-in-claim', owner: appOwner(digest), id: '' }
-  if (!(await claim(store, key, 'claimed', PENDING_MS))) throw new SignInFailedError(NOT_PENDING)
+  if (!(await claim(store, key, 'claimed', PENDING_MS))) throw new SignInFailedError(texts.signIn.notPending)
   return pending
 }
-
-const NOT_PENDING = 'This sign-in was started in another browser, too long ago, or is already done.'
 
 /** Exchanges the code and checks the ID token. The user's id is the issuer and the subject together, which never change. */
 async function userOf(config: client.Configuration, url: URL, pending: PendingSignIn): Promise<User> {
@@ -152,18 +152,19 @@ async function userOf(config: client.Configuration, url: URL, pending: PendingSi
       idTokenExpected: true,
     })
     const claims = tokens.claims()
-    if (!claims) throw new SignInFailedError(UNKNOWN_USER, 'token response: no ID token')
+    if (!claims) throw new SignInFailedError(texts.signIn.unknownUser, 'token response: no ID token')
     // An issuer has no fragment, so both parts can be told apart.
     const id = `${claims.iss}#${claims.sub}`
     if (claims.sub === '' || claims.sub.length > MAX_SUBJECT || !isUserId(id))
-      throw new SignInFailedError(UNKNOWN_USER, 'ID token: sub is empty, too long, or has control characters')
+      throw new SignInFailedError(
+        texts.signIn.unknownUser,
+        'ID token: sub is empty, too long, or has control characters',
+      )
     return { id, name: nameOf(claims) }
   } catch (error) {
     throw toSignInError(error)
   }
 }
-
-const UNKNOWN_USER = 'The sign-in service did not say who you are.'
 
 /** A name for the page: only to recognise oneself. */
 function nameOf(claims: client.IDToken): string {
@@ -175,27 +176,24 @@ function nameOf(claims: client.IDToken): string {
           .replace(/\p{Cc}/gu, '')
           .trim()
       : ''
-  return (names.map(clean).find((name) => name !== '') ?? 'you').slice(0, 100)
+  return (names.map(clean).find((name) => name !== '') ?? texts.signIn.unnamed).slice(0, 100)
 }
 
 /** Codes, tokens and the provider's texts stay out of errors. */
 function toSignInError(error: unknown): AppError {
   if (error instanceof AppError) return error
   if (error instanceof client.AuthorizationResponseError) {
-    const message =
-      error.error === 'access_denied'
-        ? 'You cancelled the sign-in.'
-        : 'The sign-in service refused the request.'
+    const message = error.error === 'access_denied' ? texts.signIn.cancelled : texts.signIn.refused
     return new SignInFailedError(message, `authorization response: ${error.error.slice(0, 60)}`)
   }
   if (error instanceof client.ResponseBodyError && error.error === 'invalid_client')
     return new SignInFailedError(
-      'The sign-in service does not accept this app: its settings are wrong.',
+      texts.signIn.misconfigured,
       'token endpoint: invalid_client; check OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and OIDC_TOKEN_ENDPOINT_AUTH_METHOD',
     )
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof AppError) return new SignInUnavailableError(cause.reason ?? cause.message)
-  return new SignInFailedError('The sign-in could not be completed. Please try again.', codeOf(error))
+  return new SignInFailedError(texts.errors.sign_in_failed.detail, codeOf(error))
 }
 
 /** The provider's logout page (OpenID Connect RP-Initiated Logout 1.0); null if it has none or does not answer. */

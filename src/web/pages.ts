@@ -4,6 +4,7 @@ import express, { type RequestHandler } from 'express'
 import { isCustomerView } from './customer-view.ts'
 import { format } from './format.ts'
 import type { Notice } from './notice.ts'
+import { texts } from './texts.ts'
 import { currentUser } from './user.ts'
 
 declare module 'express-serve-static-core' {
@@ -41,6 +42,7 @@ export function pages(options: PagesOptions): RequestHandler {
         linksToSignIn,
         navigation,
         sandboxUrl,
+        texts,
         styles: [],
         scripts: [],
       }

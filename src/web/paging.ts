@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import * as z from 'zod'
 import { type Page, type PageOf, platform } from '../connect/index.ts'
 import { badInput } from './errors.ts'
+import { texts } from './texts.ts'
 
 const PAGE_SIZE = 25
 const MAX_SKIP = 1_000_000
@@ -19,7 +20,7 @@ function readInteger(req: Request, name: string, fallback: number, min: number, 
   if (value === undefined || value === '') return fallback
   const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
   if (number >= min && number <= max) return number
-  throw badInput(name, `enter a whole number from ${min} to ${max}`)
+  throw badInput(name, texts.rules.wholeNumber(min, max))
 }
 
 /** The range of records on a page, and links to other pages. `first` is set on a page after the last record only. */

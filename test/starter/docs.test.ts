@@ -15,6 +15,7 @@ import { loadContracts, placeOf } from '../../src/features/contracts.ts'
 import { ACCOUNTS } from '../../src/sandbox/accounts.ts'
 import type { SettingsGroup } from '../../src/settings/read.ts'
 import { connectionViewSchema } from '../../src/web/connection-view.ts'
+import { texts } from '../../src/web/texts.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { all, codeIn, files, ROOT, read, rows } from '../support/documents.ts'
 import { probe } from '../support/probe.ts'
@@ -148,7 +149,7 @@ describe('docs/troubleshooting.md', () => {
    */
   function errorCodes(): string[] {
     const source = files('src/**/*.ts')
-      .filter((path) => !/^src\/(sandbox|supplier-api)\//.test(path))
+      .filter((path) => !/^src\/(sandbox|supplier-api)\/|\/texts\.ts$/.test(path))
       .map(read)
       .join('\n')
     const tables = all(source, /const (?:TITLES|FAILURES|[A-Z]+_ERRORS)\b[^=]*= \{\n([\s\S]*?)\n\}/g)
@@ -156,6 +157,7 @@ describe('docs/troubleshooting.md', () => {
       ...all(source, /\breadonly code = '(\w+)'/g),
       ...all(source, /\bnew \w*Error\(\s*\d{3},\s*'(\w+)'/g),
       ...all(source, /\bcode: '([a-z]+(?:_[a-z]+)*)'/g),
+      ...Object.keys({ ...texts.errors, ...texts.connectErrors }),
       ...tables.flatMap((table) => all(table, /^ {2}([a-z]\w*):/gm)),
     ]
     return [...new Set(codes)].sort()

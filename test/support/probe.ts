@@ -55,7 +55,7 @@ export const probe: Feature = {
       scope: 'leads',
       async run(source) {
         await api.list(source, { path: '/probe', scope: 'leads', schema: z.array(recordSchema) }, { top: 1 })
-        return { found: 'the probe answered', call: 'GET /probe' }
+        return { summary: 'Works: the probe answered.', call: 'GET /probe' }
       },
     },
     routes: Router()
@@ -68,7 +68,12 @@ export const probe: Feature = {
       })
       .get('/connections/:bxcontext/probe/:id', async (req, res) => {
         const path = `/probe/${encodeURIComponent(req.params.id)}`
-        const call = { path, scope: 'leads', resource: 'record', schema: recordSchema }
+        const call = {
+          path,
+          scope: 'leads',
+          notFound: 'There is no such record in this account.',
+          schema: recordSchema,
+        }
         res.json(await api.get(vault.tokenSource(connectionRef(req)), call))
       })
       .post('/connections/:bxcontext/probe', async (req, res) => {

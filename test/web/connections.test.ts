@@ -26,7 +26,7 @@ async function withParts(parts: FeatureParts[], visitor: Visitor) {
 }
 
 const partOf = (scope: string): FeatureParts => ({
-  connectionTest: { scope, run: async () => ({ found: scope, call: `GET /${scope}` }) },
+  connectionTest: { scope, run: async () => ({ summary: `Works: ${scope}.`, call: `GET /${scope}` }) },
 })
 
 test('who is signed out gets 401, whatever the body', async () => {

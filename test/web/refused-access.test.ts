@@ -42,7 +42,10 @@ test('Check now asks for a new token first, although refreshing is paused', asyn
     .catch(() => {})
   setup.later(5.1)
   setup.endpoint.answers(tokens({ access_token: 'again' }))
-  const run = async (source: TokenSource) => ({ found: await source.accessToken(), call: 'GET /leads' })
+  const run = async (source: TokenSource) => ({
+    summary: `Works: ${await source.accessToken()}.`,
+    call: 'GET /leads',
+  })
   expect(await testConnection(setup.vault, [{ scope: 'leads', run }], REF)).toMatchObject({
     summary: 'Works: again.',
   })

@@ -17,8 +17,8 @@ export interface Call<T> {
   path: string
   /** The scope that the call needs. */
   scope: string
-  /** User-facing resource name for 404 messages, e.g. `lead`. */
-  resource?: string
+  /** What users read if the API answers 404, as a sentence. Without it, a 404 is an unexpected answer. */
+  notFound?: string
   /**
    * Parses the response body; what it returns is the result. Use loose objects to keep unknown fields.
    * Without a schema, any 2xx response that is not a web page is accepted.
@@ -123,7 +123,7 @@ async function request<T>(
   json?: SerializedBody['json'],
 ): Promise<{ data: T; response: HttpResponse }> {
   const { path, scope } = call
-  if (leavesPath(path)) throw new NotFoundError(call.resource ?? 'resource')
+  if (leavesPath(path)) throw new NotFoundError(call.notFound)
   const name = `${json === undefined ? 'GET' : 'POST'} ${scope}`
   let credential = await acquireCredential(source, () => source.accessToken())
   let status = 0
@@ -259,9 +259,9 @@ const RATE_LIMITED =
   'The platform is busy: it accepts no more requests for this account right now, perhaps because of an import.'
 
 /** Resolves a response to its data, or throws the error that it stands for. */
-function parseResponse<T>(response: HttpResponse, { resource, schema }: Call<T>): T {
+function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>): T {
   const { status, text, retryAfterMs } = response
-  if (status === 404 && resource) throw new NotFoundError(resource)
+  if (status === 404 && notFound) throw new NotFoundError(notFound)
   if (status === 401) throw new PlatformRejectedError('the API rejects a token that was just refreshed')
   if (status === 429)
     throw new PlatformUnavailableError('busy', 'the API answered 429', retryAfterMs, RATE_LIMITED)

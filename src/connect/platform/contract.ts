@@ -78,12 +78,25 @@ export const tokenResponseSchema = z.looseObject({
 /** assumed: an id is a string or a number, and opaque; a string from here on. */
 export const idSchema = z.string().min(1).or(z.number().transform(String).pipe(z.string()))
 
+/** What users read about a text that is refused. */
+export interface TextRules {
+  empty: string
+  text: string
+  tooLong(max: number): string
+}
+
+const TEXT_RULES: TextRules = {
+  empty: 'must not be empty',
+  text: 'must be text',
+  tooLong: (max) => `must have at most ${max} characters`,
+}
+
 /** Text of a form, for what we send: trimmed, at most `max` characters. */
-export const textField = (max: number) =>
+export const textField = (max: number, rules: TextRules = TEXT_RULES) =>
   z
-    .string({ error: ({ input }) => (input === undefined ? 'must not be empty' : 'must be text') })
+    .string({ error: ({ input }) => (input === undefined ? rules.empty : rules.text) })
     .trim()
-    .max(max, `must have at most ${max} characters`)
+    .max(max, rules.tooLong(max))
 
 /** The facts of a platform: what the core needs to know to connect accounts on it and to call its API. */
 export interface Platform {

@@ -126,12 +126,12 @@ export class RefreshTooSoonError extends PlatformError {
   }
 }
 
-/** The platform has no such resource for this account. `resource`: its name for users, for example `lead`. */
+/** The platform has no such resource for this account. */
 export class NotFoundError extends PlatformError {
   readonly code = 'not_found'
   readonly status = 404
-  constructor(resource: string) {
-    super(`There is no such ${resource} in this account.`)
+  constructor(message = 'There is no such resource in this account.') {
+    super(message)
   }
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Api, TokenSource } from '../../connect/index.ts'
 import { BUILDER_REQUESTS_SCOPE, type BuilderRequest, builderRequestSchema, PATHS } from './contract.ts'
+import { texts } from './texts.ts'
 
 /**
  * Requests of builders to connect with this supplier: the platform's "incoming integration connections" (specification
@@ -16,7 +17,7 @@ export interface BuilderRequests {
 }
 
 const listCall = { scope: BUILDER_REQUESTS_SCOPE, path: PATHS.list, schema: z.array(builderRequestSchema) }
-const requestCall = { scope: BUILDER_REQUESTS_SCOPE, resource: 'builder request' }
+const requestCall = { scope: BUILDER_REQUESTS_SCOPE, notFound: texts.notFound }
 
 /** The builder requests API. Every method also throws the errors documented on `createApi`. */
 export function createBuilderRequests(api: Api): BuilderRequests {

@@ -8,6 +8,7 @@ import { createPending } from './pending.ts'
 import { probeBuilderRequests } from './probe.ts'
 import { builderRequestsRoutes } from './routes.ts'
 import { type BuilderRequestsSettings, builderRequestsSettings } from './settings.ts'
+import { texts } from './texts.ts'
 import { webhookRoutes } from './webhook.ts'
 import { createEvents } from './webhook-events.ts'
 
@@ -50,7 +51,7 @@ export const builderRequests: Feature<BuilderRequestsSettings> = {
         sendChanges,
       }),
       connectionLinks: async (ref) => [
-        { path: '/builder-requests', label: 'Builder requests', count: await pending.count(ref) },
+        { path: '/builder-requests', label: texts.title, count: await pending.count(ref) },
       ],
     }
   },

@@ -13,6 +13,7 @@ import type { BuilderRequests } from './builder-requests.ts'
 import { builderRequestSchema } from './contract.ts'
 import { type Decision, decisionOn, decisionSchema } from './decisions.ts'
 import type { Pending } from './pending.ts'
+import { texts } from './texts.ts'
 import type { Events } from './webhook-events.ts'
 
 export interface BuilderRequestsOptions {
@@ -86,8 +87,15 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
         const received = hasWebhook ? await events.recent(ref.bxcontext) : []
         sendPageOrJson(req, res, {
           view: 'builder-requests/builder-requests',
-          title: 'Builder requests',
-          data: { bxcontext: ref.bxcontext, requests, decided, events: received, hasWebhook },
+          title: texts.title,
+          data: {
+            bxcontext: ref.bxcontext,
+            requests,
+            decided,
+            events: received,
+            hasWebhook,
+            requestTexts: texts,
+          },
           json: { items: requests, decided },
         })
       },
@@ -124,14 +132,12 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
       }),
       async (req, res) => {
         const location = await decide('accept')(req)
-        const notice =
-          'The builder is connected. Grant access to Managed catalogues before the builder can see them.'
         await sendResultOrRedirect(
           req,
           res,
           location,
           { integrationConnectionId: req.params.id, status: 'accepted' },
-          { notice },
+          { notice: texts.accepted },
         )
       },
     )
@@ -144,13 +150,12 @@ export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
       }),
       async (req, res) => {
         const location = await decide('reject')(req)
-        const notice = 'The request was rejected.'
         await sendResultOrRedirect(
           req,
           res,
           location,
           { integrationConnectionId: req.params.id, status: 'rejected' },
-          { notice },
+          { notice: texts.rejected },
         )
       },
     )

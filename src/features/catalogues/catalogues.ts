@@ -10,6 +10,7 @@ import {
   newCatalogueSchema,
   PATHS,
 } from './contract.ts'
+import { texts } from './texts.ts'
 
 export interface Catalogues {
   /** Returns a page of the account's catalogues. */
@@ -26,7 +27,7 @@ export interface Catalogues {
   grantAccess(source: TokenSource, catalogueId: string, accessControl: AccessControl): Promise<void>
 }
 
-const catalogueCall = { scope: CATALOGUES_SCOPE, resource: 'catalogue', schema: catalogueSchema }
+const catalogueCall = { scope: CATALOGUES_SCOPE, notFound: texts.notFound, schema: catalogueSchema }
 const listCall = { scope: CATALOGUES_SCOPE, path: PATHS.catalogues, schema: z.array(catalogueSchema) }
 
 /** The catalogues API. Every method also throws the errors documented on `createApi`. */
@@ -37,7 +38,11 @@ export function createCatalogues(api: Api): Catalogues {
     create: async (source, catalogue) =>
       api.post(source, { ...catalogueCall, path: PATHS.catalogues }, newCatalogueSchema.parse(catalogue)),
     grantAccess: async (source, catalogueId, accessControl) => {
-      const call = { scope: CATALOGUES_SCOPE, resource: 'catalogue', path: PATHS.accessControls(catalogueId) }
+      const call = {
+        scope: CATALOGUES_SCOPE,
+        notFound: texts.notFound,
+        path: PATHS.accessControls(catalogueId),
+      }
       await api.post(source, call, accessControlSchema.parse(accessControl))
     },
   }

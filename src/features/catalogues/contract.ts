@@ -1,6 +1,8 @@
 /** The platform's catalogues API: given and assumed, as in `connect/platform/contract.ts`. */
 import * as z from 'zod'
 import { type Assumption, idSchema, textField } from '../../connect/index.ts'
+import { texts as webTexts } from '../../web/texts.ts'
+import { texts } from './texts.ts'
 
 /** given 5.3.3, as an example; assumed: also covers imports, access controls and builder requests. */
 export const CATALOGUES_SCOPE = 'catalogues'
@@ -36,20 +38,20 @@ export const CATALOGUE_SCOPES = ['Public', 'Managed'] as const
 
 /** assumed, except `scope` (given 2.5): the body that creates a catalogue. */
 export const newCatalogueSchema = z.strictObject({
-  name: textField(200).min(1, 'enter a name'),
-  scope: z.enum(CATALOGUE_SCOPES, 'choose Public or Managed'),
+  name: textField(200, webTexts.rules).min(1, texts.rules.name),
+  scope: z.enum(CATALOGUE_SCOPES, texts.rules.scope),
 })
 export type NewCatalogue = z.infer<typeof newCatalogueSchema>
 
 /** given 2.5 and 8. */
 export const externalRefSchema = z
-  .string('must be text')
-  .regex(/^[A-Za-z0-9]{1,255}$/, 'must be 1 to 255 letters and digits')
+  .string(texts.rules.text)
+  .regex(/^[A-Za-z0-9]{1,255}$/, texts.rules.externalRef)
 
 /** assumed, except the names (given 2.5): the body that grants a builder access to a catalogue. */
 export const accessControlSchema = z.strictObject({
   externalRef: externalRefSchema,
-  isPreApproved: z.boolean('must be true or false'),
+  isPreApproved: z.boolean(texts.rules.isPreApproved),
 })
 export type AccessControl = z.infer<typeof accessControlSchema>
 

@@ -1,10 +1,10 @@
-import { listResult } from '../../web/connection-actions.ts'
 import type { Feature } from '../feature.ts'
 import { createCatalogues } from './catalogues.ts'
 import { CATALOGUES_SCOPE, PATHS, SCOPES } from './contract.ts'
 import { createGrants } from './grants.ts'
 import { probeCatalogues } from './probe.ts'
 import { cataloguesRoutes } from './routes.ts'
+import { texts } from './texts.ts'
 
 /** Lists, shows and creates the catalogues of a connected account, and grants builders access to them. */
 export const catalogues: Feature = {
@@ -20,12 +20,12 @@ export const catalogues: Feature = {
         sections,
         grants: createGrants(store),
       }),
-      connectionLinks: async () => [{ path: '/catalogues', label: 'Catalogues' }],
+      connectionLinks: async () => [{ path: '/catalogues', label: texts.title }],
       connectionTest: {
         scope: CATALOGUES_SCOPE,
         async run(source) {
           const { total } = await cataloguesApi.list(source, { top: 1 })
-          return listResult(`GET ${PATHS.catalogues}`, total, 'catalogue')
+          return { summary: texts.tested(total), call: `GET ${PATHS.catalogues}` }
         },
       },
     }

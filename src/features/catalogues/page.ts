@@ -4,6 +4,7 @@ import type { FeatureContext } from '../feature.ts'
 import type { Catalogue } from './contract.ts'
 import type { Grant } from './grants.ts'
 import type { History } from './history.ts'
+import { texts } from './texts.ts'
 
 const PAGE = 'catalogues/catalogue'
 
@@ -35,6 +36,7 @@ export async function cataloguePage(
       bxcontext: ref.bxcontext,
       catalogue,
       granted,
+      catalogueTexts: texts,
       sections: loaded.map(({ view }) => view),
     },
     json: Object.assign({}, catalogue, { granted }, ...loaded.map(({ json }) => json)),

@@ -18,6 +18,7 @@ import {
 } from './contract.ts'
 import { type Grant, grantSchema } from './grants.ts'
 import { type CataloguePageOptions, cataloguePage } from './page.ts'
+import { texts } from './texts.ts'
 
 export interface CataloguesOptions extends CataloguePageOptions {
   catalogues: Catalogues
@@ -59,8 +60,13 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
         const { items, total } = await catalogues.list(vault.tokenSource(ref), page)
         sendPageOrJson(req, res, {
           view: 'catalogues/catalogues',
-          title: 'Catalogues',
-          data: { bxcontext: ref.bxcontext, catalogues: items, pager: pager({ items, total }, page) },
+          title: texts.title,
+          data: {
+            bxcontext: ref.bxcontext,
+            catalogues: items,
+            pager: pager({ items, total }, page),
+            catalogueTexts: texts,
+          },
           json: { items, total },
         })
       },
@@ -82,13 +88,13 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
           const catalogue = await catalogues.create(vault.tokenSource(ref), newCatalogue)
           await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, catalogue.id), catalogue, {
             status: 201,
-            notice: 'The catalogue was created.',
+            notice: texts.created,
           })
         } catch (error) {
           await rejectForm(req, res, error, async () => ({
             view: 'catalogues/catalogues',
-            title: 'Catalogues',
-            data: { bxcontext: ref.bxcontext, catalogues: null, pager: null },
+            title: texts.title,
+            data: { bxcontext: ref.bxcontext, catalogues: null, pager: null, catalogueTexts: texts },
           }))
         }
       },
@@ -151,6 +157,6 @@ const grantOf = ({ id, name }: Catalogue, accessControl: AccessControl, req: Req
 })
 
 function grantedNotice({ externalRef, isPreApproved }: AccessControl): string {
-  const approved = isPreApproved ? '; their connection request will be accepted automatically' : ''
-  return `Access was granted to account number ${externalRef}: the builder with this number sees the catalogue once connected${approved}.`
+  const { granted, grantedPreApproved } = texts.grant
+  return isPreApproved ? grantedPreApproved(externalRef) : granted(externalRef)
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Api, Page, PageOf, TokenSource } from '../../connect/index.ts'
 import { LEADS_SCOPE, type Lead, leadSchema, type NewLead, newLeadSchema, PATHS } from './contract.ts'
+import { texts } from './texts.ts'
 
 export interface Leads {
   /** Returns a page of the account's leads. */
@@ -11,7 +12,7 @@ export interface Leads {
   create(source: TokenSource, lead: NewLead): Promise<Lead>
 }
 
-const leadCall = { scope: LEADS_SCOPE, resource: 'lead', schema: leadSchema }
+const leadCall = { scope: LEADS_SCOPE, notFound: texts.notFound, schema: leadSchema }
 const listCall = { scope: LEADS_SCOPE, path: PATHS.leads, schema: z.array(leadSchema) }
 
 /** The leads API. Every method also throws the errors documented on `createApi`. */

@@ -9,6 +9,7 @@ import { pageOf, pageOfSchema, pageQuery, pager } from '../../web/paging.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import { leadSchema, newLeadSchema } from './contract.ts'
 import type { Leads } from './leads.ts'
+import { texts } from './texts.ts'
 
 /** A new lead from a form or JSON. An empty field counts as absent. */
 const leadBody = z.preprocess(
@@ -33,8 +34,13 @@ export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): R
         const { items, total } = await leads.list(vault.tokenSource(ref), page)
         sendPageOrJson(req, res, {
           view: 'leads/leads',
-          title: 'Leads',
-          data: { bxcontext: ref.bxcontext, leads: items, pager: pager({ items, total }, page) },
+          title: texts.title,
+          data: {
+            bxcontext: ref.bxcontext,
+            leads: items,
+            pager: pager({ items, total }, page),
+            leadTexts: texts,
+          },
           json: { items, total },
         })
       },
@@ -56,13 +62,13 @@ export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): R
           const location = `/connections/${encodeURIComponent(ref.bxcontext)}/leads/${encodeURIComponent(lead.id)}`
           await sendResultOrRedirect(req, res, location, lead, {
             status: 201,
-            notice: 'The lead was created.',
+            notice: texts.created,
           })
         } catch (error) {
           await rejectForm(req, res, error, async () => ({
             view: 'leads/leads',
-            title: 'Leads',
-            data: { bxcontext: ref.bxcontext, leads: null, pager: null },
+            title: texts.title,
+            data: { bxcontext: ref.bxcontext, leads: null, pager: null, leadTexts: texts },
           }))
         }
       },
@@ -76,7 +82,7 @@ export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): R
         sendPageOrJson(req, res, {
           view: 'leads/lead',
           title: lead.name ?? lead.id,
-          data: { bxcontext: ref.bxcontext, lead },
+          data: { bxcontext: ref.bxcontext, lead, leadTexts: texts },
           json: lead,
         })
       },

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { isDiskAlmostFull } from './free-space.ts'
 import { type Item, itemsBody, MAX_BATCH } from './item.ts'
+import { texts } from './texts.ts'
 
 /** One upload request, already serialized. */
 export interface Batch {
@@ -48,8 +49,7 @@ export function createBatchWriter(path: string): BatchWriter {
       nextCheckAt = bytes + FREE_SPACE_CHECK_BYTES
     }
     bytes += writeSync(file, `${itemsBody(items)}\n`)
-    if (bytes > MAX_BYTES)
-      throw new UnreadableFileError(1, 'its items take more than 1 GB. Split it into smaller files.')
+    if (bytes > MAX_BYTES) throw new UnreadableFileError(1, texts.unreadable.manyItems)
     items = []
   }
   return {

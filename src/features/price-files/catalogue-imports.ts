@@ -11,6 +11,7 @@ import {
   PATHS,
 } from './contract.ts'
 import { type Rejected, rejectedIn } from './rejected-items.ts'
+import { texts } from './texts.ts'
 
 export interface CatalogueImports {
   /**
@@ -33,7 +34,7 @@ export interface CatalogueImports {
   get(source: TokenSource, catalogueId: string, batchId: string): Promise<ImportJob>
 }
 
-const importCall = { scope: CATALOGUES_SCOPE, resource: 'import' }
+const importCall = { scope: CATALOGUES_SCOPE, notFound: texts.importNotFound }
 
 /** The catalogue imports API (specification 4.4). Every method also throws the errors documented on `createApi`. */
 export function createCatalogueImports(api: Api): CatalogueImports {
@@ -45,7 +46,11 @@ export function createCatalogueImports(api: Api): CatalogueImports {
 
     async start(source, catalogueId, batchId) {
       batchIdSchema.parse(batchId)
-      const call = { scope: CATALOGUES_SCOPE, resource: 'catalogue', path: PATHS.start(catalogueId) }
+      const call = {
+        scope: CATALOGUES_SCOPE,
+        notFound: texts.catalogueNotFound,
+        path: PATHS.start(catalogueId),
+      }
       try {
         await api.post(source, call, { batchId })
       } catch (error) {

@@ -5,6 +5,7 @@ import { StoreUnavailableError } from '../../connect/errors.ts'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import type { CheckedFile, CheckOptions } from './check.ts'
 import type { Comparison } from './comparison.ts'
+import { texts } from './texts.ts'
 
 /** The `workerData` of the thread. */
 export interface CheckTask extends CheckOptions {
@@ -52,7 +53,8 @@ export async function checkFile(
   })
   const stop = new AbortController()
   const watch = setInterval(() => {
-    if (worker.performance.eventLoopUtilization().active > limitMs) stop.abort(tooLarge('too long'))
+    if (worker.performance.eventLoopUtilization().active > limitMs)
+      stop.abort(tooLarge(texts.unreadable.tooLong))
   }, WATCH_MS)
   try {
     const signals = signal ? [signal, stop.signal] : [stop.signal]
@@ -63,8 +65,7 @@ export async function checkFile(
   }
 }
 
-const tooLarge = (what: string) =>
-  new UnreadableFileError(1, `this file takes ${what} to check. Split it into smaller files.`)
+const tooLarge = (problem: string) => new UnreadableFileError(1, problem)
 
 /** The message of the thread. Throws its errors, and the signal's reason if aborted. */
 async function messageOf(worker: Worker, signal: AbortSignal): Promise<CheckMessage> {
@@ -77,7 +78,7 @@ async function messageOf(worker: Worker, signal: AbortSignal): Promise<CheckMess
   } catch (error) {
     signal.throwIfAborted()
     throw (error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY'
-      ? tooLarge('too much memory')
+      ? tooLarge(texts.unreadable.tooMuchMemory)
       : error
   }
 }

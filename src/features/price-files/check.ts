@@ -13,10 +13,10 @@ import {
   type PriceFile,
   priceQuestion,
   type Question,
-  taxQuestion,
 } from './layout.ts'
 import { createDoubts, type DoubtsOptions } from './row-doubts.ts'
 import { createSeenCodes } from './seen-codes.ts'
+import { texts } from './texts.ts'
 
 /** The result of a check. */
 export interface Check extends Layout {
@@ -78,12 +78,11 @@ export async function checkPriceFile(path: string, options: CheckOptions = {}): 
       priceQuestion(first.priceNote, priceHeadingOf(first.check)),
     )
   if (first.taxNote !== undefined)
-    return askAfterwards(first, options, 'gst', taxQuestion(`${capital(first.taxNote)} says`))
+    return askAfterwards(first, options, 'gst', texts.questions.taxInNote(first.taxNote))
   if (chosen || ambiguous === 0) return first
   const decimal = decimalOfColumn(first.found)
   if (decimal) return checkRows(path, options, decimal)
-  const question = `Prices such as "${example}" could be read in two ways: choose whether the point or the comma is the decimal sign.`
-  return askAfterwards(first, options, 'decimal', question)
+  return askAfterwards(first, options, 'decimal', texts.questions.decimal(example))
 }
 
 /** A check that has found a question in the rows: nothing can be sent until it is answered. */
@@ -140,11 +139,11 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
         const item = reader.read(row)
         collector.add(row, item)
         if (isProblem(item))
-          look(`line ${row.line}`, row.cells, isBlank(row.cells[layout.columns.price ?? -1]))
+          look(texts.places.line(row.line), row.cells, isBlank(row.cells[layout.columns.price ?? -1]))
       }
     }
-    look('what is printed on each page', file.printed, true)
-    if (count === 0) throw new UnreadableFileError(1, 'the file has headings but no rows.')
+    look(texts.places.printed, file.printed, true)
+    if (count === 0) throw new UnreadableFileError(1, texts.unreadable.onlyHeadings)
     const { problems, remarks, ...counts } = await collector.end(file.merged)
     await addCells(problems, collector.earlierLines, () => openPriceFile(path, choices, fileName))
     if (pricesPath !== undefined) collector.savePrices(pricesPath)
@@ -164,8 +163,6 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
 
 const priceHeadingOf = ({ headings, columns }: Pick<Layout, 'headings' | 'columns'>) =>
   headings[columns.price ?? -1] ?? ''
-
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 const isBlank = (cell = '') => cell.trim() === ''
 
@@ -257,17 +254,11 @@ async function addCells(
   }
 }
 
-const otherPrice = (code: string, line: number) =>
-  `the code "${shorten(code)}" has another price or unit on line ${line}, so neither is sent.`
+const otherPrice = (code: string, line: number) => texts.row.otherPrice(shorten(code), line)
 
 function remarksOn({ repeatedRows, free }: { repeatedRows: number; free: number }): string[] {
   const remarks: string[] = []
-  if (repeatedRows > 0)
-    remarks.push(
-      repeatedRows === 1
-        ? '1 row repeats an item that is sent once.'
-        : `${repeatedRows} rows repeat items that are sent once.`,
-    )
-  if (free > 0) remarks.push(free === 1 ? '1 item has a price of 0.' : `${free} items have a price of 0.`)
+  if (repeatedRows > 0) remarks.push(texts.remarks.repeatedRows(repeatedRows))
+  if (free > 0) remarks.push(texts.remarks.free(free))
   return remarks
 }

@@ -3,6 +3,7 @@ import { badInput } from '../../web/errors.ts'
 import { type Columns, FIELDS } from './columns.ts'
 import type { Job } from './import-job.ts'
 import type { Choices } from './layout.ts'
+import { texts } from './texts.ts'
 
 /** How many columns a report has before those of the file: the line and the reason. */
 const REPORT_COLUMNS = 2
@@ -28,15 +29,13 @@ export function readChoices(body: unknown, job: Job): Choices | undefined {
   const given = (body ?? {}) as Record<string, unknown>
   const textOf = (name: string) => {
     const value = given[name] ?? ''
-    if (typeof value !== 'string' && typeof value !== 'number')
-      throw badInput(name, 'must be text or a number')
+    if (typeof value !== 'string' && typeof value !== 'number') throw badInput(name, texts.rules.textOrNumber)
     return String(value).trim()
   }
   const sheet = textOf('sheet')
   const isOtherSheet = sheet !== '' && sheet !== job.sheet
   const line = textOf('headingsLine')
-  const headingsLine =
-    line === '' ? undefined : wholeNumber(line, 'headingsLine', 'enter the number of a row, or 0')
+  const headingsLine = line === '' ? undefined : wholeNumber(line, 'headingsLine', texts.rules.headingsLine)
   const isOtherLine = headingsLine !== undefined && headingsLine !== job.headingsLine
   const wasChosen = job.choices?.headingsLine !== undefined || job.questions.includes('headings')
   const columns = readColumns(given, job.headings.length)
@@ -57,7 +56,7 @@ function readColumns(given: Record<string, unknown>, width: number): Columns | u
   for (const field of FIELDS) {
     const value = given[field] ?? ''
     if (value === '') continue
-    const message = 'choose one of the columns'
+    const message = texts.rules.column
     const column = typeof value === 'number' ? value : wholeNumber(String(value), field, message)
     if (!Number.isInteger(column) || column < 0 || column >= width) throw badInput(field, message)
     columns[field] = column
@@ -73,13 +72,13 @@ function wholeNumber(text: string, field: string, message: string): number {
 function decimalOf(text: string): Decimal | undefined {
   if (text === '') return undefined
   const decimal = DECIMALS.find((known) => known === text)
-  if (!decimal) throw badInput('decimal', `must be ${DECIMALS.join(' or ')}`)
+  if (!decimal) throw badInput('decimal', texts.rules.decimal(DECIMALS))
   return decimal
 }
 
 function gstOf(text: string): number | undefined {
   if (text === '') return undefined
   const gst = Number(text)
-  if (!(gst >= 0 && gst < 100)) throw badInput('gst', 'must be a percentage from 0 to 99')
+  if (!(gst >= 0 && gst < 100)) throw badInput('gst', texts.rules.gst)
   return gst
 }

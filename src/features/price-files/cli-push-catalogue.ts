@@ -30,9 +30,10 @@ import {
 import { createReporter } from './cli-reporter.ts'
 import { type Comparison, describeComparison } from './comparison.ts'
 import { batchIdSchema } from './contract.ts'
-import { WAITING_FOR_TURN, waitForTurn } from './import-turn.ts'
+import { waitForTurn } from './import-turn.ts'
 
 import { type Accepted, runImport } from './run.ts'
+import { texts } from './texts.ts'
 
 /** How long the lock of a killed run keeps the next one from looking for the catalogue, in ms. */
 const LOCK_MS = 2_000
@@ -90,7 +91,7 @@ async function send(
     const { signal } = interrupted
     let hasWaited = false
     endTurn = await waitForTurn(store, catalogue.id, signal, () => {
-      if (!hasWaited) reporter.step(WAITING_FOR_TURN)
+      if (!hasWaited) reporter.step(texts.sending.waitingForTurn)
       hasWaited = true
     })
     const key: Key = { kind: 'push', owner: credential, id: catalogue.id }

@@ -1,4 +1,5 @@
 import { createPriceReader, namesOtherCurrency } from '../../tables/prices.ts'
+import { texts } from './texts.ts'
 
 /** The fields of an item that a column can be mapped to. */
 export const FIELDS = ['code', 'name', 'description', 'unit', 'category', 'price'] as const
@@ -186,6 +187,7 @@ export function countFields(cells: readonly string[]): number {
  */
 export function guessColumns(headings: readonly string[], rows: readonly string[][] = []): ColumnGuess {
   const columns: Columns = {}
+  const asked = new Set<Field>()
   const mappingErrors: string[] = []
   const used = new Set<number>()
   const prices = priceCandidates(headings, rows)
@@ -200,7 +202,10 @@ export function guessColumns(headings: readonly string[], rows: readonly string[
     for (const match of matches) used.add(match)
     const [first = 0, ...others] = matches
     if (others.length === 0) columns[field] = first
-    else mappingErrors.push(severalColumns(field, matches, headings))
+    else {
+      mappingErrors.push(severalColumns(field, matches, headings))
+      asked.add(field)
+    }
   }
   // Without a column for the name, the description is the name, unless it is a long one.
   const { description } = columns
@@ -213,11 +218,10 @@ export function guessColumns(headings: readonly string[], rows: readonly string[
     delete columns.description
   }
   const [price, ...others] = prices
-  if (price === undefined) mappingErrors.push('No column was recognised as the price: choose one.')
+  if (price === undefined) mappingErrors.push(texts.questions.noPrice)
   else if (others.length === 0 && isPrice(headings[price] ?? '')) columns.price = price
   else mappingErrors.push(severalColumns('price', prices, headings))
-  if (columns.code === undefined && !mappingErrors.some((error) => error.endsWith('is the code.')))
-    mappingErrors.unshift('No column was recognised as the code: choose one.')
+  if (columns.code === undefined && !asked.has('code')) mappingErrors.unshift(texts.questions.noCode)
   return { columns, mappingErrors }
 }
 
@@ -237,11 +241,10 @@ export function isNumber(cell: string): boolean {
 function severalColumns(field: Field, matches: readonly number[], headings: readonly string[]): string {
   const names = matches.map((match) => headings[match] ?? '')
   const [first = '', ...others] = names
-  if (others.length === 0) return `The column "${first}" may not be the price of one unit: choose the price.`
+  const { notUnitPrice, repeatedHeading, severalColumns } = texts.questions
+  if (others.length === 0) return notUnitPrice(first)
   const numbers = matches.map((match) => match + 1)
-  const last = numbers.pop()
-  const where = `columns ${numbers.join(', ')} and ${last}`
   return others.every((name) => name === first)
-    ? `The heading "${first}" occurs more than once (${where}): choose which one is the ${field}.`
-    : `${names.map((name) => `"${name}"`).join(', ')} (${where}) could all be the ${field}: choose which one is the ${field}.`
+    ? repeatedHeading(first, numbers, texts.fields[field])
+    : severalColumns(names, numbers, texts.fields[field])
 }

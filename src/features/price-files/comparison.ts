@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline'
 import { type CodeHash, createCodeTable, hashCode } from './code-table.ts'
 import type { Item } from './item.ts'
 import { readPrices } from './last-prices.ts'
+import { texts } from './texts.ts'
 
 /** How the items of a file differ from those of the file that was sent to the catalogue before. */
 export interface Comparison {
@@ -89,13 +90,9 @@ async function withCodes(
 
 /** Says in a sentence how a file differs from the one before. */
 export function describeComparison({ added, missing, changed, changedMuch }: Comparison): string {
-  const count = (number: number) => number.toLocaleString('en-AU')
-  const much = changedMuch > 0 ? ` (${count(changedMuch)} of them by more than 20%)` : ''
-  const parts = [
-    added > 0 && `${count(added)} new`,
-    changed > 0 && `${count(changed)} with another price${much}`,
-    missing > 0 && `${count(missing)} missing`,
-  ].filter((part) => part !== false)
-  const outcome = parts.length > 0 ? parts.join(', ') : 'nothing has changed'
-  return `Compared with your last file for this catalogue: ${outcome}.`
+  const t = texts.comparison
+  const otherPrice = changedMuch > 0 ? t.otherPriceMuch(changed, changedMuch) : t.otherPrice(changed)
+  const parts = [added > 0 && t.new(added), changed > 0 && otherPrice, missing > 0 && t.missing(missing)]
+  const found = parts.filter((part) => part !== false)
+  return found.length > 0 ? t.changed(found) : t.same
 }

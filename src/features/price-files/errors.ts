@@ -1,14 +1,15 @@
 import { AppError, PlatformError } from '../../connect/errors.ts'
+import { texts } from './texts.ts'
 
 const TITLES = {
-  not_found: 'Not found',
-  payload_too_large: 'File too large',
-  unsupported_media_type: 'Unsupported media type',
-  upload_quota_exceeded: 'Storage limit reached',
-  storage_full: 'No space for price files',
-  conflict: 'Conflict',
-  invalid_input: 'Please check your input',
-  import_unreadable: 'This import cannot be read',
+  not_found: texts.errors.notFound.title,
+  payload_too_large: texts.errors.tooLarge.title,
+  unsupported_media_type: texts.errors.mediaType.title,
+  upload_quota_exceeded: texts.errors.quota.title,
+  storage_full: texts.errors.storageFull.title,
+  conflict: texts.errors.conflict,
+  invalid_input: texts.errors.invalidInput,
+  import_unreadable: texts.errors.unreadable.title,
 } as const
 
 /** An import request that cannot be carried out. */
@@ -29,13 +30,8 @@ export class ImportFailedError extends PlatformError {
 }
 
 /** 404: no import with this id. */
-export const importNotFound = () =>
-  new ImportError(404, 'not_found', 'This import does not exist or has been discarded.')
+export const importNotFound = () => new ImportError(404, 'not_found', texts.errors.notFound.detail)
 
 /** 500: the stored job has a format that this version of the app does not support. */
 export const unreadableImport = () =>
-  new ImportError(
-    500,
-    'import_unreadable',
-    'The record of this import cannot be read. Upload the file again.',
-  )
+  new ImportError(500, 'import_unreadable', texts.errors.unreadable.detail)

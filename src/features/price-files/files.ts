@@ -9,6 +9,7 @@ import { isDiskAlmostFull } from './free-space.ts'
 import { type Job, targetOf } from './import-job.ts'
 import { LAST_PRICES, lastPricesName, lastPricesPath, prependPrices } from './last-prices.ts'
 import { FILE_NAMES, type FileName, type SharedFiles } from './shared-files.ts'
+import { texts } from './texts.ts'
 
 /**
  * Price files and what their checks write, in one folder on this machine and named by job id. If several machines use the
@@ -128,7 +129,7 @@ export function createImportFiles(options: FilesOptions): ImportFiles {
     requireItems: (id, version) => requireItems(files, id, version),
     async requireReport(id) {
       if (!(await fetchFile(files, id, 'report')))
-        throw new ImportError(404, 'not_found', 'This import has no report.')
+        throw new ImportError(404, 'not_found', texts.errors.noReport.detail)
     },
     complete: (job) => complete(files, job),
     async deleteAll(id) {
@@ -199,7 +200,7 @@ async function* limited(
       nextCheckAt = size + FREE_SPACE_CHECK_BYTES
     }
     if (size > maxBytes) {
-      const message = `The price file is larger than the limit of ${megabytes(maxBytes)}.`
+      const message = texts.errors.tooLarge.detail(megabytes(maxBytes))
       throw new ImportError(413, 'payload_too_large', message)
     }
     if (count(chunk.length) > quotaBytes) throw quotaExceeded(quotaBytes)
@@ -216,13 +217,12 @@ async function requireQuota(files: Files, ids: readonly string[]): Promise<void>
 }
 
 async function requireFile(files: Files, id: string): Promise<void> {
-  const message = 'The price file of this import is no longer available. Upload it again.'
-  if (!(await fetchFile(files, id, 'file'))) throw new ImportError(409, 'conflict', message)
+  if (!(await fetchFile(files, id, 'file'))) throw new ImportError(409, 'conflict', texts.failures.fileGone)
 }
 
 async function requireItems(files: Files, id: string, version: string | undefined): Promise<void> {
   const { shared, pathOf } = files
-  const message = 'The checked items of this import are no longer available. Check the file again.'
+  const message = texts.failures.itemsGone
   if (!(await fetchFile(files, id, 'items'))) throw new ImportError(409, 'conflict', message)
   const current = shared ? await shared.version(id, 'items') : localVersion(pathOf('items', id))
   if (version !== undefined && version !== current) throw new ImportError(409, 'conflict', message)
@@ -327,11 +327,7 @@ async function deleteOld(dir: string, maxAgeOf: (name: string, id: string) => nu
 const megabytes = (bytes: number) => `${Math.floor(bytes / 1_000_000)} MB`
 
 const quotaExceeded = (maxBytes: number) =>
-  new ImportError(
-    413,
-    'upload_quota_exceeded',
-    `Your price files may use up to ${megabytes(maxBytes)} in total. Discard imports that you no longer need.`,
-  )
+  new ImportError(413, 'upload_quota_exceeded', texts.errors.quota.detail(megabytes(maxBytes)))
 
 /** Deletes a file if it exists. Failures are ignored: `deleteOrphans` tries again. */
 const remove = (path: string) => rm(path, { recursive: true, force: true }).catch(() => {})

@@ -20,6 +20,7 @@ import {
 } from './import-records.ts'
 import type { JobTask } from './job-runner.ts'
 import type { Choices } from './layout.ts'
+import { texts } from './texts.ts'
 
 /** Finished jobs kept per user. */
 const MAX_FINISHED_JOBS = 20
@@ -74,11 +75,7 @@ async function claimUpload({ store }: Imports, userId: string, running: number):
     const lease = await acquireLease(store, uploadKey(userId, place), UPLOAD_LEASE_MS)
     if (lease) return lease
   }
-  throw new ImportError(
-    409,
-    'conflict',
-    `You already have ${MAX_RUNNING} imports in progress. Wait for one to finish.`,
-  )
+  throw new ImportError(409, 'conflict', texts.errors.tooMany(MAX_RUNNING))
 }
 
 /** See `ImportService.choose`. */

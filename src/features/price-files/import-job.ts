@@ -8,6 +8,7 @@ import { FIELDS } from './columns.ts'
 import type { Comparison } from './comparison.ts'
 import { ImportError } from './errors.ts'
 import { QUESTIONS } from './layout.ts'
+import { texts } from './texts.ts'
 
 /** The format of stored jobs. */
 const FORMAT = 1
@@ -181,12 +182,11 @@ export function toRunning(
 ): Partial<Job> {
   const { state, mappingErrors, validRows, invalidRows, progress } = job
   if (readAs !== undefined && readAs !== readAsOf(job))
-    throw new ImportError(409, 'conflict', 'The file is read in another way by now. Look at it again.')
-  if (state === 'checking') throw new ImportError(409, 'conflict', 'The file must be checked first.')
+    throw new ImportError(409, 'conflict', texts.errors.readOtherwise)
+  if (state === 'checking') throw new ImportError(409, 'conflict', texts.errors.notChecked)
   if (mappingErrors.length > 0) throw new ImportError(400, 'invalid_input', mappingErrors.join(' '))
-  if (validRows === 0) throw new ImportError(400, 'invalid_input', 'This file has no valid rows.')
-  if (strict && invalidRows > 0)
-    throw new ImportError(400, 'invalid_input', `${invalidRows} rows have problems, so nothing was sent.`)
+  if (validRows === 0) throw new ImportError(400, 'invalid_input', texts.errors.noRows)
+  if (strict && invalidRows > 0) throw new ImportError(400, 'invalid_input', texts.errors.strict(invalidRows))
   return {
     state: 'running',
     startedAt: Date.now(),

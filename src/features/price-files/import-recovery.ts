@@ -5,6 +5,7 @@ import { SHARED_MS } from './files.ts'
 import { ACTIVE_JOB, ALL_USERS, activeKey, JOB, type Job, jobKey, parseJob, targetOf } from './import-job.ts'
 import { type Imports, shouldRun } from './import-records.ts'
 import { lastPricesName } from './last-prices.ts'
+import { texts } from './texts.ts'
 
 /** See `ImportService.resume`. */
 export async function resume(imports: Imports): Promise<void> {
@@ -79,6 +80,6 @@ async function separately({ log }: Imports, importId: string, work: () => Promis
 const withoutFile = (job: Job): Job => ({
   ...job,
   state: job.state === 'running' ? 'failed' : 'unreadable',
-  failure: 'The price file of this import is no longer available. Upload it again.',
+  failure: texts.failures.fileGone,
   endedAt: Date.now(),
 })

@@ -2,7 +2,6 @@ import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ConnectionRef, TokenSource } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
-import { format } from '../../web/format.ts'
 import { forgetUserNotice, leaveUserNotice, type UserNotice } from '../../web/notice.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
@@ -17,6 +16,7 @@ import { createJobRunner } from './job-runner.ts'
 import type { Choices } from './layout.ts'
 import { createRememberedChoices } from './remembered-choices.ts'
 import { createSharedFiles } from './shared-files.ts'
+import { texts } from './texts.ts'
 
 export type { JobView } from './import-records.ts'
 
@@ -143,10 +143,10 @@ const endNotice = ({
   id,
   ...(state === 'completed'
     ? {
-        text: `Import of ${fileName}: ${format.pluralize(progress?.sent ?? 0, 'item')} sent to “${catalogueName}”.`,
+        text: texts.notice.completed(fileName, progress?.sent ?? 0, catalogueName),
       }
-    : { text: `The import of ${fileName} has stopped: ${failure}`, tone: 'wait' }),
-  link: { href: `/connections/${encodeURIComponent(bxcontext)}/imports/${id}`, label: 'Open the import' },
+    : { text: texts.notice.stopped(fileName, failure ?? ''), tone: 'wait' }),
+  link: { href: `/connections/${encodeURIComponent(bxcontext)}/imports/${id}`, label: texts.notice.open },
 })
 
 function createImports(options: ImportServiceOptions): Imports {

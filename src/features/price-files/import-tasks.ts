@@ -6,12 +6,13 @@ import { checkFile } from './check-file.ts'
 import { describeComparison } from './comparison.ts'
 import type { ImportFiles } from './files.ts'
 import type { Job } from './import-job.ts'
-import { WAITING_FOR_TURN, waitForTurn } from './import-turn.ts'
+import { waitForTurn } from './import-turn.ts'
 import type { Problem } from './items.ts'
 import type { JobRecord, JobTask } from './job-runner.ts'
 import type { Choices } from './layout.ts'
 import type { RememberedChoices } from './remembered-choices.ts'
 import { NOTHING_SENT, runImport } from './run.ts'
+import { texts } from './texts.ts'
 
 export interface ImportTasksOptions {
   store: KeyValueStore
@@ -63,7 +64,7 @@ async function check({ files, remembered }: ImportTasksOptions, job: Job, signal
       checked = await checkWith(others)
       if (decimal && checked.check.questions.includes('decimal')) checked = await checkWith(choices)
       else choices = others
-      remarks.push('The choices are those of your last file with the same headings.')
+      remarks.push(texts.remarks.lastChoices)
     }
   }
   // Until the questions are answered, the items of the file are not known.
@@ -88,7 +89,7 @@ async function send(
   const path = files.results(job.id).itemsPath
   const progress = job.progress ?? { phase: 'starting' as const, ...NOTHING_SENT, processed: null }
   const endTurn = await waitForTurn(store, job.catalogueId, signal, () =>
-    update({ progress: { ...progress, waiting: WAITING_FOR_TURN } }),
+    update({ progress: { ...progress, waiting: texts.sending.waitingForTurn } }),
   )
   await runImport({
     catalogueImports,

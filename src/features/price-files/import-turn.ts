@@ -13,9 +13,6 @@ const LEASE_MS = 10_000
 /** How often another import into the same catalogue is looked at, in ms. */
 const POLL_MS = 1_000
 
-export const WAITING_FOR_TURN =
-  'Another import into this catalogue is running. This one continues when it has finished.'
-
 /**
  * Waits until no other import into the catalogue is running. Resolves to a function that ends the turn; it ends as well when
  * `signal` aborts. Throws the signal's reason if it aborts before. `onWait`: called while another one is running.

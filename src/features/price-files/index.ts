@@ -10,6 +10,7 @@ import { probeImports } from './probe.ts'
 import { resumeImports } from './resume.ts'
 import { importRoutes, importSection, isUnfinished } from './routes.ts'
 import { type PriceFilesSettings, priceFilesSettings } from './settings.ts'
+import { texts } from './texts.ts'
 
 /** Imports price files into a catalogue: on web pages, and from the command line (`npm run push-catalogue`). */
 export const priceFiles: Feature<PriceFilesSettings> = {
@@ -42,7 +43,7 @@ export const priceFiles: Feature<PriceFilesSettings> = {
       connectionLinks: async (ref) =>
         (await imports.list(ref)).filter(isUnfinished).map(({ id, fileName }) => ({
           path: `/imports/${id}`,
-          label: `Import of ${fileName}`,
+          label: texts.importOf(fileName),
         })),
       start: () => void resumeImports(imports, shutdownSignal, log),
       close: imports.close,

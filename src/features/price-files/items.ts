@@ -1,15 +1,11 @@
 import { createPriceReader, type Decimal, isSpreadsheetError, shorten } from '../../tables/prices.ts'
 import type { Row } from '../../tables/row.ts'
-import {
-  convertedProblem,
-  hasLostDigits,
-  isConverted,
-  isShortened,
-  shortenedProblem,
-} from '../../tables/shortened-codes.ts'
-import { type Columns, FIELDS, namesOtherColumns } from './columns.ts'
+import { hasLostDigits, isConverted, isShortened } from '../../tables/shortened-codes.ts'
+import { texts as tableTexts } from '../../tables/texts.ts'
+import { type Columns, FIELDS, type Field, namesOtherColumns } from './columns.ts'
 import { ITEM_LIMITS, type Item } from './item.ts'
 import { createPriceNotes } from './price-notes.ts'
+import { texts } from './texts.ts'
 
 /** A rejected row. */
 export interface Problem {
@@ -64,10 +60,10 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
       const result = readRow(row)
       if (!isProblem(result)) {
         if (otherHeadings === 0) return result
-        const reason = `the headings on line ${otherHeadings} name other columns than those of the file: put the rows below them into a file of their own.`
+        const reason = texts.row.otherHeadings(otherHeadings)
         return toProblem(row.line, reason, row.cells)
       }
-      if (result.reason === REPEATED) otherHeadings = 0
+      if (result.reason === texts.row.repeatedHeadings) otherHeadings = 0
       else if (namesOtherColumns(row.cells, options)) otherHeadings = row.line
       return result
     },
@@ -87,19 +83,20 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
         continue
       }
       if (cell === '') continue
-      if (field === 'code' && (numbers?.[column] ?? 0) >= MAX_NUMBER) return problem(shortenedProblem(cell))
+      if (field === 'code' && (numbers?.[column] ?? 0) >= MAX_NUMBER)
+        return problem(tableTexts.code.shortened(cell))
       const reason = textProblem(field, cell)
       if (reason) return problem(reason)
       item[field] = cell
     }
-    if (item.code === '') return problem('the code is missing.')
+    if (item.code === '') return problem(texts.row.noCode)
     if (
       item.name !== undefined &&
       item.name.length < 40 &&
       SUM.test(item.name) &&
       !/^(gst|net)/i.test(item.name)
     )
-      return problem(`"${item.name}" looks like the sum of a list, not like an item.`)
+      return problem(texts.row.sum(item.name))
     const reason = noteProblem(cells)
     return reason ? problem(reason) : item
   }
@@ -130,15 +127,13 @@ function createQuoteCheck({ headings, columns, delimiter, decimal }: ItemReaderO
       const price = row[columns.price ?? -1]?.trim() ?? ''
       const isRow = row.length === headings.length || cells.length < headings.length
       if ((isRow && isPrice(price)) || lines.slice(1).some(isItem))
-        return `a quote is not closed: one cell contains ${lines.length} lines that look like rows.`
+        return texts.row.unclosedQuote(lines.length)
     }
     return undefined
   }
 
   return unclosedQuote
 }
-
-const REPEATED = 'this row repeats the headings.'
 
 /** A problem with a row, for display. */
 export const toProblem = (line: number, reason: string, cells: readonly string[]): Problem => ({
@@ -162,23 +157,22 @@ const withoutTax = (price: number, gst: number) =>
 function shapeProblem(cells: string[], headings: readonly string[]): string | undefined {
   const { length } = headings
   if (cells.length > length && cells.slice(length).some((cell) => cell.trim() !== ''))
-    return `it has ${cells.length} cells instead of ${length}; a cell may need quotes.`
+    return texts.row.cells(cells.length, length)
   // Compare one cell first: it rules out nearly every row.
   if (
     cells[0]?.trim() === headings[0] &&
     headings.every((heading, index) => (cells[index] ?? '').replace(/\s+/g, ' ').trim() === heading)
   )
-    return REPEATED
+    return texts.row.repeatedHeadings
   return undefined
 }
 
-function textProblem(field: string, cell: string): string | undefined {
+function textProblem(field: Field, cell: string): string | undefined {
   const max = field === 'code' ? ITEM_LIMITS.code : ITEM_LIMITS.text
-  if (cell.length > max) return `the ${field} has ${cell.length} characters; the maximum is ${max}.`
-  if (isSpreadsheetError(cell))
-    return `the ${field} is an error of a spreadsheet formula ("${shorten(cell)}").`
+  if (cell.length > max) return texts.row.tooLong(texts.fields[field], cell.length, max)
+  if (isSpreadsheetError(cell)) return texts.row.formulaError(texts.fields[field], shorten(cell))
   if (field === 'code') return codeProblem(cell)
-  if (UNPRINTABLE.test(cell)) return `the ${field} contains a line break or an invisible character.`
+  if (UNPRINTABLE.test(cell)) return texts.row.invisible(texts.fields[field])
   return undefined
 }
 
@@ -191,11 +185,10 @@ const SUM =
 
 function codeProblem(code: string): string | undefined {
   // Nearly every code is ASCII, which is faster to test.
-  if (!/^[ -~]*$/.test(code) && /[\p{Cc}\p{Cf}]/u.test(code))
-    return 'the code contains a line break or an invisible character.'
-  if (isShortened(code) || hasLostDigits(code)) return shortenedProblem(code)
-  if (isConverted(code)) return convertedProblem(code)
-  if (SUM.test(code)) return `"${code}" looks like the sum of a list, not like an item.`
+  if (!/^[ -~]*$/.test(code) && /[\p{Cc}\p{Cf}]/u.test(code)) return texts.row.invisible(texts.fields.code)
+  if (isShortened(code) || hasLostDigits(code)) return tableTexts.code.shortened(code)
+  if (isConverted(code)) return tableTexts.code.converted(code)
+  if (SUM.test(code)) return texts.row.sum(code)
   return undefined
 }
 

@@ -3,9 +3,11 @@ import { PlatformError, StoreUnavailableError } from '../../connect/errors.ts'
 import { retry } from '../../connect/index.ts'
 import { acquireLease, type KeyValueStore, type Lease } from '../../connect/stores.ts'
 import { UnreadableFileError } from '../../tables/errors.ts'
+import { problemOf } from '../../web/errors.ts'
 import { ImportError } from './errors.ts'
 import { createFairLimiter } from './fair-limiter.ts'
 import { activeKey, type Job, jobKey, leaseKey } from './import-job.ts'
+import { texts } from './texts.ts'
 
 /** Keeps the record of a running job up to date. */
 export interface JobRecord {
@@ -204,8 +206,6 @@ function failedState(log: Logger, { id: importId, state }: Job, error: unknown):
     error instanceof PlatformError || error instanceof StoreUnavailableError || error instanceof ImportError
   const { code, name } = error as { code?: unknown; name?: string }
   log.error({ importId, code, reason: expected && 'reason' in error ? error.reason : name }, 'import failed')
-  const message = expected
-    ? error.message
-    : 'The import stopped because of an error in this app. It has been logged.'
+  const message = expected ? problemOf(error).detail : texts.failures.app
   return state === 'checking' ? { ...NOT_READ, failure: message } : { state: 'failed', failure: message }
 }

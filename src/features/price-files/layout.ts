@@ -18,6 +18,7 @@ import {
   taxColumns,
   taxMarkOf,
 } from './columns.ts'
+import { texts } from './texts.ts'
 
 /** How to read a file, as far as its user has chosen; the rest is recognised. */
 export interface Choices {
@@ -97,10 +98,10 @@ export async function openPriceFile(
   if (first.length < 2 && choices.sheet === undefined && next !== undefined)
     return openPriceFile(path, { ...choices, sheet: next }, fileName)
   const searched = choices.headingsLine ? first : first.slice(0, SEARCHED_ROWS)
-  const names = [`the name of the file`, fileName.replace(/\.\w+$/, '')] as const
+  const names = [texts.places.fileName, fileName.replace(/\.\w+$/, '')] as const
   const place = findHeadings(searched, choices.headingsLine, [
     names,
-    ...(table.sheet === undefined ? [] : [[`the name of the sheet`, table.sheet] as const]),
+    ...(table.sheet === undefined ? [] : [[texts.places.sheetName, table.sheet] as const]),
     ...(await notesOfOtherSheets(table)),
   ])
   const items = searched.slice(place.skip).map(({ cells }) => cells)
@@ -137,24 +138,21 @@ async function notesOfOtherSheets({ readOther }: Table): Promise<Note[]> {
   const notes: Note[] = []
   for (const { sheet, rows } of await readOther()) {
     if (rows.some(({ cells }) => countFields(cells) >= 2)) continue
-    for (const text of rows.flatMap(({ cells }) => cells)) notes.push([`the sheet "${sheet}"`, text])
+    for (const text of rows.flatMap(({ cells }) => cells)) notes.push([texts.places.sheet(sheet), text])
   }
   return notes
 }
 
 /** Rows of other sheets must not be missed. */
 function sheetRemark({ sheet, sheets }: Pick<Table, 'sheet' | 'sheets'>): string[] {
-  const others = sheets.filter((name) => name !== sheet).map((name) => `"${name}"`)
+  const others = sheets.filter((name) => name !== sheet)
   if (others.length === 0) return []
-  return [
-    `Only the sheet "${sheet}" is sent, not ${others.slice(0, 5).join(', ')}${others.length > 5 ? ' and others' : ''}.`,
-  ]
+  const { otherSheets, manyOtherSheets } = texts.remarks
+  return [(others.length > 5 ? manyOtherSheets : otherSheets)(sheet ?? '', others.slice(0, 5))]
 }
 
 function titleRemark({ line, skip }: Headings): string[] {
-  if (skip <= 1) return []
-  const above = skip === 2 ? '1 row above them is' : `${skip - 1} rows above them are`
-  return [`The headings are on line ${line}; the ${above} not sent.`]
+  return skip <= 1 ? [] : [texts.remarks.titles(line, skip - 1)]
 }
 
 interface Recognised {
@@ -168,57 +166,51 @@ interface Recognised {
 function questionsOf({ columns, choices, place, guess, items }: Recognised) {
   const questions: Question[] = []
   const mappingErrors: string[] = []
-  const ask = (question: Question, texts: string[]) => {
-    if (texts.length === 0) return
+  const ask = (question: Question, errors: string[]) => {
+    if (errors.length === 0) return
     questions.push(question)
-    mappingErrors.push(...texts)
+    mappingErrors.push(...errors)
   }
-  if (place.isUnsure)
-    ask('headings', [
-      'The first row looks like an item, not like headings. Enter the row of the headings, or 0 if the file has none.',
-    ])
+  if (place.isUnsure) ask('headings', [texts.questions.headings])
   ask('columns', choices.columns ? columnErrors(columns, place.headings) : guess.mappingErrors)
   const doubt = place.notes.find(([where, note]) =>
-    doubtsPrice(note, place.headings[columns.price ?? -1] ?? '', where.includes('name of')),
+    doubtsPrice(note, place.headings[columns.price ?? -1] ?? '', NAMES.includes(where)),
   )
   const isPriceDoubtful = doubt !== undefined && !choices.columns && guess.mappingErrors.length === 0
   if (isPriceDoubtful) ask('columns', [priceQuestion(doubt, place.headings[columns.price ?? -1] ?? '')])
   if (columns.price !== undefined && choices.gst === undefined) {
-    const sign = signOfTax(place, columns.price, items)
-    if (sign) ask('gst', [taxQuestion(sign)])
+    const question = taxQuestion(place, columns.price, items)
+    if (question) ask('gst', [question])
   }
   return { questions, mappingErrors, isPriceDoubtful }
 }
 
 /** Asks if the recognised column has the prices, because a note says that it may not. */
 export const priceQuestion = ([where, note]: Note, heading: string) =>
-  `The file says "${shorten(note.trim(), 60)}" (${where}). Does "${heading}" have the recommended retail price of one unit in dollars?`
+  texts.questions.price(shorten(note.trim(), 60), where, heading)
 
-/** What says that prices include tax, as the start of a sentence. */
-function signOfTax({ headings, notes }: Headings, price: number, items: readonly string[][]) {
+/** Asks about tax, if something says that prices include it. */
+function taxQuestion({ headings, notes }: Headings, price: number, items: readonly string[][]) {
   const heading = headings[price] ?? ''
-  if (saysTaxIncluded(heading)) return `The heading "${heading}" says`
-  if (mayIncludeTax(heading)) return `The heading "${heading}" may mean`
+  if (saysTaxIncluded(heading)) return texts.questions.taxInHeading(heading)
+  if (mayIncludeTax(heading)) return texts.questions.taxMaybeInHeading(heading)
   if (saysTaxExcluded(heading)) return undefined
   const note = notes.find(([, text]) => saysTaxIncluded(text))
-  if (note) return `${note[0].charAt(0).toUpperCase()}${note[0].slice(1)} says`
+  if (note) return texts.questions.taxInNote(note[0])
   const flag = taxColumns(headings, price).find((column) =>
     items.some((cells) => taxMarkOf(headings[column] ?? '', cells[column] ?? '') === 'included'),
   )
-  return flag === undefined ? undefined : `The column "${headings[flag]}" says`
+  return flag === undefined ? undefined : texts.questions.taxInColumn(headings[flag] ?? '')
 }
-
-export const taxQuestion = (whatSaysSo: string) =>
-  `${whatSaysSo} that prices include GST, but the platform expects prices before tax: choose whether to remove it.`
 
 /** The problems with chosen columns. */
 function columnErrors(columns: Columns, headings: readonly string[]): string[] {
-  const errors = REQUIRED.filter((field) => columns[field] === undefined).map(
-    (field) => `Choose the column for the ${field}.`,
+  const errors = REQUIRED.filter((field) => columns[field] === undefined).map((field) =>
+    texts.questions.column(texts.fields[field]),
   )
   const chosen = FIELDS.flatMap((field) => columns[field] ?? [])
-  if (chosen.some((column) => column >= headings.length)) errors.push('A chosen column is not in the file.')
-  if (new Set(chosen).size < chosen.length) errors.push('Two fields use the same column.')
+  if (chosen.some((column) => column >= headings.length)) errors.push(texts.questions.columnNotInFile)
+  if (new Set(chosen).size < chosen.length) errors.push(texts.questions.sameColumn)
   return errors
 }
 
@@ -238,6 +230,9 @@ interface Headings {
 /** Where a note stands, in the middle of a sentence, and what it says. */
 type Note = readonly [where: string, text: string]
 
+/** Notes that are names. */
+const NAMES: readonly string[] = [texts.places.fileName, texts.places.sheetName]
+
 /** How many rows are searched for the headings. */
 const SEARCHED_ROWS = 40
 /** How far down the headings can be that the user names. */
@@ -251,26 +246,20 @@ const MAX_HEADING_LENGTH = 200
  */
 function findHeadings(rows: readonly Row[], line: number | undefined, names: Note[]): Headings {
   const [first] = rows
-  if (!first) throw new UnreadableFileError(1, 'the file has no rows.')
+  if (!first) throw new UnreadableFileError(1, texts.unreadable.noRows)
   if (line === 0) return withoutHeadings(rows, names)
   const index = line === undefined ? indexOfHeadings(rows) : rows.findIndex((row) => row.line === line)
   const row = rows[index]
   if (!row) {
     if (line === undefined) return { ...withoutHeadings(rows, names), isUnsure: true }
-    throw new UnreadableFileError(
-      line,
-      `it is blank, or below row ${MAX_HEADINGS_LINE.toLocaleString('en-AU')}, so it cannot be the headings.`,
-    )
+    throw new UnreadableFileError(line, texts.unreadable.notHeadings(MAX_HEADINGS_LINE))
   }
   const headings = row.cells.map((cell) => cell.replace(/\s+/g, ' ').trim())
   while (headings.at(-1) === '') headings.pop()
   if (headings.length > MAX_COLUMNS)
-    throw new UnreadableFileError(
-      row.line,
-      `it has ${headings.length} columns; the maximum is ${MAX_COLUMNS}.`,
-    )
+    throw new UnreadableFileError(row.line, texts.unreadable.manyColumns(headings.length, MAX_COLUMNS))
   if (headings.some((heading) => heading.length > MAX_HEADING_LENGTH))
-    throw new UnreadableFileError(row.line, `a heading is longer than ${MAX_HEADING_LENGTH} characters.`)
+    throw new UnreadableFileError(row.line, texts.unreadable.longHeading(MAX_HEADING_LENGTH))
   const titles = rows.slice(0, index).flatMap(({ cells }) => cells)
   return {
     headings,
@@ -278,7 +267,7 @@ function findHeadings(rows: readonly Row[], line: number | undefined, names: Not
     skip: index + 1,
     isUnsure: false,
     notes: [
-      ...titles.map((text): Note => ['a row above the headings', text]),
+      ...titles.map((text): Note => [texts.places.aboveHeadings, text]),
       ...besideHeadings(headings, rows.slice(index + 1)),
       ...names,
     ],
@@ -311,14 +300,14 @@ const isPriceLike = (cell: string) => isNumber(cell) && !/^\s*20\d\d\s*$/.test(c
 function besideHeadings(headings: readonly string[], rows: readonly Row[]): Note[] {
   const isEmpty = (column: number) => rows.every(({ cells }) => (cells[column] ?? '').trim() === '')
   return headings.flatMap((text, column): Note[] =>
-    text !== '' && isEmpty(column) ? [['beside the headings', text]] : [],
+    text !== '' && isEmpty(column) ? [[texts.places.besideHeadings, text]] : [],
   )
 }
 
 function withoutHeadings(rows: readonly Row[], notes: Note[]): Headings {
   const width = Math.min(Math.max(...rows.map(({ cells }) => cells.length)), MAX_COLUMNS)
   return {
-    headings: Array.from({ length: width }, (_, index) => `Column ${index + 1}`),
+    headings: Array.from({ length: width }, (_, index) => texts.headingOf(index + 1)),
     line: 0,
     skip: 0,
     isUnsure: false,

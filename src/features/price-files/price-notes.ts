@@ -1,5 +1,6 @@
 import { shorten } from '../../tables/prices.ts'
 import { normalize, type TaxMark, taxColumns, taxMarkOf } from './columns.ts'
+import { texts } from './texts.ts'
 
 const AMOUNT =
   /^(per|divisor|price(unit|per|qty|quantity|base|divisor|uom)|pricing(unit|qty|quantity|uom)|per(qty|quantity))$/
@@ -36,27 +37,24 @@ export function createPriceNotes({
       const mark = taxMarkOf(heading, cells[column] ?? '')
       if (mark === undefined) continue
       if (mark === 'free') {
-        if (gst) return `the column "${heading}" says that this price has no GST, so none can be removed.`
+        if (gst) return texts.row.noGst(heading)
         continue
       }
       firstMark ??= mark
-      if (mark !== firstMark)
-        return `the column "${heading}" differs from the first row, so the GST in this price is not known.`
-      if (mark === 'included' && gst === undefined)
-        return `the column "${heading}" says that this price includes GST: say how much, or 0 to send it as it is.`
+      if (mark !== firstMark) return texts.row.unknownGst(heading)
+      if (mark === 'included' && gst === undefined) return texts.row.gst(heading)
     }
     return undefined
   }
 
   return (cells) => {
     const amount = amounts.map((column) => cells[column]?.trim() ?? '').find(isSeveral)
-    if (amount !== undefined) return `the price is for ${shorten(amount, 20)} units, not for one.`
+    if (amount !== undefined) return texts.row.severalUnits(shorten(amount, 20))
     for (const currency of currencies.map((column) => currencyOf(cells[column] ?? ''))) {
       if (currency === '') continue
-      if (currency !== 'AUD' && currency !== 'NZD')
-        return `the price is in another currency (${shorten(currency, 20)}).`
+      if (currency !== 'AUD' && currency !== 'NZD') return texts.row.otherCurrency(shorten(currency, 20))
       first ||= currency
-      if (currency !== first) return `the price is in another currency than an earlier one (${first}).`
+      if (currency !== first) return texts.row.mixedCurrencies(first)
     }
     return taxes.length === 0 ? undefined : taxProblem(cells)
   }

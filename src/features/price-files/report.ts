@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { stringify } from 'csv-stringify'
 import type { Problem } from './items.ts'
+import { texts } from './texts.ts'
 
 /** Maximum size of a report, in characters. */
 const MAX_REPORT = 10_000_000
@@ -22,7 +23,7 @@ export async function writeReport(
 }
 
 /** The headings of the columns before those of the file. */
-const ADDED = ['Line', 'Reason']
+const ADDED = [texts.problems.line, texts.problems.reason]
 
 function* rowsOf(headings: readonly string[], problems: readonly Problem[]): Generator<string[]> {
   // The file may be a report itself, which was corrected.
@@ -32,7 +33,7 @@ function* rowsOf(headings: readonly string[], problems: readonly Problem[]): Gen
   for (const { line, reason, cells } of problems) {
     const row = [String(line), reason, ...cells.slice(skipped)].map(oneLine)
     size += row.reduce((sum, cell) => sum + cell.length, 0)
-    if (size > MAX_REPORT) return yield [String(line), 'The report was truncated because it is too long.']
+    if (size > MAX_REPORT) return yield [String(line), texts.problems.truncated]
     yield row
   }
 }

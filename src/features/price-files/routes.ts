@@ -13,12 +13,14 @@ import type { SendChanges } from '../../web/sse.ts'
 import type { Catalogues } from '../catalogues/catalogues.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { type CataloguePageOptions, cataloguePage } from '../catalogues/page.ts'
+import { texts as catalogueTexts } from '../catalogues/texts.ts'
 import type { PageSection } from '../feature.ts'
 import { readChoices } from './choices.ts'
 import { FIELDS, REQUIRED } from './columns.ts'
 import { importNotFound } from './errors.ts'
 import { jobSchema, readAsOf } from './import-job.ts'
 import type { ImportService, JobView } from './import-service.ts'
+import { texts } from './texts.ts'
 import { receiveUpload } from './upload.ts'
 
 export interface ImportRoutesOptions extends CataloguePageOptions {
@@ -67,7 +69,10 @@ export const importSection = (imports: ImportService): PageSection => ({
   async load(_req, ref, catalogueId) {
     const jobs = (await imports.list(ref)).filter((job) => job.catalogueId === catalogueId)
     const views = jobs.map(importView)
-    return { data: { imports: views, importBadges: jobs.map(badgeOf) }, json: { imports: views } }
+    return {
+      data: { imports: views, importBadges: jobs.map(badgeOf), importTexts: texts },
+      json: { imports: views },
+    }
   },
 })
 
@@ -232,6 +237,8 @@ function jobPages({ imports, sendChanges }: ImportRoutesOptions): Router {
             required: REQUIRED,
             readAs: readAsOf(job),
             isUnfinished: isUnfinished(job),
+            importTexts: texts,
+            catalogueTexts,
           },
           json: view,
         })
@@ -275,16 +282,16 @@ function jobPages({ imports, sendChanges }: ImportRoutesOptions): Router {
 
 /** The label and CSS class of a job's badge. */
 function badgeOf({ state, interrupted, mappingErrors }: JobView): { label: string; tone: string } {
-  if (interrupted) return { label: 'interrupted', tone: 'degraded' }
+  if (interrupted) return { label: texts.states.interrupted, tone: 'degraded' }
   if (state === 'ready')
-    return { label: mappingErrors.length > 0 ? 'needs your input' : 'ready to send', tone: '' }
+    return { label: mappingErrors.length > 0 ? texts.states.needsInput : texts.states.ready, tone: '' }
   const tones: Partial<Record<JobView['state'], string>> = {
     completed: 'connected',
     failed: 'revoked',
     stopped: 'degraded',
     unreadable: 'revoked',
   }
-  return { label: state, tone: tones[state] ?? '' }
+  return { label: texts.states[state], tone: tones[state] ?? '' }
 }
 
 /** An interrupted job counts too: another process may take it over. */

@@ -3,6 +3,7 @@ import type { MergedCells, Row } from '../../tables/row.ts'
 import type { Columns } from './columns.ts'
 import type { Item } from './item.ts'
 import { isProblem, type Problem, toProblem } from './items.ts'
+import { texts } from './texts.ts'
 
 export interface DoubtsOptions {
   headings: readonly string[]
@@ -65,13 +66,7 @@ function lostZeros(): Doubts {
       return shorter
         .filter(({ code }) => code.length < length)
         .filter(({ code }) => !(areBarcodes && BARCODE_LENGTHS.includes(code.length)))
-        .map(({ row, code }) =>
-          lateProblem(
-            row,
-            code,
-            `the code "${code}" is shorter than those that begin with 0, so a spreadsheet may have removed its zeros. Format the column as text and export it again.`,
-          ),
-        )
+        .map(({ row, code }) => lateProblem(row, code, texts.row.lostZeros(code)))
     },
   }
 }
@@ -107,7 +102,7 @@ function movedCells(headings: readonly string[], { price = -1 }: Columns): Doubt
         lateProblem(
           row,
           code,
-          `the price may be ${row.cells[price]?.trim()},${row.cells[next]?.trim()}, whose comma separates cells: put prices in quotes, or write them without separators.`,
+          texts.row.movedCells(row.cells[price]?.trim() ?? '', row.cells[next]?.trim() ?? ''),
         ),
       )
     },
@@ -129,7 +124,7 @@ function mergedCodes({ code: column = -1 }: Columns): Doubts {
       merged.flatMap(({ firstColumn, lastColumn, firstLine, lastLine }) => {
         const item = firstColumn <= column && column <= lastColumn ? above.get(firstLine) : undefined
         if (!item) return []
-        const reason = `its code is merged over the lines ${firstLine} to ${lastLine}: enter a code in each row.`
+        const reason = texts.row.mergedCode(firstLine, lastLine)
         return [lateProblem(item.row, item.code, reason)]
       }),
   }

@@ -5,6 +5,7 @@ import type { CatalogueImports } from './catalogue-imports.ts'
 import { COMPLETED_STATES, FAILED_STATES, type ImportJob } from './contract.ts'
 import { ImportFailedError } from './errors.ts'
 import type { Rejected } from './rejected-items.ts'
+import { texts } from './texts.ts'
 
 export interface Progress {
   phase: 'starting' | 'sending' | 'processing'
@@ -105,14 +106,10 @@ export async function runImport(options: ImportOptions): Promise<ImportResult> {
   const job = await pollUntilCompleted(run, batchId ?? run.batchId)
   const accepted = Math.min(job.itemsReceived ?? importSent, job.itemsProcessed ?? importSent)
   if (accepted < importSent) {
-    throw new ImportFailedError(
-      `The platform completed the import with ${accepted} of the ${importSent} items that were sent${messageOf(job)}`,
-    )
+    throw new ImportFailedError(texts.failures.fewerItems(accepted, importSent, messageOf(job)))
   }
   if (rejected > 0)
-    throw new ImportFailedError(
-      `The import is incomplete: the platform rejected ${rejected} of ${sent + rejected} items. ${rejectedReasons.join(' ')}`,
-    )
+    throw new ImportFailedError(texts.failures.rejectedItems(rejected, sent + rejected, rejectedReasons))
   return { sent, batches, job }
 }
 
@@ -314,12 +311,9 @@ async function pollUntilCompleted(run: Run, batchId: string): Promise<ImportJob>
     const job = await callWithRetry(run, (source) => catalogueImports.get(source, catalogueId, batchId))
     if (job.itemsProcessed != null) report({ processed: job.itemsProcessed })
     if (isCompleted(job.status)) return job
-    if (isFailed(job.status))
-      throw new ImportFailedError(`The platform could not complete the import${messageOf(job)}`)
+    if (isFailed(job.status)) throw new ImportFailedError(texts.failures.notCompleted(messageOf(job)))
     if (performance.now() + pause > deadline) {
-      throw new ImportFailedError(
-        `All items were sent, but the platform is still processing them (state: "${job.status.slice(0, 50)}"). Run the import again later.`,
-      )
+      throw new ImportFailedError(texts.failures.stillProcessing(job.status.slice(0, 50)))
     }
     await sleep(pause, signal)
   }
@@ -328,8 +322,8 @@ async function pollUntilCompleted(run: Run, batchId: string): Promise<ImportJob>
 const isCompleted = (status: string) => COMPLETED_STATES.includes(status.toLowerCase())
 const isFailed = (status: string) => FAILED_STATES.includes(status.toLowerCase())
 
-/** The platform's message about a job, as the end of a sentence. */
-const messageOf = ({ message }: ImportJob) => (message ? `: ${message.slice(0, 500)}` : '.')
+/** The platform's message about a job; empty if it has none. */
+const messageOf = ({ message }: ImportJob) => message?.slice(0, 500) ?? ''
 
 /** A token source that stops waiting for a permit when aborted. A permit that arrives later is released. */
 function abortable(source: TokenSource, signal: AbortSignal): TokenSource {

@@ -9,6 +9,7 @@ import * as z from 'zod'
 import { parseJson } from '../../connect/index.ts'
 import { appOwner, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
 import { ImportError } from './errors.ts'
+import { texts } from './texts.ts'
 
 export const FILE_NAMES = ['file', 'items', 'report', 'prices'] as const
 export type FileName = (typeof FILE_NAMES)[number]
@@ -159,11 +160,7 @@ async function addToTotal({ store, maxBytes }: Shared, bytes: number): Promise<v
   await update(store, TOTAL, (value) => {
     const total = Math.max(0, Number(value ?? 0) + bytes)
     if (bytes > 0 && total > maxBytes)
-      throw new ImportError(
-        507,
-        'storage_full',
-        'There is no space for more price files at the moment. Discard imports that you no longer need, or try again later.',
-      )
+      throw new ImportError(507, 'storage_full', texts.errors.storageFull.detail)
     return String(total)
   })
 }

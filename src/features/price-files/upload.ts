@@ -3,6 +3,7 @@ import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy
 import type { Request } from 'express'
 import { badInput, WebError } from '../../web/errors.ts'
 import { ImportError } from './errors.ts'
+import { texts } from './texts.ts'
 
 /** Media types of a price file as the body of a request. */
 const FILE_TYPES = [
@@ -28,11 +29,7 @@ export async function receiveUpload<T>(
     })
   }
   if (!req.is('multipart/form-data')) {
-    throw new ImportError(
-      415,
-      'unsupported_media_type',
-      `Upload the price file as multipart/form-data, or as ${FILE_TYPES.join(', ')}.`,
-    )
+    throw new ImportError(415, 'unsupported_media_type', texts.errors.mediaType.detail(FILE_TYPES))
   }
   return new Promise((resolve, reject) => {
     const form = createParser(req)
@@ -54,7 +51,7 @@ export async function receiveUpload<T>(
     })
     form.on('finish', () => {
       if (result) result.then(resolve, fail)
-      else fail(badInput('file', 'choose a price file'))
+      else fail(badInput('file', texts.rules.file))
     })
     form.on('error', () => fail(uploadAborted()))
     // The client disconnected: fail instead of waiting for the rest of the file.
@@ -67,8 +64,7 @@ export async function receiveUpload<T>(
   })
 }
 
-const uploadAborted = () =>
-  new WebError(400, 'invalid_request', 'The upload was interrupted or is not a valid form.')
+const uploadAborted = () => new WebError(400, 'invalid_request', texts.errors.uploadInterrupted)
 
 function createParser(req: Request): BusboyInstance {
   try {

@@ -18,7 +18,7 @@ const recordSchema = z.looseObject({
 /** A client of a few lines, as features have. */
 function createRecords(api: Api) {
   const list = { path: '/records', scope: 'leads', schema: z.array(recordSchema) }
-  const one = { scope: 'leads', resource: 'record', schema: recordSchema }
+  const one = { scope: 'leads', notFound: 'There is no such record.', schema: recordSchema }
   return {
     list: (source: TokenSource, page: Page = {}) => api.list(source, list, page),
     get: (source: TokenSource, id: string) =>
@@ -237,8 +237,14 @@ describe('what an API answer means', () => {
     ['a dropped connection', (_req: unknown, res: ServerResponse) => void res.destroy()],
   ] as [string, Handler][])('%s once: a read is retried and works', async (_what, handler) => {
     handlers = [handler, json([])]
+    // A busy machine answers the second request late.
+    const http = createHttp({ stepTimeoutMs: 300, deadlineMs: 10_000 })
+    const records = createRecords(
+      createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}/base/`, http, deadlineMs: 30_000 }),
+    )
     expect(await records.list(source())).toEqual({ items: [], total: null })
     expect(requests).toHaveLength(2)
+    await http.close()
   })
 
   test.each([

@@ -3,6 +3,8 @@ import * as z from 'zod'
 import { type Assumption, idSchema } from '../../../connect/index.ts'
 // template: write
 import { textField } from '../../../connect/index.ts'
+import { texts as webTexts } from '../../../web/texts.ts'
+import { texts } from './texts.ts'
 // end of template
 
 /** assumed. */
@@ -31,10 +33,10 @@ export type Widget = z.infer<typeof widgetSchema>
 /** assumed: the body that creates a widget. */
 export const newWidgetSchema = z.strictObject(
   {
-    name: textField(200).min(1, 'enter a name'),
-    notes: textField(2000).optional(),
+    name: textField(200, webTexts.rules).min(1, texts.rules.name),
+    notes: textField(2000, webTexts.rules).optional(),
   },
-  'is not a field of a widget',
+  texts.rules.unknownField,
 )
 export type NewWidget = z.infer<typeof newWidgetSchema>
 

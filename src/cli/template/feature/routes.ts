@@ -6,6 +6,7 @@ import { READ_ERRORS } from '../../../web/openapi.ts'
 import { pageOf, pageOfSchema, pageQuery, pager } from '../../../web/paging.ts'
 import { sendPageOrJson } from '../../../web/respond.ts'
 import { widgetSchema } from './contract.ts'
+import { texts } from './texts.ts'
 import type { Widgets } from './widgets.ts'
 // template: write
 import * as z from 'zod'
@@ -38,8 +39,13 @@ export function widgetsRoutes({ widgets, vault }: { widgets: Widgets; vault: Vau
           const { items, total } = await widgets.list(vault.tokenSource(ref), page)
           sendPageOrJson(req, res, {
             view: 'widgets/widgets',
-            title: 'Widgets',
-            data: { bxcontext: ref.bxcontext, widgets: items, pager: pager({ items, total }, page) },
+            title: texts.title,
+            data: {
+              bxcontext: ref.bxcontext,
+              widgets: items,
+              pager: pager({ items, total }, page),
+              widgetTexts: texts,
+            },
             json: { items, total },
           })
         },
@@ -59,13 +65,15 @@ export function widgetsRoutes({ widgets, vault }: { widgets: Widgets; vault: Vau
           const location = `/connections/${encodeURIComponent(ref.bxcontext)}/widgets`
           try {
             const widget = await widgets.create(vault.tokenSource(ref), widgetBody.parse(req.body ?? {}))
-            const notice = 'The widget was created.'
-            await sendResultOrRedirect(req, res, location, widget, { status: 201, notice })
+            await sendResultOrRedirect(req, res, location, widget, {
+              status: 201,
+              notice: texts.created,
+            })
           } catch (error) {
             await rejectForm(req, res, error, async () => ({
               view: 'widgets/widgets',
-              title: 'Widgets',
-              data: { bxcontext: ref.bxcontext, widgets: null, pager: null },
+              title: texts.title,
+              data: { bxcontext: ref.bxcontext, widgets: null, pager: null, widgetTexts: texts },
             }))
           }
         },
@@ -85,7 +93,7 @@ export function widgetsRoutes({ widgets, vault }: { widgets: Widgets; vault: Vau
           sendPageOrJson(req, res, {
             view: 'widgets/widget',
             title: widget.name || widget.id,
-            data: { bxcontext: ref.bxcontext, widget },
+            data: { bxcontext: ref.bxcontext, widget, widgetTexts: texts },
             json: widget,
           })
         },

@@ -3,7 +3,9 @@ import type { Api, Page, PageOf, TokenSource } from '../../../connect/index.ts'
 import { PATHS, WIDGETS_SCOPE, type Widget, widgetSchema } from './contract.ts'
 // template: write
 import { type NewWidget, newWidgetSchema } from './contract.ts'
-
+// end of template
+// template: call
+import { texts } from './texts.ts'
 // end of template
 
 export interface Widgets {
@@ -21,7 +23,7 @@ export interface Widgets {
 
 const listCall = { scope: WIDGETS_SCOPE, path: PATHS.widgets, schema: z.array(widgetSchema) }
 // template: call
-const widgetCall = { scope: WIDGETS_SCOPE, resource: 'widget', schema: widgetSchema }
+const widgetCall = { scope: WIDGETS_SCOPE, notFound: texts.notFound, schema: widgetSchema }
 // end of template
 
 /** The widgets API. Every method also throws the errors documented on `createApi`. */

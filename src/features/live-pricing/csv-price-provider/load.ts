@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Store } from '../../../supplier-api/contract.ts'
 import type { Decimal } from '../../../tables/prices.ts'
-import { isShortened, shortenedProblem } from '../../../tables/shortened-codes.ts'
+import { isShortened } from '../../../tables/shortened-codes.ts'
+import { texts } from '../../../tables/texts.ts'
 import { FILES, findUnknownFiles, ID_RULE, isDate, isId, missingFile } from './files.ts'
 import { createItemIndex, type ItemIndex } from './item-index.ts'
 import { writeItems } from './item-storage.ts'
@@ -174,7 +175,7 @@ async function loadItems(
   const exists = await readRows(from, FILES.items, problems, ({ cell, price: priceOf, reject }) => {
     const [code, category] = [cell('code'), cell('category')]
     if (!isId(code)) return reject(`code ${ID_RULE}.`)
-    if (isShortened(code)) return reject(shortenedProblem(code))
+    if (isShortened(code)) return reject(texts.code.shortened(code))
     const text = priceOf('price', ['', POA])
     if (text === null) return
     const price = text === '' ? null : text

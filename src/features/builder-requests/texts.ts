@@ -1,0 +1,47 @@
+/** What users read on the pages of this feature, by code, as in `src/web/texts.ts`. */
+export const texts = {
+  title: 'Builder requests',
+  notFound: 'There is no such builder request in this account.',
+  accepted: 'The builder is connected. Grant access to Managed catalogues before the builder can see them.',
+  rejected: 'The request was rejected.',
+
+  updatedByWebhook: 'Updated in real time',
+  updatedByPolling: 'Checked every few seconds',
+  reloads: 'This page reloads every 15 seconds.',
+  suppliers: 'Suppliers, where builders ask to connect',
+  none: 'No pending requests. Requests from builders you approved in advance are accepted automatically.',
+
+  unnamedBuilder: 'A builder',
+  accountNumber: (account: string) => `Account ${account}`,
+  contact: 'Contact',
+  email: 'Email',
+  phone: 'Phone',
+  suburb: 'Suburb',
+  requested: 'Requested',
+  accept: 'Accept',
+  reject: 'Reject',
+
+  builder: 'Builder',
+  account: 'Account',
+  when: 'When',
+  acceptedBuilders: {
+    title: 'Accepted builders',
+    access: 'Access granted here',
+    /** Follows the names of Managed catalogues. */
+    andPublic: 'and Public catalogues',
+    onlyPublic: 'Public catalogues',
+    acceptedBy: 'Accepted by',
+    hint: 'Requests that were decided here, and the latest 500 times that access was granted here.',
+    grant: 'Grant access to a Managed catalogue',
+  },
+  rejectedRequests: {
+    title: 'Rejected requests',
+    rejectedBy: 'Rejected by',
+  },
+  events: {
+    title: 'Events received',
+    event: 'Event',
+    received: 'Received',
+    unknown: 'unknown',
+  },
+}

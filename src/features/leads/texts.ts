@@ -1,0 +1,32 @@
+import { format } from '../../web/format.ts'
+
+/** What users read on the pages of this feature, by code, as in `src/web/texts.ts`. */
+export const texts = {
+  title: 'Leads',
+  notFound: 'There is no such lead in this account.',
+  created: 'The lead was created.',
+  /** The outcome of *Test this connection*. `total`: null if the platform does not report it. */
+  tested: (total: number | null) =>
+    total === null ? 'Works: leads can be read.' : `Works: ${format.pluralize(total, 'lead')} found.`,
+
+  newLead: 'New lead',
+  create: 'Create lead',
+  openInNewTab: 'Open the leads in a new tab',
+  none: 'No leads.',
+
+  name: 'Name',
+  email: 'Email',
+  phone: 'Phone',
+  suburb: 'Suburb',
+  project: 'Project',
+  notes: 'Notes',
+  status: 'Status',
+  received: 'Received',
+  id: 'ID',
+
+  rules: {
+    name: 'enter a name',
+    email: 'enter a valid email address',
+    unknownField: 'is not a field of a lead',
+  },
+}

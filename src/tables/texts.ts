@@ -1,0 +1,84 @@
+/** What users read about a table that they uploaded, by code, as in `src/web/texts.ts`. Problems follow a line number. */
+export const texts = {
+  line: (line: number, problem: string) => `Line ${line}: ${problem}`,
+
+  /** Why a file cannot be read. */
+  unreadable: {
+    empty: 'the file is empty.',
+    damagedText: 'the text is damaged: it is not valid UTF-8; save it as XLSX or "CSV UTF-8" and try again.',
+    encryptedWorkbook:
+      'this is an Excel workbook with a password; open it, remove the password (File, Info, Protect Workbook), and save it again.',
+    oldWorkbook: 'this is an old Excel workbook (.xls); save it as XLSX or "CSV UTF-8" and try again.',
+    xmlSpreadsheet:
+      'this is an XML spreadsheet of Excel 2003, whatever its name ends with; save it as XLSX or "CSV UTF-8" and try again.',
+    webPage:
+      'this is a web page (HTML), whatever its name ends with; save it as XLSX or "CSV UTF-8" and try again.',
+    zip: 'this is a zip file, not a price file; save it as XLSX or "CSV UTF-8" and try again.',
+    pdf: 'this is a PDF; save it as XLSX or "CSV UTF-8" and try again.',
+    compressed: 'this is a compressed file; save it as XLSX or "CSV UTF-8" and try again.',
+    binary:
+      'this is a binary file, not text (it has a zero byte); save it as XLSX or "CSV UTF-8" and try again.',
+    unclosedQuote:
+      'a quote opened here is never closed, so the rest of the file cannot be read. Fix it and try again.',
+    longRow:
+      'a row longer than 8 MB starts here, probably because of an unclosed quote, so the rest of the file cannot be read. Fix it and try again.',
+    noSheet: (wanted: string, sheets: readonly string[]) =>
+      `the workbook has no sheet "${wanted}"; its sheets are ${quoted(sheets)}.`,
+    hugeWorkbook: 'this workbook unpacks to far more data than a price file has; save it as CSV.',
+    damagedWorkbook:
+      'the workbook is damaged; open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
+    documentType: 'the workbook has a document type, which no spreadsheet writes.',
+    binaryWorkbook:
+      'this is an Excel binary workbook (.xlsb); open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
+    numbers:
+      'this is a Numbers document of Apple (.numbers); open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
+    openDocument:
+      'this is an OpenDocument spreadsheet (.ods); open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
+    zipWithoutWorkbook:
+      'this is a zip file, but not an XLSX workbook; open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
+    columns: (max: number) => `it has more than ${max} columns.`,
+    rowNumber: 'the next row has no valid number.',
+    longCell: 'a cell is longer than a spreadsheet allows.',
+  },
+
+  /** What was assumed of a file. */
+  remarks: {
+    utf16: 'The file is in UTF-16.',
+    windows1252:
+      'The file is not in UTF-8, so it was read as Windows-1252. Check letters with accents and symbols.',
+    hiddenRows: (rows: number) =>
+      rows === 1
+        ? 'The sheet hides 1 row, which counts all the same.'
+        : `The sheet hides ${rows} rows, which count all the same.`,
+  },
+
+  /** What is wrong with the price of a row. `cell`: as it is shown, truncated. */
+  price: {
+    missing: 'the price is missing.',
+    notGiven: (cell: string) => `the price is not given ("${cell}").`,
+    negative: 'the price is negative.',
+    otherCurrency: (cell: string) => `the price "${cell}" is in another currency.`,
+    mixedCurrencies: (cell: string, first: string) =>
+      `the price "${cell}" is in another currency than an earlier one (${first}).`,
+    rounded: (cell: string) => `the price "${cell}" was rounded by a spreadsheet; show it as a number.`,
+    formulaError: (cell: string) => `the price is an error of a spreadsheet formula ("${cell}").`,
+    notDollars: (cell: string) => `the price "${cell}" is not shown as an amount of dollars.`,
+    ambiguous: (cell: string, point: number, comma: number) =>
+      `the price "${cell}" could be ${point} or ${comma}.`,
+    invalid: (cell: string, example: string) => `the price "${cell}" is invalid; write it as ${example}.`,
+    tooHigh: 'the price exceeds one billion dollars.',
+  },
+
+  code: {
+    converted: (code: string) =>
+      `the code "${code}" is a date, a time or an amount, into which a spreadsheet turns codes. Format the column as text, enter the code again, and export it again.`,
+    shortened: (code: string) =>
+      `the code "${code}" was shortened by a spreadsheet, so its last digits are lost. Format the column as text and export it again.`,
+  },
+
+  truncated: (text: string, length: number) => `${text}… (${length} characters)`,
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ')
+}

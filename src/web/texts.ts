@@ -1,0 +1,432 @@
+/**
+ * What users read on the pages of `src/web`, by code: change the tone here, or translate it. Each feature with pages for
+ * users has a file like this one. Numbers and dates are formatted by `format.ts`; pages for developers (flows, scenarios,
+ * setup, step by step) are not translated.
+ */
+import type { ConnectError, OutageKind } from '../connect/errors.ts'
+import type { Problem, WithdrawnConsent } from '../connect/index.ts'
+
+interface ErrorText {
+  title: string
+  detail: string
+}
+
+export const texts = {
+  /** The `lang` of every page (BCP 47). */
+  language: 'en',
+
+  layout: {
+    appName: 'Connect Starter',
+    skip: 'Skip to content',
+    warning: 'Warning',
+    account: 'Account',
+    connections: 'Connections',
+    sandbox: 'Sandbox',
+    signOut: 'Sign out',
+    calls: 'What was called',
+    hideDeveloperPages: 'Hide the pages for developers',
+    showDeveloperPages: 'Show the pages for developers',
+    breadcrumb: 'Breadcrumb',
+    onPlatform: 'On the platform:',
+  },
+
+  pager: {
+    pages: 'Pages',
+    noEntries: (total: number | null) =>
+      total === null ? 'No entries here' : `No entries here; ${total} in all`,
+    firstPage: 'First page',
+    range: (from: number, to: number, total: number | null) =>
+      total === null ? `${from}–${to}` : `${from}–${to} of ${total}`,
+    previous: 'Previous',
+    next: 'Next',
+  },
+
+  form: {
+    grantPermission: 'Grant the permission on the “Your connections” page',
+    mayBeDone: 'The platform may have completed this request anyway. Check before you submit it again.',
+    nothingChanged: 'Nothing was changed.',
+    requestId: 'Request ID for support:',
+  },
+
+  home: {
+    pageTitle: 'Connect your account',
+    title: 'Connect your account on the platform',
+    lead: (scopes: readonly string[]) =>
+      `Sign in here, then allow access on the platform. This app can then use your ${scopes.join(' and ')}. Your password is not shared, and you can revoke access at any time.`,
+    steps: 'What happens when you connect',
+    choose: 'Choose the business',
+    chooseHint: 'You log in on the platform and pick which business to connect.',
+    allow: 'Allow access',
+    allowHint: 'The platform shows the permissions that this app requests. You allow or deny them.',
+    use: 'Use it here',
+    useHint: 'The app receives access tokens, stores them encrypted and refreshes them automatically.',
+  },
+
+  signIn: {
+    signIn: 'Sign in',
+    name: 'Your name',
+    namePlaceholder: 'Ann',
+    nameRule: 'enter a name of 1 to 100 characters',
+    demo: 'This is a demo: use any name, no password needed.',
+    openDemo:
+      'DEMO_ALLOW_REMOTE is true: anyone who can reach this address can sign in under any name and use its connections.',
+    signedOutWhileConnecting:
+      'You are no longer signed in, so the account was not connected. Sign in and connect it again.',
+    cookiesBlocked:
+      'Your browser blocks cookies for this site, so you cannot stay signed in. Allow cookies for this site, and sign in again.',
+    notPending: 'This sign-in was started in another browser, too long ago, or is already done.',
+    unknownUser: 'The sign-in service did not say who you are.',
+    unnamed: 'you',
+    cancelled: 'You cancelled the sign-in.',
+    refused: 'The sign-in service refused the request.',
+    misconfigured: 'The sign-in service does not accept this app: its settings are wrong.',
+  },
+
+  signedOut: {
+    pageTitle: 'Signed out',
+    title: 'You are signed out here',
+    lead: 'Your sign-in service may still have a session. You are taken there to end it too.',
+    continue: 'Continue',
+  },
+
+  connections: {
+    title: 'Your connections',
+    connect: 'Connect an account',
+    none: 'No connected accounts yet',
+    noneHint: 'Connect an account on the platform to use it here. You can connect more than one.',
+  },
+
+  connection: {
+    connectedBy: (user: string) => `Connected by ${user}`,
+    permissions: 'Permissions',
+    lastUsed: 'Last used',
+    connected: 'Connected',
+    grantMissing: 'Grant missing permissions',
+    reconnect: 'Reconnect',
+    test: 'Test this connection',
+    checkNow: 'Check now',
+    details: 'Details',
+    detailsOf: (account: string) => `of ${account}`,
+    refreshed: 'Token last refreshed',
+    expires: 'Access token expires',
+    expired: 'expired; refreshed automatically on next use',
+    accessRefused: 'Access refused',
+    revocationDetected: 'Revocation detected',
+    platformAnswer: 'Answer of the platform',
+    refresh: 'Refresh token now',
+    refreshHint: (waitSeconds: number) =>
+      waitSeconds > 0
+        ? `You can refresh the token again in ${waitSeconds} s.`
+        : 'The app does this automatically when it is necessary.',
+    disconnect: 'Disconnect',
+    remove: 'Remove',
+    disconnectHint:
+      'Deletes the connection here, with its tokens. To revoke access, use “Connected apps” on the platform.',
+    removeHint: 'Deletes the connection here.',
+    connectedApps: 'Connected apps',
+  },
+
+  health: {
+    connected: 'connected',
+    degraded: 'degraded',
+    revoked: 'revoked',
+    needs_consent: 'needs consent',
+    misconfigured: 'misconfigured',
+    unreadable: 'unreadable',
+  },
+
+  /** The state of a connection in a sentence or two. Dates are formatted. */
+  summary: {
+    ready: 'Ready to use.',
+    readyUntil: (time: string) =>
+      `Ready to use until ${time}. The platform does not let the app renew this access, so you need to reconnect then.`,
+    notRenewable:
+      'Ready to use. The platform does not let the app renew this access, so you need to reconnect when it ends.',
+    ended: (date: string) =>
+      `Access ended on ${date}: it was withdrawn on the platform, or has expired. Reconnect to continue.`,
+    refused: (date: string) =>
+      `The platform has refused access since ${date}: it was probably withdrawn there, or has expired. Reconnect to continue.`,
+    missing: (scopes: readonly string[]) =>
+      `Connected, but without permission for ${new Intl.ListFormat('en').format(scopes)}. Grant it to use everything.`,
+    forbidden:
+      'The platform rejected a request because a permission is missing. Grant access again to use everything.',
+    unreadable:
+      "The record of this connection cannot be decrypted. The log has the reason for the app's developers; if they cannot restore it, connect the account again.",
+  },
+
+  /** What the platform answered when access had ended, for support. */
+  revocation: {
+    invalid_grant:
+      'The platform no longer accepts this grant (invalid_grant): the user revoked it, or it expired.',
+    refused:
+      'The platform rejects the access token and refuses to renew it, without saying why: the user revoked access, or it expired.',
+  },
+
+  /** What the last call of a connection met. */
+  problems: {
+    no_answer:
+      'The platform did not respond to the last request. Your connection is safe, and the app will try again on next use.',
+    error:
+      'The platform returned an error for the last request. Your connection is safe, and the app will try again on next use.',
+    busy: 'The platform was too busy for the last request. Your connection is safe, and the app will try again on next use.',
+    unreadable:
+      'The platform sent an unexpected response to the last request. Your connection is safe, and the app will try again on next use.',
+    paused:
+      'The platform was unavailable a moment ago. Your connection is safe, and the app will try again on next use.',
+    refused:
+      'The platform refused to renew access to this account. Your connection is safe, and the app will try again on next use.',
+    rejected:
+      'The platform did not accept this connection a moment ago. Access may have been withdrawn: use “Test this connection” to check.',
+    misconfigured:
+      "The platform rejects this app's own credentials. Its developers must correct them; you don't need to do anything.",
+  } satisfies Record<Problem, string>,
+
+  notices: {
+    connected: 'The account is connected.',
+    refreshed: 'A new access token was issued.',
+    noRefreshToken:
+      'The platform issued no refresh token for this account. The access token can be used until it expires.',
+    renewed: 'Works: access was renewed.',
+    notExpired: 'Works: access has not expired.',
+    withdrawThere: 'Withdraw it there',
+    disconnected: {
+      withdrawn:
+        'The account was disconnected: its tokens were deleted here, and the consent on the platform has ended.',
+      remains:
+        'The account was disconnected and its tokens were deleted here. The consent on the platform remains.',
+      unknown:
+        'The account was disconnected and its tokens were deleted here. The platform could not be asked to end the consent, which may remain.',
+    } satisfies Record<WithdrawnConsent, string>,
+  },
+
+  /** Another business was chosen on the platform than the one to reconnect. */
+  mismatch: {
+    title: (chosen: string) => `Connect ${chosen} as well?`,
+    lead: (chosen: string, expected: string) =>
+      `You chose ${chosen} on the platform, not ${expected}. Nothing has been connected yet.`,
+    connect: (chosen: string) => `Connect ${chosen}`,
+    chooseAgain: 'Choose again',
+    cancel: 'Cancel',
+    hint: (expected: string) =>
+      `To connect ${expected}, choose it on the platform or log in with an account that has access to it.`,
+  },
+
+  errorPage: {
+    tryAgain: 'Try again',
+    start: 'Start page',
+    sandbox: 'The platform is the sandbox:',
+    sandboxFaults: 'see its faults and latest calls',
+    support: 'For support:',
+    requestId: 'request ID',
+  },
+
+  /** Errors of this layer and of the core, by code. */
+  errors: {
+    unauthenticated: { title: 'Please sign in', detail: 'Please sign in to continue.' },
+    sign_in_failed: {
+      title: 'You are not signed in',
+      detail: 'The sign-in could not be completed. Please try again.',
+    },
+    sign_in_unavailable: {
+      title: 'Sign-in is not available',
+      detail: "The sign-in service isn't responding. Please try again in a moment.",
+    },
+    not_connected: {
+      title: 'Not connected',
+      detail: 'This account is not connected. Connect it to continue.',
+    },
+    connection_revoked: {
+      title: 'Access was revoked',
+      detail:
+        'Access to this account was withdrawn on the platform, or has expired. Reconnect it to continue.',
+    },
+    grant_rejected: {
+      title: 'Access was revoked',
+      detail: 'The platform no longer accepts this grant. Connect the account again.',
+    },
+    insufficient_scope: {
+      title: 'A permission is missing',
+      detail:
+        'The platform does not permit this for the connected account. Grant the missing permissions, or ask its administrator.',
+    },
+    platform_rejected: {
+      title: 'The platform rejected this request',
+      detail: 'The platform refused this request.',
+    },
+    misconfigured: {
+      title: 'This app is not set up correctly',
+      detail:
+        "This app is not set up correctly for the platform. This has been logged for the app's developers; your connection is safe.",
+    },
+    store_unavailable: {
+      title: 'Service unavailable',
+      detail: "The app's own data store is not available. Nothing is lost; please try again in a moment.",
+    },
+    record_decryption_failed: {
+      title: 'This connection cannot be read',
+      detail:
+        "The record of this connection cannot be decrypted. The log has the reason for the app's developers; if they cannot restore it, connect the account again.",
+    },
+    invalid_input: { title: 'Please check your input', detail: 'The input is not valid.' },
+    csrf_rejected: {
+      title: 'Request from another site',
+      detail: 'This request came from another site and was not carried out.',
+    },
+    not_found: { title: 'Not found', detail: 'This page does not exist.' },
+    payload_too_large: { title: 'Request too large', detail: 'The request is too large.' },
+    request_timeout: { title: 'Request timeout', detail: 'The request body took too long to arrive.' },
+    invalid_request: { title: 'Bad request', detail: 'The request could not be read.' },
+    internal_error: {
+      title: 'Something went wrong',
+      detail: 'Something went wrong on our side. It has been logged. Please try again.',
+    },
+  } satisfies Record<string, ErrorText>,
+
+  /** Rules for a field of a form. They follow the name of the field, or stand beside it. */
+  rules: {
+    empty: 'must not be empty',
+    text: 'must be text',
+    tooLong: (max: number) => `must have at most ${max} characters`,
+    invalid: 'is not valid',
+    wholeNumber: (min: number, max: number) => `enter a whole number from ${min} to ${max}`,
+  },
+
+  /** Details of errors that have more than a code. */
+  details: {
+    missingScope: (scope: string) =>
+      `The permission "${scope}" is missing for this account. Grant it on the platform to continue.`,
+    unexpectedFormat: (field: string) =>
+      `The platform's answer has an unexpected format: ${field}. Nothing was stored.`,
+    invalid: (field: string, rule: string) => `${field}: ${rule}.`,
+  },
+
+  /** The platform gave no usable answer. `seconds`: until the app or the user can try again; null: soon. */
+  outages: {
+    no_answer: {
+      title: "The platform isn't responding",
+      detail: (seconds: number | null) =>
+        seconds === null
+          ? "The platform isn't responding. Your connection is safe. Please try again in a moment."
+          : `The platform isn't responding. Your connection is safe. Please try again in ${seconds} s.`,
+    },
+    error: {
+      title: 'The platform returned an error',
+      detail: (seconds: number | null) =>
+        seconds === null
+          ? 'The platform returned an error. Your connection is safe. Please try again in a moment.'
+          : `The platform returned an error. Your connection is safe. Please try again in ${seconds} s.`,
+    },
+    busy: {
+      title: 'The platform is busy',
+      detail: (seconds: number | null) =>
+        seconds === null
+          ? 'The platform is busy: it accepts no more requests for this account right now, perhaps because of an import. Your connection is safe. Please try again in a moment.'
+          : `The platform is busy: it accepts no more requests for this account right now, perhaps because of an import. Your connection is safe. Please try again in ${seconds} s.`,
+    },
+    unreadable: {
+      title: 'The platform sent an unexpected response',
+      detail: (seconds: number | null) =>
+        seconds === null
+          ? 'The platform sent something we could not read. Your connection is safe. Please try again in a moment.'
+          : `The platform sent something we could not read. Your connection is safe. Please try again in ${seconds} s.`,
+    },
+    paused: {
+      title: 'The platform is unavailable',
+      detail: (seconds: number | null) =>
+        `The platform wasn't available a moment ago. Your connection is safe. We'll try again in ${seconds ?? 1} s.`,
+    },
+    rejected: {
+      title: 'The platform rejected the access token',
+      detail: (seconds: number | null) =>
+        `The platform rejected the access token, although it was refreshed a moment ago: access may have been revoked. We'll try again in ${seconds ?? 1} s.`,
+    },
+    refused: {
+      title: 'The platform refused access',
+      detail: (seconds: number | null) =>
+        `The platform refused to renew access to this account: access may have been revoked. We'll try again in ${seconds ?? 1} s.`,
+    },
+  } satisfies Record<OutageKind, { title: string; detail(seconds: number | null): string }>,
+
+  /** A user asked for a refresh within 5 s of the previous one. */
+  refreshTooSoon: {
+    title: 'Refreshed a moment ago',
+    detail: (seconds: number) =>
+      `A refresh was requested a moment ago. You can refresh the token again in ${seconds} s.`,
+  },
+
+  /** A connect flow that failed. */
+  connectErrors: {
+    invalid_bxcontext: {
+      title: 'The connection could not be started',
+      detail:
+        'The platform sent the browser back without a usable bxcontext parameter. Please connect again.',
+    },
+    missing_authorization_request: {
+      title: 'No connection in progress',
+      detail:
+        'No connection was started in this browser in the last 15 minutes, or it has already finished. Please connect again.',
+    },
+    invalid_callback: {
+      title: 'The connection could not be finished',
+      detail:
+        'The address of this page is incomplete: it needs one state and one code. Please connect again.',
+    },
+    invalid_state: {
+      title: 'The connection could not be finished',
+      detail:
+        'This consent does not belong to a connection that you started in this browser, or it has expired.',
+    },
+    bxcontext_replaced: {
+      title: 'Another business was chosen',
+      detail:
+        'You chose another business after this consent page was opened. Continue in the page of that business, or connect again.',
+    },
+    consent_denied: {
+      title: 'Access was not granted',
+      detail: 'Access was not granted on the consent page, so nothing was connected.',
+    },
+    code_rejected: {
+      title: 'The connection could not be finished',
+      detail:
+        'The platform did not accept the consent: its code has already been used or has expired. Please connect again.',
+    },
+    not_a_navigation: {
+      title: 'The connection could not be finished',
+      detail: 'Open this address in its own tab: it cannot be part of another page.',
+    },
+    not_saved_yet: {
+      title: 'Not saved yet',
+      detail:
+        "The platform granted access, but this app's data store did not accept it yet. The app keeps trying for ten minutes. Check your connections in a minute; if the account is not listed, connect it again.",
+    },
+    exchange_incomplete: {
+      title: 'The connection was interrupted',
+      detail:
+        'This connection was interrupted before it was finished. Check your connections; if the account is not listed, connect it again.',
+    },
+    platform_unavailable: {
+      title: "The platform isn't responding",
+      detail:
+        'The platform did not give this app its tokens: it did not respond, or returned an error. Nothing was stored; please connect again.',
+    },
+    platform_rejected: {
+      title: 'The platform rejected this request',
+      detail:
+        "The platform's answer does not match the connection that was requested. Nothing was stored; please connect again.",
+    },
+    misconfigured: {
+      title: 'This app is not set up correctly',
+      detail:
+        "The platform rejects this app's credentials. This has been logged for its developers; nothing was stored.",
+    },
+    consent_unavailable: {
+      title: 'The platform reported an error',
+      detail: "The platform's consent page reported an error. Nothing was stored; please try again.",
+    },
+    consent_misconfigured: {
+      title: 'The platform rejected this app',
+      detail:
+        "The platform rejected this app's authorization request. This has been logged for its developers; nothing was stored.",
+    },
+  } satisfies Record<ConnectError['code'], ErrorText>,
+}

@@ -1,0 +1,75 @@
+/**
+ * Marks every text that users read, so that a test finds the sentences that are written anywhere else. It changes the
+ * modules of the process: use it in files named `*.alone.test.ts`, and import the app after it.
+ */
+import { globSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import type { Answer, Visitor } from './visitor.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const marked = (...parts: unknown[]) => `⟦${parts.flat().map(String).join(' ')}⟧`
+
+function mark(texts: Record<string, unknown>): void {
+  for (const [code, text] of Object.entries(texts)) {
+    if (code === 'language') continue
+    if (typeof text === 'string') texts[code] = marked()
+    else if (typeof text === 'function') texts[code] = marked
+    else if (typeof text === 'object' && text !== null) mark(text as Record<string, unknown>)
+  }
+}
+
+for (const file of globSync('src/{web,tables,features/*}/texts.ts', { cwd: ROOT })) {
+  const { texts } = await import(`${ROOT}${file}`)
+  mark(texts)
+}
+
+/** The words of a page that are neither in a text nor data: strings of its JSON, codes, times and sizes of text. */
+export function unmarkedWords(html: string, data: readonly string[]): string[] {
+  const attributes = [...html.matchAll(/\s(?:aria-label|title|placeholder|alt|content)="([^"]*)"/g)]
+    .map(([, text]) => text)
+    .filter((text) => !/^(width=|light dark|\d+; url=)/.test(text ?? ''))
+  const page = html.replace(/<(script|style|code|time)\b.*?<\/\1>/gs, ' ').replace(/<meta[^>]*>/g, ' ')
+  let text = [page.replace(/<[^>]*>/g, '\n'), ...attributes]
+    .join('\n')
+    .replace(/&#39;/g, "'")
+    .replace(
+      /&(quot|lt|gt|amp);/g,
+      (_, name) => ({ quot: '"', lt: '<', gt: '>', amp: '&' })[name as string] ?? '',
+    )
+  while (/⟦[^⟦⟧]*⟧/.test(text)) text = text.replace(/⟦[^⟦⟧]*⟧/g, '\n')
+  const known = data
+    .filter((value) => /\p{L}/u.test(value))
+    .flatMap((value) => [value, value.charAt(0).toUpperCase() + value.slice(1)])
+    .sort((a, b) => b.length - a.length)
+  for (const value of known) text = text.replaceAll(value, '\n')
+  return text
+    .replace(/\d{1,2} \w{3,4} \d{4}/g, '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => /\p{L}{2,}/u.test(line))
+}
+
+const stringsIn = (value: unknown): string[] =>
+  typeof value === 'string'
+    ? [value]
+    : typeof value === 'object' && value !== null
+      ? Object.values(value).flatMap(stringsIn)
+      : []
+
+/** Every sentence of an answered page is a text. `data`: strings on it that are not in its JSON, such as names. */
+export function expectMarked(answer: Answer, data: readonly string[] = []): void {
+  expect(answer.headers.get('content-type'), answer.url).toMatch(/^text\/html/)
+  expect(answer.text).toContain('⟦')
+  expect(unmarkedWords(answer.text, data), answer.url).toEqual([])
+}
+
+/** `expectMarked` of an address, with the strings of its JSON as data. */
+export async function expectMarkedPage(
+  visitor: Visitor,
+  url: string,
+  data: readonly string[] = [],
+): Promise<void> {
+  const json = await visitor.get(url, { accept: 'application/json' })
+  expectMarked(await visitor.get(url), [...stringsIn(json.json()), ...data])
+}

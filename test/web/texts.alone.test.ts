@@ -1,0 +1,110 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Running } from '../support/app.ts'
+import { expectMarked, expectMarkedPage, unmarkedWords } from '../support/marked-texts.ts'
+import type { Visitor } from '../support/visitor.ts'
+
+const { startAll } = await import('../support/app.ts')
+const { connected, logIn, signedIn, toCallback, toConsent } = await import('../support/flow.ts')
+const { createVisitor } = await import('../support/visitor.ts')
+
+let app: Running
+let visitor: Visitor
+beforeAll(async () => {
+  app = await startAll()
+  visitor = await withoutDeveloperPages(await connected(app))
+})
+
+/** The pages for developers are not translated. */
+async function withoutDeveloperPages(visitor: Visitor): Promise<Visitor> {
+  await visitor.post(`${app.url}/customer-view`, { form: { on: 'true' } })
+  return visitor
+}
+afterAll(() => app.close())
+
+/** Names that the tests and the sandbox give. */
+const DATA = ['ann', 'Harbour Homes', 'Olivia Harbour', 'Probe', 'leads', 'catalogues', 'harbour-homes']
+const card = (path: string) => `${app.url}/connections/harbour-homes${path}`
+
+describe('every sentence that users read is in a file of texts:', () => {
+  test('a sentence that is not is found', () => {
+    expect(unmarkedWords('<p>⟦a⟧</p><p title="Not a text">Written here</p>', [])).toEqual([
+      'Written here',
+      'Not a text',
+    ])
+  })
+
+  // What the walks below do not meet.
+  test('no template for users has a sentence of its own', () => {
+    const forDevelopers = /^(sandbox|public|flow-inspector|live-pricing|probe|scenarios|setup|step-by-step)\//
+    const views = fileURLToPath(new URL('../../views/', import.meta.url))
+    for (const view of globSync('**/*.eta', { cwd: views }).filter((name) => !forDevelopers.test(name))) {
+      const html = readFileSync(views + view, 'utf8').replace(/<%.*?%>/gs, ' ')
+      expect(unmarkedWords(html, []), view).toEqual([])
+    }
+  })
+
+  test('the start page, an invalid name and the page for who is not signed in', async () => {
+    const visitor = createVisitor()
+    await expectMarkedPage(visitor, `${app.url}/`, DATA)
+    expectMarked(await visitor.post(`${app.url}/sign-in`, { form: { name: '' } }), DATA)
+    expectMarked(await visitor.get(`${app.url}/connections`), DATA)
+  })
+
+  test('an empty list of connections', async () => {
+    const visitor = await withoutDeveloperPages(await signedIn(app, 'bea'))
+    await expectMarkedPage(visitor, `${app.url}/connections`, ['bea', ...DATA])
+  })
+
+  test('a connection that works, and the notices of its actions', async () => {
+    await expectMarkedPage(visitor, `${app.url}/connections`, DATA)
+    for (const action of ['/test', '/refresh', '/refresh', '/disconnect'])
+      expectMarked(await visitor.follow(await visitor.post(card(action))), [
+        'Harbour Homes',
+        'Olivia Harbour',
+        ...DATA,
+      ])
+  })
+
+  test('a connection without a permission, and one that was revoked', async () => {
+    const visitor = await withoutDeveloperPages(await signedIn(app, 'cleo'))
+    const form = { answer: 'accept', scope: ['leads'] }
+    const partial = await visitor.follow(await visitor.get(await toCallback(app, visitor, { form })))
+    const data = ['cleo', ...DATA]
+    expectMarked(partial, data)
+    await fetch(`${app.platform}/sandbox/revoke`, { method: 'POST' })
+    await visitor.post(card('/refresh'))
+    await expectMarkedPage(visitor, `${app.url}/connections`, data)
+    expectMarked(await visitor.post(card('/refresh')), data)
+  })
+
+  test.each(['no-such-page', 'connections/elsewhere/nothing'])('the error page of /%s', async (path) => {
+    expectMarked(await visitor.get(`${app.url}/${path}`), DATA)
+  })
+
+  test('the question about another business than the one to reconnect', async () => {
+    const visitor = await withoutDeveloperPages(await signedIn(app, 'eve'))
+    const form = { bxcontext: 'lakeside' }
+    await logIn(app, visitor)
+    const started = await visitor.follow(await visitor.post(`${app.url}/connect`, { form }), 'x')
+    const redirectUrl = new URL(started.url).searchParams.get('redirectUrl') ?? ''
+    const chosen = { redirectUrl, bxcontext: 'harbour-homes' }
+    const asked = await visitor.follow(await visitor.post(`${app.platform}/oauth2.html`, { form: chosen }))
+    expectMarked(asked, ['eve', ...DATA])
+  })
+
+  test('the error pages of a connect flow', async () => {
+    const visitor = await withoutDeveloperPages(await signedIn(app, 'dan'))
+    for (const path of [
+      'context',
+      'callback',
+      'callback?state=a&code=b',
+      'callback?state=a&error=access_denied',
+    ])
+      expectMarked(await visitor.follow(await visitor.get(`${app.url}/connect/${path}`)), ['dan', ...DATA])
+    const consent = await toConsent(app, visitor)
+    const denied = await visitor.post(consent.url, { form: { answer: 'deny' } })
+    expectMarked(await visitor.follow(denied), ['dan', ...DATA])
+  })
+})
