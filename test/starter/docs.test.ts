@@ -144,8 +144,8 @@ function hasDefault(schema: z.core.$ZodType, documented: string): boolean {
 describe('docs/troubleshooting.md', () => {
   /**
    * The codes are read from the source, as they have no list in common: the `code` of error classes, the second argument
-   * of errors that are created with a status, the `code` in object literals, and the keys of TITLES, FAILURES and
-   * …_ERRORS. Codes of the sandbox are the platform's.
+   * of errors that are created with a status, the `code` in object literals, the keys of TITLES, FAILURES and …_ERRORS,
+   * and those of the texts. Codes of the sandbox are the platform's.
    */
   function errorCodes(): string[] {
     const source = files('src/**/*.ts')

@@ -56,8 +56,9 @@ export function createTokenKeeper({ first, next, callAs, now }: KeeperOptions) {
       accepted = true
       return exchange
     }
-    if (!accepted) return exchange
     const ageMs = ageOf(used)
+    // A slow answer may arrive when the token has expired.
+    if (!accepted && ageMs < certainMs(used)) return exchange
     const again = await callAs(used.value, path, body)
     const renewed = await renew()
     if (!renewed || !isRefused(again)) return again

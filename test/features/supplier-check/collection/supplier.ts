@@ -416,6 +416,8 @@ export async function startSupplier(supplier: Supplier): Promise<{ url: string; 
       response.end('{"message":"Fault of the server"}')
     }
   })
+  // Several suppliers share a process, which may be busy for longer than the default of 5 s.
+  server.keepAliveTimeout = 300_000
   supplier.server?.(server)
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const { port } = server.address() as AddressInfo
