@@ -1,10 +1,13 @@
 /**
  * What users read on the pages of `src/web`, by code: change the tone here, or translate it. Each feature with pages for
- * users has a file like this one. Numbers and dates are formatted by `format.ts`; pages for developers (flows, scenarios,
- * setup, step by step) are not translated.
+ * users has a file like this one, and so has `src/tables`. Pages for developers (flows, scenarios, setup, step by step) have
+ * none.
  */
 import type { ConnectError, OutageKind } from '../connect/errors.ts'
 import type { Problem, WithdrawnConsent } from '../connect/index.ts'
+
+/** The language of the texts (BCP 47), in which numbers, dates and lists are formatted too. */
+const LANGUAGE = 'en-AU'
 
 interface ErrorText {
   title: string
@@ -12,8 +15,7 @@ interface ErrorText {
 }
 
 export const texts = {
-  /** The `lang` of every page (BCP 47). */
-  language: 'en',
+  language: LANGUAGE,
 
   layout: {
     appName: 'Connect Starter',
@@ -109,6 +111,8 @@ export const texts = {
     detailsOf: (account: string) => `of ${account}`,
     refreshed: 'Token last refreshed',
     expires: 'Access token expires',
+    /** `{time}` is replaced in the browser: 59 min 30 s. */
+    expiresIn: 'in {time}',
     expired: 'expired; refreshed automatically on next use',
     accessRefused: 'Access refused',
     revocationDetected: 'Revocation detected',
@@ -147,7 +151,7 @@ export const texts = {
     refused: (date: string) =>
       `The platform has refused access since ${date}: it was probably withdrawn there, or has expired. Reconnect to continue.`,
     missing: (scopes: readonly string[]) =>
-      `Connected, but without permission for ${new Intl.ListFormat('en').format(scopes)}. Grant it to use everything.`,
+      `Connected, but without permission for ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Grant it to use everything.`,
     forbidden:
       'The platform rejected a request because a permission is missing. Grant access again to use everything.',
     unreadable:

@@ -1,12 +1,15 @@
-// Shows the remaining time in every <time data-countdown>, and then its data-expired. Without this script, pages show the time itself.
+// Shows the remaining time in every <time data-countdown> as its data-left says, and then its data-expired. Without this script,
+// pages show the time itself.
 const SECOND = 1000
+const IN = 'in {time}'
 const EXPIRED = 'expired; refreshed automatically on next use'
 
 function show() {
   for (const element of document.querySelectorAll('time[data-countdown]')) {
     const left = Math.round((Date.parse(element.dateTime) - Date.now()) / SECOND)
     element.title = element.dateTime
-    element.textContent = left > 0 ? `in ${formatSeconds(left)}` : (element.dataset.expired ?? EXPIRED)
+    const { left: text = IN, expired = EXPIRED } = element.dataset
+    element.textContent = left > 0 ? text.replace('{time}', formatSeconds(left)) : expired
   }
 }
 

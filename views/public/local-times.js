@@ -2,14 +2,15 @@
 // ago" if they have data-relative. Without this script, pages show times in UTC.
 const MINUTE = 60_000
 const REFRESH_MS = 20_000
-const relative = new Intl.RelativeTimeFormat('en')
-const format = (timeStyle) => new Intl.DateTimeFormat('en-AU', { dateStyle: 'medium', timeStyle })
+const { lang } = document.documentElement
+const relative = new Intl.RelativeTimeFormat(lang, { numeric: 'auto' })
+const format = (timeStyle) => new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle })
 const formats = { short: format('short'), medium: format('medium') }
 
 function textOf(element, date) {
   const minutes = Math.floor((Date.now() - date) / MINUTE)
   if ('relative' in element.dataset && minutes >= 0 && minutes < 60)
-    return minutes === 0 ? 'less than a minute ago' : relative.format(-minutes, 'minute')
+    return minutes === 0 ? relative.format(0, 'second') : relative.format(-minutes, 'minute')
   return formats[element.dataset.timeStyle ?? 'short'].format(date)
 }
 
