@@ -56,7 +56,7 @@ export function connectionView(
     revokedReason: null,
   }
   if (connection.status === 'unreadable') {
-    const { unreadable: summary } = texts.summary
+    const summary = texts.summary.unreadable(connection.missingKeyId)
     return { ...defaults, bxcontext, status, health: 'unreadable', summary, scopes: null, missingScopes: [] }
   }
   const { businessName, userName, scopes, connectedAt, refreshedAt, lastUsedAt } = connection

@@ -76,7 +76,9 @@ function textOf(error: AppError): { title: string; detail: string } {
     return { title, detail: texts.details.missingScope(error.scope) }
   if (error instanceof PlatformRejectedError && error.field !== undefined)
     return { title, detail: texts.details.unexpectedFormat(error.field) }
-  const isCore = [PlatformError, StoreUnavailableError, DecryptionError].some((type) => error instanceof type)
+  if (error instanceof DecryptionError)
+    return { title, detail: texts.summary.unreadable(error.missingKeyId ?? null) }
+  const isCore = error instanceof PlatformError || error instanceof StoreUnavailableError
   // A feature says what does not exist.
   const hasOwnText = !isCore || !(error.code in errorTexts) || error instanceof NotFoundError
   return { title: error.title ?? title, detail: hasOwnText ? error.message : detail }

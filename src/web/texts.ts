@@ -54,7 +54,7 @@ export const texts = {
     pageTitle: 'Connect your account',
     title: 'Connect your account on the platform',
     lead: (scopes: readonly string[]) =>
-      `Sign in here, then allow access on the platform. This app can then use your ${scopes.join(' and ')}. Your password is not shared, and you can revoke access at any time.`,
+      `Sign in here, then allow access on the platform. This app can then use your ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Your password is not shared, and you can revoke access at any time.`,
     steps: 'What happens when you connect',
     choose: 'Choose the business',
     chooseHint: 'You log in on the platform and pick which business to connect.',
@@ -154,8 +154,11 @@ export const texts = {
       `Connected, but without permission for ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Grant it to use everything.`,
     forbidden:
       'The platform rejected a request because a permission is missing. Grant access again to use everything.',
-    unreadable:
-      "The record of this connection cannot be decrypted. The log has the reason for the app's developers; if they cannot restore it, connect the account again.",
+    /** `missingKeyId`: the encryption key that the app does not have; null if that is not the reason. */
+    unreadable: (missingKeyId: string | null) =>
+      missingKeyId === null
+        ? "The record of this connection cannot be decrypted. The log has the reason for the app's developers; if they cannot restore it, connect the account again."
+        : `The record of this connection was encrypted with the key "${missingKeyId}", which is not in TOKEN_ENCRYPTION_KEYS. The app's developers can add it; otherwise, connect the account again.`,
   },
 
   /** What the platform answered when access had ended, for support. */
@@ -206,8 +209,9 @@ export const texts = {
   /** Another business was chosen on the platform than the one to reconnect. */
   mismatch: {
     title: (chosen: string) => `Connect ${chosen} as well?`,
+    /** Shown with names in backticks as code. */
     lead: (chosen: string, expected: string) =>
-      `You chose ${chosen} on the platform, not ${expected}. Nothing has been connected yet.`,
+      `You chose \`${chosen}\` on the platform, not \`${expected}\`. Nothing has been connected yet.`,
     connect: (chosen: string) => `Connect ${chosen}`,
     chooseAgain: 'Choose again',
     cancel: 'Cancel',

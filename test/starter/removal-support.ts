@@ -4,11 +4,13 @@ import { answering, run } from '../support/process.ts'
 import { copyProject } from '../support/project.ts'
 import { createVisitor } from '../support/visitor.ts'
 
-/** A copy of the project whose features are removed. */
-export function openCopy() {
-  const copy = copyProject()
+/** A copy of the project in `from`, whose features are removed. */
+export function openCopy(from?: string) {
+  const copy = copyProject(from)
   return {
     ...copy,
+    /** Checks only what is affected by what has changed since the copy, if types were checked in its original. */
+    checkTypes: () => copy.bin('tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', '.tsbuildinfo'),
     async check(): Promise<void> {
       await copy.bin('tsc', '--noEmit')
       await copy.bin('biome', 'ci')

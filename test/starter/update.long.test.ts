@@ -1,13 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { features } from '../../src/features/index.ts'
 import { tempDir } from '../support/env.ts'
 import { openCopy } from './removal-support.ts'
 
 let starter: ReturnType<typeof openCopy>
 let clone: ReturnType<typeof openCopy>
+/** The commit of the starter that was cloned. */
+let first: string
 const gitIn =
   (dir: string) =>
   (...args: string[]) =>
@@ -25,7 +27,7 @@ const edit = (dir: string, file: string, from: string, to: string) => {
   writeFileSync(join(dir, file), text.replaceAll(from, to))
 }
 
-beforeEach(() => {
+beforeAll(() => {
   starter = openCopy()
   clone = openCopy()
   for (const { dir } of [starter, clone]) {
@@ -36,8 +38,9 @@ beforeEach(() => {
   // The clone has the starter's commit, as a clone by git does.
   gitIn(clone.dir)('fetch', '-q', starter.dir, 'HEAD')
   gitIn(clone.dir)('reset', '-q', '--hard', 'FETCH_HEAD')
+  first = gitIn(clone.dir)('rev-parse', 'HEAD')
 })
-afterEach(() => {
+afterAll(() => {
   starter.remove()
   clone.remove()
 })
@@ -61,7 +64,7 @@ async function makeProduct(): Promise<void> {
 function release(): void {
   const { dir } = starter
   edit(dir, 'src/connect/platform/api.ts', 'const MAX_ATTEMPTS = 3', 'const MAX_ATTEMPTS = 3 // Three.')
-  edit(dir, 'views/app/layout.eta', 'Skip to content', 'Skip to the content of Connect Starter')
+  edit(dir, 'src/web/texts.ts', 'Skip to content', 'Skip to the content of Connect Starter')
   edit(dir, 'CHANGELOG.md', '### Added\n', '### Added\n\n- Breaking: attempts are four. Change nothing.\n')
   for (const name of removed) {
     const index = `src/features/${name}/index.ts`
@@ -70,52 +73,6 @@ function release(): void {
   }
   commit(dir, 'second')
 }
-
-test('npm run update takes over what is new, and leaves removed features, the name and own changes alone', async () => {
-  await makeProduct()
-  release()
-  const dry = await update(starter.dir, '--dry-run')
-  expect(dry).toMatch(/Breaking: attempts are four[\s\S]*and 0 would be in conflict/)
-  expect(gitIn(clone.dir)('status', '--porcelain')).toBe('')
-
-  expect(await update(starter.dir)).toContain('which are staged')
-  const read = (file: string) => readFileSync(join(clone.dir, file), 'utf8')
-  expect(read('src/connect/platform/api.ts')).toContain('const MAX_ATTEMPTS = 3 // Three.')
-  expect(read('views/app/layout.eta')).toContain('Skip to the content of Acme Link')
-  expect(read('views/app/home.eta')).toContain('<h1 id="own">')
-  expect(read('docs/http-api.md')).toContain('/connections/:bxcontext/invoices')
-  for (const name of removed) expect(existsSync(join(clone.dir, `src/features/${name}`)), name).toBe(false)
-  await clone.check()
-  await clone.runTests(
-    'run',
-    'test/features/invoices',
-    'test/web/openapi',
-    'test/web/home',
-    'test/connect/platform',
-  )
-  commit(clone.dir, 'updated')
-  expect(await update()).toContain('has everything of that version already')
-})
-
-test('a file that both have changed at one place is in conflict, and named', async () => {
-  await makeProduct()
-  release()
-  edit(clone.dir, 'src/connect/platform/api.ts', 'const MAX_ATTEMPTS = 3', 'const MAX_ATTEMPTS = 5')
-  commit(clone.dir, 'mine')
-  expect(await update(starter.dir, '--dry-run')).toMatch(
-    /1 would be in conflict:\n {2}src\/connect\/platform\/api\.ts/,
-  )
-})
-
-test('works without the history of the starter', async () => {
-  await makeProduct()
-  release()
-  rmSync(join(clone.dir, '.git'), { recursive: true })
-  gitIn(clone.dir)('init', '-q')
-  writeFileSync(join(clone.dir, '.git/info/exclude'), 'node_modules\n')
-  commit(clone.dir, 'squashed')
-  expect(await update(starter.dir, '--dry-run')).toContain('and 0 would be in conflict')
-})
 
 test('what cannot be updated is refused in one sentence, and nothing changes', async () => {
   await expect(update(starter.dir)).rejects.toThrow(/run npm run init first/)
@@ -132,4 +89,59 @@ test('what cannot be updated is refused in one sentence, and nothing changes', a
   await expect(update(other.dir)).rejects.toThrow(/is no Connect Starter/)
   other.remove()
   expect(gitIn(clone.dir)('status', '--porcelain')).toBe('')
+})
+
+describe('a product', () => {
+  let product: string
+  beforeAll(async () => {
+    gitIn(clone.dir)('reset', '-q', '--hard', first)
+    await makeProduct()
+    release()
+    product = gitIn(clone.dir)('rev-parse', 'HEAD')
+  })
+  beforeEach(() => {
+    gitIn(clone.dir)('reset', '-q', '--hard', product)
+    gitIn(clone.dir)('clean', '-fdq')
+  })
+
+  test('npm run update takes over what is new, and leaves removed features, the name and own changes alone', async () => {
+    const dry = await update(starter.dir, '--dry-run')
+    expect(dry).toMatch(/Breaking: attempts are four[\s\S]*and 0 would be in conflict/)
+    expect(gitIn(clone.dir)('status', '--porcelain')).toBe('')
+
+    expect(await update(starter.dir)).toContain('which are staged')
+    const read = (file: string) => readFileSync(join(clone.dir, file), 'utf8')
+    expect(read('src/connect/platform/api.ts')).toContain('const MAX_ATTEMPTS = 3 // Three.')
+    expect(read('src/web/texts.ts')).toContain('Skip to the content of Acme Link')
+    expect(read('views/app/home.eta')).toContain('<h1 id="own">')
+    expect(read('docs/http-api.md')).toContain('/connections/:bxcontext/invoices')
+    for (const name of removed) expect(existsSync(join(clone.dir, `src/features/${name}`)), name).toBe(false)
+    await clone.check()
+    await clone.runTests(
+      'run',
+      'test/features/invoices',
+      'test/web/openapi',
+      'test/web/home',
+      'test/connect/platform',
+    )
+    commit(clone.dir, 'updated')
+    expect(await update()).toContain('has everything of that version already')
+  })
+
+  test('a file that both have changed at one place is in conflict, and named', async () => {
+    edit(clone.dir, 'src/connect/platform/api.ts', 'const MAX_ATTEMPTS = 3', 'const MAX_ATTEMPTS = 5')
+    commit(clone.dir, 'mine')
+    expect(await update(starter.dir, '--dry-run')).toMatch(
+      /1 would be in conflict:\n {2}src\/connect\/platform\/api\.ts/,
+    )
+  })
+
+  // The last test, since it deletes the history.
+  test('works without the history of the starter', async () => {
+    rmSync(join(clone.dir, '.git'), { recursive: true })
+    gitIn(clone.dir)('init', '-q')
+    writeFileSync(join(clone.dir, '.git/info/exclude'), 'node_modules\n')
+    commit(clone.dir, 'squashed')
+    expect(await update(starter.dir, '--dry-run')).toContain('and 0 would be in conflict')
+  })
 })

@@ -9,11 +9,11 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const NOT_COPIED = new Set(['node_modules', '.git', '.data', 'coverage'])
 const execute = promisify(execFile)
 
-/** A fresh copy of the project, with the packages of this one. */
-export function copyProject() {
+/** A fresh copy of the project in `from`, with the packages of this one. */
+export function copyProject(from = ROOT) {
   const { dir, remove } = tempDir()
-  for (const name of readdirSync(ROOT))
-    if (!NOT_COPIED.has(name)) cpSync(join(ROOT, name), join(dir, name), { recursive: true })
+  for (const name of readdirSync(from))
+    if (!NOT_COPIED.has(name)) cpSync(join(from, name), join(dir, name), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'))
 
   /** Runs a program in the copy; resolves to its output, and throws an error with it. */

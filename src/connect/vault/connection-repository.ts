@@ -43,7 +43,7 @@ export interface ConnectionRepository {
 
 export type ConnectionListItem =
   | { bxcontext: string; connection: Connection }
-  | { bxcontext: string; unreadable: string }
+  | { bxcontext: string; unreadable: DecryptionError }
 
 /** How many decrypted records are cached, and for how long, in ms. */
 const MAX_CACHED = 5_000
@@ -103,7 +103,7 @@ export function createConnectionRepository(
         try {
           return { bxcontext, connection: decrypt({ userId, bxcontext }, value, cached).connection }
         } catch (error) {
-          if (error instanceof DecryptionError) return { bxcontext, unreadable: error.message }
+          if (error instanceof DecryptionError) return { bxcontext, unreadable: error }
           throw error
         }
       })

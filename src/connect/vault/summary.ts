@@ -47,6 +47,8 @@ export interface UnreadableConnection {
   bxcontext: string
   status: 'unreadable'
   reason: string
+  /** The id of the encryption key that is missing, if that is the reason. */
+  missingKeyId: string | null
 }
 
 /** Throws `StoreUnavailableError`. */

@@ -198,9 +198,10 @@ async function list(deps: VaultDependencies, userId: string) {
     ...notStored.map((connection) => summarize(connection, health, lock, lastUse)),
     ...stored.map((item) => {
       if ('connection' in item) return summarize(item.connection, health, lock, lastUse)
-      const { bxcontext, unreadable: reason } = item
+      const { bxcontext, unreadable } = item
+      const { message: reason, missingKeyId = null } = unreadable
       log.error({ code: 'record_decryption_failed', reason }, 'a connection cannot be read')
-      return { bxcontext, status: 'unreadable' as const, reason }
+      return { bxcontext, status: 'unreadable' as const, reason, missingKeyId }
     }),
   ])
   const time = (summary: (typeof summaries)[number]) => ('connectedAt' in summary ? summary.connectedAt : 0)

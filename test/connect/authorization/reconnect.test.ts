@@ -35,7 +35,7 @@ describe('reconnecting one business when another one comes back', () => {
   test('asks the user, naming both, before consent is requested', async () => {
     const page = await visitor.get(await question())
     expect(page.status).toBe(200)
-    expect(page.text).toMatch(/You chose <strong>ridgeline-build<\/strong>[^.]*not <strong>summit-supplies/)
+    expect(page.text).toMatch(/You chose <code>ridgeline-build<\/code>[^.]*not <code>summit-supplies/)
     expect(await connectedTo()).toEqual([])
   })
 
