@@ -1,7 +1,7 @@
 /**
  * What users read on the pages of `src/web`, by code: change the tone here, or translate it. Each feature with pages for
- * users has a file like this one, and so has `src/tables`. Pages for developers (flows, scenarios, setup, step by step) have
- * none.
+ * users has a file like this one, and so has what features share. Pages for developers (flows, scenarios, setup, step by
+ * step) have none.
  */
 import type { ConnectError, OutageKind } from '../connect/errors.ts'
 import type { Problem, WithdrawnConsent } from '../connect/index.ts'

@@ -1,31 +1,57 @@
+import { Agent, fetch, type Response } from 'undici'
 import type { Call, Exchange } from './exchange.ts'
 
 /** A request and its response, without the times. */
 type Sent = Omit<Exchange, 'sentAt' | 'receivedAt'>
 
-/** Sends a request. Never throws: without a response, the status of the exchange is 0. */
+/** How a connection ends that the server has closed while it was idle. */
+const CLOSED = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']
+
+/**
+ * Sends a request. Never throws: without a response, the status of the exchange is 0. If the connection was closed before
+ * any answer, it may have been idle for too long: the request, which changes nothing, is sent once more, by a new connection.
+ */
 export async function send(baseUrl: string, path: string, call: Call, timeoutMs: number): Promise<Sent> {
+  const { isClosed, ...sent } = await sendOnce(baseUrl, path, call, timeoutMs)
+  if (!isClosed) return sent
+  const fresh = new Agent()
+  const { isClosed: _, ...again } = await sendOnce(baseUrl, path, call, timeoutMs, fresh)
+  await fresh.close()
+  return again
+}
+
+async function sendOnce(
+  baseUrl: string,
+  path: string,
+  call: Call,
+  timeoutMs: number,
+  dispatcher?: Agent,
+): Promise<Sent & { isClosed: boolean }> {
   const { method = 'GET', body, headers = {} } = call
   const request = `${method} ${path}${body ? `\n${body}` : ''}`
+  let isClosed = true
   try {
     const response = await fetch(baseUrl + path, {
       method,
       headers,
       signal: AbortSignal.timeout(timeoutMs),
       redirect: 'manual',
+      ...(dispatcher && { dispatcher }),
       ...(body !== undefined && { body }),
     })
+    isClosed = false
     const bytes = await read(response)
     const text = new TextDecoder().decode(bytes)
     const { status, headers: received } = response
-    return { request, status, headers: received, text, json: parse(text), isUtf8: isUtf8(bytes) }
+    return { request, status, headers: received, text, json: parse(text), isUtf8: isUtf8(bytes), isClosed }
   } catch (error) {
     const { name, cause } = error as { name?: string; cause?: { code?: string; message?: string } }
     const text =
       name === 'TimeoutError'
         ? `no response within ${timeoutMs / 1000} s`
         : `no response (${cause?.code ?? cause?.message ?? name})`
-    return { request, status: 0, headers: new Headers(), text, json: undefined, isUtf8: true }
+    isClosed &&= CLOSED.includes(cause?.code ?? '')
+    return { request, status: 0, headers: new Headers(), text, json: undefined, isUtf8: true, isClosed }
   }
 }
 

@@ -160,6 +160,15 @@ const connection: Supplier[] = [
   right('idle connections are closed after 5 ms', {
     server: (server) => Object.assign(server, { keepAliveTimeout: 5, keepAliveTimeoutBuffer: 0 }),
   }),
+  right('second call resets a connection', {
+    server: (server) => {
+      const used = new WeakSet()
+      server.prependListener('request', ({ socket }) => {
+        if (used.has(socket)) socket.destroy()
+        used.add(socket)
+      })
+    },
+  }),
   right('each answer closes its connection', headers({ Connection: 'close' })),
   right('bodies end with the connection', {
     steps: () => ({
