@@ -12,7 +12,8 @@ export interface AppErrorOptions {
 }
 
 /**
- * The base class of all errors with a message for users. An error is built from chosen fields only and never wraps a
+ * The base class of all errors with a message for users. The pages of this app show the text of the code instead, from
+ * `src/web/texts.ts`. An error is built from chosen fields only and never wraps a
  * response, a request or a library's error, because those contain tokens.
  */
 export abstract class AppError extends Error {

@@ -33,6 +33,12 @@ export const connectionViewSchema = z.object({
 })
 export type ConnectionView = z.infer<typeof connectionViewSchema>
 
+/** Why a connection cannot be read. `missingKeyId`: the key that the app does not have, if that is the reason. */
+export const unreadableText = (missingKeyId: string | null): string =>
+  missingKeyId === null
+    ? texts.errors.record_decryption_failed.detail
+    : texts.summary.missingKey(missingKeyId)
+
 /** The text of why the core counts a connection as revoked. */
 export const revocationText = (reason: string): string =>
   reason === REFUSED_REASON ? texts.revocation.refused : texts.revocation.invalid_grant
@@ -56,7 +62,7 @@ export function connectionView(
     revokedReason: null,
   }
   if (connection.status === 'unreadable') {
-    const summary = texts.summary.unreadable(connection.missingKeyId)
+    const summary = unreadableText(connection.missingKeyId)
     return { ...defaults, bxcontext, status, health: 'unreadable', summary, scopes: null, missingScopes: [] }
   }
   const { businessName, userName, scopes, connectedAt, refreshedAt, lastUsedAt } = connection

@@ -15,7 +15,7 @@ import {
   RefreshTooSoonError,
   StoreUnavailableError,
 } from '../connect/errors.ts'
-import { revocationText } from './connection-view.ts'
+import { revocationText, unreadableText } from './connection-view.ts'
 import { format } from './format.ts'
 import { wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
@@ -41,8 +41,15 @@ export const notSignedIn = (message: string = texts.errors.unauthenticated.detai
 export const cookiesBlocked = () => new WebError(400, 'sign_in_failed', texts.signIn.cookiesBlocked)
 
 /** 400: invalid input. The message names the field and the rule. */
-export const badInput = (field: string, rule: string) =>
-  new WebError(400, 'invalid_input', texts.details.invalid(field, rule), field)
+export const badInput = (field: string, rule: string) => new InvalidInputError(field, rule)
+
+class InvalidInputError extends WebError {
+  readonly rule: string
+  constructor(field: string, rule: string) {
+    super(400, 'invalid_input', texts.details.invalid(field, rule), field)
+    this.rule = rule
+  }
+}
 
 interface Problem {
   status: number
@@ -50,6 +57,8 @@ interface Problem {
   title: string
   detail: string
   retryAfterMs?: number | undefined
+  /** What is wrong with a field, without its name. */
+  rule?: string | undefined
   /** Additional members of the problem document, such as `field`. */
   extensions?: Record<string, unknown>
 }
@@ -76,8 +85,7 @@ function textOf(error: AppError): { title: string; detail: string } {
     return { title, detail: texts.details.missingScope(error.scope) }
   if (error instanceof PlatformRejectedError && error.field !== undefined)
     return { title, detail: texts.details.unexpectedFormat(error.field) }
-  if (error instanceof DecryptionError)
-    return { title, detail: texts.summary.unreadable(error.missingKeyId ?? null) }
+  if (error instanceof DecryptionError) return { title, detail: unreadableText(error.missingKeyId ?? null) }
   const isCore = error instanceof PlatformError || error instanceof StoreUnavailableError
   // A feature says what does not exist.
   const hasOwnText = !isCore || !(error.code in errorTexts) || error instanceof NotFoundError
@@ -92,7 +100,8 @@ export function problemOf(error: unknown): Problem {
     const extensions: Record<string, unknown> = field === undefined ? { ...details } : { field, ...details }
     if (error instanceof ConnectionRevokedError)
       extensions.revokedReason = revocationText(String(details.revokedReason))
-    return { status, code, title, detail, retryAfterMs, extensions }
+    const rule = error instanceof InvalidInputError ? `${error.rule}.` : undefined
+    return { status, code, title, detail, retryAfterMs, rule, extensions }
   }
   if (error instanceof ZodError) {
     const [issue] = error.issues
@@ -169,6 +178,8 @@ export interface RejectedForm {
   /** The submitted values. */
   values: Record<string, unknown>
   message: string
+  /** The message without the name of the field, to stand beside it. */
+  rule: string
   /** The field that the message is about, if any. */
   field: string | null
   /** False if the platform may have carried out the request despite the error. */
@@ -195,13 +206,10 @@ export async function rejectForm(
   setStatus(res, problem)
   res.vary('Accept')
   const field = typeof problem.extensions?.field === 'string' ? problem.extensions.field : null
-  // The message is shown next to its field, so omit the name.
-  const detail =
-    field && problem.detail.startsWith(`${field}: `) ? problem.detail.slice(field.length + 2) : problem.detail
-  const message = format.capital(detail)
   const form: RejectedForm = {
     values: req.body ?? {},
-    message,
+    message: problem.detail,
+    rule: format.capital(problem.rule ?? problem.detail),
     field,
     unchanged: problem.status < 500,
     needsConsent: problem.code === 'insufficient_scope',

@@ -38,7 +38,7 @@ export const texts = {
       total === null ? 'No entries here' : `No entries here; ${total} in all`,
     firstPage: 'First page',
     range: (from: number, to: number, total: number | null) =>
-      total === null ? `${from}–${to}` : `${from}–${to} of ${total}`,
+      total === null ? `${from}–${to}` : `${from}–${to} of ${total.toLocaleString(LANGUAGE)}`,
     previous: 'Previous',
     next: 'Next',
   },
@@ -154,11 +154,8 @@ export const texts = {
       `Connected, but without permission for ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Grant it to use everything.`,
     forbidden:
       'The platform rejected a request because a permission is missing. Grant access again to use everything.',
-    /** `missingKeyId`: the encryption key that the app does not have; null if that is not the reason. */
-    unreadable: (missingKeyId: string | null) =>
-      missingKeyId === null
-        ? "The record of this connection cannot be decrypted. The log has the reason for the app's developers; if they cannot restore it, connect the account again."
-        : `The record of this connection was encrypted with the key "${missingKeyId}", which is not in TOKEN_ENCRYPTION_KEYS. The app's developers can add it; otherwise, connect the account again.`,
+    missingKey: (keyId: string) =>
+      `The record of this connection was encrypted with the key "${keyId}", which is not in TOKEN_ENCRYPTION_KEYS. The app's developers can add it; otherwise, connect the account again.`,
   },
 
   /** What the platform answered when access had ended, for support. */
@@ -247,10 +244,6 @@ export const texts = {
       title: 'Access was revoked',
       detail:
         'Access to this account was withdrawn on the platform, or has expired. Reconnect it to continue.',
-    },
-    grant_rejected: {
-      title: 'Access was revoked',
-      detail: 'The platform no longer accepts this grant. Connect the account again.',
     },
     insufficient_scope: {
       title: 'A permission is missing',

@@ -21,7 +21,7 @@ import {
 } from '../support/redis.ts'
 
 /** What a busy machine may add to the time of an answer, in ms. */
-const BUSY_MS = 1000
+const BUSY_MS = 3000
 /** After this time the nodes of the cluster call a silent one failed, in ms. */
 const CLUSTER_TIMEOUT_MS = 2000
 /** Within this time after a failover, all works again, in ms. */
@@ -267,7 +267,7 @@ describe.skipIf(skipRedis).each([
   })
 
   test('the values that it had can be read and written soon after that', () => {
-    expect(outage.worksAt).toBeLessThan(outage.failoverAt + RECOVERY_MS)
+    expect(outage.worksAt).toBeLessThan(outage.failoverAt + RECOVERY_MS + BUSY_MS)
   })
 
   test('the values of the other masters are read all the time', () => {
@@ -334,7 +334,7 @@ describe.skipIf(skipSentinel).each([
   })
 
   test('values can be read and written soon after that', () => {
-    expect(outage.worksAt).toBeLessThan(outage.failoverAt + RECOVERY_MS)
+    expect(outage.worksAt).toBeLessThan(outage.failoverAt + RECOVERY_MS + BUSY_MS)
   })
 
   test('nothing breaks when the former master is back', async () => {

@@ -8,12 +8,13 @@ import { expect } from 'vitest'
 import type { Answer, Visitor } from './visitor.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const marked = (...parts: unknown[]) => `⟦${parts.flat().map(String).join(' ')}⟧`
+/** A text; its arguments are data. */
+const marked = (...args: unknown[]) => ['', ...args.flat().map(String), ''].join('⟦⟧')
 
 function mark(texts: Record<string, unknown>): void {
   for (const [code, text] of Object.entries(texts)) {
     if (code === 'language') continue
-    if (typeof text === 'string') texts[code] = marked()
+    if (typeof text === 'string') texts[code] = '⟦⟧'
     else if (typeof text === 'function') texts[code] = marked
     else if (typeof text === 'object' && text !== null) mark(text as Record<string, unknown>)
   }
@@ -26,7 +27,9 @@ for (const file of globSync('src/{web,tables,features/*}/texts.ts', { cwd: ROOT 
 
 /** The words of a page that are neither in a text nor data: strings of its JSON, codes, times and sizes of text. */
 export function unmarkedWords(html: string, data: readonly string[]): string[] {
-  const attributes = [...html.matchAll(/\s(?:aria-label|title|placeholder|alt|content)="([^"]*)"/g)]
+  const attributes = [
+    ...html.matchAll(/\s(?:aria-label|title|placeholder|alt|content|data-label)="([^"]*)"/g),
+  ]
     .map(([, text]) => text)
     .filter((text) => !/^(width=|light dark|\d+; url=)/.test(text ?? ''))
   const page = html.replace(/<(script|style|code|time)\b.*?<\/\1>/gs, ' ').replace(/<meta[^>]*>/g, ' ')
@@ -39,6 +42,7 @@ export function unmarkedWords(html: string, data: readonly string[]): string[] {
     )
   while (/⟦[^⟦⟧]*⟧/.test(text)) text = text.replace(/⟦[^⟦⟧]*⟧/g, '\n')
   const known = data
+    .flatMap((value) => value.split('⟦⟧'))
     .filter((value) => /\p{L}/u.test(value))
     .flatMap((value) => [value, value.charAt(0).toUpperCase() + value.slice(1)])
     .sort((a, b) => b.length - a.length)
@@ -50,12 +54,15 @@ export function unmarkedWords(html: string, data: readonly string[]): string[] {
     .filter((line) => /\p{L}{2,}/u.test(line))
 }
 
+/** Members of JSON that are texts. */
+const TEXTS = ['title', 'detail', 'summary', 'failure', 'waiting']
+
 const stringsIn = (value: unknown): string[] =>
   typeof value === 'string'
     ? [value]
-    : typeof value === 'object' && value !== null
-      ? Object.values(value).flatMap(stringsIn)
-      : []
+    : Object.entries(Object(value)).flatMap(([name, member]) =>
+        TEXTS.includes(name) ? [] : stringsIn(member),
+      )
 
 /** Every sentence of an answered page is a text. `data`: strings on it that are not in its JSON, such as names. */
 export function expectMarked(answer: Answer, data: readonly string[] = []): void {

@@ -24,7 +24,16 @@ async function withoutDeveloperPages(visitor: Visitor): Promise<Visitor> {
 afterAll(() => app.close())
 
 /** Names that the tests and the sandbox give. */
-const DATA = ['ann', 'Harbour Homes', 'Olivia Harbour', 'Probe', 'leads', 'catalogues', 'harbour-homes']
+const DATA = [
+  'ann',
+  'Harbour Homes',
+  'Olivia Hart',
+  'Probe',
+  'Works: the probe answered.',
+  'leads',
+  'catalogues',
+  'harbour-homes',
+]
 const card = (path: string) => `${app.url}/connections/harbour-homes${path}`
 
 describe('every sentence that users read is in a file of texts:', () => {
@@ -91,7 +100,7 @@ describe('every sentence that users read is in a file of texts:', () => {
     const redirectUrl = new URL(started.url).searchParams.get('redirectUrl') ?? ''
     const chosen = { redirectUrl, bxcontext: 'harbour-homes' }
     const asked = await visitor.follow(await visitor.post(`${app.platform}/oauth2.html`, { form: chosen }))
-    expectMarked(asked, ['eve', ...DATA])
+    expectMarked(asked, ['eve', 'lakeside', ...DATA])
   })
 
   test('the error pages of a connect flow', async () => {

@@ -10,8 +10,8 @@ export interface RetryOptions {
   /** The longest pause without a `Retry-After`, in ms; 30 s by default. */
   maxPauseMs?: number
   signal?: AbortSignal | undefined
-  /** Called before each pause with a human-readable reason. */
-  onWait?(reason: string): void
+  /** Called before each pause with a reason for the log, and the error. */
+  onWait?(reason: string, error: PlatformUnavailableError | StoreUnavailableError): void
 }
 
 /**
@@ -38,7 +38,7 @@ export async function retry<T>(
       const askedMs = error instanceof PlatformUnavailableError ? (error.retryAfterMs ?? 0) : 0
       const wait = Math.max(pause * (0.5 + Math.random() / 2), askedMs)
       if (performance.now() + wait > deadline) throw error
-      onWait?.(error.reason ?? error.message)
+      onWait?.(error.reason ?? error.message, error)
       await sleep(wait, signal)
     }
   }

@@ -23,6 +23,7 @@ export const texts = {
   none: 'No catalogues.',
 
   scope: 'Scope',
+  scopes: { Public: 'Public', Managed: 'Managed' } as Record<string, string>,
   items: 'Items',
   updated: 'Updated',
   id: 'ID',

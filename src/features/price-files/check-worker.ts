@@ -13,11 +13,17 @@ Error.stackTraceLimit = 0
 /** Problems that are passed on; the report has more. */
 const MAX_LISTED = 100
 
-async function check({ path, reportPath, lastPricesPath, ...options }: CheckTask): Promise<CheckMessage> {
+async function check({
+  path,
+  reportPath,
+  isReport,
+  lastPricesPath,
+  ...options
+}: CheckTask): Promise<CheckMessage> {
   try {
     const { check, problems } = await checkPriceFile(path, options)
     if (reportPath !== undefined && problems.length > 0)
-      await writeReport(reportPath, check.headings, problems)
+      await writeReport(reportPath, check.headings, problems, isReport)
     const { itemsPath, pricesPath } = options
     const isKnown = check.mappingErrors.length === 0
     const comparison =

@@ -29,7 +29,7 @@ export function createReporter(output: NodeJS.WriteStream | WriteStream): Report
 
   function describe({ phase, sent, processed, waiting }: Readonly<Progress>, validRows: number): string {
     const format = (count: number) => count.toLocaleString('en-AU')
-    if (waiting) return `Sent ${format(sent)} of ${format(validRows)}; retrying: ${waiting}`
+    if (waiting) return `Sent ${format(sent)} of ${format(validRows)}. ${waiting}`
     if (phase !== 'processing') return `Sent ${format(sent)} of ${format(validRows)} items`
     return `All sent; the platform has processed ${processed === null ? 'an unknown number' : format(processed)} of ${format(validRows)}`
   }

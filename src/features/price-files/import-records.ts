@@ -9,6 +9,7 @@ import type { createImportTasks } from './import-tasks.ts'
 import type { JobRunner } from './job-runner.ts'
 import type { RememberedChoices } from './remembered-choices.ts'
 import type { SharedFiles } from './shared-files.ts'
+import { texts } from './texts.ts'
 
 /** A job. `interrupted`: it should be running, but no process is working on it. */
 export type JobView = Job & { interrupted: boolean }
@@ -78,4 +79,4 @@ export const uploadKey = (userId: string, place: number): Key => ({
 })
 
 export const invalidState = ({ state }: Job) =>
-  new ImportError(409, 'conflict', `This is not possible while the import is ${state}.`)
+  new ImportError(409, 'conflict', texts.errors.notPossible(texts.states[state]))

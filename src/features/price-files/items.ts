@@ -63,7 +63,7 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
         const reason = texts.row.otherHeadings(otherHeadings)
         return toProblem(row.line, reason, row.cells)
       }
-      if (result.reason === texts.row.repeatedHeadings) otherHeadings = 0
+      if (repeatsHeadings(row.cells, headings)) otherHeadings = 0
       else if (namesOtherColumns(row.cells, options)) otherHeadings = row.line
       return result
     },
@@ -158,14 +158,13 @@ function shapeProblem(cells: string[], headings: readonly string[]): string | un
   const { length } = headings
   if (cells.length > length && cells.slice(length).some((cell) => cell.trim() !== ''))
     return texts.row.cells(cells.length, length)
-  // Compare one cell first: it rules out nearly every row.
-  if (
-    cells[0]?.trim() === headings[0] &&
-    headings.every((heading, index) => (cells[index] ?? '').replace(/\s+/g, ' ').trim() === heading)
-  )
-    return texts.row.repeatedHeadings
-  return undefined
+  return repeatsHeadings(cells, headings) ? texts.row.repeatedHeadings : undefined
 }
+
+// Compares one cell first: it rules out nearly every row.
+const repeatsHeadings = (cells: readonly string[], headings: readonly string[]): boolean =>
+  cells[0]?.trim() === headings[0] &&
+  headings.every((heading, index) => (cells[index] ?? '').replace(/\s+/g, ' ').trim() === heading)
 
 function textProblem(field: Field, cell: string): string | undefined {
   const max = field === 'code' ? ITEM_LIMITS.code : ITEM_LIMITS.text

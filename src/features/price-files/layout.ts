@@ -98,10 +98,10 @@ export async function openPriceFile(
   if (first.length < 2 && choices.sheet === undefined && next !== undefined)
     return openPriceFile(path, { ...choices, sheet: next }, fileName)
   const searched = choices.headingsLine ? first : first.slice(0, SEARCHED_ROWS)
-  const names = [texts.places.fileName, fileName.replace(/\.\w+$/, '')] as const
+  const names = [texts.places.fileName, fileName.replace(/\.\w+$/, ''), true] as const
   const place = findHeadings(searched, choices.headingsLine, [
     names,
-    ...(table.sheet === undefined ? [] : [[texts.places.sheetName, table.sheet] as const]),
+    ...(table.sheet === undefined ? [] : [[texts.places.sheetName, table.sheet, true] as const]),
     ...(await notesOfOtherSheets(table)),
   ])
   const items = searched.slice(place.skip).map(({ cells }) => cells)
@@ -173,8 +173,8 @@ function questionsOf({ columns, choices, place, guess, items }: Recognised) {
   }
   if (place.isUnsure) ask('headings', [texts.questions.headings])
   ask('columns', choices.columns ? columnErrors(columns, place.headings) : guess.mappingErrors)
-  const doubt = place.notes.find(([where, note]) =>
-    doubtsPrice(note, place.headings[columns.price ?? -1] ?? '', NAMES.includes(where)),
+  const doubt = place.notes.find(([, note, isName]) =>
+    doubtsPrice(note, place.headings[columns.price ?? -1] ?? '', isName),
   )
   const isPriceDoubtful = doubt !== undefined && !choices.columns && guess.mappingErrors.length === 0
   if (isPriceDoubtful) ask('columns', [priceQuestion(doubt, place.headings[columns.price ?? -1] ?? '')])
@@ -228,10 +228,7 @@ interface Headings {
 }
 
 /** Where a note stands, in the middle of a sentence, and what it says. */
-type Note = readonly [where: string, text: string]
-
-/** Notes that are names. */
-const NAMES: readonly string[] = [texts.places.fileName, texts.places.sheetName]
+type Note = readonly [where: string, text: string, isName?: boolean]
 
 /** How many rows are searched for the headings. */
 const SEARCHED_ROWS = 40

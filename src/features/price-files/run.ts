@@ -1,4 +1,4 @@
-import { NotFoundError, PlatformRejectedError } from '../../connect/errors.ts'
+import { NotFoundError, PlatformRejectedError, PlatformUnavailableError } from '../../connect/errors.ts'
 import { retry, sleep, type TokenSource } from '../../connect/index.ts'
 import type { Batch } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
@@ -137,7 +137,8 @@ async function callWithRetry<T>(
   call: (source: TokenSource) => Promise<T>,
   abortSignal = signal,
 ): Promise<T> {
-  const onWait = (waiting: string) => report({ waiting })
+  const onWait = (_reason: string, error: Error) =>
+    report({ waiting: texts.waiting[error instanceof PlatformUnavailableError ? error.kind : 'store'] })
   const callSource = abortSignal ? abortable(source, abortSignal) : source
   const retryOptions = {
     timeoutMs: retryTimeoutMs,

@@ -1,3 +1,4 @@
+import type { OutageKind } from '../../connect/errors.ts'
 import { format } from '../../web/format.ts'
 
 const { count, pluralize } = format
@@ -113,7 +114,7 @@ export const texts = {
   },
 
   /** Headings of tables of items. */
-  item: { code: 'Code', name: 'Name', unit: 'Unit', category: 'Category', price: 'Price' },
+  columns: { code: 'Code', name: 'Name', unit: 'Unit', category: 'Category', price: 'Price' },
 
   /** Sending, and what became of it. */
   sending: {
@@ -125,8 +126,6 @@ export const texts = {
     sending: 'Sending items to the platform.',
     processing: 'All items sent. The platform is processing them.',
     progress: 'Sent',
-    waiting: (reason: string) =>
-      `The platform is not accepting items at the moment (${reason}). Retrying automatically.`,
     leave: 'You can leave this page and come back.',
     itemsSent: 'Items sent',
     sentOf: (sent: number, all: number, batches: number) =>
@@ -149,6 +148,18 @@ export const texts = {
     open: 'Open the catalogue',
     waitingForTurn: 'Another import into this catalogue is running. This one continues when it has finished.',
   },
+
+  /** Why sending waits. */
+  waiting: {
+    no_answer: "The platform isn't responding at the moment. The app tries again automatically.",
+    error: 'The platform returned an error. The app tries again automatically.',
+    busy: 'The platform accepts no more requests at the moment. The app tries again automatically.',
+    unreadable: 'The platform sent an unexpected response. The app tries again automatically.',
+    paused: "The platform wasn't available a moment ago. The app tries again automatically.",
+    rejected: 'The platform rejected the access token. The app tries again automatically.',
+    refused: 'The platform refused to renew access. The app tries again automatically.',
+    store: "The app's own data store is not available. The app tries again automatically.",
+  } satisfies Record<OutageKind | 'store', string>,
 
   /** The rows with problems. */
   problems: {
@@ -214,6 +225,7 @@ export const texts = {
     },
     conflict: 'Conflict',
     tooMany: (max: number) => `You already have ${max} imports in progress. Wait for one to finish.`,
+    notPossible: (state: string) => `This is not possible while the import is ${state}.`,
     readOtherwise: 'The file is read in another way by now. Look at it again.',
     notChecked: 'The file must be checked first.',
     invalidInput: 'Please check your input',
@@ -257,7 +269,7 @@ export const texts = {
     repeatedRows: (rows: number) =>
       rows === 1
         ? '1 row repeats an item that is sent once.'
-        : `${rows} rows repeat items that are sent once.`,
+        : `${count(rows)} rows repeat items that are sent once.`,
     free: (items: number) => (items === 1 ? '1 item has a price of 0.' : `${items} items have a price of 0.`),
     lastChoices: 'The choices are those of your last file with the same headings.',
   },
@@ -280,7 +292,7 @@ export const texts = {
     sheetName: 'the name of the sheet',
     sheet: (name: string) => `the sheet "${name}"`,
     aboveHeadings: 'a row above the headings',
-    besideHeadings: 'beside the headings',
+    besideHeadings: 'a note beside the headings',
     line: (line: number) => `line ${line}`,
     printed: 'what is printed on each page',
   },

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { ALL_USERS } from '../../../src/features/price-files/import-job.ts'
 import { workbook } from '../../support/xlsx.ts'
 import { keyOf, type Pages, startPages } from './pages-support.ts'
@@ -171,6 +171,7 @@ test('a file is only not compared if the prices of the last one are damaged', as
   await pages.ended(first.json.id)
   const folder = join(pages.app.config.dataDir, 'imports')
   const isPrices = (name: string) => name.startsWith('catalogue-')
+  await vi.waitFor(() => expect(pages.files().some(isPrices)).toBe(true), { timeout: 60_000 })
   for (const name of pages.files().filter(isPrices)) writeFileSync(join(folder, name), 'damaged')
   const next = await pages.upload('code,price\nA,2\n', { to })
   expect(next.json).toMatchObject({ state: 'ready', comparison: null, validRows: 1 })

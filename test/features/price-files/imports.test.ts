@@ -39,7 +39,7 @@ describe('an import', () => {
     const { json } = await upload(rowsOf(2500))
     await app.fault('items', '429', undefined, 1)
     await act(json.id, 'start')
-    await waiting(json.id, /429/)
+    await waiting(json.id, /no more requests/)
     expect((await act(json.id, 'stop')).json()).toMatchObject({ state: 'stopped', failure: null })
     const { text } = await visitor.get(urlOf(json.id))
     expect(text).toContain('<span class="badge degraded">stopped</span>')
@@ -87,7 +87,7 @@ describe('an import', () => {
   test('that waits for the platform can be discarded', async () => {
     const { act, waiting, jobOf } = pages
     const id = await waitingImport(pages.fresh, '429')
-    await waiting(id, /429/)
+    await waiting(id, /no more requests/)
     expect((await act(id, 'discard')).status).toBe(200)
     expect(await jobOf(id)).toMatchObject({ status: 404 })
   })

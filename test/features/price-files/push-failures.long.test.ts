@@ -31,7 +31,7 @@ describe('push-catalogue', () => {
   test('stopped by Ctrl-C says how to resume, and resumes the same import', async () => {
     await platform.fault('items', '429', undefined, 1)
     const program = push(platform, args)
-    await printed(program, 'retrying: ')
+    await printed(program, 'tries again automatically')
     program.child.kill('SIGINT')
     expect(await program.exited).toBe(1)
     expect(program.output()).toContain('Run the same command again')

@@ -28,17 +28,23 @@ describe('two files at once into one catalogue', () => {
   test('are sent one after the other, and the second says that it waits', async () => {
     await pushed(platform, [fileIn(platform, GOOD), '--catalogue', 'C', '--scope', 'Public'])
     const [first, second] = [await writePriceFile(platform.dir, 6_000), fileIn(platform, GOOD, 'second.csv')]
-    const large = push(platform, [first, '--catalogue', 'C'])
+    const { promise: seen, resolve: release } = Promise.withResolvers<void>()
+    const line = await behind(platform.env.PLATFORM_API_URL ?? '', (path) =>
+      path.endsWith('/items') ? seen : undefined,
+    )
+    const large = push(platform, [first, '--catalogue', 'C'], { PLATFORM_API_URL: line.apiUrl })
     await printed(large, 'Starting import')
-    const small = await pushed(platform, [second, '--catalogue', 'C'])
-    expect(small.code, small.output).toBe(0)
-    expect(small.output).toContain('Another import into this catalogue is running')
+    const small = push(platform, [second, '--catalogue', 'C'])
+    await printed(small, 'Another import into this catalogue is running')
+    release()
+    await printed(small, 'Completed: ')
     expect(large.output()).toContain('Completed: 6,000 items')
+    await line.close()
   })
 })
 
-/** A platform's API behind a line that delays each answer by so many ms. */
-async function delayed(apiUrl: string, ms: number) {
+/** A platform's API behind a line, whose answers wait for `wait`. */
+async function behind(apiUrl: string, wait: (path: string) => Promise<void> | undefined) {
   const { server, port, close } = await serve()
   server.on('request', async (req, res) => {
     const chunks: Buffer[] = []
@@ -50,14 +56,14 @@ async function delayed(apiUrl: string, ms: number) {
       ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
     })
     const body = Buffer.from(await answer.arrayBuffer())
-    await setTimeout(ms)
+    await wait(req.url?.split('?')[0] ?? '')
     res.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(body)
   })
   return { apiUrl: `http://127.0.0.1:${port}${new URL(apiUrl).pathname}`, close }
 }
 
 test('push-catalogue run twice at once on a slow platform creates the catalogue once', async () => {
-  const slow = await delayed(platform.env.PLATFORM_API_URL ?? '', 2_500)
+  const slow = await behind(platform.env.PLATFORM_API_URL ?? '', () => setTimeout(2_500))
   const path = fileIn(platform, GOOD)
   const args = [path, '--catalogue', 'Slow', '--scope', 'Public']
   const both = [1, 2].map(() => pushed(platform, args, { PLATFORM_API_URL: slow.apiUrl }))
