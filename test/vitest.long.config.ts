@@ -1,6 +1,16 @@
 /** `npm run test:long`: the tests that take minutes, which `npm test` leaves out. */
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import config from './vitest.config.ts'
+
+/** Starts those that take longest at first, so that none of them is left over at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => moduleId.includes('/test/starter/')
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
 
 const { projects: _, ...test } = config.test ?? {}
 
@@ -10,6 +20,7 @@ export default defineConfig({
     ...test,
     include: ['test/**/*.long.test.ts'],
     exclude: [],
+    sequence: { sequencer: LongestFirst },
     env: { ...test.env, LONG_TESTS: 'true' },
     testTimeout: 600_000,
   },
