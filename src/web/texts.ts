@@ -127,7 +127,7 @@ export const texts = {
     disconnectHint:
       'Deletes the connection here, with its tokens. To revoke access, use “Connected apps” on the platform.',
     removeHint: 'Deletes the connection here.',
-    connectedApps: 'Connected apps',
+    connectedApps: 'Open Connected apps',
   },
 
   health: {
