@@ -12,9 +12,9 @@ export interface AppErrorOptions {
 }
 
 /**
- * The base class of all errors with a message for users. The pages of this app show the text of the code instead, from
- * `src/web/texts.ts`. An error is built from chosen fields only and never wraps a
- * response, a request or a library's error, because those contain tokens.
+ * The base class of all errors with a message for users; the pages of this app show the text of the code instead, from
+ * `src/web/texts.ts`. An error is built from chosen fields only and never wraps a response, a request or a library's error,
+ * because those contain tokens.
  */
 export abstract class AppError extends Error {
   /** A stable code for programs, for example `not_connected`. */

@@ -79,6 +79,7 @@ export const texts = {
   truncated: (text: string, length: number) => `${text}… (${length} characters)`,
 }
 
+/** `"A", "B"`. */
 function quoted(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(', ')
 }

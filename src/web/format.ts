@@ -20,6 +20,8 @@ export const format = {
       minimumFractionDigits: 2,
       maximumFractionDigits: 6,
     }),
+  /** `1, 2 and 3`. */
+  list: (items: readonly string[]) => new Intl.ListFormat(language).format(items),
   /** Formats a share as a change: 0.5 as `+50%`. */
   percent: (share: number) =>
     share.toLocaleString(language, { style: 'percent', signDisplay: 'exceptZero', maximumFractionDigits: 0 }),

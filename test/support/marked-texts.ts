@@ -64,6 +64,12 @@ const stringsIn = (value: unknown): string[] =>
         TEXTS.includes(name) ? [] : stringsIn(member),
       )
 
+/** The pages for developers, to which this visitor gets no links from now on, have no texts. */
+export async function hideDeveloperPages({ url }: { url: string }, visitor: Visitor): Promise<Visitor> {
+  await visitor.post(`${url}/customer-view`, { form: { on: 'true' } })
+  return visitor
+}
+
 /** Every sentence of an answered page is a text. `data`: strings on it that are not in its JSON, such as names. */
 export function expectMarked(answer: Answer, data: readonly string[] = []): void {
   expect(answer.headers.get('content-type'), answer.url).toMatch(/^text\/html/)

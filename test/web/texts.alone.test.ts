@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Running } from '../support/app.ts'
-import { expectMarked, expectMarkedPage, unmarkedWords } from '../support/marked-texts.ts'
+import { expectMarked, expectMarkedPage, hideDeveloperPages, unmarkedWords } from '../support/marked-texts.ts'
 import type { Visitor } from '../support/visitor.ts'
 
 const { startAll } = await import('../support/app.ts')
@@ -13,14 +13,8 @@ let app: Running
 let visitor: Visitor
 beforeAll(async () => {
   app = await startAll()
-  visitor = await withoutDeveloperPages(await connected(app))
+  visitor = await hideDeveloperPages(app, await connected(app))
 })
-
-/** The pages for developers are not translated. */
-async function withoutDeveloperPages(visitor: Visitor): Promise<Visitor> {
-  await visitor.post(`${app.url}/customer-view`, { form: { on: 'true' } })
-  return visitor
-}
 afterAll(() => app.close())
 
 /** Names that the tests and the sandbox give. */
@@ -62,7 +56,7 @@ describe('every sentence that users read is in a file of texts:', () => {
   })
 
   test('an empty list of connections', async () => {
-    const visitor = await withoutDeveloperPages(await signedIn(app, 'bea'))
+    const visitor = await hideDeveloperPages(app, await signedIn(app, 'bea'))
     await expectMarkedPage(visitor, `${app.url}/connections`, ['bea', ...DATA])
   })
 
@@ -77,7 +71,7 @@ describe('every sentence that users read is in a file of texts:', () => {
   })
 
   test('a connection without a permission, and one that was revoked', async () => {
-    const visitor = await withoutDeveloperPages(await signedIn(app, 'cleo'))
+    const visitor = await hideDeveloperPages(app, await signedIn(app, 'cleo'))
     const form = { answer: 'accept', scope: ['leads'] }
     const partial = await visitor.follow(await visitor.get(await toCallback(app, visitor, { form })))
     const data = ['cleo', ...DATA]
@@ -93,7 +87,7 @@ describe('every sentence that users read is in a file of texts:', () => {
   })
 
   test('the question about another business than the one to reconnect', async () => {
-    const visitor = await withoutDeveloperPages(await signedIn(app, 'eve'))
+    const visitor = await hideDeveloperPages(app, await signedIn(app, 'eve'))
     const form = { bxcontext: 'lakeside' }
     await logIn(app, visitor)
     const started = await visitor.follow(await visitor.post(`${app.url}/connect`, { form }), 'x')
@@ -104,7 +98,7 @@ describe('every sentence that users read is in a file of texts:', () => {
   })
 
   test('the error pages of a connect flow', async () => {
-    const visitor = await withoutDeveloperPages(await signedIn(app, 'dan'))
+    const visitor = await hideDeveloperPages(app, await signedIn(app, 'dan'))
     for (const path of [
       'context',
       'callback',

@@ -1,6 +1,7 @@
 import { PlatformRejectedError } from '../../connect/errors.ts'
 import type { Api, TokenSource } from '../../connect/index.ts'
 import { CATALOGUES_SCOPE } from '../catalogues/contract.ts'
+import { texts as catalogueTexts } from '../catalogues/texts.ts'
 import {
   batchIdSchema,
   type ImportJob,
@@ -48,7 +49,7 @@ export function createCatalogueImports(api: Api): CatalogueImports {
       batchIdSchema.parse(batchId)
       const call = {
         scope: CATALOGUES_SCOPE,
-        notFound: texts.catalogueNotFound,
+        notFound: catalogueTexts.notFound,
         path: PATHS.start(catalogueId),
       }
       try {

@@ -129,7 +129,7 @@ export function createImportFiles(options: FilesOptions): ImportFiles {
     requireItems: (id, version) => requireItems(files, id, version),
     async requireReport(id) {
       if (!(await fetchFile(files, id, 'report')))
-        throw new ImportError(404, 'not_found', texts.errors.noReport.detail)
+        throw new ImportError(404, 'not_found', texts.errors.noReport)
     },
     complete: (job) => complete(files, job),
     async deleteAll(id) {
@@ -200,7 +200,7 @@ async function* limited(
       nextCheckAt = size + FREE_SPACE_CHECK_BYTES
     }
     if (size > maxBytes) {
-      const message = texts.errors.tooLarge.detail(megabytes(maxBytes))
+      const message = texts.errors.tooLarge(megabytes(maxBytes))
       throw new ImportError(413, 'payload_too_large', message)
     }
     if (count(chunk.length) > quotaBytes) throw quotaExceeded(quotaBytes)
@@ -327,7 +327,7 @@ async function deleteOld(dir: string, maxAgeOf: (name: string, id: string) => nu
 const megabytes = (bytes: number) => `${Math.floor(bytes / 1_000_000)} MB`
 
 const quotaExceeded = (maxBytes: number) =>
-  new ImportError(413, 'upload_quota_exceeded', texts.errors.quota.detail(megabytes(maxBytes)))
+  new ImportError(413, 'upload_quota_exceeded', texts.errors.quota(megabytes(maxBytes)))
 
 /** Deletes a file if it exists. Failures are ignored: `deleteOrphans` tries again. */
 const remove = (path: string) => rm(path, { recursive: true, force: true }).catch(() => {})

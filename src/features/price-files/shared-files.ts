@@ -159,8 +159,7 @@ async function manifestOf({ store }: Shared, owner: string, name: string): Promi
 async function addToTotal({ store, maxBytes }: Shared, bytes: number): Promise<void> {
   await update(store, TOTAL, (value) => {
     const total = Math.max(0, Number(value ?? 0) + bytes)
-    if (bytes > 0 && total > maxBytes)
-      throw new ImportError(507, 'storage_full', texts.errors.storageFull.detail)
+    if (bytes > 0 && total > maxBytes) throw new ImportError(507, 'storage_full', texts.errors.storageFull)
     return String(total)
   })
 }

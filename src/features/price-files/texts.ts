@@ -1,15 +1,15 @@
 import type { OutageKind } from '../../connect/errors.ts'
 import { format } from '../../web/format.ts'
 
-const { count, pluralize } = format
+const { count, list, pluralize } = format
 
 /**
  * What users read on the pages of this feature, by code, as in `src/web/texts.ts`. `src/tables/texts.ts` has what is wrong
  * with a file or a price. Problems of a row follow its line number.
  */
 export const texts = {
+  /** The platform has no such import. */
   importNotFound: 'There is no such import in this account.',
-  catalogueNotFound: 'There is no such catalogue in this account.',
 
   /** The fields of an item, as in a sentence. */
   fields: {
@@ -196,39 +196,32 @@ export const texts = {
       `All items were sent, but the platform is still processing them (state: "${state}"). Run the import again later.`,
   },
 
+  /** Titles of errors, by code. */
+  titles: {
+    payload_too_large: 'File too large',
+    unsupported_media_type: 'Unsupported media type',
+    upload_quota_exceeded: 'Storage limit reached',
+    storage_full: 'No space for price files',
+    conflict: 'Conflict',
+    import_unreadable: 'This import cannot be read',
+  },
+
   /** Why a request about an import cannot be carried out. */
   errors: {
-    notFound: { title: 'Not found', detail: 'This import does not exist or has been discarded.' },
-    noReport: { title: 'Not found', detail: 'This import has no report.' },
-    unreadable: {
-      title: 'This import cannot be read',
-      detail: 'The record of this import cannot be read. Upload the file again.',
-    },
-    tooLarge: {
-      title: 'File too large',
-      detail: (limit: string) => `The price file is larger than the limit of ${limit}.`,
-    },
-    mediaType: {
-      title: 'Unsupported media type',
-      detail: (types: readonly string[]) =>
-        `Upload the price file as multipart/form-data, or as ${types.join(', ')}.`,
-    },
-    quota: {
-      title: 'Storage limit reached',
-      detail: (limit: string) =>
-        `Your price files may use up to ${limit} in total. Discard imports that you no longer need.`,
-    },
-    storageFull: {
-      title: 'No space for price files',
-      detail:
-        'There is no space for more price files at the moment. Discard imports that you no longer need, or try again later.',
-    },
-    conflict: 'Conflict',
+    notFound: 'This import does not exist or has been discarded.',
+    noReport: 'This import has no report.',
+    unreadable: 'The record of this import cannot be read. Upload the file again.',
+    tooLarge: (limit: string) => `The price file is larger than the limit of ${limit}.`,
+    mediaType: (types: readonly string[]) =>
+      `Upload the price file as multipart/form-data, or as ${types.join(', ')}.`,
+    quota: (limit: string) =>
+      `Your price files may use up to ${limit} in total. Discard imports that you no longer need.`,
+    storageFull:
+      'There is no space for more price files at the moment. Discard imports that you no longer need, or try again later.',
     tooMany: (max: number) => `You already have ${max} imports in progress. Wait for one to finish.`,
     notPossible: (state: string) => `This is not possible while the import is ${state}.`,
     readOtherwise: 'The file is read in another way by now. Look at it again.',
     notChecked: 'The file must be checked first.',
-    invalidInput: 'Please check your input',
     noRows: 'This file has no valid rows.',
     strict: (rows: number) => `${rows} rows have problems, so nothing was sent.`,
     uploadInterrupted: 'The upload was interrupted or is not a valid form.',
@@ -259,9 +252,9 @@ export const texts = {
   /** What was assumed of a file. */
   remarks: {
     otherSheets: (sheet: string, others: readonly string[]) =>
-      `Only the sheet "${sheet}" is sent, not ${others.map((name) => `"${name}"`).join(', ')}.`,
+      `Only the sheet "${sheet}" is sent, not ${quoted(others)}.`,
     manyOtherSheets: (sheet: string, others: readonly string[]) =>
-      `Only the sheet "${sheet}" is sent, not ${others.map((name) => `"${name}"`).join(', ')} and others.`,
+      `Only the sheet "${sheet}" is sent, not ${quoted(others)} and others.`,
     titles: (line: number, rows: number) =>
       rows === 1
         ? `The headings are on line ${line}; the 1 row above them is not sent.`
@@ -309,9 +302,9 @@ export const texts = {
     notUnitPrice: (heading: string) =>
       `The column "${heading}" may not be the price of one unit: choose the price.`,
     repeatedHeading: (heading: string, columns: readonly number[], field: string) =>
-      `The heading "${heading}" occurs more than once (columns ${listOf(columns)}): choose which one is the ${field}.`,
+      `The heading "${heading}" occurs more than once (columns ${list(columns.map(String))}): choose which one is the ${field}.`,
     severalColumns: (headings: readonly string[], columns: readonly number[], field: string) =>
-      `${headings.map((heading) => `"${heading}"`).join(', ')} (columns ${listOf(columns)}) could all be the ${field}: choose which one is the ${field}.`,
+      `${quoted(headings)} (columns ${list(columns.map(String))}) could all be the ${field}: choose which one is the ${field}.`,
     price: (note: string, place: string, heading: string) =>
       `The file says "${note}" (${place}). Does "${heading}" have the recommended retail price of one unit in dollars?`,
     taxInHeading: (heading: string) =>
@@ -365,7 +358,7 @@ export const texts = {
   },
 }
 
-/** `1, 2 and 3`. */
-function listOf(numbers: readonly number[]): string {
-  return `${numbers.slice(0, -1).join(', ')} and ${numbers.at(-1)}`
+/** `"A", "B"`. */
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ')
 }

@@ -29,7 +29,7 @@ export async function receiveUpload<T>(
     })
   }
   if (!req.is('multipart/form-data')) {
-    throw new ImportError(415, 'unsupported_media_type', texts.errors.mediaType.detail(FILE_TYPES))
+    throw new ImportError(415, 'unsupported_media_type', texts.errors.mediaType(FILE_TYPES))
   }
   return new Promise((resolve, reject) => {
     const form = createParser(req)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, test } from 'vitest'
-import { expectMarked, expectMarkedPage } from '../../support/marked-texts.ts'
+import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../../support/marked-texts.ts'
 
 const { connected, createVisitor, JSON_TYPE, startApp } = await import('../../support/kit.ts')
 const { logIn } = await import('../../support/flow.ts')
@@ -13,7 +13,7 @@ afterAll(() => app.close())
 test('every sentence on the page of builder requests is a text', async () => {
   const account = { name: 'sam', bxcontext: 'summit-supplies', email: 'priya@summit.example' }
   const supplier = await connected(app, account)
-  await supplier.post(`${app.url}/customer-view`, { form: { on: 'true' } })
+  await hideDeveloperPages(app, supplier)
   const builder = createVisitor()
   await logIn(app, builder)
   const requests = `${app.url}/connections/summit-supplies/builder-requests`

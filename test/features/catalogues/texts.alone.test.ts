@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, test } from 'vitest'
-import { expectMarked, expectMarkedPage } from '../../support/marked-texts.ts'
+import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../../support/marked-texts.ts'
 
 const { connected, JSON_TYPE, startApp } = await import('../../support/kit.ts')
 
@@ -11,7 +11,7 @@ afterAll(() => app.close())
 
 test('every sentence on the pages of catalogues is a text', async () => {
   const visitor = await connected(app)
-  await visitor.post(`${app.url}/customer-view`, { form: { on: 'true' } })
+  await hideDeveloperPages(app, visitor)
   const catalogues = `${app.url}/connections/harbour-homes/catalogues`
   const data = ['ann', 'harbour-homes', 'National', 'Public', 'Managed', 'AB1', 'AB2']
   await expectMarkedPage(visitor, `${catalogues}?top=2`, data)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectMarked, expectMarkedPage } from '../../support/marked-texts.ts'
+import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../../support/marked-texts.ts'
 
 const { connected, JSON_TYPE, startApp } = await import('../../support/kit.ts')
 
@@ -11,7 +11,7 @@ afterAll(() => app.close())
 
 test('every sentence on the pages of leads is a text', async () => {
   const visitor = await connected(app)
-  await visitor.post(`${app.url}/customer-view`, { form: { on: 'true' } })
+  await hideDeveloperPages(app, visitor)
   const leads = `${app.url}/connections/harbour-homes/leads`
   const data = ['ann', 'harbour-homes', 'New name']
   await expectMarkedPage(visitor, `${leads}?top=2`, data)

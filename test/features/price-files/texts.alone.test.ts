@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tempDir } from '../../support/env.ts'
-import { expectMarked, expectMarkedPage } from '../../support/marked-texts.ts'
+import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../../support/marked-texts.ts'
 import { cases } from './collection/cases.ts'
 import { fileNameOf, writeCaseFile } from './collection/write-file.ts'
 import type { ImportJson, Pages } from './pages-support.ts'
@@ -40,7 +40,7 @@ describe('every sentence on the pages of price files is a text:', () => {
     let pages: Pages
     beforeAll(async () => {
       pages = await startPages()
-      await pages.visitor.post(`${pages.app.url}/customer-view`, { form: { on: 'true' } })
+      await hideDeveloperPages(pages.app, pages.visitor)
     })
     afterAll(() => pages.close())
 
