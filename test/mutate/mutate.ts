@@ -37,6 +37,8 @@ if (paths.length === 0) {
   process.exit(2)
 }
 
+// Without its projects: each file has a process of its own here, as what a mutant leaves behind must not reach the next one.
+const { projects: _projects, ...settings } = config.test ?? {}
 const startedAt = performance.now()
 const project = copyProject()
 const work = tempDir()
@@ -135,6 +137,7 @@ async function findReached(): Promise<Reached[]> {
   const files = patterns.flatMap((pattern) => globSync(pattern)).map((file) => join(project.dir, file))
   await runTests({ phase: 'reach', reachFile }, files)
   const lines = readFileSync(reachFile, 'utf8').split('\n').filter(Boolean)
+  if (lines.length === 0) throw new Error(`No test ran in ${values.tests.join(', ')}.`)
   note(`the tests run without mutants`)
   return lines.map((line) => JSON.parse(line))
 }
@@ -143,7 +146,7 @@ async function findReached(): Promise<Reached[]> {
 async function runTests(plan: Plan, files: string[]): Promise<boolean> {
   writeFileSync(planFile, JSON.stringify(plan))
   const vitest: Vitest = await createVitest('test', {
-    ...config.test,
+    ...settings,
     config: false,
     root: project.dir,
     watch: false,
