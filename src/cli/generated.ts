@@ -16,6 +16,13 @@ export function regenerate(project: Project): void {
   run(project, biome(project), ['check', '--write', 'src', 'test', 'package.json'])
 }
 
+/** Writes the lock file again, without the packages that package.json names no more. */
+export function updateLockFile({ root }: Project): void {
+  const args = ['install', '--package-lock-only', '--ignore-scripts', '--offline']
+  const { status } = spawnSync('npm', args, { cwd: root, stdio: 'ignore' })
+  if (status !== 0) console.error('package-lock.json could not be written: run npm install.')
+}
+
 function run({ root }: Project, program: string, args: string[]): void {
   const { status, stderr } = spawnSync(program, args, { cwd: root, encoding: 'utf8' })
   if (status === 0) return

@@ -1,5 +1,4 @@
 /** `npm run init`: makes a clone of the starter yours. Asks, or takes flags for each answer and `--yes`. */
-import { spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,10 +7,10 @@ import { features } from '../features/index.ts'
 import { createCommand } from '../runtime/command.ts'
 import { newSecrets } from '../runtime/dev-secrets.ts'
 import { fail } from '../runtime/serve.ts'
-import { regenerate, requireFormatter } from './generated.ts'
+import { regenerate, requireFormatter, updateLockFile } from './generated.ts'
 import { makeOwn, slugOf } from './make-own.ts'
 import { openProject, readManifest, type Starter } from './project.ts'
-import { describeFeature, tolerateUnused } from './removal.ts'
+import { describeFeature, tolerateUnusedExports } from './removal.ts'
 import { commitOf, requireCleanTree } from './repository.ts'
 
 const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
@@ -188,11 +187,8 @@ function init(answers: Answers): void {
   makeOwn(project, starter)
   const wroteEnv = writeEnv(answers)
   regenerate(project)
-  tolerateUnused(project)
-  spawnSync('npm', ['install', '--package-lock-only', '--ignore-scripts', '--offline'], {
-    cwd: project.root,
-    stdio: 'ignore',
-  })
+  updateLockFile(project)
+  tolerateUnusedExports(project)
   console.log(`This clone is ${answers.name} now: ${project.done.length} changes, which git diff shows.
 
 1. npm run demo        the app and the sandbox, without .env; it prints their addresses

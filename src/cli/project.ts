@@ -62,7 +62,9 @@ export interface Manifest {
   version: string
   description?: string
   scripts: Record<string, string>
-  knip?: object
+  dependencies: Record<string, string>
+  devDependencies: Record<string, string>
+  knip?: { ignoreIssues?: Record<string, string[]> }
   /** What `npm run init` did, for `npm run update`. */
   starter?: Starter
 }

@@ -43,6 +43,7 @@ const END = /^\s*(?:#|\/\/|\/\*|<!--)\s*end of feature\b/
 export function removeFeatures(project: Project, names: readonly string[]): void {
   check(project, names)
   const importedBefore = importedFiles(project)
+  const packagesBefore = importedPackages(project)
   for (const name of names) {
     for (const place of placesOf(project, name)) project.remove(place)
     removeFromLists(project, name)
@@ -50,6 +51,7 @@ export function removeFeatures(project: Project, names: readonly string[]): void
     removeScripts(project, name)
   }
   removeUnusedFiles(project, importedBefore)
+  removeUnusedPackages(project, packagesBefore)
 }
 
 function check(project: Project, names: readonly string[]): void {
@@ -124,35 +126,86 @@ function removeScripts(project: Project, name: string): void {
   )
 }
 
+/** What knip reports of a file. */
+interface Unused {
+  file: string
+  exports: unknown[]
+  types: unknown[]
+}
+
 /**
- * Lets `npm run check` pass if only the removed features have used something: your own features may still use it. Says so.
+ * Lets `npm run check` pass where only removed features have used an export: the export stays, for your own features and so
+ * that updates find the code unchanged. Other files are checked as before.
  */
-export function tolerateUnused(project: Project): void {
-  const { status } = spawnSync(join(project.root, 'node_modules/.bin/knip'), ['--no-progress'], {
+export function tolerateUnusedExports(project: Project): void {
+  if (!project.exists('node_modules/.bin/knip')) return
+  const args = ['--no-progress', '--no-exit-code', '--reporter', 'json']
+  const { stdout } = spawnSync(join(project.root, 'node_modules/.bin/knip'), args, {
     cwd: project.root,
-    stdio: 'ignore',
+    encoding: 'utf8',
   })
-  if (status === 0) return
-  const rules = { exports: 'warn', types: 'warn', dependencies: 'warn', devDependencies: 'warn' }
+  const { issues } = JSON.parse(stdout) as { issues: Unused[] }
+  const kinds = ['exports', 'types'] as const
+  const unused = issues
+    .map((issue) => [issue.file, kinds.filter((kind) => issue[kind].length > 0)] as const)
+    .filter(([, found]) => found.length > 0)
+  if (unused.length === 0) return
   changeManifest(
     project,
-    (manifest) => (manifest.knip ? { ...manifest, knip: { ...manifest.knip, rules } } : manifest),
-    'what nothing uses any more is a warning',
+    (manifest) => ({
+      ...manifest,
+      knip: {
+        ...manifest.knip,
+        ignoreIssues: {
+          ...manifest.knip?.ignoreIssues,
+          ...Object.fromEntries(unused),
+        },
+      },
+    }),
+    'exports that only removed features have used may stay',
   )
-  console.log('Packages and exports that nothing uses any more are warnings of npm run check.')
+}
+
+/** What the code imports or starts: files as paths, packages by their names. */
+function imports(project: Project): { from: string; specifier: string }[] {
+  const files = [...project.filesBelow('src'), ...project.filesBelow('test')]
+  return files
+    .filter((name) => /\.(ts|cjs)$/.test(name))
+    .flatMap((from) =>
+      [...project.read(from).matchAll(/(?:from|import|import\(|new URL\()\s*\(?'([^']+)'/g)].map(
+        ([, specifier = '']) => ({ from, specifier }),
+      ),
+    )
 }
 
 /** Our own files that some file imports or starts. */
 function importedFiles(project: Project): Set<string> {
   const { root } = project
-  const files = [...project.filesBelow('src'), ...project.filesBelow('test')]
-  const imported = new Set<string>()
-  for (const file of files.filter((name) => /\.(ts|cjs)$/.test(name))) {
-    const specifiers = project.read(file).matchAll(/(?:from|import|import\(|new URL\()\s*\(?'([^']+)'/g)
-    for (const [, name = ''] of specifiers)
-      if (name.startsWith('.')) imported.add(relative(root, resolve(root, dirname(file), name)))
-  }
-  return imported
+  const own = imports(project).filter(({ specifier }) => specifier.startsWith('.'))
+  return new Set(own.map(({ from, specifier }) => relative(root, resolve(root, dirname(from), specifier))))
+}
+
+function importedPackages(project: Project): Set<string> {
+  const names = imports(project).map(({ specifier }) => /^(@[^/]+\/)?[^./][^/]*/.exec(specifier)?.[0] ?? '')
+  return new Set(names)
+}
+
+/** Takes packages that only removed features have imported out of package.json, with their types. */
+function removeUnusedPackages(project: Project, importedBefore: Set<string>): void {
+  const imported = importedPackages(project)
+  const isUsed = (name: string) =>
+    !importedBefore.has(name.replace('@types/', '')) || imported.has(name.replace('@types/', ''))
+  const used = (packages: Record<string, string>) =>
+    Object.fromEntries(Object.entries(packages).filter(([name]) => isUsed(name)))
+  changeManifest(
+    project,
+    (manifest) => ({
+      ...manifest,
+      dependencies: used(manifest.dependencies),
+      devDependencies: used(manifest.devDependencies),
+    }),
+    'packages that nothing uses any more were removed',
+  )
 }
 
 /** Deletes shared files that only removed features have imported. */

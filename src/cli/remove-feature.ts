@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { features } from '../features/index.ts'
 import { createCommand } from '../runtime/command.ts'
 import { fail } from '../runtime/serve.ts'
-import { regenerate, requireFormatter } from './generated.ts'
+import { regenerate, requireFormatter, updateLockFile } from './generated.ts'
 import { changeManifest, openProject, readManifest } from './project.ts'
-import { describeFeature, placesOf, removeFeatures, tolerateUnused } from './removal.ts'
+import { describeFeature, placesOf, removeFeatures, tolerateUnusedExports } from './removal.ts'
 import { git } from './repository.ts'
 
 const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
@@ -69,7 +69,8 @@ function remove(names: string[]): void {
     'If nothing needs a scope any more, remove it from PLATFORM_SCOPES (.env) and from src/connect/platform/contract.ts.',
   )
   regenerate(project)
-  tolerateUnused(project)
+  updateLockFile(project)
+  tolerateUnusedExports(project)
   console.log('Run npm test to check what is left; git can undo the removal of what was committed.')
 }
 

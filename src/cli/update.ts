@@ -13,6 +13,7 @@ import { fail } from '../runtime/serve.ts'
 import { regenerate, requireFormatter } from './generated.ts'
 import { makeOwn } from './make-own.ts'
 import { openProject, readManifest, type Starter } from './project.ts'
+import { tolerateUnusedExports } from './removal.ts'
 import { git, requireCleanTree, requireGit } from './repository.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -147,6 +148,7 @@ function apply(merge: Merge, theirs: string, commit: string): void {
       stdio: 'ignore',
     })
     regenerate(project)
+    tolerateUnusedExports(project)
   }
   requireGit(root, ['add', '--all'])
   console.log(`\nThe branch ${branch} has ${merge.changed.length} changed files, which are staged.`)

@@ -63,6 +63,16 @@ describe('npm run init', () => {
     expect(git('status', '--porcelain')).toBe('')
   })
 
+  test('leaves nothing of the removed features among packages, and no warning of the check', async () => {
+    await init('--name', 'Acme', '--features', 'leads', '--yes')
+    const { dependencies, devDependencies } = JSON.parse(read('package.json'))
+    for (const name of ['@opentelemetry/api', 'saxes', '@types/yauzl', 'prom-client'])
+      expect([name in dependencies, name in devDependencies]).toEqual([false, false])
+    expect(read('package-lock.json')).not.toContain('node_modules/@opentelemetry/')
+    expect(Object.keys(dependencies)).toEqual(expect.arrayContaining(['express', 'redis', 'zod']))
+    expect(await copy.bin('knip')).toBe('')
+  })
+
   test('does not overwrite an .env', async () => {
     writeFileSync(join(copy.dir, '.env'), 'PORT=1\n')
     expect(await init('--name', 'Acme', '--yes')).toContain('it is unchanged')

@@ -66,6 +66,35 @@ test('a request lives its own 15 minutes, whatever requests were abandoned befor
   expect(await requests.consume(ANN, state)).toMatchObject({ bxcontext: 'ctx' })
 })
 
+test('a request expires after exactly 15 minutes, even if a later one keeps the list of its session', async () => {
+  const { requests, later } = setup()
+  const first = await requests.start(ANN)
+  later(1)
+  const second = await requests.start(ANN)
+  later(15 * MINUTE - 1)
+  const bound = await Promise.all([consent(requests), consent(requests)])
+  expect(bound.map(({ authorizationRequestId }) => authorizationRequestId)).toEqual([second, second])
+  expect(first).not.toBe(second)
+})
+
+test('of several requests, a bxcontext belongs to the one that expects it, else to the latest', async () => {
+  const { requests } = setup()
+  const expecting = await requests.start(ANN, 'ctx')
+  const latest = await requests.start(ANN)
+  expect((await requests.bindBxcontext(ANN, 'ctx')).authorizationRequestId).toBe(expecting)
+  expect((await requests.bindBxcontext(ANN, 'other')).authorizationRequestId).toBe(latest)
+})
+
+test('the answer to a question concerns its own request only', async () => {
+  const { requests } = setup()
+  await requests.start(ANN, 'expected')
+  const question = await requests.bindBxcontext(ANN, 'ctx')
+  const waiting = await requests.start(ANN)
+  if (!('id' in question)) throw new Error('a question was expected')
+  await requests.confirm(ANN, question.id)
+  expect((await requests.bindBxcontext(ANN, 'third')).authorizationRequestId).toBe(waiting)
+})
+
 test('of many callers, one consumes a request and the others get its outcome', async () => {
   const { requests } = setup()
   await requests.start(ANN)
@@ -295,6 +324,7 @@ test('nothing of a request stays in the store for longer than 15 minutes, whethe
   await requests.bindBxcontext(ANN, 'ctx')
   const { state } = await consent(requests)
   await consent(requests)
+  await requests.bindBxcontext(ANN, 'a later choice')
   await requests.consume(ANN, state)
   expect((await store.ofOwner('ann')).length).toBeGreaterThan(0)
   later(15 * MINUTE)

@@ -1,4 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  NotFoundError,
+  PlatformRejectedError,
+  PlatformUnavailableError,
+  TokenRefusedError,
+} from '../../../src/connect/platform/errors.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected, connectionsOf, signedIn, toBxcontext, toCallback } from '../../support/flow.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
@@ -88,16 +94,18 @@ describe('the callback', () => {
   test.each([
     ['no state', 'code=c'],
     ['an unknown state', 'code=c&state=unknown'],
+    ['an unknown state and a code of 4,096 characters', `code=${'c'.repeat(4_096)}&state=unknown`],
     ['no code', 'state=s'],
     ['a doubled code', 'code=c&code=d&state=s'],
     ['a doubled state', 'code=c&state=s&state=t'],
     ['a code and an error', 'code=c&error=access_denied&state=s'],
     ['a code of 10 kB', `code=${'c'.repeat(10_000)}&state=s`],
     ['a state of 10 kB', `code=c&state=${'s'.repeat(10_000)}`],
+    ['a code of 4,097 characters', `code=${'c'.repeat(4_097)}&state=s`],
     ['a doubled error', 'error=a&error=b&state=s'],
     ['an error of 10 kB', `error=${'e'.repeat(10_000)}&state=s`],
   ])('with %s is rejected', async (what, query) => {
-    const code = what === 'an unknown state' ? 'invalid_state' : 'invalid_callback'
+    const code = what.startsWith('an unknown state') ? 'invalid_state' : 'invalid_callback'
     await refused(`${app.url}/connect/callback?${query}`, 400, code)
   })
 
@@ -187,6 +195,23 @@ describe('a failed exchange', () => {
       expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'active' }])
     },
   )
+})
+
+describe('an exchange that ends in an error of the platform', () => {
+  test.each([
+    [new TokenRefusedError('423 Locked'), 'code_rejected', '423 Locked'],
+    [new PlatformUnavailableError('no_answer', 'no answer within 1 s'), 'platform_unavailable', 'no answer'],
+    [new PlatformRejectedError('no access_token'), 'platform_rejected', 'no access_token'],
+    [new NotFoundError(), 'platform_rejected', 'not_found'],
+    [new RangeError('of our own'), 'exchange_incomplete', 'RangeError'],
+  ])('(%s) shows %s and logs %j', async (error, code, reason) => {
+    const url = await toCallback(app, visitor)
+    const exchange = vi.spyOn(app.services.connect.oauth, 'exchangeCode').mockRejectedValueOnce(error)
+    const shown = (await open(url, 'application/json')).json()
+    exchange.mockRestore()
+    expect(shown.code).toBe(code)
+    expect(app.logLines.findLast((line) => line.includes('connect failed'))).toContain(reason)
+  })
 })
 
 describe('a bxcontext', () => {

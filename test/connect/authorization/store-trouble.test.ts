@@ -37,6 +37,9 @@ describe.skipIf(!REDIS)(`a consent while the store refuses writes${withRedis}`, 
     full.mockRestore()
     expect([page.url, page.status]).toEqual([`${app.url}/connect/failed`, 503])
     expect(page.text).toContain('granted access')
+    // The store could not remember it, so the browser does.
+    const again = await visitor.get(page.url, { accept: 'application/json' })
+    expect(again.json()).toMatchObject({ code: 'not_saved_yet' })
     expect(await connectionsOf(app, visitor)).toMatchObject([
       { bxcontext: 'harbour-homes', status: 'active' },
     ])
@@ -45,6 +48,17 @@ describe.skipIf(!REDIS)(`a consent while the store refuses writes${withRedis}`, 
     expect(
       await app.services.store.get({ kind: 'platform-connection', owner: 'ann', id: 'harbour-homes' }),
     ).not.toBeNull()
+  })
+
+  test.each([
+    ['is connected', undefined],
+    ['is denied', { answer: 'deny' }],
+  ])('is forgotten when the next one %s', async (_how, form) => {
+    const visitor = await signedIn(app, 'bob')
+    const jar = visitor.cookies.get(new URL(app.url).host)
+    jar?.set('connect_failed', 'not_saved_yet.x')
+    await visitor.get(await toCallback(app, visitor, form && { form }))
+    expect(jar?.has('connect_failed')).toBe(false)
   })
 })
 
