@@ -125,7 +125,7 @@ const status: Rule = {
 
 const DEFAULT_PATIENCE_MS = 5_000
 /** The part of its lifetime after which a token that lives shortly is sampled. */
-const SAMPLE_AT = 0.8
+const SAMPLE_AT = 0.9
 
 const lifetime: Rule = {
   id: 'token.lifetime',

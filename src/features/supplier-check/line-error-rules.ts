@@ -70,6 +70,9 @@ const unknown: Rule = {
   },
 }
 
+/** How often a price must be read again unchanged: one that changes may come back to what it was. */
+const READS = 3
+
 /**
  * The first line for one of an item that has no price, or not that of the first request; undefined if there is none, and
  * if the prices change while this program runs (specification 1.7: they are real-time prices).
@@ -88,8 +91,11 @@ export async function changedPrice(
   if (!changed || !isPriced(changed.answer)) return changed
   const { itemId } = changed.line
   const { lines } = await baseRequest(subject)
-  const now = await ask(subject, lines, 'A price request')
-  return priceIn(now.answers, itemId) === priceIn(base.answers, itemId) ? changed : undefined
+  for (let read = 0; read < READS; read++) {
+    const now = await ask(subject, lines, 'A price request')
+    if (priceIn(now.answers, itemId) !== priceIn(base.answers, itemId)) return undefined
+  }
+  return changed
 }
 
 const beside: Rule = {

@@ -153,9 +153,44 @@ const overlap: Rule = {
   },
 }
 
+/** Quantities that no other rule requests: nothing can have been remembered for them. */
+const NEW_QUANTITIES = [31, 32, 33, 34]
+
+/**
+ * Requests new quantities, each with and without the member number, alternately with it first. Resolves to an item whose
+ * price is always that of whoever asked first: per piece, it goes up and down from quantity to quantity, which no scale of
+ * quantities explains.
+ */
+async function findRememberedItem(subject: Subject): Promise<{ itemId: string; exchange: Exchange } | null> {
+  const store = await priceStore(subject)
+  const codes = [...new Set(subject.items)]
+  let exchange: Exchange | undefined
+  const perPiece: number[][] = codes.map(() => [])
+  for (const [index, quantity] of NEW_QUANTITIES.entries()) {
+    const lines = codes.map((code) => lineOf(code, store, quantity))
+    const askers = index % 2 === 0 ? [subject.memberNumber, undefined] : [undefined, subject.memberNumber]
+    const totals: unknown[][] = []
+    for (const asker of askers) {
+      exchange = await requestPrices(subject, lines, asker)
+      const { answers } = answered(lines, exchange, 'A price request')
+      totals.push(answers.map(({ answer }) => answer.totalPrice))
+    }
+    for (const [item, prices] of perPiece.entries()) {
+      const [first, second] = totals.map((ofAsker) => ofAsker[item])
+      prices.push(first === second ? Number(first) / quantity : Number.NaN)
+    }
+  }
+  const found = perPiece.findIndex(([a = 0, b = 0, c = 0, d = 0]) => {
+    const differs = (one: number, other: number) => Math.abs(one - other) > 0.001 + 0.002 * Math.abs(other)
+    return differs(a, b) && differs(c, b) && differs(c, d) && a < b === c < b && a < b === c < d
+  })
+  return found < 0 ? null : { itemId: codes[found] as string, exchange: exchange as Exchange }
+}
+
 const memberOnly: Rule = {
   id: 'member.own',
-  title: 'A request without a member number does not get the prices of the member who asked before.',
+  title:
+    "A member's prices are not remembered for requests without a member number, nor the other way round.",
   given: '§1',
   needs: ['member.known', 'member.optional', 'prices.one-line'],
   async check(subject) {
@@ -175,11 +210,16 @@ const memberOnly: Rule = {
     const own = await read(subject.memberNumber)
     const after = await read()
     const again = await read()
-    const isRemembered = own.price !== before && after.price === own.price && again.price === own.price
-    if (!isRemembered) return after.exchange
+    if (own.price !== before && after.price === own.price && again.price === own.price)
+      throw new RuleViolationError(
+        `After a request of member ${subject.memberNumber}, a request without a member number gets that member's price of item ${lines[0]?.itemId}.`,
+        after.exchange,
+      )
+    const remembered = await findRememberedItem(subject)
+    if (!remembered) return after.exchange
     throw new RuleViolationError(
-      `After a request of member ${subject.memberNumber}, a request without a member number gets that member's price of item ${lines[0]?.itemId}.`,
-      after.exchange,
+      `The price of item ${remembered.itemId} is the same with member number ${subject.memberNumber} as without, and depends on which of the two is requested first.`,
+      remembered.exchange,
     )
   },
 }

@@ -6,6 +6,8 @@ import { NotCheckedError, type Rule, RuleViolationError, remember, type Subject 
 /** Quantities of which some are fractions, which not every item allows. */
 const QUANTITIES = [1, 2, 3, 7, 10, 2.4, 0.1, 1.337]
 const LARGE_QUANTITIES = [12, 25, 1000]
+/** Makes totals of which a number of single precision cannot hold the cents. */
+const HUGE_QUANTITY = 99_999
 
 /** Requests each quantity in a call of its own, so that no item occurs twice in a call. */
 async function samplesOf(subject: Subject, quantities: readonly number[]): Promise<AnsweredLine[]> {
@@ -24,6 +26,7 @@ async function samplesOf(subject: Subject, quantities: readonly number[]): Promi
 
 const samples = remember((subject) => samplesOf(subject, QUANTITIES))
 const largeSamples = remember((subject) => samplesOf(subject, LARGE_QUANTITIES))
+const hugeSamples = remember((subject) => samplesOf(subject, [HUGE_QUANTITY]))
 
 /** The total that the unit price, the requested quantity and the discount make, in decimals. */
 function expectedTotal({ line, answer }: AnsweredLine): Big {
@@ -83,7 +86,7 @@ const large: Rule = {
   title: 'The total adds up for quantities above 10 too.',
   given: '§2.4',
   needs: ['prices.total'],
-  check: async (subject) => expectTotals(await largeSamples(subject)),
+  check: async (subject) => expectTotals([...(await largeSamples(subject)), ...(await hugeSamples(subject))]),
 }
 
 /** Throws `RuleViolationError` if a line has no price. */
