@@ -92,8 +92,8 @@ function sample(ids: number[], count: number): number[] {
 async function findKilled(mutants: Listed[]): Promise<Set<number>> {
   const reached = await findReached()
   const killed = new Set<number>()
-  const killedFile = join(work.dir, 'killed')
-  writeFileSync(killedFile, '')
+  const [killedFile, suspectsFile] = [join(work.dir, 'killed'), join(work.dir, 'suspects')]
+  for (const file of [killedFile, suspectsFile]) writeFileSync(file, '')
   for (const { file, test, passed } of reached)
     if (!passed)
       console.log(`${relative(project.dir, file)}: a test fails without mutants and is not used (${test})`)
@@ -111,18 +111,27 @@ async function findKilled(mutants: Listed[]): Promise<Set<number>> {
         tests[test].mutants.push(id)
         files.add(file)
       }
-    if (files.size > 0) await runTests({ phase: 'kill', killedFile, tests }, [...files])
+    if (files.size > 0) await runTests({ phase: 'kill', killedFile, suspectsFile, tests }, [...files])
     for (const id of readFileSync(killedFile, 'utf8').split(' ')) killed.add(Number(id))
     note(
       `${mutants.filter(({ id }) => killed.has(id)).length} killed after ${Number.isFinite(to) ? `${to} tests` : 'all tests'} of each`,
     )
     from = to
   }
-  // What only runs while a file is loaded, or in a hook of all its tests, is tried with the mutant from the start.
+  // What only runs while a file is loaded, or in a hook of all its tests, is tried with the mutant from the start; so are
+  // the suspects.
   const inTests = new Set(reached.flatMap(({ test, mutants }) => (test === undefined ? [] : mutants)))
-  for (const { id } of mutants.filter(({ id }) => !killed.has(id) && !inTests.has(id))) {
-    const files = [...new Set(reached.filter(({ mutants }) => mutants.includes(id)).map(({ file }) => file))]
-    if (files.length > 0 && !(await runTests({ phase: 'whole', active: id }, files))) killed.add(id)
+  const failing = new Set(reached.filter(({ passed }) => !passed).map(({ file }) => file))
+  const suspects = readFileSync(suspectsFile, 'utf8').split('\n').filter(Boolean)
+  for (const { id } of mutants.filter(({ id }) => !killed.has(id))) {
+    const files = suspects
+      .filter((line) => line.startsWith(`${id} `))
+      .map((line) => line.slice(line.indexOf(' ') + 1))
+    if (!inTests.has(id))
+      files.push(...reached.filter(({ mutants }) => mutants.includes(id)).map(({ file }) => file))
+    const usableFiles = [...new Set(files)].filter((file) => !failing.has(file))
+    if (usableFiles.length > 0 && !(await runTests({ phase: 'whole', active: id }, usableFiles)))
+      killed.add(id)
   }
   note('done')
   return killed

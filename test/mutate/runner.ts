@@ -10,7 +10,12 @@ export type Plan =
   /** Run each test once, and write down what it reaches. */
   | { phase: 'reach'; reachFile: string }
   /** Run each of these tests for each of its mutants, unless another one has killed it. `ms`: how long the test takes. */
-  | { phase: 'kill'; killedFile: string; tests: Record<string, { ms: number; mutants: number[] }> }
+  | {
+      phase: 'kill'
+      killedFile: string
+      suspectsFile: string
+      tests: Record<string, { ms: number; mutants: number[] }>
+    }
   /** Run the tests with one mutant that is active from the start. */
   | { phase: 'whole'; active: number }
 
@@ -74,20 +79,24 @@ export default class MutationRunner extends TestRunner {
     await super.onAfterRetryTask(test, options)
     const passed = test.result?.state !== 'fail'
     if (plan.phase === 'reach') this.writeReached(test.file.filepath, test.id, passed)
-    if (plan.phase === 'kill') this.judge(passed)
+    if (plan.phase === 'kill') this.judge(passed, test.file.filepath)
     if (!test.result) return
     // Vitest would send all of them to the main process, again and again.
     delete test.result.errors
     test.result.attempts = []
   }
 
-  /** A test that fails without a mutant, perhaps because of what an earlier mutant left behind, proves nothing. */
-  private judge(passed: boolean): void {
+  /**
+   * A test that fails without a mutant proves nothing: an earlier mutant may have left something behind. Those with which it
+   * failed are tried again, each in a process of its own (`suspectsFile`: a line for each with its number and the file).
+   */
+  private judge(passed: boolean, file: string): void {
     if (plan.phase !== 'kill') return
     if (state.active !== 0) {
       if (!passed) this.suspects.push(state.active)
     } else {
       if (passed && this.suspects.length > 0) appendFileSync(plan.killedFile, `${this.suspects.join(' ')} `)
+      if (!passed) for (const id of this.suspects) appendFileSync(plan.suspectsFile, `${id} ${file}\n`)
       this.suspects = []
     }
     state.active = 0

@@ -1,10 +1,13 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import {
   ConfigurationError,
+  NotConnectedError,
   PlatformRejectedError,
   PlatformUnavailableError,
 } from '../../../src/connect/platform/errors.ts'
 import type { Tokens } from '../../../src/connect/platform/oauth.ts'
+import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
 import { GRANTED, newKey, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 
 let setup: VaultSetup
@@ -75,6 +78,43 @@ describe('logging in', () => {
     await expect(script.logIn()).rejects.toThrow('of the caller')
     await script.logIn()
     expect(await setup.token()).toBe('access-0')
+  })
+
+  test('is not paused after an error that is the fault of the caller', async () => {
+    setup = await vaultSetup()
+    const script = scripted(new NotConnectedError(), GRANTED)
+    await expect(script.logIn()).rejects.toThrow(NotConnectedError)
+    await script.logIn()
+    expect(script.times).toBe(2)
+  })
+
+  test('is not begun if the store cannot say whether another process has logged in', async () => {
+    setup = await vaultSetup()
+    const script = scripted(GRANTED)
+    const { get } = setup.store
+    setup.store.get = async (key) => {
+      if (key.kind === 'platform-connection') throw new StoreUnavailableError('away')
+      return get(key)
+    }
+    await expect(script.logIn()).rejects.toMatchObject({ reason: 'away' })
+    expect(script.times).toBe(0)
+  })
+
+  test('waits for another process for 20 s', async () => {
+    setup = await vaultSetup()
+    let finish = (_tokens: Tokens) => {}
+    const first = setup.anotherVault().logIn(REF, () => new Promise((resolve) => (finish = resolve)))
+    let aheadMs = 0
+    const now = performance.now.bind(performance)
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + aheadMs)
+    const script = scripted(GRANTED)
+    const second = script.logIn().catch((error: unknown) => error)
+    await pause(100)
+    aheadMs = 20_000
+    expect(await second).toMatchObject({ reason: 'another process is still logging in' })
+    expect(script.times).toBe(0)
+    finish(GRANTED)
+    await first
   })
 })
 

@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { platform } from '../../../src/connect/index.ts'
+import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import { createBxcontextIndex } from '../../../src/connect/vault/bxcontext-index.ts'
+import type { ActiveConnection, RevokedConnection } from '../../../src/connect/vault/connection.ts'
+import {
+  createConnectionRepository,
+  type StoredActive,
+} from '../../../src/connect/vault/connection-repository.ts'
+import { removeGrant, revoke, saveConsent, saveTokens } from '../../../src/connect/vault/connection-writes.ts'
+import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
+import { createHealthRecords } from '../../../src/connect/vault/health.ts'
+import { createLog } from '../../../src/runtime/log.ts'
+import { newKey, REF } from '../../support/vault.ts'
+
+const NOW = 1_800_000_000_000
+const BASE: ActiveConnection = {
+  format: 1,
+  status: 'active',
+  ...REF,
+  grantId: 'grant',
+  scopes: null,
+  connectedAt: NOW - 1_000,
+  refreshedAt: null,
+  accessToken: 'first',
+  refreshToken: 'refresh',
+  requestedAt: NOW - 1_000,
+  issuedAt: NOW - 1_000,
+  expiresAt: NOW + 1_000,
+  refreshes: 0,
+  refreshTokenRotated: false,
+}
+const connection = (changes: Partial<ActiveConnection> = {}): ActiveConnection => ({ ...BASE, ...changes })
+const { accessToken: _a, refreshToken: _r, requestedAt: _q, issuedAt: _i, expiresAt: _e, ...rest } = BASE
+const { refreshes: _n, refreshTokenRotated: _t, ...kept } = rest
+const REVOKED: RevokedConnection = { ...kept, status: 'revoked', revokedAt: NOW, revokedReason: 'ended' }
+
+let store: ReturnType<typeof openSqlite>
+let deps: Parameters<typeof saveTokens>[0]
+beforeEach(() => {
+  store = openSqlite({ file: ':memory:', now: () => NOW })
+  const now = () => NOW
+  deps = {
+    platform,
+    connections: createConnectionRepository(store, createRecordCipher([newKey()]), 'platform'),
+    health: createHealthRecords(store, 'platform', now),
+    index: createBxcontextIndex(store, 'platform'),
+    log: createLog('silent'),
+    now,
+  }
+})
+afterEach(() => store.close())
+
+/** Stores the first connection and reads it; then another process writes `later`. */
+async function readBefore(later: ActiveConnection | RevokedConnection): Promise<StoredActive> {
+  await deps.connections.write(BASE)
+  const read = (await deps.connections.read(REF)) as StoredActive
+  await deps.connections.write(later as ActiveConnection)
+  return read
+}
+const now = async () => (await deps.connections.read(REF))?.connection
+
+describe('refreshed tokens', () => {
+  const next = connection({ accessToken: 'refreshed', requestedAt: NOW - 500 })
+
+  test('are written over the record that was read', async () => {
+    await deps.connections.write(BASE)
+    const read = (await deps.connections.read(REF)) as StoredActive
+    expect(await saveTokens(deps, read, next)).toEqual(next)
+    expect(await now()).toEqual(next)
+  })
+
+  test.each([
+    ['requested later', { requestedAt: NOW - 400 }, 'another'],
+    ['requested at the same time', { requestedAt: NOW - 500 }, 'another'],
+    ['requested just now', { requestedAt: NOW }, 'another'],
+    ['requested earlier', { requestedAt: NOW - 501 }, 'refreshed'],
+    ['of a machine whose clock is ahead', { requestedAt: NOW + 1 }, 'refreshed'],
+    ['of another grant', { requestedAt: NOW - 600, grantId: 'another' }, 'another'],
+  ])('of one process and tokens %s of another one: one of them wins', async (_what, changes, winner) => {
+    const read = await readBefore(connection({ accessToken: 'another', ...changes }))
+    expect(await saveTokens(deps, read, next)).toMatchObject({ accessToken: winner })
+    expect(await now()).toMatchObject({ accessToken: winner })
+  })
+
+  test('win over a revocation of the same grant', async () => {
+    expect(await saveTokens(deps, await readBefore(REVOKED), next)).toEqual(next)
+    expect(await now()).toEqual(next)
+  })
+
+  test('of another grant do not win over a revocation', async () => {
+    const read = await readBefore({ ...REVOKED, grantId: 'another' })
+    await expect(saveTokens(deps, read, next)).rejects.toMatchObject({ code: 'connection_revoked' })
+  })
+})
+
+describe('a revocation', () => {
+  test('removes the tokens and the health of the connection', async () => {
+    await deps.health.noteRefreshProblem(REF, 'error')
+    await deps.connections.write(BASE)
+    const read = (await deps.connections.read(REF)) as StoredActive
+    await expect(revoke(deps, read, 'ended')).rejects.toMatchObject({ code: 'connection_revoked' })
+    expect(await now()).toEqual(REVOKED)
+    expect((await deps.health.read(REF)).problem).toBeNull()
+  })
+
+  test('is written although the record was encrypted again meanwhile', async () => {
+    await expect(revoke(deps, await readBefore(BASE), 'ended')).rejects.toMatchObject({
+      code: 'connection_revoked',
+    })
+    expect(await now()).toEqual(REVOKED)
+  })
+
+  test.each([
+    ['newer tokens', { accessToken: 'another' }],
+    ['a new grant, even with the same access token', { grantId: 'another' }],
+    ['a new grant', { grantId: 'another', accessToken: 'another' }],
+  ])('is not written over %s', async (_what, changes) => {
+    const later = connection(changes)
+    expect(await revoke(deps, await readBefore(later), 'ended')).toEqual(later)
+    expect(await now()).toEqual(later)
+  })
+})
+
+test.each([
+  ['given later', NOW - 1, false],
+  ['given just now', NOW, false],
+  ['given earlier', NOW - 1_001, true],
+  ['of a machine whose clock is ahead', NOW + 1, true],
+])('a consent is stored over another one %s: %s', async (_what, connectedAt, isStored) => {
+  const [other, consent] = [connection({ grantId: 'other', connectedAt }), connection({ grantId: 'new' })]
+  await deps.connections.write(other)
+  expect((await saveConsent(deps, consent)).grantId).toBe(isStored ? 'new' : 'other')
+  expect(await now()).toEqual(isStored ? consent : other)
+})
+
+test('the grant of a connection that was disconnected is removed, with its place in the index', async () => {
+  await deps.connections.write(BASE)
+  await deps.index.add(REF)
+  await removeGrant(deps, connection({ grantId: 'another' }))
+  expect(await now()).toEqual(BASE)
+  expect(await deps.index.usersOf(REF.bxcontext)).toEqual([REF.userId])
+  await removeGrant(deps, BASE)
+  expect(await now()).toBeUndefined()
+  expect(await deps.index.usersOf(REF.bxcontext)).toEqual([])
+})
