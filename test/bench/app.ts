@@ -38,6 +38,7 @@ export async function startBenchApp(
   return {
     url,
     pid: program.child.pid,
+    vault: setup.vault,
     close: async () => {
       await Promise.all([program.kill(), setup.close()])
       remove()

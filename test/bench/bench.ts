@@ -16,6 +16,7 @@ import { GRANTED, newKey, REF, vaultSetup } from '../support/vault.ts'
 import { signedInCaller, startBenchApp, startYardstick } from './app.ts'
 import { type Add, compare, type Measured, medianOf } from './measure.ts'
 import { BARE_SOURCE, bareList, startServer } from './platform.ts'
+import { streamsBench } from './streams.ts'
 
 const HEAD = ['measure', 'yardstick', 'ours', 'bare', 'ratio', 'target']
 const FEATURES = new URL('../features/', import.meta.url)
@@ -40,6 +41,7 @@ const benches = new Map<string, () => Promise<void>>([
   ['vault', () => withRedis(vaultBench)],
   ['api', apiBench],
   ['app', () => withRedis(appBench)],
+  ['streams', () => withRedis((redis) => streamsBench(add, redis))],
   ['start', startBench],
   ['rate-limiter', rateLimiterBench],
 ])

@@ -2,6 +2,7 @@
  * Cost as a ratio: subject and yardstick take turns, so that a noisy machine disturbs both alike. It is CPU time, user and
  * system, since throughput also depends on who else runs on the machine.
  */
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 export interface Measured {
@@ -100,7 +101,7 @@ async function costOf({ call, pid }: Work, callers: number, ms = ROUND_MS): Prom
 }
 
 /** The CPU time that a process has used, of all its threads, in microseconds. Other processes: on Linux only. */
-function cpuUs(pid = process.pid): number {
+export function cpuUs(pid = process.pid): number {
   if (pid === process.pid) {
     const { user, system } = process.cpuUsage()
     return user + system
@@ -110,6 +111,10 @@ function cpuUs(pid = process.pid): number {
   const ticks = Number(fields[11]) + Number(fields[12])
   return ticks * 10_000
 }
+
+/** What a process has in memory, in kB, as the system counts it. */
+export const memoryKb = (pid: number): number =>
+  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }))
 
 export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b)

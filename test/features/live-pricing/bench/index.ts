@@ -1,10 +1,9 @@
 /** The rows of the table that are about live pricing: up to 4,000,000 items, 2,000 stores, on disk. */
-import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { Big } from 'big.js'
 import { Agent, request } from 'undici'
 import { bestDiscount } from '../../../../src/features/live-pricing/money.ts'
-import { type Add, compare, type Measured, medianOf } from '../../../bench/measure.ts'
+import { type Add, compare, type Measured, medianOf, memoryKb } from '../../../bench/measure.ts'
 import { tempDir, testEnv } from '../../../support/env.ts'
 import { freePort } from '../../../support/ports.ts'
 import { answering, type Program, run } from '../../../support/process.ts'
@@ -172,12 +171,6 @@ async function callsBench(add: Add, dataDir: string): Promise<void> {
   await Promise.all([supplier.program.kill(), byHand.kill(), dispatcher.destroy()])
 }
 
-/** What a process has in memory, in MB, as the system counts it. */
-function residentMb(pid: number): number {
-  const kb = execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })
-  return Number(kb) / 1024
-}
-
 /** Resident memory after 2,000 requests for prices, in MB. */
 async function memoryOf(dataDir: string, items: number): Promise<number> {
   const { url, token, program } = await startSupplier(dataDir)
@@ -188,7 +181,7 @@ async function memoryOf(dataDir: string, items: number): Promise<number> {
       const answer = await request(`${url}/request-prices`, { method: 'POST', headers, body })
       await answer.body.text()
     }
-  const memory = residentMb(program.child.pid ?? 0)
+  const memory = memoryKb(program.child.pid ?? 0) / 1024
   await program.kill()
   return memory
 }
