@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, generateKeySync, timingSafeEqual } from 'node:crypto'
 
 /** A caller of the live pricing API. During rotation, several secrets are valid. */
 export interface Client {
@@ -14,7 +14,8 @@ export interface Clients {
 
 /** Compares HMACs under a random key, so that neither timing nor length reveals anything about a secret. */
 export function createClients(clients: readonly Client[]): Clients {
-  const key = randomBytes(32)
+  // Not bytes: with those, an HMAC takes six times as long.
+  const key = generateKeySync('hmac', { length: 256 })
   const digest = (text: string) => createHmac('sha256', key).update(text).digest()
   const pairs = clients.flatMap(({ id, secrets }) =>
     secrets.map((secret) => ({ id: digest(id), secret: digest(secret) })),

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { GRANT_TYPE } from '../../supplier-api/contract.ts'
 import { TokenRequestError } from './errors.ts'
@@ -101,9 +102,6 @@ function parseBasic(header: string | undefined): TokenRequest | undefined {
 }
 
 function utf8(body: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body)
-  } catch {
-    throw malformed('the body is not UTF-8')
-  }
+  if (isUtf8(body)) return body.toString().replace(/^\uFEFF/, '')
+  throw malformed('the body is not UTF-8')
 }
