@@ -22,6 +22,19 @@ export interface RedisServer {
   close(): Promise<void>
 }
 
+/** Servers that a test which failed has left behind end with the process. */
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+function spawnServer(program: string, args: string[]): ChildProcess {
+  const child = spawn(program, args, { stdio: 'ignore' })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  return child
+}
+
 /** A real redis-server of the test's own, in a folder of its own. */
 export async function startRedis(...settings: string[]): Promise<RedisServer> {
   const port = await freePort()
@@ -40,7 +53,7 @@ export async function startRedis(...settings: string[]): Promise<RedisServer> {
       'always',
       ...settings,
     ]
-    child = spawn(REDIS ?? 'redis-server', options, { stdio: 'ignore' })
+    child = spawnServer(REDIS ?? 'redis-server', options)
     await answering(url)
   }
   const kill = () => killed(child)
@@ -227,7 +240,7 @@ async function startOneSentinel(masterPort: number): Promise<SentinelServer> {
     `sentinel failover-timeout ${MASTER_NAME} 5000`,
   ]
   writeFileSync(file, lines.join('\n'))
-  const child = spawn(REDIS_SENTINEL ?? 'redis-sentinel', [file], { stdio: 'ignore' })
+  const child = spawnServer(REDIS_SENTINEL ?? 'redis-sentinel', [file])
   await until('the start of a sentinel', async () => (await ask({ port }, 'ping')) === 'PONG')
   return {
     port,
