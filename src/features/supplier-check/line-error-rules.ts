@@ -70,30 +70,33 @@ const unknown: Rule = {
   },
 }
 
-/** How often a price must be read again unchanged: one that changes may come back to what it was. */
+/** How often both requests are repeated: a price that changes may come back, and a line may have no price for a moment. */
 const READS = 3
 
 /**
- * The first line for one of an item that has no price, or not that of the first request; undefined if there is none, and
- * if the prices change while this program runs (specification 1.7: they are real-time prices).
+ * The first line for one of the items `codes` that has no price, or not that of the first request, however often both
+ * requests are repeated; undefined if there is none, and if the prices change while this program runs (specification 1.7:
+ * they are real-time prices).
  */
 export async function changedPrice(
   subject: Subject,
   answers: readonly AnsweredLine[],
+  codes: readonly string[] = subject.items,
 ): Promise<AnsweredLine | undefined> {
   const priceIn = (all: readonly AnsweredLine[], code: string) =>
     all.find(({ line }) => line.itemId === code)?.answer.unitPrice
   const base = await baseAnswers(subject)
-  const changed = answers.find(
-    ({ line, answer }) =>
-      subject.items.includes(line.itemId) && answer.unitPrice !== priceIn(base.answers, line.itemId),
-  )
-  if (!changed || !isPriced(changed.answer)) return changed
-  const { itemId } = changed.line
   const { lines } = await baseRequest(subject)
-  for (let read = 0; read < READS; read++) {
+  const isChanged = ({ line, answer }: AnsweredLine) =>
+    codes.includes(line.itemId) && answer.unitPrice !== priceIn(base.answers, line.itemId)
+  let changed = answers.find(isChanged)
+  for (let read = 0; changed && read < READS; read++) {
+    const { itemId } = changed.line
     const now = await ask(subject, lines, 'A price request')
     if (priceIn(now.answers, itemId) !== priceIn(base.answers, itemId)) return undefined
+    const asked = answers.map(({ line }) => line)
+    const again = await ask(subject, asked, 'A price request')
+    changed = again.answers.find((answer) => answer.line.itemId === itemId && isChanged(answer))
   }
   return changed
 }
@@ -270,12 +273,12 @@ const besideNotInRange: Rule = {
   async check(subject) {
     const { exchange, answers } = await notInRangeRequest(subject)
     const pairs = subject.notInRange ?? []
-    const known = answers.filter(({ line }) => !pairs.some(({ itemId }) => itemId === line.itemId))
+    const known = subject.items.filter((code) => !pairs.some(({ itemId }) => itemId === code))
     if (known.length === 0)
       throw new NotCheckedError(
         'the only item is the one that is not in range; name another with --item CODE',
       )
-    const changed = await changedPrice(subject, known)
+    const changed = await changedPrice(subject, answers, known)
     if (!changed) return exchange
     throw new RuleViolationError(
       `Item ${changed.line.itemId} has no price or another one beside an item that the store does not sell.`,

@@ -15,6 +15,7 @@ import {
   NotCheckedError,
   type Rule,
   RuleViolationError,
+  remember,
   type Subject,
   UNKNOWN_ID,
 } from './rule.ts'
@@ -96,6 +97,23 @@ const unknownLines: Rule = {
   },
 }
 
+/**
+ * What the first item costs without a member number, then for the member, and then twice without again. Requested one after
+ * the other, before anything else is requested for the member: prices may change while this program runs.
+ */
+export const aroundMember = remember(async (subject: Subject) => {
+  const { lines } = await baseRequest(subject)
+  const read = async (memberNumber?: string) => {
+    const exchange = await requestPrices(subject, lines.slice(0, 1), memberNumber)
+    const [first] = answered(lines.slice(0, 1), exchange, 'A price request').answers
+    const { unitPrice, discount, totalPrice } = first?.answer ?? {}
+    return { exchange, price: JSON.stringify([unitPrice, discount, totalPrice]) }
+  }
+  const before = await read()
+  const own = await read(subject.memberNumber)
+  return { before, own, after: [await read(), await read()] }
+})
+
 const known: Rule = {
   id: 'member.known',
   title: 'With the member number of --member, the items have a price that adds up.',
@@ -104,7 +122,8 @@ const known: Rule = {
   async check(subject) {
     const { memberNumber } = subject
     if (memberNumber === undefined) throw new NotCheckedError('name a member with --member NUMBER')
-    const { lines } = await baseRequest(subject)
+    const { lines, memberNumber: needed } = await baseRequest(subject)
+    if (needed === undefined) await aroundMember(subject)
     const wanted = lines.map((line) => ({ ...line, quantity: 7 }))
     const { answers } = answered(
       wanted,

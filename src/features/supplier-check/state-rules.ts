@@ -1,17 +1,17 @@
 /** Rules that depend on earlier calls, on how many there are at once, on the token, and on who asks. */
 import { PATHS } from '../../supplier-api/contract.ts'
 import { type Exchange, isRecord, isRefused, isSuccess, type Token } from './exchange.ts'
+import { aroundMember } from './member-rules.ts'
 import { REMOTE_PLACE, searchPath, storePath } from './places.ts'
 import {
   answered,
   ask,
-  baseAnswers,
   baseRequest,
+  carriesError,
   isPriced,
   type Line,
   lineOf,
   NO_ITEMS,
-  type PriceJson,
   priceStore,
   requestPrices,
 } from './prices.ts'
@@ -120,15 +120,20 @@ const manyTotals: Rule = {
       Array.from({ length: MANY }, (_, index) => (index < MANY / 2 ? 1 : 2) + (index % 5)),
     )
     const { exchange, answers } = await ask(subject, lines, 'A price request')
-    const without = answers.find(({ answer }) => !isPriced(answer))
+    const priced = answers.filter(({ answer }) => isPriced(answer))
+    // A line may say that it has no price for a moment, or for want of stock.
+    const without = answers.find((one) => !isPriced(one.answer) && !carriesError(one, priced))
     if (without)
       throw new RuleViolationError(
-        `One of ${MANY} lines for item ${without.line.itemId} has no price.`,
+        `One of ${MANY} lines for item ${without.line.itemId} has no price, and no error says why.`,
         exchange,
       )
     return expectTotals(answers)
   },
 }
+
+/** How often requests that overlap are tried: a line may have no price for a moment. */
+const OVERLAPS = 3
 
 const overlap: Rule = {
   id: 'prices.overlap',
@@ -141,48 +146,68 @@ const overlap: Rule = {
     // The token is there before the calls overlap.
     await withToken(subject, searchPath(REMOTE_PLACE))
     const wanted = await Promise.all(quantities.map((quantity) => linesFor(subject, [quantity])))
-    const exchanges = await Promise.all(wanted.map((lines) => requestPrices(subject, lines, memberNumber)))
-    for (const [index, exchange] of exchanges.entries()) {
-      const { answers } = answered(wanted[index] ?? [], exchange, 'A price request beside others')
-      const priced = answers.filter(({ answer }) => isPriced(answer))
-      if (priced.length === 0)
-        throw new RuleViolationError('A price request beside others has no price.', exchange)
-      expectTotals(priced)
+    let unpriced: Exchange | undefined
+    for (let tried = 0; tried < OVERLAPS; tried++) {
+      const exchanges = await Promise.all(wanted.map((lines) => requestPrices(subject, lines, memberNumber)))
+      unpriced = undefined
+      for (const [index, exchange] of exchanges.entries()) {
+        const { answers } = answered(wanted[index] ?? [], exchange, 'A price request beside others')
+        const priced = answers.filter(({ answer }) => isPriced(answer))
+        if (priced.length > 0) expectTotals(priced)
+        else unpriced = exchange
+      }
+      if (!unpriced) return exchanges[0] as Exchange
     }
-    return exchanges[0] as Exchange
+    throw new RuleViolationError('A price request beside others has no price.', unpriced as Exchange)
   },
 }
 
-/** Quantities that no other rule requests: nothing can have been remembered for them. */
-const NEW_QUANTITIES = [31, 32, 33, 34]
+/**
+ * Quantities that no other rule requests, so that nothing can have been remembered for them, and whether the member number is
+ * requested first: in an order without a period, which no scale of quantities has by chance.
+ */
+const NEW_QUANTITIES: readonly [quantity: number, memberFirst: boolean][] = [
+  [31, true],
+  [32, false],
+  [33, false],
+  [34, true],
+  [35, false],
+  [36, true],
+  [37, true],
+  [38, false],
+]
 
 /**
- * Requests new quantities, each with and without the member number, alternately with it first. Resolves to an item whose
- * price is always that of whoever asked first: per piece, it goes up and down from quantity to quantity, which no scale of
- * quantities explains.
+ * Requests new quantities, each with and without the member number. Resolves to an item whose price for a piece is one if the
+ * member was first, and another one if it was not, whoever asks.
  */
 async function findRememberedItem(subject: Subject): Promise<{ itemId: string; exchange: Exchange } | null> {
   const store = await priceStore(subject)
   const codes = [...new Set(subject.items)]
+  const perPiece = codes.map(() => ({ memberFirst: [] as number[], memberLast: [] as number[] }))
   let exchange: Exchange | undefined
-  const perPiece: number[][] = codes.map(() => [])
-  for (const [index, quantity] of NEW_QUANTITIES.entries()) {
+  for (const [quantity, memberFirst] of NEW_QUANTITIES) {
     const lines = codes.map((code) => lineOf(code, store, quantity))
-    const askers = index % 2 === 0 ? [subject.memberNumber, undefined] : [undefined, subject.memberNumber]
-    const totals: unknown[][] = []
+    const askers = memberFirst ? [subject.memberNumber, undefined] : [undefined, subject.memberNumber]
+    const totals: number[][] = []
     for (const asker of askers) {
       exchange = await requestPrices(subject, lines, asker)
       const { answers } = answered(lines, exchange, 'A price request')
-      totals.push(answers.map(({ answer }) => answer.totalPrice))
+      totals.push(answers.map(({ answer }) => (isPriced(answer) ? Number(answer.totalPrice) : Number.NaN)))
     }
     for (const [item, prices] of perPiece.entries()) {
-      const [first, second] = totals.map((ofAsker) => ofAsker[item])
-      prices.push(first === second ? Number(first) / quantity : Number.NaN)
+      const [first = Number.NaN, second] = totals.map((ofAsker) => ofAsker[item])
+      prices[memberFirst ? 'memberFirst' : 'memberLast'].push(
+        first === second ? first / quantity : Number.NaN,
+      )
     }
   }
-  const found = perPiece.findIndex(([a = 0, b = 0, c = 0, d = 0]) => {
-    const differs = (one: number, other: number) => Math.abs(one - other) > 0.001 + 0.002 * Math.abs(other)
-    return differs(a, b) && differs(c, b) && differs(c, d) && a < b === c < b && a < b === c < d
+  // Totals may be rounded to cents.
+  const isSame = (one: number, other: number) => Math.abs(one - other) <= 0.001
+  const found = perPiece.findIndex(({ memberFirst: [one = 0, ...ones], memberLast: [two = 0, ...twos] }) => {
+    const areTwoPrices =
+      ones.every((price) => isSame(price, one)) && twos.every((price) => isSame(price, two))
+    return areTwoPrices && !Number.isNaN(one - two) && !isSame(one, two)
   })
   return found < 0 ? null : { itemId: codes[found] as string, exchange: exchange as Exchange }
 }
@@ -196,27 +221,14 @@ const memberOnly: Rule = {
   async check(subject) {
     const { memberNumber: needed } = await baseRequest(subject)
     if (needed !== undefined) throw new NotCheckedError('a price request needs a member number')
-    const lines = await linesFor(subject, [1])
-    const priceOf = ({ unitPrice, discount, totalPrice }: PriceJson) =>
-      JSON.stringify([unitPrice, discount, totalPrice])
-    const read = async (memberNumber?: string) => {
-      const exchange = await requestPrices(subject, lines, memberNumber)
-      const [first] = answered(lines, exchange, 'A price request').answers
-      return { exchange, price: priceOf(first?.answer ?? {}) }
-    }
-    // The first request of all: no member had asked before.
-    const [base] = (await baseAnswers(subject)).answers
-    const before = priceOf(base?.answer ?? {})
-    const own = await read(subject.memberNumber)
-    const after = await read()
-    const again = await read()
-    if (own.price !== before && after.price === own.price && again.price === own.price)
+    const { before, own, after } = await aroundMember(subject)
+    if (own.price !== before.price && after.every(({ price }) => price === own.price))
       throw new RuleViolationError(
-        `After a request of member ${subject.memberNumber}, a request without a member number gets that member's price of item ${lines[0]?.itemId}.`,
-        after.exchange,
+        `After a request of member ${subject.memberNumber}, a request without a member number gets that member's price of item ${subject.items[0]}.`,
+        own.exchange,
       )
     const remembered = await findRememberedItem(subject)
-    if (!remembered) return after.exchange
+    if (!remembered) return own.exchange
     throw new RuleViolationError(
       `The price of item ${remembered.itemId} is the same with member number ${subject.memberNumber} as without, and depends on which of the two is requested first.`,
       remembered.exchange,

@@ -1,6 +1,15 @@
 import { Big } from 'big.js'
 import type { Exchange } from './exchange.ts'
-import { type AnsweredLine, ask, isPriced, linesOf, priceStore } from './prices.ts'
+import {
+  type AnsweredLine,
+  answered,
+  ask,
+  baseRequest,
+  isPriced,
+  linesOf,
+  priceStore,
+  requestPrices,
+} from './prices.ts'
 import { NotCheckedError, type Rule, RuleViolationError, remember, type Subject } from './rule.ts'
 
 /** Quantities of which some are fractions, which not every item allows. */
@@ -26,7 +35,14 @@ async function samplesOf(subject: Subject, quantities: readonly number[]): Promi
 
 const samples = remember((subject) => samplesOf(subject, QUANTITIES))
 const largeSamples = remember((subject) => samplesOf(subject, LARGE_QUANTITIES))
-const hugeSamples = remember((subject) => samplesOf(subject, [HUGE_QUANTITY]))
+/** None if the supplier refuses requests for such a quantity. */
+const hugeSamples = remember(async (subject: Subject): Promise<AnsweredLine[]> => {
+  const lines = linesOf(subject.items, await priceStore(subject), HUGE_QUANTITY)
+  const { memberNumber } = await baseRequest(subject)
+  const exchange = await requestPrices(subject, lines, memberNumber)
+  if (exchange.status >= 400 && exchange.status < 500) return []
+  return answered(lines, exchange, `A price request for a quantity of ${HUGE_QUANTITY}`).answers
+})
 
 /** The total that the unit price, the requested quantity and the discount make, in decimals. */
 function expectedTotal({ line, answer }: AnsweredLine): Big {

@@ -13,7 +13,7 @@ import {
   storeIds,
   tokenValue,
 } from './change.ts'
-import type { Answer, Supplier } from './supplier.ts'
+import type { Answer, Steps, Supplier } from './supplier.ts'
 import { cents, exactTotal, greatCircle, json, referenceData, store, text, wait } from './supplier.ts'
 
 const right = (name: string, variation: Partial<Supplier> = {}): Supplier => ({
@@ -530,7 +530,85 @@ const places: Supplier[] = [
   }),
 ]
 
+/** The member has the prices of everybody. */
+const LIST_PRICES = options({ member: 'M-1003' })
+
+/** Lines that have no price although their item is known, each with an error. */
+const failing =
+  (fails: (line: any) => boolean, errorCode: string): ((base: Steps) => Partial<Steps>) =>
+  (base) => ({
+    priceLine(line, member, index) {
+      const priced = base.priceLine(line, member, index)
+      if (priced.totalPrice === null || !fails(line)) return priced
+      return {
+        ...priced,
+        unitPrice: null,
+        discount: null,
+        totalPrice: null,
+        errorCode,
+        errorMessage: 'Not now',
+      }
+    },
+  })
+
 const prices: Supplier[] = [
+  right('second piece at half price', {
+    options: LIST_PRICES,
+    steps: () => ({
+      discount: (_item, _member, unit, quantity) =>
+        Math.min(unit * quantity, cents(Math.floor(quantity / 2) * unit * 0.5)),
+    }),
+  }),
+  right('three for the price of two', {
+    options: LIST_PRICES,
+    steps: () => ({ discount: (_item, _member, unit, quantity) => cents(Math.floor(quantity / 3) * unit) }),
+  }),
+  right('packs of two above ten', {
+    options: LIST_PRICES,
+    steps: failing((line) => line.quantity > 10 && line.quantity % 2 === 1, 'quantity_invalid'),
+  }),
+  right('one new price during the check', {
+    options: LIST_PRICES,
+    steps: (base) => {
+      let requests = 0
+      return {
+        priceLines: (request) => (requests++, base.priceLines(request)),
+        unitPrice: (item, quantity, store) =>
+          cents(base.unitPrice(item, quantity, store) * (requests > 40 ? 1.02 : 1)),
+      }
+    },
+  }),
+  right('each 30th line is unavailable for a moment', {
+    steps: (base) => {
+      let lines = 0
+      return failing(() => lines++ % 31 === 30, 'price_unavailable')(base)
+    },
+  }),
+  right('stock of 300 pieces, counted over the lines of a call', {
+    steps: (base) => {
+      const left = new Map<string, number>()
+      const isOut = (line: any) => {
+        const have = left.get(line.itemId) ?? 300
+        if (line.quantity <= have) left.set(line.itemId, have - line.quantity)
+        return line.quantity > have
+      }
+      return {
+        ...failing(isOut, 'out_of_stock')(base),
+        prices: (call) => {
+          left.clear()
+          return base.prices(call)
+        },
+      }
+    },
+  }),
+  right('a quantity above 10,000 refuses the request', {
+    steps: (base) => ({
+      prices: (call) =>
+        parsed(call).items?.some?.((line: any) => line.quantity > 10_000)
+          ? json(400, { message: 'The quantity is too large' })
+          : base.prices(call),
+    }),
+  }),
   right('prices change with each request', {
     steps: (base) => {
       let requests = 0
