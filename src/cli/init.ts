@@ -10,7 +10,7 @@ import { fail } from '../runtime/serve.ts'
 import { regenerate, requireFormatter, updateLockFile } from './generated.ts'
 import { makeOwn, slugOf } from './make-own.ts'
 import { openProject, readManifest, type Starter } from './project.ts'
-import { describeFeature, tolerateUnusedExports } from './removal.ts'
+import { describeFeature, findUnusedExports, tolerateUnusedExports } from './removal.ts'
 import { commitOf, requireCleanTree } from './repository.ts'
 
 const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
@@ -184,11 +184,12 @@ function init(answers: Answers): void {
   const removed = features.map(({ name }) => name).filter((name) => !answers.features.includes(name))
   const { version } = readManifest(project)
   const starter: Starter = { version, commit: commitOf(project.root), name: answers.name, removed }
+  const unusedBefore = findUnusedExports(project)
   makeOwn(project, starter)
   const wroteEnv = writeEnv(answers)
   regenerate(project)
   updateLockFile(project)
-  tolerateUnusedExports(project)
+  tolerateUnusedExports(project, unusedBefore)
   console.log(`This clone is ${answers.name} now: ${project.done.length} changes, which git diff shows.
 
 1. npm run demo        the app and the sandbox, without .env; it prints their addresses

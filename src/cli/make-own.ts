@@ -12,8 +12,8 @@ const NAMED = /\.(ts|eta|md|json|ya?ml|html|css)$|^\.env\.example$|^Dockerfile$/
 
 /** Makes a clone of the starter a product: without the features that it does not need, and under its own name. */
 export function makeOwn(project: Project, starter: Starter): void {
-  if (starter.removed.length > 0) removeFeatures(project, starter.removed)
   for (const path of STARTER_FILES) project.remove(path)
+  if (starter.removed.length > 0) removeFeatures(project, starter.removed)
   const readme = productReadme(project.read('README.md'), starter)
   rename(project, starter.name)
   project.change('README.md', () => readme, 'is that of the product')

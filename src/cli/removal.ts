@@ -1,7 +1,7 @@
 /** Removes features from a clone: their code, views, tests, sandbox part, settings, scripts and docs. */
 import { spawnSync } from 'node:child_process'
 import { dirname, join, relative, resolve } from 'node:path'
-import { changeManifest, type Project } from './project.ts'
+import { changeManifest, type Project, readManifest } from './project.ts'
 
 /** Everything that belongs to a feature by its place. */
 export const placesOf = (project: Project, name: string) => [
@@ -43,7 +43,7 @@ const END = /^\s*(?:#|\/\/|\/\*|<!--)\s*end of feature\b/
 export function removeFeatures(project: Project, names: readonly string[]): void {
   check(project, names)
   const importedBefore = importedFiles(project)
-  const packagesBefore = importedPackages(project)
+  const packagesBefore = namedPackages(project)
   for (const name of names) {
     for (const place of placesOf(project, name)) project.remove(place)
     removeFromLists(project, name)
@@ -126,77 +126,94 @@ function removeScripts(project: Project, name: string): void {
   )
 }
 
-/** What knip reports of a file. */
-interface Unused {
-  file: string
-  exports: unknown[]
-  types: unknown[]
+const KINDS = ['exports', 'types'] as const
+/** The exports that nothing uses: for each file, by kind. */
+export type UnusedExports = Record<string, Partial<Record<(typeof KINDS)[number], string[]>>>
+
+/** Asks knip. Empty, with a sentence to the user, if it cannot run. */
+export function findUnusedExports(project: Project): UnusedExports {
+  if (!project.exists('node_modules/.bin/knip')) return {}
+  const args = ['--no-progress', '--no-exit-code', '--reporter', 'json']
+  const { stdout, stderr } = spawnSync(join(project.root, 'node_modules/.bin/knip'), args, {
+    cwd: project.root,
+    encoding: 'utf8',
+  })
+  try {
+    const { issues } = JSON.parse(stdout) as {
+      issues: ({ file: string } & Record<(typeof KINDS)[number], { name: string }[]>)[]
+    }
+    return Object.fromEntries(
+      issues.map((issue) => [
+        issue.file,
+        Object.fromEntries(KINDS.map((kind) => [kind, issue[kind].map(({ name }) => name)])),
+      ]),
+    )
+  } catch {
+    console.error(
+      `knip could not run (${stderr.trim().split('\n')[0]}): correct that, and run npm run check.`,
+    )
+    return {}
+  }
 }
 
 /**
  * Lets `npm run check` pass where only removed features have used an export: the export stays, for your own features and so
- * that updates find the code unchanged. Other files are checked as before.
+ * that updates find the code unchanged. `before`: what nothing used before the removal, which is still reported.
  */
-export function tolerateUnusedExports(project: Project): void {
-  if (!project.exists('node_modules/.bin/knip')) return
-  const args = ['--no-progress', '--no-exit-code', '--reporter', 'json']
-  const { stdout } = spawnSync(join(project.root, 'node_modules/.bin/knip'), args, {
-    cwd: project.root,
-    encoding: 'utf8',
+export function tolerateUnusedExports(project: Project, before: UnusedExports): void {
+  const unused = Object.entries(findUnusedExports(project)).flatMap(([file, found]) => {
+    const kinds = KINDS.filter((kind) => found[kind]?.some((name) => !before[file]?.[kind]?.includes(name)))
+    return kinds.length > 0 ? [[file, kinds] as const] : []
   })
-  const { issues } = JSON.parse(stdout) as { issues: Unused[] }
-  const kinds = ['exports', 'types'] as const
-  const unused = issues
-    .map((issue) => [issue.file, kinds.filter((kind) => issue[kind].length > 0)] as const)
-    .filter(([, found]) => found.length > 0)
   if (unused.length === 0) return
   changeManifest(
     project,
-    (manifest) => ({
-      ...manifest,
-      knip: {
-        ...manifest.knip,
-        ignoreIssues: {
-          ...manifest.knip?.ignoreIssues,
-          ...Object.fromEntries(unused),
-        },
-      },
-    }),
+    (manifest) => {
+      const ignored = Object.entries(manifest.knip?.ignoreIssues ?? {}).filter(
+        ([file]) => file.includes('*') || project.exists(file),
+      )
+      const ignoreIssues = Object.fromEntries(ignored)
+      for (const [file, kinds] of unused)
+        ignoreIssues[file] = [...new Set([...(ignoreIssues[file] ?? []), ...kinds])]
+      return { ...manifest, knip: { ...manifest.knip, ignoreIssues } }
+    },
     'exports that only removed features have used may stay',
   )
-}
-
-/** What the code imports or starts: files as paths, packages by their names. */
-function imports(project: Project): { from: string; specifier: string }[] {
-  const files = [...project.filesBelow('src'), ...project.filesBelow('test')]
-  return files
-    .filter((name) => /\.(ts|cjs)$/.test(name))
-    .flatMap((from) =>
-      [...project.read(from).matchAll(/(?:from|import|import\(|new URL\()\s*\(?'([^']+)'/g)].map(
-        ([, specifier = '']) => ({ from, specifier }),
-      ),
-    )
 }
 
 /** Our own files that some file imports or starts. */
 function importedFiles(project: Project): Set<string> {
   const { root } = project
-  const own = imports(project).filter(({ specifier }) => specifier.startsWith('.'))
-  return new Set(own.map(({ from, specifier }) => relative(root, resolve(root, dirname(from), specifier))))
+  const files = [...project.filesBelow('src'), ...project.filesBelow('test')]
+  const imported = new Set<string>()
+  for (const file of files.filter((name) => /\.(ts|cjs)$/.test(name))) {
+    const specifiers = project.read(file).matchAll(/(?:from|import|import\(|new URL\()\s*\(?'([^']+)'/g)
+    for (const [, name = ''] of specifiers)
+      if (name.startsWith('.')) imported.add(relative(root, resolve(root, dirname(file), name)))
+  }
+  return imported
 }
 
-function importedPackages(project: Project): Set<string> {
-  const names = imports(project).map(({ specifier }) => /^(@[^/]+\/)?[^./][^/]*/.exec(specifier)?.[0] ?? '')
-  return new Set(names)
+/** The packages of package.json that a file or a script of the project names. */
+function namedPackages(project: Project): Set<string> {
+  const named = new Set<string>()
+  for (const file of project.filesBelow('.').filter((name) => !/^package(-lock)?\.json$|\.md$/.test(name)))
+    for (const [, name = ''] of project.read(file).matchAll(/['"`]((?:@[\w.-]+\/)?[\w.-]+)[^'"`\n]*['"`]/g))
+      named.add(name)
+  for (const word of Object.values(readManifest(project).scripts).join(' ').split(/\s+/)) named.add(word)
+  return named
 }
 
-/** Takes packages that only removed features have imported out of package.json, with their types. */
-function removeUnusedPackages(project: Project, importedBefore: Set<string>): void {
-  const imported = importedPackages(project)
-  const isUsed = (name: string) =>
-    !importedBefore.has(name.replace('@types/', '')) || imported.has(name.replace('@types/', ''))
+/** Takes packages that only removed features have named out of package.json, with their types. */
+function removeUnusedPackages(project: Project, namedBefore: Set<string>): void {
+  const named = namedPackages(project)
+  const { dependencies, devDependencies } = readManifest(project)
+  const unused = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => {
+    const code = name.replace('@types/', '')
+    return namedBefore.has(code) && !named.has(code)
+  })
   const used = (packages: Record<string, string>) =>
-    Object.fromEntries(Object.entries(packages).filter(([name]) => isUsed(name)))
+    Object.fromEntries(Object.entries(packages).filter(([name]) => !unused.includes(name)))
   changeManifest(
     project,
     (manifest) => ({
@@ -204,7 +221,7 @@ function removeUnusedPackages(project: Project, importedBefore: Set<string>): vo
       dependencies: used(manifest.dependencies),
       devDependencies: used(manifest.devDependencies),
     }),
-    'packages that nothing uses any more were removed',
+    `nothing uses these packages any more: ${unused.join(', ')}`,
   )
 }
 

@@ -5,7 +5,13 @@ import { createCommand } from '../runtime/command.ts'
 import { fail } from '../runtime/serve.ts'
 import { regenerate, requireFormatter, updateLockFile } from './generated.ts'
 import { changeManifest, openProject, readManifest } from './project.ts'
-import { describeFeature, placesOf, removeFeatures, tolerateUnusedExports } from './removal.ts'
+import {
+  describeFeature,
+  findUnusedExports,
+  placesOf,
+  removeFeatures,
+  tolerateUnusedExports,
+} from './removal.ts'
 import { git } from './repository.ts'
 
 const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
@@ -62,6 +68,7 @@ function remove(names: string[]): void {
   requireFormatter(project)
   requireCommitted(names)
   const ofStarter = names.filter(isOfStarter)
+  const unusedBefore = findUnusedExports(project)
   removeFeatures(project, names)
   if (ofStarter.length > 0) noteRemoval(ofStarter)
   console.log(`Removed ${names.join(', ')}:\n  ${project.done.join('\n  ')}`)
@@ -70,7 +77,7 @@ function remove(names: string[]): void {
   )
   regenerate(project)
   updateLockFile(project)
-  tolerateUnusedExports(project)
+  tolerateUnusedExports(project, unusedBefore)
   console.log('Run npm test to check what is left; git can undo the removal of what was committed.')
 }
 

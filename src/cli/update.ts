@@ -13,7 +13,7 @@ import { fail } from '../runtime/serve.ts'
 import { regenerate, requireFormatter } from './generated.ts'
 import { makeOwn } from './make-own.ts'
 import { openProject, readManifest, type Starter } from './project.ts'
-import { tolerateUnusedExports } from './removal.ts'
+import { findUnusedExports, tolerateUnusedExports } from './removal.ts'
 import { git, requireCleanTree, requireGit } from './repository.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -132,6 +132,7 @@ function unusedBranch(name: string): string {
 
 /** Puts the merge into a branch, and the generated files in order. */
 function apply(merge: Merge, theirs: string, commit: string): void {
+  const unusedBefore = findUnusedExports(project)
   const branch = unusedBranch(`starter-${commit.slice(0, 12)}`)
   requireGit(root, ['switch', '--quiet', '--create', branch])
   requireGit(root, ['restore', `--source=${merge.tree}`, '--staged', '--worktree', ':/'])
@@ -148,7 +149,7 @@ function apply(merge: Merge, theirs: string, commit: string): void {
       stdio: 'ignore',
     })
     regenerate(project)
-    tolerateUnusedExports(project)
+    tolerateUnusedExports(project, unusedBefore)
   }
   requireGit(root, ['add', '--all'])
   console.log(`\nThe branch ${branch} has ${merge.changed.length} changed files, which are staged.`)
