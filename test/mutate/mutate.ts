@@ -5,8 +5,8 @@
  * Options: `--sample N` tries N mutants of each path, the same ones for the same `--seed` (default 1); `--tests PATH` runs
  * the tests of this folder or file (default `test/connect`; may be repeated); `--long` runs the long ones of a folder as well.
  */
-import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createVitest, type Vitest } from 'vitest/node'
 import { tempDir } from '../support/env.ts'
@@ -23,19 +23,8 @@ const MIN_SCORE = 85
  */
 const ROUNDS = [8, 30, Number.POSITIVE_INFINITY]
 
-const { values, positionals: paths } = parseArgs({
-  allowPositionals: true,
-  options: {
-    sample: { type: 'string' },
-    seed: { type: 'string', default: '1' },
-    tests: { type: 'string', multiple: true, default: ['test/connect'] },
-    long: { type: 'boolean', default: false },
-  },
-})
-if (paths.length === 0) {
-  console.error('npm run mutate -- PATH [PATH...] [--sample N] [--seed N] [--tests PATH] [--long]')
-  process.exit(2)
-}
+const USAGE = 'npm run mutate -- PATH [PATH...] [--sample N] [--seed N] [--tests PATH] [--long]'
+const { values, paths } = readArguments()
 
 // Without its projects: each file has a process of its own here, as what a mutant leaves behind must not reach the next one.
 const { projects: _projects, ...settings } = config.test ?? {}
@@ -47,13 +36,52 @@ process.once('exit', () => {
   project.remove()
   work.remove()
 })
+// What a mutant writes into the folder of the process goes with the copy.
+process.chdir(project.dir)
 const planFile = join(work.dir, 'plan.json')
 process.env.MUTATION_PLAN = planFile
 const mutants = paths.flatMap((path, index) => mutantsOf(path, index))
+if (mutants.length === 0) refuse(`There is nothing to change in ${paths.join(', ')}.`)
 console.log(`${mutants.length} mutants`)
 process.exit(report(mutants, await findKilled(mutants)) ? 0 : 1)
 
 type Listed = Mutant & { path: string }
+
+function refuse(problem: string): never {
+  console.error(problem)
+  process.exit(2)
+}
+
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        sample: { type: 'string' },
+        seed: { type: 'string', default: '1' },
+        tests: { type: 'string', multiple: true, default: ['test/connect'] },
+        long: { type: 'boolean', default: false },
+      },
+    })
+    if (positionals.length === 0) refuse(USAGE)
+    for (const number of [values.sample ?? '1', values.seed])
+      if (!/^[1-9]\d*$/.test(number)) refuse(`${number} must be a number. ${USAGE}`)
+    return {
+      values: { ...values, tests: values.tests.map((path) => inProject(path)) },
+      paths: positionals.map((path) => inProject(path, /(^|\/)[^.]*$|\.ts$/)),
+    }
+  } catch (error) {
+    return refuse(`${(error as Error).message} ${USAGE}`)
+  }
+}
+
+/** A folder or a file of the project, relative to its root. */
+function inProject(path: string, pattern = /./): string {
+  const inside = relative(process.cwd(), resolve(path))
+  if (inside.startsWith('..') || !existsSync(inside) || !pattern.test(inside))
+    refuse(`${path} must be a folder or a TypeScript file of this project.`)
+  return inside
+}
 
 /** Puts the mutants of a path into the copy, and lists them. */
 function mutantsOf(path: string, index: number): Listed[] {
@@ -144,6 +172,8 @@ async function findReached(): Promise<Reached[]> {
   const suffix = values.long ? '*.test.ts' : '!(*.long).test.ts'
   const patterns = values.tests.map((path) => (statSync(path).isFile() ? path : `${path}/**/${suffix}`))
   const files = patterns.flatMap((pattern) => globSync(pattern)).map((file) => join(project.dir, file))
+  // Without a file, vitest would run all tests.
+  if (files.length === 0) refuse(`There are no tests in ${values.tests.join(', ')}.`)
   await runTests({ phase: 'reach', reachFile }, files)
   const lines = readFileSync(reachFile, 'utf8').split('\n').filter(Boolean)
   if (lines.length === 0) throw new Error(`No test ran in ${values.tests.join(', ')}.`)

@@ -34,6 +34,7 @@ export function copyProject(from = ROOT) {
     remove,
     /** A program of a package: `tsc`. */
     bin: (name: string, ...args: string[]) => run(join(ROOT, 'node_modules/.bin', name), args),
+    program: (file: string, ...args: string[]) => run(process.execPath, [file, ...args]),
     /** One of the commands of `src/cli`. */
     command: (name: string, ...args: string[]) => run(process.execPath, [`src/cli/${name}.ts`, ...args]),
     removeFeatures: (...args: string[]) => run(process.execPath, ['src/cli/remove-feature.ts', ...args]),
