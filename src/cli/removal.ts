@@ -194,10 +194,13 @@ function importedFiles(project: Project): Set<string> {
   return imported
 }
 
+/** Not looked at for names of packages: what names all of them, texts, and tests about the starter. */
+const NOT_CODE = /^package(-lock)?\.json$|\.md$|^test\/starter\//
+
 /** The packages of package.json that a file or a script of the project names. */
 function namedPackages(project: Project): Set<string> {
   const named = new Set<string>()
-  for (const file of project.filesBelow('.').filter((name) => !/^package(-lock)?\.json$|\.md$/.test(name)))
+  for (const file of project.filesBelow('.').filter((name) => !NOT_CODE.test(name)))
     for (const [, name = ''] of project.read(file).matchAll(/['"`]((?:@[\w.-]+\/)?[\w.-]+)[^'"`\n]*['"`]/g))
       named.add(name)
   for (const word of Object.values(readManifest(project).scripts).join(' ').split(/\s+/)) named.add(word)

@@ -13,5 +13,6 @@ test('a production install has one copy of each package, but for the small ones 
   const places = Object.keys(packages).filter((place) => place && !packages[place]?.dev)
   const byName = Map.groupBy(places, (place) => place.split('node_modules/').at(-1))
   const copied = [...byName].filter(([, copies]) => copies.length > 1).map(([name]) => name)
-  expect(copied.sort()).toEqual(['@opentelemetry/instrumentation', 'cookie-signature', 'debug', 'ms'])
+  const known = ['@opentelemetry/instrumentation', 'cookie-signature', 'debug', 'ms']
+  expect(copied.filter((name) => !known.includes(name ?? ''))).toEqual([])
 })
