@@ -91,12 +91,42 @@ describe('a file that another process has locked', () => {
     const started = performance.now()
     await expect(store.set(key('x'), 'lost')).rejects.toMatchObject({ code: 'store_unavailable' })
     expect(performance.now() - started).toBeGreaterThan(1_900)
+    // A request needs several operations: the next ones do not wait as long again.
+    const write = () =>
+      store.set(key('y'), 'later').then(
+        () => 'written',
+        () => 'failed',
+      )
+    expect(await Promise.race([write(), pause(1_000).then(() => 'waiting')])).toBe('failed')
+    await pause(600)
+    const later = write()
+    await pause(200)
     other.exec('COMMIT')
+    expect(await later).toBe('written')
     other.close()
     expect(await store.get(key('x'))).toBeNull()
     await store.close()
     remove()
   })
+})
+
+test('owners are listed in pages of 500', async () => {
+  const store = openSqlite({ file: ':memory:' })
+  const names = Array.from({ length: 1_000 }, (_, index) => `owner ${String(index).padStart(4, '0')}`)
+  for (const owner of names) await store.set({ kind: 'walked', owner, id: 'one' }, 'value')
+  const [partition = ''] = await store.partitions()
+  const pages: number[] = []
+  const found: string[] = []
+  let cursor: string | null = null
+  do {
+    const page: { owners: string[]; cursor: string | null } = await store.owners('walked', partition, cursor)
+    pages.push(page.owners.length)
+    found.push(...page.owners)
+    cursor = page.cursor
+  } while (cursor !== null)
+  expect(pages).toEqual([500, 500, 0])
+  expect(found).toEqual(names)
+  await store.close()
 })
 
 test('the files of SQLite are readable by their user only, even in a folder that others can open', async () => {
