@@ -60,9 +60,17 @@ if (unknown.length > 0) {
   console.error(`There is no ${unknown.join(', ')}; there are ${[...benches.keys()].join(', ')}.`)
   process.exit(1)
 }
-for (const [name, bench] of benches) if (chosen.length === 0 || chosen.includes(name)) await bench()
+/** Those that failed: the rows of the others are shown all the same. */
+const failed: string[] = []
+for (const [name, bench] of benches) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue
+  await bench().catch((error: unknown) => {
+    console.error(`${name}:`, error)
+    failed.push(name)
+  })
+}
 for (const row of [HEAD, HEAD.map(() => '---'), ...rows]) console.log(`| ${row.join(' | ')} |`)
-process.exit(0)
+process.exit(failed.length > 0 ? 1 : 0)
 
 async function withRedis(bench: (redis: RedisServer) => Promise<void>): Promise<void> {
   const redis = await startRedis()

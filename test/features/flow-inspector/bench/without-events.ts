@@ -2,7 +2,7 @@
 import { registerHooks } from 'node:module'
 
 const PUBLISHING =
-  /apiCallChannel\.hasSubscribers\s*\? await sendAndPublish\(pool, request, source\)\s*: await pool\.send\(request\)/
+  /apiCallChannel\.hasSubscribers\s*\? await sendAndPublish\(client\.platform, pool, request, source\)\s*: await pool\.send\(request\)/
 
 registerHooks({
   load(url, context, nextLoad) {
