@@ -4,7 +4,7 @@ import './runtime/check-node.cjs'
 import './runtime/env-file.ts'
 
 // Compiled modules are kept for the next start (npm run bench, row "start of main.ts"), and for threads, which look at the
-// variable: the check of a small price file takes a third. Static imports would be compiled before these lines run.
+// variable: it halves the CPU time of checking a small price file. Static imports would be compiled before these lines run.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
   new URL('../node_modules/.cache/connect-starter', import.meta.url),
 )

@@ -60,16 +60,21 @@ export async function startYardstick(
 
 const dispatcher = new Agent({ connections: 128 })
 
+/** Signs in; resolves to the header `Cookie` of the session. */
+export async function signIn(origin: string, name: string, path = '/sign-in'): Promise<string> {
+  const visitor = createVisitor()
+  await visitor.post(origin + path, { form: { name } })
+  const cookies = [...(visitor.cookies.get(new URL(origin).host) ?? [])]
+  return cookies.map((pair) => pair.join('=')).join('; ')
+}
+
 /** Signs in; resolves to a function that makes one call of a path and throws unless it is answered with 200. */
 export async function signedInCaller(
   origin: string,
   path: string,
-  signIn = '/sign-in',
+  signInPath?: string,
 ): Promise<() => Promise<void>> {
-  const visitor = createVisitor()
-  await visitor.post(origin + signIn, { form: { name: REF.userId } })
-  const cookies = [...(visitor.cookies.get(new URL(origin).host) ?? [])]
-  const headers = { cookie: cookies.map((pair) => pair.join('=')).join('; '), accept: 'application/json' }
+  const headers = { cookie: await signIn(origin, REF.userId, signInPath), accept: 'application/json' }
   return async () => {
     const { statusCode, body } = await request(origin + path, { dispatcher, headers })
     const text = await body.text()

@@ -3,8 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import type { RedisServer } from '../support/redis.ts'
 import { GRANTED, REF } from '../support/vault.ts'
-import { createVisitor } from '../support/visitor.ts'
-import { startBenchApp, startYardstick } from './app.ts'
+import { signIn, startBenchApp, startYardstick } from './app.ts'
 import { type Add, cpuUs, type Measured, memoryKb } from './measure.ts'
 
 const USERS = 300
@@ -32,7 +31,7 @@ export async function streamsBench(add: Add, redis: RedisServer): Promise<void> 
   const subject = await costOf(ours.url, ours.pid)
   await ours.close()
   const settings = { REDIS_URL: redis.url, EVERY_MS: String(EVERY_MS) }
-  const byHand = await startYardstick('test/bench/streams-by-hand.ts', settings)
+  const byHand = await startYardstick('test/bench/hand-written.ts', settings)
   const yardstick = await costOf(byHand.url, byHand.child.pid)
   await byHand.kill()
   const measured = (of: keyof Cost): Measured => ({
@@ -76,11 +75,4 @@ async function costOf(origin: string, pid = 0): Promise<Cost> {
   const kb = (memoryKb(pid) - beforeKb) / STREAMS
   await dispatcher.destroy()
   return { us, kb }
-}
-
-async function signIn(origin: string, name: string): Promise<string> {
-  const visitor = createVisitor()
-  await visitor.post(`${origin}/sign-in`, { form: { name } })
-  const cookies = [...(visitor.cookies.get(new URL(origin).host) ?? [])]
-  return cookies.map((pair) => pair.join('=')).join('; ')
 }

@@ -178,8 +178,8 @@ const NEW_QUANTITIES: readonly [quantity: number, memberFirst: boolean][] = [
 ]
 
 /**
- * Requests new quantities, each with and without the member number. Resolves to an item whose price for a piece is one if the
- * member was first, and another one if it was not, whoever asks.
+ * Requests new quantities, each with and without the member number. Resolves to an item that has one price for a piece where
+ * the member number came first and another where it came last, with and without it alike; null if there is none.
  */
 async function findRememberedItem(subject: Subject): Promise<{ itemId: string; exchange: Exchange } | null> {
   const store = await priceStore(subject)
