@@ -24,6 +24,7 @@ function compile(outDir: string): void {
   const file = join(cache, `core-${process.pid}.json`)
   const compilerOptions = {
     noEmit: false,
+    incremental: false,
     outDir,
     declaration: true,
     rewriteRelativeImportExtensions: true,

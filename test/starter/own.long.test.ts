@@ -1,42 +1,40 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { features } from '../../src/features/index.ts'
 import { openCopy } from './removal-support.ts'
 
+let original: ReturnType<typeof openCopy>
 let copy: ReturnType<typeof openCopy>
-const git = (...args: string[]) =>
+const git = (...args: string[]) => gitIn(copy.dir, ...args)
+const gitIn = (dir: string, ...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.example', ...args], {
-    cwd: copy.dir,
+    cwd: dir,
     encoding: 'utf8',
   })
-const commitAll = () => {
-  git('add', '-A')
-  git('commit', '-qm', 'all')
-}
 const read = (file: string) => readFileSync(join(copy.dir, file), 'utf8')
+const init = (...args: string[]) => copy.command('init', ...args)
+const add = (...args: string[]) => copy.command('add-feature', ...args)
 
+/** Like a fresh clone: its files are committed, and nothing else is. */
+beforeAll(async () => {
+  original = openCopy()
+  gitIn(original.dir, 'init', '-q')
+  writeFileSync(join(original.dir, '.git/info/exclude'), 'node_modules\n')
+  gitIn(original.dir, 'add', '-A')
+  gitIn(original.dir, 'commit', '-qm', 'all')
+  await original.checkTypes()
+})
+afterAll(() => original.remove())
 beforeEach(() => {
-  copy = openCopy()
-  git('init', '-q')
-  writeFileSync(join(copy.dir, '.git/info/exclude'), 'node_modules\n')
-  commitAll()
+  copy = openCopy(original.dir)
 })
 afterEach(() => copy.remove())
 
 const names = features.map(({ name }) => name)
 
-/** Those that import a list of features. Pages are tested without a browser, and attacks do not depend on it. */
-const AFFECTED = ['related', 'src/features/index.ts', 'src/sandbox/features/index.ts'].concat(
-  ['connect/**', 'app/**', 'e2e/**', '**/browser.test.ts', '**/hostile-*.test.ts', '**/secrets.test.ts'].map(
-    (pattern) => `--exclude=test/${pattern}`,
-  ),
-)
-
 describe('npm run init', () => {
-  const init = (...args: string[]) => copy.command('init', ...args)
-
   test('renames the starter, keeps half of the features, and leaves a project that passes its tests', async () => {
     const removable = features.filter(({ name }) => !features.some(({ needs = [] }) => needs.includes(name)))
     const removed = removable.slice(0, features.length / 2).map(({ name }) => name)
@@ -55,8 +53,11 @@ describe('npm run init', () => {
     )
     expect(existsSync(join(copy.dir, 'test/starter'))).toBe(false)
     await copy.check()
-    await copy.runTests(...AFFECTED)
-    commitAll()
+    git('add', '-A')
+    git('commit', '-qm', 'init')
+    copy.leaveOutIndependentTests()
+    await copy.runTests('related', 'src/features/index.ts', 'src/sandbox/features/index.ts')
+    git('checkout', '-q', '.')
     expect(await init('--name', 'Other', '--yes')).toContain(
       'This is Acme Link already. Nothing was changed.',
     )
@@ -78,7 +79,8 @@ describe('npm run init', () => {
     mkdirSync(join(copy.dir, 'scripts'))
     writeFileSync(join(copy.dir, 'scripts/own.mjs'), "import Big from 'big.js'\n\nconsole.log(new Big(1))\n")
     appendFileSync(join(copy.dir, 'src/web/format.ts'), '\n/** Mine. */\nexport const MINE = 1\n')
-    commitAll()
+    git('add', '-A')
+    git('commit', '-qm', 'mine')
     await copy.removeFeatures('supplier-check', 'live-pricing', 'price-files')
     expect(read('package.json')).toMatch(/"big.js"/)
     expect(read('package.json')).not.toMatch(/saxes|src\/web\/format/)
@@ -113,8 +115,6 @@ describe('npm run init', () => {
 })
 
 describe('npm run add-feature', () => {
-  const add = (...args: string[]) => copy.command('add-feature', ...args)
-
   /** The test that docs/testing.md shows, for a feature and its path of the platform. */
   function documentedTest(name: string, path: string): string {
     const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(read('docs/testing.md')) ?? []
@@ -133,7 +133,7 @@ describe('npm run add-feature', () => {
         expect(read(file).match(/support\/.*(?=')/g), file).toEqual(['support/kit.ts'])
       writeFileSync(join(copy.dir, `test/features/${name}/answers.test.ts`), documentedTest(name, path))
       await copy.check()
-      await copy.runTests('run', `test/features/${name}`, 'test/web/openapi', 'test/starter/docs')
+      await copy.runTests(`test/features/${name}`, 'test/web/openapi', 'test/starter/docs')
       const files = git('ls-files', '--others', '--exclude-standard').split('\n').filter(Boolean)
       for (const file of files) expect(read(file), file).not.toMatch(/widget|template/i)
       await copy.removeFeatures(name)

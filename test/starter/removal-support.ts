@@ -1,24 +1,55 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../support/ports.ts'
 import { answering, run } from '../support/process.ts'
 import { copyProject } from '../support/project.ts'
 import { createVisitor } from '../support/visitor.ts'
 
-/** A copy of the project in `from`, whose features are removed. */
+/** What the compiler remembers, in each copy. */
+const TYPES = '.data/tsbuildinfo'
+
+/**
+ * Tests of the core and of attacks, and those in a browser: they do not depend on the list of features, and take longest.
+ */
+const INDEPENDENT = [
+  'test/{connect,app,e2e}/**',
+  '**/browser.test.ts',
+  '**/hostile-*.test.ts',
+  '**/secrets{,.alone}.test.ts',
+]
+
+/** A copy of the project, or of an earlier copy, whose features are removed. */
 export function openCopy(from?: string) {
   const copy = copyProject(from)
+  const checkTypes = () => copy.bin('tsc', '--tsBuildInfoFile', TYPES)
   return {
     ...copy,
     /** Checks only what is affected by what has changed since the copy, if types were checked in its original. */
-    checkTypes: () => copy.bin('tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', '.tsbuildinfo'),
+    checkTypes,
     async check(): Promise<void> {
-      await copy.bin('tsc', '--noEmit')
+      await checkTypes()
       await copy.bin('biome', 'ci')
       await copy.bin('knip')
     },
     /** Retried once: what counts here is the removal, and the machine is busy with other long tests. */
     runTests: (...tests: string[]) =>
-      copy.bin('vitest', ...tests, '--run', '--retry=1', '--config', 'test/vitest.config.ts'),
+      copy.bin(
+        'vitest',
+        ...tests,
+        '--run',
+        '--retry=1',
+        '--bail=1',
+        '--maxWorkers=2',
+        '--config',
+        'test/vitest.config.ts',
+      ),
+    /** For projects of vitest, `--exclude` has no effect. */
+    leaveOutIndependentTests(): void {
+      const file = join(copy.dir, 'test/vitest.config.ts')
+      const config = readFileSync(file, 'utf8')
+      const patterns = INDEPENDENT.map((pattern) => `'${pattern}'`).join()
+      writeFileSync(file, config.replace('...defaultExclude', `...defaultExclude, ${patterns}`))
+    },
     /** Connects an account in the demo; resolves to the page that says so. */
     connectInDemo: () => connectInDemo(copy.dir),
   }
@@ -30,7 +61,7 @@ async function connectInDemo(dir: string): Promise<string> {
   const settings = {
     PORT: String(port),
     SANDBOX_PORT: String(sandboxPort),
-    DATA_DIR: join(dir, '.data'),
+    DATA_DIR: join(dir, '.data/demo'),
   }
   const demo = run(join(dir, 'src/demo.ts'), settings, { cwd: dir })
   await answering(`${app}/health/live`, demo)

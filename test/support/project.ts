@@ -6,14 +6,15 @@ import { promisify } from 'node:util'
 import { tempDir } from './env.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const NOT_COPIED = new Set(['node_modules', '.git', '.data', 'coverage'])
+const NOT_COPIED = new Set(['.git', '.data', 'coverage'])
 const execute = promisify(execFile)
 
-/** A fresh copy of the project in `from`, with the packages of this one. */
+/** A fresh copy of the project, or all of an earlier copy of it, with the packages of this one. */
 export function copyProject(from = ROOT) {
   const { dir, remove } = tempDir()
   for (const name of readdirSync(from))
-    if (!NOT_COPIED.has(name)) cpSync(join(from, name), join(dir, name), { recursive: true })
+    if (name !== 'node_modules' && (from !== ROOT || !NOT_COPIED.has(name)))
+      cpSync(join(from, name), join(dir, name), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'))
 
   /** Runs a program in the copy; resolves to its output, and throws an error with it. */
