@@ -1,8 +1,6 @@
-import { spawnSync } from 'node:child_process'
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { Project } from './project.ts'
-
-const biome = ({ root }: Project) => join(root, 'node_modules/.bin/biome')
 
 /** Throws, before anything is changed, if the packages are not installed. */
 export function requireFormatter(project: Project): void {
@@ -10,10 +8,16 @@ export function requireFormatter(project: Project): void {
     throw new Error('Run npm install first: the formatter is not installed.')
 }
 
-/** Writes the generated parts of the docs again, and formats the code, whose imports it sorts. Reports a program that fails. */
+/** Writes the generated parts of the docs again, and formats the code. Reports a program that fails. */
 export function regenerate(project: Project): void {
-  run(project, process.execPath, ['src/cli/docs.ts'])
-  run(project, biome(project), ['check', '--write', '--linter-enabled=false', 'src', 'test', 'package.json'])
+  report('docs', spawnSync(process.execPath, ['src/cli/docs.ts'], { cwd: project.root, encoding: 'utf8' }))
+  report('format', formatCode(project))
+}
+
+/** Formats the code and sorts its imports. */
+export function formatCode({ root }: Project): SpawnSyncReturns<string> {
+  const args = ['check', '--write', '--linter-enabled=false', 'src', 'test', 'package.json']
+  return spawnSync(join(root, 'node_modules/.bin/biome'), args, { cwd: root, encoding: 'utf8' })
 }
 
 /** Writes the lock file again, without the packages that package.json names no more. */
@@ -23,11 +27,10 @@ export function updateLockFile({ root }: Project): void {
   if (status !== 0) console.error('package-lock.json could not be written: run npm install.')
 }
 
-function run({ root }: Project, program: string, args: string[]): void {
-  const { status, stderr } = spawnSync(program, args, { cwd: root, encoding: 'utf8' })
+function report(script: string, { status, stderr }: SpawnSyncReturns<string>): void {
   if (status === 0) return
   const [reason = ''] = /^\w*Error: .*$/m.exec(stderr) ?? []
   console.error(
-    `${args[0]} could not run (${reason || `exit code ${status}`}): correct that, and run npm run docs.`,
+    `npm run ${script} failed (${reason || `exit code ${status}`}): correct that, and run it again.`,
   )
 }

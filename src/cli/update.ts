@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createCommand } from '../runtime/command.ts'
 import { fail } from '../runtime/serve.ts'
-import { regenerate, requireFormatter } from './generated.ts'
+import { formatCode, regenerate, requireFormatter } from './generated.ts'
 import { makeOwn } from './make-own.ts'
 import { openProject, readManifest, type Starter } from './project.ts'
 import { findUnusedExports, tolerateUnusedExports } from './removal.ts'
@@ -69,10 +69,7 @@ function ownVersion(commit: string, starter: Starter, parent?: string): string {
   makeOwn(version, { ...starter, commit, version: readManifest(version).version, removed })
   symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'))
   // As this clone was formatted; a version with other rules is compared as it is.
-  spawnSync(join(root, 'node_modules/.bin/biome'), ['check', '--write', 'src', 'test', 'package.json'], {
-    cwd: dir,
-    stdio: 'ignore',
-  })
+  formatCode(version)
   rmSync(join(dir, 'node_modules'))
   rmSync(join(dir, '.git'))
   const env = { GIT_INDEX_FILE: join(folder, `${commit}.index`), GIT_WORK_TREE: dir, GIT_DIR: gitDir() }

@@ -64,8 +64,10 @@ describe('npm run init', () => {
     expect(git('status', '--porcelain')).toBe('')
   })
 
-  test('leaves nothing of the removed features among packages, and no warning of the check', async () => {
-    await init('--name', 'Acme', '--features', 'leads', '--yes')
+  test('leaves nothing of the removed features among packages, no warning of the check, and an .env alone', async () => {
+    writeFileSync(join(copy.dir, '.env'), 'PORT=1\n')
+    expect(await init('--name', 'Acme', '--features', 'leads', '--yes')).toContain('it is unchanged')
+    expect(read('.env')).toBe('PORT=1\n')
     const ofOthers = /@opentelemetry|saxes|yauzl|prom-client|csv-parse/
     expect(read('package.json')).not.toMatch(ofOthers)
     expect(read('package-lock.json')).not.toMatch(
@@ -85,12 +87,6 @@ describe('npm run init', () => {
     expect(read('package.json')).toMatch(/"big.js"/)
     expect(read('package.json')).not.toMatch(/saxes|src\/web\/format/)
     await expect(copy.bin('knip')).rejects.toThrow(/MINE/)
-  })
-
-  test('does not overwrite an .env', async () => {
-    writeFileSync(join(copy.dir, '.env'), 'PORT=1\n')
-    expect(await init('--name', 'Acme', '--yes')).toContain('it is unchanged')
-    expect(read('.env')).toBe('PORT=1\n')
   })
 
   test.each([
@@ -121,25 +117,27 @@ describe('npm run add-feature', () => {
     return code.replaceAll('/api/invoices', `/api${path}`).replaceAll('invoices', name)
   }
 
-  test.each([
-    [['invoices', '--write', '--scope', 'billing', '--path', '/accounting/invoices'], '/accounting/invoices'],
-    [['entries', '--pages', 'list'], '/entries'],
-  ])(
-    '%j passes the checks and its tests without an edit, and leaves no trace when removed',
-    async (args, path) => {
-      const [name = ''] = args
-      await add(...args)
+  test('makes features that pass the checks and their tests without an edit, and leave no trace when removed', async () => {
+    const made = { invoices: '/accounting/invoices', entries: '/entries' }
+    await add('invoices', '--write', '--scope', 'billing', '--path', made.invoices)
+    await add('entries', '--pages', 'list')
+    for (const [name, path] of Object.entries(made)) {
       for (const file of git('ls-files', '--others', `test/features/${name}`).split('\n').filter(Boolean))
         expect(read(file).match(/support\/.*(?=')/g), file).toEqual(['support/kit.ts'])
       writeFileSync(join(copy.dir, `test/features/${name}/answers.test.ts`), documentedTest(name, path))
-      await copy.check()
-      await copy.runTests(`test/features/${name}`, 'test/web/openapi', 'test/starter/docs')
-      const files = git('ls-files', '--others', '--exclude-standard').split('\n').filter(Boolean)
-      for (const file of files) expect(read(file), file).not.toMatch(/widget|template/i)
-      await copy.removeFeatures(name)
-      expect(git('status', '--porcelain')).toBe('')
-    },
-  )
+    }
+    await copy.check()
+    await copy.runTests(
+      'test/features/invoices',
+      'test/features/entries',
+      'test/web/openapi',
+      'test/starter/docs',
+    )
+    const files = git('ls-files', '--others', '--exclude-standard').split('\n').filter(Boolean)
+    for (const file of files) expect(read(file), file).not.toMatch(/widget|template/i)
+    await copy.removeFeatures(...Object.keys(made))
+    expect(git('status', '--porcelain')).toBe('')
+  })
 
   test('remove-feature refuses a feature with changes that are not committed', async () => {
     const [name = ''] = names

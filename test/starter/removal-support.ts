@@ -39,7 +39,7 @@ export function openCopy(from?: string) {
         '--run',
         '--retry=1',
         '--bail=1',
-        '--maxWorkers=2',
+        '--maxWorkers=1',
         '--config',
         'test/vitest.config.ts',
       ),
