@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openProject } from '../../src/cli/project.ts'
+import { removeFeatures } from '../../src/cli/removal.ts'
 import { features } from '../../src/features/index.ts'
 import { copyProject } from '../support/project.ts'
 
@@ -40,7 +42,7 @@ describe('npm run remove-feature', () => {
     expect(existsSync(join(copy.dir, 'src/features', feature.name))).toBe(true)
   })
 
-  test('cuts out the parts of a feature, and nothing of another whose name starts alike', async () => {
+  test('cuts out the parts of a feature, and nothing of another whose name starts alike', () => {
     const [feature] = features
     if (!feature) return
     const own = copyProject()
@@ -50,7 +52,7 @@ describe('npm run remove-feature', () => {
       join(own.dir, 'docs/notes.md'),
       `${notes}<!-- feature: ${feature.name} -->\ngone\n<!-- end of feature -->\n`,
     )
-    await own.removeFeatures(feature.name, '--with-dependents')
+    removeFeatures(openProject(own.dir), [feature.name])
     expect(readFileSync(join(own.dir, 'docs/notes.md'), 'utf8')).toBe(notes)
     own.remove()
   })
