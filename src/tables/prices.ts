@@ -52,18 +52,22 @@ export const isSpreadsheetError = (cell: string): boolean => SPREADSHEET_ERROR.t
 export function createPriceReader(decimal?: Decimal): PriceReader {
   const found = { point: 0, comma: 0, ambiguous: 0, withComma: 0, example: '' }
   let country: ReturnType<typeof countryOf>
+  /** Whether a price named no currency, as those of Australian suppliers do. */
+  let isPlain = false
   return {
     found,
     read(cell, shown) {
       // Nearly every price: skip the rest.
       if (shown === undefined && USUAL.test(cell) && decimal !== 'comma') {
         if (cell.includes('.')) found.point++
+        isPlain = true
         return inRange(Number(cell))
       }
       const problem = problemOf(cell)
       if (problem) return problem
       const digits = CURRENCY.exec(cell)?.[1] ?? cell
       const own = countryOf(cell)
+      if (own === 'NZD' && isPlain) country ??= 'AUD'
       country ??= own
       if (own && own !== country) return texts.price.mixedCurrencies(shorten(cell), String(country))
       if (shown !== undefined) {

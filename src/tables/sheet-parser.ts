@@ -1,6 +1,7 @@
 import type { CellFormats } from './cell-formats.ts'
 import { UnreadableFileError } from './errors.ts'
 import type { MergedCells, Row } from './row.ts'
+import { createRuns } from './text-runs.ts'
 import { texts } from './texts.ts'
 import type { XmlEvents } from './xml.ts'
 
@@ -40,6 +41,7 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
   let isPrinted = false
   const printed: string[] = []
   const merged: MergedCells[] = []
+  const runs = createRuns()
 
   function merge(reference: string): void {
     const [from = '', to = ''] = reference.split(':')
@@ -81,6 +83,7 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
   return {
     events: {
       open(name, attributes) {
+        runs.open(name, attributes)
         if (name === 'row') {
           const line = Number(attributes.r ?? row.line + 1)
           if (!(line > row.line && line <= MAX_ROW))
@@ -104,10 +107,11 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
       text(text) {
         if (isPrinted) printed[printed.length - 1] += text
         if (!isValue) return
-        value += text
+        value += runs.shown(text, value)
         if (value.length > MAX_CELL_LENGTH) throw new UnreadableFileError(row.line, texts.unreadable.longCell)
       },
       close(name) {
+        runs.close(name)
         if (name === 'v' || name === 't') isValue = false
         else if (PRINTED.test(name)) isPrinted = false
         else if (name === 'rPh') isPhonetic = false

@@ -12,6 +12,8 @@ const DELIMITERS = ['\t', ';', '|', ',']
 /** How much of the file decides on the delimiter, in bytes and lines. */
 const SAMPLE_BYTES = 65_536
 const SAMPLE_LINES = 50
+/** `"A1", "Hook, large"`: with the space, the quotes would be part of the cell. */
+const SPACE_BEFORE_QUOTE = /"[,;|] +"/
 
 /**
  * Streams the rows of delimited text (RFC 4180) that are not blank. The delimiter (comma, semicolon, tab or pipe) is
@@ -34,8 +36,10 @@ export async function readTextRows(
     yield* start
     yield* chunks
   })()
-  const delimiter = delimiterOf(Buffer.concat(start).subarray(0, SAMPLE_BYTES).toString())
-  return { delimiter, rows: readRows(allChunks, delimiter) }
+  const sample = Buffer.concat(start).subarray(0, SAMPLE_BYTES).toString()
+  const delimiter = delimiterOf(sample)
+  const hasSpaces = SPACE_BEFORE_QUOTE.test(sample)
+  return { delimiter, rows: readRows(allChunks, delimiter, hasSpaces) }
 }
 
 /**
@@ -61,13 +65,18 @@ function delimiterOf(text: string): string {
   return best && best.count > 0 ? best.delimiter : ','
 }
 
-async function* readRows(chunks: AsyncGenerator<Buffer>, delimiter: string): AsyncGenerator<Row[]> {
+async function* readRows(
+  chunks: AsyncGenerator<Buffer>,
+  delimiter: string,
+  hasSpaces: boolean,
+): AsyncGenerator<Row[]> {
   const parser = parse({
     bom: true,
     delimiter,
     max_record_size: MAX_RECORD,
     // Allow inch marks: 90x45 2" nail.
     relax_quotes: true,
+    ltrim: hasSpaces,
     relax_column_count: true,
     // Concatenated files may mix line endings.
     record_delimiter: ['\r\n', '\n', '\r'],

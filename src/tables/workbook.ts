@@ -4,6 +4,7 @@ import { createCellFormats } from './cell-formats.ts'
 import { UnreadableFileError } from './errors.ts'
 import type { Row, Table } from './row.ts'
 import { createSheetParser } from './sheet-parser.ts'
+import { createRuns } from './text-runs.ts'
 import { texts } from './texts.ts'
 import { attribute, parseXml, type XmlEvents } from './xml.ts'
 
@@ -213,18 +214,21 @@ async function readSharedStrings(archive: Archive): Promise<string[]> {
   let text = ''
   let isText = false
   let isPhonetic = false
+  const runs = createRuns()
   const events: XmlEvents = {
-    open(name) {
+    open(name, attributes) {
       if (name === 'si') text = ''
       if (name === 'rPh') isPhonetic = true
       isText = name === 't' && !isPhonetic
+      runs.open(name, attributes)
     },
     text(part) {
-      if (isText) text += part
+      if (isText) text += runs.shown(part, text)
     },
     close(name) {
       isText = false
       if (name === 'rPh') isPhonetic = false
+      runs.close(name)
       if (name !== 'si') return
       characters += text.length
       if (characters > MAX_SHARED_CHARACTERS || strings.length >= MAX_SHARED_STRINGS) throw hostile()

@@ -2,7 +2,7 @@ import { strToU8, zipSync } from 'fflate'
 
 /**
  * A cell: text, a number, or a number with a format (its pattern, or the number of a built-in one). `formula` has the
- * value that a spreadsheet last computed; `rich` is text in several fonts; `date` is written as text (ISO 8601); `xml` is
+ * value that a spreadsheet last computed; `rich` is text in several fonts, or with a `format` such as `<strike/>`; `date` is written as text (ISO 8601); `xml` is
  * the element as it is.
  */
 export type Cell =
@@ -11,7 +11,7 @@ export type Cell =
   | null
   | { value: number; format: string | number }
   | { formula: string; value: number | string; format?: string | number }
-  | { rich: string[] }
+  | { rich: (string | { text: string; format: string })[] }
   | { date: string }
   | { error: string }
   | { boolean: boolean }
@@ -66,13 +66,17 @@ function createCells(texts: WorkbookOptions['texts']) {
       : `<c${reference} t="s"><v>${shared(content)}</v></c>`
   const run = (part: string) => `<t xml:space="preserve">${escapeXml(part)}</t>`
 
+  function richRun(part: string | { text: string; format: string }): string {
+    const { text, format } = typeof part === 'string' ? { text: part, format: '<b/>' } : part
+    return `<r><rPr>${format}</rPr>${run(text)}</r>`
+  }
+
   function xmlOf(cell: Cell, reference: string): string {
     if (cell === null) return ''
     if (typeof cell === 'string') return text(run(cell), reference)
     if (typeof cell === 'number') return `<c${reference}><v>${cell}</v></c>`
     if ('xml' in cell) return cell.xml
-    if ('rich' in cell)
-      return text(cell.rich.map((part) => `<r><rPr><b/></rPr>${run(part)}</r>`).join(''), reference)
+    if ('rich' in cell) return text(cell.rich.map(richRun).join(''), reference)
     if ('date' in cell) return `<c${reference} t="d"><v>${cell.date}</v></c>`
     if ('error' in cell) return `<c${reference} t="e"><f>NOWHERE</f><v>${cell.error}</v></c>`
     if ('boolean' in cell) return `<c${reference} t="b"><v>${Number(cell.boolean)}</v></c>`

@@ -3,7 +3,7 @@ import { UnreadableFileError } from '../../tables/errors.ts'
 import { type Decimal, decimalOfColumn, type PriceReader, shorten } from '../../tables/prices.ts'
 import type { MergedCells, Row } from '../../tables/row.ts'
 import { type BatchWriter, createBatchWriter, removeItems } from './batches.ts'
-import { doubtsPrice, saysTaxExcluded, saysTaxIncluded } from './columns.ts'
+import { doubtsPrice, isTitlePerSeveral, saysTaxExcluded, saysTaxIncluded } from './columns.ts'
 import type { Item } from './item.ts'
 import { createItemReader, isProblem, type Problem, toProblem } from './items.ts'
 import {
@@ -124,11 +124,15 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
   const isTaxKnown = choices.gst !== undefined || saysTaxExcluded(priceHeading)
   let taxNote: string | undefined
   let priceNote: Reading['priceNote']
-  const look = (where: string, texts: readonly string[], isWithoutPrice: boolean) => {
+  const look = (where: string, texts: readonly string[], priceCell = '') => {
     if (!isTaxKnown && texts.some(isTaxNote)) taxNote ??= where
+    const isHeading = !/^\W*\d/.test(priceCell) && isTitlePerSeveral(priceCell)
+    const isTitle = isHeading || texts.filter((text) => !isBlank(text)).length === 1
     // A row with a price is an item; the check of its values rejects it.
-    const isNote = isWithoutPrice && !choices.columns
-    const doubt = isNote ? texts.find((text) => doubtsPrice(text, priceHeading)) : undefined
+    if (choices.columns || !(isTitle || isBlank(priceCell))) return
+    const doubt = texts.find(
+      (text) => doubtsPrice(text, priceHeading) || (isTitle && isTitlePerSeveral(text)),
+    )
     if (doubt !== undefined) priceNote ??= [where, doubt]
   }
   try {
@@ -139,10 +143,10 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
         const item = reader.read(row)
         collector.add(row, item)
         if (isProblem(item))
-          look(texts.places.line(row.line), row.cells, isBlank(row.cells[layout.columns.price ?? -1]))
+          look(texts.places.line(row.line), row.cells, row.cells[layout.columns.price ?? -1])
       }
     }
-    look(texts.places.printed, file.printed, true)
+    look(texts.places.printed, file.printed)
     if (count === 0) throw new UnreadableFileError(1, texts.unreadable.onlyHeadings)
     const { problems, remarks, ...counts } = await collector.end(file.merged)
     await addCells(problems, collector.earlierLines, () => openPriceFile(path, choices, fileName))

@@ -111,7 +111,11 @@ export const mayIncludeTax = (heading: string): boolean =>
 
 const TRADE = '(trade|wholesale|dealer|distributor|reseller|cost|buy|nett?)'
 const TRADE_PRICES = new RegExp(`^${TRADE}$|\\b${TRADE} (prices?|pricing|pricelist|list)\\b`)
-const PRICES_OF_SEVERAL = /\bprices?\b.* (per (\d+|hundred|thousand|dozen|box|pack|carton|pallet)|in cents)\b/
+const SEVERAL_UNITS = '((?!1\\b)\\d+|hundred|thousand|dozen|box|pack|pkt|carton|pallet)'
+const PRICES_OF_SEVERAL = new RegExp(`\\bprice[sd]?\\b.* (per ${SEVERAL_UNITS}|in cents)\\b`)
+const ENDS_PER_SEVERAL = new RegExp(`\\bper ${SEVERAL_UNITS}\\s*\\)?$|(^|[\\s($])/ ?(100|1000)\\s*\\)?$`, 'i')
+/** What is added to all prices, in one sentence. */
+const CHANGES_PRICES = /\b(add|added|surcharge|levy|multiply|deduct|deducted)\b([^.;]|\.\d)*\bprices\b/i
 /** In a name, such as that of a sheet, one word is enough. */
 const TRADE_NAME = /\b(trade|wholesale|dealer|distributor|reseller|cost)\b/
 
@@ -123,9 +127,22 @@ export function doubtsPrice(note: string, heading: string, isName = false): bool
   const [words, own] = [wordsOf(note), wordsOf(heading)]
   if (namesOtherCurrency(note) && !/\b(aud|nzd)\b/.test(own)) return true
   if (PRICES_OF_SEVERAL.test(words) && !/\b(each|ea|per (unit|item|each))\b/.test(own)) return true
+  if (changesPrices(note)) return true
   const isTrade = TRADE_PRICES.test(words) || (isName && TRADE_NAME.test(words))
   return isTrade && (/\bonly\b/.test(words) || !/rrp|srp|retail|sell|list|aud|nzd/.test(own))
 }
+
+const changesPrices = (note: string) =>
+  CHANGES_PRICES.test(note) &&
+  /\d ?%|\d per ?cent|\bby \d/i.test(note) &&
+  !/\b(not|no|included|excluded)\b/i.test(note)
+
+/**
+ * Whether a line of its own, such as the title of a section or a second row of headings, says that prices are those of
+ * several units: `per 100`, `BOLTS (per hundred)`, `Bolts $/100`.
+ */
+export const isTitlePerSeveral = (text: string): boolean =>
+  text.length <= 50 && ENDS_PER_SEVERAL.test(text.trim()) && !/deliver|freight|charge|fee|minimum/i.test(text)
 
 /** What a cell says about the tax of the price in its row. `free`: there is none, so that none can be removed. */
 export type TaxMark = 'included' | 'excluded' | 'free'
@@ -147,9 +164,36 @@ export const taxColumns = (headings: readonly string[], price: number): number[]
     index !== price && (isTaxQuestion(heading) || TAX_COLUMN.test(taxWordsOf(heading))) ? [index] : [],
   )
 
+/** A column of amounts of tax that are part of the price: `GST incl.`, `Includes GST of`. */
+const INCLUDED_AMOUNT = /^(gst|tax) (inc|incl|included)$|^(inc|incl|includes|including) (gst|tax) of$/
+const AMOUNT = /^\$? ?\d+(\.\d+)?$/
+
+/** The column with amounts of tax that are an eleventh of each price, which therefore includes its 10% (GST in Australia). */
+export function includedTaxColumn(
+  headings: readonly string[],
+  price: number,
+  rows: readonly (readonly string[])[],
+): number | undefined {
+  const amountOf = (cell = '') =>
+    AMOUNT.test(cell.trim()) ? Number(cell.replace(/[^\d.]/g, '')) : Number.NaN
+  const columns = headings.flatMap((heading, index) =>
+    /^(gst|tax)( amount| amt)?$/.test(taxWordsOf(heading)) && index !== price ? [index] : [],
+  )
+  return columns.find((column) => {
+    const pairs = rows
+      .map((cells) => [amountOf(cells[price]), amountOf(cells[column])] as const)
+      .filter(([amount, tax]) => amount > 0 && tax > 0)
+    const isEleventh = pairs.every(([amount, tax]) => Math.abs(amount / 11 - tax) < 0.006)
+    // A column of nothing but 10 has the rate of the tax. Small prices have the same cents of tax either way.
+    return isEleventh && pairs.some(([amount, tax]) => tax !== 10 && Math.abs(amount / 10 - tax) > 0.006)
+  })
+}
+
 /** What a cell of a column about tax says; undefined if it says nothing. */
 export function taxMarkOf(heading: string, cell: string): TaxMark | undefined {
   const words = taxWordsOf(cell)
+  if (AMOUNT.test(cell.trim()) && INCLUDED_AMOUNT.test(taxWordsOf(heading)))
+    return /[1-9]/.test(cell) ? 'included' : 'free'
   if (isTaxQuestion(heading)) {
     if (/^(x|y|yes|t|true)$/.test(words)) return 'included'
     if (/^(n|no|f|false)?$/.test(words)) return 'excluded'

@@ -71,7 +71,7 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
 
   function readRow({ line, cells, numbers }: Row): Item | Problem {
     const problem = (reason: string): Problem => toProblem(line, reason, cells)
-    const rowProblem = shapeProblem(cells, headings) ?? (delimiter ? unclosedQuote(cells) : undefined)
+    const rowProblem = shapeProblem(cells, options) ?? (delimiter ? unclosedQuote(cells) : undefined)
     if (rowProblem) return problem(rowProblem)
     const item: Item = { code: '', price: 0 }
     for (const { field, column } of mapped) {
@@ -144,8 +144,9 @@ export const toProblem = (line: number, reason: string, cells: readonly string[]
 
 /** The text of a cell. `="00123"` is how a spreadsheet is made to keep the zeros of 00123. */
 function textOf(cell = ''): string {
-  // A report of problems has an apostrophe before what a spreadsheet would take for a formula.
-  const text = /^\s*'[=+@-]/.test(cell) ? cell.trim().slice(1) : cell.trim()
+  // A report of problems has an apostrophe before what a spreadsheet would take for a formula, and exports of spreadsheets
+  // have one before zeros to keep.
+  const text = /^\s*'([=+@-]|0\d*\s*$)/.test(cell) ? cell.trim().slice(1) : cell.trim()
   return text.startsWith('="') && text.endsWith('"') && text.length > 2 ? text.slice(2, -1) : text
 }
 
@@ -154,10 +155,12 @@ const withoutTax = (price: number, gst: number) =>
   Math.round(Number(((price / (1 + gst / 100)) * 100).toPrecision(15))) / 100
 
 /** Checks that a row has no cells without a heading, and does not repeat the headings. */
-function shapeProblem(cells: string[], headings: readonly string[]): string | undefined {
+function shapeProblem(cells: string[], { headings, delimiter }: ItemReaderOptions): string | undefined {
   const { length } = headings
-  if (cells.length > length && cells.slice(length).some((cell) => cell.trim() !== ''))
-    return texts.row.cells(cells.length, length)
+  if (cells.length > length && cells.slice(length).some((cell) => cell.trim() !== '')) {
+    const { cells: tooMany, cellsWithoutHeadings } = texts.row
+    return (delimiter ? tooMany : cellsWithoutHeadings)(cells.length, length)
+  }
   return repeatsHeadings(cells, headings) ? texts.row.repeatedHeadings : undefined
 }
 
@@ -172,6 +175,7 @@ function textProblem(field: Field, cell: string): string | undefined {
   if (isSpreadsheetError(cell)) return texts.row.formulaError(texts.fields[field], shorten(cell))
   if (field === 'code') return codeProblem(cell)
   if (UNPRINTABLE.test(cell)) return texts.row.invisible(texts.fields[field])
+  if (field === 'unit' && /^\d+\.\d\d$/.test(cell)) return texts.row.numberAsUnit(cell)
   return undefined
 }
 

@@ -10,6 +10,7 @@ import {
   doubtsPrice,
   FIELDS,
   guessColumns,
+  includedTaxColumn,
   isNumber,
   mayIncludeTax,
   REQUIRED,
@@ -200,7 +201,8 @@ function taxQuestion({ headings, notes }: Headings, price: number, items: readon
   const flag = taxColumns(headings, price).find((column) =>
     items.some((cells) => taxMarkOf(headings[column] ?? '', cells[column] ?? '') === 'included'),
   )
-  return flag === undefined ? undefined : texts.questions.taxInColumn(headings[flag] ?? '')
+  const column = flag ?? includedTaxColumn(headings, price, items)
+  return column === undefined ? undefined : texts.questions.taxInColumn(headings[column] ?? '')
 }
 
 /** The problems with chosen columns. */

@@ -1,9 +1,14 @@
 import { shorten } from '../../tables/prices.ts'
-import { normalize, type TaxMark, taxColumns, taxMarkOf } from './columns.ts'
+import { doubtsPrice, normalize, saysTaxIncluded, type TaxMark, taxColumns, taxMarkOf } from './columns.ts'
 import { texts } from './texts.ts'
 
 const AMOUNT =
-  /^(per|divisor|price(unit|per|qty|quantity|base|divisor|uom)|pricing(unit|qty|quantity|uom)|per(qty|quantity))$/
+  /^(per|divisor|costper|(unit)?price(unit|per|qty|quantity|base|divisor|uom|factor|uomfactor)|price(is)?for(qty|quantity)|(qty|quantity|units)perprice|pricing(unit|qty|quantity|uom|factor)|per(qty|quantity))$/
+/** A column that says what to do with an item, and cells that say to delete it. */
+const ACTION = /^(action|change(type|code)?|update(type|code)?|status|itemstatus)$/
+const DELETED = /^(d|del|deleted?|removed?|withdrawn)$/i
+/** A column of remarks about each row. */
+const REMARKS = /^(notes?|comments?|remarks?|pricenotes?)$/
 const CURRENCY = /^(price|sell|sales)?(currency|curr|ccy|crcy|cur|waers)(code)?$/
 
 export interface PriceNotesOptions {
@@ -16,7 +21,7 @@ export interface PriceNotesOptions {
 
 /**
  * Creates a check of what other columns say about the price of a row: for how many units it is, as those of SAP do, and in
- * which currency, and if it includes tax. The currency and the tax of the first row are those of the file.
+ * which currency, if it includes tax, and if the item is deleted. The currency and the tax of the first row are those of the file.
  */
 export function createPriceNotes({
   headings,
@@ -25,7 +30,8 @@ export function createPriceNotes({
 }: PriceNotesOptions): (cells: readonly string[]) => string | undefined {
   const columnsOf = (known: RegExp) =>
     headings.flatMap((heading, index) => (known.test(normalize(heading)) ? [index] : []))
-  const [amounts, currencies] = [columnsOf(AMOUNT), columnsOf(CURRENCY)]
+  const [amounts, currencies, remarks] = [columnsOf(AMOUNT), columnsOf(CURRENCY), columnsOf(REMARKS)]
+  const actions = columnsOf(ACTION)
   const taxes = taxColumns(headings, price)
   let first = ''
   let firstMark: TaxMark | undefined
@@ -56,6 +62,16 @@ export function createPriceNotes({
       first ||= currency
       if (currency !== first) return texts.row.mixedCurrencies(first)
     }
+    for (const column of actions) {
+      const action = cells[column]?.trim() ?? ''
+      if (DELETED.test(action)) return texts.row.deleted(headings[column] ?? '', action)
+    }
+    for (const column of remarks) {
+      const remark = cells[column] ?? ''
+      if (remark === '') continue
+      if (doubtsPrice(remark, headings[price] ?? '')) return texts.row.remark(shorten(remark, 60))
+      if (gst === undefined && saysTaxIncluded(remark)) return texts.row.gst(headings[column] ?? '')
+    }
     return taxes.length === 0 ? undefined : taxProblem(cells)
   }
 }
@@ -69,7 +85,8 @@ function currencyOf(cell: string): string {
 }
 
 /** Words for several units. `C` is a hundred in the trade; `M` may be a metre. */
-const SEVERAL = /^(per )?(hundred|thousand|dozen|doz|c|100s|1000s)$/i
+const SEVERAL = /^(per |\/ ?)?(hundred|hund?|cen|thousand|thou|th|k|dozen|doz|dz|c|100s|1000s)$/i
 
 const isSeveral = (amount: string) =>
-  SEVERAL.test(amount) || (/^(per )?[\d,.]+$/i.test(amount) && Number(amount.replace(/[^\d.]/g, '')) !== 1)
+  SEVERAL.test(amount) ||
+  (/^(per |\/ ?)?[\d,.]+$/i.test(amount) && Number(amount.replace(/[^\d.]/g, '')) !== 1)

@@ -72,7 +72,7 @@ function lostZeros(): Doubts {
 }
 
 /** Columns whose cells are no numbers. Those of a category or a status may be. */
-const TEXT_COLUMN = /\b(notes?|comments?|remarks?|descriptions?|details?|name)\b/i
+const TEXT_COLUMN = /\b(notes?|comments?|remarks?|descriptions?|details?|name|units?|uom|measure)\b/i
 
 /**
  * `1,234.50` without quotes is two cells of a file that is separated by commas: the price loses its last digits, and the

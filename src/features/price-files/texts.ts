@@ -333,6 +333,10 @@ export const texts = {
       `a quote is not closed: one cell contains ${lines} lines that look like rows.`,
     cells: (cells: number, headings: number) =>
       `it has ${cells} cells instead of ${headings}; a cell may need quotes.`,
+    cellsWithoutHeadings: (cells: number, headings: number) =>
+      `it has ${cells} cells under ${headings} headings: the headings may be in another row.`,
+    numberAsUnit: (cell: string) =>
+      `the unit is a number ("${cell}"): a comma in a cell before it may need quotes.`,
     tooLong: (field: string, length: number, max: number) =>
       `the ${field} has ${length} characters; the maximum is ${max}.`,
     formulaError: (field: string, cell: string) =>
@@ -352,6 +356,10 @@ export const texts = {
       `the column "${heading}" differs from the first row, so the GST in this price is not known.`,
     gst: (heading: string) =>
       `the column "${heading}" says that this price includes GST: say how much, or 0 to send it as it is.`,
+    deleted: (heading: string, action: string) =>
+      `the column "${heading}" says that the item is deleted ("${action}"): it stays in a catalogue that has it; delete it there.`,
+    remark: (remark: string) =>
+      `its remark "${remark}" says that this is not the price of one unit before tax: correct the price, and delete the remark.`,
     severalUnits: (amount: string) => `the price is for ${amount} units, not for one.`,
     otherCurrency: (currency: string) => `the price is in another currency (${currency}).`,
     mixedCurrencies: (first: string) => `the price is in another currency than an earlier one (${first}).`,

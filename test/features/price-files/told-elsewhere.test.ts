@@ -1,0 +1,113 @@
+/** What a file says of its prices outside of their column: asked, or a problem of the row, and never left out. */
+import { describe, expect, test } from 'vitest'
+import { workbook } from '../../support/xlsx.ts'
+import { read } from './read-support.ts'
+
+const outcome = async (content: string | Uint8Array) => {
+  const { questions, problems, items } = await read(content)
+  return {
+    questions,
+    problems: problems.map((problem) => Number.parseInt(problem, 10)),
+    prices: items.map(({ price }) => price),
+  }
+}
+
+describe('it is asked whether prices are those of one unit, if', () => {
+  test.each([
+    ['a second row of headings has "per 100"', 'Code,Name,Price\n,,per 100\nA,Bend,40\n'],
+    ['a section is "priced per hundred"', 'Code,Name,Price\nBOLTS - priced per hundred,,\nA,Bolt,95\n'],
+    ['a section ends with "(per 100)"', 'Code,Name,Price\nBOLTS (per 100),,\nA,Bolt,95\n'],
+    ['a section ends with "$/100"', 'Code,Name,Price\nBolts $/100,,\nA,Bolt,95\n'],
+    [
+      'a note adds to all prices',
+      'Code,Name,Price\nA,Bolt,95\nA surcharge of 6.5% applies to all prices,,\n',
+    ],
+    ['a note multiplies prices', 'Multiply prices by 1.08,,\nCode,Name,Price\nA,Bolt,95\n'],
+  ])('%s', async (_, content) => {
+    expect(await outcome(content)).toEqual({ questions: ['columns'], problems: [], prices: [] })
+  })
+
+  test.each([
+    ['"per 1 m"', 'Code,Name,Price\nDecking per 1 m,,\nA,Board,9\n'],
+    ['sizes', 'Code,Name,Price\nStuds 90 / 45,,\nA,Stud,9\n'],
+    ['what a delivery costs', 'Code,Name,Price\nA,Stud,9\nDelivery per pallet,,\n'],
+    ['a charge for cards', 'Code,Name,Price\nA,Stud,9\nCards: 1.5% surcharge. All prices in AUD,,\n'],
+    ['what prices include', 'Code,Name,Price\nA,Stud,9\nThe levy of 2% is included in prices,,\n'],
+  ])('but not for %s', async (_, content) => {
+    const { questions, prices } = await outcome(content)
+    expect({ questions, prices }).toEqual({ questions: [], prices: [9] })
+  })
+})
+
+describe('a row is a problem, if', () => {
+  test.each([
+    [
+      'its amount is for 100 or 1000',
+      'Code,Price,Price Per\nA,9,HUN\nB,9,/C\nC,9,thou\nD,9,EA\n',
+      [2, 3, 4],
+      [9],
+    ],
+    ['its price is for a quantity', 'Code,Price,Qty per price\nA,9,1000\nB,8,1\n', [2], [8]],
+    ['its remark says that it is for 100', 'Code,Price,Notes\nA,9,price per 100\nB,8,blue\n', [2], [8]],
+    ['its remark says that GST is included', 'Code,Price ex GST,Notes\nA,9,inc GST\nB,8,\n', [2], [8]],
+    ['its item is deleted', 'Code,Price,Action\nA,9,D\nB,8,U\n', [2], [8]],
+    ['it is in the dollars of New Zealand and others in none', 'Code,Price\nA,9.00\nB,NZ$8\n', [3], [9]],
+    ['its unit is a price', 'Code,Name,Price,Unit\nA,Sheet 2,400,36.00\nB,Bolt,9,ea\n', [2], [9]],
+    ['a comma has moved its cents to the unit', 'Code,Price,Unit\nA,12,50\nB,9,95\n', [2, 3], []],
+  ])('%s', async (_, content, problems, prices) => {
+    expect(await outcome(content)).toEqual({ questions: [], problems, prices })
+  })
+
+  test.each(['shared', 'inline'] as const)(
+    'its price has raised or struck digits, in %s texts',
+    async (texts) => {
+      const raised = (text: string) => ({ text, format: '<vertAlign val="superscript"/>' })
+      const struck = (text: string) => ({ text, format: '<strike/>' })
+      const rows = [
+        ['Code', 'Name', 'Price'],
+        ['A', { rich: ['Tile m', raised('2')] }, { rich: ['12', raised('50')] }],
+        ['B', 'Tile', { rich: [struck('8'), '700'] }],
+        ['C', { rich: ['Tile m', raised('2')] }, { rich: ['9', '.50'] }],
+      ]
+      const { problems, items } = await read(workbook([{ name: 'Prices', rows }], { texts }))
+      expect(problems.map((problem) => Number.parseInt(problem, 10))).toEqual([2, 3])
+      expect(items).toEqual([{ code: 'C', name: 'Tile m²', price: 9.5 }])
+    },
+  )
+})
+
+describe('it is asked about GST, if', () => {
+  test.each([
+    ['a column has the amounts that are included', 'Code,Price,GST incl.\nA,110.00,10.00\nB,22,2.00\n'],
+    ['the amounts are an eleventh of the prices', 'Code,Price,GST\nA,110.00,10.00\nB,22.00,2.00\n'],
+  ])('%s', async (_, content) => {
+    expect(await outcome(content)).toEqual({ questions: ['gst'], problems: [], prices: [] })
+  })
+
+  test.each([
+    ['a tenth of the prices', 'Code,Price,GST\nA,100.00,10.00\nB,20.00,2.00\n', [100, 20]],
+    ['its rate', 'Code,Price,GST\nA,110,10\nB,110,10\n', [110, 110]],
+    ['the same cents either way', 'Code,Price,GST\nA,0.10,0.01\n', [0.1]],
+  ])('but not if it is %s', async (_, content, prices) => {
+    expect(await outcome(content)).toEqual({ questions: [], problems: [], prices })
+  })
+})
+
+test('spaces before quotes are no part of the cells', async () => {
+  const { items } = await read('"Code", "Name", "Price"\n"A", "Hook, large", "12.50"\n')
+  expect(items).toEqual([{ code: 'A', name: 'Hook, large', price: 12.5 }])
+})
+
+test('an apostrophe that keeps the zeros of a code is no part of it', async () => {
+  const { items } = await read("Code,Name,Price\n'00454,'Original,1.50\n")
+  expect(items).toEqual([{ code: '00454', name: "'Original", price: 1.5 }])
+})
+
+test('cells of a workbook without a heading need no quotes', async () => {
+  const rows = [
+    ['Code', 'Price'],
+    ['A', 1, 2],
+  ]
+  const { problems } = await read(workbook([{ name: 'Prices', rows }]))
+  expect(problems).toEqual(['2: it has 3 cells under 2 headings: the headings may be in another row.'])
+})
