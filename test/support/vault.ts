@@ -104,12 +104,14 @@ export async function expiredSetup(options: SetupOptions = {}) {
 /** A store in memory that refuses to write connections, or anything, while `refuses` says so. */
 export function refusingStore() {
   const inner = openSqlite({ file: ':memory:' })
-  const refuses = { connections: false, all: false }
+  const refuses = { connections: false, index: false, all: false }
   const guarded =
     <A extends unknown[], T>(write: (key: Key, ...rest: A) => Promise<T>) =>
     async (key: Key, ...rest: A): Promise<T> => {
-      if (refuses.all || (refuses.connections && key.kind === 'platform-connection'))
-        throw new StoreUnavailableError('full')
+      const isRefused =
+        (refuses.connections && key.kind === 'platform-connection') ||
+        (refuses.index && key.kind === 'platform-users')
+      if (refuses.all || isRefused) throw new StoreUnavailableError('full')
       return write(key, ...rest)
     }
   const store: KeyValueStore = {

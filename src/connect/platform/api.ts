@@ -76,6 +76,9 @@ interface ApiClient extends Required<ApiOptions> {
   bulkhead: Bulkhead
 }
 
+/** A platform that ignores the size of a page may answer with this many of the largest: more would only fill memory. */
+const MANY_PAGES = 10
+
 /** A point in time, by `performance.now()`. */
 interface Deadline {
   at: number
@@ -106,6 +109,8 @@ export function createApi({ platform, baseUrl, http, uploads = http, deadlineMs 
       const order = orderBy === undefined ? '' : `&${paging.orderBy}=${encodeURIComponent(orderBy)}`
       const query = `${paging.top}=${Math.min(top, paging.maxTop)}&${paging.skip}=${skip}${order}&${paging.count}=true`
       const { data, response } = await request(client, source, { ...call, path: `${call.path}?${query}` })
+      if (data.length > MANY_PAGES * paging.maxTop)
+        throw new PlatformRejectedError(`the API answered with ${data.length} items`, 'the number of items')
       const total = response.header(paging.totalHeader)
       return { items: data, total: total !== undefined && /^\d+$/.test(total) ? Number(total) : null }
     },

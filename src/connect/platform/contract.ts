@@ -50,6 +50,12 @@ const nameSchema = z
   // Names are only shown: one that cannot be used must not fail the request.
   .catch(undefined)
 
+/** assumed: an empty text means that the field is absent, as in Go's oauth2. */
+const absentIfBlank = (value: unknown) =>
+  typeof value === 'string' && value.trim() === '' ? undefined : value
+/** assumed: more than that is a mistake: scopes are stored with each connection, and shown. In characters. */
+const MAX_SCOPE_LENGTH = 4_096
+
 /**
  * given 5.3.4 and 5.3.6: `access_token`, `refresh_token`, `expires_in` (seconds). assumed: all but the access
  * token may be absent, a number may come as a string, and the business and the person may be named. A field beside the
@@ -57,7 +63,7 @@ const nameSchema = z
  */
 export const tokenResponseSchema = z.looseObject({
   access_token: tokenSchema,
-  refresh_token: tokenSchema.nullish(),
+  refresh_token: z.preprocess(absentIfBlank, tokenSchema.nullish()),
   expires_in: z
     .union([
       z.number(),
@@ -69,8 +75,8 @@ export const tokenResponseSchema = z.looseObject({
     .pipe(z.number().nonnegative().max(3_153_600_000))
     .nullish()
     .catch(undefined),
-  token_type: z.string().nullish().catch(undefined),
-  scope: z.string().nullish().catch(undefined),
+  token_type: z.preprocess(absentIfBlank, z.string().trim().nullish().catch(undefined)),
+  scope: z.preprocess(absentIfBlank, z.string().max(MAX_SCOPE_LENGTH).nullish().catch(undefined)),
   business_name: nameSchema,
   user_name: nameSchema,
 })

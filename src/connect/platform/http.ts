@@ -200,8 +200,11 @@ async function exchange(url: string, options: Parameters<typeof request>[1]): Pr
 
 function parseRetryAfter(value: string | undefined): number | undefined {
   if (value === undefined) return undefined
-  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now()
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
+  const isNumber = /^[+-]?[\d.]+$/.test(value.trim())
+  const ms = isNumber ? Number(value) * 1000 : Date.parse(value) - Date.now()
+  // `-5` is neither seconds nor a date (RFC 9110 section 10.2.3), and would be a date in the past.
+  if (Number.isNaN(ms) || (isNumber && ms < 0)) return undefined
+  return Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
 }
 
 /**

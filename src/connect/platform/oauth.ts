@@ -219,8 +219,10 @@ async function tokenRequest(
   const json = parseJson(response.text)
   if (response.status < 200 || response.status > 299 || json === undefined) throw tokenFailure(response, json)
   const parsed = platform.tokenResponseSchema.safeParse(json)
-  if (!parsed.success)
-    throw new PlatformRejectedError('the token response has an unexpected format', fieldOf(parsed.error))
+  if (!parsed.success) {
+    const field = fieldOf(parsed.error)
+    throw new PlatformRejectedError(`the token response has an unexpected format: ${field}`, field)
+  }
   const { access_token, refresh_token, expires_in, scope, token_type, business_name, user_name } = parsed.data
   // null means absent. An id_token, which we did not request, is left out.
   return Response.json({

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { connectionChannel, publish } from '../events.ts'
 import type { Tokens } from '../platform/oauth.ts'
+import { retry } from '../platform/retry.ts'
 import type { VaultDependencies } from './access-token.ts'
 import { type ActiveConnection, type ConnectionRef, FORMAT, NOT_REFRESHED, withTokens } from './connection.ts'
 import { removeGrant, saveConsent } from './connection-writes.ts'
 
 const NO_REFRESH_TOKEN =
   'this connection ends with its access token: the platform issued no refresh token. Many platforms issue one only if the scope offline_access is requested'
+
+/** A refresh adds what could not be added until then. */
+const INDEX_RETRIES = { timeoutMs: 60_000, pauseMs: 200, maxPauseMs: 1_000 }
 
 /** `Vault.connect`. */
 export async function connect(
@@ -31,15 +35,16 @@ export async function connect(
     ...withTokens(platform, granted, tokens, sentAt, now()),
     ...NOT_REFRESHED,
   }
-  const { isUnsaved } = await unsaved.save(
+  const { isUnsaved, saved } = await unsaved.save(
     connection,
-    async () => {
-      const written = await saveConsent(deps, connection)
-      await index.add(connection)
-      return written
-    },
+    () => saveConsent(deps, connection),
     () => removeGrant(deps, connection),
   )
+  // Apart from the record, which must not be written again when only the index was not reachable: by then it may be newer.
+  const addToIndex = () => index.add(connection)
+  const addLater = () => retry(addToIndex, INDEX_RETRIES).catch(() => {})
+  if (isUnsaved) void saved.then(addLater)
+  else await addToIndex().catch(() => void addLater())
   // The account is connected, even if an earlier pause or problem could not be cleared.
   await Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
   const { grantId, scopes, expiresAt } = connection

@@ -131,6 +131,9 @@ export async function saveConsent(
       saved(true)
       return connection
     }
+    // It was written before, although the store did not say so; what is stored may be newer by now, or revoked.
+    if (stored?.connection.grantId === connection.grantId)
+      return isActive(stored) ? stored.connection : connection
     if (stored && isActive(stored)) {
       const { connectedAt } = stored.connection
       // A time in the future comes from a machine whose clock is ahead; it proves nothing.

@@ -280,6 +280,21 @@ describe('what an API answer means', () => {
     expect(requests).toHaveLength(1)
   })
 
+  test.each(['-5', '-1.5', 'soon'])(
+    'Retry-After of %s is no reason to repeat without a pause',
+    async (value) => {
+      handlers = [json({}, 503, { 'retry-after': value })]
+      const startedAt = performance.now()
+      await expect(records.list(source())).rejects.toMatchObject({ code: 'platform_unavailable' })
+      expect(performance.now() - startedAt).toBeGreaterThan(200)
+    },
+  )
+
+  test('more items than ten of the largest pages are rejected', async () => {
+    handlers = [json(Array.from({ length: 1_001 }, (_, id) => ({ id: String(id), name: 'A' })))]
+    await expect(records.list(source())).rejects.toMatchObject({ field: 'the number of items' })
+  })
+
   test('Retry-After may be a date', async () => {
     const date = new Date(Date.now() + 30_000).toUTCString()
     handlers = [json({}, 503, { 'retry-after': date })]

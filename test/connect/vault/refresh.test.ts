@@ -111,6 +111,23 @@ describe('a refresh', () => {
     expect(setup.endpoint.requests.at(-1)?.refresh_token).toBe('rotated')
   })
 
+  test('takes empty texts for absent fields', async () => {
+    await expired()
+    setup.endpoint.answers(tokens({ refresh_token: '', token_type: ' ', scope: '' }), tokens())
+    await token()
+    expect(await connection()).toMatchObject({ scopes: ['catalogues', 'leads'] })
+    setup.later(301)
+    await token()
+    expect(setup.sent()).toEqual(['refresh-0', 'refresh-0'])
+  })
+
+  test('does not store scopes of thousands of characters', async () => {
+    await expired()
+    setup.endpoint.answers(tokens({ scope: 'leads '.repeat(1_000) }))
+    await token()
+    expect(await connection()).toMatchObject({ scopes: ['catalogues', 'leads'] })
+  })
+
   test('keeps the granted scopes when the answer does not name them, and replaces them when it does', async () => {
     await expired()
     await token()
@@ -124,7 +141,11 @@ describe('a refresh', () => {
   test('whose answer has an unexpected format is rejected with the field, and nothing is stored', async () => {
     await expired()
     setup.endpoint.answers({ json: { accessToken: 'elsewhere' } })
-    await expect(token()).rejects.toMatchObject({ code: 'platform_rejected', field: 'access_token' })
+    await expect(token()).rejects.toMatchObject({
+      code: 'platform_rejected',
+      field: 'access_token',
+      reason: 'the token response has an unexpected format: access_token',
+    })
     expect(await connection()).toMatchObject({ status: 'active', refreshedAt: null })
   })
 

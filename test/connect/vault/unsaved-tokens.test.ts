@@ -76,6 +76,46 @@ describe('a store that refuses writes temporarily', () => {
     expect(await setup.anotherVault().accessToken(REF)).toBe('newer')
   })
 
+  test('of the index only does not write the consent again over newer tokens', async () => {
+    const { store, refuses } = refusingStore()
+    let time = Date.now()
+    setup = await vaultSetup({ store, now: () => time })
+    refuses.index = true
+    setup.endpoint.answers(tokens({ access_token: 'next', refresh_token: 'refresh-1' }))
+    expect(await setup.vault.connect(REF, { ...GRANTED, expiresIn: 60 })).toBe('saved')
+    time += 61_000
+    expect(await setup.anotherVault().accessToken(REF)).toBe('next')
+    refuses.index = false
+    await vi.waitFor(async () => expect(await setup.vault.usersOf('ctx')).toEqual(['ann']))
+    expect(await setup.token()).toBe('next')
+    expect(setup.sent()).toEqual(['refresh-0'])
+  })
+
+  test('and does not say that it has written a consent does not lose the tokens of its refresh', async () => {
+    const { store, refuses } = refusingStore()
+    const { compareAndSet } = store
+    let time = Date.now()
+    setup = await vaultSetup({
+      store: Object.assign(store, {
+        compareAndSet: async (...args: Parameters<typeof compareAndSet>) => {
+          const written = await compareAndSet(...args)
+          if (refuses.index) throw new StoreUnavailableError('the answer was lost')
+          return written
+        },
+      }),
+      now: () => time,
+    })
+    refuses.index = true
+    setup.endpoint.answers(tokens({ access_token: 'next', refresh_token: 'refresh-1' }))
+    expect(await setup.vault.connect(REF, { ...GRANTED, expiresIn: 60 })).toBe('unsaved')
+    refuses.index = false
+    time += 61_000
+    expect(await setup.anotherVault().accessToken(REF)).toBe('next')
+    await setup.vault.idle()
+    expect(await setup.token()).toBe('next')
+    expect(setup.sent()).toEqual(['refresh-0'])
+  })
+
   test('repeatedly does not make another process send a used-up refresh token', async () => {
     const { store, refuses } = refusingStore()
     setup = await expiredSetup({ store, refillMs: 0, leaseMs: 50 })
