@@ -94,9 +94,14 @@ const nearClient: Rule = {
   check: (subject) => expectNearMissesRefused(subject, 'client_id'),
 }
 
+/** With an accent, which some databases ignore when they compare. */
+const accented = (text: string) =>
+  /[a-z]/i.test(text) ? text.replace(/[a-z]/i, '$&\u0301').normalize() : `${text}\u0301`
+
 const odd: Rule = {
   id: 'token.odd-credentials',
-  title: 'Credentials with spaces around them or with wildcards return 401.',
+  title:
+    'Credentials with spaces around them or with wildcards return 401, and others that are unusual no token.',
   given: '§7',
   needs: ['token.near-secret', 'token.near-client'],
   async check({ probe }) {
@@ -112,6 +117,13 @@ const odd: Rule = {
       last = await probe.requestToken({ ...probe.credentials, ...changed })
       expectStatus(last, 401, `A token request ${description}`)
     }
+    const { length } = client_secret
+    // It may also be refused for its form.
+    for (const unusual of [client_secret.padEnd(length + 300, 'x'), accented(client_secret)])
+      expectRefused(
+        await probe.requestToken({ ...probe.credentials, client_secret: unusual }),
+        `A token request with ${unusual.length > length + 1 ? 'a client_secret of 300 more characters' : 'an accent in the client_secret'}`,
+      )
     return last as Exchange
   },
 }

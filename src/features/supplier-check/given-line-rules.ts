@@ -115,7 +115,7 @@ const codeAndMessage: Rule = {
         const texts = textsOf(answer).filter((text) => !usual.has(text))
         if (texts.length < 2)
           throw new RuleViolationError(
-            `The line for item ${answer.line.itemId} at store ${answer.line.storeId} has ${texts.length === 0 ? 'neither a code nor a message' : 'only one of the two'}: add both, as in "errorCode": "NOT_IN_RANGE", "errorMessage": "The store does not sell this item.".`,
+            `The line for item ${answer.line.itemId} at store ${answer.line.storeId} has ${texts.length === 0 ? 'neither a code nor a message that is a text of the line' : 'only one of the two as a text'}: add both, as in "errorCode": "NOT_IN_RANGE", "errorMessage": "The store does not sell this item.".`,
             exchange,
           )
       }

@@ -65,8 +65,12 @@ const unknown: Rule = {
     const { exchange, answers } = await mixedRequest(subject)
     const priced = await pricedAnswers(subject)
     const wrong = answers.find((answer) => isUnknown(subject, answer) && !isUnpriced(answer, priced))
-    if (!wrong) return exchange
-    throw new RuleViolationError(`Item ${wrong.line.itemId} does not exist, but has a price.`, exchange)
+    if (wrong)
+      throw new RuleViolationError(`Item ${wrong.line.itemId} does not exist, but has a price.`, exchange)
+    const store = await storeOrUnknown(subject)
+    const lines = [0, 1].map((index) => lineOf(unknownItem(subject, index), store, 1))
+    await ask(subject, lines, 'A price request with nothing but items that do not exist')
+    return exchange
   },
 }
 

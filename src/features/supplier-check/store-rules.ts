@@ -99,7 +99,8 @@ function oddIds(storeId: string | number): string[] {
 
 const oddId: Rule = {
   id: 'store.odd-id',
-  title: 'GET /stores/{id} with a wildcard, a quote, spaces, or another form of a number finds nothing.',
+  title:
+    'GET /stores/{id} with a wildcard, a quote, spaces, many or unusual letters, or another form of a number finds nothing.',
   given: '§7',
   needs: ['store.near-id'],
   async check(subject) {
@@ -108,6 +109,8 @@ const oddId: Rule = {
     let last: Exchange | undefined
     for (const odd of oddIds(id).filter((shape) => !known.includes(shape)))
       last = await expectNotFound(subject, id, odd, `as ${JSON.stringify(odd)}`)
+    await expectNotFound(subject, id, `${id}-${'x'.repeat(300)}`, 'with 300 characters added to its id')
+    await expectNotFound(subject, id, `${id}é`, 'with a letter that is not ASCII added to its id')
     return last as Exchange
   },
 }

@@ -167,6 +167,11 @@ const malformed: Rule = {
       headers: { 'content-type': isJson ? 'application/json' : 'application/x-www-form-urlencoded' },
     })
     expectStatus(exchange, 400, 'A malformed token request')
+    for (const body of ['null', '[]', '{"client_id":1,"client_secret":2}']) {
+      const headers = { 'content-type': 'application/json' }
+      const other = await probe.call(PATHS.token, { method: 'POST', body, headers })
+      expectRefused(other, `A token request with the JSON ${body}`)
+    }
     if (isJson) return exchange
     const json = await probe.call(PATHS.token, {
       method: 'POST',

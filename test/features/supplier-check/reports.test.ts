@@ -98,7 +98,8 @@ describe('a supplier that repeats secrets', () => {
   /** Repeats what it knows and what it was sent in every answer, in several encodings. */
   const echoing: Tamper = (asked, answer) => {
     const { client_secret: sent = '' } = asked.form
-    const known = [sent, CLIENT.secret, asked.authorization ?? '', [...asked.tokens.keys()].join(' ')]
+    const tokens = [...asked.tokens.keys()].join(' ')
+    const known = [String(sent), CLIENT.secret, asked.authorization ?? '', tokens]
     const told = known.flatMap((text) => [
       text,
       text.toUpperCase(),

@@ -45,6 +45,13 @@ export const WRONG_LINES: Record<string, Case[]> = {
     ['nothing for an unknown item', dropping('item_unknown')],
     ['400 for an unknown item', failing('item_unknown', 400)],
     ['a price for an unknown item', pricing('item_unknown')],
+    [
+      '404 if no line has a price',
+      (asked, answer) => {
+        const lines: Item[] = isPrices(asked) && Array.isArray(answer.body) ? answer.body : []
+        if (lines.length > 0 && lines.every(({ errorCode }) => errorCode)) answer.status = 404
+      },
+    ],
   ],
   'prices.beside-errors': [
     [

@@ -66,6 +66,14 @@ export const WRONG_TOKENS: Record<string, Case[]> = {
   'token.odd-credentials': [
     ['a secret with spaces', grant(withSecret((secret) => secret.trim() === CLIENT.secret))],
     ['a wildcard as the client id', grant(withId((id) => id === '%'))],
+    [
+      'a secret with an accent',
+      grant(withSecret((secret) => secret.normalize('NFD').replaceAll('\u0301', '') === CLIENT.secret)),
+    ],
+    [
+      '500 for a long secret',
+      status((asked) => isToken(asked) && (asked.form.client_secret?.length ?? 0) > 300, 401, 500),
+    ],
   ],
   'token.expires_in': [
     [
@@ -121,6 +129,11 @@ export const WRONG_TOKENS: Record<string, Case[]> = {
     [
       '500 for JSON that is cut off',
       status((asked) => isToken(asked) && asked.json === undefined, 400, 500),
+      { tokenJson: true },
+    ],
+    [
+      '500 for JSON that is no object',
+      status((asked) => isToken(asked) && asked.json === null, 400, 500),
       { tokenJson: true },
     ],
   ],
