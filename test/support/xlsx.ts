@@ -2,8 +2,8 @@ import { strToU8, zipSync } from 'fflate'
 
 /**
  * A cell: text, a number, or a number with a format (its pattern, or the number of a built-in one). `formula` has the
- * value that a spreadsheet last computed; `rich` is text in several fonts, or with a `format` such as `<strike/>`; `date` is written as text (ISO 8601); `xml` is
- * the element as it is.
+ * value that a spreadsheet last computed; `rich` is text in several fonts, or with a `format` such as `<strike/>`; `date`
+ * is written as text (ISO 8601); `xml` is the element as it is.
  */
 export type Cell =
   | string

@@ -19,7 +19,7 @@ export async function connect(
   tokens: Tokens,
   sentAt: number,
 ): Promise<'saved' | 'unsaved'> {
-  const { platform, unsaved, lock, health, index, log, now } = deps
+  const { platform, unsaved, connections, lock, health, index, log, now } = deps
   const granted = {
     format: FORMAT,
     status: 'active',
@@ -40,11 +40,15 @@ export async function connect(
     () => saveConsent(deps, connection),
     () => removeGrant(deps, connection),
   )
+  // By then, the account may be disconnected: the index must not name its user any more.
+  const addIfStored = async () => {
+    const stored = await connections.read(connection)
+    if (stored?.connection.grantId === connection.grantId) await index.add(connection)
+  }
   // Apart from the record, which must not be written again when only the index was not reachable: by then it may be newer.
-  const addToIndex = () => index.add(connection)
-  const addLater = () => retry(addToIndex, INDEX_RETRIES).catch(() => {})
+  const addLater = () => retry(addIfStored, INDEX_RETRIES).catch(() => {})
   if (isUnsaved) void saved.then(addLater)
-  else await addToIndex().catch(() => void addLater())
+  else await index.add(connection).catch(() => void addLater())
   // The account is connected, even if an earlier pause or problem could not be cleared.
   await Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
   const { grantId, scopes, expiresAt } = connection

@@ -166,7 +166,7 @@ export const taxColumns = (headings: readonly string[], price: number): number[]
 
 /** A column of amounts of tax that are part of the price: `GST incl.`, `Includes GST of`. */
 const INCLUDED_AMOUNT = /^(gst|tax) (inc|incl|included)$|^(inc|incl|includes|including) (gst|tax) of$/
-const AMOUNT = /^\$? ?\d+(\.\d+)?$/
+const DOLLARS = /^\$? ?\d+(\.\d+)?$/
 
 /** The column with amounts of tax that are an eleventh of each price, which therefore includes its 10% (GST in Australia). */
 export function includedTaxColumn(
@@ -175,7 +175,7 @@ export function includedTaxColumn(
   rows: readonly (readonly string[])[],
 ): number | undefined {
   const amountOf = (cell = '') =>
-    AMOUNT.test(cell.trim()) ? Number(cell.replace(/[^\d.]/g, '')) : Number.NaN
+    DOLLARS.test(cell.trim()) ? Number(cell.replace(/[^\d.]/g, '')) : Number.NaN
   const columns = headings.flatMap((heading, index) =>
     /^(gst|tax)( amount| amt)?$/.test(taxWordsOf(heading)) && index !== price ? [index] : [],
   )
@@ -192,7 +192,7 @@ export function includedTaxColumn(
 /** What a cell of a column about tax says; undefined if it says nothing. */
 export function taxMarkOf(heading: string, cell: string): TaxMark | undefined {
   const words = taxWordsOf(cell)
-  if (AMOUNT.test(cell.trim()) && INCLUDED_AMOUNT.test(taxWordsOf(heading)))
+  if (DOLLARS.test(cell.trim()) && INCLUDED_AMOUNT.test(taxWordsOf(heading)))
     return /[1-9]/.test(cell) ? 'included' : 'free'
   if (isTaxQuestion(heading)) {
     if (/^(x|y|yes|t|true)$/.test(words)) return 'included'

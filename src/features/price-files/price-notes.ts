@@ -20,8 +20,8 @@ export interface PriceNotesOptions {
 }
 
 /**
- * Creates a check of what other columns say about the price of a row: for how many units it is, as those of SAP do, and in
- * which currency, if it includes tax, and if the item is deleted. The currency and the tax of the first row are those of the file.
+ * Creates a check of what other columns say about a row: for how many units its price is, as those of SAP do, in which
+ * currency, if it includes tax, and if the item is deleted. The currency and the tax of the first row are those of the file.
  */
 export function createPriceNotes({
   headings,

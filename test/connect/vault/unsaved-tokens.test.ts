@@ -91,6 +91,20 @@ describe('a store that refuses writes temporarily', () => {
     expect(setup.sent()).toEqual(['refresh-0'])
   })
 
+  test('of the index only does not add an account to it that was disconnected in the meantime', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await vaultSetup({ store })
+    const add = vi.spyOn(store, 'compareAndSet')
+    refuses.index = true
+    await setup.vault.connect(REF, GRANTED)
+    await setup.vault.disconnect(REF)
+    refuses.index = false
+    add.mockClear()
+    await pause(1_000)
+    expect(add.mock.calls.filter(([key]) => key.kind === 'platform-users')).toEqual([])
+    expect(await setup.vault.usersOf('ctx')).toEqual([])
+  })
+
   test('and does not say that it has written a consent does not lose the tokens of its refresh', async () => {
     const { store, refuses } = refusingStore()
     const { compareAndSet } = store

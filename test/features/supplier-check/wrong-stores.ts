@@ -45,6 +45,8 @@ export const WRONG_STORES: Record<string, Case[]> = {
         if (asked.path === '/stores/%25') Object.assign(answer, asked.again({ path: '/stores/sydney' }))
       },
     ],
+    ['500 for a long id', status((asked) => isStore(asked) && asked.path.length > 300, 404, 500)],
+    ['500 for an id that is not ASCII', status((asked) => asked.path.endsWith('%C3%A9'), 404, 500)],
   ],
   'access.lasting': [['500 for lookups after some', lastingFor(6)]],
   'store.unknown': [['200 for an unknown store', status(isStore, 404, 200, null)]],
