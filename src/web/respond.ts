@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import { PlatformRejectedError } from '../connect/errors.ts'
 import type { Notice } from './notice.ts'
 
 /** Whether the client prefers JSON. Browsers and clients without a preference get HTML. */
@@ -18,7 +19,7 @@ export function sendPageOrJson(
   },
 ): void {
   res.vary('Accept')
-  if (wantsJson(req)) return void res.json(content.json)
+  if (wantsJson(req)) return void sendJson(res, content.json)
   res.page(content.view, { title: content.title, ...content.data })
 }
 
@@ -34,7 +35,17 @@ export async function sendResultOrRedirect(
   { status = 200, notice, ...rest }: { status?: number; notice?: string } & Omit<Notice, 'text'> = {},
 ): Promise<void> {
   res.vary('Accept')
-  if (wantsJson(req)) return void res.status(status).json(json)
+  if (wantsJson(req)) return void sendJson(res.status(status), json)
   if (notice !== undefined) await req.leaveNotice({ text: notice, ...rest })
   res.redirect(303, location)
+}
+
+/** Throws `PlatformRejectedError` if the platform's data is nested so deeply that `JSON.stringify` runs out of stack. */
+function sendJson(res: Response, json: unknown): void {
+  try {
+    res.json(json)
+  } catch (error) {
+    if (error instanceof RangeError) throw new PlatformRejectedError('the answer is nested too deeply')
+    throw error
+  }
 }

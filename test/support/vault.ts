@@ -52,7 +52,7 @@ export async function vaultSetup(options: SetupOptions = {}) {
   const now = () => time
   const store = options.store ?? openSqlite({ file: ':memory:', now })
   const logLines: string[] = []
-  const oauth = oauthFor(endpoint.authUrl, options)
+  const oauth = options.oauth ?? oauthFor(endpoint.authUrl, options)
   const settings: VaultOptions = {
     platform,
     store,

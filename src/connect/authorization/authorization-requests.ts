@@ -109,7 +109,7 @@ interface FlowDependencies {
 }
 
 const LIFETIME_MS = 15 * 60_000
-/** How many requests one session may have pending: one per tab; also caps what a script can create. */
+/** How many requests one session may have pending: one per tab; and how many bxcontexts may arrive for one of them. */
 const MAX_PENDING = 20
 /** How long other callers wait for the exchange, in ms: so much longer than the token endpoint may take. */
 const WAIT_LONGER_MS = 13_000
@@ -146,9 +146,13 @@ export function createAuthorizationRequests(
   return {
     async start(browser, expected) {
       const id = randomUUID()
-      await updatePending(deps, browser, (pending) =>
-        [...pending, { id, expiresAt: now() + LIFETIME_MS, expected, stored: [] }].slice(-MAX_PENDING),
-      )
+      let dropped: PendingRequest[] = []
+      await updatePending(deps, browser, (pending) => {
+        const started = [...pending, { id, expiresAt: now() + LIFETIME_MS, expected, stored: [] }]
+        dropped = started.slice(0, -MAX_PENDING)
+        return started.slice(-MAX_PENDING)
+      })
+      for (const { stored } of dropped) await deleteRequests(deps, browser, stored)
       return id
     },
 
@@ -156,6 +160,7 @@ export function createAuthorizationRequests(
       const id = randomState()
       const { expiresAt, expected, stored, ...pending } = await bindPending(deps, browser, bxcontext, id)
       for (const digest of stored) await replaceRequest(deps, browser, digest, bxcontext)
+      await deleteRequests(deps, browser, stored.slice(0, -(MAX_PENDING - 1)))
       const authorizationRequestId = pending.id
       const common = { authorizationRequestId, bxcontext, expiresAt }
       if (expected === undefined || expected === bxcontext)
@@ -280,6 +285,11 @@ async function replaceRequest(
     expiresAt,
   }
   await deps.store.compareAndSet(key, value, JSON.stringify(replaced), Math.max(1, expiresAt - deps.now()))
+}
+
+/** Deletes what no pending request names any more, so that one session cannot fill the store. */
+async function deleteRequests(deps: FlowDependencies, browser: BrowserSession, digests: string[]) {
+  for (const digest of digests) await deps.store.delete(keyOf(deps, 'authorization-request', browser, digest))
 }
 
 async function createConsent(

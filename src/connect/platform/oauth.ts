@@ -1,4 +1,5 @@
 import * as client from 'openid-client'
+import * as z from 'zod'
 import { type EventResponse, publish, tokenRequestChannel, withoutEffect } from '../events.ts'
 import { mask, Secret } from '../masking.ts'
 import { fieldOf } from './api.ts'
@@ -126,14 +127,18 @@ export function createOAuth(options: OAuthOptions): OAuth {
       if (url.searchParams.get('iss') === `${authUrl}/`) url.searchParams.set('iss', authUrl)
       const checks = { expectedState: state, ...(options.pkce && { pkceCodeVerifier: codeVerifier }) }
       const parameters = { [bxcontextParameter]: bxcontext }
-      return toTokens(client.authorizationCodeGrant(config, url, checks, parameters))
+      return toTokens(client.authorizationCodeGrant(config, url, checks, parameters), [
+        options.clientSecret,
+        codeVerifier,
+        url.searchParams.get('code'),
+      ])
     },
 
     refresh: ({ refreshToken, bxcontext }) =>
-      toTokens(
-        client.refreshTokenGrant(config, refreshToken, { [bxcontextParameter]: bxcontext }),
+      toTokens(client.refreshTokenGrant(config, refreshToken, { [bxcontextParameter]: bxcontext }), [
+        options.clientSecret,
         refreshToken,
-      ),
+      ]),
 
     ...(revocationUrl && {
       revoke: (token: string, kind: string) =>
@@ -169,13 +174,14 @@ function configure(options: OAuthOptions) {
   return { config, authUrl, revocationUrl }
 }
 
-/** `sent`: the refresh token of the request. */
-async function toTokens(pending: Promise<client.TokenEndpointResponse>, sent?: string): Promise<Tokens> {
+/** `sent`: the secrets of the request, which the answer may repeat. */
+async function toTokens(
+  pending: Promise<client.TokenEndpointResponse>,
+  sent: (string | null)[],
+): Promise<Tokens> {
   try {
     const response = await pending
-    const secrets = [response.access_token, response.refresh_token, sent].filter(
-      (secret) => secret !== undefined,
-    )
+    const secrets = [response.access_token, response.refresh_token, ...sent].filter(Boolean) as string[]
     // Scopes and names are shown in plain text.
     const isPlain = (text: unknown): text is string =>
       typeof text === 'string' && text !== '' && !secrets.some((secret) => text.includes(secret))
@@ -220,6 +226,8 @@ async function tokenRequest(
   if (response.status < 200 || response.status > 299 || json === undefined) throw tokenFailure(response, json)
   const parsed = platform.tokenResponseSchema.safeParse(json)
   if (!parsed.success) {
+    // Some providers send the errors of RFC 6749 section 5.2 with status 200.
+    if (errorCode(json) !== undefined) throw tokenFailure({ ...response, status: 400 }, json)
     const field = fieldOf(parsed.error)
     throw new PlatformRejectedError(`the token response has an unexpected format: ${field}`, field)
   }
@@ -292,6 +300,8 @@ function secretOf(authorization: string): string {
   return new URLSearchParams(`secret=${secret}`).get('secret') ?? ''
 }
 
+const errorSchema = z.object({ error: z.string() })
+
 /** Error codes that mean a wrong configuration of this app (RFC 6749 section 5.2). */
 const CONFIGURATION_ERRORS = new Set([
   'invalid_client',
@@ -304,6 +314,8 @@ const CONFIGURATION_ERRORS = new Set([
 /** Client errors that say "later", not "no" (RFC 9110 section 15.5.9, RFC 8470, RFC 6585). */
 const TEMPORARY_CLIENT_ERRORS = new Set([408, 425, 429])
 
+const errorCode = (body: unknown) => errorSchema.safeParse(body).data?.error
+
 /**
  * Maps an error response of the token endpoint (RFC 6749 section 5.2): `invalid_grant` ends the grant, an error that
  * only this app's developers can fix is a configuration error, any other 4xx is a refusal of unknown meaning, and
@@ -313,11 +325,11 @@ export function tokenFailure(
   { status, retryAfterMs }: Pick<HttpResponse, 'status' | 'retryAfterMs'>,
   body: unknown,
 ): PlatformError {
-  const code = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined
+  const code = errorCode(body)
   const reason = `the token endpoint answered ${status}${body === undefined ? ', not JSON' : ''}`
   if (status >= 400 && status < 500 && !TEMPORARY_CLIENT_ERRORS.has(status)) {
     if (code === 'invalid_grant' && [400, 401, 403].includes(status)) return new InvalidGrantError()
-    if (typeof code === 'string' && CONFIGURATION_ERRORS.has(code))
+    if (code !== undefined && CONFIGURATION_ERRORS.has(code))
       return new ConfigurationError(`the platform answered ${code} (${status}) at the token endpoint`)
     return new TokenRefusedError(reason, retryAfterMs)
   }

@@ -92,8 +92,10 @@ export function withTokens(
   issuedAt: number,
 ): ActiveConnection {
   const refreshToken = tokens.refreshToken ?? connection.refreshToken
-  // Without `expires_in`, a token that can be refreshed is refreshed soon; one that cannot is used until the API rejects it.
+  // Without a lifetime, a token that can be refreshed is refreshed soon; one that cannot is used until the API rejects it.
+  const { expiresIn } = tokens
   const assumedExpiry = refreshToken === null ? null : issuedAt + assumedLifetimeMs
+  const hasLifetime = expiresIn !== undefined && (expiresIn > 0 || refreshToken !== null)
   return {
     ...connection,
     accessToken: tokens.accessToken,
@@ -106,7 +108,7 @@ export function withTokens(
     refreshedAt: issuedAt,
     refreshes: connection.refreshes + 1,
     refreshTokenRotated: refreshToken !== connection.refreshToken,
-    expiresAt: tokens.expiresIn === undefined ? assumedExpiry : issuedAt + tokens.expiresIn * 1000,
+    expiresAt: hasLifetime ? issuedAt + expiresIn * 1000 : assumedExpiry,
   }
 }
 

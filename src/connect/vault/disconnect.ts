@@ -1,9 +1,12 @@
 import { connectionChannel, publish, recordChannel } from '../events.ts'
+import type { Log } from '../log.ts'
 import { PlatformError } from '../platform/errors.ts'
+import type { OAuth } from '../platform/oauth.ts'
 import type { Connection, ConnectionRef } from './connection.ts'
+import type { WriteDependencies } from './connection-writes.ts'
 import { DecryptionError } from './encryption.ts'
 import type { LastUse } from './last-use.ts'
-import type { RefreshOptions } from './refresh.ts'
+import type { UnsavedTokens } from './unsaved.ts'
 
 /**
  * What became of the consent on the platform: `remains` if the platform has no revocation endpoint, `unknown` if it could
@@ -11,7 +14,9 @@ import type { RefreshOptions } from './refresh.ts'
  */
 export type WithdrawnConsent = 'withdrawn' | 'remains' | 'unknown'
 
-interface DisconnectDependencies extends RefreshOptions {
+interface DisconnectDependencies extends WriteDependencies {
+  oauth: Pick<OAuth, 'revoke'>
+  unsaved: UnsavedTokens
   lastUse: LastUse
 }
 
@@ -43,8 +48,8 @@ function onlyUnreadable(error: unknown): null {
 }
 
 /** Revokes the grant of a deleted connection (RFC 7009). */
-async function withdrawConsent(
-  { oauth, log }: DisconnectDependencies,
+export async function withdrawConsent(
+  { oauth, log }: { oauth: Pick<OAuth, 'revoke'>; log: Log },
   connection: Connection | undefined,
 ): Promise<WithdrawnConsent> {
   if (connection?.status === 'revoked') return 'withdrawn'

@@ -3,6 +3,7 @@ import { connectionChannel, eventContext, publish, refreshLockChannel } from '..
 import {
   ConfigurationError,
   InvalidGrantError,
+  NotConnectedError,
   PlatformError,
   PlatformUnavailableError,
   RefreshedRecentlyError,
@@ -14,6 +15,7 @@ import { withTimeout } from '../timeouts.ts'
 import { type ActiveConnection, isExpired, withTokens } from './connection.ts'
 import { assertActive, type StoredActive, type StoredConnection } from './connection-repository.ts'
 import { removeGrant, revoke, saveTokens, type WriteDependencies } from './connection-writes.ts'
+import { withdrawConsent } from './disconnect.ts'
 import type { Backoff, FailureReason, LockHandle, RefreshLock } from './refresh-lock.ts'
 import { findRefusal, noteRefusal, refusedError } from './refusal.ts'
 import type { UnsavedTokens } from './unsaved.ts'
@@ -187,7 +189,7 @@ async function requestRefresh(
     const next = withTokens(deps.platform, read.connection, tokens, sentAt, now())
     const { connection, saved, isUnsaved } = await unsaved.save(
       next,
-      () => saveTokens(deps, read, next),
+      () => saveOrWithdraw(deps, read, next),
       () => removeGrant(deps, next),
     )
     const finish = async () => {
@@ -215,6 +217,19 @@ async function requestRefresh(
     } else if (error instanceof PlatformError && error.status >= 500)
       await recordFailure(deps, handle, read.connection, error)
     else await settle(handle.release())
+    throw error
+  }
+}
+
+/**
+ * Writes refreshed tokens. If the user has disconnected meanwhile, the token that was revoked then may have been the one that
+ * this refresh used up, so the new ones are revoked as well. Throws the errors of `saveTokens`.
+ */
+async function saveOrWithdraw(deps: RefreshDependencies, read: StoredActive, next: ActiveConnection) {
+  try {
+    return await saveTokens(deps, read, next)
+  } catch (error) {
+    if (error instanceof NotConnectedError) await withdrawConsent(deps, next)
     throw error
   }
 }

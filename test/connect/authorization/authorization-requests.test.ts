@@ -131,6 +131,25 @@ test('a session has at most 20 pending requests', async () => {
   expect(bound.size).toBe(20)
 })
 
+test('a session that starts and chooses again and again stores at most 20 requests, each with 20 choices', async () => {
+  const { requests, store } = setup()
+  const keys = new Set<string>()
+  const { set, delete: remove } = store
+  store.set = (key, ...rest) => {
+    if (key.kind === 'platform-authorization-request') keys.add(key.id)
+    return set(key, ...rest)
+  }
+  store.delete = (key) => {
+    keys.delete(key.id)
+    return remove(key)
+  }
+  for (let started = 0; started < 22; started++) {
+    await requests.start(ANN)
+    for (let chosen = 0; chosen < 22; chosen++) await requests.bindBxcontext(ANN, `ctx-${chosen}`)
+  }
+  expect(keys.size).toBe(400)
+})
+
 test.each([
   [
     'of an earlier version of the app',

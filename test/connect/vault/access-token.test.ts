@@ -36,6 +36,7 @@ describe('an access token', () => {
   test.each<[what: string, granted: Tokens]>([
     ['that is still valid', GRANTED],
     ['of which nobody knows how long it lives', UNLIMITED],
+    ['that lives for 0 s and has no refresh token', { ...UNLIMITED, expiresIn: 0 }],
   ])('%s is not refreshed, even if only the store itself has it', async (_what, granted) => {
     setup = await vaultSetup()
     await setup.vault.connect(REF, granted)

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Tokens } from '../../../src/connect/index.ts'
 import { oauthError, startTokenEndpoint, type TokenEndpoint } from '../../support/token-endpoint.ts'
 import {
   GRANTED,
@@ -81,6 +82,28 @@ describe('disconnecting', () => {
     await setup.vault.idle()
     expect(await setup.vault.find(REF)).toBeNull()
     expect(await store.get({ kind: 'platform-connection', owner: 'ann', id: 'ctx' })).toBeNull()
+    await setup.close()
+  })
+
+  test('while a refresh is under way also revokes the tokens that the refresh gets', async () => {
+    const setup = await setUp(endpoint)
+    const { oauth } = setup
+    let answerRefresh = (_tokens: Tokens) => {}
+    const sent = new Promise<void>((resolve) => {
+      vi.spyOn(oauth, 'refresh').mockImplementation(() => {
+        resolve()
+        return new Promise((answer) => {
+          answerRefresh = answer
+        })
+      })
+    })
+    const refreshed = setup.vault.refresh(REF).catch((error: unknown) => error)
+    await sent
+    expect(await setup.anotherVault().disconnect(REF)).toBe('withdrawn')
+    answerRefresh({ ...GRANTED, accessToken: 'access-1', refreshToken: 'refresh-1' })
+    expect(await refreshed).toMatchObject({ code: 'not_connected' })
+    expect(endpoint.requests.map(({ token }) => token)).toEqual(['refresh-0', 'refresh-1'])
+    expect(await setup.vault.find(REF)).toBeNull()
     await setup.close()
   })
 

@@ -19,7 +19,7 @@ const token = () => setup.vault.accessToken(REF)
 const connection = () => setup.vault.find(REF)
 
 describe('revocation', () => {
-  test.each([400, 401, 403])(
+  test.each([200, 400, 401, 403])(
     'follows from invalid_grant (%i): the record keeps when and why, and no tokens',
     async (status) => {
       await expired()

@@ -73,6 +73,15 @@ describe('leads', () => {
     })
   })
 
+  test('that nest lists by the thousand are an answer of the platform that cannot be used: 502', async () => {
+    const text = `{"id":"deep","name":"A","extra":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
+    app.answer('/api/leads/deep', { text })
+    expect((await visitor.get(at('/deep'), JSON_TYPE)).json()).toMatchObject({
+      status: 502,
+      code: 'platform_rejected',
+    })
+  })
+
   test.each(['a%2Fb', 'a%5Cb'])('with an id like %s are not requested from the platform', async (id) => {
     const before = (await app.calls()).length
     expect((await visitor.get(at(`/${id}`))).status).toBe(404)
