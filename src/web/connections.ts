@@ -228,7 +228,7 @@ function listHandlers(options: ConnectionsOptions) {
     sendPageOrJson(req, res, {
       view: 'app/connections',
       title: texts.connections.title,
-      data: { connections, refreshableIn, links, controls },
+      data: { connections, refreshableIn, links, controls, connectedAppsUrl: options.connectedAppsUrl },
       json: { connections },
     })
   }

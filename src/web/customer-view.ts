@@ -25,7 +25,7 @@ export function customerViewRoute(): Router {
     async (req, res) => {
       requireUser(req)
       const on = req.body?.on === 'true' || req.body?.on === true
-      if (on) res.cookie(COOKIE, '1', { httpOnly: true, sameSite: 'lax' })
+      if (on) res.cookie(COOKIE, '1', { httpOnly: true, sameSite: 'lax', secure: req.secure })
       else res.clearCookie(COOKIE)
       await sendResultOrRedirect(req, res, localPath(req.body?.returnTo) ?? '/connections', { on })
     },

@@ -116,7 +116,7 @@ export const texts = {
     expired: 'expired; refreshed automatically on next use',
     accessRefused: 'Access refused',
     revocationDetected: 'Revocation detected',
-    platformAnswer: 'Answer of the platform',
+    platformAnswer: "Platform's response",
     refresh: 'Refresh token now',
     refreshHint: (waitSeconds: number) =>
       waitSeconds > 0
@@ -124,10 +124,9 @@ export const texts = {
         : 'The app does this automatically when it is necessary.',
     disconnect: 'Disconnect',
     remove: 'Remove',
-    disconnectHint:
-      'Deletes the connection here, with its tokens. To revoke access, use “Connected apps” on the platform.',
+    disconnectHint: 'Deletes the connection here, with its tokens.',
     removeHint: 'Deletes the connection here.',
-    connectedApps: 'Open Connected apps',
+    connectedApps: 'Connected apps on the platform',
   },
 
   health: {
@@ -296,8 +295,7 @@ export const texts = {
   details: {
     missingScope: (scope: string) =>
       `The permission "${scope}" is missing for this account. Grant it on the platform to continue.`,
-    unexpectedFormat: (field: string) =>
-      `The platform's answer has an unexpected format: ${field}. Nothing was stored.`,
+    unexpectedFormat: (field: string) => `The platform's answer has an unexpected format: ${field}.`,
     invalid: (field: string, rule: string) => `${field}: ${rule}.`,
   },
 

@@ -129,11 +129,14 @@ describe('the session', () => {
 
   test('cookie on https is Secure and has the __Host- prefix', async () => {
     const secure = await startAll({ BASE_URL: 'https://app.example' })
-    const answer = await createVisitor().post(`${secure.url}/sign-in`, { form: { name: 'ann' } })
+    const visitor = createVisitor()
+    const answer = await visitor.post(`${secure.url}/sign-in`, { form: { name: 'ann' } })
     expect(answer.headers.get('set-cookie')).toMatch(
       /^__Host-connect=.*; Path=\/; Expires=.*; HttpOnly; Secure; SameSite=Lax$/,
     )
     expect(answer.headers.get('strict-transport-security')).toMatch(/^max-age=\d+$/)
+    const switched = await visitor.post(`${secure.url}/customer-view`, { form: { on: 'true' } })
+    expect(switched.headers.get('set-cookie')).toMatch(/customer_view=1;.*Secure/)
     await secure.close()
   })
 

@@ -364,6 +364,7 @@ function rememberFailure(req: Request, res: Response, code: FailureCode): void {
   res.cookie(FAILED_COOKIE, `${code}.${sessionDigest(req)}`, {
     httpOnly: true,
     sameSite: 'lax',
+    secure: req.secure,
     maxAge: FAILED_COOKIE_MS,
     path: FAILED_PATH,
   })

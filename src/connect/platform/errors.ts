@@ -141,7 +141,7 @@ export class PlatformRejectedError extends PlatformError {
   readonly status = 502
   constructor(reason: string, field?: string) {
     const message = field
-      ? `The platform's answer has an unexpected format: ${field}. Nothing was stored.`
+      ? `The platform's answer has an unexpected format: ${field}.`
       : 'The platform refused this request.'
     super(message, { reason, field })
   }

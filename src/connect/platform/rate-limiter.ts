@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { appOwner, type Key, type KeyValueStore } from '../store/store.ts'
 import type { ReleasePermit, TokenSource } from './token-source.ts'
 
@@ -22,19 +23,24 @@ const LONGEST_REQUEST_MS = 60_000
 const ARRIVED_MS = 500
 /** What a store's clock may lose by rounding, in ms. */
 const ROUNDING_MS = 2
+/** How many credentials this process remembers. The store has the permits of all. */
+const MAX_CREDENTIALS = 1_000
 /** The share of the limit that is spread over the rest of the window. */
 const SPREAD = 0.25
 
 /**
  * Client-side rate limiter: uses the full quota, and never exceeds it if requests arrive within half a second. The last
- * quarter of it is spread over the window. There are `limit` permits. A used permit is free again one window after its
- * request was *answered*, or half a second after it was sent, if that is earlier. The platform has counted the request by then, so it counts at most `limit` in any window, sliding or fixed. A permit is an expiring
- * value in the store, which frees it by its own clock: the clocks of processes need not agree.
+ * quarter of the permits is spread evenly over the rest of the window.
+ *
+ * There are `limit` permits. A used permit is free again one window after its request was *answered*, or half a second after
+ * it was sent, if that is earlier. The platform has counted the request by then, so it counts at most `limit` in any window,
+ * sliding or fixed. A permit is an expiring value in the store, which frees it by its own clock: the clocks of processes need
+ * not agree.
  *
  * Libraries such as rate-limiter-flexible count fixed windows, which allows twice the limit around a boundary.
  */
 export function createRateLimiter(store: KeyValueStore, rateLimit: RateLimit): RateLimiter {
-  const limiters = new Map<string, () => Promise<ReleasePermit>>()
+  const limiters = new LRUCache<string, () => Promise<ReleasePermit>>({ max: MAX_CREDENTIALS })
   return {
     acquire(credential) {
       const acquire = limiters.get(credential) ?? limitCredential(store, rateLimit, credential)

@@ -195,6 +195,8 @@ function createAttempts() {
       } catch (error) {
         const expired = performance.now() >= deadline
         if (isLocked(error) && expired) timedOutAt = performance.now()
+        // An error of the caller, such as a key that is no text, does not pass.
+        if (error instanceof TypeError) throw error
         if (!isLocked(error) || expired) throw new StoreUnavailableError(reason(error))
       }
       await pause(RETRY_MS)

@@ -4,7 +4,7 @@ import type { Tokens } from '../platform/oauth.ts'
 import { retry } from '../platform/retry.ts'
 import type { VaultDependencies } from './access-token.ts'
 import { type ActiveConnection, type ConnectionRef, FORMAT, NOT_REFRESHED, withTokens } from './connection.ts'
-import { removeGrant, saveConsent } from './connection-writes.ts'
+import { addToIndex, removeGrant, saveConsent } from './connection-writes.ts'
 
 const NO_REFRESH_TOKEN =
   'this connection ends with its access token: the platform issued no refresh token. Many platforms issue one only if the scope offline_access is requested'
@@ -19,7 +19,7 @@ export async function connect(
   tokens: Tokens,
   sentAt: number,
 ): Promise<'saved' | 'unsaved'> {
-  const { platform, unsaved, connections, lock, health, index, log, now } = deps
+  const { platform, unsaved, lock, health, log, now } = deps
   const granted = {
     format: FORMAT,
     status: 'active',
@@ -40,15 +40,10 @@ export async function connect(
     () => saveConsent(deps, connection),
     () => removeGrant(deps, connection),
   )
-  // By then, the account may be disconnected: the index must not name its user any more.
-  const addIfStored = async () => {
-    const stored = await connections.read(connection)
-    if (stored?.connection.grantId === connection.grantId) await index.add(connection)
-  }
-  // Apart from the record, which must not be written again when only the index was not reachable: by then it may be newer.
-  const addLater = () => retry(addIfStored, INDEX_RETRIES).catch(() => {})
+  // Retried apart from the record: writing the record again could overwrite newer tokens.
+  const addLater = () => retry(() => addToIndex(deps, connection), INDEX_RETRIES).catch(() => {})
   if (isUnsaved) void saved.then(addLater)
-  else await index.add(connection).catch(() => void addLater())
+  else await addToIndex(deps, connection).catch(() => void addLater())
   // The account is connected, even if an earlier pause or problem could not be cleared.
   await Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
   const { grantId, scopes, expiresAt } = connection

@@ -34,6 +34,8 @@ export interface ConnectionRepository {
   replace<C extends Connection>(read: StoredConnection, next: C): Promise<StoredConnection<C> | null>
   /** Resolves to whether there was a record. */
   remove(ref: ConnectionRef): Promise<boolean>
+  /** Removes the record only if it is still exactly what was read. Resolves to whether it was. */
+  removeIfUnchanged(read: StoredConnection): Promise<boolean>
   /**
    * All connections of a user; one that cannot be decrypted is listed with the reason. `cached: false` does not cache
    * them: a walk over all users would replace the connections in use.
@@ -95,6 +97,11 @@ export function createConnectionRepository(
     remove(ref) {
       forget(ref)
       return store.delete(keyOf(ref))
+    },
+
+    removeIfUnchanged({ connection, encrypted }) {
+      forget(connection)
+      return store.compareAndSet(keyOf(connection), encrypted, null)
     },
 
     async list(userId, { cached } = { cached: true }) {

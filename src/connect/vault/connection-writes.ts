@@ -47,13 +47,14 @@ export async function saveTokens(
       log.info({ grantId: next.grantId, expiresAt: next.expiresAt }, 'token refreshed')
       written(true)
       publish(connectionChannel, { type: 'refreshed', platform: platform.name, ...scopesOf(next) }, next)
+      if (!isActive(latest)) publish(connectionChannel, { type: 'recovered', platform: platform.name }, next)
       return next
     }
     written(false)
     const found = await connections.read(next)
     if (!found) throw new NotConnectedError()
     if (found.connection.grantId !== next.grantId) return assertActive(found).connection
-    // If it is revoked, that was a mistake: the platform issued tokens for this very grant.
+    // A record that is revoked is overwritten: the platform has just issued tokens for this grant.
     if (isActive(found)) {
       const { requestedAt } = found.connection
       // A time in the future comes from a machine whose clock is ahead; it proves nothing.
@@ -66,7 +67,7 @@ export async function saveTokens(
 /**
  * Marks the grant as revoked: the record keeps when and why, and no tokens. Three things lead here: the token endpoint
  * answers a refresh with `invalid_grant` (refresh.ts), the access token expires and there is no refresh token (refresh.ts),
- * or, without a refresh token, the API rejects the access token three times (vault.ts).
+ * or, without a refresh token, the API rejects the access token three times (access-token.ts).
  * Throws `ConnectionRevokedError`, unless the record has newer tokens by now: then it resolves to that connection.
  */
 export async function revoke(
@@ -157,8 +158,24 @@ export async function removeGrant(
   { connections, index }: WriteDependencies,
   connection: ActiveConnection,
 ): Promise<void> {
-  const stored = await connections.read(connection)
-  if (stored?.connection.grantId !== connection.grantId) return
-  await connections.remove(connection)
-  await index.remove(connection)
+  for (;;) {
+    const stored = await connections.read(connection)
+    if (stored?.connection.grantId !== connection.grantId) return
+    if (await connections.removeIfUnchanged(stored)) return await index.remove(connection)
+  }
+}
+
+/**
+ * Adds the user of a stored connection to the index, unless the account is disconnected meanwhile. Throws
+ * `StoreUnavailableError`.
+ */
+export async function addToIndex(
+  { connections, index }: Pick<WriteDependencies, 'connections' | 'index'>,
+  connection: ActiveConnection,
+): Promise<void> {
+  const isStored = async () => (await connections.read(connection)) !== null
+  if (!(await isStored())) return
+  await index.add(connection)
+  // Disconnecting deletes the record first: if it is there now, a later disconnect removes the user from the index.
+  if (!(await isStored())) await index.remove(connection)
 }

@@ -48,13 +48,15 @@ async function logInLocked(
   } catch (error) {
     const mustBackOff = error instanceof AppError && error.status >= 500
     if (mustBackOff)
-      await handle.releaseWithBackoff(
-        error instanceof ConfigurationError ? 'misconfigured' : 'unavailable',
-        error.retryAfterMs,
-      )
+      await handle
+        .releaseWithBackoff(
+          error instanceof ConfigurationError ? 'misconfigured' : 'unavailable',
+          error.retryAfterMs,
+        )
+        .catch(() => {})
     throw error
   } finally {
-    // Does nothing after `releaseWithBackoff`, which has released the lock.
-    await handle.release()
+    // Does nothing after `releaseWithBackoff`, which has released the lock. One that cannot be released expires.
+    await handle.release().catch(() => {})
   }
 }

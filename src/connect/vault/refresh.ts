@@ -12,9 +12,9 @@ import {
 } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
 import { withTimeout } from '../timeouts.ts'
-import { type ActiveConnection, isExpired, withTokens } from './connection.ts'
+import { type ActiveConnection, type Connection, isExpired, withTokens } from './connection.ts'
 import { assertActive, type StoredActive, type StoredConnection } from './connection-repository.ts'
-import { removeGrant, revoke, saveTokens, type WriteDependencies } from './connection-writes.ts'
+import { addToIndex, removeGrant, revoke, saveTokens, type WriteDependencies } from './connection-writes.ts'
 import { withdrawConsent } from './disconnect.ts'
 import type { Backoff, FailureReason, LockHandle, RefreshLock } from './refresh-lock.ts'
 import { findRefusal, noteRefusal, refusedError } from './refusal.ts'
@@ -167,7 +167,12 @@ async function waitForChange(deps: RefreshDependencies, latest: StoredConnection
   const { connections, interruptedMs } = deps
   let found = latest
   const deadline = performance.now() + interruptedMs
-  while (found && found.encrypted === latest?.encrypted && performance.now() < deadline) {
+  while (
+    found &&
+    latest &&
+    hasSameTokens(found.connection, latest.connection) &&
+    performance.now() < deadline
+  ) {
     await pause(POLL_MS)
     found = await connections.read(found.connection)
   }
@@ -181,7 +186,7 @@ async function requestRefresh(
   read: StoredActive,
   refreshToken: string,
 ) {
-  const { oauth, unsaved, index, now } = deps
+  const { oauth, unsaved, now } = deps
   const { bxcontext } = read.connection
   const sentAt = now()
   try {
@@ -197,7 +202,7 @@ async function requestRefresh(
         settle(handle.releaseAfterRefresh(sentAt)),
         noteRecovery(deps, next).catch(() => {}),
         // Adds connections that were stored before the index existed.
-        index.add(next).catch(() => {}),
+        addToIndex(deps, next).catch(() => {}),
       ])
     }
     // Until the tokens are stored, another process would send a refresh token that may already be used up.
@@ -268,10 +273,17 @@ function failureReason(error: PlatformError): FailureReason {
 }
 
 /** The latest connection, if it differs from the current one and has not expired. */
-function newerThan(current: StoredConnection, latest: StoredConnection | null, now: number) {
-  const { encrypted, connection } = assertActive(latest)
-  return encrypted !== current.encrypted && !isExpired(connection, now) ? connection : null
+function newerThan(current: StoredActive, latest: StoredConnection | null, now: number) {
+  const { connection } = assertActive(latest)
+  return !hasSameTokens(current.connection, connection) && !isExpired(connection, now) ? connection : null
 }
+
+/** Whether two records hold the tokens of the same response; they may be encrypted with other keys. */
+const hasSameTokens = (one: Connection, other: Connection) =>
+  one.status === 'active' &&
+  other.status === 'active' &&
+  one.grantId === other.grantId &&
+  one.refreshes === other.refreshes
 
 /** A lock that cannot be released expires, so a failure to release it is ignored. */
 const settle = (release: Promise<void>) => release.catch(() => {})

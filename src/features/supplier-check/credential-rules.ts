@@ -1,5 +1,16 @@
-import type { Exchange } from './exchange.ts'
-import { expectRefused, expectStatus, NotCheckedError, type Rule, type Subject, UNKNOWN_ID } from './rule.ts'
+import { type Exchange, isRefused } from './exchange.ts'
+import { REMOTE_PLACE, searchPath } from './places.ts'
+import {
+  expectAnswer,
+  expectRefused,
+  expectStatus,
+  NotCheckedError,
+  type Rule,
+  RuleViolationError,
+  type Subject,
+  UNKNOWN_ID,
+} from './rule.ts'
+import { certainMs } from './token-keeper.ts'
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
@@ -130,5 +141,26 @@ const odd: Rule = {
   },
 }
 
+const unharmed: Rule = {
+  id: 'token.unharmed',
+  title: 'A token stays valid when a token request with wrong credentials is refused.',
+  given: '§2.1',
+  needs: ['token.both-live', 'token.secret'],
+  async check({ probe }) {
+    const path = searchPath(REMOTE_PLACE)
+    const token = await probe.newToken()
+    const before = token && (await probe.callAs(token.value, path))
+    if (!before || isRefused(before)) throw new NotCheckedError('another token was not issued or is refused')
+    await probe.requestToken({ ...probe.credentials, client_secret: `wrong-${UNKNOWN_ID}` })
+    const exchange = await probe.callAs(token.value, path)
+    if (probe.clock.now() - token.exchange.sentAt >= certainMs(token))
+      throw new NotCheckedError('tokens do not live for longer than a few calls')
+    if (isRefused(exchange))
+      throw new RuleViolationError('A token is refused after a token request with a wrong secret.', exchange)
+    expectAnswer(exchange)
+    return exchange
+  },
+}
+
 /** Wrong credentials (specification 7). They come last, as an implementation may lock out a client that guesses. */
-export const CREDENTIAL_RULES: Rule[] = [client, nearClient, secret, emptySecret, nearSecret, odd]
+export const CREDENTIAL_RULES: Rule[] = [client, nearClient, secret, unharmed, emptySecret, nearSecret, odd]

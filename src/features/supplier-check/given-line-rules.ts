@@ -1,5 +1,4 @@
-import type { Exchange } from './exchange.ts'
-import { mixedRequest, notInRangeRequest } from './line-error-rules.ts'
+import { mixedRequest, notInRangeRequest, unknownStoreRequest } from './line-error-rules.ts'
 import {
   type AnsweredLine,
   answered,
@@ -55,19 +54,22 @@ const oneLine: Rule = {
   },
 }
 
-/** The lines that cannot be priced: items that do not exist and, if some are named, items that are not in range. */
-async function unpricedLines(subject: Subject): Promise<{ exchange: Exchange; answers: AnsweredLine[] }[]> {
-  const { exchange, answers } = await mixedRequest(subject)
-  const unknown = answers.filter(({ line }) => !subject.items.includes(line.itemId))
-  const found = [{ exchange, answers: unknown }]
-  const pairs = subject.notInRange ?? []
-  if (pairs.length === 0) return found
-  // Another rule says what is wrong with that request.
-  const other = await notInRangeRequest(subject).catch(() => undefined)
-  if (!other) return found
+/** The lines that cannot be priced: of items and stores that do not exist, and of items that are not in range. */
+async function unpricedLines(subject: Subject): Promise<AnsweredLine[]> {
+  const { items, notInRange: pairs = [] } = subject
+  const mixed = await mixedRequest(subject)
+  // Other rules say what is wrong with these requests, or that they cannot be sent.
+  const others = await Promise.all(
+    [unknownStoreRequest, notInRangeRequest].map((request) => request(subject).catch(() => undefined)),
+  )
+  const [elsewhere = [], notInRange = []] = others.map((request) => request?.answers)
   const isPair = ({ line }: AnsweredLine) =>
     pairs.some(({ itemId, storeId }) => itemId === line.itemId && storeId === String(line.storeId))
-  return [...found, { exchange: other.exchange, answers: other.answers.filter(isPair) }]
+  return [
+    ...mixed.answers.filter(({ line }) => !items.includes(line.itemId)),
+    ...(items.length > 0 ? elsewhere.slice(-1) : []),
+    ...notInRange.filter(isPair),
+  ]
 }
 
 const nulls: Rule = {
@@ -77,17 +79,16 @@ const nulls: Rule = {
   needs: ['prices.fields', 'prices.unknown-item'],
   async check(subject) {
     const found = await unpricedLines(subject)
-    for (const { exchange, answers } of found)
-      for (const { line, answer } of answers)
-        for (const amount of AMOUNTS) {
-          const value = answer[amount] ?? null
-          if (value !== null && !Number.isFinite(value))
-            throw new RuleViolationError(
-              `The ${amount} of item ${line.itemId} is ${JSON.stringify(value)}: make it null, as in "${amount}": null.`,
-              exchange,
-            )
-        }
-    return (found[0] as { exchange: Exchange }).exchange
+    for (const { line, answer, exchange } of found)
+      for (const amount of AMOUNTS) {
+        const value = answer[amount] ?? null
+        if (value !== null && !Number.isFinite(value))
+          throw new RuleViolationError(
+            `The ${amount} of item ${line.itemId} is ${JSON.stringify(value)}: make it null, as in "${amount}": null.`,
+            exchange,
+          )
+      }
+    return (await mixedRequest(subject)).exchange
   },
 }
 
@@ -109,17 +110,15 @@ const codeAndMessage: Rule = {
     const usual = new Set(
       (await baseAnswers(subject)).answers.filter(({ answer }) => isPriced(answer)).flatMap(textsOf),
     )
-    const found = await unpricedLines(subject)
-    for (const { exchange, answers } of found)
-      for (const answer of answers) {
-        const texts = textsOf(answer).filter((text) => !usual.has(text))
-        if (texts.length < 2)
-          throw new RuleViolationError(
-            `The line for item ${answer.line.itemId} at store ${answer.line.storeId} has ${texts.length === 0 ? 'neither a code nor a message that is a text of the line' : 'only one of the two as a text'}: add both, as in "errorCode": "NOT_IN_RANGE", "errorMessage": "The store does not sell this item.".`,
-            exchange,
-          )
-      }
-    return (found[0] as { exchange: Exchange }).exchange
+    for (const answer of await unpricedLines(subject)) {
+      const texts = textsOf(answer).filter((text) => !usual.has(text))
+      if (texts.length < 2)
+        throw new RuleViolationError(
+          `The line for item ${answer.line.itemId} at store ${answer.line.storeId} has ${texts.length === 0 ? 'neither a code nor a message that is a text of the line' : 'only one of the two as a text'}: add both, as in "errorCode": "NOT_IN_RANGE", "errorMessage": "The store does not sell this item.".`,
+          answer.exchange,
+        )
+    }
+    return (await mixedRequest(subject)).exchange
   },
 }
 

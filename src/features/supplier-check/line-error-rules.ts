@@ -31,7 +31,7 @@ export const mixedRequest = remember(async (subject: Subject): Promise<Answered>
 const isUnknown = ({ items }: Subject, { line }: AnsweredLine) => !items.includes(line.itemId)
 
 /** The answers of the first request, which have prices. */
-const pricedAnswers = async (subject: Subject) =>
+export const pricedAnswers = async (subject: Subject) =>
   (await baseAnswers(subject)).answers.filter(({ answer }) => isPriced(answer))
 
 /** Asks for lines that cannot be priced, after those that can. The call must succeed, and say so for each of these lines. */
@@ -128,10 +128,19 @@ const error: Rule = {
   needs: ['prices.unknown-item'],
   async check(subject) {
     const { exchange, answers } = await mixedRequest(subject)
+    const base = await baseAnswers(subject)
     const priced = await pricedAnswers(subject)
-    const silent = answers.find((answer) => isUnknown(subject, answer) && !carriesError(answer, priced))
+    const unpriced = [
+      ...answers.filter((answer) => isUnknown(subject, answer)),
+      // An item of --item may have no price either.
+      ...base.answers.filter(({ answer }) => (answer.unitPrice ?? null) === null),
+    ]
+    const silent = unpriced.find((answer) => !carriesError(answer, priced))
     if (!silent) return exchange
-    throw new RuleViolationError(`Item ${silent.line.itemId} has no price, and no error says why.`, exchange)
+    throw new RuleViolationError(
+      `Item ${silent.line.itemId} has no price, and no error says why.`,
+      silent.exchange,
+    )
   },
 }
 
@@ -236,17 +245,19 @@ const cutItem: Rule = {
   },
 }
 
+/** Asks for an item at a store that does not exist, after the items that have a price. */
+export const unknownStoreRequest = remember(async (subject: Subject): Promise<Answered> => {
+  const [code = ''] = subject.items
+  const store = unknownLike(await storeOrUnknown(subject))
+  return expectLineErrors(subject, [lineOf(code, store, 1)], 'the store does not exist')
+})
+
 const unknownStore: Rule = {
   id: 'prices.unknown-store',
   title: 'A store that does not exist is an error of the line, and the call succeeds.',
   given: '§7',
   needs: ['prices.known', 'prices.unknown-item'],
-  async check(subject) {
-    const [code = ''] = subject.items
-    const store = unknownLike(await storeOrUnknown(subject))
-    const lines = [lineOf(code, store, 1)]
-    return (await expectLineErrors(subject, lines, 'the store does not exist')).exchange
-  },
+  check: async (subject) => (await unknownStoreRequest(subject)).exchange,
 }
 
 /** Asks for the items that a store does not sell, after those that have a price. */

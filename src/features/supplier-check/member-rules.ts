@@ -97,21 +97,23 @@ const unknownLines: Rule = {
   },
 }
 
+/** What the first item costs, for the member or without a member number. */
+export async function readFirstPrice(subject: Subject, isMember: boolean) {
+  const lines = (await baseRequest(subject)).lines.slice(0, 1)
+  const exchange = await requestPrices(subject, lines, isMember ? subject.memberNumber : undefined)
+  const [first] = answered(lines, exchange, 'A price request').answers
+  const { unitPrice, discount, totalPrice } = first?.answer ?? {}
+  return { exchange, price: JSON.stringify([unitPrice, discount, totalPrice]) }
+}
+
 /**
  * What the first item costs without a member number, then for the member, and then twice without again. Requested one after
  * the other, before anything else is requested for the member: prices may change while this program runs.
  */
 export const aroundMember = remember(async (subject: Subject) => {
-  const { lines } = await baseRequest(subject)
-  const read = async (memberNumber?: string) => {
-    const exchange = await requestPrices(subject, lines.slice(0, 1), memberNumber)
-    const [first] = answered(lines.slice(0, 1), exchange, 'A price request').answers
-    const { unitPrice, discount, totalPrice } = first?.answer ?? {}
-    return { exchange, price: JSON.stringify([unitPrice, discount, totalPrice]) }
-  }
-  const before = await read()
-  const own = await read(subject.memberNumber)
-  return { before, own, after: [await read(), await read()] }
+  const before = await readFirstPrice(subject, false)
+  const own = await readFirstPrice(subject, true)
+  return { before, own, after: [await readFirstPrice(subject, false), await readFirstPrice(subject, false)] }
 })
 
 const known: Rule = {
@@ -140,5 +142,20 @@ const known: Rule = {
   },
 }
 
+/** Discounts of members often begin at a hundred. */
+const LARGE_QUANTITY = 250
+
+const largeQuantity: Rule = {
+  id: 'member.large-quantity',
+  title: `With the member number of --member, totals add up for a quantity of ${LARGE_QUANTITY} too.`,
+  given: '§2.4',
+  needs: ['member.known', 'prices.large-quantity'],
+  async check(subject) {
+    const wanted = (await baseRequest(subject)).lines.map((line) => ({ ...line, quantity: LARGE_QUANTITY }))
+    const exchange = await requestPrices(subject, wanted, subject.memberNumber)
+    return expectTotals(answered(wanted, exchange, 'A price request with a member number').answers)
+  },
+}
+
 /** Member numbers (specification 2.3, 7). */
-export const MEMBER_RULES: Rule[] = [optional, isNull, unknown, unknownLines, known]
+export const MEMBER_RULES: Rule[] = [optional, isNull, unknown, unknownLines, known, largeQuantity]

@@ -1,10 +1,11 @@
 import { PATHS } from '../../supplier-api/contract.ts'
 import type { Exchange } from './exchange.ts'
-import { changedPrice, mixedRequest } from './line-error-rules.ts'
+import { changedPrice, mixedRequest, pricedAnswers } from './line-error-rules.ts'
 import {
   ask,
   baseRequest,
   isPriced,
+  isUnpriced,
   lineOf,
   linesOf,
   priceStore,
@@ -21,7 +22,7 @@ import {
   type Subject,
   withToken,
 } from './rule.ts'
-import { expectTotals } from './total-rules.ts'
+import { unknownLike } from './stores.ts'
 
 const echo: Rule = {
   id: 'prices.echo',
@@ -55,7 +56,7 @@ const order: Rule = {
 
 const duplicates: Rule = {
   id: 'prices.duplicates',
-  title: 'Lines for the same item at the same store have an element each, whose total adds up.',
+  title: 'Lines for the same item at the same store have an element each, with a price.',
   given: undefined,
   needs: ['prices.total'],
   async check(subject) {
@@ -65,7 +66,37 @@ const duplicates: Rule = {
     const { exchange, answers } = await ask(subject, lines, 'A price request for the same item')
     if (!answers.every(({ answer }) => isPriced(answer)))
       throw new RuleViolationError('A line has no price because its item occurs more than once.', exchange)
-    return expectTotals(answers)
+    return exchange
+  },
+}
+
+const twoStores: Rule = {
+  id: 'prices.two-stores',
+  title: 'Lines for one item at two stores are each answered for their own store.',
+  given: '§4.1',
+  needs: ['prices.unknown-store', 'prices.duplicates'],
+  async check(subject) {
+    const [code = ''] = subject.items
+    const store = await priceStore(subject)
+    const line = lineOf(code, store, 1)
+    const elsewhere = lineOf(code, unknownLike(store), 1)
+    const priced = await pricedAnswers(subject)
+    let last: Exchange | undefined
+    for (const lines of [
+      [line, elsewhere],
+      [elsewhere, line],
+    ]) {
+      const { exchange, answers } = await ask(subject, lines, 'A price request for one item at two stores')
+      last = exchange
+      const wrong = answers.find((one) => (one.line === line) === isUnpriced(one, priced))
+      if (!wrong) continue
+      const what = wrong.line === line ? 'no price' : 'a price'
+      throw new RuleViolationError(
+        `The line for item ${code} at store ${wrong.line.storeId} has ${what} beside a line for store ${wrong.line === line ? elsewhere.storeId : store}, which does not change it.`,
+        exchange,
+      )
+    }
+    return last as Exchange
   },
 }
 
@@ -141,4 +172,4 @@ const input: Rule = {
 }
 
 /** The lines of a price request (specification 4.1). */
-export const REQUEST_RULES: Rule[] = [echo, order, duplicates, lineLimit, many, empty, input]
+export const REQUEST_RULES: Rule[] = [echo, order, duplicates, twoStores, lineLimit, many, empty, input]

@@ -10,9 +10,7 @@ import {
   RuleViolationError,
   withToken,
 } from './rule.ts'
-import { coordinatesOf, findStores, idOf, NO_STORES, searchStores } from './stores.ts'
-
-const ONE_STORE = 'only one store was found; name a location between several: --near LAT,LON'
+import { coordinatesOf, findStores, idOf, NO_STORES, ONE_STORE, searchStores } from './stores.ts'
 
 const parameters: Rule = {
   id: 'nearest.parameters',

@@ -41,7 +41,7 @@ async function sendOnce(
     })
     isClosed = false
     const bytes = await read(response)
-    const text = new TextDecoder().decode(bytes)
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
     const { status, headers: received } = response
     return { request, status, headers: received, text, json: parse(text), isUtf8: isUtf8(bytes), isClosed }
   } catch (error) {
@@ -80,7 +80,7 @@ function isUtf8(bytes: Buffer): boolean {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text.replace(/^\ufeff/, ''))
   } catch {
     return undefined
   }

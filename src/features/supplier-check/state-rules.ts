@@ -1,7 +1,7 @@
 /** Rules that depend on earlier calls, on how many there are at once, on the token, and on who asks. */
 import { PATHS } from '../../supplier-api/contract.ts'
 import { type Exchange, isRecord, isRefused, isSuccess, type Token } from './exchange.ts'
-import { aroundMember } from './member-rules.ts'
+import { aroundMember, readFirstPrice } from './member-rules.ts'
 import { REMOTE_PLACE, searchPath, storePath } from './places.ts'
 import {
   answered,
@@ -106,6 +106,17 @@ const laterTotals: Rule = {
   },
 }
 
+const duplicateTotals: Rule = {
+  id: 'prices.duplicate-totals',
+  title: 'With several lines for one item, the total of each is for its own quantity.',
+  given: '§2.4',
+  needs: ['prices.duplicates'],
+  async check(subject) {
+    const lines = await linesFor(subject, [2, 3, 2])
+    return expectTotals((await ask(subject, lines, 'A price request for the same item')).answers)
+  },
+}
+
 /** More lines than a batch of a hundred, whose quantities differ. */
 const MANY = 120
 
@@ -113,7 +124,7 @@ const manyTotals: Rule = {
   id: 'prices.many-totals',
   title: 'With more than 100 lines of different quantities, every total adds up.',
   given: '§2.4',
-  needs: ['prices.many', 'prices.duplicates'],
+  needs: ['prices.many', 'prices.duplicate-totals'],
   async check(subject) {
     const lines = await linesFor(
       subject,
@@ -212,6 +223,24 @@ async function findRememberedItem(subject: Subject): Promise<{ itemId: string; e
   return found < 0 ? null : { itemId: codes[found] as string, exchange: exchange as Exchange }
 }
 
+/** How many requests overlap, every second one of the member. */
+const OVERLAPPING_ASKERS = 6
+
+/** A request that got the other's price while requests with and without the member number overlapped; null if none did. */
+async function findMixedUp(subject: Subject, before: string, own: string): Promise<Exchange | null> {
+  let mixedUp: Exchange | null = null
+  // Prices may change meanwhile (specification 1.7), but not from one to the other again and again.
+  for (let tried = 0; tried < OVERLAPS; tried++) {
+    const reads = await Promise.all(
+      Array.from({ length: OVERLAPPING_ASKERS }, (_, index) => readFirstPrice(subject, index % 2 === 0)),
+    )
+    const wrong = reads.find(({ price }, index) => price === (index % 2 === 0 ? before : own))
+    if (!wrong) return null
+    mixedUp = wrong.exchange
+  }
+  return mixedUp
+}
+
 const memberOnly: Rule = {
   id: 'member.own',
   title:
@@ -226,6 +255,12 @@ const memberOnly: Rule = {
       throw new RuleViolationError(
         `After a request of member ${subject.memberNumber}, a request without a member number gets that member's price of item ${subject.items[0]}.`,
         own.exchange,
+      )
+    const mixedUp = own.price === before.price ? null : await findMixedUp(subject, before.price, own.price)
+    if (mixedUp)
+      throw new RuleViolationError(
+        `While requests with and without member number ${subject.memberNumber} overlap, one gets the price of the other for item ${subject.items[0]}.`,
+        mixedUp,
       )
     const remembered = await findRememberedItem(subject)
     if (!remembered) return own.exchange
@@ -252,6 +287,6 @@ const last: Rule = {
 
 export const LATER_TOKEN_RULES: Rule[] = [later]
 /** After all other rules about prices. */
-export const STATE_RULES: Rule[] = [laterTotals, manyTotals, overlap, memberOnly]
+export const STATE_RULES: Rule[] = [laterTotals, duplicateTotals, manyTotals, overlap, memberOnly]
 /** At the very end. */
 export const LASTING_RULES: Rule[] = [last]

@@ -13,7 +13,15 @@ import {
   UNKNOWN_ID,
   withToken,
 } from './rule.ts'
-import { findStores, idOf, knownStore, lookUpStores, type StoreJson, unknownLike } from './stores.ts'
+import {
+  findStores,
+  idOf,
+  knownStore,
+  lookUpStores,
+  ONE_STORE,
+  type StoreJson,
+  unknownLike,
+} from './stores.ts'
 import { explain } from './words.ts'
 
 const one: Rule = {
@@ -100,14 +108,17 @@ function oddIds(storeId: string | number): string[] {
 const oddId: Rule = {
   id: 'store.odd-id',
   title:
-    'GET /stores/{id} with a wildcard, a quote, spaces, many or unusual letters, or another form of a number finds nothing.',
+    'GET /stores/{id} with a wildcard, a quote, spaces, many or unusual letters, another form of a number, or the name of the store finds nothing.',
   given: '§7',
   needs: ['store.near-id'],
   async check(subject) {
     const id = await knownStore(subject)
-    const known = (await lookUpStores(subject)).map((lookup) => String(lookup.id))
+    const lookups = await lookUpStores(subject)
+    const known = lookups.map((lookup) => String(lookup.id))
+    const { json } = lookups.find((lookup) => lookup.id === id)?.exchange ?? {}
+    const names = isRecord(json) && typeof json.name === 'string' && json.name !== '' ? [json.name] : []
     let last: Exchange | undefined
-    for (const odd of oddIds(id).filter((shape) => !known.includes(shape)))
+    for (const odd of [...oddIds(id), ...names].filter((shape) => !known.includes(shape)))
       last = await expectNotFound(subject, id, odd, `as ${JSON.stringify(odd)}`)
     await expectNotFound(subject, id, `${id}-${'x'.repeat(300)}`, 'with 300 characters added to its id')
     await expectNotFound(subject, id, `${id}é`, 'with a letter that is not ASCII added to its id')
@@ -125,6 +136,33 @@ const letterCase: Rule = {
     const id = lookups.map((lookup) => String(lookup.id)).find((text) => otherCase(text) !== text)
     if (id === undefined) throw new NotCheckedError('no store id has letters')
     return expectNotFound(subject, id, otherCase(id), 'in another letter case')
+  },
+}
+
+/** How many lookups overlap. */
+const OVERLAPPING = 6
+
+const overlap: Rule = {
+  id: 'store.overlap',
+  title: 'Lookups that overlap each return their own store.',
+  given: '§4.1',
+  needs: ['store.one'],
+  async check(subject) {
+    const ids = (await lookUpStores(subject)).map(({ id }) => id).slice(0, OVERLAPPING)
+    if (ids.length < 2) throw new NotCheckedError(ONE_STORE)
+    const exchanges = await Promise.all([...ids, ...ids].map((id) => withToken(subject, storePath(id))))
+    for (const [index, exchange] of exchanges.entries()) {
+      const id = ids[index % ids.length]
+      // Other rules say what is wrong with a lookup that fails.
+      if (exchange.status !== 200) continue
+      const answered = isRecord(exchange.json) ? idOf(exchange.json) : undefined
+      if (answered !== undefined && String(answered) !== String(id))
+        throw new RuleViolationError(
+          `The lookup of store ${id} beside others returns another store: ${answered}.`,
+          exchange,
+        )
+    }
+    return exchanges[0] as Exchange
   },
 }
 
@@ -210,4 +248,4 @@ const searchForm: Rule = {
 }
 
 /** Stores (specification 2.2, 4.1, 7). */
-export const STORE_RULES: Rule[] = [one, unknown, nearId, oddId, letterCase, same, form, searchForm]
+export const STORE_RULES: Rule[] = [one, unknown, nearId, oddId, letterCase, overlap, same, form, searchForm]

@@ -76,6 +76,9 @@ export const lookUpStores = remember(async (subject: Subject) => {
 /** What is needed where no store is known. */
 export const NO_STORES = 'no store was found; name a location with stores nearby: --near LAT,LON'
 
+/** What is needed where one store is not enough. */
+export const ONE_STORE = 'only one store was found; name a location between several: --near LAT,LON'
+
 /** The id of a store for price requests, as the implementation writes it. Throws `NotCheckedError` if there is none. */
 export async function knownStore(subject: Subject): Promise<string | number> {
   const { stores } = await findStores(subject)

@@ -31,7 +31,8 @@ const utf8: Rule = {
 
 const contentType: Rule = {
   id: 'json.type',
-  title: 'Every answer that succeeds has a Content-Type of JSON, and if it names a charset, that is UTF-8.',
+  title:
+    'Every answer that succeeds has a Content-Type of JSON, with no other charset than UTF-8 and no byte order mark.',
   given: undefined,
   needs: ['token.answer'],
   async check({ probe }: Subject) {
@@ -45,6 +46,12 @@ const contentType: Rule = {
       const type = invalid.headers.get('content-type')
       throw new RuleViolationError(`The body is JSON, and its Content-Type is ${type ?? 'missing'}.`, invalid)
     }
+    const marked = successful.find(({ text }) => text.startsWith('\ufeff'))
+    if (marked)
+      throw new RuleViolationError(
+        'The body begins with a byte order mark: JSON must not have one (RFC 8259 section 8.1).',
+        marked,
+      )
     const last = successful.at(-1)
     if (last) return last
     throw new NotCheckedError('no call succeeded')

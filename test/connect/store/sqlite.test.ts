@@ -168,3 +168,10 @@ test('a store that is closed can be closed again, and says so to later operation
   await store.close()
   await expect(store.get(key('x'))).rejects.toMatchObject({ code: 'store_unavailable' })
 })
+
+test('a key that is no text is an error of the caller, and not an outage of the store', async () => {
+  const store = openSqlite({ file: ':memory:' })
+  const key = { kind: 'test', owner: undefined as unknown as string, id: 'one' }
+  await expect(store.get(key)).rejects.toBeInstanceOf(TypeError)
+  await store.close()
+})

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { connectionChannel } from '../../../src/connect/events.ts'
 import { platform } from '../../../src/connect/index.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import { createBxcontextIndex } from '../../../src/connect/vault/bxcontext-index.ts'
@@ -7,7 +8,13 @@ import {
   createConnectionRepository,
   type StoredActive,
 } from '../../../src/connect/vault/connection-repository.ts'
-import { removeGrant, revoke, saveConsent, saveTokens } from '../../../src/connect/vault/connection-writes.ts'
+import {
+  addToIndex,
+  removeGrant,
+  revoke,
+  saveConsent,
+  saveTokens,
+} from '../../../src/connect/vault/connection-writes.ts'
 import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
 import { createHealthRecords } from '../../../src/connect/vault/health.ts'
 import { createLog } from '../../../src/runtime/log.ts'
@@ -83,9 +90,14 @@ describe('refreshed tokens', () => {
     expect(await now()).toMatchObject({ accessToken: winner })
   })
 
-  test('win over a revocation of the same grant', async () => {
+  test('win over a revocation of the same grant, which has been announced: access is announced as recovered', async () => {
+    const events: string[] = []
+    const listener = (message: unknown) => void events.push((message as { type: string }).type)
+    connectionChannel.subscribe(listener)
     expect(await saveTokens(deps, await readBefore(REVOKED), next)).toEqual(next)
+    connectionChannel.unsubscribe(listener)
     expect(await now()).toEqual(next)
+    expect(events).toEqual(['refreshed', 'recovered'])
   })
 
   test('of another grant do not win over a revocation', async () => {
@@ -132,6 +144,34 @@ test.each([
   await deps.connections.write(other)
   expect((await saveConsent(deps, consent)).grantId).toBe(isStored ? 'new' : 'other')
   expect(await now()).toEqual(isStored ? consent : other)
+})
+
+test('removing the grant of a connection that was disconnected leaves a consent that is written meanwhile', async () => {
+  await deps.connections.write(BASE)
+  await deps.index.add(REF)
+  const { read } = deps.connections
+  const consent = connection({ grantId: 'new' })
+  deps.connections.read = async (ref) => {
+    const stored = await read(ref)
+    await deps.connections.write(consent)
+    return stored
+  }
+  await removeGrant(deps, BASE)
+  deps.connections.read = read
+  expect(await now()).toEqual(consent)
+  expect(await deps.index.usersOf(REF.bxcontext)).toEqual([REF.userId])
+})
+
+test('a user whose account is disconnected while the index is written is not left in it', async () => {
+  await deps.connections.write(BASE)
+  const { add } = deps.index
+  deps.index.add = async (ref) => {
+    await deps.connections.remove(ref)
+    await deps.index.remove(ref)
+    await add(ref)
+  }
+  await addToIndex(deps, BASE)
+  expect(await deps.index.usersOf(REF.bxcontext)).toEqual([])
 })
 
 test('the grant of a connection that was disconnected is removed, with its place in the index', async () => {

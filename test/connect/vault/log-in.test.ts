@@ -100,6 +100,25 @@ describe('logging in', () => {
     expect(script.times).toBe(0)
   })
 
+  test.each<[what: string, answer: Tokens | Error, outcome: object | undefined]>([
+    ['that succeeds', GRANTED, undefined],
+    ['that fails', new PlatformUnavailableError('busy', 'busy'), { reason: 'busy' }],
+  ])('%s says so, although the lock cannot be released', async (_what, answer, outcome) => {
+    setup = await vaultSetup()
+    const { compareAndSet } = setup.store
+    let locked = false
+    setup.store.compareAndSet = async (key, ...rest) => {
+      if (key.kind === 'platform-refresh-lock' && locked) throw new StoreUnavailableError('away')
+      locked ||= key.kind === 'platform-refresh-lock'
+      return compareAndSet(key, ...rest)
+    }
+    const result = await scripted(answer)
+      .logIn()
+      .catch((error: unknown) => error)
+    if (outcome) expect(result).toMatchObject(outcome)
+    else expect(result).toBeUndefined()
+  })
+
   test('waits for another process for 20 s', async () => {
     setup = await vaultSetup()
     let finish = (_tokens: Tokens) => {}

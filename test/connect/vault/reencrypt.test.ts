@@ -96,3 +96,21 @@ test('a store that fails ends the run: its records do not count as unreadable', 
   })
   await setup.close()
 })
+
+test('a record that is encrypted again while a refresh begins is no newer one: the refresh is sent', async () => {
+  const [old, first] = [newKey('old'), newKey('first')]
+  const setup = await connectedSetup({ keys: [first, old] })
+  const token = await setup.token()
+  const { store } = setup
+  const compareAndSet = store.compareAndSet.bind(store)
+  const spy = vi.spyOn(store, 'compareAndSet').mockImplementation(async (...args) => {
+    if (args[0].kind === 'platform-refresh-lock') {
+      spy.mockRestore()
+      await reencrypt(store, createRecordCipher([old, first]), KIND)
+    }
+    return compareAndSet(...args)
+  })
+  expect(await setup.vault.tokenSource(REF).refresh(token)).toMatch(/^access-[1-9]/)
+  expect(setup.sent()).toEqual(['refresh-0'])
+  await setup.close()
+})

@@ -232,7 +232,7 @@ describe('a store that refuses writes temporarily', () => {
     const writing = new Promise<void>((begun) => {
       const { compareAndSet } = store
       store.compareAndSet = async (...args) => {
-        if (args[0].kind === 'platform-connection' && !refuses.connections) {
+        if (args[0].kind === 'platform-connection' && args[2] !== null && !refuses.connections) {
           begun()
           await new Promise<void>((resolve) => (release = resolve))
           const stored = await compareAndSet(...args)

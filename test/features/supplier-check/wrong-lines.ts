@@ -2,7 +2,7 @@ import { MEMBER, NOT_IN_RANGE, type Tamper } from './model-supplier.ts'
 import { type Case, eachPrice, eachPriced, isPrices, onGood, status, unpriced } from './tampers.ts'
 
 type Asked = Parameters<Tamper>[0]
-type Item = { errorCode?: string; itemId: string }
+type Item = { errorCode?: string; itemId: string; storeId: string }
 const has = (code: string) => (asked: Asked, body: Item[]) =>
   isPrices(asked) && body.some(({ errorCode }) => errorCode === code)
 /** Another status for a request that has a line with this error. */
@@ -93,6 +93,14 @@ export const WRONG_LINES: Record<string, Case[]> = {
   ],
   'prices.code-and-message': [
     [
+      'a line without a code and a message for an unknown store',
+      eachPrice((price) => {
+        if (price.errorCode !== 'store_unknown') return
+        delete price.errorCode
+        delete price.errorMessage
+      }),
+    ],
+    [
       'no error message',
       eachPrice((price) => {
         delete price.errorMessage
@@ -151,6 +159,18 @@ export const WRONG_LINES: Record<string, Case[]> = {
       'an object in place of an array of one',
       onGood(isPrices, (answer) => {
         if (answer.body.length === 1) answer.body = answer.body[0]
+      }),
+    ],
+  ],
+  'prices.duplicate-totals': [
+    [
+      'totals of all lines of an item',
+      onGood(isPrices, ({ body }, { json }) => {
+        const { items } = json
+        if (items.length < 2 || items[0].itemId !== items[1].itemId) return
+        const all = items.reduce((sum: number, line: { quantity: number }) => sum + line.quantity, 0)
+        for (const price of body)
+          if (price.unitPrice !== null) price.totalPrice = Number((price.unitPrice * all).toFixed(6))
       }),
     ],
   ],
@@ -224,6 +244,23 @@ export const WRONG_LINES: Record<string, Case[]> = {
     ['a price at an unknown store', pricing('store_unknown')],
     ['404 for an unknown store', failing('store_unknown', 404)],
   ],
+  'prices.two-stores': [
+    [
+      'one answer for all lines of an item',
+      onGood(isPrices, ({ body }) => {
+        const last = new Map<string, Item>(body.map((price: Item) => [price.itemId, price]))
+        for (const price of body) {
+          const { storeId, quantity } = price
+          const other = last.get(price.itemId) as Item
+          if (other.storeId !== storeId)
+            Object.assign(price, { errorCode: undefined, errorMessage: undefined }, other, {
+              storeId,
+              quantity,
+            })
+        }
+      }),
+    ],
+  ],
   'prices.not-in-range': [
     ['400 for an item that the store does not sell', failing('item_not_in_range', 400)],
     ['a price for an item that the store does not sell', pricing('item_not_in_range')],
@@ -275,15 +312,6 @@ export const WRONG_LINES: Record<string, Case[]> = {
         answer.body = [...new Map(answer.body.map((item: Item) => [JSON.stringify(item), item])).values()]
       }),
     ],
-    [
-      'totals of all lines of an item',
-      onGood(isPrices, ({ body }, { json }) => {
-        const { items } = json
-        if (items.length < 2 || items[0].itemId !== items[1].itemId) return
-        const all = items.reduce((sum: number, line: { quantity: number }) => sum + line.quantity, 0)
-        for (const price of body) price.totalPrice = Number((price.unitPrice * all).toFixed(6))
-      }),
-    ],
   ],
   'prices.line-limit': [
     [
@@ -330,6 +358,15 @@ export const WRONG_LINES: Record<string, Case[]> = {
   ],
   'member.unknown': [['500 for an unknown member', failing('member_unknown', 500)]],
   'member.unknown-lines': [['400 for an unknown member', failing('member_unknown', 400)]],
+  'member.large-quantity': [
+    [
+      'a wrong total for many pieces for a member',
+      onGood(isPrices, ({ body }, { json }) => {
+        for (const price of json.memberNumber === MEMBER ? body : [])
+          if (price.quantity > 100 && price.totalPrice) price.totalPrice += 1
+      }),
+    ],
+  ],
   'member.known': [
     [
       'a wrong total for a member',

@@ -13,6 +13,17 @@ function lastingFor(lookups: number): Tamper {
   })
 }
 
+/** Another store from the second lookup of a store on: those overlap. */
+function swappedLookups(): Tamper {
+  let count = 0
+  return onGood(
+    ({ path }) => path === '/stores/northcote',
+    (answer, asked) => {
+      if (++count > 1) answer.body = asked.again({ path: '/stores/hobart' }).body
+    },
+  )
+}
+
 /** Suppliers with a fault of their stores. */
 export const WRONG_STORES: Record<string, Case[]> = {
   'store.one': [
@@ -45,6 +56,14 @@ export const WRONG_STORES: Record<string, Case[]> = {
         if (asked.path === '/stores/%25') Object.assign(answer, asked.again({ path: '/stores/sydney' }))
       },
     ],
+    [
+      'a store for its name',
+      (asked, answer) => {
+        if (/^\/stores\/Caf.*sydney$/.test(asked.path))
+          Object.assign(answer, asked.again({ path: '/stores/sydney' }))
+      },
+      { storeId: 'sydney' },
+    ],
     ['500 for a long id', status((asked) => isStore(asked) && asked.path.length > 300, 404, 500)],
     ['500 for an id that is not ASCII', status((asked) => asked.path.endsWith('%C3%A9'), 404, 500)],
   ],
@@ -67,6 +86,7 @@ export const WRONG_STORES: Record<string, Case[]> = {
       },
     ],
   ],
+  'store.overlap': [['the store of another lookup', swappedLookups()]],
   'store.same': [
     [
       'another address in a lookup',
@@ -197,6 +217,15 @@ export const WRONG_STORES: Record<string, Case[]> = {
     ],
   ],
   'json.type': [
+    [
+      'a byte order mark',
+      onGood(
+        ({ path }) => path === '/request-prices',
+        (answer) => {
+          answer.body = `\ufeff${JSON.stringify(answer.body)}`
+        },
+      ),
+    ],
     [
       'JSON that is called a page',
       onGood(

@@ -63,6 +63,14 @@ export const WRONG_TOKENS: Record<string, Case[]> = {
       }),
     ],
   ],
+  'token.unharmed': [
+    [
+      '401 for all tokens after a wrong secret',
+      (asked, answer) => {
+        if (isToken(asked) && answer.status === 401) asked.tokens.clear()
+      },
+    ],
+  ],
   'token.odd-credentials': [
     ['a secret with spaces', grant(withSecret((secret) => secret.trim() === CLIENT.secret))],
     ['a wildcard as the client id', grant(withId((id) => id === '%'))],

@@ -455,6 +455,11 @@ const lines: Supplier[] = [
       for (const name of ['unitPrice', 'discount', 'totalPrice']) line[name] = line[name].toFixed(2)
     }),
   }),
+  wrong('an item of the range with three nulls and no error', errorCode, {
+    steps: pricedLine((line) => {
+      if (line.itemId === 'A-100') Object.assign(line, { unitPrice: null, discount: null, totalPrice: null })
+    }),
+  }),
   wrong('totals above 999 are text', total, {
     steps: pricedLine((line) => {
       if (line.totalPrice >= 1000)
