@@ -56,7 +56,7 @@ interface Flags {
 /** Throws an error that names the flag. */
 function check(flags: Flags): Answers {
   if ((flags.port ?? '3000') === (flags.sandboxPort ?? '4400'))
-    throw new Error('--sandbox-port: it must be another one than --port. Nothing was changed.')
+    throw new Error('--sandbox-port must differ from --port. Nothing was changed.')
   return {
     name: checkName(flags.name),
     features: checkFeatures(flags.features),
@@ -190,7 +190,7 @@ function init(answers: Answers): void {
   regenerate(project)
   updateLockFile(project)
   tolerateUnusedExports(project, unusedBefore)
-  console.log(`This clone is ${answers.name} now: ${project.done.length} changes, which git diff shows.
+  console.log(`This clone is now ${answers.name}: ${project.done.length} changes, which git diff shows.
 
 1. npm run demo        the app and the sandbox, without .env; it prints their addresses
 2. npm test            checks what is left

@@ -98,7 +98,7 @@ function noteRemoval(names: string[]): void {
       ...manifest,
       ...(starter && { starter: { ...starter, removed: [...new Set([...starter.removed, ...names])] } }),
     }),
-    'npm run update leaves them away',
+    'npm run update does not restore them',
   )
 }
 

@@ -52,7 +52,7 @@ function fetchStarter(source: string, version: string | undefined, base: string)
     .find(Boolean)
   if (!commit) throw new Error(`${source} has no version ${version}. Nothing was changed.`)
   if (git(starterGit, 'cat-file', '-e', `${commit}:src/connect/index.ts`) === null)
-    throw new Error(`${source} is no Connect Starter. Nothing was changed.`)
+    throw new Error(`${source} is not a Connect Starter. Nothing was changed.`)
   if (git(starterGit, 'cat-file', '-e', `${base}^{commit}`) === null)
     throw new Error(
       `${source} does not have the commit ${base.slice(0, 12)}, from which this clone was made. Nothing was changed.`,
@@ -184,7 +184,7 @@ function update(source: string | undefined, version: string | undefined, dryRun:
   if (!from) throw new Error('Add the address of the starter: npm run update -- URL. Nothing was changed.')
   requireFormatter(project)
   if (!existsSync(join(root, '.git')))
-    throw new Error('This is no git repository: run git init, and commit. Nothing was changed.')
+    throw new Error('This is not a Git repository: run git init, and commit. Nothing was changed.')
   requireCleanTree(root)
   const commit = fetchStarter(from, version, starter.commit)
   if (commit === starter.commit) {

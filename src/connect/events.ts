@@ -91,7 +91,7 @@ export interface RecordEvent extends CommonFields {
   written: boolean
 }
 
-/** Something that happened to a connection, once each. */
+/** A change of a connection's state. Published once, in the process where it happened. */
 export interface ConnectionEvent extends CommonFields {
   type: 'connected' | 'refreshed' | 'refreshFailed' | 'recovered' | 'revoked' | 'disconnected'
   /** The name of the platform. */

@@ -4,7 +4,7 @@
  *
  * @example
  * // An adapter of your own, tested with `describeStoreContract('PostgreSQL', open)` of `stores.contract.ts`.
- * export function openPostgres(url: string): KeyValueStore {}
+ * declare function openPostgres(url: string): KeyValueStore
  */
 import type { RedisOptions } from './store/redis.ts'
 

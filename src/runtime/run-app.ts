@@ -47,7 +47,7 @@ export async function start(
   protectDataDir(config.dataDir)
   const dependencies = await createDependencies(config, log, features)
   const { isDemo } = dependencies.signIn
-  // Requests that arrive before Redis is connected would fail. Without Redis for 2 s, the app starts all the same.
+  // Requests that arrive before Redis is connected would fail. Without Redis for 2 s, the app starts anyway.
   await ready(dependencies.store).catch(() => {})
   const server = await listen(createListener(dependencies), {
     port: config.port,

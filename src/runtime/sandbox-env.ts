@@ -1,13 +1,11 @@
-import { addressesOf } from '../sandbox/platform.ts'
 import type { Environment } from '../settings/read.ts'
 
-/** The variables with which an app uses the sandbox at `url`. */
+/** The variables with which an app uses the sandbox at `url`. The sandbox itself is not imported: production has none. */
 export function sandboxEnv(url: string) {
-  const { appUrl, authUrl, apiUrl } = addressesOf(url)
   return {
-    PLATFORM_APP_URL: appUrl,
-    PLATFORM_AUTH_URL: authUrl,
-    PLATFORM_API_URL: apiUrl,
+    PLATFORM_APP_URL: url,
+    PLATFORM_AUTH_URL: `${url}/auth`,
+    PLATFORM_API_URL: `${url}/api`,
     SANDBOX_URL: url,
   }
 }

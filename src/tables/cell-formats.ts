@@ -139,7 +139,7 @@ function infoOf(pattern: string) {
   }
 }
 
-/** A number with all its digits, whereas a spreadsheet shortens a long one to 9.31235E+12. */
+/** A number with all its digits, where a spreadsheet would shorten a long one to 9.31235E+12. */
 function inFull(value: number): string {
   const text = String(exact(value))
   return text.includes('e+') ? BigInt(exact(value)).toString() : text

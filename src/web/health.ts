@@ -22,7 +22,7 @@ export function healthRoutes(store: Pick<KeyValueStore, 'ping'>, drainSignal?: A
     .get(
       '/health/ready',
       describeRoute({
-        summary: 'Answers `200` when the store is reachable, and `503` otherwise.',
+        summary: 'Answers `200` if the store is reachable and the app is not stopping, and `503` otherwise.',
         response: z.object({ status: z.enum(['ready', 'unavailable']) }),
       }),
       readiness(async () => {

@@ -165,7 +165,7 @@ export const texts = {
       'The platform rejects the access token and refuses to renew it, without saying why: the user revoked access, or it expired.',
   },
 
-  /** What the last call of a connection met. */
+  /** The problem of the last call. */
   problems: {
     no_answer:
       'The platform did not respond to the last request. Your connection is safe, and the app will try again on next use.',

@@ -41,7 +41,7 @@ export const isUserId = (id: unknown): id is string =>
   id.isWellFormed() &&
   !/\p{Cc}/u.test(id)
 
-/** The sign-in called `signIn` with an id that no user can have. The log has the reason; the user sees a general error. */
+/** Thrown when a sign-in passes an invalid user id to `signIn`. The log has the reason; the user sees a general error. */
 class InvalidUserIdError extends AppError {
   readonly code = 'internal_error'
   readonly status = 500

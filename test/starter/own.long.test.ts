@@ -40,7 +40,7 @@ describe('npm run init', () => {
     const removed = removable.slice(0, features.length / 2).map(({ name }) => name)
     const kept = names.filter((name) => !removed.includes(name))
     const output = await init('--name', 'Acme Link', '--features', kept.join(), '--port', '3100', '--yes')
-    expect(output).toContain('This clone is Acme Link now')
+    expect(output).toContain('This clone is now Acme Link')
     const named = git('ls-files', 'src', 'views', 'package.json')
       .split('\n')
       .filter((file) => file && !file.startsWith('src/cli/') && existsSync(join(copy.dir, file)))

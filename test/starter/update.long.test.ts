@@ -86,7 +86,7 @@ test('what cannot be updated is refused in one sentence, and nothing changes', a
   gitIn(other.dir)('init', '-q')
   symlinkSync('/', join(other.dir, 'link'))
   commit(other.dir, 'another project')
-  await expect(update(other.dir)).rejects.toThrow(/is no Connect Starter/)
+  await expect(update(other.dir)).rejects.toThrow(/is not a Connect Starter/)
   other.remove()
   expect(gitIn(clone.dir)('status', '--porcelain')).toBe('')
 })

@@ -111,7 +111,7 @@ interface FlowDependencies {
 const LIFETIME_MS = 15 * 60_000
 /** How many requests one session may have pending: one per tab; and how many bxcontexts may arrive for one of them. */
 const MAX_PENDING = 20
-/** How long other callers wait for the exchange, in ms: so much longer than the token endpoint may take. */
+/** How much longer than the token endpoint may take the other callers wait for the exchange, in ms. */
 const WAIT_LONGER_MS = 13_000
 const POLL_MS = 50
 
@@ -247,9 +247,9 @@ const withStored = (pending: PendingRequest, id: string): PendingRequest => ({
 })
 
 /**
- * Notes `id` for the pending request that a bxcontext belongs to; resolves to that request as it was before. One that has no
- * bxcontext yet comes first, and of several the one that expects this bxcontext, or the latest: its user may have chosen
- * another business.
+ * Notes `id` for the pending request that a bxcontext belongs to; resolves to that request as it was before. Prefers requests
+ * without a bxcontext; among those the one that expects this bxcontext, or else the latest. If all have one, the user went back
+ * and chose again.
  */
 async function bindPending(deps: FlowDependencies, browser: BrowserSession, bxcontext: string, id: string) {
   let bound: PendingRequest | undefined

@@ -11,7 +11,7 @@ export interface Assumption {
   setting?: string
   /** 1: nothing works if it is wrong. 2: something does not work. 3: something is missing or less convenient. */
   importance: 1 | 2 | 3
-  /** What to change if it is wrong: a name in this file, or `FILE#NAME` with a file beside it. */
+  /** What to change if it is wrong: a name in `contract.ts`, or `FILE#NAME` for another file. */
   code: string
   /** What to do if it is wrong, at that place. */
   cure: string
@@ -161,7 +161,8 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'second-consent',
     topic: 'What a second consent for the same business by the same login does to the first',
-    assumed: 'Nothing: both grants live on, so that two users of this app may share a login on the platform.',
+    assumed:
+      'Nothing: both grants stay valid, so that two users of this app may share a login on the platform.',
     importance: 2,
     code: '../vault/vault.ts#createVault',
     cure: 'Tell users that connecting again, or another user who connects the same login, ends the first connection.',
@@ -203,7 +204,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     id: 'rate-limit-headers',
-    topic: 'Whether responses tell what is left of the rate limit',
+    topic: 'Whether responses report the remaining quota of the rate limit',
     assumed: 'They do not: no header with `ratelimit` in its name.',
     importance: 3,
     code: 'rate-limiter.ts#rateLimited',
@@ -219,7 +220,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     id: 'list-total',
-    topic: 'How a list tells its length',
+    topic: 'How a list reports its total',
     assumed: 'In the header `x-odata-total-count`, when `$count=true`.',
     importance: 3,
     code: 'totalHeader',

@@ -1,6 +1,5 @@
 /**
- * What we know of the platform's OAuth and API: every path, parameter, field and limit that the core uses, and nothing
- * else, as one value: `platform`, at the end. Features that add operations have a `contract.ts` of their own. Each entry
+ * What we know of the platform's OAuth and API: its paths, parameters, fields and limits, as one value: `platform`, at the end. Features that add operations have a `contract.ts` of their own. Each entry
  * says "given", with the section of the supplier integration specification, or "assumed", where the specification does
  * not show it; `ASSUMPTIONS` lists the latter. If you have the platform's full documentation, correct these files first;
  * oauth.ts beside this one has the requests.
@@ -104,7 +103,7 @@ export const textField = (max: number, rules: TextRules = TEXT_RULES) =>
     .trim()
     .max(max, rules.tooLong(max))
 
-/** The facts of a platform: what the core needs to know to connect accounts on it and to call its API. */
+/** The facts of a platform: what the core, the settings and the features need to connect accounts on it and to call its API. */
 export interface Platform {
   /**
    * Lower-case letters. It is part of the storage key of everything that belongs to a connection, so that the connections of

@@ -79,8 +79,8 @@ export interface PoolOptions {
 }
 
 /**
- * Creates the pools for a platform. The token endpoint may take 30 s to respond, because a response that is abandoned may hold the only
- * copy of a rotated refresh token (`tokenTimeoutMs`). API calls are quick or retried; an upload waits until the platform
+ * Creates the pools for a platform. The token endpoint may take 30 s to respond: if the app gives up waiting, it may lose the
+ * only copy of a rotated refresh token (`tokenTimeoutMs`). API calls are quick or retried; an upload waits until the platform
  * has processed a whole batch.
  */
 export function createHttpPools(

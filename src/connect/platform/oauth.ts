@@ -198,7 +198,10 @@ async function toTokens(
   }
 }
 
-/** The error of ours inside openid-client's, or a new one with its code only: its causes hold codes and tokens. */
+/**
+ * Our own error in the chain of causes, or else a new one with only the code of openid-client's: its causes hold authorization
+ * codes and tokens.
+ */
 function unwrap(error: unknown): PlatformError {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof PlatformError) return cause

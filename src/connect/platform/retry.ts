@@ -34,7 +34,7 @@ export async function retry<T>(
     } catch (error) {
       const isOutage = error instanceof PlatformUnavailableError || error instanceof StoreUnavailableError
       if (!isOutage) throw error
-      // What a store's error says is meant for the callers of this app.
+      // `retryAfterMs` of a store's error is for the clients of this app.
       const askedMs = error instanceof PlatformUnavailableError ? (error.retryAfterMs ?? 0) : 0
       const wait = Math.max(pause * (0.5 + Math.random() / 2), askedMs)
       if (performance.now() + wait > deadline) throw error
@@ -44,7 +44,7 @@ export async function retry<T>(
   }
 }
 
-/** Waits. If aborted, throws the signal's reason, whereas `setTimeout` throws an `AbortError` caused by it. */
+/** Waits. If aborted, throws the signal's reason, but `setTimeout` would throw an `AbortError` caused by it. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => signal?.throwIfAborted())
 }

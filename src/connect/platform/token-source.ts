@@ -15,7 +15,7 @@ export type ReleasePermit = (sentAt?: number | null) => void
 
 /** Where API calls get their bearer token: a user's connection in the vault, or first-party access. */
 export interface TokenSource {
-  /** Names the account: at most 16 of its calls are in flight at a time. */
+  /** Identifies the connection: at most 16 of its calls are in flight at a time. */
   readonly account: string
   /** The connection, if it is one. */
   readonly connection?: { userId: string; bxcontext: string }

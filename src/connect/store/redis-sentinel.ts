@@ -48,7 +48,7 @@ async function masterFrom(url: string, name: string): Promise<string[] | null> {
   } catch (error) {
     if (!/unknown command/i.test((error as Error).message)) throw error
     const { protocol, host } = new URL(url)
-    throw new Error(`${host} is no Sentinel: write ${protocol}//${host} in REDIS_URL`)
+    throw new Error(`${host} is not a Sentinel: write ${protocol}//${host} in REDIS_URL`)
   } finally {
     sentinel.destroy()
   }

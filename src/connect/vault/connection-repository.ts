@@ -24,7 +24,7 @@ export type StoredActive = StoredConnection<ActiveConnection>
 /** Connections in the store, encrypted. Every method throws `StoreUnavailableError`; `read` also throws `DecryptionError`. */
 export interface ConnectionRepository {
   read(ref: ConnectionRef): Promise<StoredConnection | null>
-  /** Like `read`, but see `KeyValueStore.getCached`: nothing may be concluded from it but that a token was valid. */
+  /** Like `read`, but may be stale (`KeyValueStore.getCached`): use it only to return a token that has not expired. */
   readCached(ref: ConnectionRef): Promise<StoredConnection | null>
   /** Overwrites any record, even one that cannot be decrypted. */
   write(connection: Connection): Promise<void>

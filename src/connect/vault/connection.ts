@@ -112,7 +112,7 @@ export function withTokens(
   }
 }
 
-/** What a connection has before its first refresh, whereas `withTokens` counts each response. */
+/** The refresh fields of a new connection. `withTokens` counts every response as a refresh, so `connect` resets them. */
 export const NOT_REFRESHED = { refreshedAt: null, refreshes: 0, refreshTokenRotated: false } as const
 
 export const isExpired = ({ expiresAt }: ActiveConnection, now: number) =>

@@ -28,7 +28,7 @@ export async function disconnect(
   const { platform, unsaved, connections, index, health, lastUse, log } = deps
   const unsavedConnection = unsaved.find(ref)
   const wasUnsaved = unsavedConnection !== undefined
-  // A record that cannot be decrypted can be deleted all the same.
+  // A record that cannot be decrypted can be deleted nevertheless.
   const connection = unsavedConnection ?? (await connections.read(ref).catch(onlyUnreadable))?.connection
   const removed = (await connections.remove(ref)) || wasUnsaved
   unsaved.forget(ref)

@@ -69,7 +69,8 @@ const UNFINISHED_MS = 660_000
 /**
  * Allows one refresh per connection at a time among all processes; automatic ones in a burst of three, and then one every
  * 30 s; and none during a pause after a failure.
- * The state is one expiring value in the store: `held:<id>` or `paused:<json>`. Without the
+ * The lock is one expiring value in the store: `held:<id>` or `paused:<json>`. Three other keys hold the time of the last
+ * request, an unfinished request, and the budget of refreshes (`lockKeys`). Without the
  * lock, compare-and-set would still keep the record correct; the lock keeps a refresh token from being sent twice.
  */
 export function createRefreshLock(

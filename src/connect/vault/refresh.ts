@@ -161,7 +161,7 @@ async function refreshLocked(
 /**
  * Waits until the record has changed, for a short time. The previous holder of the lock may have received tokens that it
  * could not store yet; a platform that rotates refresh tokens may end the grant if the old one is sent again. After that
- * time it is sent all the same: nothing else is left.
+ * time the old one is sent anyway: there is no other.
  */
 async function waitForChange(deps: RefreshDependencies, latest: StoredConnection | null) {
   const { connections, interruptedMs } = deps

@@ -7,7 +7,7 @@ import { challengeOf, describeFields, fieldsOf, limitHeadersOf, nameOf, typeOf }
 const { paging } = platform
 const NO_ANSWER = 'no usable answer. Run the probe again'
 
-/** Notes the headers of a response that tell what is left of the rate limit. */
+/** Notes the headers of a response that report the remaining quota of the rate limit. */
 export function checkLimitHeaders(results: Results, { headerNames }: ProbeAnswer): void {
   const found = limitHeadersOf(headerNames)
   if (found.length === 0) results.confirm('rate-limit-headers', 'none')

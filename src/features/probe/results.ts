@@ -16,7 +16,7 @@ export interface Result {
   assumed: string
   status: Status
   seen: string
-  /** If different: whether the app works all the same. */
+  /** If different: whether the app works nevertheless. */
   copes?: boolean
   /** If different: what to do. */
   cure?: string

@@ -171,7 +171,7 @@ const { distance: _, ...STORE_FIELDS } = storeSchema.shape
 
 const same: Rule = {
   id: 'store.same',
-  title: 'A search and a lookup tell the same of a store: fields that both have are equal.',
+  title: 'A search and a lookup return the same data for a store: fields that both have are equal.',
   given: '§2.2',
   needs: ['store.one', 'nearest.array'],
   async check(subject) {

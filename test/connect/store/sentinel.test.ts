@@ -94,7 +94,7 @@ describe('the master', () => {
 
   test('of a server that is no Sentinel is reported with what to write', async () => {
     const { url, host } = await sentinel(NO_SENTINEL)
-    await expect(findMaster([url])).rejects.toThrow(`${host} is no Sentinel: write redis://${host}`)
+    await expect(findMaster([url])).rejects.toThrow(`${host} is not a Sentinel: write redis://${host}`)
   })
 })
 
