@@ -206,6 +206,16 @@ export function readConfig(
   return { ...general, ...server, ...session, ...signIn, ...store, platform: client, features: rest.features }
 }
 
+/** The variables that are named like settings and are none, such as a misspelled `PLATFORM_SCOPE`. */
+export function unknownSettings(
+  env: Environment,
+  features: Readonly<Record<string, SettingsGroup<unknown>>> = {},
+): string[] {
+  const groups: SettingsGroup<unknown>[] = [...Object.values(coreSettings), ...Object.values(features)]
+  const known = new Set(groups.flatMap((group) => Object.keys(group.variables({}))))
+  return Object.keys(env).filter((name) => /^(PLATFORM|OIDC)_/.test(name) && !known.has(name))
+}
+
 function baseUrl(env: Environment) {
   const address = field.httpAddress({ hint: 'production needs the public https address', path: false, env })
   return field.isProduction(env) ? address : address.optional()

@@ -12,7 +12,7 @@ enableCompileCache(process.env.NODE_COMPILE_CACHE)
 // feature: tracing
 if (process.env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim()) await import('./features/tracing/start.ts')
 // end of feature
-const { configOf, start } = await import('./runtime/run-app.ts')
+const { configOf, start, warnOfUnknownSettings } = await import('./runtime/run-app.ts')
 const { fail, onStopSignal } = await import('./runtime/serve.ts')
 const { createLog } = await import('./runtime/log.ts')
 
@@ -25,7 +25,9 @@ async function destination() {
 
 try {
   const config = configOf(process.env)
-  const app = await start(config, createLog(config.logLevel, await destination()))
+  const log = createLog(config.logLevel, await destination())
+  warnOfUnknownSettings(process.env, log)
+  const app = await start(config, log)
   onStopSignal(() => app.close())
   flushCompileCache()
 } catch (error) {

@@ -9,6 +9,7 @@ import {
   readConfig,
   serverSettings,
   storeSettings,
+  unknownSettings,
 } from '../src/config.ts'
 import { missingSandboxEnv } from '../src/runtime/sandbox-env.ts'
 import { wholeNumber } from '../src/settings/fields.ts'
@@ -177,6 +178,11 @@ test('a key id given twice is refused', () => {
   expect(problems(good({ TOKEN_ENCRYPTION_KEYS: twice }))).toEqual([
     'TOKEN_ENCRYPTION_KEYS has the same id twice',
   ])
+})
+
+test('variables that are named like settings and are none are found', () => {
+  const env = { PLATFORM_SCOPE: 'leads', OIDC_CLIENT: 'id', PLATFORM_SCOPES: 'leads', PATH: '/bin' }
+  expect(unknownSettings(env)).toEqual(['PLATFORM_SCOPE', 'OIDC_CLIENT'])
 })
 
 test('no problem repeats the value that caused it: it may be a secret', () => {

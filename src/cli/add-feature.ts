@@ -51,6 +51,17 @@ const RESERVED = [
   'tokens',
 ]
 
+/** What the code of the template and JavaScript itself call something: a feature of that name could not be told from it. */
+function usedNames(): Set<string> {
+  const code = Object.keys(TARGETS('')).flatMap((folder) =>
+    readdirSync(join(TEMPLATE, folder))
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(join(TEMPLATE, folder, file), 'utf8')),
+  )
+  const withoutTexts = code.join('\n').replace(/\/\*[\s\S]*?\*\/|\/\/.*|'[^'\n]*'/g, '')
+  return new Set([...(withoutTexts.match(/[A-Za-z]\w*/g) ?? []), ...Object.getOwnPropertyNames(globalThis)])
+}
+
 /** Throws an error that says what to write. Nothing is changed before. */
 function planOf(name: string, flags: Flags): Plan {
   const refused = (what: string) => new Error(`${what} Nothing was changed.`)
@@ -63,6 +74,12 @@ function planOf(name: string, flags: Flags): Plan {
   const singular = flags.singular ?? name.replace(/ies$/, 'y').replace(/(?<=[^s])s$/, '')
   if (!/^[a-z][a-z0-9]*$/.test(singular) || singular === name || isReservedWord(singular))
     throw refused(`Add --singular, the name of one of the ${name}, such as --singular invoice.`)
+  const used = usedNames()
+  const clash = [name, singular].find((word) => used.has(word) || used.has(capitalized(word)))
+  if (clash)
+    throw refused(
+      `The generated code itself uses the name "${clash}"; choose ${clash === name ? 'another name' : 'another --singular'}.`,
+    )
   const taken = Object.values(TARGETS(name)).find((place) => project.exists(place))
   if (taken || features.some((feature) => feature.name === name))
     throw refused(`There is a feature "${name}" already${taken ? ` (${taken})` : ''}; choose another name.`)
@@ -91,6 +108,7 @@ const capitalized = (word: string) => word[0]?.toUpperCase() + word.slice(1)
 /** A file of the template as one of the feature. */
 function fill(text: string, plan: Plan, file: string): string {
   const { name, singular, scope, path } = plan
+  const created = plan.canWrite ? ' and create new ones' : ''
   const parts: Record<string, boolean> = {
     write: plan.canWrite,
     detail: plan.hasDetail,
@@ -102,6 +120,7 @@ function fill(text: string, plan: Plan, file: string): string {
   const paths = PLATFORM_PATHS.includes(file) ? /(?<=['` ])\/widgets(?=['`/,])/g : /(?!)/g
   return withParts(text, parts)
     .replaceAll(paths, path)
+    .replaceAll(/(?<='to show the widgets of the business|'See your widgets)(?=')/g, created)
     .replaceAll("'../../../features/feature.ts'", "'../feature.ts'")
     .replaceAll("'../../../sandbox/", "'../../")
     .replaceAll("'../../../../test/", "'../../")

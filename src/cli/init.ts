@@ -85,6 +85,9 @@ function problemOfName(name: string | undefined): string | undefined {
   if (!/^[\p{L}\p{N}][\p{L}\p{N} .()-]*$/u.test(trimmed))
     return 'only letters, digits, spaces and . ( ) -, and a letter or a digit first'
   if (!/[a-z]/.test(slugOf(trimmed))) return 'it needs a letter from A to Z, for the name of the package'
+  const { dependencies, devDependencies } = readManifest(project)
+  if (slugOf(trimmed) in { ...dependencies, ...devDependencies })
+    return `the package ${slugOf(trimmed)} is one that this project uses`
   return undefined
 }
 
@@ -229,7 +232,9 @@ function writeEnv({ name, scopes, port, sandboxPort, redisUrl }: Answers): boole
 try {
   const { starter } = readManifest(project)
   if (starter) {
-    console.log(`This is ${starter.name} already. Nothing was changed.`)
+    console.log(
+      `This is ${starter.name} already. Nothing was changed. npm run remove-feature removes features; .env has the settings.`,
+    )
     process.exit(0)
   }
   requireFormatter(project)

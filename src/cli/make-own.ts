@@ -37,6 +37,7 @@ const CHANGELOG = '# Changelog\n\n## Unreleased\n'
 export const slugOf = (name: string): string =>
   name
     .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
@@ -56,14 +57,13 @@ const logo = (letter: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#3b4fd1"/><text x="16" y="22.5" font-family="system-ui, sans-serif" font-size="18" font-weight="600" fill="#fff" text-anchor="middle">${letter}</text></svg>\n`
 
 /** A README of the product, with the sections of the starter's that its docs link to. */
-function productReadme(text: string, { name, version, commit }: Starter): string {
+function productReadme(text: string, { name }: Starter): string {
   const sections = text.split(/^(?=## )/m).slice(1)
   const kept = ['What happens when', 'Use your own', 'Replace the sign-in', 'Deploy', 'Where things']
-  const origin = commit ? `version ${version}, commit ${commit.slice(0, 12)}` : `version ${version}`
   return `# ${name}
 
-${name} connects the accounts of its users on the platform. It began as the Connect Starter (${origin}); \`npm run update\`
-takes over what is new there.
+${name} connects the accounts of its users on the platform. It began as the Connect Starter; \`npm run update\` takes over
+what is new there.
 
 ## Quick start
 

@@ -72,9 +72,7 @@ function remove(names: string[]): void {
   removeFeatures(project, names)
   if (ofStarter.length > 0) noteRemoval(ofStarter)
   console.log(`Removed ${names.join(', ')}:\n  ${project.done.join('\n  ')}`)
-  console.log(
-    'If nothing needs a scope any more, remove it from PLATFORM_SCOPES (.env) and from src/connect/platform/contract.ts.',
-  )
+  console.log('If nothing needs a scope any more, remove it from PLATFORM_SCOPES (.env), if it is there.')
   regenerate(project)
   updateLockFile(project)
   tolerateUnusedExports(project, unusedBefore)

@@ -12,7 +12,7 @@ function run(root: string, args: readonly string[], env: Record<string, string> 
 /** Runs git; its output, or null if it fails. */
 export function git(root: string, ...args: string[]): string | null {
   const { status, stdout } = run(root, args)
-  return status === 0 ? stdout.trim() : null
+  return status === 0 ? stdout.trimEnd() : null
 }
 
 /** Runs git; its output. `env`: what its environment has in addition. Throws what git says if it fails. */
@@ -28,8 +28,10 @@ export const commitOf = (root: string): string | null => git(root, 'rev-parse', 
 /** Throws if a file differs from what is committed: git could not undo what a command changes. */
 export function requireCleanTree(root: string): void {
   const changes = git(root, 'status', '--porcelain')
-  if (changes)
-    throw new Error(
-      `There are changes that are not committed (${changes.split('\n').length} files). Commit or stash them first. Nothing was changed.`,
-    )
+  if (!changes) return
+  const [first = '', ...others] = changes.split('\n').map((line) => line.slice(3))
+  const files = others.length > 0 ? `${first} and ${others.length} more` : first
+  throw new Error(
+    `There are changes that are not committed (${files}). Commit or stash them first. Nothing was changed.`,
+  )
 }

@@ -25,6 +25,8 @@ interface Merge {
   /** The merged tree; conflicts are marked in its files. */
   tree: string
   conflicts: string[]
+  /** The entries of git's index for the conflicts: `MODE OBJECT STAGE<tab>FILE`. */
+  unmerged: string[]
   changed: string[]
 }
 
@@ -37,6 +39,7 @@ const command = createCommand('update', 'Takes over what is new in the starter.'
 /** A temporary folder, removed when the process ends. */
 const folder = mkdtempSync(join(tmpdir(), 'starter-update-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const starterGit = join(folder, 'starter.git')
 
 /** Fetches the starter's history; resolves to the new commit. Throws one sentence that says what is wrong. */
@@ -95,7 +98,7 @@ function mergeOf(base: string, theirs: string): Merge {
   for (const [name, commit] of Object.entries(sides)) requireGit(root, ['update-ref', `refs/${name}`, commit])
   const { status, stdout, stderr } = spawnSync(
     'git',
-    ['merge-tree', '--write-tree', '--name-only', '--no-messages', ...Object.keys(sides)],
+    ['merge-tree', '--write-tree', '--no-messages', ...Object.keys(sides)],
     { cwd: root, encoding: 'utf8', maxBuffer: 200_000_000 },
   )
   for (const name of Object.keys(sides)) requireGit(root, ['update-ref', '-d', `refs/${name}`])
@@ -103,9 +106,23 @@ function mergeOf(base: string, theirs: string): Merge {
     throw new Error(
       `git cannot merge: it must be version 2.38 or newer (${stderr.trim()}). Nothing was changed.`,
     )
-  const [tree = '', ...conflicts] = stdout.trim().split('\n')
+  const [tree = '', ...entries] = stdout.trim().split('\n')
+  const fileOf = (entry: string) => entry.split('\t')[1] ?? ''
+  const unmerged = entries.filter((entry) => !GENERATED.includes(fileOf(entry)))
   const changed = requireGit(root, ['diff', '--name-only', 'HEAD', tree]).split('\n').filter(Boolean)
-  return { tree, conflicts: [...new Set(conflicts)].filter((file) => !GENERATED.includes(file)), changed }
+  return { tree, conflicts: [...new Set(unmerged.map(fileOf))], unmerged, changed }
+}
+
+/** Marks the conflicts as unmerged, as `git merge` does: git commits them only after `git add`. */
+function markUnmerged({ conflicts, unmerged }: Merge): void {
+  if (conflicts.length === 0) return
+  requireGit(root, ['update-index', '--force-remove', '--', ...conflicts])
+  const { status, stderr } = spawnSync('git', ['update-index', '--index-info'], {
+    cwd: root,
+    encoding: 'utf8',
+    input: `${unmerged.join('\n')}\n`,
+  })
+  if (status !== 0) throw new Error(`git update-index failed: ${stderr.trim()}`)
 }
 
 /** What the changelog says since the base, what breaks first. */
@@ -149,17 +166,19 @@ function apply(merge: Merge, theirs: string, commit: string): void {
     tolerateUnusedExports(project, unusedBefore)
   }
   requireGit(root, ['add', '--all'])
+  markUnmerged(merge)
   console.log(`\nThe branch ${branch} has ${merge.changed.length} changed files, which are staged.`)
   if (merge.conflicts.length > 0)
-    console.log(`These are in conflict; look for <<<<<<< in them:\n  ${merge.conflicts.join('\n  ')}`)
+    console.log(
+      `These are in conflict; look for <<<<<<< in them, and git add each when it is resolved:\n  ${merge.conflicts.join('\n  ')}`,
+    )
   else if (!check())
     console.log(
       'npm run check reports problems, such as a name that the starter has changed and your code uses: correct them, and run npm run docs.',
     )
+  const next = blocking.length > 0 ? 'Then run npm install, npm run docs and npm test' : 'Run npm test'
   console.log(
-    blocking.length > 0
-      ? 'Then run npm install, npm run docs and npm test, and commit.'
-      : `Run npm test, and commit. To give the update up: git switch --force - && git branch -D ${branch}`,
+    `${next}, and commit. To give the update up: git switch --discard-changes - && git branch -D ${branch}`,
   )
 }
 

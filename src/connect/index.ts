@@ -8,6 +8,7 @@ import {
 } from './authorization/authorization-requests.ts'
 import { type ConnectionEvent, connectionChannel } from './events.ts'
 import { type Log, SILENT } from './log.ts'
+import { checkOptions } from './options.ts'
 import { type Api, createApi } from './platform/api.ts'
 import type { Platform } from './platform/contract.ts'
 import { createHttpPools, type HttpPools } from './platform/http.ts'
@@ -155,7 +156,8 @@ export interface Connect {
 
 /**
  * Creates the core: stores connections, keeps their tokens valid, and calls the platform's API. An app, a worker or a
- * script needs nothing else; `connectRoutes` of `express.ts` adds the connect flow to an Express app.
+ * script needs nothing else; `connectRoutes` of `express.ts` adds the connect flow to an Express app. Throws a `TypeError` that
+ * names an option which is missing or has a wrong type.
  *
  * @example
  * const store = await openRedis({ urls: [REDIS_URL] })
@@ -166,6 +168,7 @@ export interface Connect {
  * await store.close()
  */
 export function createConnect(options: CreateConnectOptions): Connect {
+  checkOptions(options)
   const { store, keys, platform, client, log = SILENT } = options
   const { http = createHttpPools(platform) } = options
   const oauth = createOAuth({ ...client, platform, http: http.tokens })

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createListener } from '../app.ts'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, readConfig, unknownSettings } from '../config.ts'
 import { ready } from '../connect/stores.ts'
 import { createDependencies, type Dependencies } from '../dependencies.ts'
 import { featureOptions, features } from '../features/index.ts'
@@ -18,6 +18,12 @@ const POLL_MS = 250
 /** Reads the config of the app and its features. In development, generates missing secrets. Throws `ConfigError`. */
 export function configOf(env: NodeJS.ProcessEnv): Config {
   return readConfig(withDevelopmentSecrets(env), { hasOwnSignIn: OWN_SIGN_IN !== null, ...featureOptions() })
+}
+
+/** Warns of variables that are no settings: a misspelled one would be ignored without a word. */
+export function warnOfUnknownSettings(env: NodeJS.ProcessEnv, log: Logger): void {
+  for (const name of unknownSettings(env, featureOptions().features))
+    log.warn({ name }, 'there is no setting of this name; .env.example lists them all')
 }
 
 /** Begins background work when the store answers. */

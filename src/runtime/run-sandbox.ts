@@ -36,7 +36,10 @@ export function sandboxSettings(env: NodeJS.ProcessEnv): SandboxSettings {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '') || new URL(url).pathname !== '/')
     throw new Error('SANDBOX_URL must be an http or https URL without a path')
   const appUrl = (env.BASE_URL || `http://localhost:${env.PORT || '3000'}`).replace(/\/+$/, '')
-  if (!URL.canParse(appUrl)) throw new Error(`${env.BASE_URL ? 'BASE_URL' : 'PORT'} is not valid`)
+  if (!URL.canParse(appUrl))
+    throw new Error(
+      env.BASE_URL ? 'BASE_URL must be an address' : 'PORT must be a whole number from 1 to 65535',
+    )
   const defaults: Record<string, string> = Object.assign({}, ...FEATURES.map(({ demoEnv }) => demoEnv))
   const shared = Object.fromEntries(
     Object.entries(defaults).map(([name, value]) => [name, env[name]?.trim() || value]),

@@ -151,6 +151,9 @@ describe('npm run add-feature', () => {
     ['class', /is reserved/],
     ['tokens', /is reserved/],
     ['sheep', /Add --singular/],
+    ['items', /itself uses the name "items"; choose another name/],
+    ['sources', /itself uses the name "source"; choose another --singular/],
+    ['strings', /itself uses the name "string"/],
   ])('%s is refused, and nothing changes', async (name, message) => {
     await expect(add(name)).rejects.toThrow(message)
     expect(git('status', '--porcelain')).toBe('')

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openProject } from '../../src/cli/project.ts'
@@ -54,6 +55,21 @@ describe('npm run remove-feature', () => {
     )
     removeFeatures(openProject(own.dir), [feature.name])
     expect(readFileSync(join(own.dir, 'docs/notes.md'), 'utf8')).toBe(notes)
+    own.remove()
+  })
+
+  test('names the file that has changes which are not committed', async () => {
+    const own = copyProject()
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.example', ...args], { cwd: own.dir })
+    git('init', '-q')
+    git('add', '-A')
+    git('commit', '-qm', 'all')
+    const [feature] = features.filter(({ name }) => !features.some(({ needs = [] }) => needs.includes(name)))
+    if (!feature) return own.remove()
+    const file = `src/features/${feature.name}/index.ts`
+    appendFileSync(join(own.dir, file), '// Mine.\n')
+    await expect(own.removeFeatures(feature.name)).rejects.toThrow(`not committed (${file})`)
     own.remove()
   })
 

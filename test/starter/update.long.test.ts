@@ -128,6 +128,16 @@ describe('a product', () => {
     expect(await update(starter.dir, '--dry-run')).toMatch(
       /1 would be in conflict:\n {2}src\/connect\/platform\/api\.ts/,
     )
+    expect(await update(starter.dir)).toContain(
+      'git add each when it is resolved:\n  src/connect/platform/api.ts',
+    )
+    const git = gitIn(clone.dir)
+    expect(() => git('commit', '-q', '-m', 'unresolved')).toThrow()
+    expect(git('diff', '--name-only', '--diff-filter=U')).toBe('src/connect/platform/api.ts')
+    git('checkout', '--ours', 'src/connect/platform/api.ts')
+    expect(readFileSync(join(clone.dir, 'src/connect/platform/api.ts'), 'utf8')).toContain('MAX_ATTEMPTS = 5')
+    git('switch', '-q', '--discard-changes', '-')
+    expect(git('status', '--porcelain')).toBe('')
   })
 
   // The last test, since it deletes the history.

@@ -31,7 +31,9 @@ const one: Rule = {
   needs: ['access.bearer'],
   async check(subject) {
     const lookups = await lookUpStores(subject)
-    for (const { id, exchange } of lookups) {
+    for (const { id, exchange, found } of lookups) {
+      if (!found && exchange.status === 404)
+        throw new NotCheckedError(`there is no store ${id}; name one that exists with --store ID`)
       expectStatus(exchange, 200, `The lookup of store ${id}`)
       if (!isRecord(exchange.json))
         throw new RuleViolationError(`The lookup of store ${id} must return a JSON object.`, exchange)

@@ -26,6 +26,9 @@ test.skipIf(!REDIS)(
       await Promise.all([write(), ...reads.map(async (read) => answers.push(await read))])
     }
     expect(new Set(answers)).toEqual(new Set(['kept']))
+    // Those that were replaced are closed when their commands have been answered.
+    const clients = async () => String(await admin.sendCommand(['CLIENT', 'LIST', 'TYPE', 'normal']))
+    await expect.poll(async () => (await clients()).trim().split('\n').length).toBe(2)
     await store.close()
     admin.destroy()
     await server.close()

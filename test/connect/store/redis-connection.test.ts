@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
+import { keyName } from '../../../src/connect/store/store.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { type RedisServer, ready, startRedis } from '../../support/redis.ts'
 
@@ -42,6 +44,41 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
     await becomes('connected')
     expect(await store.get(KEY)).toBe('kept')
     expect(states.map((state) => state.split(':')[0])).toEqual(['connected', 'lost', 'connected'])
+    await store.close()
+  })
+
+  test('that was lost fails a command at once: it does not wait for the next connection', async () => {
+    const { store, becomes } = open(server.url)
+    await ready(store)
+    await server.kill()
+    await becomes(expect.stringMatching(/^lost: ./))
+    const { reason } = await store.get(KEY).catch((error) => error)
+    expect(reason).not.toMatch(/did not answer|has no reason/)
+    await server.start()
+    await becomes('connected')
+    await store.close()
+  })
+
+  test('stays when a command is wrong, however long it has been open', async () => {
+    const { store, states } = open(server.url)
+    await ready(store)
+    await pause(1_100)
+    const admin = await createClient({ url: server.url }).connect()
+    const list = { ...KEY, id: 'list' }
+    await admin.lPush(keyName(list), 'of values')
+    await expect(store.get(list)).rejects.toMatchObject({ reason: expect.stringContaining('WRONGTYPE') })
+    admin.destroy()
+    await store.get(KEY)
+    expect(states).toEqual(['connected'])
+    await store.close()
+  })
+
+  test('of a server that is not among those of the store: a page of its owners says so', async () => {
+    const { store } = open(server.url)
+    await ready(store)
+    await expect(store.owners('note', 'elsewhere', null)).rejects.toMatchObject({
+      reason: 'elsewhere is no longer a master of the Redis Cluster',
+    })
     await store.close()
   })
 

@@ -110,6 +110,28 @@ describe('a file that another process has locked', () => {
   })
 })
 
+test('a full disk does not keep a later operation from waiting for a lock', async () => {
+  const { dir, remove } = tempDir()
+  const file = join(dir, 'store.sqlite')
+  const store = openSqlite({ file, maxPages: 40 })
+  await expect(store.set(key('x'), 'x'.repeat(1_000_000))).rejects.toMatchObject({ reason: /full/ })
+  const unlocked = lockedFor(500, file)
+  await store.set(key('y'), 'written')
+  await unlocked
+  expect(await store.get(key('y'))).toBe('written')
+  await store.close()
+  remove()
+})
+
+test('owners of a page that is not full are the last ones', async () => {
+  const store = openSqlite({ file: ':memory:' })
+  await store.set({ kind: 'walked', owner: 'ann', id: 'one' }, 'value')
+  const [partition = ''] = await store.partitions()
+  expect(await store.owners('walked', partition, null)).toEqual({ owners: ['ann'], cursor: null })
+  expect(await store.owners('elsewhere', partition, null)).toEqual({ owners: [], cursor: null })
+  await store.close()
+})
+
 test('owners are listed in pages of 500', async () => {
   const store = openSqlite({ file: ':memory:' })
   const names = Array.from({ length: 1_000 }, (_, index) => `owner ${String(index).padStart(4, '0')}`)

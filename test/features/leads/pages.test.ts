@@ -103,7 +103,11 @@ describe('a new lead', () => {
     const page = await visitor.follow(posted)
     expect(page.text).toContain('<h1>Nora New</h1>')
     expect(page.text).toContain('The lead was created.')
-    const created = await visitor.post(at(), { form: { name: 'Jay Son' }, ...JSON_TYPE })
+    const created = await visitor.post(at(), {
+      text: JSON.stringify({ name: 'Jay Son' }),
+      headers: { 'content-type': 'application/json' },
+      ...JSON_TYPE,
+    })
     expect(created.status).toBe(201)
     expect(created.json()).toMatchObject({ id: expect.any(String), name: 'Jay Son' })
   })

@@ -57,6 +57,15 @@ test('a token that lives for longer than the check waits is not checked for its 
   ])
 })
 
+test('a store that --store names and that does not exist is no fault of the supplier', async () => {
+  const findings = await findingsWith(() => {}, { storeId: 'nowhere' })
+  expect(of(findings, 'fail').filter(([id]) => String(id).startsWith('store.'))).toEqual([])
+  expect(of(findings, 'unchecked')).toContainEqual([
+    'store.one',
+    expect.stringContaining('there is no store nowhere; name one that exists with --store ID'),
+  ])
+})
+
 test.each<[string, Tamper, string]>([
   [
     'without a token',

@@ -62,7 +62,11 @@ describe('a new widget', () => {
     const page = await visitor.follow(await visitor.post(at(), { form: { name: 'By form', notes: '' } }))
     expect(page.text).toContain('The widget was created.')
     expect(page.text).toContain('By form')
-    const created = await visitor.post(at(), { form: { name: 'By JSON' }, ...JSON_TYPE })
+    const created = await visitor.post(at(), {
+      text: JSON.stringify({ name: 'By JSON' }),
+      headers: { 'content-type': 'application/json' },
+      ...JSON_TYPE,
+    })
     expect(created.status).toBe(201)
     expect(created.json()).toMatchObject({ id: expect.any(String), name: 'By JSON' })
   })
