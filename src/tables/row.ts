@@ -23,6 +23,8 @@ export interface Table {
   lateRemarks: string[]
   /** What is printed above and below each page, complete when all rows have been read. */
   printed: string[]
+  /** The texts of comments and of text boxes on the sheet. */
+  comments: string[]
   /** Cells that are merged with those below them, complete when all rows have been read. */
   merged: MergedCells[]
   /** The first rows of the other visible sheets that are small. */

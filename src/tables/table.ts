@@ -22,6 +22,7 @@ export async function openTable(
     remarks: REMARKS[encoding],
     lateRemarks: [],
     printed: [],
+    comments: [],
     merged: [],
     readOther: async () => [],
   }

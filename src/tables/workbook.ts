@@ -51,6 +51,7 @@ export async function readWorkbookRows(
     const sheet = wanted === undefined ? visible[0] : findSheet(sheets, visible, wanted)
     if (!sheet) throw new UnreadableFileError(1, texts.unreadable.noSheet(wanted ?? '1', names))
     const late: Late = { lateRemarks: [], printed: [], merged: [] }
+    const comments = await readComments(archive, sheet)
     const rows = readRows(archive, sheet, { date1904, ...late })
     const others = visible.filter((other) => other !== sheet).slice(0, MAX_OTHER_SHEETS)
     const small = others.filter((other) => sizeOf(archive, other) <= MAX_OTHER_BYTES)
@@ -58,6 +59,7 @@ export async function readWorkbookRows(
       sheet: sheet.name,
       sheets: names,
       rows,
+      comments,
       ...late,
       readOther: () => Promise.all(small.map(({ name }) => readFirstRows(path, name))),
     }
@@ -139,15 +141,50 @@ async function openPart({ zip }: Archive, entry: Entry): Promise<Readable> {
 
 const WORKBOOK = 'xl/workbook.xml'
 
-/** Reads the list of sheets, and whether dates count from 1904. */
-async function readSheets(archive: Archive): Promise<{ sheets: Sheet[]; date1904: boolean }> {
+/** The parts that another part refers to, by the ids of the relationships. */
+async function readTargets(archive: Archive, part: string): Promise<Map<string, string>> {
   const targets = new Map<string, string>()
-  await readPart(archive, 'xl/_rels/workbook.xml.rels', {
+  await readPart(archive, part.replace(/([^/]+)$/, '_rels/$1.rels'), {
     open(name, attributes) {
       if (name === 'Relationship')
         targets.set(attribute(attributes, 'Id') ?? '', attribute(attributes, 'Target') ?? '')
     },
   })
+  return targets
+}
+
+/** Comments and drawings that are this large, in bytes, say nothing about prices. */
+const MAX_COMMENTS_BYTES = 2_000_000
+
+/** The texts of the comments and text boxes of a sheet: one for each comment and each paragraph of a text box. */
+async function readComments(archive: Archive, { path }: Sheet): Promise<string[]> {
+  const found: string[] = []
+  let isText = false
+  const events: XmlEvents = {
+    open(name) {
+      if (name === 'comment' || name === 'threadedComment' || name === 'p') found.push('')
+      // A threaded comment has its text in an element of that name.
+      isText = name === 't' || name === 'text'
+    },
+    text(text) {
+      if (isText && found.length > 0) found[found.length - 1] += text
+    },
+    close() {
+      isText = false
+    },
+  }
+  for (const target of (await readTargets(archive, path)).values()) {
+    const part = new URL(target, `zip:///${path}`).pathname.slice(1)
+    const size = archive.entries.get(part.toLowerCase())?.uncompressedSize ?? 0
+    if (/(comment|drawing)[^/]*\.xml$/i.test(part) && size <= MAX_COMMENTS_BYTES)
+      await readPart(archive, part, events)
+  }
+  return found.filter((text) => text.trim() !== '')
+}
+
+/** Reads the list of sheets, and whether dates count from 1904. */
+async function readSheets(archive: Archive): Promise<{ sheets: Sheet[]; date1904: boolean }> {
+  const targets = await readTargets(archive, WORKBOOK)
   const found: { name: string; id: string; hidden: boolean }[] = []
   let date1904 = false
   const exists = await readPart(archive, WORKBOOK, {

@@ -3,7 +3,7 @@ import { UnreadableFileError } from '../../tables/errors.ts'
 import { type Decimal, decimalOfColumn, type PriceReader, shorten } from '../../tables/prices.ts'
 import type { MergedCells, Row } from '../../tables/row.ts'
 import { type BatchWriter, createBatchWriter, removeItems } from './batches.ts'
-import { doubtsPrice, isTitlePerSeveral, saysTaxExcluded, saysTaxIncluded } from './columns.ts'
+import { doubtsPrice, isTitlePerSeveral } from './columns.ts'
 import type { Item } from './item.ts'
 import { createItemReader, isProblem, type Problem, toProblem } from './items.ts'
 import {
@@ -16,6 +16,7 @@ import {
 } from './layout.ts'
 import { createDoubts, type DoubtsOptions } from './row-doubts.ts'
 import { createSeenCodes } from './seen-codes.ts'
+import { saysTaxExcluded, saysTaxIncluded, saysTaxOfSome } from './tax.ts'
 import { texts } from './texts.ts'
 
 /** The result of a check. */
@@ -121,11 +122,15 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
   const collector = createCollector(writer, bytes, { ...layout, delimiter })
   let count = 0
   const priceHeading = priceHeadingOf(layout)
-  const isTaxKnown = choices.gst !== undefined || saysTaxExcluded(priceHeading)
+  const isTaxKnown = saysTaxExcluded(priceHeading)
   let taxNote: string | undefined
   let priceNote: Reading['priceNote']
   const look = (where: string, texts: readonly string[], priceCell = '') => {
-    if (!isTaxKnown && texts.some(isTaxNote)) taxNote ??= where
+    if (
+      choices.gst === undefined &&
+      texts.some((text) => isTaxNote(text) && (!isTaxKnown || saysTaxOfSome(text)))
+    )
+      taxNote ??= where
     const isHeading = !/^\W*\d/.test(priceCell) && isTitlePerSeveral(priceCell)
     const isTitle = isHeading || texts.filter((text) => !isBlank(text)).length === 1
     // A row with a price is an item; the check of its values rejects it.
@@ -147,6 +152,7 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
       }
     }
     look(texts.places.printed, file.printed)
+    for (const comment of file.comments) look(texts.places.comment, [comment])
     if (count === 0) throw new UnreadableFileError(1, texts.unreadable.onlyHeadings)
     const { problems, remarks, ...counts } = await collector.end(file.merged)
     await addCells(problems, collector.earlierLines, () => openPriceFile(path, choices, fileName))

@@ -44,7 +44,7 @@ export interface ItemReader {
 export function createItemReader(options: ItemReaderOptions): ItemReader {
   const { headings, columns, delimiter, decimal, gst } = options
   const prices = createPriceReader(decimal)
-  const noteProblem = createPriceNotes({ headings, price: columns.price ?? -1, gst })
+  const noteProblem = createPriceNotes({ headings, columns, gst })
   const unclosedQuote = createQuoteCheck(options)
   const mapped = FIELDS.flatMap((field) => {
     const column = columns[field]

@@ -10,15 +10,18 @@ import {
   doubtsPrice,
   FIELDS,
   guessColumns,
-  includedTaxColumn,
   isNumber,
-  mayIncludeTax,
   REQUIRED,
+} from './columns.ts'
+import {
+  includedTaxColumn,
+  mayIncludeTax,
   saysTaxExcluded,
   saysTaxIncluded,
+  saysTaxOfSome,
   taxColumns,
   taxMarkOf,
-} from './columns.ts'
+} from './tax.ts'
 import { texts } from './texts.ts'
 
 /** How to read a file, as far as its user has chosen; the rest is recognised. */
@@ -70,6 +73,8 @@ export interface PriceFile {
   lateRemarks: readonly string[]
   /** What is printed above and below each page, complete when all rows have been read. */
   printed: readonly string[]
+  /** The texts of comments and of text boxes on the sheet. */
+  comments: readonly string[]
   /** Cells that are merged with those below them, complete when all rows have been read. */
   merged: readonly MergedCells[]
   /** Closes the file if its rows are not read. */
@@ -123,6 +128,7 @@ export async function openPriceFile(
     delimiter: table.delimiter,
     lateRemarks: table.lateRemarks,
     printed: table.printed,
+    comments: table.comments,
     merged: table.merged,
     rows: (async function* () {
       yield first.slice(place.skip)
@@ -195,9 +201,10 @@ function taxQuestion({ headings, notes }: Headings, price: number, items: readon
   const heading = headings[price] ?? ''
   if (saysTaxIncluded(heading)) return texts.questions.taxInHeading(heading)
   if (mayIncludeTax(heading)) return texts.questions.taxMaybeInHeading(heading)
-  if (saysTaxExcluded(heading)) return undefined
-  const note = notes.find(([, text]) => saysTaxIncluded(text))
+  const isExcluded = saysTaxExcluded(heading)
+  const note = notes.find(([, text]) => (isExcluded ? saysTaxOfSome(text) : saysTaxIncluded(text)))
   if (note) return texts.questions.taxInNote(note[0])
+  if (isExcluded) return undefined
   const flag = taxColumns(headings, price).find((column) =>
     items.some((cells) => taxMarkOf(headings[column] ?? '', cells[column] ?? '') === 'included'),
   )

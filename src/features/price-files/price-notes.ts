@@ -1,20 +1,25 @@
 import { shorten } from '../../tables/prices.ts'
-import { doubtsPrice, normalize, saysTaxIncluded, type TaxMark, taxColumns, taxMarkOf } from './columns.ts'
+import { type Columns, doubtsPrice, isPricePerSeveral, normalize } from './columns.ts'
+import { saysTaxIncluded, type TaxMark, taxColumns, taxMarkOf } from './tax.ts'
 import { texts } from './texts.ts'
 
 const AMOUNT =
   /^(per|divisor|costper|(unit)?price(unit|per|qty|quantity|base|divisor|uom|factor|uomfactor)|price(is)?for(qty|quantity)|(qty|quantity|units)perprice|pricing(unit|qty|quantity|uom|factor)|per(qty|quantity))$/
 /** A column that says what to do with an item, and cells that say to delete it. */
 const ACTION = /^(action|change(type|code)?|update(type|code)?|status|itemstatus)$/
-const DELETED = /^(d|del|deleted?|removed?|withdrawn)$/i
+const DELETED = /^(d|del|deleted?|removed?|withdrawn|discontinued|obsolete|inactive)$/i
+/** Columns that say of each item if it is sold no more, or if it is still sold. */
+const ENDED = /^(is)?(discontinued|obsolete|deleted|inactive)(flag)?$/
+const ACTIVE = /^(is)?(active|current)(flag)?$/
+const YES = /^(y|yes|t|true|1|x|discontinued|obsolete|deleted|inactive)$/i
+const NO = /^(n|no|f|false|0)$/i
 /** A column of remarks about each row. */
 const REMARKS = /^(notes?|comments?|remarks?|pricenotes?)$/
 const CURRENCY = /^(price|sell|sales)?(currency|curr|ccy|crcy|cur|waers)(code)?$/
 
 export interface PriceNotesOptions {
   headings: readonly string[]
-  /** The column of the price. */
-  price: number
+  columns: Columns
   /** The tax that the import subtracts, in percent; undefined if nobody chose one. */
   gst: number | undefined
 }
@@ -25,14 +30,19 @@ export interface PriceNotesOptions {
  */
 export function createPriceNotes({
   headings,
-  price,
+  columns: { price = -1, name, description },
   gst,
 }: PriceNotesOptions): (cells: readonly string[]) => string | undefined {
   const columnsOf = (known: RegExp) =>
     headings.flatMap((heading, index) => (known.test(normalize(heading)) ? [index] : []))
   const [amounts, currencies, remarks] = [columnsOf(AMOUNT), columnsOf(CURRENCY), columnsOf(REMARKS)]
-  const actions = columnsOf(ACTION)
+  const ended = [
+    [columnsOf(ACTION), DELETED],
+    [columnsOf(ENDED), YES],
+    [columnsOf(ACTIVE), NO],
+  ] as const
   const taxes = taxColumns(headings, price)
+  const names = [name, description].filter((column) => column !== undefined)
   let first = ''
   let firstMark: TaxMark | undefined
 
@@ -62,9 +72,14 @@ export function createPriceNotes({
       first ||= currency
       if (currency !== first) return texts.row.mixedCurrencies(first)
     }
-    for (const column of actions) {
-      const action = cells[column]?.trim() ?? ''
-      if (DELETED.test(action)) return texts.row.deleted(headings[column] ?? '', action)
+    for (const [columns, deleted] of ended)
+      for (const column of columns) {
+        const cell = cells[column]?.trim() ?? ''
+        if (deleted.test(cell)) return texts.row.deleted(headings[column] ?? '', cell)
+      }
+    for (const column of names) {
+      const name = cells[column] ?? ''
+      if (isPricePerSeveral(name)) return texts.row.remark(shorten(name, 60))
     }
     for (const column of remarks) {
       const remark = cells[column] ?? ''

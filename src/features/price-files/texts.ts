@@ -288,6 +288,7 @@ export const texts = {
     besideHeadings: 'a note beside the headings',
     line: (line: number) => `line ${line}`,
     printed: 'what is printed on each page',
+    comment: 'a comment or a text box',
   },
 
   /** What the user is asked about a file. */

@@ -51,6 +51,15 @@ describe('a row is a problem, if', () => {
     ['its remark says that it is for 100', 'Code,Price,Notes\nA,9,price per 100\nB,8,blue\n', [2], [8]],
     ['its remark says that GST is included', 'Code,Price ex GST,Notes\nA,9,inc GST\nB,8,\n', [2], [8]],
     ['its item is deleted', 'Code,Price,Action\nA,9,D\nB,8,U\n', [2], [8]],
+    ['its item is discontinued', 'Code,Price,Discontinued\nA,9,Y\nB,8,N\nC,7,\n', [2], [8, 7]],
+    ['its item is not active', 'Code,Price,Active\nA,9,No\nB,8,Yes\nC,7,\n', [2], [8, 7]],
+    ['its status is discontinued', 'Code,Price,Status\nA,9,DISCONTINUED\nB,8,Active\n', [2], [8]],
+    [
+      'its name says that its price is for 100',
+      'Code,Name,Price\nA,Bolt (price per 100),9\nB,Bolts 100 pack,8\n',
+      [2],
+      [8],
+    ],
     ['it is in the dollars of New Zealand and others in none', 'Code,Price\nA,9.00\nB,NZ$8\n', [3], [9]],
     ['its unit is a price', 'Code,Name,Price,Unit\nA,Sheet 2,400,36.00\nB,Bolt,9,ea\n', [2], [9]],
     ['a comma has moved its cents to the unit', 'Code,Price,Unit\nA,12,50\nB,9,95\n', [2, 3], []],
@@ -78,6 +87,8 @@ describe('a row is a problem, if', () => {
 
 describe('it is asked about GST, if', () => {
   test.each([
+    ['a note says that some prices include it', 'Code,Price ex GST\nA,9\n* items include GST,\n'],
+    ['a title says so', 'Items marked # include GST,\nCode,Price ex GST\nA,9\n'],
     ['a column has the amounts that are included', 'Code,Price,GST incl.\nA,110.00,10.00\nB,22,2.00\n'],
     ['the amounts are an eleventh of the prices', 'Code,Price,GST\nA,110.00,10.00\nB,22.00,2.00\n'],
   ])('%s', async (_, content) => {
@@ -110,4 +121,36 @@ test('cells of a workbook without a heading need no quotes', async () => {
   ]
   const { problems } = await read(workbook([{ name: 'Prices', rows }]))
   expect(problems).toEqual(['2: it has 3 cells under 2 headings: the headings may be in another row.'])
+})
+
+describe('comments and text boxes of a workbook are read:', () => {
+  const rows = [
+    ['Code', 'Price'],
+    ['A', 9],
+  ]
+  const relation = (target: string) =>
+    `<Relationships><Relationship Id="r1" Type="any" Target="../${target}"/></Relationships>`
+  const withPart = (path: string, xml: string) =>
+    workbook([{ name: 'Prices', rows }], {
+      parts: { 'xl/worksheets/_rels/sheet1.xml.rels': relation(path), [`xl/${path}`]: xml },
+    })
+  const comment = (text: string) =>
+    withPart(
+      'comments1.xml',
+      `<comments><commentList><comment ref="B1"><text><r><t>${text}</t></r></text></comment></commentList></comments>`,
+    )
+  const textBox = (text: string) =>
+    withPart(
+      'drawings/drawing1.xml',
+      `<wsDr xmlns:a="a"><sp><txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></txBody></sp></wsDr>`,
+    )
+
+  test.each([
+    ['a comment about GST', comment('Prices include GST'), ['gst']],
+    ['a comment about the unit', comment('Prices are per 100'), ['columns']],
+    ['a text box about GST', textBox('All prices incl. GST'), ['gst']],
+    ['a comment of its author', comment('Ann: checked'), []],
+  ])('%s', async (_, content, questions) => {
+    expect((await outcome(content)).questions).toEqual(questions)
+  })
 })
