@@ -58,6 +58,8 @@ export interface CellFormats {
   events: XmlEvents
   /** Shows a number with the format of a cell's style. */
   show(value: number, style: number): NumberCell
+  /** Whether the font of a cell's style strikes its content out. */
+  isStruck(style: number): boolean
 }
 
 /** Shows numbers as a spreadsheet does. `date1904`: dates count from 1904. */
@@ -66,17 +68,30 @@ export function createCellFormats(date1904: boolean): CellFormats {
   const idOfStyle: number[] = []
   const shown = new Map<number, (value: number) => NumberCell>()
   let isCellStyle = false
+  /** Which fonts, and which styles by them, strike out. */
+  const struckFonts: boolean[] = []
+  const struckStyles: boolean[] = []
+  let isFont = false
 
   return {
+    isStruck: (style) => struckStyles[style] ?? false,
     events: {
       open(name, attributes) {
+        if (name === 'fonts') isFont = true
+        if (name === 'font' && isFont) struckFonts.push(false)
+        if (name === 'strike' && isFont)
+          struckFonts[struckFonts.length - 1] = !/^(0|false)$/.test(attribute(attributes, 'val') ?? '')
         if (name === 'numFmt')
           custom.set(Number(attribute(attributes, 'numFmtId')), attribute(attributes, 'formatCode') ?? '')
         if (name === 'cellXfs') isCellStyle = true
-        if (name === 'xf' && isCellStyle) idOfStyle.push(Number(attribute(attributes, 'numFmtId') ?? 0))
+        if (name === 'xf' && isCellStyle) {
+          idOfStyle.push(Number(attribute(attributes, 'numFmtId') ?? 0))
+          struckStyles.push(struckFonts[Number(attribute(attributes, 'fontId') ?? 0)] ?? false)
+        }
       },
       close(name) {
         if (name === 'cellXfs') isCellStyle = false
+        if (name === 'fonts') isFont = false
       },
     },
     show(value, style) {

@@ -6,6 +6,8 @@ export interface Row {
   cells: string[]
   /** The numbers in a spreadsheet's cells, rounded as they are shown; NaN for dates and percentages, undefined for text. */
   numbers?: (number | undefined)[]
+  /** The columns of a spreadsheet's cells that are struck out. */
+  struck?: number[]
 }
 
 /** A table that is being read. */
@@ -25,6 +27,8 @@ export interface Table {
   printed: string[]
   /** The texts of comments and of text boxes on the sheet. */
   comments: string[]
+  /** The columns of a spreadsheet that are hidden, complete when the first rows have been read. */
+  hiddenColumns: number[]
   /** Cells that are merged with those below them, complete when all rows have been read. */
   merged: MergedCells[]
   /** The first rows of the other visible sheets that are small. */

@@ -3,7 +3,7 @@ import { UnreadableFileError } from './errors.ts'
 import type { MergedCells, Row } from './row.ts'
 import { createRuns } from './text-runs.ts'
 import { texts } from './texts.ts'
-import type { XmlEvents } from './xml.ts'
+import type { Attributes, XmlEvents } from './xml.ts'
 
 /** The limits of a sheet (Excel specifications and limits); columns are ours. */
 const MAX_ROW = 1_048_576
@@ -19,6 +19,8 @@ export interface SheetParser {
   /** What follows the rows: the texts that are printed on each page, and cells that are merged over several rows. */
   readonly printed: string[]
   readonly merged: MergedCells[]
+  /** What comes before the rows: the columns that are hidden. */
+  readonly hiddenColumns: number[]
 }
 
 /** Page headers and footers (ECMA-376 part 1, section 18.3.1.46). */
@@ -41,6 +43,7 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
   let isPrinted = false
   const printed: string[] = []
   const merged: MergedCells[] = []
+  const hiddenColumns: number[] = []
   const runs = createRuns()
 
   function merge(reference: string): void {
@@ -56,12 +59,21 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
     merged.push({ firstColumn: columnOf(from), lastColumn: columnOf(to), firstLine, lastLine })
   }
 
+  function hide({ min, max }: Attributes): void {
+    for (let number = Number(min); number <= Math.min(Number(max), MAX_COLUMNS); number++)
+      hiddenColumns.push(number - 1)
+  }
+
   function endCell(): void {
     if (value === '') return
     if (column >= MAX_COLUMNS) throw new UnreadableFileError(row.line, texts.unreadable.columns(MAX_COLUMNS))
     const { text, number } = cellOf(type, value, style)
     while (row.cells.length < column) row.cells.push('')
     row.cells[column] = text
+    if (formats.isStruck(style)) {
+      row.struck ??= []
+      row.struck.push(column)
+    }
     if (number !== undefined) {
       row.numbers ??= []
       row.numbers[column] = number
@@ -98,6 +110,7 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
           value = ''
         } else if (name === 'v' || name === 't') isValue = !isPhonetic
         else if (name === 'rPh') isPhonetic = true
+        else if (name === 'col' && /^(1|true)$/.test(attributes.hidden ?? '')) hide(attributes)
         else if (name === 'mergeCell') merge(attributes.ref ?? '')
         else if (PRINTED.test(name)) {
           isPrinted = true
@@ -125,6 +138,7 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
     hiddenRows: () => hidden,
     printed,
     merged,
+    hiddenColumns,
     takeRows() {
       const taken = rows
       rows = []

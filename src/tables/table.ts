@@ -23,6 +23,7 @@ export async function openTable(
     lateRemarks: [],
     printed: [],
     comments: [],
+    hiddenColumns: [],
     merged: [],
     readOther: async () => [],
   }

@@ -50,7 +50,7 @@ export async function readWorkbookRows(
     const names = visible.map(({ name }) => name)
     const sheet = wanted === undefined ? visible[0] : findSheet(sheets, visible, wanted)
     if (!sheet) throw new UnreadableFileError(1, texts.unreadable.noSheet(wanted ?? '1', names))
-    const late: Late = { lateRemarks: [], printed: [], merged: [] }
+    const late: Late = { lateRemarks: [], printed: [], merged: [], hiddenColumns: [] }
     const comments = await readComments(archive, sheet)
     const rows = readRows(archive, sheet, { date1904, ...late })
     const others = visible.filter((other) => other !== sheet).slice(0, MAX_OTHER_SHEETS)
@@ -70,7 +70,7 @@ export async function readWorkbookRows(
 }
 
 /** What is complete when all rows have been read; see `Table`. */
-type Late = Pick<Table, 'lateRemarks' | 'printed' | 'merged'>
+type Late = Pick<Table, 'lateRemarks' | 'printed' | 'merged' | 'hiddenColumns'>
 
 /** Other sheets are read for what they say about the prices: notes are short. */
 const MAX_OTHER_SHEETS = 3
@@ -219,7 +219,7 @@ const partPath = (target: string) => (target.startsWith('/') ? target.slice(1) :
 async function* readRows(
   archive: Archive,
   sheet: Sheet,
-  { date1904, lateRemarks, printed, merged }: { date1904: boolean } & Late,
+  { date1904, lateRemarks, printed, merged, hiddenColumns }: { date1904: boolean } & Late,
 ): AsyncGenerator<Row[]> {
   try {
     const strings = await readSharedStrings(archive)
@@ -230,7 +230,9 @@ async function* readRows(
     if (!entry) return
     for await (const _ of parseXml(await openPart(archive, entry), parser.events)) {
       const rows = parser.takeRows()
-      if (rows.length > 0) yield rows
+      if (rows.length === 0) continue
+      if (hiddenColumns.length === 0) hiddenColumns.push(...parser.hiddenColumns)
+      yield rows
     }
     // `&C` and `&P` place and number what is printed.
     printed.push(...parser.printed.map((text) => text.replace(/&("[^"]*"|\d+|[A-Z])/gi, ' ').trim()))

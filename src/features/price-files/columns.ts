@@ -187,10 +187,17 @@ export function guessColumns(headings: readonly string[], rows: readonly string[
 }
 
 function priceCandidates(headings: readonly string[], rows: readonly string[][]): number[] {
-  return headings.flatMap((heading, index) => {
-    const cells = rows.map((row) => (row[index] ?? '').trim()).filter((cell) => cell !== '')
+  const cellsOf = (index: number) =>
+    rows.map((row) => (row[index] ?? '').trim()).filter((cell) => cell !== '')
+  const prices = headings.flatMap((heading, index) => {
+    const cells = cellsOf(index)
     return mayBePrice(heading) && (cells.length === 0 || cells.some(isNumber)) ? [index] : []
   })
+  // Dollars and cents in columns of their own: neither of them is the price.
+  const isCents = (index: number) =>
+    /^(c|cts?|cents?|¢)$/i.test(headings[index]?.trim() ?? '') &&
+    cellsOf(index).every((cell) => /^\d\d?$/.test(cell))
+  return prices.flatMap((price) => (isCents(price + 1) ? [price, price + 1] : [price]))
 }
 
 /** Whether a cell looks like a price. */

@@ -69,7 +69,7 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
     },
   }
 
-  function readRow({ line, cells, numbers }: Row): Item | Problem {
+  function readRow({ line, cells, numbers, struck }: Row): Item | Problem {
     const problem = (reason: string): Problem => toProblem(line, reason, cells)
     const rowProblem = shapeProblem(cells, options) ?? (delimiter ? unclosedQuote(cells) : undefined)
     if (rowProblem) return problem(rowProblem)
@@ -79,6 +79,7 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
       if (field === 'price') {
         const price = prices.read(cell, numbers?.[column])
         if (typeof price === 'string') return problem(price)
+        if (struck?.includes(column)) return problem(texts.row.struck(cell))
         item.price = gst ? withoutTax(price, gst) : price
         continue
       }

@@ -121,7 +121,7 @@ export async function openPriceFile(
       sheet: table.sheet ?? null,
       sheets: table.sheets,
       columns,
-      ...questionsOf({ columns, choices, place, guess, items }),
+      ...questionsOf({ columns, choices, place, guess, items, hiddenColumns: table.hiddenColumns }),
       remarks: [...table.remarks, ...sheetRemark(table), ...titleRemark(place)],
       sample: items.slice(0, SAMPLE_ROWS).map((cells) => cells.slice(0, 50).map((cell) => cell.slice(0, 60))),
     },
@@ -168,9 +168,10 @@ interface Recognised {
   place: Headings
   guess: ColumnGuess
   items: readonly string[][]
+  hiddenColumns: readonly number[]
 }
 
-function questionsOf({ columns, choices, place, guess, items }: Recognised) {
+function questionsOf({ columns, choices, place, guess, items, hiddenColumns }: Recognised) {
   const questions: Question[] = []
   const mappingErrors: string[] = []
   const ask = (question: Question, errors: string[]) => {
@@ -180,11 +181,13 @@ function questionsOf({ columns, choices, place, guess, items }: Recognised) {
   }
   if (place.isUnsure) ask('headings', [texts.questions.headings])
   ask('columns', choices.columns ? columnErrors(columns, place.headings) : guess.mappingErrors)
-  const doubt = place.notes.find(([, note, isName]) =>
-    doubtsPrice(note, place.headings[columns.price ?? -1] ?? '', isName),
-  )
-  const isPriceDoubtful = doubt !== undefined && !choices.columns && guess.mappingErrors.length === 0
-  if (isPriceDoubtful) ask('columns', [priceQuestion(doubt, place.headings[columns.price ?? -1] ?? '')])
+  const heading = place.headings[columns.price ?? -1] ?? ''
+  const doubt = place.notes.find(([, note, isName]) => doubtsPrice(note, heading, isName))
+  const isHidden = hiddenColumns.includes(columns.price ?? -1)
+  const isPriceDoubtful =
+    (doubt !== undefined || isHidden) && !choices.columns && guess.mappingErrors.length === 0
+  if (isPriceDoubtful)
+    ask('columns', [doubt ? priceQuestion(doubt, heading) : texts.questions.hiddenPrice(heading)])
   if (columns.price !== undefined && choices.gst === undefined) {
     const question = taxQuestion(place, columns.price, items)
     if (question) ask('gst', [question])

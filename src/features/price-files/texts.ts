@@ -296,6 +296,8 @@ export const texts = {
     headings:
       'The first row looks like an item, not like headings. Enter the row of the headings, or 0 if the file has none.',
     noCode: 'No column was recognised as the code: choose one.',
+    hiddenPrice: (heading: string) =>
+      `The column "${heading}" is hidden in the workbook: choose the column that has the prices.`,
     noPrice: 'No column was recognised as the price: choose one.',
     column: (field: string) => `Choose the column for the ${field}.`,
     columnNotInFile: 'A chosen column is not in the file.',
@@ -359,6 +361,8 @@ export const texts = {
       `the column "${heading}" says that this price includes GST: say how much, or 0 to send it as it is.`,
     deleted: (heading: string, action: string) =>
       `the column "${heading}" says that the item is deleted ("${action}"): it stays in a catalogue that has it; delete it there.`,
+    struck: (price: string) =>
+      `its price "${price}" is struck out: write the price that counts, or delete the row if the item is sold no more.`,
     remark: (remark: string) =>
       `its remark "${remark}" says that this is not the price of one unit before tax: correct the price, and delete the remark.`,
     severalUnits: (amount: string) => `the price is for ${amount} units, not for one.`,

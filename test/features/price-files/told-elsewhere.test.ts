@@ -14,6 +14,7 @@ const outcome = async (content: string | Uint8Array) => {
 
 describe('it is asked whether prices are those of one unit, if', () => {
   test.each([
+    ['dollars and cents have columns of their own', 'Code,Price $,c\nA,12,50\nB,9,95\n'],
     ['a second row of headings has "per 100"', 'Code,Name,Price\n,,per 100\nA,Bend,40\n'],
     ['a section is "priced per hundred"', 'Code,Name,Price\nBOLTS - priced per hundred,,\nA,Bolt,95\n'],
     ['a section ends with "(per 100)"', 'Code,Name,Price\nBOLTS (per 100),,\nA,Bolt,95\n'],
@@ -29,6 +30,7 @@ describe('it is asked whether prices are those of one unit, if', () => {
 
   test.each([
     ['"per 1 m"', 'Code,Name,Price\nDecking per 1 m,,\nA,Board,9\n'],
+    ['a column C that has no cents', 'Code,Price,C\nA,9,100\n'],
     ['sizes', 'Code,Name,Price\nStuds 90 / 45,,\nA,Stud,9\n'],
     ['what a delivery costs', 'Code,Name,Price\nA,Stud,9\nDelivery per pallet,,\n'],
     ['a charge for cards', 'Code,Name,Price\nA,Stud,9\nCards: 1.5% surcharge. All prices in AUD,,\n'],
@@ -153,4 +155,35 @@ describe('comments and text boxes of a workbook are read:', () => {
   ])('%s', async (_, content, questions) => {
     expect((await outcome(content)).questions).toEqual(questions)
   })
+})
+
+test('a price that is struck out is a problem; a name that is struck out is not', async () => {
+  const styles =
+    '<styleSheet><fonts><font/><font><strike/></font><font><strike val="0"/></font></fonts>' +
+    '<cellXfs><xf fontId="0"/><xf fontId="1"/><xf fontId="2"/></cellXfs></styleSheet>'
+  const cell = (place: string, style: number, value: number) => ({
+    xml: `<c r="${place}" s="${style}"><v>${value}</v></c>`,
+  })
+  const rows = [
+    ['Code', 'Size', 'Price'],
+    ['A', cell('B2', 0, 7), cell('C2', 1, 9)],
+    ['B', cell('B3', 1, 7), cell('C3', 2, 8)],
+  ]
+  const content = workbook([{ name: 'Prices', rows }], { parts: { 'xl/styles.xml': styles } })
+  expect(await outcome(content)).toEqual({ questions: [], problems: [2], prices: [8] })
+})
+
+test('it is asked which column has the prices, if the one that is named so is hidden', async () => {
+  const text = (place: string, value: string) => `<c r="${place}" t="inlineStr"><is><t>${value}</t></is></c>`
+  const sheet = (columns: string) =>
+    `<worksheet><cols>${columns}</cols><sheetData><row r="1">${text('A1', 'Code')}${text('B1', 'Price')}${text('C1', 'New')}</row>` +
+    `<row r="2">${text('A2', 'A')}<c r="B2"><v>9</v></c><c r="C2"><v>10</v></c></row></sheetData></worksheet>`
+  const asked = async (columns: string) =>
+    (
+      await outcome(
+        workbook([{ name: 'Prices', rows: [] }], { parts: { 'xl/worksheets/sheet1.xml': sheet(columns) } }),
+      )
+    ).questions
+  expect(await asked('<col min="2" max="2" hidden="1"/>')).toEqual(['columns'])
+  expect(await asked('<col min="3" max="9" hidden="1"/><col min="1" max="2" width="9"/>')).toEqual([])
 })
