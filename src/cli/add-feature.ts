@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { runInNewContext } from 'node:vm'
 import { features } from '../features/index.ts'
 import { createCommand } from '../runtime/command.ts'
 import { fail } from '../runtime/serve.ts'
@@ -53,13 +54,15 @@ const RESERVED = [
 
 /** What the code of the template and JavaScript itself call something: a feature of that name could not be told from it. */
 function usedNames(): Set<string> {
-  const code = Object.keys(TARGETS('')).flatMap((folder) =>
+  const code = ['feature', 'sandbox'].flatMap((folder) =>
     readdirSync(join(TEMPLATE, folder))
       .filter((file) => file.endsWith('.ts'))
       .map((file) => readFileSync(join(TEMPLATE, folder, file), 'utf8')),
   )
   const withoutTexts = code.join('\n').replace(/\/\*[\s\S]*?\*\/|\/\/.*|'[^'\n]*'/g, '')
-  return new Set([...(withoutTexts.match(/[A-Za-z]\w*/g) ?? []), ...Object.getOwnPropertyNames(globalThis)])
+  // Without the names of properties, which are no variables.
+  const names = withoutTexts.match(/(?<![.\w])[A-Za-z]\w*(?!\w*:)/g) ?? []
+  return new Set([...names, ...runInNewContext('Object.getOwnPropertyNames(globalThis)')])
 }
 
 /** Throws an error that says what to write. Nothing is changed before. */
