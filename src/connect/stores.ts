@@ -13,7 +13,16 @@ export { ready } from './store/ready.ts'
 
 export { isSentinelUrl, parseRedisUrl } from './store/redis-url.ts'
 export { openSqlite } from './store/sqlite.ts'
-export { allOwners, appOwner, type Key, type KeyValueStore, keyName, scan } from './store/store.ts'
+export {
+  allOwners,
+  appOwner,
+  type Entry,
+  type Key,
+  type KeyValueStore,
+  keyName,
+  type OwnersPage,
+  scan,
+} from './store/store.ts'
 export { claim, update } from './store/update.ts'
 
 /**

@@ -15,11 +15,13 @@ export interface Key {
   readonly id: string
 }
 
+/** A value with its key. */
 export interface Entry {
   readonly key: Key
   readonly value: string
 }
 
+/** Some owners of one kind of values. `cursor`: where the next page begins. */
 export interface OwnersPage {
   owners: string[]
   /** Null: this was the last page. */
