@@ -1,5 +1,4 @@
-import { EventEmitter } from 'node:events'
-import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici'
 import type { Platform } from './contract.ts'
 import {
   MAX_RETRY_AFTER_MS,
@@ -123,17 +122,8 @@ export function createHttp(options: HttpOptions = {}): Http {
     options.proxies ?? null,
   )
   return {
-    send({ method, url, headers, body, deadlineMs = poolDeadlineMs }) {
-      return withDeadline(Math.min(deadlineMs, poolDeadlineMs), (signal) =>
-        exchange(url, {
-          dispatcher: agent,
-          method,
-          body: body ?? null,
-          signal,
-          headers: { accept: 'application/json', ...headers },
-        }),
-      )
-    },
+    send: (request) =>
+      exchange(agent, request, Math.min(request.deadlineMs ?? poolDeadlineMs, poolDeadlineMs)),
     stats: () => statsOf(agent),
     close: () => agent.destroy(),
   }
@@ -154,46 +144,91 @@ export function createDispatcher(options: Agent.Options, proxies: Proxies | null
   return new EnvHttpProxyAgent({ ...options, httpsProxy, httpProxy, noProxy })
 }
 
-/** Rejects after `ms` and aborts the work, which frees its connection. */
-function withDeadline<T>(ms: number, work: (signal: EventEmitter) => Promise<T>): Promise<T> {
+/**
+ * Sends a request and reads the whole response, within `deadlineMs`; then it is aborted, which frees its connection. The
+ * `request` of undici would make each response a stream, which costs more than the rest of a call (npm run bench, row
+ * `api.list`).
+ */
+function exchange(
+  dispatcher: Dispatcher,
+  { method, url, headers, body }: HttpRequest,
+  deadlineMs: number,
+): Promise<HttpResponse> {
+  const { origin, pathname, search } = new URL(url)
   return new Promise((resolve, reject) => {
-    // undici accepts an emitter as a signal. An AbortSignal costs a tenth of a call (npm run bench, row `api.list`).
-    const signal = new EventEmitter()
-    let timer: NodeJS.Timeout
-    const wait = (waitMs: number) => {
-      const due = performance.now() + waitMs
-      timer = setTimeout(() => {
-        // After the process was stopped, the response may be there, unread.
-        if (performance.now() - due > SUSPENDED_MS) return wait(SUSPENDED_MS)
-        // A request that is still waiting for a connection would not notice the abort.
-        reject(new PlatformUnavailableError('no_answer', 'no complete answer before the deadline'))
-        signal.emit('abort')
-      }, waitMs)
+    let controller: Dispatcher.DispatchController | undefined
+    let status = 0
+    let received: Dispatcher.ResponseData['headers'] = {}
+    const chunks: Buffer[] = []
+    const deadline = startDeadline(deadlineMs, () => {
+      // A request that is still waiting for a connection has no controller yet, and is aborted when it gets one.
+      reject(new PlatformUnavailableError('no_answer', 'no complete answer before the deadline'))
+      controller?.abort(TOO_LATE)
+    })
+    const request = {
+      origin,
+      path: pathname + search,
+      method,
+      headers: { accept: 'application/json', ...headers },
+      body: body ?? null,
     }
-    wait(Math.max(1, ms))
-    work(signal).then(
-      (result) => {
-        clearTimeout(timer)
-        resolve(result)
+    dispatcher.dispatch(request, {
+      onRequestStart(started) {
+        controller = started
+        if (deadline.isOver()) started.abort(TOO_LATE)
       },
-      (error: unknown) => {
-        clearTimeout(timer)
+      onResponseStart(_controller, statusCode, responseHeaders) {
+        status = statusCode
+        received = responseHeaders
+      },
+      onResponseData(_controller, chunk) {
+        chunks.push(chunk)
+      },
+      onResponseEnd() {
+        deadline.stop()
+        resolve(toResponse(status, received, chunks))
+      },
+      onResponseError(_controller, error) {
+        deadline.stop()
         reject(transportError(error))
       },
-    )
+    })
   })
 }
 
-async function exchange(url: string, options: Parameters<typeof request>[1]): Promise<HttpResponse> {
-  const { statusCode, headers, body } = await request(url, options)
-  const text = await body.text()
+const TOO_LATE = new Error('no complete answer before the deadline')
+
+/** Calls `onEnd` after `ms`, unless it is stopped before. */
+function startDeadline(ms: number, onEnd: () => void) {
+  let isOver = false
+  let timer: NodeJS.Timeout
+  const wait = (waitMs: number) => {
+    const due = performance.now() + waitMs
+    timer = setTimeout(() => {
+      // After the process was stopped, the response may be there, unread.
+      if (performance.now() - due > SUSPENDED_MS) return wait(SUSPENDED_MS)
+      isOver = true
+      onEnd()
+    }, waitMs)
+  }
+  wait(Math.max(1, ms))
+  return { isOver: () => isOver, stop: () => clearTimeout(timer) }
+}
+
+function toResponse(
+  status: number,
+  headers: Dispatcher.ResponseData['headers'],
+  chunks: readonly Buffer[],
+): HttpResponse {
+  const [first, ...others] = chunks
+  const bytes = others.length === 0 ? first : Buffer.concat(chunks)
   const header = (name: string) => [headers[name]].flat()[0]
-  const headerNames = () => Object.keys(headers)
   return {
-    status: statusCode,
-    text,
+    status,
+    // A byte order mark is no part of the text.
+    text: bytes?.toString().replace(/^\ufeff/, '') ?? '',
     header,
-    headerNames,
+    headerNames: () => Object.keys(headers),
     retryAfterMs: parseRetryAfter(header('retry-after')),
   }
 }
