@@ -222,7 +222,10 @@ function toResponse(
 ): HttpResponse {
   const [first, ...others] = chunks
   const bytes = others.length === 0 ? first : Buffer.concat(chunks)
-  const header = (name: string) => [headers[name]].flat()[0]
+  const header = (name: string) => {
+    const value = headers[name]
+    return Array.isArray(value) ? value[0] : value
+  }
   return {
     status,
     // A byte order mark is no part of the text.
