@@ -31,8 +31,9 @@ export interface Work {
   pid?: number | undefined
 }
 
-const ROUNDS = 9
-const ROUND_MS = 700
+/** Many short ones: the speed of a shared machine changes within seconds. */
+const ROUNDS = 25
+const ROUND_MS = 400
 /** A process is slower until its code is optimised. */
 const WARM_UP_MS = 3_000
 
