@@ -21,7 +21,9 @@ export function copyProject(from = ROOT) {
   async function run(program: string, args: string[]): Promise<string> {
     // The programs of the copy are not workers of this test run.
     const inherited = Object.entries(process.env).filter(([name]) => !/^VITEST|^FORCE_COLOR$/.test(name))
-    const env = { ...Object.fromEntries(inherited), NO_COLOR: '1' }
+    // Packages are shared, and vitest empties its cache among them when the lock file differs: each copy has one of its own.
+    const VITEST_FS_MODULE_CACHE_PATH = join(dir, '.data/vitest-cache')
+    const env = { ...Object.fromEntries(inherited), NO_COLOR: '1', VITEST_FS_MODULE_CACHE_PATH }
     try {
       const { stdout, stderr } = await execute(program, args, { cwd: dir, maxBuffer: 50_000_000, env })
       return stdout + stderr
