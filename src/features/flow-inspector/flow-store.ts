@@ -130,12 +130,8 @@ function merge(stored: readonly Summary[], summaries: readonly Summary[]): Summa
 
 /** Adds steps in the order of their times. */
 function withSteps(flow: Flow, added: readonly Step[]): Flow {
-  // Callers that wait are published before the lock that they wait for, in the same millisecond.
-  const rank = ({ topic }: Step) => Number(topic === 'lock_joined')
   const isNew = (step: Step) => !isPlatformPage(step.topic) || isNewPage(flow, step)
-  const ordered = [...flow.steps, ...added.filter(isNew)].sort(
-    (a, b) => a.at.localeCompare(b.at) || rank(a) - rank(b),
-  )
+  const ordered = inOrder([...flow.steps, ...added.filter(isNew)])
   const steps: Step[] = []
   for (const step of ordered) addStep(steps, step)
   return {
@@ -144,6 +140,20 @@ function withSteps(flow: Flow, added: readonly Step[]): Flow {
     steps: steps.length > MAX_STEPS ? [...steps.slice(0, MAX_STEPS - 1), ...steps.slice(-1)] : steps,
     omitted: flow.omitted + Math.max(0, steps.length - MAX_STEPS),
   }
+}
+
+function inOrder(all: readonly Step[]): Step[] {
+  // Callers that wait are published before the lock that they wait for, in the same millisecond.
+  const rank = ({ topic }: Step) => Number(topic === 'lock_joined')
+  const byTime = all.toSorted((a, b) => a.at.localeCompare(b.at) || rank(a) - rank(b))
+  const ordered = byTime.filter(({ topic }) => !isPlatformPage(topic))
+  for (const page of byTime.filter(({ topic }) => isPlatformPage(topic))) {
+    // A page may send the browser back within the same millisecond; it is added later than the app's steps.
+    const comesBack = page.to === 'identity_provider' ? 'callback_received' : 'bxcontext_received'
+    const next = ordered.findIndex(({ at, topic }) => at > page.at || (at === page.at && topic === comesBack))
+    ordered.splice(next === -1 ? ordered.length : next, 0, page)
+  }
+  return ordered
 }
 
 /** A connect flow that was left is abandoned when its time is over. */
