@@ -1,16 +1,6 @@
-import { type Exchange, isRefused } from './exchange.ts'
-import { REMOTE_PLACE, searchPath } from './places.ts'
-import {
-  expectAnswer,
-  expectRefused,
-  expectStatus,
-  NotCheckedError,
-  type Rule,
-  RuleViolationError,
-  type Subject,
-  UNKNOWN_ID,
-} from './rule.ts'
-import { certainMs } from './token-keeper.ts'
+import type { Exchange } from './exchange.ts'
+import { expectRefused, expectStatus, NotCheckedError, type Rule, type Subject, UNKNOWN_ID } from './rule.ts'
+import { expectStaysValid } from './token-rules.ts'
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
@@ -147,18 +137,13 @@ const unharmed: Rule = {
   given: '§2.1',
   needs: ['token.both-live', 'token.secret'],
   async check({ probe }) {
-    const path = searchPath(REMOTE_PLACE)
-    const token = await probe.newToken()
-    const before = token && (await probe.callAs(token.value, path))
-    if (!before || isRefused(before)) throw new NotCheckedError('another token was not issued or is refused')
-    await probe.requestToken({ ...probe.credentials, client_secret: `wrong-${UNKNOWN_ID}` })
-    const exchange = await probe.callAs(token.value, path)
-    if (probe.clock.now() - token.exchange.sentAt >= certainMs(token))
-      throw new NotCheckedError('tokens do not live for longer than a few calls')
-    if (isRefused(exchange))
-      throw new RuleViolationError('A token is refused after a token request with a wrong secret.', exchange)
-    expectAnswer(exchange)
-    return exchange
+    const useWrongSecret = () =>
+      probe.requestToken({ ...probe.credentials, client_secret: `wrong-${UNKNOWN_ID}` })
+    return expectStaysValid(
+      probe,
+      useWrongSecret,
+      'A token is refused after a token request with a wrong secret.',
+    )
   },
 }
 

@@ -226,16 +226,24 @@ async function findRememberedItem(subject: Subject): Promise<{ itemId: string; e
 /** How many requests overlap, every second one of the member. */
 const OVERLAPPING_ASKERS = 6
 
-/** A request that got the other's price while requests with and without the member number overlapped; null if none did. */
-async function findMixedUp(subject: Subject, before: string, own: string): Promise<Exchange | null> {
+/**
+ * A request that got the other's price while requests with and without the member number overlapped, and each time again;
+ * null if there is none. Prices may change meanwhile (specification 1.7), so both are read before and after.
+ */
+async function findMixedUp(subject: Subject): Promise<Exchange | null> {
   let mixedUp: Exchange | null = null
-  // Prices may change meanwhile (specification 1.7), but not from one to the other again and again.
   for (let tried = 0; tried < OVERLAPS; tried++) {
+    const { price: general } = await readFirstPrice(subject, false)
+    const { price: own } = await readFirstPrice(subject, true)
     const reads = await Promise.all(
       Array.from({ length: OVERLAPPING_ASKERS }, (_, index) => readFirstPrice(subject, index % 2 === 0)),
     )
-    const wrong = reads.find(({ price }, index) => price === (index % 2 === 0 ? before : own))
-    if (!wrong) return null
+    const wrong = reads.find(({ price }, index) => price === (index % 2 === 0 ? general : own))
+    // In the other order: prices that change with each request do not repeat in it.
+    const ownAfter = await readFirstPrice(subject, true)
+    const generalAfter = await readFirstPrice(subject, false)
+    const areSure = own !== general && ownAfter.price === own && generalAfter.price === general
+    if (!wrong || !areSure) return null
     mixedUp = wrong.exchange
   }
   return mixedUp
@@ -256,7 +264,7 @@ const memberOnly: Rule = {
         `After a request of member ${subject.memberNumber}, a request without a member number gets that member's price of item ${subject.items[0]}.`,
         own.exchange,
       )
-    const mixedUp = own.price === before.price ? null : await findMixedUp(subject, before.price, own.price)
+    const mixedUp = own.price === before.price ? null : await findMixedUp(subject)
     if (mixedUp)
       throw new RuleViolationError(
         `While requests with and without member number ${subject.memberNumber} overlap, one gets the price of the other for item ${subject.items[0]}.`,

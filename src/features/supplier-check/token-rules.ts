@@ -1,5 +1,5 @@
 import { PATHS } from '../../supplier-api/contract.ts'
-import { describe, type Exchange, isRecord, isRefused, isSuccess } from './exchange.ts'
+import { describe, type Exchange, isRecord, isRefused, isSuccess, type Probe } from './exchange.ts'
 import { REMOTE_PLACE, searchPath } from './places.ts'
 import {
   expectAnswer,
@@ -244,25 +244,38 @@ const bearer: Rule = {
   },
 }
 
+/**
+ * Expects that a token is still accepted after `meanwhile`. Throws `RuleViolationError` with this reason if not, and
+ * `NotCheckedError` if tokens are refused or expire anyway.
+ */
+export async function expectStaysValid(
+  probe: Probe,
+  meanwhile: () => Promise<unknown>,
+  reason: string,
+): Promise<Exchange> {
+  const path = searchPath(REMOTE_PLACE)
+  const token = await probe.newToken()
+  const before = token && (await probe.callAs(token.value, path))
+  if (!before || isRefused(before)) throw new NotCheckedError('another token was not issued or is refused')
+  await meanwhile()
+  const exchange = await probe.callAs(token.value, path)
+  if (probe.clock.now() - token.exchange.sentAt >= certainMs(token))
+    throw new NotCheckedError('tokens do not live for longer than a few calls')
+  if (isRefused(exchange)) throw new RuleViolationError(reason, exchange)
+  expectAnswer(exchange)
+  return exchange
+}
+
 const bothLive: Rule = {
   id: 'token.both-live',
   title: 'A token stays valid when another one is issued.',
   given: '§2.1',
   needs: ['access.bearer'],
-  async check(subject) {
-    const { probe } = subject
-    const path = searchPath(REMOTE_PLACE)
-    const first = await probe.newToken()
-    const before = first && (await probe.callAs(first.value, path))
-    if (!before || isRefused(before)) throw new NotCheckedError('a second token was not issued or is refused')
-    if (!(await probe.newToken())) throw new NotCheckedError('a third token was not issued')
-    const exchange = await probe.callAs(first.value, path)
-    if (probe.clock.now() - first.exchange.sentAt >= certainMs(first))
-      throw new NotCheckedError('tokens do not live for longer than a few calls')
-    if (isRefused(exchange))
-      throw new RuleViolationError('A token is refused as soon as another one has been issued.', exchange)
-    expectAnswer(exchange)
-    return exchange
+  async check({ probe }) {
+    const issueAnother = async () => {
+      if (!(await probe.newToken())) throw new NotCheckedError('a third token was not issued')
+    }
+    return expectStaysValid(probe, issueAnother, 'A token is refused as soon as another one has been issued.')
   },
 }
 

@@ -619,6 +619,21 @@ const prices: Supplier[] = [
       }
     },
   }),
+  right('two prices in turn for a single line, and none of a member', {
+    data: (data) => {
+      for (const member of data.members) Object.assign(member, { percent: 0, off: 0 })
+    },
+    steps: (base) => {
+      let requests = 0
+      return {
+        priceLines(request) {
+          if (request.items.length === 1) requests++
+          return base.priceLines(request)
+        },
+        unitPrice: (item, quantity, store) => cents(base.unitPrice(item, quantity, store) + (requests % 2)),
+      }
+    },
+  }),
   right('prices change each second', {
     steps: (base) => ({
       unitPrice: (item, quantity, store) =>

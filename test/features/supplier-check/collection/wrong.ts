@@ -5,6 +5,7 @@ import {
   failedLine,
   near,
   options,
+  parsed,
   pricedLine,
   priceValue,
   searchValue,
@@ -705,6 +706,20 @@ const transport: Supplier[] = [
           current = call
           await wait(15)
           return base.prices(current)
+        },
+      }
+    },
+  }),
+  wrong('member numbers of overlapping price requests are mixed up', builderPrices, {
+    steps: (base) => {
+      let current: string | null = null
+      return {
+        async prices(call) {
+          const { memberNumber = null } = parsed(call)
+          current = memberNumber
+          await wait(15)
+          const body = { ...parsed(call), memberNumber: current ?? undefined }
+          return base.prices({ ...call, body: Buffer.from(JSON.stringify(body)) })
         },
       }
     },
