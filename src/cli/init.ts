@@ -86,7 +86,7 @@ function problemOfName(name: string | undefined): string | undefined {
     return 'only letters, digits, spaces and . ( ) -, and a letter or a digit first'
   if (!/[a-z]/.test(slugOf(trimmed))) return 'it needs a letter from A to Z, for the name of the package'
   const { dependencies, devDependencies } = readManifest(project)
-  if (slugOf(trimmed) in { ...dependencies, ...devDependencies })
+  if (Object.hasOwn({ ...dependencies, ...devDependencies }, slugOf(trimmed)))
     return `the package ${slugOf(trimmed)} is one that this project uses`
   return undefined
 }

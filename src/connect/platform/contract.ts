@@ -1,8 +1,9 @@
 /**
- * What we know of the platform's OAuth and API: its paths, parameters, fields and limits, as one value: `platform`, at the end. Features that add operations have a `contract.ts` of their own. Each entry
- * says "given", with the section of the supplier integration specification, or "assumed", where the specification does
- * not show it; `ASSUMPTIONS` lists the latter. If you have the platform's full documentation, correct these files first;
- * oauth.ts beside this one has the requests.
+ * What we know of the platform's OAuth and API as one value, `platform`, at the end: its paths, parameters, fields and
+ * limits. Features that add operations have a `contract.ts` of their own. Each entry says "given", with the section of the
+ * supplier integration specification, or "assumed", where the specification does not show it; `ASSUMPTIONS` lists the
+ * latter. If you have the platform's full documentation, correct these files first; oauth.ts beside this one has the
+ * requests.
  *
  * Schemas of what the platform sends are tolerant: they check the fields that we use, and unknown fields pass through.
  * Schemas of what we send are strict.

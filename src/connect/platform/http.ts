@@ -146,8 +146,7 @@ export function createDispatcher(options: Agent.Options, proxies: Proxies | null
 
 /**
  * Sends a request and reads the whole response, within `deadlineMs`; then it is aborted, which frees its connection. The
- * `request` of undici would make each response a stream, which costs more than the rest of a call (npm run bench, row
- * `api.list`).
+ * `request` of undici would make each response a stream, which costs a third of a call (npm run bench, row `api.list`).
  */
 function exchange(
   dispatcher: Dispatcher,

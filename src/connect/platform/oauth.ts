@@ -303,8 +303,6 @@ function secretOf(authorization: string): string {
   return new URLSearchParams(`secret=${secret}`).get('secret') ?? ''
 }
 
-const errorSchema = z.object({ error: z.string() })
-
 /** Error codes that mean a wrong configuration of this app (RFC 6749 section 5.2). */
 const CONFIGURATION_ERRORS = new Set([
   'invalid_client',
@@ -317,6 +315,7 @@ const CONFIGURATION_ERRORS = new Set([
 /** Client errors that say "later", not "no" (RFC 9110 section 15.5.9, RFC 8470, RFC 6585). */
 const TEMPORARY_CLIENT_ERRORS = new Set([408, 425, 429])
 
+const errorSchema = z.object({ error: z.string() })
 const errorCode = (body: unknown) => errorSchema.safeParse(body).data?.error
 
 /**

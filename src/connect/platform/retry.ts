@@ -44,7 +44,7 @@ export async function retry<T>(
   }
 }
 
-/** Waits. If aborted, throws the signal's reason, but `setTimeout` would throw an `AbortError` caused by it. */
+/** Waits. If aborted, throws the signal's reason; `setTimeout` would throw an `AbortError` caused by it. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => signal?.throwIfAborted())
 }

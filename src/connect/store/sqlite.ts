@@ -195,7 +195,7 @@ function createAttempts() {
       } catch (error) {
         const expired = performance.now() >= deadline
         if (isLocked(error) && expired) timedOutAt = performance.now()
-        // An error of the caller, such as a key that is no text, does not pass.
+        // An error of the caller, such as a key that is no text, is not temporary.
         if (error instanceof TypeError) throw error
         if (!isLocked(error) || expired) throw new StoreUnavailableError(reason(error))
       }

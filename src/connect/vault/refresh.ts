@@ -283,7 +283,8 @@ const hasSameTokens = (one: Connection, other: Connection) =>
   one.status === 'active' &&
   other.status === 'active' &&
   one.grantId === other.grantId &&
-  one.refreshes === other.refreshes
+  one.refreshes === other.refreshes &&
+  one.accessToken === other.accessToken
 
 /** A lock that cannot be released expires, so a failure to release it is ignored. */
 const settle = (release: Promise<void>) => release.catch(() => {})

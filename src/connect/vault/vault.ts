@@ -31,8 +31,8 @@ export type { UnusedCheck } from './unused.ts'
 export interface Vault {
   /**
    * Resolves to a valid access token, after at most one read of the store. A token that is about to expire is refreshed in the
-   * background, an expired one is refreshed first. (When the budget of refreshes is
-   * used up, an expired token is returned without another refresh, and the API decides.) Throws `NotConnectedError`, `ConnectionRevokedError`,
+   * background, an expired one is refreshed first. (When the budget of refreshes is used up, an expired token is returned
+   * without another refresh, and the API decides.) Throws `NotConnectedError`, `ConnectionRevokedError`,
    * `PlatformUnavailableError`, `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
    */
   accessToken(ref: ConnectionRef): Promise<string>

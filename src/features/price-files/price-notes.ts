@@ -8,7 +8,7 @@ const AMOUNT =
 /** A column that says what to do with an item, and cells that say to delete it. */
 const ACTION = /^(action|change(type|code)?|update(type|code)?|status|itemstatus)$/
 const DELETED = /^(d|del|deleted?|removed?|withdrawn|discontinued|obsolete|inactive)$/i
-/** Columns that say of each item if it is sold no more, or if it is still sold. */
+/** Columns that say of each item if it is no longer sold, or if it is still sold. */
 const ENDED = /^(is)?(discontinued|obsolete|deleted|inactive)(flag)?$/
 const ACTIVE = /^(is)?(active|current)(flag)?$/
 const YES = /^(y|yes|t|true|1|x|discontinued|obsolete|deleted|inactive)$/i
@@ -79,7 +79,7 @@ export function createPriceNotes({
       }
     for (const column of names) {
       const name = cells[column] ?? ''
-      if (isPricePerSeveral(name)) return texts.row.remark(shorten(name, 60))
+      if (isPricePerSeveral(name)) return texts.row.nameOfSeveral(shorten(name, 60))
     }
     for (const column of remarks) {
       const remark = cells[column] ?? ''

@@ -360,11 +360,13 @@ export const texts = {
     gst: (heading: string) =>
       `the column "${heading}" says that this price includes GST: say how much, or 0 to send it as it is.`,
     deleted: (heading: string, action: string) =>
-      `the column "${heading}" says that the item is deleted ("${action}"): it stays in a catalogue that has it; delete it there.`,
+      `the column "${heading}" says that the item is no longer sold ("${action}"): it stays in a catalogue that has it; delete it there.`,
     struck: (price: string) =>
-      `its price "${price}" is struck out: write the price that counts, or delete the row if the item is sold no more.`,
+      `its price "${price}" is struck out: write the price that counts, or delete the row if the item is no longer sold.`,
     remark: (remark: string) =>
       `its remark "${remark}" says that this is not the price of one unit before tax: correct the price, and delete the remark.`,
+    nameOfSeveral: (name: string) =>
+      `its name "${name}" says that the price is for several: correct the price, and take the words out of the name.`,
     severalUnits: (amount: string) => `the price is for ${amount} units, not for one.`,
     otherCurrency: (currency: string) => `the price is in another currency (${currency}).`,
     mixedCurrencies: (first: string) => `the price is in another currency than an earlier one (${first}).`,

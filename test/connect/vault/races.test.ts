@@ -1,7 +1,9 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { createConnectionRepository } from '../../../src/connect/vault/connection-repository.ts'
+import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
 import type { VaultOptions } from '../../../src/connect/vault/vault.ts'
 import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
-import { GRANTED, newKey, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
+import { connectedSetup, GRANTED, newKey, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 
 let setup: VaultSetup
 afterEach(() => setup?.close())
@@ -112,6 +114,26 @@ test('a refresh result is stored over one whose time lies in the future: its clo
   })
   expect(result).toMatchObject({ value: 'mine' })
   expect(await setup.anotherVault().accessToken(REF)).toBe('mine')
+})
+
+test('tokens of another process are used, although it refreshed as often as the ones that were read', async () => {
+  const keys = [newKey()] as const
+  setup = await connectedSetup({ keys })
+  const token = await setup.token()
+  const { store } = setup
+  const connections = createConnectionRepository(store, createRecordCipher(keys), 'platform')
+  const compareAndSet = store.compareAndSet.bind(store)
+  const spy = vi.spyOn(store, 'compareAndSet').mockImplementation(async (...args) => {
+    if (args[0].kind === 'platform-refresh-lock') {
+      spy.mockRestore()
+      const stored = await connections.read(REF)
+      if (stored?.connection.status === 'active')
+        await connections.write({ ...stored.connection, accessToken: 'theirs' })
+    }
+    return compareAndSet(...args)
+  })
+  expect(await setup.vault.tokenSource(REF).refresh(token)).toBe('theirs')
+  expect(setup.sent()).toEqual([])
 })
 
 test('a new consent forgets a refresh of the old grant that was interrupted: the next refresh does not wait for it', async () => {
