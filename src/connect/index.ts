@@ -86,7 +86,7 @@ export { type RetryOptions, retry, sleep } from './platform/retry.ts'
 export type { TokenSource } from './platform/token-source.ts'
 export { requestContext } from './request-context.ts'
 // The vault.
-export type { ConnectionRef } from './vault/connection.ts'
+export { type ConnectionRef, REVOKED_REASONS } from './vault/connection.ts'
 export { connectionKind } from './vault/connection-repository.ts'
 export { createRecordCipher, type EncryptionKey } from './vault/encryption.ts'
 export type { Problem } from './vault/health.ts'

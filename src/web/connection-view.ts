@@ -1,5 +1,10 @@
 import * as z from 'zod'
-import { type ConnectionSummary, REFUSED_REASON, type UnreadableConnection } from '../connect/index.ts'
+import {
+  type ConnectionSummary,
+  REFUSED_REASON,
+  REVOKED_REASONS,
+  type UnreadableConnection,
+} from '../connect/index.ts'
 import { format } from './format.ts'
 import { texts } from './texts.ts'
 
@@ -40,8 +45,12 @@ export const unreadableText = (missingKeyId: string | null): string =>
     : texts.summary.missingKey(missingKeyId)
 
 /** The text of why the core counts a connection as revoked. */
-export const revocationText = (reason: string): string =>
-  reason === REFUSED_REASON ? texts.revocation.refused : texts.revocation.invalid_grant
+export function revocationText(reason: string): string {
+  const { invalid_grant, refused, expired, rejected } = texts.revocation
+  if (reason === REVOKED_REASONS.expired) return expired
+  if (reason === REVOKED_REASONS.rejected) return rejected
+  return reason === REFUSED_REASON ? refused : invalid_grant
+}
 
 const dateOf = (at: number) => format.date(new Date(at).toISOString())
 

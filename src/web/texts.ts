@@ -163,6 +163,9 @@ export const texts = {
       'The platform no longer accepts this grant (invalid_grant): the user revoked it, or it expired.',
     refused:
       'The platform rejects the access token and refuses to renew it, without saying why: the user revoked access, or it expired.',
+    expired: 'The platform granted access for a limited time only, and this time is over.',
+    rejected:
+      'The platform has rejected the access token three times, without saying why: the user revoked access, or it expired.',
   },
 
   /** The problem of the last call. */

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import type { TokenSource } from '../../src/connect/index.ts'
 import { testConnection } from '../../src/web/connection-actions.ts'
 import { type Running, startAll } from '../support/app.ts'
@@ -70,6 +70,18 @@ test('a connection without a refresh token says on its card and in the log when 
     endsAt: expiresAt,
     msg: expect.stringContaining('offline_access'),
   })
+})
+
+test('a connection without a refresh token whose time is over says so, and not that the user revoked it', async () => {
+  app = await startAll()
+  const ann = await signedIn(app)
+  const ref = { userId: 'ann', bxcontext: 'b' }
+  const { vault } = app.services.connect
+  await vault.connect(ref, { ...GRANTED, refreshToken: undefined, expiresIn: 1 })
+  await vi.waitFor(() => expect(vault.accessToken(ref)).rejects.toMatchObject({ code: 'connection_revoked' }))
+  expect(await connectionsOf(app, ann)).toMatchObject([
+    { status: 'revoked', revokedReason: expect.stringContaining('limited time') },
+  ])
 })
 
 test('offline_access is no permission that could be missing', async () => {

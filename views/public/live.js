@@ -46,13 +46,16 @@ function changed() {
 function follow() {
   const url = liveElement()?.dataset.live
   if (!url || document.hidden) return
+  events?.close()
   events = new EventSource(url)
   document.querySelector('#live-hint')?.removeAttribute('hidden')
   events.addEventListener('changed', changed)
   events.addEventListener('done', () => {
     events.close()
     changed()
-    refreshing.then(follow)
+    // After a pause: a page that cannot be fetched says "done" again at once.
+    const followLater = () => setTimeout(follow, 1_000)
+    refreshing.then(followLater, followLater)
   })
   // Something may have changed since the page was sent, or while the browser reconnected.
   events.addEventListener('open', changed)

@@ -239,7 +239,10 @@ async function sendAndPublish(
   }
 }
 
-/** Retries with growing, jittered pauses after a 5xx, a 429 or a lost connection, while the deadline allows it. */
+/**
+ * Retries after a 5xx, a 429 or a lost connection, while the deadline allows it, with growing, jittered pauses, or after
+ * `Retry-After` if that is longer.
+ */
 async function withRetry(attempt: () => Promise<HttpResponse>, deadline: Readonly<Deadline>) {
   for (let attempts = 1; ; attempts++) {
     let result: HttpResponse | PlatformUnavailableError
@@ -250,8 +253,8 @@ async function withRetry(attempt: () => Promise<HttpResponse>, deadline: Readonl
       if (!(error instanceof PlatformUnavailableError)) throw error
       result = error
     }
-    const retryAfterMs = result instanceof Error ? undefined : result.retryAfterMs
-    const pauseMs = retryAfterMs ?? 100 * 2 ** attempts * (0.5 + Math.random() / 2)
+    const retryAfterMs = result instanceof Error ? 0 : (result.retryAfterMs ?? 0)
+    const pauseMs = Math.max(100 * 2 ** attempts * (0.5 + Math.random() / 2), retryAfterMs)
     if (attempts === MAX_ATTEMPTS || performance.now() + pauseMs > deadline.at - 500) {
       if (result instanceof Error) throw result
       return result

@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici'
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import type { Platform } from './contract.ts'
 import {
   MAX_RETRY_AFTER_MS,
@@ -34,13 +34,16 @@ export interface Http {
    * missing or incomplete, and `PlatformRejectedError` if it is too large.
    */
   send(request: HttpRequest): Promise<HttpResponse>
-  /** How many requests are being sent or answered, and how many wait for a connection; 0 behind a forward proxy. */
+  /**
+   * How many requests are being sent or answered, and how many wait for a connection, those included that nobody waits for any
+   * more; 0 behind a forward proxy.
+   */
   stats?(): { running: number; queued: number }
   close(): Promise<void>
 }
 
 export interface HttpOptions {
-  /** The longest wait for a connection, in ms. */
+  /** The longest wait for a connection to open, in ms: to the server, to a proxy, and for a proxy's answer. */
   connectTimeoutMs?: number
   /** The longest wait for headers, and between two chunks of a body, in ms. */
   stepTimeoutMs?: number
@@ -112,7 +115,7 @@ export function createHttp(options: HttpOptions = {}): Http {
   const { connectTimeoutMs = 5_000, stepTimeoutMs = 5_000, deadlineMs: poolDeadlineMs = 8_000 } = options
   const agent = createDispatcher(
     {
-      connect: { timeout: connectTimeoutMs },
+      connectTimeout: connectTimeoutMs,
       headersTimeout: stepTimeoutMs,
       bodyTimeout: stepTimeoutMs,
       keepAliveTimeout: 30_000,
@@ -138,10 +141,21 @@ function statsOf(dispatcher: Dispatcher): { running: number; queued: number } {
 }
 
 /** Creates a keep-alive pool that uses the proxies, if there are any. */
-export function createDispatcher(options: Agent.Options, proxies: Proxies | null): Dispatcher {
+export function createDispatcher(
+  options: Agent.Options & { connectTimeout: number },
+  proxies: Proxies | null,
+): Dispatcher {
   if (!proxies) return new Agent(options)
   const { httpsProxy = '', httpProxy = '', noProxy } = proxies
-  return new EnvHttpProxyAgent({ ...options, httpsProxy, httpProxy, noProxy })
+  return new EnvHttpProxyAgent({
+    ...options,
+    httpsProxy,
+    httpProxy,
+    noProxy,
+    // A proxy that does not answer CONNECT would keep all requests waiting for five minutes, undici's default.
+    clientFactory: (origin, client) =>
+      new Pool(origin, { ...client, headersTimeout: options.connectTimeout }),
+  })
 }
 
 /**
@@ -160,7 +174,7 @@ function exchange(
     let received: Dispatcher.ResponseData['headers'] = {}
     const chunks: Buffer[] = []
     const deadline = startDeadline(deadlineMs, () => {
-      // A request that is still waiting for a connection has no controller yet, and is aborted when it gets one.
+      // A request that is still waiting for a connection has no controller yet: `onRequestStart` refuses it.
       reject(new PlatformUnavailableError('no_answer', 'no complete answer before the deadline'))
       controller?.abort(TOO_LATE)
     })
@@ -174,7 +188,8 @@ function exchange(
     dispatcher.dispatch(request, {
       onRequestStart(started) {
         controller = started
-        if (deadline.isOver()) started.abort(TOO_LATE)
+        // An error keeps the connection for the next request; `abort` would close it.
+        if (deadline.isOver()) throw TOO_LATE
       },
       onResponseStart(_controller, statusCode, responseHeaders) {
         status = statusCode
@@ -223,7 +238,9 @@ function toResponse(
   const bytes = others.length === 0 ? first : Buffer.concat(chunks)
   const header = (name: string) => {
     const value = headers[name]
-    return Array.isArray(value) ? value[0] : value
+    if (!Array.isArray(value)) return value
+    // Challenges may come in several lines, which form one list (RFC 9110 section 5.3); other headers are values.
+    return name === 'www-authenticate' ? value.join(', ') : value[0]
   }
   return {
     status,
@@ -238,15 +255,16 @@ function toResponse(
 function parseRetryAfter(value: string | undefined): number | undefined {
   if (value === undefined) return undefined
   const isNumber = /^[+-]?[\d.]+$/.test(value.trim())
+  // `Date.parse` makes dates in the past of `-5` and of `10, 20`, which are neither seconds nor dates (RFC 9110 section 5.6.7).
+  if (!isNumber && !/\bGMT$/.test(value.trim())) return undefined
   const ms = isNumber ? Number(value) * 1000 : Date.parse(value) - Date.now()
-  // `-5` is neither seconds nor a date (RFC 9110 section 10.2.3), and would be a date in the past.
   if (Number.isNaN(ms) || (isNumber && ms < 0)) return undefined
   return Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
 }
 
 /**
- * Maps a transport error to one of ours, keeping only its code: its message may hold the address or more. An error in how
- * the request was built is a bug, and passes unchanged.
+ * Maps a transport error to one of ours, keeping only its code: its message may hold the address or more. A `TypeError` or
+ * `RangeError`, such as a URL that is none, is a bug, and passes unchanged.
  */
 function transportError(error: unknown): unknown {
   if (error instanceof TypeError || error instanceof RangeError) return error

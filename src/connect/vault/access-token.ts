@@ -1,6 +1,6 @@
 import { PlatformRejectedError, RefreshedRecentlyError, TokenRefusedError } from '../platform/errors.ts'
 import { StoreUnavailableError } from '../store/store.ts'
-import { type ActiveConnection, type ConnectionRef, isExpired } from './connection.ts'
+import { type ActiveConnection, type ConnectionRef, isExpired, REVOKED_REASONS } from './connection.ts'
 import { assertActive, isActive } from './connection-repository.ts'
 import { revoke } from './connection-writes.ts'
 import type { LastUse } from './last-use.ts'
@@ -16,7 +16,6 @@ export interface VaultDependencies extends RefreshOptions {
 const REFRESH_MARGIN_MS = 60_000
 /** How many rejections, at least a minute apart, end a grant without a refresh token. */
 const MAX_REJECTIONS = 3
-const REJECTED = "The platform's API rejected the access token three times and no refresh token was issued."
 export const NOT_STORED = 'the latest tokens are not stored yet'
 
 /**
@@ -82,6 +81,6 @@ export async function refreshRejected(deps: VaultDependencies, ref: ConnectionRe
   }
   // A single 401 must not end a grant whose token cannot be replaced.
   if ((await health.tokenRejected(ref)) >= MAX_REJECTIONS)
-    return (await revoke(deps, stored, REJECTED)).accessToken
+    return (await revoke(deps, stored, REVOKED_REASONS.rejected)).accessToken
   throw new PlatformRejectedError('the API rejects the access token, and there is no refresh token')
 }

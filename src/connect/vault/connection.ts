@@ -69,6 +69,14 @@ const revokedSchema = z.object({
   revokedReason: z.string(),
 })
 
+/** Why a grant is stored as revoked (`revokedReason`). */
+export const REVOKED_REASONS = {
+  invalidGrant:
+    'The platform no longer accepts this grant (invalid_grant): the user revoked it, or it expired.',
+  expired: 'The access token expired and no refresh token was issued.',
+  rejected: "The platform's API rejected the access token three times and no refresh token was issued.",
+} as const
+
 /** One user's granted access to one bxcontext, as it is encrypted into the store. A revoked one holds no tokens. */
 export const connectionSchema = z.discriminatedUnion('status', [activeSchema, revokedSchema])
 export type Connection = z.infer<typeof connectionSchema>

@@ -2,15 +2,15 @@ import { connectionChannel, publish, recordChannel } from '../events.ts'
 import type { Log } from '../log.ts'
 import { PlatformError } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
-import type { Connection, ConnectionRef } from './connection.ts'
+import { type Connection, type ConnectionRef, REVOKED_REASONS } from './connection.ts'
 import type { WriteDependencies } from './connection-writes.ts'
 import { DecryptionError } from './encryption.ts'
 import type { LastUse } from './last-use.ts'
 import type { UnsavedTokens } from './unsaved.ts'
 
 /**
- * What became of the consent on the platform: `remains` if the platform has no revocation endpoint, `unknown` if it could
- * not be asked.
+ * What became of the consent on the platform: `remains` if the platform has no revocation endpoint, `unknown` if it did not
+ * confirm the revocation, or there were no tokens to revoke it by.
  */
 export type WithdrawnConsent = 'withdrawn' | 'remains' | 'unknown'
 
@@ -52,9 +52,11 @@ export async function withdrawConsent(
   { oauth, log }: { oauth: Pick<OAuth, 'revoke'>; log: Log },
   connection: Connection | undefined,
 ): Promise<WithdrawnConsent> {
-  if (connection?.status === 'revoked') return 'withdrawn'
+  const isRevoked = connection?.status === 'revoked'
+  if (isRevoked && connection.revokedReason === REVOKED_REASONS.invalidGrant) return 'withdrawn'
   if (!oauth.revoke) return 'remains'
-  if (!connection) return 'unknown'
+  // There are no tokens to revoke it by.
+  if (!connection || isRevoked) return 'unknown'
   const { accessToken, refreshToken } = connection
   try {
     if (refreshToken === null) await oauth.revoke(accessToken, 'access_token')

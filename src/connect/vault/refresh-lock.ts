@@ -70,8 +70,8 @@ const UNFINISHED_MS = 660_000
  * Allows one refresh per connection at a time among all processes; automatic ones in a burst of three, and then one every
  * 30 s; and none during a pause after a failure.
  * The lock is one expiring value in the store: `held:<id>` or `paused:<json>`. Three other keys hold the time of the last
- * request, an unfinished request, and the budget of refreshes (`lockKeys`). Without the
- * lock, compare-and-set would still keep the record correct; the lock keeps a refresh token from being sent twice.
+ * request, an unfinished request, and the budget of refreshes (`lockKeys`). Without the lock, compare-and-set would still keep
+ * the record correct; the lock keeps a refresh token from being sent twice.
  */
 export function createRefreshLock(
   store: KeyValueStore,
@@ -142,7 +142,10 @@ function parseBackoff(value: string | null, now: () => number): Backoff | null {
 async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: string): Promise<LockHandle> {
   const { store, health, leaseMs, now } = deps
   const keys = lockKeys(deps.platform.name, ref)
-  const interrupted = (await store.get(keys.unfinished)) !== null
+  const interrupted = await store.get(keys.unfinished).catch(async (error: unknown) => {
+    await store.compareAndSet(keys.lock, token, null).catch(() => {})
+    throw error
+  })
   let held = true
   let unfinished = false
 
@@ -169,14 +172,13 @@ async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: s
     if (unfinished) await store.delete(keys.unfinished)
   }
   const pause = async (reason: Backoff['reason'], ms: number) => {
-    stopRenewing()
     await finish()
     if (ms <= 0) await store.compareAndSet(keys.lock, token, null)
     else await replaceLock(`paused:${JSON.stringify({ reason, until: now() + ms, ms })}`, ms)
   }
 
   return {
-    interrupted,
+    interrupted: interrupted !== null,
     async confirm() {
       if (!(await renew())) {
         stopRenewing()
@@ -195,7 +197,10 @@ async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: s
       await finish()
       await store.compareAndSet(keys.lock, token, null)
     },
-    releaseAfterRefresh: async (sentAt) => pause('recent', await spendRefresh(deps, keys.budget, sentAt)),
+    async releaseAfterRefresh(sentAt) {
+      stopRenewing()
+      await pause('recent', await spendRefresh(deps, keys.budget, sentAt).catch(() => 0))
+    },
     async releaseWithBackoff(reason, minMs = 0) {
       stopRenewing()
       const failures = await health.refreshFailed(ref).catch(() => 1)

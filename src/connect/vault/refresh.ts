@@ -12,7 +12,13 @@ import {
 } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
 import { withTimeout } from '../timeouts.ts'
-import { type ActiveConnection, type Connection, isExpired, withTokens } from './connection.ts'
+import {
+  type ActiveConnection,
+  type Connection,
+  isExpired,
+  REVOKED_REASONS,
+  withTokens,
+} from './connection.ts'
 import { assertActive, type StoredActive, type StoredConnection } from './connection-repository.ts'
 import { addToIndex, removeGrant, revoke, saveTokens, type WriteDependencies } from './connection-writes.ts'
 import { withdrawConsent } from './disconnect.ts'
@@ -44,9 +50,6 @@ export interface Refresher {
 }
 
 const POLL_MS = 50
-const INVALID_GRANT =
-  'The platform no longer accepts this grant (invalid_grant): the user revoked it, or it expired.'
-const EXPIRED = 'The access token expired and no refresh token was issued.'
 
 export function createRefresher(options: RefreshOptions): Refresher {
   const { waitMs = 20_000, interruptedMs = 2_500 } = options
@@ -146,7 +149,7 @@ async function refreshLocked(
     read = assertActive(found)
     refreshToken = read.connection.refreshToken
     if (refreshToken === null) {
-      const reconnected = await revoke(deps, read, EXPIRED)
+      const reconnected = await revoke(deps, read, REVOKED_REASONS.expired)
       await settle(handle.release())
       return reconnected
     }
@@ -211,7 +214,7 @@ async function requestRefresh(
     return connection
   } catch (error) {
     if (error instanceof InvalidGrantError) {
-      return revoke(deps, read, INVALID_GRANT).finally(() => settle(handle.release()))
+      return revoke(deps, read, REVOKED_REASONS.invalidGrant).finally(() => settle(handle.release()))
     }
     // An answer about a grant that the user has replaced in the meantime says nothing about the new one.
     const latest = await deps.connections.read(read.connection).catch(() => null)
@@ -286,7 +289,7 @@ const hasSameTokens = (one: Connection, other: Connection) =>
   one.refreshes === other.refreshes &&
   one.accessToken === other.accessToken
 
-/** A lock that cannot be released expires, so a failure to release it is ignored. */
+/** A lock that cannot be released is no longer renewed, and expires: the error is ignored. */
 const settle = (release: Promise<void>) => release.catch(() => {})
 
 export const isHandle = (acquired: LockHandle | Backoff | 'busy'): acquired is LockHandle =>

@@ -23,7 +23,7 @@ export interface UnsavedTokens {
   forget(ref: ConnectionRef): void
   /** Resolves when all tokens are stored or lost. */
   idle(): Promise<void>
-  /** Discards all unsaved tokens and logs them as lost, because the process stops. */
+  /** Stops retrying and logs the tokens as lost, because the process stops; a write in flight may still store them. */
   discard(): void
 }
 
@@ -32,6 +32,8 @@ interface UnsavedEntry {
   write(): Promise<ActiveConnection>
   undo(): Promise<void>
   saved: Promise<void>
+  /** Whether the connection was disconnected. */
+  isForgotten: boolean
 }
 type Entries = Map<string, UnsavedEntry>
 
@@ -62,7 +64,7 @@ export function createUnsavedTokens(log: Log): UnsavedTokens {
           { code: 'tokens_unsaved', grantId, reason: error.reason },
           'received tokens could not be stored yet; retrying',
         )
-        const entry: UnsavedEntry = { connection, write, undo, saved: Promise.resolve() }
+        const entry: UnsavedEntry = { connection, write, undo, saved: Promise.resolve(), isForgotten: false }
         entries.set(name, entry)
         entry.saved = writeLater(entries, entry, log)
           .catch(() => {})
@@ -78,7 +80,11 @@ export function createUnsavedTokens(log: Log): UnsavedTokens {
     ofUser: (userId) =>
       [...entries.values()].map(({ connection }) => connection).filter((entry) => entry.userId === userId),
 
-    forget: (ref) => void entries.delete(refName(ref)),
+    forget(ref) {
+      const entry = entries.get(refName(ref))
+      if (entry) entry.isForgotten = true
+      entries.delete(refName(ref))
+    },
 
     idle: async () => {
       await Promise.all([...entries.values()].map(({ saved }) => saved))
@@ -99,7 +105,7 @@ async function writeLater(entries: Entries, entry: UnsavedEntry, log: Log): Prom
     if (entries.get(name) !== entry) return
     await write()
     // The connection was disconnected during the write.
-    if (!entries.has(name)) return await undo()
+    if (entry.isForgotten) return await undo()
     log.info({ grantId: connection.grantId }, 'received tokens were stored after the store had failed')
   }
   await sleep(FIRST_PAUSE_MS)

@@ -76,7 +76,7 @@ export function createDoctorHttp(
 ): DoctorHttp {
   const dispatcher = createDispatcher(
     {
-      connect: { timeout: TIMEOUT_MS },
+      connectTimeout: TIMEOUT_MS,
       headersTimeout: slowestMs,
       bodyTimeout: TIMEOUT_MS,
     },

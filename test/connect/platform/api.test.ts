@@ -67,7 +67,7 @@ function source(granted: string[] | null = null) {
 }
 
 const json =
-  (body: unknown, status = 200, headers: Record<string, string> = {}): Handler =>
+  (body: unknown, status = 200, headers: Record<string, string | string[]> = {}): Handler =>
   (_req, res) =>
     void res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 
@@ -188,6 +188,11 @@ describe('what an API answer means', () => {
     await expect(records.list(failing)).rejects.toThrow('error of the vault')
   })
 
+  test('403: the scope may be in the second of two challenges', async () => {
+    handlers = [json({}, 403, { 'www-authenticate': ['Basic realm="x"', 'Bearer scope="leads.write"'] })]
+    await expect(records.list(source())).rejects.toMatchObject({ scope: 'leads.write' })
+  })
+
   test('403: a scope in the challenge that contains the access token is not named', async () => {
     handlers = [json({}, 403, { 'www-authenticate': 'Bearer scope="leads token"' })]
     const error = await records.list(source(['catalogues'])).catch((thrown: unknown) => thrown)
@@ -280,7 +285,7 @@ describe('what an API answer means', () => {
     expect(requests).toHaveLength(1)
   })
 
-  test.each(['-5', '-1.5', 'soon'])(
+  test.each(['-5', '-1.5', 'soon', '0', '10, 20', new Date(0).toUTCString()])(
     'Retry-After of %s is no reason to repeat without a pause',
     async (value) => {
       handlers = [json({}, 503, { 'retry-after': value })]

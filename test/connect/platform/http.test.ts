@@ -1,10 +1,11 @@
+import { createServer, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { platform } from '../../../src/connect/index.ts'
-import { createHttpPools, type HttpPools } from '../../../src/connect/platform/http.ts'
+import { createHttp, createHttpPools, type HttpPools } from '../../../src/connect/platform/http.ts'
 import { serve } from '../../support/ports.ts'
 
 let pools: HttpPools
-afterEach(() => pools.close())
+afterEach(() => pools?.close())
 
 /** A forward proxy that answers itself. */
 async function startProxy() {
@@ -35,3 +36,51 @@ test.each(['tokens', 'api', 'uploads'] as const)(
     await proxy.close()
   },
 )
+
+test('a proxy that does not answer one CONNECT delays the requests of that time only', async () => {
+  const sockets: Socket[] = []
+  const proxy = createServer((socket) => {
+    sockets.push(socket)
+    const isFirst = sockets.length === 1
+    socket.on('data', () => isFirst || socket.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n'))
+  })
+  const url = await new Promise<string>((resolve) =>
+    proxy.listen(0, () => resolve(`http://127.0.0.1:${(proxy.address() as { port: number }).port}`)),
+  )
+  const proxies = { httpsProxy: url, httpProxy: url, noProxy: '' }
+  const http = createHttp({ connectTimeoutMs: 300, deadlineMs: 60_000, proxies })
+  const send = () => http.send({ method: 'GET', url: 'https://platform.example/' })
+  await expect(send()).rejects.toMatchObject({ code: 'platform_unavailable' })
+  await expect(send()).rejects.toMatchObject({ code: 'platform_unavailable' })
+  expect(sockets.length).toBeGreaterThan(1)
+  await http.close()
+  for (const socket of sockets) socket.destroy()
+  proxy.close()
+})
+
+test('requests whose deadline passed while they waited for a connection leave it to the others', async () => {
+  const held: (() => void)[] = []
+  const server = await serve((req, res) => {
+    if (req.url === '/held') held.push(() => res.end())
+    else res.end('answer')
+  })
+  let connections = 0
+  server.server.on('connection', () => connections++)
+  const http = createHttp({ connections: 1, deadlineMs: 60_000 })
+  const send = (path: string, deadlineMs?: number) =>
+    http.send({
+      method: 'GET',
+      url: `http://127.0.0.1:${server.port}${path}`,
+      ...(deadlineMs && { deadlineMs }),
+    })
+  const first = send('/held')
+  await expect.poll(() => held.length).toBe(1)
+  const waiting = Array.from({ length: 5 }, () => send('/late', 20))
+  for (const late of waiting) await expect(late).rejects.toMatchObject({ code: 'platform_unavailable' })
+  held[0]?.()
+  await first
+  expect((await send('/next')).text).toBe('answer')
+  expect(connections).toBe(1)
+  await http.close()
+  await server.close()
+})

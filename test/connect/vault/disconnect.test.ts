@@ -117,6 +117,25 @@ describe('disconnecting', () => {
     await setup.close()
   })
 
+  test('of a grant that the platform has ended says that the consent has ended', async () => {
+    const { vault, close, later } = await setUp(endpoint)
+    later(301)
+    endpoint.answers(oauthError('invalid_grant'))
+    await vault.accessToken(REF).catch(() => {})
+    expect(await vault.disconnect(REF)).toBe('withdrawn')
+    await close()
+  })
+
+  test('of an access token that has expired does not say that the consent has ended', async () => {
+    const { vault, close, later } = await setUp(endpoint)
+    await vault.connect(REF, { ...GRANTED, refreshToken: undefined })
+    later(301)
+    await expect(vault.accessToken(REF)).rejects.toMatchObject({ code: 'connection_revoked' })
+    expect(await vault.disconnect(REF)).toBe('unknown')
+    expect(endpoint.requests).toEqual([])
+    await close()
+  })
+
   test('without a revocation endpoint leaves the consent, and says so', async () => {
     const setup = await vaultSetup()
     await setup.vault.connect(REF, GRANTED)

@@ -269,6 +269,27 @@ describe('tokens that could never be stored', () => {
     expect(lost().join()).not.toMatch(/access-0|refresh-0/)
   })
 
+  test('do not remove the record if they are written while the app stops', async () => {
+    const { store, refuses } = refusingStore()
+    const { compareAndSet } = store
+    const written = Promise.withResolvers<void>()
+    store.compareAndSet = async (...args) => {
+      const isWrite = args[0].kind === 'platform-connection' && !refuses.connections
+      if (isWrite) await setup.vault.close(10)
+      const stored = await compareAndSet(...args)
+      if (isWrite) written.resolve()
+      return stored
+    }
+    setup = await vaultSetup({ store })
+    refuses.connections = true
+    await setup.vault.connect(REF, GRANTED)
+    refuses.connections = false
+    await written.promise
+    // Time to remove it again.
+    await pause(50)
+    expect(await setup.anotherVault().accessToken(REF)).toBe('access-0')
+  })
+
   test('are not called lost if the connection was removed meanwhile: nobody needs them', async () => {
     const { store, refuses } = refusingStore()
     setup = await expiredSetup({ store })
