@@ -135,3 +135,13 @@ test('after a fault during a disconnect, disconnecting again leaves nothing', ()
       expect(await setup.vault.usersOf(REF.bxcontext)).toEqual([])
     },
   ))
+
+test('after a fault during a log-in, the next one gets tokens', () => {
+  const other = { ...REF, bxcontext: 'other' }
+  const granted = { ...GRANTED, refreshToken: undefined, expiresIn: undefined }
+  const logIn: Run = ({ vault }) => vault.logIn(other, async () => granted)
+  return forEachFault(logIn, async (setup) => {
+    await logIn(setup)
+    expect(await setup.vault.accessToken(other)).toBe('access-0')
+  })
+})
