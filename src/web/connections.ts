@@ -121,7 +121,8 @@ function actionRoutes({
   /** Sends the current state of a connection, or redirects to the list with a notice. */
   async function sendConnection(req: Request, res: Response, ref: ConnectionRef, result: ActionResult) {
     const { json, ...notice } = result
-    const found = await vault.find(ref)
+    // Browsers are redirected without it; what is done must not be reported as failed.
+    const found = wantsJson(req) ? await vault.find(ref).catch(() => null) : null
     const connection = found && connectionView(found, requestedScopes)
     await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, notice)
   }

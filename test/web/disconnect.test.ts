@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import { startAll } from '../support/app.ts'
 import { connected } from '../support/flow.ts'
 
@@ -23,5 +24,14 @@ test('without one, the page says that the consent remains, and links to where it
   const page = await visitor.follow(await visitor.post(`${app.url}/connections/harbour-homes/disconnect`))
   expect(page.text).toContain('The consent on the platform remains.')
   expect(page.text).toContain(`<a href="${app.platform}/connected-apps">Withdraw it there</a>`)
+  await app.close()
+})
+
+test('a disconnect that is done is not reported as failed when the connection cannot be read after it', async () => {
+  const app = await startAll()
+  const visitor = await connected(app)
+  vi.spyOn(app.services.connect.vault, 'find').mockRejectedValue(new StoreUnavailableError('a fault'))
+  const answer = await visitor.post(`${app.url}/connections/harbour-homes/disconnect`, JSON_TYPE)
+  expect([answer.status, answer.json()]).toEqual([200, { connection: null, consent: 'remains' }])
   await app.close()
 })

@@ -51,7 +51,8 @@ export function createPending(options: PendingOptions): Pending {
   async function fetchBy(source: TokenSource, ref: ConnectionRef): Promise<BuilderRequest[]> {
     const requests = await builderRequests.list(source)
     const ids = JSON.stringify(requests.map((request) => request.integrationConnectionId))
-    if (ids !== (await snapshot(ref))) await store.set(key(ref), ids)
+    // The list is what the caller needs.
+    if (ids !== (await snapshot(ref).catch(() => null))) await store.set(key(ref), ids).catch(() => {})
     return requests
   }
 

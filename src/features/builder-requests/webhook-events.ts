@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
-import { retry } from '../../connect/index.ts'
+import { StoreUnavailableError } from '../../connect/errors.ts'
 import { appOwner, claim, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
 import { BUILDER_REQUESTED, type WebhookEvent } from './contract.ts'
 
@@ -19,7 +19,7 @@ const receivedSchema = z.object({
 export type ReceivedEvent = z.infer<typeof receivedSchema>
 
 export interface Events {
-  /** Stores an event, unless its id was received in the last 24 hours; then resolves to false. */
+  /** Stores an event, unless its id was received in the last 24 hours; then resolves to false. Throws `StoreUnavailableError`. */
   add(event: WebhookEvent & { id: string; type: string }): Promise<boolean>
   /** Returns the latest events of a bxcontext and those without a bxcontext, newest first. */
   recent(bxcontext: string): Promise<ReceivedEvent[]>
@@ -29,8 +29,10 @@ const OWNER = appOwner('platform')
 /** How long event ids are kept to detect replays, in ms. */
 const REPLAY_MS = 24 * 3_600_000
 const MAX_RECENT = 10
-/** How long the id of an event that could not be stored is tried to be forgotten, in ms. */
-const FORGET_MS = 10_000
+/** How long an event that is being stored is claimed, in ms: what fails then must not make the next delivery a replay. */
+const CLAIM_MS = 15_000
+/** What is kept for the id of a stored event. */
+const STORED = 'stored'
 
 /** Stores the events received by the webhook. */
 export function createEvents(store: KeyValueStore, now = Date.now): Events {
@@ -41,22 +43,25 @@ export function createEvents(store: KeyValueStore, now = Date.now): Events {
     id: bxcontext ?? '',
   })
 
-  async function forget(id: string, token: string): Promise<void> {
-    const remove = () => update(store, seenKey(id), (value) => (value === token ? null : value))
-    await retry(remove, { timeoutMs: FORGET_MS }).catch(() => {})
-  }
-
   async function append(event: ReceivedEvent): Promise<void> {
     const key = recentKey(event.bxcontext)
-    const change = (value: string | null) => JSON.stringify([event, ...parse(value)].slice(0, MAX_RECENT))
+    const change = (value: string | null) => {
+      const others = parse(value).filter(({ id }) => id !== event.id)
+      return JSON.stringify([event, ...others].slice(0, MAX_RECENT))
+    }
     await update(store, key, change, REPLAY_MS)
   }
 
   return {
     async add({ id, type, occurredAt, data }) {
+      const key = seenKey(id)
       const token = randomUUID()
+      if (!(await claim(store, key, token, CLAIM_MS))) {
+        // The platform repeats a delivery that fails.
+        if ((await store.get(key)) !== STORED) throw new StoreUnavailableError('the event is being stored')
+        return false
+      }
       try {
-        if (!(await claim(store, seenKey(id), token, REPLAY_MS))) return false
         await append({
           id,
           type,
@@ -65,10 +70,10 @@ export function createEvents(store: KeyValueStore, now = Date.now): Events {
           occurredAt: occurredAt == null ? null : String(occurredAt),
           receivedAt: new Date(now()).toISOString(),
         })
+        await store.set(key, STORED, REPLAY_MS)
       } catch (error) {
-        // The platform will retry the failed delivery, which must not count as a replay. The id may have been stored
-        // even if the store returned an error.
-        void forget(id, token)
+        // For the next delivery; otherwise, the claim expires soon.
+        await update(store, key, (value) => (value === token ? null : value)).catch(() => {})
         throw error
       }
       return true

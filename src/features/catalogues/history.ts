@@ -1,10 +1,10 @@
 import type * as z from 'zod'
-import { type ConnectionRef, parseJson } from '../../connect/index.ts'
+import { type ConnectionRef, parseJson, retry } from '../../connect/index.ts'
 import type { Key, KeyValueStore } from '../../connect/stores.ts'
 
 /** What users did here with a connection, where the platform has no list of it. */
 export interface History<T> {
-  /** Keeps a record, in place of an earlier one of this id. It is already done: errors of the store are ignored. */
+  /** Keeps a record, in place of an earlier one of this id. It is already done: errors of the store are ignored after 5 s. */
   note(ref: ConnectionRef, id: string, record: T): Promise<void>
   /** The latest 500 of a connection, the latest first. Throws `StoreUnavailableError`. */
   list(ref: ConnectionRef): Promise<T[]>
@@ -18,6 +18,7 @@ export interface HistoryOptions<T> {
 }
 
 const MAX_KEPT = 500
+const RETRY_MS = 5_000
 
 export function createHistory<T>(
   store: KeyValueStore,
@@ -39,7 +40,8 @@ export function createHistory<T>(
   return {
     async note(ref, id, record) {
       try {
-        await store.set({ kind, owner: ref.userId, id: prefixOf(ref) + id }, JSON.stringify(record))
+        const key = { kind, owner: ref.userId, id: prefixOf(ref) + id }
+        await retry(() => store.set(key, JSON.stringify(record)), { timeoutMs: RETRY_MS, pauseMs: 100 })
         for (const { key } of (await entries(ref)).slice(MAX_KEPT)) await store.delete(key)
       } catch {}
     },

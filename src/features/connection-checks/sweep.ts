@@ -96,14 +96,14 @@ function logInterruption({ closing, log }: SweepState, error: unknown): void {
 async function sweepPartition(sweep: SweepState, partition: string): Promise<void> {
   const { store, recordKind, log, closing, everyMs } = sweep
   const stored = await readRound(sweep, partition)
-  if (stored?.done && Date.now() < stored.nextAt) return
+  if (isWaiting(sweep, stored)) return
   const lease = await acquireLease(store, leaseKey(recordKind, partition), LEASE_MS)
   if (!lease) return
   const signal = AbortSignal.any([closing.signal, lease.lost])
   try {
     // Read again: another process may have ended the round in the meantime.
     let round = await readRound(sweep, partition)
-    if (round?.done && Date.now() < round.nextAt) return
+    if (isWaiting(sweep, round)) return
     if (!round || round.done) round = await begin(sweep, partition, round, signal)
     while (!round.done) {
       round = await checkPage(sweep, partition, round, signal)
@@ -116,6 +116,12 @@ async function sweepPartition(sweep: SweepState, partition: string): Promise<voi
   } finally {
     await lease.release()
   }
+}
+
+/** Whether the last round has ended, and the next one is not due. A time further ahead than the interval is of another setting. */
+function isWaiting({ everyMs }: SweepState, round: Round | null): boolean {
+  const leftMs = (round?.nextAt ?? 0) - Date.now()
+  return round?.done === true && leftMs > 0 && leftMs <= everyMs
 }
 
 /** Begins a round; counts the users, so that their checks can be spread over the interval. */

@@ -177,12 +177,13 @@ async function add(
   const delivery: Delivery = { body, failures: 0, nextAt: Date.now() }
   const timeoutMs = ADD_ATTEMPTS * pollMs
   const options = { timeoutMs, pauseMs: pollMs, maxPauseMs: pollMs, signal: closing.signal }
-  const added = outbox
-    .add(id, delivery)
-    // A process that stops tries once.
+  const write = () => outbox.add(id, delivery)
+  const added = write()
+    .catch(() => retry(write, options))
+    // A process that stops tries once more.
     .catch((error) => {
-      if (closing.signal.aborted) throw error
-      return retry(() => outbox.add(id, delivery), options)
+      if (!closing.signal.aborted) throw error
+      return write()
     })
     .finally(() => adding.delete(added))
   adding.add(added)

@@ -26,7 +26,8 @@ export const connectionWebhooks: Feature<ConnectionWebhooksSettings> = {
         },
       ],
       async close() {
-        // Listeners run in the next `setImmediate`.
+        // A refresh that is under way may end the grant. Listeners run in the next `setImmediate`.
+        await connect.vault.idle()
         await setImmediate()
         stopListening()
         await dispatcher.close()

@@ -6,8 +6,8 @@ import '../../runtime/env-file.ts'
 import { randomUUID } from 'node:crypto'
 import { InvalidArgumentError, Option } from 'commander'
 import * as z from 'zod'
-import { parseJson, retry, type TokenSource } from '../../connect/index.ts'
-import { type Key, type KeyValueStore, update, withLease } from '../../connect/stores.ts'
+import { type Api, parseJson, retry, type TokenSource } from '../../connect/index.ts'
+import { acquireLease, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
 import { createCommand } from '../../runtime/command.ts'
 import { type Catalogues, createCatalogues } from '../catalogues/catalogues.ts'
 import {
@@ -30,13 +30,12 @@ import {
 import { createReporter } from './cli-reporter.ts'
 import { type Comparison, describeComparison } from './comparison.ts'
 import { batchIdSchema } from './contract.ts'
-import { waitForTurn } from './import-turn.ts'
-
+import { inTurn } from './import-turn.ts'
 import { type Accepted, runImport } from './run.ts'
 import { texts } from './texts.ts'
 
 /** How long the lock of a killed run keeps the next one from looking for the catalogue, in ms. */
-const LOCK_MS = 2_000
+const LOCK_MS = 15_000
 /** How long a run waits for another one that creates the catalogue, in ms: it retries for five minutes. */
 const LOCK_WAIT_MS = 330_000
 
@@ -76,62 +75,77 @@ interface Remembered {
   accepted: Accepted | null
 }
 
-async function send(
-  { digest, check, itemsPath, compare, remember }: Prepared,
-  options: Options,
-): Promise<void> {
-  let endTurn = async () => {}
+async function send(prepared: Prepared, options: Options): Promise<void> {
   const { api, store, source, credential, close } = await openByApiKey(process.env, options)
   try {
     const catalogues = createCatalogues(api)
     const catalogue = await findOrCreate({ catalogues, source, store, credential }, options)
     const target = `${credential} ${catalogue.id}`
-    const comparison = await compare(target)
+    const comparison = await prepared.compare(target)
     if (comparison) report(comparison)
-    const { signal } = interrupted
+    const key: Key = { kind: 'push', owner: credential, id: catalogue.id }
     let hasWaited = false
-    endTurn = await waitForTurn(store, catalogue.id, signal, () => {
+    const onWait = () => {
       if (!hasWaited) reporter.step(texts.sending.waitingForTurn)
       hasWaited = true
-    })
-    const key: Key = { kind: 'push', owner: credential, id: catalogue.id }
-    const earlier = parseRemembered(await store.get(key))
-    const resumed = options.batchId === undefined && earlier?.digest === digest
-    const batchId = options.batchId ?? (resumed ? earlier.batchId : randomUUID())
-    const accepted = earlier?.digest === digest && earlier.batchId === batchId ? earlier.accepted : null
-    let stored: Remembered = { batchId, digest, accepted }
-    const save = async (progress: Accepted) => {
-      stored = { ...stored, accepted: progress }
-      await store.set(key, JSON.stringify(stored))
     }
-    await store.set(key, JSON.stringify(stored))
-    reporter.step(`${resumed ? 'Resuming' : 'Starting'} import ${batchId} into "${catalogue.name}".`)
-
-    const outcome = await runImport({
-      catalogueImports: createCatalogueImports(api),
-      source,
-      catalogueId: catalogue.id,
-      batchId,
-      signal,
-      batches: (skip) => readBatches(itemsPath, { total: check.validRows, skip }),
-      accepted,
-      save: ({ phase: _phase, processed: _processed, waiting: _waiting, ...progress }) => save(progress),
-      onProgress: (progress) => reporter.progress(progress, check),
-    })
-    remember(target)
-    const completed = JSON.stringify(stored)
-    await update(store, key, (value) => (value === completed ? null : value))
-    reporter.end()
-    const skipped =
-      check.invalidRows > 0 ? ` ${formatCount(check.invalidRows)} rows had problems and were skipped.` : ''
-    reporter.step(
-      `Completed: ${formatCount(outcome.sent)} items in ${formatCount(outcome.batches)} ${outcome.batches === 1 ? 'batch' : 'batches'}.${skipped}`,
+    await inTurn({ store, catalogueId: catalogue.id, signal: interrupted.signal, onWait }, (signal) =>
+      sendInTurn(prepared, options, { api, store, source, catalogue, key, signal }),
     )
-    if (outcome.job.message) reporter.step(`Message from the platform: ${outcome.job.message.slice(0, 500)}`)
+    prepared.remember(target)
   } finally {
-    await endTurn()
     await close()
   }
+}
+
+interface Sending {
+  api: Api
+  store: KeyValueStore
+  source: TokenSource
+  catalogue: Catalogue
+  /** Where the store remembers how far the import has come. */
+  key: Key
+  signal: AbortSignal
+}
+
+/** Sends the items, or the rest of them if an earlier run with the same file was interrupted. */
+async function sendInTurn(
+  { digest, check, itemsPath }: Prepared,
+  options: Options,
+  { api, store, source, catalogue, key, signal }: Sending,
+): Promise<void> {
+  const earlier = parseRemembered(await store.get(key))
+  const resumed = options.batchId === undefined && earlier?.digest === digest
+  const batchId = options.batchId ?? (resumed ? earlier.batchId : randomUUID())
+  const accepted = earlier?.digest === digest && earlier.batchId === batchId ? earlier.accepted : null
+  let stored: Remembered = { batchId, digest, accepted }
+  const save = async (progress: Accepted) => {
+    stored = { ...stored, accepted: progress }
+    await store.set(key, JSON.stringify(stored))
+  }
+  await store.set(key, JSON.stringify(stored))
+  reporter.step(`${resumed ? 'Resuming' : 'Starting'} import ${batchId} into "${catalogue.name}".`)
+
+  const outcome = await runImport({
+    catalogueImports: createCatalogueImports(api),
+    source,
+    catalogueId: catalogue.id,
+    batchId,
+    signal,
+    batches: (skip) => readBatches(itemsPath, { total: check.validRows, skip }),
+    accepted,
+    save: ({ phase: _phase, processed: _processed, waiting: _waiting, ...progress }) => save(progress),
+    onProgress: (progress) => reporter.progress(progress, check),
+  })
+  const completed = JSON.stringify(stored)
+  await update(store, key, (value) => (value === completed ? null : value))
+  reporter.end()
+  const skipped =
+    check.invalidRows > 0 ? ` ${formatCount(check.invalidRows)} rows had problems and were skipped.` : ''
+  reporter.step(
+    `Completed: ${formatCount(outcome.sent)} items in ${formatCount(outcome.batches)} ${outcome.batches === 1 ? 'batch' : 'batches'}.${skipped}`,
+  )
+  if (outcome.job.message) reporter.step(`Message from the platform: ${outcome.job.message.slice(0, 500)}`)
 }
 
 /** Says how the file differs from the last one. */
@@ -214,17 +228,23 @@ async function findOrCreateByName(
   scope: string | undefined,
 ) {
   const lock: Key = { kind: 'push-lock', owner: credential, id: name }
+  const lease = await acquireLease(store, lock, LOCK_MS, LOCK_WAIT_MS)
+  if (!lease) throw new Error(`Another run is still creating the catalogue "${name}". Try again later.`)
   const find = async () => {
     const existing = await findByName(catalogues, source, name)
     if (existing) return existing
     if (!scope)
       throw new Error(`No catalogue is named "${name}". To create it, add --scope Public or --scope Managed.`)
+    if (lease.lost.aborted)
+      throw new Error(
+        'The store was not reachable, so another run may create this catalogue. Run the command again.',
+      )
     const created = await catalogues.create(source, newCatalogueSchema.parse({ name, scope }))
     reporter.step(`Created catalogue "${name}" (${scope}).`)
     return created
   }
   // If the response to a create call is lost, the catalogue may exist: look it up before trying again.
-  return withLease(store, lock, { ms: LOCK_MS, waitMs: LOCK_WAIT_MS }, () => retry(find, retryOptions))
+  return retry(find, retryOptions).finally(() => lease.release())
 }
 
 /** Finds the catalogue with this name. Throws if there are several. */

@@ -53,8 +53,8 @@ export interface ImportFiles {
   requireItems(id: string, version: string | undefined): Promise<void>
   /** Throws `ImportError` (404) if there is no report. */
   requireReport(id: string): Promise<void>
-  /** Deletes the price file and the items of a completed job. Keeps its report, and its prices for `lastPrices`. */
-  complete(job: Job): Promise<void>
+  /** Deletes the price file and the items of a completed job. Keeps its report, and its prices, if it is the latest, for `lastPrices`. */
+  complete(job: Job, isLatest?: boolean): Promise<void>
   /** Deletes the files of a job. */
   deleteAll(id: string): Promise<void>
   /** Deletes old files on this machine that belong to none of these jobs, such as those of a killed process. */
@@ -131,7 +131,7 @@ export function createImportFiles(options: FilesOptions): ImportFiles {
       if (!(await fetchFile(files, id, 'report')))
         throw new ImportError(404, 'not_found', texts.errors.noReport)
     },
-    complete: (job) => complete(files, job),
+    complete: (job, isLatest = true) => complete(files, job, isLatest),
     async deleteAll(id) {
       await Promise.all(FILE_NAMES.map((name) => remove(pathOf(name, id))))
       await shared?.delete(id)
@@ -242,12 +242,12 @@ async function shareResults({ shared, pathOf }: Files, id: string): Promise<stri
   return share('items')
 }
 
-async function complete(files: Files, job: Job): Promise<void> {
+async function complete(files: Files, job: Job, isLatest: boolean): Promise<void> {
   const { shared, pathOf } = files
   const { id } = job
   // First, because a process that dies here completes the job again as long as its file is there. Without its prices, the
   // next file of this catalogue is only not compared with this one.
-  await keepPrices(files, job).catch(() => {})
+  if (isLatest) await keepPrices(files, job).catch(() => {})
   await Promise.all([pathOf('file', id), pathOf('items', id)].map(remove))
   await shared?.delete(id, ['file', 'items', 'prices'])
 }

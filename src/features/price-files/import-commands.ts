@@ -36,18 +36,19 @@ export async function upload(
   { catalogue, fileName, corrects = null }: { catalogue: Catalogue; fileName: string; corrects?: Job | null },
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<Job> {
-  const { store, files, runner, tasks } = imports
+  const { store, log, files, runner, tasks } = imports
   const { userId } = ref
   const jobs = await listJobs(imports, userId)
   const place = await claimUpload(imports, userId, jobs.filter(shouldRun).length)
   const id = randomUUID()
   let job: Job
+  let lease: Lease | null = null
   try {
     const others = jobs.map((other) => other.id)
     const size = await files.keep(id, userId, others, bytes)
     job = newJob({ id, ...ref, catalogue, fileName, bytes: size })
     if (corrects) job = { ...job, choices: choicesOfReport(corrects), isCorrection: true }
-    const lease = await runner.acquireLease(userId, id)
+    lease = await runner.acquireLease(userId, id)
     const record = JSON.stringify(job)
     await withLease(store, quotaKey(userId), { ms: 10_000, waitMs: 10_000 }, async () => {
       // Other processes may have received files of this user in the meantime.
@@ -57,16 +58,22 @@ export async function upload(
     })
     if (lease) runner.run(job, record, lease, tasks.check(job))
   } catch (error) {
-    await deleteJob(imports, userId, id).catch(() => {})
+    await lease?.release()
+    // Its record first: if that stays, the import goes on, and needs its file.
+    const deleted = store.delete(jobKey(userId, id)).then(() => deleteJob(imports, userId, id))
+    await deleted.catch(() => {})
     throw error
   } finally {
     await place.release()
   }
-  const expired = (await listJobs(imports, userId))
-    .filter((other) => !shouldRun(other))
-    .slice(MAX_FINISHED_JOBS)
-  for (const { id: oldId } of expired) await deleteJob(imports, userId, oldId)
+  // The file is stored: who gets an error would upload it twice.
+  await deleteOldJobs(imports, userId).catch(({ code }) => log.warn({ code }, 'old imports were not deleted'))
   return job
+}
+
+async function deleteOldJobs(imports: Imports, userId: string): Promise<void> {
+  const finished = (await listJobs(imports, userId)).filter((job) => !shouldRun(job))
+  for (const { id } of finished.slice(MAX_FINISHED_JOBS)) await deleteJob(imports, userId, id)
 }
 
 /** Counts an upload among the user's imports in progress, in all processes. Throws `ImportError` (409). */

@@ -62,11 +62,12 @@ export async function listJobs({ store, log }: Imports, userId: string): Promise
   return jobs.sort((a, b) => b.createdAt - a.createdAt)
 }
 
-/** Deletes a job with its files. */
+/** Deletes a job with its files. Its record is the last, so that a deletion that fails can be repeated. */
 export async function deleteJob({ store, files }: Imports, userId: string, id: string): Promise<void> {
-  await Promise.all([store.delete(jobKey(userId, id)), store.delete(activeKey(id))])
   await files.deleteAll(id)
   await forgetUserNotice(store, userId, id)
+  await store.delete(activeKey(id))
+  await store.delete(jobKey(userId, id))
 }
 
 /** Held while a user's files are counted, so that uploads at the same time do not exceed the quota together. */

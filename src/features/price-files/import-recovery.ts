@@ -11,20 +11,26 @@ import { texts } from './texts.ts'
 export async function resume(imports: Imports): Promise<void> {
   const { store, files, shared } = imports
   const ids = new Set<string>()
-  const targets = new Set<string>()
+  /** When the last completed import of each catalogue ended. */
+  const targets = new Map<string, number>()
   for await (const { key, value } of scan(store, JOB)) {
     ids.add(key.id)
     const job = parseJob(value)
-    if (job) targets.add(lastPricesName(targetOf(job)))
+    if (!job) continue
+    const target = lastPricesName(targetOf(job))
+    const endedAt = job.state === 'completed' ? (job.endedAt ?? 0) : 0
+    targets.set(target, Math.max(endedAt, targets.get(target) ?? 0))
   }
-  await shared?.recount([...ids, ...targets])
+  await shared?.recount([...ids, ...targets.keys()])
   await files.deleteOrphans(ids)
   for await (const { key, value } of scan(store, JOB))
     await separately(imports, key.id, async () => {
       const job = parseJob(value)
       // A process may have died between the completion and the removal of the files.
-      if (job?.state === 'completed' && (await files.has(key.id))) await files.complete(job)
-      else await resumeJob(imports, key.owner, key.id)
+      if (job?.state !== 'completed' || !(await files.has(key.id)))
+        return resumeJob(imports, key.owner, key.id)
+      const isLatest = (job.endedAt ?? 0) >= (targets.get(lastPricesName(targetOf(job))) ?? 0)
+      await files.complete(job, isLatest)
     })
 }
 
@@ -46,23 +52,25 @@ async function resumeJob(
   const hasFile = await files.has(id)
   const lease = await runner.acquireLease(userId, id, 0)
   if (!lease) return
-  // Read now that the lease is held: a list may be out of date.
-  const value = await store.get(jobKey(userId, id))
-  const job = value && parseJob(value)
-  if (!job || !shouldRun(job)) {
-    await store.delete(activeKey(id))
-    return lease.release()
-  }
-  if (!hasFile) {
-    // Another machine may have it only.
-    if (Date.now() - job.createdAt > SHARED_MS) {
+  let isResumed = false
+  try {
+    // Read now that the lease is held: a list may be out of date.
+    const value = await store.get(jobKey(userId, id))
+    const job = value && parseJob(value)
+    if (!job || !shouldRun(job)) await store.delete(activeKey(id))
+    else if (hasFile) {
+      log.info({ importId: id }, 'import resumed')
+      runner.run(job, value, lease, job.state === 'running' ? tasks.send(job) : tasks.check(job))
+      isResumed = true
+    } else if (Date.now() - job.createdAt > SHARED_MS) {
+      // Until then, another machine may have the file.
       const expired = JSON.stringify(withoutFile(job))
       await update(store, jobKey(userId, id), (current) => (current === value ? expired : current))
     }
-    return lease.release()
+  } finally {
+    // A lease that nobody releases is renewed, and keeps every other process from the job.
+    if (!isResumed) await lease.release()
   }
-  log.info({ importId: id }, 'import resumed')
-  runner.run(job, value, lease, job.state === 'running' ? tasks.send(job) : tasks.check(job))
 }
 
 /** A job that cannot be resumed does not keep the others from it. Throws only `StoreUnavailableError`. */

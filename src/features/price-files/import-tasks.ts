@@ -1,4 +1,4 @@
-import type { ConnectionRef, TokenSource } from '../../connect/index.ts'
+import { type ConnectionRef, retry, type TokenSource } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
 import { readBatches } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
@@ -6,7 +6,7 @@ import { checkFile } from './check-file.ts'
 import { describeComparison } from './comparison.ts'
 import type { ImportFiles } from './files.ts'
 import type { Job } from './import-job.ts'
-import { waitForTurn } from './import-turn.ts'
+import { inTurn } from './import-turn.ts'
 import type { Problem } from './items.ts'
 import type { JobRecord, JobTask } from './job-runner.ts'
 import type { Choices } from './layout.ts'
@@ -58,7 +58,8 @@ async function check({ files, remembered }: ImportTasksOptions, job: Job, signal
   const remarks: string[] = []
   if (!choices) {
     layoutId = remembered.layoutOf(checked.check)
-    choices = layoutId === null ? null : await remembered.find(job, layoutId)
+    // Without them, the questions are asked again.
+    choices = layoutId === null ? null : await remembered.find(job, layoutId).catch(() => null)
     if (choices) {
       // The prices of this file may tell their decimal sign themselves.
       const { decimal, ...others } = choices
@@ -70,11 +71,11 @@ async function check({ files, remembered }: ImportTasksOptions, job: Job, signal
   }
   // Until the questions are answered, the items of the file are not known.
   const isKnown = checked.check.mappingErrors.length === 0
-  if (job.choices && layoutId && isKnown) await remembered.save(job, layoutId, job.choices)
+  if (job.choices && layoutId && isKnown) await remembered.save(job, layoutId, job.choices).catch(() => {})
   const { comparison } = checked
   if (comparison) remarks.push(describeComparison(comparison))
   remarks.push(...checked.check.remarks)
-  const itemsVersion = await files.shareResults(id)
+  const itemsVersion = await retry(() => files.shareResults(id), { signal })
   const problems = checked.problems.map(truncateProblem)
   const outcome = { choices, layoutId, remarks, comparison, problems, itemsVersion, failure: null }
   return { ...checked.check, ...outcome, state: 'ready' as const }
@@ -83,26 +84,28 @@ async function check({ files, remembered }: ImportTasksOptions, job: Job, signal
 async function send(
   { store, files, catalogueImports, source }: ImportTasksOptions,
   job: Job,
-  { update, save }: JobRecord,
+  { current, update, save }: JobRecord,
   signal: AbortSignal,
 ) {
   await files.requireItems(job.id, job.itemsVersion)
   const path = files.results(job.id).itemsPath
-  const progress = job.progress ?? { phase: 'starting' as const, ...NOTHING_SENT, processed: null }
-  const endTurn = await waitForTurn(store, job.catalogueId, signal, () =>
-    update({ progress: { ...progress, waiting: texts.sending.waitingForTurn } }),
+  const onWait = () => {
+    const progress = current().progress ?? { phase: 'starting', ...NOTHING_SENT, processed: null }
+    update({ progress: { ...progress, waiting: texts.sending.waitingForTurn } })
+  }
+  await inTurn({ store, catalogueId: job.catalogueId, signal, onWait }, (turn) =>
+    runImport({
+      catalogueImports,
+      source: source({ userId: job.userId, bxcontext: job.bxcontext }),
+      signal: turn,
+      catalogueId: job.catalogueId,
+      batchId: job.batchId,
+      batches: (skip) => readBatches(path, { total: job.validRows, skip }),
+      accepted: current().progress,
+      onProgress: (progress) => update({ progress: { ...progress } }),
+      save,
+    }),
   )
-  await runImport({
-    catalogueImports,
-    source: source({ userId: job.userId, bxcontext: job.bxcontext }),
-    signal,
-    catalogueId: job.catalogueId,
-    batchId: job.batchId,
-    batches: (skip) => readBatches(path, { total: job.validRows, skip }),
-    accepted: job.progress,
-    onProgress: (progress) => update({ progress: { ...progress } }),
-    save,
-  }).finally(endTurn)
   return { state: 'completed' as const, failure: null }
 }
 

@@ -11,6 +11,8 @@ import { texts } from './texts.ts'
 
 /** Keeps the record of a running job up to date. */
 export interface JobRecord {
+  /** The job as it is now. */
+  current(): Job
   /** Changes the record, which is written with the next heartbeat. */
   update(change: Partial<Job>): void
   /** Writes the record now. Throws `StoreUnavailableError`. */
@@ -161,8 +163,8 @@ function createRecord(store: KeyValueStore, job: Job, stored: string) {
   const changedElsewhere = new AbortController()
   let current = job
   let expected = stored
-  /** A value whose write failed, but which the store may have saved. */
-  let unconfirmed: string | null = null
+  /** Values whose writes failed, but one of which the store may have saved. */
+  let unconfirmed: string[] = []
   /** The last write; each waits for the one before. */
   let writing = Promise.resolve()
 
@@ -172,15 +174,12 @@ function createRecord(store: KeyValueStore, job: Job, stored: string) {
     try {
       // Write even if nothing has changed, to detect that the user has stopped or discarded the job.
       let saved = await store.compareAndSet(key, expected, value)
-      if (!saved && unconfirmed !== null) {
-        expected = unconfirmed
-        saved = await store.compareAndSet(key, expected, value)
-      }
+      for (const earlier of unconfirmed) saved ||= await store.compareAndSet(key, earlier, value)
       if (!saved) return changedElsewhere.abort(new InterruptedError())
       expected = value
-      unconfirmed = null
+      unconfirmed = []
     } catch (error) {
-      unconfirmed = value
+      unconfirmed.push(value)
       throw error
     }
   }

@@ -2,49 +2,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
-import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
+import { createFaultyStore, forEachFault, type Moment } from '../../support/faulty-store.ts'
 import { oauthError, tokens } from '../../support/token-endpoint.ts'
 import { GRANTED, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 
-type Moment = 'before' | 'after'
 type Run = (setup: VaultSetup) => Promise<unknown>
 
 const LEASE_MS = 60
 
-/** A store whose operation number `failing`, counted from `arm`, fails at this moment. */
-function faultyStore(now: () => number, failing: number, moment: Moment) {
-  const inner = openSqlite({ file: ':memory:', now })
-  let operations = Number.NaN
-  const faulty = (operation: (...args: never[]) => Promise<unknown>) =>
-    async function failOnce(...args: never[]) {
-      const fails = ++operations === failing
-      if (fails && moment === 'before') throw new StoreUnavailableError('one fault')
-      const result = await operation(...args)
-      if (fails) throw new StoreUnavailableError('one fault')
-      return result
-    }
-  const { get, getCached, set, compareAndSet, delete: remove, list } = inner
-  const operationsOf = { get, getCached, set, compareAndSet, delete: remove, list }
-  const store = {
-    ...inner,
-    ...Object.fromEntries(
-      Object.entries(operationsOf).map(([name, operation]) => [name, faulty(operation.bind(inner) as never)]),
-    ),
-  } as KeyValueStore
-  return {
-    store,
-    arm: () => {
-      operations = 0
-    },
-    count: () => operations,
-  }
-}
-
 /** Runs `act` on an expired connection while one operation fails, and then `expectWell`, when all locks have expired. */
-async function withFault(failing: number, moment: Moment, act: Run, expectWell: Run): Promise<number> {
+async function withFault(act: Run, expectWell: Run, failing: number, moment: Moment): Promise<number> {
   let time = Date.now()
   const now = () => time
-  const faulty = faultyStore(now, failing, moment)
+  const faulty = createFaultyStore(now)
   const options = { store: faulty.store, now, leaseMs: LEASE_MS, waitMs: 1_000, interruptedMs: 20 }
   const setup = await vaultSetup(options)
   await setup.vault.connect(REF, GRANTED)
@@ -52,12 +22,13 @@ async function withFault(failing: number, moment: Moment, act: Run, expectWell: 
   let number = 0
   const rotating = () => tokens({ refresh_token: `refresh-${++number}` })
   setup.endpoint.answers(...Array.from({ length: 10 }, rotating))
-  faulty.arm()
+  faulty.failOnce(failing, moment)
   await act(setup).catch((error: unknown) => {
     if (!(error instanceof StoreUnavailableError)) throw error
   })
   await setup.vault.idle()
   const operations = faulty.count()
+  faulty.heal()
   time += 301_000
   // Time for a renewal that nobody stopped to take the lock again.
   await pause(LEASE_MS)
@@ -66,17 +37,8 @@ async function withFault(failing: number, moment: Moment, act: Run, expectWell: 
   return operations
 }
 
-async function forEachFault(act: Run, expectWell: Run): Promise<void> {
-  const operations = await withFault(0, 'before', act, expectWell)
-  expect(operations).toBeGreaterThan(3)
-  const faults = Array.from({ length: operations }, (_, index) => index + 1)
-  await Promise.all(
-    faults.flatMap((failing) => [
-      withFault(failing, 'before', act, expectWell),
-      withFault(failing, 'after', act, expectWell),
-    ]),
-  )
-}
+const afterEachFault = (act: Run, expectWell: Run) =>
+  forEachFault((failing, moment) => withFault(act, expectWell, failing, moment))
 
 /** The connection gives tokens, and no refresh token is sent twice, which some platforms answer by ending the grant. */
 async function expectTokens(setup: VaultSetup): Promise<void> {
@@ -86,13 +48,13 @@ async function expectTokens(setup: VaultSetup): Promise<void> {
 }
 
 test('after a fault during a refresh, the next call gets a token', () =>
-  forEachFault((setup) => setup.token(), expectTokens))
+  afterEachFault((setup) => setup.token(), expectTokens))
 
 test('after a fault during a refresh of a rejected token, the next call gets a token', () =>
-  forEachFault((setup) => setup.vault.tokenSource(REF).refresh('access-0'), expectTokens))
+  afterEachFault((setup) => setup.vault.tokenSource(REF).refresh('access-0'), expectTokens))
 
 test('after a fault during a refresh that fails, the next call gets a token', () =>
-  forEachFault(
+  afterEachFault(
     (setup) => {
       setup.endpoint.answers({ status: 503, json: {} })
       return setup.token().catch((error: { code?: string }) => {
@@ -106,7 +68,7 @@ test('after a fault during a refresh that fails, the next call gets a token', ()
   ))
 
 test('after a fault while a grant ends, the next call says that it has ended', () =>
-  forEachFault(
+  afterEachFault(
     (setup) => {
       setup.endpoint.answers(oauthError('invalid_grant'))
       return setup.token().catch((error: { code?: string }) => {
@@ -120,13 +82,13 @@ test('after a fault while a grant ends, the next call says that it has ended', (
   ))
 
 test('after a fault during a new consent, the new tokens are used or the old ones are', () =>
-  forEachFault(
+  afterEachFault(
     (setup) => setup.vault.connect(REF, { ...GRANTED, accessToken: 'consent', refreshToken: 'refresh-new' }),
     expectTokens,
   ))
 
 test('after a fault during a disconnect, disconnecting again leaves nothing', () =>
-  forEachFault(
+  afterEachFault(
     (setup) => setup.vault.disconnect(REF),
     async (setup) => {
       await setup.vault.disconnect(REF)
@@ -140,7 +102,7 @@ test('after a fault during a log-in, the next one gets tokens', () => {
   const other = { ...REF, bxcontext: 'other' }
   const granted = { ...GRANTED, refreshToken: undefined, expiresIn: undefined }
   const logIn: Run = ({ vault }) => vault.logIn(other, async () => granted)
-  return forEachFault(logIn, async (setup) => {
+  return afterEachFault(logIn, async (setup) => {
     await logIn(setup)
     expect(await setup.vault.accessToken(other)).toBe('access-0')
   })

@@ -10,6 +10,7 @@ import { createEvents } from '../../../src/features/builder-requests/webhook-eve
 import { createGrants } from '../../../src/features/catalogues/grants.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { WEBHOOK_SECRET } from '../../support/env.ts'
+import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
 import { connected, logIn } from '../../support/flow.ts'
 import { serve } from '../../support/ports.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
@@ -178,6 +179,33 @@ test('a replay is recognised after hundreds of other events', async () => {
   for (let at = 1; at < 600; at++) await events.add({ id: `bulk_${at}`, type: 'bulk' })
   expect(await events.add({ id: 'bulk_0', type: 'bulk' })).toBe(false)
   expect(await events.recent('summit-supplies')).toHaveLength(10)
+})
+
+test('after a fault of the store, the next delivery stores the event, once', () =>
+  forEachFault(async (failing, moment) => {
+    let time = Date.now()
+    const { store, failOnce, heal, count } = createFaultyStore(() => time)
+    const events = createEvents(store)
+    const add = () => events.add({ id: 'evt', type: 'bulk' })
+    failOnce(failing, moment)
+    await add().catch((error) => expect(error).toMatchObject({ code: 'store_unavailable' }))
+    const operations = count()
+    heal()
+    // The platform repeats a delivery that failed.
+    time += 20_000
+    await add()
+    expect(await add()).toBe(false)
+    expect(await events.recent('any')).toHaveLength(1)
+    await store.close()
+    return operations
+  }))
+
+test('a delivery of an event that is just being stored is repeated later', async () => {
+  const { store } = createFaultyStore()
+  const events = createEvents(store)
+  const both = await Promise.allSettled([1, 2].map(() => events.add({ id: 'evt', type: 'bulk' })))
+  expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  await store.close()
 })
 
 test('an event of one business does not affect the connections of others', async () => {

@@ -110,6 +110,16 @@ describe('a round', () => {
     expect((await setup.vault.find(REF))?.status).toBe('revoked')
   })
 
+  test('starts if the next one is further ahead than the interval, which was longer or set by a wrong clock', async () => {
+    setup = await connectedSetup()
+    const longer = startSweep(100_000_000)
+    await roundEnds()
+    await longer.close()
+    setup.later(3600)
+    startSweep(100_000)
+    await expect.poll(() => setup.sent()).toEqual(['refresh-0'])
+  })
+
   test('starts again after the interval, not before', async () => {
     setup = await connectedSetup()
     setup.later(3600)

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { openSqlite } from '../../../src/connect/stores.ts'
 import { OUTBOX_OWNER } from '../../../src/features/connection-webhooks/outbox.ts'
 import { startAll } from '../../support/app.ts'
@@ -31,6 +31,32 @@ test('the app sends the selected events, and nothing else', async () => {
   await expect.poll(() => types).toEqual(['connection.connected', 'connection.revoked'])
   await app.close()
   await receiver.close()
+})
+
+test('a revocation that the platform reports while the app stops is stored for the next start', async () => {
+  const app = await startAll(
+    { CONNECTION_WEBHOOK_URL: 'http://127.0.0.1:9', CONNECTION_WEBHOOK_SECRET: SECRET },
+    { slowMs: 500 },
+  )
+  await connected(app, { name: 'ann' })
+  await app.sandbox('revoke')
+  await app.fault('refresh', 'slow', 1)
+  const { store, connect } = app.services
+  const asked = vi.spyOn(connect.oauth, 'refresh')
+  const refreshing = connect.vault.refresh({ userId: 'ann', bxcontext: 'harbour-homes' })
+  const stored: string[] = []
+  const { close } = store
+  store.close = async () => {
+    stored.push(...(await store.list('webhook-delivery', OUTBOX_OWNER)).map(({ value }) => value))
+    await close()
+  }
+  await expect.poll(() => asked.mock.calls.length).toBe(1)
+  const ended = expect(refreshing).rejects.toMatchObject({ code: 'connection_revoked' })
+  await app.services.close(10_000)
+  await ended
+  expect(stored.join()).toContain('connection.revoked')
+  store.close = async () => {}
+  await app.close()
 })
 
 test('an event of a command waits in the store for the app to send it', async () => {

@@ -140,6 +140,20 @@ test('an event that comes while the store is unavailable is stored when it is ba
   expect(await refusing.store.list('webhook-delivery', OUTBOX_OWNER)).toHaveLength(1)
 })
 
+test('an event that comes while the store is unavailable is stored when the app stops', async () => {
+  const { store: failing, refuses } = refusingStore()
+  store = failing
+  refuses.all = true
+  const dispatcher = open({ pollMs: 10_000 })
+  const added = dispatcher.add(EVENT)
+  // The first attempt has failed, and the next one is 10 s away.
+  await pause(50)
+  refuses.all = false
+  await dispatcher.close()
+  await added
+  expect(await waiting()).toBe(1)
+})
+
 test('deliveries that were made no longer count as waiting', async () => {
   const dispatcher = open({ maxPending: 10 })
   dispatcher.start()
