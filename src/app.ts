@@ -4,7 +4,7 @@ import { connectRoutes, redirectFailedCallback } from './connect/express.ts'
 import type { ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
-import { connectionsRoutes, createConnectPages } from './web/connections.ts'
+import { businessName, connectionsRoutes, createConnectPages } from './web/connections.ts'
 import { csrfProtection } from './web/cross-site.ts'
 import { customerViewRoute } from './web/customer-view.ts'
 import { OPEN_DEMO } from './web/demo-sign-in.ts'
@@ -48,7 +48,13 @@ export function createApp({
 
   const navigation = parts.flatMap((part) => part.navigation ?? [])
   const warning = signIn.isDemo && config.demoAllowRemote ? OPEN_DEMO : null
-  const shown = { warning, linksToSignIn: !signIn.isDemo, sandboxUrl: platform.sandboxUrl, navigation }
+  const shown = {
+    businessName: (userId: string, bxcontext: string) => businessName(vault, userId, bxcontext),
+    warning,
+    linksToSignIn: !signIn.isDemo,
+    sandboxUrl: platform.sandboxUrl,
+    navigation,
+  }
   app.use(requestLog(log), bodyDeadline(), pages({ production: config.production, ...shown }))
   // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
   for (const { serverRoutes } of parts) if (serverRoutes) app.use(serverRoutes)

@@ -24,7 +24,7 @@ export function startPageRoutes(apps: RegisteredApp[]): Router {
         account,
         app,
         redirectUrl,
-        startUrl: `${START_PATH}?${new URLSearchParams({ [REDIRECT_URL]: String(redirectUrl) })}`,
+        startUrl: startUrl(redirectUrl),
       })
     })
     .post(START_PATH, (req, res) => {
@@ -33,7 +33,8 @@ export function startPageRoutes(apps: RegisteredApp[]): Router {
       if (typeof app === 'string') return problem(res, 400, app)
       const account = req.account
       const business = account && connectableBusiness(account, bxcontext)
-      if (!business) return problem(res, 400, 'Log in and choose one of your businesses.', account)
+      // Another account may have logged in meanwhile: its businesses are shown, or the login page.
+      if (!business) return res.redirect(303, startUrl(redirectUrl))
       return res.redirect(303, returnUrl(String(redirectUrl), business.bxcontext))
     })
 
@@ -49,6 +50,9 @@ export function startPageRoutes(apps: RegisteredApp[]): Router {
     return app ?? `The redirect url ${redirectUrl} is not registered. Registered urls: ${registered}.`
   }
 }
+
+const startUrl = (redirectUrl: unknown) =>
+  `${START_PATH}?${new URLSearchParams({ [REDIRECT_URL]: String(redirectUrl) })}`
 
 function returnUrl(redirectUrl: string, bxcontext: string): string {
   return `${redirectUrl}?${new URLSearchParams({ [BXCONTEXT]: bxcontext })}`

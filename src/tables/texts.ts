@@ -16,6 +16,7 @@ export const texts = {
     zip: 'this is a zip file, not a price file; save it as XLSX or "CSV UTF-8" and try again.',
     pdf: 'this is a PDF; save it as XLSX or "CSV UTF-8" and try again.',
     compressed: 'this is a compressed file; save it as XLSX or "CSV UTF-8" and try again.',
+    picture: 'this is a picture, not a price list; use an XLSX or CSV file.',
     binary:
       'this is a binary file, not text (it has a zero byte); save it as XLSX or "CSV UTF-8" and try again.',
     unclosedQuote:

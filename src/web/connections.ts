@@ -247,6 +247,13 @@ function listHandlers(options: ConnectionsOptions) {
   return { list, live }
 }
 
+/** The name of a connected business, if the platform has reported it and it can be read. */
+export const businessName = (vault: Vault, userId: string, bxcontext: string) =>
+  vault.find({ userId, bxcontext }).then(
+    (connection) => connection?.businessName,
+    () => undefined,
+  )
+
 /** The pages and sign-in functions used by the connect flow. `requestedScopes`: those of every authorization request. */
 export const createConnectPages = (vault: Vault, requestedScopes: readonly string[]): ConnectPages => ({
   requireUser,
@@ -256,11 +263,14 @@ export const createConnectPages = (vault: Vault, requestedScopes: readonly strin
     await req.leaveNotice(await connectedNotice(vault, requestedScopes, req, bxcontext))
     return '/connections'
   },
-  askAboutMismatch(req, res, { id, bxcontext, expected }) {
+  async askAboutMismatch(req, res, { id, bxcontext, expected }) {
+    const userId = requireUser(req)
+    const names = [bxcontext, expected].map(async (id) => (await businessName(vault, userId, id)) ?? id)
+    const [chosenName = bxcontext, expectedName = expected] = await Promise.all(names)
     sendPageOrJson(req, res, {
       view: 'app/confirm-bxcontext',
-      title: texts.mismatch.title(bxcontext),
-      data: { id, bxcontext, expected },
+      title: texts.mismatch.title(chosenName),
+      data: { id, expected, chosenName, expectedName },
       json: { id, bxcontext, expected },
     })
   },

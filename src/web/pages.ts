@@ -24,6 +24,8 @@ export interface PagesOptions {
   linksToSignIn?: boolean
   /** The sandbox's address, if pages can link to it. */
   sandboxUrl?: string | undefined
+  /** The name of a user's connected business, if it is known. */
+  businessName?(userId: string, bxcontext: string): Promise<string | null | undefined>
   /** Links in the header, for signed-in users. */
   navigation?: readonly { href: string; label: string }[]
 }
@@ -52,11 +54,14 @@ export function pages(options: PagesOptions): RequestHandler {
     res.page = (view, data) => {
       // The notice of an action is for the page that follows it: not for an error page or a live update.
       const isUpdate = req.get('x-live-update') !== undefined
-      const showsNotices = currentUser(req) && res.statusCode < 400 && data.keepNotice !== true
-      if (!showsNotices) return render(view, data, [])
-      req
-        .takeNotices({ ofAction: !isUpdate })
-        .then((notices) => render(view, data, notices))
+      const user = currentUser(req)
+      if (!user || res.statusCode >= 400) return render(view, data, [])
+      const { bxcontext, keepNotice } = data
+      Promise.all([
+        keepNotice === true ? [] : req.takeNotices({ ofAction: !isUpdate }),
+        typeof bxcontext === 'string' ? options.businessName?.(user.id, bxcontext) : undefined,
+      ])
+        .then(([notices, businessName]) => render(view, { businessName, ...data }, notices))
         .catch(next)
     }
     next()

@@ -208,9 +208,8 @@ export const texts = {
   /** Another business was chosen on the platform than the one to reconnect. */
   mismatch: {
     title: (chosen: string) => `Connect ${chosen} as well?`,
-    /** Shown with names in backticks as code. */
     lead: (chosen: string, expected: string) =>
-      `You chose \`${chosen}\` on the platform, not \`${expected}\`. Nothing has been connected yet.`,
+      `You chose ${chosen} on the platform, not ${expected}. Nothing has been connected yet.`,
     connect: (chosen: string) => `Connect ${chosen}`,
     chooseAgain: 'Choose again',
     cancel: 'Cancel',
@@ -254,7 +253,8 @@ export const texts = {
     },
     platform_rejected: {
       title: 'The platform rejected this request',
-      detail: 'The platform refused this request.',
+      detail:
+        'Access may have been withdrawn, or the platform does not accept what was sent. “Test this connection” shows whether access still works.',
     },
     misconfigured: {
       title: 'This app is not set up correctly',
@@ -407,7 +407,7 @@ export const texts = {
         'This connection was interrupted before it was finished. Check your connections; if the account is not listed, connect it again.',
     },
     platform_unavailable: {
-      title: "The platform isn't responding",
+      title: 'The connection could not be finished',
       detail:
         'The platform did not give this app its tokens: it did not respond, or returned an error. Nothing was stored; please connect again.',
     },

@@ -168,13 +168,15 @@ describe('the sandbox’s start page', () => {
     expect(back.headers.get('location')).toBe(`${app.url}/connect/context?bxcontext=ridgeline-build`)
   })
 
-  test('does not hand out another account’s business', async () => {
+  test('shows the businesses of the account that is logged in now, and never hands out those of another one', async () => {
     const visitor = createVisitor()
     await visitor.post(`${app.platform}/login`, {
       form: { email: 'marcus@ridgeline.example', password: 'sandbox' },
     })
     const form = { redirectUrl: `${app.url}/connect/context`, bxcontext: 'harbour-homes' }
-    expect((await visitor.post(`${app.platform}/oauth2.html`, { form })).status).toBe(400)
+    const answer = await visitor.post(`${app.platform}/oauth2.html`, { form })
+    const { searchParams, pathname } = new URL(answer.headers.get('location') ?? '', app.platform)
+    expect([pathname, searchParams.get('redirectUrl')]).toEqual(['/oauth2.html', form.redirectUrl])
   })
 })
 

@@ -86,7 +86,10 @@ export interface AuthorizationRequests {
    * (`missing_authorization_request`) if no request is pending: anyone could have planted that bxcontext.
    */
   bindBxcontext(browser: BrowserSession, bxcontext: string): Promise<Consent | Mismatch>
-  /** Resolves to the mismatch of this id. Throws `ConnectError` (`invalid_state`, `bxcontext_replaced`). */
+  /**
+   * Resolves to the mismatch of this id. Throws `ConnectError` (`missing_authorization_request`, `invalid_state`,
+   * `bxcontext_replaced`).
+   */
   mismatch(browser: BrowserSession, id: string): Promise<Mismatch>
   /** Accepts the bxcontext that arrived and consumes the mismatch. Throws as `mismatch` does. */
   confirm(browser: BrowserSession, id: string): Promise<Consent>
@@ -316,18 +319,24 @@ function writeRequest(deps: FlowDependencies, browser: BrowserSession, id: strin
   return store.set(requestKey(deps, browser, id), JSON.stringify(stored), request.expiresAt - now())
 }
 
-/** Throws `ConnectError` (`invalid_state`) if there is no such request of this session, or it has expired. */
-async function readRequest(deps: FlowDependencies, browser: BrowserSession, id: string) {
+/** Throws `ConnectError` (`missing`) if there is no such request of this session, or it has expired. */
+async function readRequest(
+  deps: FlowDependencies,
+  browser: BrowserSession,
+  id: string,
+  missing: FailureCode = 'invalid_state',
+) {
   const { store, now } = deps
   const value = await store.get(requestKey(deps, browser, id))
   const request = requestSchema.safeParse(parseJson(value ?? '')).data
   if (value === null || request?.session !== browser.session || request.expiresAt <= now())
-    throw new ConnectError('invalid_state')
+    throw new ConnectError(missing)
   return { request, value }
 }
 
 async function readMismatch(deps: FlowDependencies, browser: BrowserSession, id: string) {
-  const { request, value } = await readRequest(deps, browser, id)
+  // Usually it has been answered, and the connection is finished.
+  const { request, value } = await readRequest(deps, browser, id, 'missing_authorization_request')
   if (request.phase === 'replaced') throw new ConnectError('bxcontext_replaced')
   if (request.phase !== 'confirming') throw new ConnectError('invalid_state')
   return { request, value }

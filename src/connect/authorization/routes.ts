@@ -36,7 +36,7 @@ export interface ConnectPages {
   /** Leaves a notice that this business is connected, and resolves to the address of the page that shows it. */
   connectedPage(req: Request, bxcontext: string): Promise<string>
   /** Asks whether to connect the bxcontext that arrived; the form posts to the same address. */
-  askAboutMismatch(req: Request, res: Response, mismatch: Mismatch): void
+  askAboutMismatch(req: Request, res: Response, mismatch: Mismatch): void | Promise<void>
 }
 
 /** The hops of a connect flow, each to the next one. */
@@ -159,10 +159,10 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
         summary:
           'Asks the user what to do if the platform returns another business than the one to reconnect. Nothing is stored yet.',
         response: z.object({ id: z.string(), bxcontext: z.string(), expected: z.string() }),
-        errors: ['invalid_state', 'bxcontext_replaced'],
+        errors: ['missing_authorization_request', 'invalid_state', 'bxcontext_replaced'],
       }),
       async (req, res) => {
-        pages.askAboutMismatch(
+        await pages.askAboutMismatch(
           req,
           res,
           await authorizationRequests.mismatch(browserSession(req, pages), req.params.id),
@@ -174,7 +174,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
       describeRoute({
         summary: 'Continues with that other business.',
         status: 303,
-        errors: ['invalid_state', 'bxcontext_replaced'],
+        errors: ['missing_authorization_request', 'invalid_state', 'bxcontext_replaced'],
       }),
       async (req, res) => {
         const [browser, startedAt] = [browserSession(req, pages), Date.now()]

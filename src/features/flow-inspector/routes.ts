@@ -222,6 +222,7 @@ async function uploadedJson(req: Request): Promise<unknown> {
   const text = file instanceof Blob ? await file.text() : ''
   if (text === '') throw badInput('file', 'choose a file that “Export JSON” wrote')
   const json = parseJson(text)
-  if (json === undefined) throw badInput('file', 'is not JSON; choose a file that “Export JSON” wrote')
+  if (json === undefined)
+    throw badInput('file', 'choose a file that “Export JSON” wrote; this one is not JSON')
   return json
 }

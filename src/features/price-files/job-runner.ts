@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { PlatformError, StoreUnavailableError } from '../../connect/errors.ts'
+import { ConnectionRevokedError, PlatformError, StoreUnavailableError } from '../../connect/errors.ts'
 import { retry } from '../../connect/index.ts'
 import { acquireLease, type KeyValueStore, type Lease } from '../../connect/stores.ts'
 import { UnreadableFileError } from '../../tables/errors.ts'
@@ -205,6 +205,7 @@ function failedState(log: Logger, { id: importId, state }: Job, error: unknown):
     error instanceof PlatformError || error instanceof StoreUnavailableError || error instanceof ImportError
   const { code, name } = error as { code?: unknown; name?: string }
   log.error({ importId, code, reason: expected && 'reason' in error ? error.reason : name }, 'import failed')
-  const message = expected ? problemOf(error).detail : texts.failures.app
+  const isRevoked = error instanceof ConnectionRevokedError
+  const message = isRevoked ? texts.failures.revoked : expected ? problemOf(error).detail : texts.failures.app
   return state === 'checking' ? { ...NOT_READ, failure: message } : { state: 'failed', failure: message }
 }

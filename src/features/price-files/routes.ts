@@ -217,8 +217,13 @@ function uploadRoute(options: ImportRoutesOptions): Router {
 }
 
 /** The page of a job, its live updates, and its report. */
-function jobPages({ imports, sendChanges }: ImportRoutesOptions): Router {
+function jobPages({ imports, vault, sendChanges }: ImportRoutesOptions): Router {
   const jobOf = jobFinder(imports)
+  /** Whether the user must reconnect before items can be sent. */
+  const isRevoked = async ({ userId, bxcontext }: JobView) => {
+    const connection = await vault.find({ userId, bxcontext }).catch(() => null)
+    return connection?.status === 'revoked' || (connection?.refusedAt ?? null) !== null
+  }
   return Router()
     .get(
       JOB_PATH,
@@ -237,6 +242,7 @@ function jobPages({ imports, sendChanges }: ImportRoutesOptions): Router {
             required: REQUIRED,
             readAs: readAsOf(job),
             isUnfinished: isUnfinished(job),
+            isRevoked: job.state === 'failed' && !wantsJson(req) && (await isRevoked(job)),
             importTexts: texts,
             catalogueTexts,
           },

@@ -65,6 +65,7 @@ export const texts = {
     nothingSent: 'Nothing has been sent.',
     chooseOrFix: 'Choose another row or sheet, or fix the file and upload it again.',
     fix: 'Fix the file and upload it again.',
+    uploadAnother: 'Upload another file',
     remove: 'Remove this report',
     discard: 'Discard this file',
   },
@@ -138,7 +139,7 @@ export const texts = {
     timeLeft: 'Time left',
     about: (seconds: number) => `about ${format.duration(seconds)}`,
     started: 'Started',
-    finished: 'Finished',
+    ended: { completed: 'Finished', stopped: 'Stopped', failed: 'Failed' },
     again: 'Send again',
     resume: 'Resume',
     stop: 'Stop…',
@@ -180,6 +181,8 @@ export const texts = {
   /** Why an import has failed. `message`: what the platform says, if it does. */
   failures: {
     app: 'The import stopped because of an error in this app. It has been logged.',
+    revoked:
+      'Access to this account was withdrawn on the platform, or has expired. Reconnect the account, and send again.',
     fileGone: 'The price file of this import is no longer available. Upload it again.',
     itemsGone: 'The checked items of this import are no longer available. Check the file again.',
     notCompleted: (message: string) =>

@@ -161,12 +161,9 @@ test.each([
   const { store, requests } = setup()
   const id = createHash('sha256').update('state').digest('base64url')
   await store.set({ kind: 'platform-authorization-request', owner: 'ann', id }, value, 60_000)
-  for (const request of [
-    requests.consume(ANN, 'state'),
-    requests.confirm(ANN, 'state'),
-    requests.mismatch(ANN, 'state'),
-  ])
-    await expect(request).rejects.toMatchObject({ code: 'invalid_state', status: 400 })
+  await expect(requests.consume(ANN, 'state')).rejects.toMatchObject({ code: 'invalid_state', status: 400 })
+  for (const request of [requests.confirm(ANN, 'state'), requests.mismatch(ANN, 'state')])
+    await expect(request).rejects.toMatchObject({ code: 'missing_authorization_request', status: 400 })
 })
 
 test.each(['[{"begun":1}]', '{"a', '7'])(

@@ -35,8 +35,15 @@ describe('reconnecting one business when another one comes back', () => {
   test('asks the user, naming both, before consent is requested', async () => {
     const page = await visitor.get(await question())
     expect(page.status).toBe(200)
-    expect(page.text).toMatch(/You chose <code>ridgeline-build<\/code>[^.]*not <code>summit-supplies/)
+    expect(page.text).toContain('You chose ridgeline-build on the platform, not summit-supplies.')
     expect(await connectedTo()).toEqual([])
+  })
+
+  test('names businesses that are connected as the platform does', async () => {
+    visitor = await connected(app, { name: `named-${run}` })
+    await reconnect('harbour-homes')
+    const page = await visitor.follow(await visitor.get(bxcontextUrl('ridgeline-build')))
+    expect(page.text).toContain('You chose ridgeline-build on the platform, not Harbour Homes.')
   })
 
   test('asks for consent for the other one if the user confirms it', async () => {
@@ -53,9 +60,8 @@ describe('reconnecting one business when another one comes back', () => {
     const other = await signedIn(app, 'another account')
     expect((await other.post(url, { accept: 'application/json' })).json()).toMatchObject({ status: 400 })
     expect((await visitor.post(url)).status).toBe(303)
-    expect((await visitor.post(url, { accept: 'application/json' })).json()).toMatchObject({
-      code: 'invalid_state',
-    })
+    for (const again of [visitor.post(url, { accept: 'application/json' }), visitor.get(url)])
+      expect((await again).text).toContain('it has already finished')
   })
 
   test('does not ask if the expected business comes back, whatever other tabs do', async () => {

@@ -17,7 +17,7 @@ test('every sentence on the page of builder requests is a text', async () => {
   const builder = createVisitor()
   await logIn(app, builder)
   const requests = `${app.url}/connections/summit-supplies/builder-requests`
-  const data = ['sam', 'summit-supplies', 'CUST77', 'Harbour Homes']
+  const data = ['sam', 'summit-supplies', 'Summit Building Supplies', 'CUST77', 'Harbour Homes']
   for (const answer of ['reject', 'accept']) {
     await builder.post(`${app.platform}/suppliers/harbour-homes/summit-supplies/ask`, {
       form: { externalRef: 'CUST77' },

@@ -13,7 +13,7 @@ test('every sentence on the pages of catalogues is a text', async () => {
   const visitor = await connected(app)
   await hideDeveloperPages(app, visitor)
   const catalogues = `${app.url}/connections/harbour-homes/catalogues`
-  const data = ['ann', 'harbour-homes', 'National', 'Public', 'Managed', 'AB1', 'AB2']
+  const data = ['ann', 'harbour-homes', 'Harbour Homes', 'National', 'Public', 'Managed', 'AB1', 'AB2']
   await expectMarkedPage(visitor, `${catalogues}?top=2`, data)
   await expectMarkedPage(visitor, `${catalogues}?skip=5000`, data)
   expectMarked(await visitor.post(catalogues, { form: { name: '', scope: 'Public' } }), data)

@@ -17,7 +17,7 @@ afterAll(() => app.close())
 const exported = async (format: string) => ann.get(`${app.url}/flows/${flow.id}/export/${format}`)
 
 /** Uploads a file as the form does. */
-async function upload(visitor: Visitor, text: string) {
+async function upload(visitor: Visitor, text: string, accept = 'application/json') {
   const form = new FormData()
   form.append('file', new File([text], 'flow.json', { type: 'application/json' }))
   const body = new Response(form)
@@ -25,7 +25,7 @@ async function upload(visitor: Visitor, text: string) {
   return visitor.post(`${app.url}/flows/import`, {
     text: await body.text(),
     headers,
-    accept: 'application/json',
+    accept,
   })
 }
 
@@ -83,6 +83,12 @@ test.each([
   expect(answer.status).toBe(400)
   expect(answer.json()).toMatchObject({ code: 'invalid_input', field: 'file' })
   expect(answer.json().detail).toContain(message)
+})
+
+test('a refused file is said at the top of the page, which then has no address to be refreshed from', async () => {
+  const { status, text } = await upload(ann, '<html>', 'text/html')
+  expect(status).toBe(400)
+  expect(text).toMatch(/role="alert"><p>Choose a file[^<]*not JSON[\s\S]*<div id="live">/)
 })
 
 test('a hostile file shows as text, runs nothing, and cannot pretend to have a secret or a link', async () => {

@@ -154,3 +154,13 @@ describe('a new lead', () => {
     expect(created.text).not.toMatch(/<img src=x|<script>alert/)
   })
 })
+
+test('a permission that was granted and that the API refuses is not on the card any more', async () => {
+  const refused = await connected(app, { name: 'refused' })
+  await app.fault('leads', 'forbidden', 1)
+  await refused.get(`${app.url}/connections/harbour-homes/leads`)
+  const { text } = await refused.get(`${app.url}/connections`)
+  expect(text).toContain('without permission for leads')
+  expect(text).toContain('<span class="chip">catalogues</span>')
+  expect(text).not.toContain('<span class="chip">leads</span>')
+})

@@ -13,7 +13,7 @@ test('every sentence on the pages of leads is a text', async () => {
   const visitor = await connected(app)
   await hideDeveloperPages(app, visitor)
   const leads = `${app.url}/connections/harbour-homes/leads`
-  const data = ['ann', 'harbour-homes', 'New name']
+  const data = ['ann', 'harbour-homes', 'Harbour Homes', 'New name']
   await expectMarkedPage(visitor, `${leads}?top=2`, data)
   await expectMarkedPage(visitor, `${leads}?skip=5000`, data)
   expectMarked(await visitor.post(leads, { form: { name: '', email: 'x' } }), data)

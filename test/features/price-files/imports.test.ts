@@ -43,6 +43,7 @@ describe('an import', () => {
     expect((await act(json.id, 'stop')).json()).toMatchObject({ state: 'stopped', failure: null })
     const { text } = await visitor.get(urlOf(json.id))
     expect(text).toContain('<span class="badge degraded">stopped</span>')
+    expect(text).toContain('<dt>Stopped</dt>')
     expect(text).toContain('<button class="primary">Resume</button>')
     expect(text).not.toMatch(/class="alert"|Send again/)
     await app.fault('items', 'none')
@@ -122,8 +123,8 @@ describe('an import', () => {
     swap.mockRestore()
   })
 
-  test('whose access was revoked fails and says what to do', async () => {
-    const { upload, act, ended, app, close } = await startPages()
+  test('whose access was revoked fails and offers to reconnect, first', async () => {
+    const { upload, act, ended, app, visitor, urlOf, close } = await startPages()
     const { json } = await upload(rowsOf(10))
     await app.sandbox('revoke')
     await act(json.id, 'start')
@@ -131,6 +132,8 @@ describe('an import', () => {
       state: 'failed',
       failure: expect.stringContaining('Reconnect'),
     })
+    const { text } = await visitor.get(urlOf(json.id))
+    expect(text).toMatch(/<button class="primary">Reconnect[\s\S]*<button>Send again/)
     await close()
   })
 })

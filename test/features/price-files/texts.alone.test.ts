@@ -44,7 +44,7 @@ describe('every sentence on the pages of price files is a text:', () => {
     })
     afterAll(() => pages.close())
 
-    const data = ['sam', 'summit-supplies', 'Fresh', 'Public', 'my prices.csv']
+    const data = ['sam', 'summit-supplies', 'Summit Building Supplies', 'Fresh', 'Public', 'my prices.csv']
     /** What is wrong with a file is said by a thread, whose texts have no marks; the test above has them. */
     const look = ({ id, failure }: ImportJson) =>
       expectMarkedPage(pages.visitor, pages.urlOf(id), [...data, failure ?? ''])

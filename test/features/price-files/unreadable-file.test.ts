@@ -13,6 +13,8 @@ describe('a file that cannot be read', () => {
       Buffer.from('PK\u0003\u0004rest of it', 'latin1'),
       /^Line 1: the workbook is damaged/,
     ],
+    ['a PNG picture', Buffer.from('89504e470d0a1a0a', 'hex'), /^This is a picture, not a price list/],
+    ['a JPEG picture', Buffer.from('ffd8ffe000104a46', 'hex'), /^This is a picture, not a price list/],
     ['an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /^This is an old Excel workbook/],
     [
       'binary',
