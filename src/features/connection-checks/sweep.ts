@@ -118,7 +118,10 @@ async function sweepPartition(sweep: SweepState, partition: string): Promise<voi
   }
 }
 
-/** Whether the last round has ended, and the next one is not due. A time further ahead than the interval is of another setting. */
+/**
+ * Whether the last round has ended, and the next one is not due. A time further ahead than the interval is of another setting, or
+ * of a clock that was wrong.
+ */
 function isWaiting({ everyMs }: SweepState, round: Round | null): boolean {
   const leftMs = (round?.nextAt ?? 0) - Date.now()
   return round?.done === true && leftMs > 0 && leftMs <= everyMs

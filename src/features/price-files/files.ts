@@ -29,8 +29,9 @@ export interface ImportFiles {
   /** The path of the prices that the last completed job has sent to the same catalogue; undefined if there are none. */
   lastPrices(job: Job): Promise<string | undefined>
   /**
-   * Saves an uploaded price file and resolves to its size in bytes. `others`: the user's other jobs. Throws `ImportError` (413) if the file is too large or exceeds the user's quota, and `StoreUnavailableError`
-   * if it cannot be written; a partial file is deleted.
+   * Saves an uploaded price file and resolves to its size in bytes. `others`: the user's other jobs. Throws `ImportError` (413) if
+   * the file is too large or exceeds the user's quota, and `StoreUnavailableError` if it cannot be written; a partial file is
+   * deleted.
    */
   keep(
     id: string,
@@ -53,7 +54,10 @@ export interface ImportFiles {
   requireItems(id: string, version: string | undefined): Promise<void>
   /** Throws `ImportError` (404) if there is no report. */
   requireReport(id: string): Promise<void>
-  /** Deletes the price file and the items of a completed job. Keeps its report, and its prices, if it is the latest, for `lastPrices`. */
+  /**
+   * Deletes the price file and the items of a completed job. Keeps its report and, unless a later job of the catalogue has been
+   * completed, its prices for `lastPrices`.
+   */
   complete(job: Job, isLatest?: boolean): Promise<void>
   /** Deletes the files of a job. */
   deleteAll(id: string): Promise<void>
