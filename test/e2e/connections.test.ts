@@ -2,10 +2,10 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Running, startAll } from '../support/app.ts'
 import { openChromium, openPage, takeSession } from '../support/chromium.ts'
-import { signedIn } from '../support/flow.ts'
+import { SCOPES, signedIn } from '../support/flow.ts'
 import { CHROMIUM, withChromium } from '../support/programs.ts'
 
-const TOKENS = { accessToken: 'a', refreshToken: 'r', expiresIn: 300, scopes: ['leads', 'catalogues'] }
+const TOKENS = { accessToken: 'a', refreshToken: 'r', expiresIn: 300, scopes: SCOPES }
 /** 9 pm in Tokyo. */
 const NOON = '2025-03-01T12:00:00.000Z'
 

@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startAll } from '../support/app.ts'
 import { inspect, openChromium, openPage, startWalk } from '../support/chromium.ts'
+import { SCOPES } from '../support/flow.ts'
 import { CHROMIUM, withChromium } from '../support/programs.ts'
 
 describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
@@ -214,7 +215,7 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
     const { store } = app.services
     const { vault } = app.services.connect
     const ann = (bxcontext: string) => ({ userId: 'Ann', bxcontext })
-    const tokens = { accessToken: 'a', refreshToken: 'r', expiresIn: 300, scopes: ['leads', 'catalogues'] }
+    const tokens = { accessToken: 'a', refreshToken: 'r', expiresIn: 300, scopes: SCOPES }
     const long = `long-${'x'.repeat(400)}`
     for (const bxcontext of ['connected', long]) await vault.connect(ann(bxcontext), tokens)
     await vault.connect(ann('partial'), { ...tokens, scopes: ['leads'] })

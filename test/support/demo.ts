@@ -1,5 +1,6 @@
 import { expect, vi } from 'vitest'
 import { tempDir } from './env.ts'
+import { SCOPES } from './flow.ts'
 import { freePort } from './ports.ts'
 import { answering, type Program, run } from './process.ts'
 import type { Visitor } from './visitor.ts'
@@ -50,7 +51,7 @@ export async function connectDemo(visitor: Visitor, { app, platform }: Demo): Pr
     form: { email: 'marcus@ridgeline.example', password: 'sandbox' },
   })
   const consent = await visitor.follow(await visitor.post(`${app}/connect`))
-  const form = { answer: 'accept', scope: ['leads', 'catalogues'] }
+  const form = { answer: 'accept', scope: SCOPES }
   const page = await visitor.follow(await visitor.post(consent.url, { form }))
   expect(page.text).toContain('The account is connected.')
 }

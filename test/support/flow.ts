@@ -2,6 +2,9 @@ import { featureOptions } from '../../src/features/index.ts'
 import type { Running } from './app.ts'
 import { type Answer, createVisitor, type Visitor } from './visitor.ts'
 
+/** The scopes that the app asks for: those that the platform documents, and those of the features. */
+export const { scopes: SCOPES } = featureOptions()
+
 /** Where the app and the sandbox are. */
 type Addresses = Pick<Running, 'url' | 'platform'>
 
@@ -55,7 +58,7 @@ export async function toCallback(
   {
     bxcontext,
     email,
-    form = { answer: 'accept', scope: featureOptions().scopes },
+    form = { answer: 'accept', scope: SCOPES },
   }: { bxcontext?: string; email?: string | undefined; form?: Record<string, string | string[]> } = {},
 ): Promise<string> {
   const consent = await toConsent(app, visitor, bxcontext, email)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { SCOPES } from './flow.ts'
 import { serve } from './ports.ts'
 
 /** A platform with other choices than the sandbox: paths with prefixes, pages as errors, logins before everything. */
@@ -113,7 +114,7 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
     if (options.pkce === 'refused' && hasChallenge) return page(400, 'Unexpected parameters')
     if (options.pkce === 'required' && !hasChallenge)
       return refuse('invalid_request', 'code challenge required')
-    const { parameter, scopes = ['catalogues', 'leads'] } = options
+    const { parameter, scopes = SCOPES } = options
     if (parameter && !params.has(parameter.name)) return refuse('invalid_request', parameter.message)
     const unknown = (params.get('scope') ?? '').split(' ').find((scope) => scope && !scopes.includes(scope))
     if (unknown) return refuse('invalid_scope', `no such scope: ${unknown}`)

@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url'
 import type { Answered, Asked } from './command-runner.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+/** Where programs run: a folder without the `.env` that the owner of the project may have. */
+const HERE = fileURLToPath(new URL('.', import.meta.url))
 
 /** The tests start some hundred programs; what they load is compiled once. */
 const { NODE_COMPILE_CACHE: cache } = process.env
@@ -23,7 +25,7 @@ export interface Program {
 export function run(
   script: string,
   env: Record<string, string> = {},
-  { stdout = '', args = [] as string[], cwd = ROOT } = {},
+  { stdout = '', args = [] as string[], cwd = HERE } = {},
 ): Program {
   const child = spawn(process.execPath, [resolve(ROOT, script), ...args], {
     cwd,
@@ -61,7 +63,7 @@ const runners: ChildProcess[] = []
 export async function command(
   script: string,
   env: Record<string, string> = {},
-  { args = [] as string[], cwd = ROOT } = {},
+  { args = [] as string[], cwd = HERE } = {},
 ): Promise<{ code: number; output: string }> {
   // A process reads its .env once.
   if (existsSync(join(cwd, '.env'))) {

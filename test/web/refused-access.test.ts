@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import type { TokenSource } from '../../src/connect/index.ts'
 import { testConnection } from '../../src/web/connection-actions.ts'
 import { type Running, startAll } from '../support/app.ts'
-import { connectionsOf, signedIn } from '../support/flow.ts'
+import { connectionsOf, SCOPES, signedIn } from '../support/flow.ts'
 import { startTokenEndpoint, type TokenEndpoint, tokens } from '../support/token-endpoint.ts'
 import { connectedSetup, GRANTED, REF } from '../support/vault.ts'
 
@@ -55,7 +55,7 @@ test('Check now asks for a new token first, although refreshing is paused', asyn
 test('a connection without a refresh token says on its card and in the log when it ends', async () => {
   app = await startAll()
   const ann = await signedIn(app)
-  const granted = { ...GRANTED, refreshToken: undefined, expiresIn: 3600 }
+  const granted = { ...GRANTED, scopes: SCOPES, refreshToken: undefined, expiresIn: 3600 }
   await app.services.connect.vault.connect({ userId: 'ann', bxcontext: 'b' }, granted)
   const [{ summary, expiresAt, health }] = await connectionsOf(app, ann)
   expect({ health, summary }).toEqual({

@@ -6,7 +6,7 @@ import { expectMarked, expectMarkedPage, hideDeveloperPages, unmarkedWords } fro
 import type { Visitor } from '../support/visitor.ts'
 
 const { startAll } = await import('../support/app.ts')
-const { connected, logIn, signedIn, toCallback, toConsent } = await import('../support/flow.ts')
+const { SCOPES, connected, logIn, signedIn, toCallback, toConsent } = await import('../support/flow.ts')
 const { createVisitor } = await import('../support/visitor.ts')
 
 let app: Running
@@ -24,8 +24,7 @@ const DATA = [
   'Olivia Hart',
   'Probe',
   'Works: the probe answered.',
-  'leads',
-  'catalogues',
+  ...SCOPES,
   'harbour-homes',
 ]
 const card = (path: string) => `${app.url}/connections/harbour-homes${path}`

@@ -6,7 +6,7 @@ import {
   TokenRefusedError,
 } from '../../../src/connect/platform/errors.ts'
 import { type Running, startAll } from '../../support/app.ts'
-import { connected, connectionsOf, signedIn, toBxcontext, toCallback } from '../../support/flow.ts'
+import { connected, connectionsOf, SCOPES, signedIn, toBxcontext, toCallback } from '../../support/flow.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 
 let app: Running
@@ -232,7 +232,7 @@ describe('a bxcontext', () => {
     expect(again.status).toBe(303)
     await refused(left, 400, 'bxcontext_replaced')
     const consent = await visitor.follow(again)
-    const form = { answer: 'accept', scope: ['leads', 'catalogues'] }
+    const form = { answer: 'accept', scope: SCOPES }
     await visitor.follow(await visitor.post(consent.url, { form }))
     expect(await connectionsOf(app, visitor)).toMatchObject([{ bxcontext: 'harbour-renovations' }])
   })
@@ -286,7 +286,7 @@ describe('a bxcontext', () => {
       response_type: 'code',
       client_id: 'test-client',
       redirect_uri: `${app.url}/connect/callback`,
-      scope: 'catalogues leads',
+      scope: SCOPES.join(' '),
       state: expect.stringMatching(/^[\w-]{43}$/),
       bxcontext: 'harbour-homes',
       code_challenge: expect.stringMatching(/^[\w-]{43}$/),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
-import { connected, connectionsOf, signedIn, toCallback } from '../../support/flow.ts'
+import { connected, connectionsOf, SCOPES, signedIn, toCallback } from '../../support/flow.ts'
 
 let app: Running
 beforeAll(async () => {
@@ -15,7 +15,7 @@ describe('connecting an account', () => {
     expect(callback.status).toBe(303)
     expect(callback.headers.get('location')).toBe('/connections')
     expect(await connectionsOf(app, visitor)).toMatchObject([
-      { bxcontext: 'harbour-homes', status: 'active', health: 'connected', scopes: ['catalogues', 'leads'] },
+      { bxcontext: 'harbour-homes', status: 'active', health: 'connected', scopes: SCOPES },
     ])
   })
 

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
 import { type Running, startAll } from '../../support/app.ts'
-import { connected, connectionsOf, logIn, signedIn, toBxcontext, toCallback } from '../../support/flow.ts'
+import {
+  connected,
+  connectionsOf,
+  logIn,
+  SCOPES,
+  signedIn,
+  toBxcontext,
+  toCallback,
+} from '../../support/flow.ts'
 import type { Visitor } from '../../support/visitor.ts'
 
 let app: Running
@@ -115,7 +123,7 @@ describe('the platform (sandbox)', () => {
     const form = { email: 'priya@summit.example', password: 'sandbox', next }
     const asked = await visitor.follow(await visitor.post(`${app.platform}/login`, { form }))
     expect(asked.text).toContain('Summit Building Supplies')
-    const accepted = { answer: 'accept', scope: ['leads', 'catalogues'] }
+    const accepted = { answer: 'accept', scope: SCOPES }
     await visitor.follow(await visitor.post(asked.url, { form: accepted }))
     expect(await connectionsOf(app, visitor)).toMatchObject([{ bxcontext: 'summit-supplies' }])
   })

@@ -90,7 +90,7 @@ describe('one wrong setting is one finding, and its cure ends it:', () => {
     [
       'a scope is unknown',
       {},
-      { PLATFORM_SCOPES: 'catalogues leads prices' },
+      { PLATFORM_SCOPES: 'catalogues leads unheard-of' },
       'consent.scope',
       'PLATFORM_SCOPES',
     ],

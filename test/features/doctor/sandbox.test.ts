@@ -67,11 +67,11 @@ describe('one wrong setting is one finding, and its cure ends it:', () => {
     ],
     [
       'an unknown scope among others',
-      () => ({ PLATFORM_SCOPES: 'catalogues leads invoices' }),
+      () => ({ PLATFORM_SCOPES: 'catalogues leads unheard-of' }),
       'consent.scope',
       'PLATFORM_SCOPES',
     ],
-    ['only unknown scopes', () => ({ PLATFORM_SCOPES: 'invoices' }), 'consent.scope', 'PLATFORM_SCOPES'],
+    ['only unknown scopes', () => ({ PLATFORM_SCOPES: 'unheard-of' }), 'consent.scope', 'PLATFORM_SCOPES'],
     ['PKCE that is off', () => ({ PLATFORM_PKCE: 'false' }), 'pkce.off', 'PLATFORM_PKCE'],
     [
       'the address of the sandbox, left over',

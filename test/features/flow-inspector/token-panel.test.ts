@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
-import { connected, signedIn } from '../../support/flow.ts'
+import { connected, SCOPES, signedIn } from '../../support/flow.ts'
 import { latestRefresh } from './support.ts'
 
 const JSON_ONLY = { accept: 'application/json' }
@@ -28,8 +28,8 @@ test('the panel has the times, the refreshes, the permissions and the events of 
   })
   expect(Date.parse(panel.issuedAt)).toBeGreaterThanOrEqual(before)
   expect(Date.parse(panel.expiresAt) - Date.parse(panel.issuedAt)).toBe(300_000)
-  expect(panel.requestedScopes).toEqual(['catalogues', 'leads'])
-  expect(panel.scopes.toSorted()).toEqual(['catalogues', 'leads'])
+  expect(panel.requestedScopes).toEqual(SCOPES)
+  expect(panel.scopes.toSorted()).toEqual(SCOPES)
   const events = panel.events.map(({ kind, outcome }: Record<string, string>) => `${kind} ${outcome}`)
   expect(events).toEqual(['refresh refreshed', 'connect connected'])
 })

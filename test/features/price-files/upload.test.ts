@@ -37,7 +37,8 @@ describe('an uploaded price file', () => {
       const report = await visitor.get(`${urlOf(json.id)}/report.csv`)
       expect(report.text.trim().split('\r\n')).toHaveLength(4)
       expect(report.headers.get('content-type')).toContain('text/csv')
-      expect(files()).not.toContain(`${json.id}.csv`)
+      // It is deleted after the import has ended.
+      await vi.waitFor(() => expect(files()).not.toContain(`${json.id}.csv`), { timeout: 30_000 })
       await act(json.id, 'discard')
       expect(await pages.jobOf(json.id)).toMatchObject({ status: 404, code: 'not_found' })
       expect(files().filter((name) => name.startsWith(json.id))).toEqual([])

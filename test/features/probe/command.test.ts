@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Report } from '../../../src/features/probe/report.ts'
 import { tempDir } from '../../support/env.ts'
+import { SCOPES } from '../../support/flow.ts'
 import { freePort } from '../../support/ports.ts'
 import { answering, type Program, run } from '../../support/process.ts'
 import { createVisitor } from '../../support/visitor.ts'
@@ -44,7 +45,7 @@ test('npm run probe writes a report, from which npm run sandbox answers', async 
   const form = { email: 'marcus@ridgeline.example', password: 'sandbox' }
   await visitor.post(`${env.PLATFORM_APP_URL}/login`, { form })
   const consent = await visitor.follow(await visitor.post(`http://localhost:${port}/start`))
-  const accepted = { answer: 'accept', scope: ['leads', 'catalogues'] }
+  const accepted = { answer: 'accept', scope: SCOPES }
   await visitor.follow(await visitor.post(consent.url, { form: accepted }))
   const checked = await visitor.follow(await visitor.post(`http://localhost:${port}/check`))
   expect(checked.text).toMatch(/\d+ confirmed, 0 different/)

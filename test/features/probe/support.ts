@@ -8,6 +8,7 @@ import { createProbeServer } from '../../../src/features/probe/server.ts'
 import { FEATURES as sandboxFeatures } from '../../../src/sandbox/features/index.ts'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts'
 import { CLIENT, PRICING_CLIENT, WEBHOOK_SECRET } from '../../support/env.ts'
+import { SCOPES } from '../../support/flow.ts'
 import { serve } from '../../support/ports.ts'
 import { probe, probeContract, sandboxProbe } from '../../support/probe.ts'
 import { type Answer, createVisitor, type Visitor } from '../../support/visitor.ts'
@@ -102,7 +103,7 @@ export async function startProbe(
     visitor,
     platform,
     async consent() {
-      await answer({ answer: 'accept', scope: ['leads', 'catalogues'] })
+      await answer({ answer: 'accept', scope: SCOPES })
     },
     async webhook() {
       if (!appFeatures.some(({ name }) => name === 'builder-requests')) return

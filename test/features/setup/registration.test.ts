@@ -31,7 +31,7 @@ describe('the registration', () => {
       baseUrl: 'http://localhost:3000',
       stagingUrl: 'https://staging.example/',
       productionUrl: undefined,
-      scopes: ['leads', 'catalogues', 'invoices'],
+      scopes: ['leads', 'catalogues', 'unused-scope'],
       contracts: await loadContracts(),
     })
 
@@ -66,7 +66,7 @@ describe('the registration', () => {
 
   test('gives the reasons of the features for each scope, and says if there is none', async () => {
     const text = toMarkdown(await registration())
-    expect(text).toContain('`invoices`: no feature of this app uses it')
+    expect(text).toContain('`unused-scope`: no feature of this app uses it')
     const contracts = await loadContracts()
     for (const { scopes } of contracts)
       for (const [name, reason] of Object.entries(scopes)) {

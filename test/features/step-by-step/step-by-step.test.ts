@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
-import { connectionsOf, logIn, signedIn } from '../../support/flow.ts'
+import { connectionsOf, logIn, SCOPES, signedIn } from '../../support/flow.ts'
 import type { Answer, Visitor } from '../../support/visitor.ts'
 import { latestFlow, stepsOf } from '../flow-inspector/support.ts'
 
@@ -35,7 +35,7 @@ async function choose(page: Answer, bxcontext = 'harbour-homes'): Promise<Answer
 }
 
 const decide = async (page: Answer, answer = 'accept') =>
-  ann.follow(await ann.post(page.url, { form: { answer, scope: ['leads', 'catalogues'] } }))
+  ann.follow(await ann.post(page.url, { form: { answer, scope: SCOPES } }))
 
 const bxcontexts = async () =>
   (await connectionsOf(app, ann)).map(({ bxcontext }: { bxcontext: string }) => bxcontext).sort()
