@@ -34,7 +34,7 @@ afterEach(() => copy.remove())
 const names = features.map(({ name }) => name)
 
 describe('npm run init', () => {
-  test('renames the starter, keeps half of the features, and leaves a project that passes its tests', async () => {
+  test('renames the starter, keeps half of the features, and leaves a project that passes its tests, also with a feature of its own', async () => {
     const removable = features.filter(({ name }) => !features.some(({ needs = [] }) => needs.includes(name)))
     const removed = removable.slice(0, features.length / 2).map(({ name }) => name)
     const kept = names.filter((name) => !removed.includes(name))
@@ -54,8 +54,18 @@ describe('npm run init', () => {
     await copy.check()
     git('add', '-A')
     git('commit', '-qm', 'init')
+    // With a feature of one's own, whose scope is one more, and with the .env.
+    await add('invoices', '--write')
+    git('add', '-A')
+    git('commit', '-qm', 'invoices')
     copy.leaveOutIndependentTests()
-    await copy.runTests('related', 'src/features/index.ts', 'src/sandbox/features/index.ts')
+    await copy.runTests(
+      'related',
+      'src/features/index.ts',
+      'src/sandbox/features/index.ts',
+      'src/runtime/env-file.ts',
+      'test/support/process.ts',
+    )
     git('checkout', '-q', '.')
     expect(await init('--name', 'Other', '--yes')).toContain(
       'This is Acme Link already. Nothing was changed.',

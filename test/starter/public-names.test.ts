@@ -21,18 +21,19 @@ describe('a name that is gone', () => {
   const before = {
     features: [],
     exports: ['index: createConnect'],
+    imports: ['src/web/paging.ts: pager'],
     settings: ['PORT'],
     codes: [],
     routes: ['GET /a'],
   }
-  const now = { features: [], exports: [], settings: [], codes: [], routes: ['GET /a'] }
+  const now = { features: [], exports: [], imports: [], settings: [], codes: [], routes: ['GET /a'] }
 
   test('is reported', () => {
-    expect(unannounced(before, now, '')).toEqual(['index: createConnect', 'PORT'])
+    expect(unannounced(before, now, '')).toEqual(['index: createConnect', 'src/web/paging.ts: pager', 'PORT'])
   })
 
   test('is not, if a breaking change names it', () => {
-    const entry = '- Breaking: `createConnect` and\n  `PORT` are gone. Do without.\n'
+    const entry = '- Breaking: `createConnect`, `pager` and\n  `PORT` are gone. Do without.\n'
     expect(unannounced(before, now, `# Changelog\n\n${entry}`)).toEqual([])
     expect(unannounced(before, now, `# Changelog\n\n- \`PORT\` is new.\n`)).toContain('PORT')
   })

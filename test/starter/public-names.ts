@@ -1,7 +1,12 @@
-/** The names that are public (docs/upgrading.md): exports of the core's entries, settings, error codes and routes. */
+/**
+ * The names that are public (docs/upgrading.md): exports of the core's entries, what generated features import, settings,
+ * error codes and routes.
+ */
+import { existsSync, globSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { parse } from '@babel/parser'
 import { features } from '../../src/features/index.ts'
-import { codeIn, read, rows } from '../support/documents.ts'
+import { codeIn, ROOT, read, rows } from '../support/documents.ts'
 
 export const RECORD = 'test/starter/public-names.json'
 
@@ -9,6 +14,8 @@ export interface PublicNames {
   /** The features that have these names. */
   features: string[]
   exports: string[]
+  /** `FILE: NAME`, of what a generated feature imports from elsewhere than the core. */
+  imports: string[]
   settings: string[]
   codes: string[]
   routes: string[]
@@ -23,15 +30,38 @@ export function publicNames(): PublicNames {
     exports: ['index', 'express', 'stores', 'errors'].flatMap((entry) =>
       exportsOf(`src/connect/${entry}.ts`).map((name) => `${entry}: ${name}`),
     ),
+    imports: importsOfFeatures(),
     settings: firstCells('docs/configuration.md', 'Variable'),
     codes: firstCells('docs/troubleshooting.md', 'Code'),
     routes: firstCells('docs/http-api.md', 'Route'),
   }
 }
 
+const statementsOf = (path: string) =>
+  parse(read(path), { sourceType: 'module', plugins: ['typescript'] }).program.body
+
+/** What the templates of features import from elsewhere, and what those of earlier versions did, as far as it is there. */
+function importsOfFeatures(): string[] {
+  const template = 'src/cli/template'
+  const found = globSync(`${template}/**/*.ts`, { cwd: ROOT }).flatMap((path) =>
+    statementsOf(path).flatMap((statement) => {
+      if (statement.type !== 'ImportDeclaration' || !statement.source.value.startsWith('.')) return []
+      const file = join(dirname(path), statement.source.value)
+      if (file.startsWith(template) || file.startsWith('src/connect/')) return []
+      return statement.specifiers.map(({ local }) => `${file}: ${local.name}`)
+    }),
+  )
+  const { imports }: PublicNames = JSON.parse(read(RECORD))
+  return [...new Set([...found, ...imports])].filter(isExported).sort()
+}
+
+function isExported(entry: string): boolean {
+  const [file = '', name = ''] = entry.split(': ')
+  return existsSync(join(ROOT, file)) && exportsOf(file).includes(name)
+}
+
 function exportsOf(path: string): string[] {
-  const { program } = parse(read(path), { sourceType: 'module', plugins: ['typescript'] })
-  const names = program.body.flatMap((statement) => {
+  const names = statementsOf(path).flatMap((statement) => {
     if (statement.type !== 'ExportNamedDeclaration') return []
     const { declaration, specifiers } = statement
     if (declaration?.type === 'VariableDeclaration')
@@ -49,7 +79,7 @@ export function unannounced(recorded: PublicNames, now: PublicNames, changelog: 
     .split(/\n(?=- |#)/)
     .filter((entry) => /^- Breaking:/.test(entry))
     .flatMap((entry) => codeIn(entry))
-  return (['exports', 'settings', 'codes', 'routes'] as const)
+  return (['exports', 'imports', 'settings', 'codes', 'routes'] as const)
     .flatMap((kind) => recorded[kind].filter((name) => !now[kind].includes(name)))
-    .filter((name) => !breaking.includes(name.replace(/^\w+: /, '')))
+    .filter((name) => !breaking.includes(name.replace(/^\S+: /, '')))
 }

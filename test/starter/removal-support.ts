@@ -5,11 +5,10 @@ import { answering, run } from '../support/process.ts'
 import { copyProject } from '../support/project.ts'
 import { createVisitor } from '../support/visitor.ts'
 
-/**
- * Tests of the core and of attacks, and those in a browser: they do not depend on the list of features, and take longest.
- */
+/** Tests of the vault and of attacks, and of features in a browser: other features do not affect them, and they take longest. */
 const INDEPENDENT = [
-  'test/{connect,app,e2e}/**',
+  'test/connect/{vault,store,platform}/**',
+  'test/app/{kill,backup,connections-command}.test.ts',
   '**/browser.test.ts',
   '**/hostile-*.test.ts',
   '**/secrets{,.alone}.test.ts',

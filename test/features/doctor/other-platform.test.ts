@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { loadContracts } from '../../../src/features/contracts.ts'
+import { SCOPES } from '../../support/flow.ts'
 import {
   type OtherPlatform,
   type OtherPlatformOptions,
@@ -90,7 +91,7 @@ describe('one wrong setting is one finding, and its cure ends it:', () => {
     [
       'a scope is unknown',
       {},
-      { PLATFORM_SCOPES: 'catalogues leads unheard-of' },
+      { PLATFORM_SCOPES: [...SCOPES, 'unheard-of'].join(' ') },
       'consent.scope',
       'PLATFORM_SCOPES',
     ],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
 import { CLIENT } from '../../support/env.ts'
+import { SCOPES } from '../../support/flow.ts'
 import { freePort } from '../../support/ports.ts'
 import { type Env, expectDiagnosis, findings, problemsOf } from './support.ts'
 
@@ -67,7 +68,7 @@ describe('one wrong setting is one finding, and its cure ends it:', () => {
     ],
     [
       'an unknown scope among others',
-      () => ({ PLATFORM_SCOPES: 'catalogues leads unheard-of' }),
+      () => ({ PLATFORM_SCOPES: [...SCOPES, 'unheard-of'].join(' ') }),
       'consent.scope',
       'PLATFORM_SCOPES',
     ],

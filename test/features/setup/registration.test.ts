@@ -3,6 +3,7 @@ import { loadContracts } from '../../../src/features/contracts.ts'
 import { registrationOf, warningsOf } from '../../../src/features/setup/registration.ts'
 import { toMarkdown } from '../../../src/features/setup/registration-text.ts'
 import { tempDir } from '../../support/env.ts'
+import { SCOPES } from '../../support/flow.ts'
 import { command } from '../../support/process.ts'
 
 test.each([
@@ -31,7 +32,7 @@ describe('the registration', () => {
       baseUrl: 'http://localhost:3000',
       stagingUrl: 'https://staging.example/',
       productionUrl: undefined,
-      scopes: ['leads', 'catalogues', 'unused-scope'],
+      scopes: [...SCOPES, 'unused-scope'],
       contracts: await loadContracts(),
     })
 
