@@ -189,7 +189,7 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
   /** The rows before, of which only the code is known by then. */
   const earlierLines = new Set<number>()
   let preview: Item[] = []
-  const counts = { validRows: 0, invalidRows: 0, repeatedRows: 0, free: 0 }
+  const counts = { validRows: 0, invalidRows: 0, repeatedRows: 0, free: 0, nines: 0 }
   const doubts = createDoubts(layout)
 
   function reject(problem: Problem): void {
@@ -211,6 +211,7 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
       if (!earlier) {
         counts.validRows++
         if (price === 0) counts.free++
+        else if (isNines(price)) counts.nines++
         if (preview.length < PREVIEW_ITEMS) preview.push(item)
         writer?.add(item)
       } else if (earlier.isSame) counts.repeatedRows++
@@ -236,9 +237,9 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
       }
       if (writer && conflicts.size > 0) await removeItems(writer.path, conflicts)
       preview = preview.filter(({ code }) => !conflicts.has(code))
-      const { free, ...rows } = counts
+      const { validRows, invalidRows, repeatedRows } = counts
       problems.sort((a, b) => a.line - b.line)
-      return { ...rows, preview, problems, remarks: remarksOn(counts) }
+      return { validRows, invalidRows, repeatedRows, preview, problems, remarks: remarksOn(counts) }
     },
   }
 }
@@ -266,9 +267,17 @@ async function addCells(
 
 const otherPrice = (code: string, line: number) => texts.row.otherPrice(shorten(code), line)
 
-function remarksOn({ repeatedRows, free }: { repeatedRows: number; free: number }): string[] {
+/** 9999 and more: what some systems export for a price that is not known. */
+const isNines = (price: number) => price >= 9999 && /^9+(\.9+)?$/.test(String(price))
+
+function remarksOn({
+  repeatedRows,
+  free,
+  nines,
+}: Record<'repeatedRows' | 'free' | 'nines', number>): string[] {
   const remarks: string[] = []
   if (repeatedRows > 0) remarks.push(texts.remarks.repeatedRows(repeatedRows))
   if (free > 0) remarks.push(texts.remarks.free(free))
+  if (nines > 0) remarks.push(texts.remarks.nines(nines))
   return remarks
 }

@@ -29,7 +29,7 @@ const HEADINGS: Record<Exclude<Field, 'price'>, string> = {
   description: `description productdescription itemdesc productdesc longdescription longdesc fulldescription desc details
     description2 extendeddescription specification salesdescription stockdescription materialdescription`,
   unit: `unit uom unitofmeasure unitmeasure units measure sellunit sellunitmeasure sellinguom selluom salesunit salesuom priceunit
-    priceuom baseunit baseunitofmeasure baseuom per um uoi unitofissue packunit stockunit`,
+    priceuom baseunit baseunitofmeasure baseuom per um uoi unitofissue packunit stockunit priceper`,
   category: `category categoryname group productgroup itemgroup range productrange department dept class type family
     productfamily producttype section productcategory itemcategory`,
 }
@@ -86,8 +86,16 @@ const TRADE_PRICES = new RegExp(`^${TRADE}$|\\b${TRADE} (prices?|pricing|priceli
 const SEVERAL_UNITS = '((?!1\\b)\\d+|hundred|thousand|dozen|box|pack|pkt|carton|pallet)'
 const PRICES_OF_SEVERAL = new RegExp(`\\bprice[sd]?\\b.* (per ${SEVERAL_UNITS}|in cents)\\b`)
 const ENDS_PER_SEVERAL = new RegExp(`\\bper ${SEVERAL_UNITS}\\s*\\)?$|(^|[\\s($])/ ?(100|1000)\\s*\\)?$`, 'i')
-/** What is added to all prices, in one sentence. */
-const CHANGES_PRICES = /\b(add|added|surcharge|levy|multiply|deduct|deducted)\b([^.;]|\.\d)*\bprices\b/i
+/** What is added to all prices, now or later, in one sentence. */
+const CHANGES_PRICES =
+  /\b(add|added|surcharge|levy|multiply|deduct|deducted|increase)\b([^.;]|\.\d)*\bprices\b|\bprices\b([^.;]|\.\d)*\b(increase|rise|go up|fall)/i
+/** `Less 25%`, `List prices less 25%`. */
+const LESS_OR_PLUS = /^\W*((all|our|the|list|retail|rrp|prices?)\W+)*(less|minus|plus|deduct)\W/i
+/** Percents that are not those of prices. */
+const OTHER_PERCENT = /\b(not|no|included|excluded|gst|tax|payment|paid|days|settlement|freight|delivery)\b/i
+const IN_THOUSANDS = /\bin thousands\b|\$ ?['’]000\b|\$000s?\b/i
+/** A list that does not count, or not any more. */
+const NOT_IN_FORCE = /\b(draft(?! (stop|exclu|seal|strip|proof))|superseded|not current|no longer (current|valid)|expired|do not use)\b/i
 /** In a name, such as that of a sheet, one word is enough. */
 const TRADE_NAME = /\b(trade|wholesale|dealer|distributor|reseller|cost)\b/
 
@@ -99,7 +107,7 @@ export function doubtsPrice(note: string, heading: string, isName = false): bool
   const [words, own] = [wordsOf(note), wordsOf(heading)]
   if (namesOtherCurrency(note) && !/\b(aud|nzd)\b/.test(own)) return true
   if (PRICES_OF_SEVERAL.test(words) && !/\b(each|ea|per (unit|item|each))\b/.test(own)) return true
-  if (changesPrices(note)) return true
+  if (changesPrices(note) || IN_THOUSANDS.test(note) || NOT_IN_FORCE.test(note)) return true
   const isTrade = TRADE_PRICES.test(words) || (isName && TRADE_NAME.test(words))
   return isTrade && (/\bonly\b/.test(words) || !/rrp|srp|retail|sell|list|aud|nzd/.test(own))
 }
@@ -109,9 +117,9 @@ export const isPricePerSeveral = (name: string): boolean =>
   /price/i.test(name) && PRICES_OF_SEVERAL.test(wordsOf(name))
 
 const changesPrices = (note: string) =>
-  CHANGES_PRICES.test(note) &&
+  (CHANGES_PRICES.test(note) || LESS_OR_PLUS.test(note)) &&
   /\d ?%|\d per ?cent|\bby \d/i.test(note) &&
-  !/\b(not|no|included|excluded)\b/i.test(note)
+  !OTHER_PERCENT.test(note)
 
 /**
  * Whether a line of its own, such as the title of a section or a second row of headings, says that prices are those of

@@ -30,7 +30,7 @@ export interface PriceNotesOptions {
  */
 export function createPriceNotes({
   headings,
-  columns: { price = -1, name, description },
+  columns: { price = -1, name, description, unit = -1 },
   gst,
 }: PriceNotesOptions): (cells: readonly string[]) => string | undefined {
   const columnsOf = (known: RegExp) =>
@@ -66,6 +66,10 @@ export function createPriceNotes({
   return (cells) => {
     const amount = amounts.map((column) => cells[column]?.trim() ?? '').find(isSeveral)
     if (amount !== undefined) return texts.row.severalUnits(shorten(amount, 20))
+    if (amounts.length > 0 && EACH.test(cells[unit]?.trim() ?? '')) {
+      const other = amounts.map((column) => cells[column]?.trim() ?? '').find(isOtherUnit)
+      if (other !== undefined) return texts.row.otherUnit(shorten(other, 20), cells[unit]?.trim() ?? '')
+    }
     for (const currency of currencies.map((column) => currencyOf(cells[column] ?? ''))) {
       if (currency === '') continue
       if (currency !== 'AUD' && currency !== 'NZD') return texts.row.otherCurrency(shorten(currency, 20))
@@ -101,6 +105,11 @@ function currencyOf(cell: string): string {
 
 /** Words for several units. `C` is a hundred in the trade; `M` may be a metre. */
 const SEVERAL = /^(per |\/ ?)?(hundred|hund?|cen|thousand|thou|th|k|dozen|doz|dz|c|100s|1000s)$/i
+
+const EACH = /^(each|ea|pc|pcs|pce|piece|unit|item)$/i
+/** What a price is for, if it is not for one: `BX`, `CTN`, and `M`, which is a thousand where nothing has a length. */
+const isOtherUnit = (amount: string) =>
+  /^(per |\/ ?)?(m|bx|box|ct|ctn|carton|pr|pair|pk|pkt|pack|packet|bag|roll|plt|pallet|set)$/i.test(amount)
 
 const isSeveral = (amount: string) =>
   SEVERAL.test(amount) ||

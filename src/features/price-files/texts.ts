@@ -267,6 +267,10 @@ export const texts = {
         ? '1 row repeats an item that is sent once.'
         : `${count(rows)} rows repeat items that are sent once.`,
     free: (items: number) => (items === 1 ? '1 item has a price of 0.' : `${items} items have a price of 0.`),
+    nines: (items: number) =>
+      items === 1
+        ? '1 item has a price of nothing but nines, which often stands for one that is not known.'
+        : `${items} items have a price of nothing but nines, which often stands for one that is not known.`,
     lastChoices: 'The choices are those of your last file with the same headings.',
   },
 
@@ -371,6 +375,8 @@ export const texts = {
     nameOfSeveral: (name: string) =>
       `its name "${name}" says that the price is for several: correct the price, and take the words out of the name.`,
     severalUnits: (amount: string) => `the price is for ${amount} units, not for one.`,
+    otherUnit: (priced: string, unit: string) =>
+      `the price is for "${priced}", and the unit is "${unit}": write the price of that unit.`,
     otherCurrency: (currency: string) => `the price is in another currency (${currency}).`,
     mixedCurrencies: (first: string) => `the price is in another currency than an earlier one (${first}).`,
   },

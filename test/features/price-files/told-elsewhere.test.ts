@@ -23,6 +23,12 @@ describe('it is asked whether prices are those of one unit, if', () => {
       'a note adds to all prices',
       'Code,Name,Price\nA,Bolt,95\nA surcharge of 6.5% applies to all prices,,\n',
     ],
+    ['a note subtracts from all prices', 'Code,Name,Price\nA,Bolt,95\nLess 25%,,\n'],
+    ['a title subtracts from the list', 'List prices less 12.5%,,\nCode,Name,List\nA,Bolt,95\n'],
+    ['a note raises prices', 'Prices rise by 4% on 1 July,,\nCode,Name,Price\nA,Bolt,95\n'],
+    ['prices are in thousands', "All amounts in $'000,,\nCode,Name,Price\nA,Crane,95\n"],
+    ['it is a draft', 'DRAFT,,\nCode,Name,Price\nA,Bolt,95\n'],
+    ['a later list has replaced it', 'Price list 2025 (superseded),,\nCode,Name,Price\nA,Bolt,95\n'],
     ['a note multiplies prices', 'Multiply prices by 1.08,,\nCode,Name,Price\nA,Bolt,95\n'],
   ])('%s', async (_, content) => {
     expect(await outcome(content)).toEqual({ questions: ['columns'], problems: [], prices: [] })
@@ -34,6 +40,10 @@ describe('it is asked whether prices are those of one unit, if', () => {
     ['sizes', 'Code,Name,Price\nStuds 90 / 45,,\nA,Stud,9\n'],
     ['what a delivery costs', 'Code,Name,Price\nA,Stud,9\nDelivery per pallet,,\n'],
     ['a charge for cards', 'Code,Name,Price\nA,Stud,9\nCards: 1.5% surcharge. All prices in AUD,,\n'],
+    ['a discount for early payment', 'Code,Name,Price\nA,Stud,9\nLess 2% for payment in 7 days,,\n'],
+    ['tax that is added', 'Code,Name,Price\nA,Stud,9\nPlus 10% GST,,\n'],
+    ['what a remark says', 'Code,Price,Notes\nA,9,with draft stopper\n'],
+    ['a price on application', 'Code,Name,Price\nA,Stud,9\nB,Beam,POA\n'],
     ['what prices include', 'Code,Name,Price\nA,Stud,9\nThe levy of 2% is included in prices,,\n'],
   ])('but not for %s', async (_, content) => {
     const { questions, prices } = await outcome(content)
@@ -48,6 +58,12 @@ describe('a row is a problem, if', () => {
       'Code,Price,Price Per\nA,9,HUN\nB,9,/C\nC,9,thou\nD,9,EA\n',
       [2, 3, 4],
       [9],
+    ],
+    [
+      'its price is for a box, and its unit is each',
+      'Code,Price,Price Per,Unit\nA,9,BX,EA\nB,9,M,EA\nC,9,each,EA\nD,9,BX,BX\nE,9,PR,\n',
+      [2, 3],
+      [9, 9, 9],
     ],
     ['its price is for a quantity', 'Code,Price,Qty per price\nA,9,1000\nB,8,1\n', [2], [8]],
     ['its remark says that it is for 100', 'Code,Price,Notes\nA,9,price per 100\nB,8,blue\n', [2], [8]],
@@ -104,6 +120,16 @@ describe('it is asked about GST, if', () => {
   ])('but not if it is %s', async (_, content, prices) => {
     expect(await outcome(content)).toEqual({ questions: [], problems: [], prices })
   })
+})
+
+test('without another unit, what the price is for is the unit', async () => {
+  const { items } = await read('Code,Price,Price Per\nA,9,BX\n')
+  expect(items).toEqual([{ code: 'A', price: 9, unit: 'BX' }])
+})
+
+test('prices of nothing but nines are mentioned', async () => {
+  const { remarks } = await read('Code,Price\nA,9999.99\nB,99999\nC,999\nD,9.99\n')
+  expect(remarks).toEqual([expect.stringContaining('2 items have a price of nothing but nines')])
 })
 
 test('spaces before quotes are no part of the cells', async () => {
