@@ -21,6 +21,10 @@ export function createLog(level: string, destination?: DestinationStream): Logge
   )
 }
 
+let opened: DestinationStream | undefined
+/** All logs of the process share it. */
+const standardOutput = () => (opened ??= openStandardOutput())
+
 /** How long a line may wait for others, in ms. */
 const COLLECT_MS = 100
 /** How long a full pipe is waited for when the process exits, in ms. */
@@ -35,7 +39,7 @@ const MAX_COLLECTED = 64_000
  * and when the process exits, also by an exception. If the disk behind it is full, lines are lost and nothing else; pino's
  * own destination would retry forever and keep the process from exiting.
  */
-function standardOutput(): DestinationStream {
+function openStandardOutput(): DestinationStream {
   let collected = ''
   /** What a full pipe has not taken; it may begin in the middle of a character. */
   let left: Buffer = Buffer.alloc(0)

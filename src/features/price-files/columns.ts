@@ -95,7 +95,8 @@ const LESS_OR_PLUS = /^\W*((all|our|the|list|retail|rrp|prices?)\W+)*(less|minus
 const OTHER_PERCENT = /\b(not|no|included|excluded|gst|tax|payment|paid|days|settlement|freight|delivery)\b/i
 const IN_THOUSANDS = /\bin thousands\b|\$ ?['’]000\b|\$000s?\b/i
 /** A list that does not count, or not any more. */
-const NOT_IN_FORCE = /\b(draft(?! (stop|exclu|seal|strip|proof))|superseded|not current|no longer (current|valid)|expired|do not use)\b/i
+const NOT_IN_FORCE =
+  /\b(draft(?! (stop|exclu|seal|strip|proof))|superseded|not current|no longer (current|valid)|expired|do not use)\b/i
 /** In a name, such as that of a sheet, one word is enough. */
 const TRADE_NAME = /\b(trade|wholesale|dealer|distributor|reseller|cost)\b/
 
