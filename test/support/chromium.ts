@@ -68,11 +68,27 @@ async function sidewaysScroll(page: Page): Promise<number> {
   return Number(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'))
 }
 
-/** What every page must be: no wider than its window, and accessible (axe needs scripts to run; `rules`: only these). */
+/** The short labels of buttons and badges that take more than one line. */
+async function brokenLabels(page: Page): Promise<string[]> {
+  return (await page.evaluate(`[...document.querySelectorAll('button, .button, .badge')]
+    .filter((element) => element.checkVisibility() && element.childElementCount === 0 && element.textContent.trim().length <= 30)
+    .filter((element) => {
+      const range = document.createRange()
+      range.selectNodeContents(element)
+      return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1
+    })
+    .map((element) => element.textContent.trim())`)) as string[]
+}
+
+/**
+ * What every page must be: no wider than its window, with each button's label in one line, and accessible (axe needs scripts
+ * to run; `rules`: only these).
+ */
 export async function inspect(page: Page, scripted: boolean, rules?: string[]): Promise<void> {
   // A click returns when the next page has begun; before its styles are there it may be wider.
   await page.waitForLoadState('load')
   expect(await sidewaysScroll(page), page.url()).toBeLessThanOrEqual(0)
+  expect(await brokenLabels(page), page.url()).toEqual([])
   if (scripted) expect(await seriousFaults(page, rules), page.url()).toEqual([])
 }
 
