@@ -12,7 +12,7 @@ describe.skipIf(!isDeepStrictEqual(recorded.features, names.features))('public n
     expect(unannounced(recorded, names, read('CHANGELOG.md'))).toEqual([])
   })
 
-  test('all are recorded: run node test/starter/record-public-names.ts', () => {
+  test('all are recorded: run npx node test/starter/record-public-names.ts', () => {
     expect(recorded).toEqual(names)
   })
 })
