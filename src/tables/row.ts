@@ -31,7 +31,7 @@ export interface Table {
   hiddenColumns: number[]
   /** Cells that are merged with those below them, complete when all rows have been read. */
   merged: MergedCells[]
-  /** The first rows of the other visible sheets that are small. */
+  /** The first rows of the other visible sheets, of the first few that are not large. */
   readOther(): Promise<{ sheet: string; rows: Row[] }[]>
 }
 

@@ -72,9 +72,9 @@ export async function readWorkbookRows(
 /** What is complete when all rows have been read; see `Table`. */
 type Late = Pick<Table, 'lateRemarks' | 'printed' | 'merged' | 'hiddenColumns'>
 
-/** Other sheets are read for what they say about the prices: notes are short. */
+/** The first rows of other sheets are read: what they say about the prices, and whether they have other ones. */
 const MAX_OTHER_SHEETS = 3
-const MAX_OTHER_BYTES = 200_000
+const MAX_OTHER_BYTES = 5_000_000
 
 const sizeOf = ({ entries }: Archive, { path }: Sheet) =>
   entries.get(path.toLowerCase())?.uncompressedSize ?? 0

@@ -38,13 +38,14 @@ export function readChoices(body: unknown, job: Job): Choices | undefined {
   const headingsLine = line === '' ? undefined : wholeNumber(line, 'headingsLine', texts.rules.headingsLine)
   const isOtherLine = headingsLine !== undefined && headingsLine !== job.headingsLine
   const wasChosen = job.choices?.headingsLine !== undefined || job.questions.includes('headings')
+  const sheetWasChosen = job.choices?.sheet !== undefined || job.questions.includes('sheet')
   const columns = readColumns(given, job.headings.length)
   const choices: Choices = {
     // Columns that were chosen among other headings do not count.
     columns: isOtherSheet || isOtherLine ? undefined : columns,
     // On another sheet, the headings are recognised anew.
     headingsLine: isOtherLine || (wasChosen && !isOtherSheet) ? headingsLine : undefined,
-    sheet: isOtherSheet || job.choices?.sheet !== undefined ? sheet || undefined : undefined,
+    sheet: isOtherSheet || sheetWasChosen ? sheet || undefined : undefined,
     decimal: decimalOf(textOf('decimal')),
     gst: gstOf(textOf('gst')),
   }

@@ -37,7 +37,7 @@ export interface Choices {
 }
 
 /** What only the user can know. */
-export const QUESTIONS = ['headings', 'columns', 'decimal', 'gst'] as const
+export const QUESTIONS = ['sheet', 'headings', 'columns', 'decimal', 'gst'] as const
 export type Question = (typeof QUESTIONS)[number]
 
 /** How a price file is laid out: recognised, or as its user has chosen. */
@@ -92,7 +92,16 @@ export async function openPriceFile(
   choices: Choices = {},
   fileName = basename(path),
 ): Promise<PriceFile> {
-  const table = await openTable(path, choices)
+  return openSheet(path, choices, fileName, choices.sheet)
+}
+
+async function openSheet(
+  path: string,
+  choices: Choices,
+  fileName: string,
+  sheet: string | undefined,
+): Promise<PriceFile> {
+  const table = await openTable(path, { ...choices, sheet })
   const first: Row[] = []
   const needed = Math.min(Math.max(SEARCHED_ROWS, choices.headingsLine ?? 0), MAX_HEADINGS_LINE)
   for (let next = await table.rows.next(); !next.done; next = await table.rows.next()) {
@@ -102,17 +111,19 @@ export async function openPriceFile(
   const next = table.sheets[table.sheets.indexOf(table.sheet ?? '') + 1]
   // A blank sheet or a cover: the list is on the next one.
   if (first.length < 2 && choices.sheet === undefined && next !== undefined)
-    return openPriceFile(path, { ...choices, sheet: next }, fileName)
+    return openSheet(path, choices, fileName, next)
   const searched = choices.headingsLine ? first : first.slice(0, SEARCHED_ROWS)
+  const others = await table.readOther()
   const names = [texts.places.fileName, fileName.replace(/\.\w+$/, ''), true] as const
   const place = findHeadings(searched, choices.headingsLine, [
     names,
     ...(table.sheet === undefined ? [] : [[texts.places.sheetName, table.sheet, true] as const]),
-    ...(await notesOfOtherSheets(table)),
+    ...notesOf(others),
   ])
   const items = searched.slice(place.skip).map(({ cells }) => cells)
   const guess = guessColumns(place.headings, items)
   const columns = choices.columns ?? guess.columns
+  const rival = choices.sheet === undefined ? withOtherPrices(others, items, columns) : undefined
   return {
     layout: {
       headings: place.headings,
@@ -121,7 +132,15 @@ export async function openPriceFile(
       sheet: table.sheet ?? null,
       sheets: table.sheets,
       columns,
-      ...questionsOf({ columns, choices, place, guess, items, hiddenColumns: table.hiddenColumns }),
+      ...questionsOf({
+        columns,
+        choices,
+        place,
+        guess,
+        items,
+        hiddenColumns: table.hiddenColumns,
+        sheetQuestion: rival && texts.questions.sheet(table.sheet ?? '', rival.sheet),
+      }),
       remarks: [...table.remarks, ...sheetRemark(table), ...titleRemark(place)],
       sample: items.slice(0, SAMPLE_ROWS).map((cells) => cells.slice(0, 50).map((cell) => cell.slice(0, 60))),
     },
@@ -140,14 +159,31 @@ export async function openPriceFile(
   }
 }
 
+type OtherSheet = Awaited<ReturnType<Table['readOther']>>[number]
+
 /** What other sheets say about the prices, unless they have prices of their own. */
-async function notesOfOtherSheets({ readOther }: Table): Promise<Note[]> {
+function notesOf(others: readonly OtherSheet[]): Note[] {
   const notes: Note[] = []
-  for (const { sheet, rows } of await readOther()) {
+  for (const { sheet, rows } of others) {
     if (rows.some(({ cells }) => countFields(cells) >= 2)) continue
     for (const text of rows.flatMap(({ cells }) => cells)) notes.push([texts.places.sheet(sheet), text])
   }
   return notes
+}
+
+/** Another sheet that has one of these items at another price: last year's list, or another price level. */
+function withOtherPrices(
+  others: readonly OtherSheet[],
+  items: readonly string[][],
+  { code = -1, price = -1 }: Columns,
+): OtherSheet | undefined {
+  const prices = new Map(items.map((cells) => [cells[code]?.trim(), cells[price]?.trim()]))
+  const isOther = ({ cells }: Row) => {
+    const own = prices.get(cells[code]?.trim())
+    const other = cells[price]?.trim() ?? ''
+    return own !== undefined && own !== other && isNumber(own) && isNumber(other)
+  }
+  return others.find(({ rows }) => rows.some(isOther))
 }
 
 /** Rows of other sheets must not be missed. */
@@ -169,9 +205,10 @@ interface Recognised {
   guess: ColumnGuess
   items: readonly string[][]
   hiddenColumns: readonly number[]
+  sheetQuestion: string | undefined
 }
 
-function questionsOf({ columns, choices, place, guess, items, hiddenColumns }: Recognised) {
+function questionsOf({ columns, choices, place, guess, items, hiddenColumns, sheetQuestion }: Recognised) {
   const questions: Question[] = []
   const mappingErrors: string[] = []
   const ask = (question: Question, errors: string[]) => {
@@ -179,6 +216,7 @@ function questionsOf({ columns, choices, place, guess, items, hiddenColumns }: R
     questions.push(question)
     mappingErrors.push(...errors)
   }
+  if (sheetQuestion) ask('sheet', [sheetQuestion])
   if (place.isUnsure) ask('headings', [texts.questions.headings])
   ask('columns', choices.columns ? columnErrors(columns, place.headings) : guess.mappingErrors)
   const heading = place.headings[columns.price ?? -1] ?? ''

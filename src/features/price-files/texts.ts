@@ -300,6 +300,8 @@ export const texts = {
 
   /** What the user is asked about a file. */
   questions: {
+    sheet: (sheet: string, other: string) =>
+      `The sheets "${sheet}" and "${other}" have the same items at different prices: choose the sheet to send.`,
     headings:
       'The first row looks like an item, not like headings. Enter the row of the headings, or 0 if the file has none.',
     noCode: 'No column was recognised as the code: choose one.',

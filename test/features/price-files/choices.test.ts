@@ -53,6 +53,34 @@ test('another row of headings, and another sheet, can be chosen; columns chosen 
   })
 })
 
+test('two sheets with other prices for the same items: the user is asked once which one is sent', async () => {
+  const sheet = (name: string, price: number) => ({
+    name,
+    rows: [
+      ['Code', 'Price'],
+      ['A', price],
+    ],
+  })
+  const list = [sheet('2025', 1), sheet('2026', 2)]
+  const question =
+    'The sheets "2025" and "2026" have the same items at different prices: choose the sheet to send.'
+  for (const [sheets, chosen, price] of [
+    [list, '2025', 1],
+    [list, '2026', 2],
+    [[{ name: 'Cover', rows: [] }, ...list], '2025', 1],
+  ] as const) {
+    const { json } = await pages.upload(Buffer.from(workbook([...sheets])))
+    expect(json).toMatchObject({ sheet: '2025', questions: ['sheet'], mappingErrors: [question] })
+    expect(await choose(json.id, { sheet: chosen, code: '0', price: '1' })).toMatchObject({
+      questions: [],
+      preview: [{ code: 'A', price }],
+    })
+    await choose(json.id, {})
+  }
+  const same = await pages.upload(Buffer.from(workbook([sheet('Taps', 1), sheet('All', 1)])))
+  expect(same.json).toMatchObject({ questions: [] })
+})
+
 test.each<[Record<string, string>, string]>([
   [{ headingsLine: '-1' }, 'headingsLine'],
   [{ decimal: 'dot' }, 'decimal'],
