@@ -64,12 +64,13 @@ test('two sheets with other prices for the same items: the user is asked once wh
   const list = [sheet('2025', 1), sheet('2026', 2)]
   const question =
     'The sheets "2025" and "2026" have the same items at different prices: choose the sheet to send.'
-  for (const [sheets, chosen, price] of [
-    [list, '2025', 1],
-    [list, '2026', 2],
-    [[{ name: 'Cover', rows: [] }, ...list], '2025', 1],
-  ] as const) {
-    const { json } = await pages.upload(Buffer.from(workbook([...sheets])))
+  const cover = { name: 'Cover', rows: [] }
+  for (const { sheets, chosen, price } of [
+    { sheets: list, chosen: '2025', price: 1 },
+    { sheets: list, chosen: '2026', price: 2 },
+    { sheets: [cover, ...list], chosen: '2025', price: 1 },
+  ]) {
+    const { json } = await pages.upload(Buffer.from(workbook(sheets)))
     expect(json).toMatchObject({ sheet: '2025', questions: ['sheet'], mappingErrors: [question] })
     expect(await choose(json.id, { sheet: chosen, code: '0', price: '1' })).toMatchObject({
       questions: [],
