@@ -26,6 +26,22 @@ export function createListener(dependencies: Dependencies): RequestListener {
   return inFrontOf(app, handlers)
 }
 
+function newApp(trustProxy: number): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.set('trust proxy', trustProxy)
+  return app
+}
+
+/** What the features add to the cards of connections. */
+const connectionParts = (parts: Dependencies['parts']) => ({
+  linksOf: async (ref: ConnectionRef) =>
+    (await Promise.all(parts.map((part) => part.connectionLinks?.(ref) ?? []))).flat(),
+  connectionTests: parts.flatMap((part) => part.connectionTest ?? []),
+  connectControls: parts.flatMap((part) => part.connectControl ?? []),
+})
+
 /** Creates the Express app: middleware and routes in the order in which requests pass through them. */
 export function createApp({
   config,
@@ -41,21 +57,17 @@ export function createApp({
 }: Dependencies): Express {
   const { baseUrl, platform, sessionSecrets: secrets } = config
   const { vault, oauth } = connect
-  const app = express()
-  app.disable('x-powered-by')
-  app.disable('etag')
-  app.set('trust proxy', config.trustProxy)
-
-  const navigation = parts.flatMap((part) => part.navigation ?? [])
+  const app = newApp(config.trustProxy)
   const warning = signIn.isDemo && config.demoAllowRemote ? OPEN_DEMO : null
   const shown = {
+    production: config.production,
     businessName: (userId: string, bxcontext: string) => businessName(vault, userId, bxcontext),
     warning,
     linksToSignIn: !signIn.isDemo,
     sandboxUrl: platform.sandboxUrl,
-    navigation,
+    navigation: parts.flatMap((part) => part.navigation ?? []),
   }
-  app.use(requestLog(log), bodyDeadline(), pages({ production: config.production, ...shown }))
+  app.use(requestLog(log), bodyDeadline(), pages(shown))
   // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
   for (const { serverRoutes } of parts) if (serverRoutes) app.use(serverRoutes)
 
@@ -73,15 +85,15 @@ export function createApp({
   const connectPages = createConnectPages(vault, oauth.scopes)
   app.use(checkPlatformFirst(platform.appUrl, vault, http.api))
   app.use(connectRoutes({ connect, baseUrl, pages: connectPages, beforeHop, log }))
-  const linksOf = async (ref: ConnectionRef) =>
-    (await Promise.all(parts.map((part) => part.connectionLinks?.(ref) ?? []))).flat()
-  const connectionTests = parts.flatMap((part) => part.connectionTest ?? [])
-  const connectControls = parts.flatMap((part) => part.connectControl ?? [])
-  const { connectedAppsUrl } = platform
-  const connections = { linksOf, connectionTests, connectControls, connectedAppsUrl, sendChanges }
-  const waiting = (userId: string) => waitingNotices(store, userId)
   app.use(
-    connectionsRoutes({ vault, requestedScopes: oauth.scopes, ...connections, waitingNotices: waiting }),
+    connectionsRoutes({
+      vault,
+      requestedScopes: oauth.scopes,
+      connectedAppsUrl: platform.connectedAppsUrl,
+      sendChanges,
+      waitingNotices: (userId) => waitingNotices(store, userId),
+      ...connectionParts(parts),
+    }),
   )
   for (const { routes } of parts) if (routes) app.use(routes)
 

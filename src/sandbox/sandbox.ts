@@ -64,18 +64,23 @@ const byParts = (parts: readonly SandboxPart[]) => (token: string) => {
   return undefined
 }
 
+/** The scopes and faults of the core and of the features that are simulated. */
+function simulatedBy(features: readonly SandboxFeature[]) {
+  const scopes: Scopes = Object.assign({}, PLATFORM.scopes, ...features.map((feature) => feature.scopes))
+  const faultStates = Object.assign({}, CORE_FAULTS, ...features.map((feature) => feature.faults))
+  return { scopes, faultStates }
+}
+
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { baseUrl, apps, file, openToAll = false, recorded, slowMs = 6_000 } = options
   const { accessTokenSeconds = recorded?.token?.expiresIn ?? 300 } = options
   const { rateLimit = { limit: 100, windowMs: 30_000 }, parts: simulated = FEATURES, features = {} } = options
   const addresses = addressesOf(baseUrl)
-  const { sql, setting, clear, close } = openDatabase(
-    file,
-    simulated.map(({ schema = '' }) => schema),
-  )
+  const schemas = simulated.map(({ schema = '' }) => schema)
+  const { sql, setting, clear, close } = openDatabase(file, schemas)
   const consents = createConsents(sql)
-  const scopes: Scopes = Object.assign({}, PLATFORM.scopes, ...simulated.map((feature) => feature.scopes))
-  const faults = createFaults(Object.assign({}, CORE_FAULTS, ...simulated.map((feature) => feature.faults)))
+  const { scopes, faultStates } = simulatedBy(simulated)
+  const faults = createFaults(faultStates)
   const journal = createJournal()
   const tokenExchanges = createTokenExchanges()
   const provider = createIdentity({
@@ -114,20 +119,9 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     tokenExchanges.clear()
     for (const part of parts) part.reset?.()
   }
+  const site = { core, parts, provider, apps, scopes, consents, addresses, openToAll, recorded }
   return {
-    app: createSite({
-      core,
-      parts,
-      provider,
-      apps,
-      scopes,
-      consents,
-      addresses,
-      openToAll,
-      loginSecret,
-      recorded,
-      reset,
-    }),
+    app: createSite({ ...site, loginSecret, reset }),
     addresses,
     close: () => {
       for (const part of parts) part.close?.()

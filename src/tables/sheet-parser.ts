@@ -27,124 +27,155 @@ export interface SheetParser {
 const PRINTED = /^(odd|even|first)(Header|Footer)$/
 const MAX_MERGED = 10_000
 
+/** Where the parser is in the sheet, and what it has found. */
+interface SheetState {
+  readonly strings: readonly string[]
+  readonly formats: CellFormats
+  readonly runs: ReturnType<typeof createRuns>
+  rows: Row[]
+  row: Row
+  isHidden: boolean
+  hiddenRows: number
+  /** The cell: its column, zero-based, its type and style, and its text so far. */
+  column: number
+  type: string
+  style: number
+  value: string
+  isValue: boolean
+  isPhonetic: boolean
+  isPrinted: boolean
+  readonly printed: string[]
+  readonly merged: MergedCells[]
+  readonly hiddenColumns: number[]
+}
+
 /** Collects the rows of a sheet from its XML (ECMA-376 part 1, section 18.3). Handlers throw `UnreadableFileError`. */
 export function createSheetParser(strings: readonly string[], formats: CellFormats): SheetParser {
-  let rows: Row[] = []
-  let row: Row = { line: 0, cells: [] }
-  /** Zero-based. */
-  let column = -1
-  let type = ''
-  let style = 0
-  let value = ''
-  let isValue = false
-  let isPhonetic = false
-  let isHidden = false
-  let hidden = 0
-  let isPrinted = false
-  const printed: string[] = []
-  const merged: MergedCells[] = []
-  const hiddenColumns: number[] = []
-  const runs = createRuns()
-
-  function merge(reference: string): void {
-    const [from = '', to = ''] = reference.split(':')
-    const [firstLine, lastLine] = [from, to].map((cell) => Number(/\d+$/.exec(cell)?.[0] ?? 0))
-    if (
-      firstLine === undefined ||
-      lastLine === undefined ||
-      lastLine <= firstLine ||
-      merged.length >= MAX_MERGED
-    )
-      return
-    merged.push({ firstColumn: columnOf(from), lastColumn: columnOf(to), firstLine, lastLine })
+  const state: SheetState = {
+    strings,
+    formats,
+    runs: createRuns(),
+    rows: [],
+    row: { line: 0, cells: [] },
+    isHidden: false,
+    hiddenRows: 0,
+    column: -1,
+    type: '',
+    style: 0,
+    value: '',
+    isValue: false,
+    isPhonetic: false,
+    isPrinted: false,
+    printed: [],
+    merged: [],
+    hiddenColumns: [],
   }
-
-  function hide({ min, max }: Attributes): void {
-    for (let number = Number(min); number <= Math.min(Number(max), MAX_COLUMNS); number++)
-      hiddenColumns.push(number - 1)
-  }
-
-  function endCell(): void {
-    if (value === '') return
-    if (column >= MAX_COLUMNS) throw new UnreadableFileError(row.line, texts.unreadable.columns(MAX_COLUMNS))
-    const { text, number } = cellOf(type, value, style)
-    while (row.cells.length < column) row.cells.push('')
-    row.cells[column] = text
-    if (formats.isStruck(style)) {
-      row.struck ??= []
-      row.struck.push(column)
-    }
-    if (number !== undefined) {
-      row.numbers ??= []
-      row.numbers[column] = number
-    }
-  }
-
-  /** The text of a cell by its type: a number, a shared or own string, a Boolean, an error or a date. */
-  function cellOf(cellType: string, raw: string, cellStyle: number): { text: string; number?: number } {
-    if (cellType === 's') return { text: decodeEscapes(strings[Number(raw)] ?? '') }
-    if (cellType === 'b') return { text: raw === '1' ? 'TRUE' : 'FALSE' }
-    const number = Number(raw)
-    if ((cellType === '' || cellType === 'n') && Number.isFinite(number) && raw.trim() !== '')
-      return formats.show(number, cellStyle)
-    // A date that is written as text, or an error.
-    if (cellType === 'd' || cellType === 'e') return { text: raw, number: Number.NaN }
-    return { text: decodeEscapes(raw) }
-  }
-
   return {
     events: {
-      open(name, attributes) {
-        runs.open(name, attributes)
-        if (name === 'row') {
-          const line = Number(attributes.r ?? row.line + 1)
-          if (!(line > row.line && line <= MAX_ROW))
-            throw new UnreadableFileError(row.line, texts.unreadable.rowNumber)
-          row = { line, cells: [] }
-          isHidden = /^(1|true)$/.test(attributes.hidden ?? '')
-          column = -1
-        } else if (name === 'c') {
-          column = attributes.r === undefined ? column + 1 : columnOf(attributes.r)
-          type = attributes.t ?? ''
-          style = Number(attributes.s ?? 0)
-          value = ''
-        } else if (name === 'v' || name === 't') isValue = !isPhonetic
-        else if (name === 'rPh') isPhonetic = true
-        else if (name === 'col' && /^(1|true)$/.test(attributes.hidden ?? '')) hide(attributes)
-        else if (name === 'mergeCell') merge(attributes.ref ?? '')
-        else if (PRINTED.test(name)) {
-          isPrinted = true
-          printed.push('')
-        }
-      },
-      text(text) {
-        if (isPrinted) printed[printed.length - 1] += text
-        if (!isValue) return
-        value += runs.shown(text, value)
-        if (value.length > MAX_CELL_LENGTH) throw new UnreadableFileError(row.line, texts.unreadable.longCell)
-      },
-      close(name) {
-        runs.close(name)
-        if (name === 'v' || name === 't') isValue = false
-        else if (PRINTED.test(name)) isPrinted = false
-        else if (name === 'rPh') isPhonetic = false
-        else if (name === 'c') endCell()
-        else if (name === 'row' && row.cells.some((cell) => cell.trim() !== '')) {
-          rows.push(row)
-          if (isHidden) hidden++
-        }
-      },
+      open: (name, attributes) => openElement(state, name, attributes),
+      text: (text) => addText(state, text),
+      close: (name) => closeElement(state, name),
     },
-    hiddenRows: () => hidden,
-    printed,
-    merged,
-    hiddenColumns,
+    hiddenRows: () => state.hiddenRows,
+    printed: state.printed,
+    merged: state.merged,
+    hiddenColumns: state.hiddenColumns,
     takeRows() {
-      const taken = rows
-      rows = []
+      const taken = state.rows
+      state.rows = []
       return taken
     },
   }
+}
+
+function openElement(state: SheetState, name: string, attributes: Attributes): void {
+  state.runs.open(name, attributes)
+  if (name === 'row') openRow(state, attributes)
+  else if (name === 'c') {
+    state.column = attributes.r === undefined ? state.column + 1 : columnOf(attributes.r)
+    state.type = attributes.t ?? ''
+    state.style = Number(attributes.s ?? 0)
+    state.value = ''
+  } else if (name === 'v' || name === 't') state.isValue = !state.isPhonetic
+  else if (name === 'rPh') state.isPhonetic = true
+  else if (name === 'col' && isTrue(attributes.hidden)) hideColumns(state, attributes)
+  else if (name === 'mergeCell') mergeCells(state, attributes.ref ?? '')
+  else if (PRINTED.test(name)) {
+    state.isPrinted = true
+    state.printed.push('')
+  }
+}
+
+const isTrue = (flag = '') => /^(1|true)$/.test(flag)
+
+function openRow(state: SheetState, { r, hidden }: Attributes): void {
+  const line = Number(r ?? state.row.line + 1)
+  if (!(line > state.row.line && line <= MAX_ROW))
+    throw new UnreadableFileError(state.row.line, texts.unreadable.rowNumber)
+  state.row = { line, cells: [] }
+  state.isHidden = isTrue(hidden)
+  state.column = -1
+}
+
+function hideColumns({ hiddenColumns }: SheetState, { min, max }: Attributes): void {
+  for (let number = Number(min); number <= Math.min(Number(max), MAX_COLUMNS); number++)
+    hiddenColumns.push(number - 1)
+}
+
+function mergeCells({ merged }: SheetState, reference: string): void {
+  const [from = '', to = ''] = reference.split(':')
+  const [firstLine = 0, lastLine = 0] = [from, to].map((cell) => Number(/\d+$/.exec(cell)?.[0] ?? 0))
+  if (lastLine <= firstLine || merged.length >= MAX_MERGED) return
+  merged.push({ firstColumn: columnOf(from), lastColumn: columnOf(to), firstLine, lastLine })
+}
+
+function addText(state: SheetState, text: string): void {
+  if (state.isPrinted) state.printed[state.printed.length - 1] += text
+  if (!state.isValue) return
+  state.value += state.runs.shown(text, state.value)
+  if (state.value.length > MAX_CELL_LENGTH)
+    throw new UnreadableFileError(state.row.line, texts.unreadable.longCell)
+}
+
+function closeElement(state: SheetState, name: string): void {
+  state.runs.close(name)
+  if (name === 'v' || name === 't') state.isValue = false
+  else if (PRINTED.test(name)) state.isPrinted = false
+  else if (name === 'rPh') state.isPhonetic = false
+  else if (name === 'c') closeCell(state)
+  else if (name === 'row' && state.row.cells.some((cell) => cell.trim() !== '')) {
+    state.rows.push(state.row)
+    if (state.isHidden) state.hiddenRows++
+  }
+}
+
+function closeCell(state: SheetState): void {
+  const { row, column, value, style, formats } = state
+  if (value === '') return
+  if (column >= MAX_COLUMNS) throw new UnreadableFileError(row.line, texts.unreadable.columns(MAX_COLUMNS))
+  const { text, number } = cellOf(state)
+  while (row.cells.length < column) row.cells.push('')
+  row.cells[column] = text
+  if (formats.isStruck(style)) {
+    row.struck ??= []
+    row.struck.push(column)
+  }
+  if (number !== undefined) {
+    row.numbers ??= []
+    row.numbers[column] = number
+  }
+}
+
+/** The text of a cell by its type: a number, a shared or own string, a Boolean, an error or a date. */
+function cellOf({ type, value, style, strings, formats }: SheetState): { text: string; number?: number } {
+  if (type === 's') return { text: decodeEscapes(strings[Number(value)] ?? '') }
+  if (type === 'b') return { text: value === '1' ? 'TRUE' : 'FALSE' }
+  const number = Number(value)
+  if ((type === '' || type === 'n') && Number.isFinite(number) && value.trim() !== '')
+    return formats.show(number, style)
+  // A date that is written as text, or an error.
+  if (type === 'd' || type === 'e') return { text: value, number: Number.NaN }
+  return { text: decodeEscapes(value) }
 }
 
 /** The zero-based column of a cell such as `BC12`. */

@@ -112,35 +112,8 @@ function listRoutes(options: ConnectionsOptions): Router {
     )
 }
 
-function actionRoutes({
-  vault,
-  requestedScopes,
-  connectionTests,
-  connectedAppsUrl,
-}: ConnectionsOptions): Router {
-  /** Sends the current state of a connection, or redirects to the list with a notice. */
-  async function sendConnection(req: Request, res: Response, ref: ConnectionRef, result: ActionResult) {
-    const { json, ...notice } = result
-    // Browsers are redirected without it; what is done must not be reported as failed.
-    const found = wantsJson(req) ? await vault.find(ref).catch(() => null) : null
-    const connection = found && connectionView(found, requestedScopes)
-    await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, notice)
-  }
-
-  /** A route for an action that may refresh the token. */
-  const action =
-    (act: (ref: ConnectionRef) => Promise<ActionResult>): RequestHandler<{ bxcontext: string }> =>
-    async (req, res) => {
-      const ref = connectionRef(req)
-      try {
-        await sendConnection(req, res, ref, await act(ref))
-      } catch (error) {
-        // In a browser, refreshing too soon is not an error: the page says when to try again.
-        if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
-        await sendConnection(req, res, ref, { notice: problemOf(error).detail, tone: 'wait' })
-      }
-    }
-
+function actionRoutes(options: ConnectionsOptions): Router {
+  const { vault, connectionTests } = options
   return Router()
     .post(
       '/connections/:bxcontext/refresh',
@@ -149,7 +122,7 @@ function actionRoutes({
         response: resultSchema,
         errors: CALL_ERRORS,
       }),
-      action(async (ref) => ({ notice: await refreshConnection(vault, ref) })),
+      refreshingHandler(options, async (ref) => ({ notice: await refreshConnection(vault, ref) })),
     )
     .post(
       '/connections/:bxcontext/test',
@@ -164,7 +137,7 @@ function actionRoutes({
         }),
         errors: [...CALL_ERRORS, 'insufficient_scope', 'platform_rejected'],
       }),
-      action(async (ref) => {
+      refreshingHandler(options, async (ref) => {
         const { summary, call, ms } = await testConnection(vault, connectionTests, ref)
         return { notice: summary, details: `${call}, ${ms} ms`, json: { ok: true, summary, call, ms } }
       }),
@@ -177,23 +150,59 @@ function actionRoutes({
         response: resultSchema.extend({ consent: z.enum(['withdrawn', 'remains', 'unknown']) }),
         errors: ['not_connected'],
       }),
-      async (req, res) => {
-        const ref = connectionRef(req)
-        const consent = await vault.disconnect(ref)
-        if (!consent) throw new NotConnectedError()
-        const link =
-          consent === 'withdrawn' || !connectedAppsUrl
-            ? undefined
-            : { href: connectedAppsUrl, label: texts.notices.withdrawThere }
-        const tone = consent === 'unknown' ? 'wait' : undefined
-        await sendConnection(req, res, ref, {
-          notice: texts.notices.disconnected[consent],
-          tone,
-          link,
-          json: { consent },
-        })
-      },
+      disconnectHandler(options),
     )
+}
+
+/** Sends the current state of a connection, or redirects to the list with a notice. */
+async function sendConnection(
+  { vault, requestedScopes }: ConnectionsOptions,
+  req: Request,
+  res: Response,
+  ref: ConnectionRef,
+  result: ActionResult,
+) {
+  const { json, ...notice } = result
+  // Browsers are redirected without it; what is done must not be reported as failed.
+  const found = wantsJson(req) ? await vault.find(ref).catch(() => null) : null
+  const connection = found && connectionView(found, requestedScopes)
+  await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, notice)
+}
+
+/** Handles an action that may refresh the token. */
+function refreshingHandler(
+  options: ConnectionsOptions,
+  act: (ref: ConnectionRef) => Promise<ActionResult>,
+): RequestHandler<{ bxcontext: string }> {
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    try {
+      await sendConnection(options, req, res, ref, await act(ref))
+    } catch (error) {
+      // In a browser, refreshing too soon is not an error: the page says when to try again.
+      if (!(error instanceof RefreshTooSoonError) || wantsJson(req)) throw error
+      await sendConnection(options, req, res, ref, { notice: problemOf(error).detail, tone: 'wait' })
+    }
+  }
+}
+
+function disconnectHandler(options: ConnectionsOptions): RequestHandler<{ bxcontext: string }> {
+  const { vault, connectedAppsUrl } = options
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    const consent = await vault.disconnect(ref)
+    if (!consent) throw new NotConnectedError()
+    const link =
+      consent === 'withdrawn' || !connectedAppsUrl
+        ? undefined
+        : { href: connectedAppsUrl, label: texts.notices.withdrawThere }
+    await sendConnection(options, req, res, ref, {
+      notice: texts.notices.disconnected[consent],
+      tone: consent === 'unknown' ? 'wait' : undefined,
+      link,
+      json: { consent },
+    })
+  }
 }
 
 /** The page for visitors. */

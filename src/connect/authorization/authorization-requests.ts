@@ -177,17 +177,7 @@ export function createAuthorizationRequests(
       return { authorizationRequestId, id, bxcontext, expected }
     },
 
-    async confirm(browser, id) {
-      const { request, value } = await readMismatch(deps, browser, id)
-      if (!(await store.compareAndSet(requestKey(deps, browser, id), value, null)))
-        throw new ConnectError('invalid_state')
-      const { authorizationRequestId, bxcontext, expiresAt } = request
-      const state = randomState()
-      await updatePending(deps, browser, (pending) =>
-        pending.map((one) => (one.id === authorizationRequestId ? withStored(one, state) : one)),
-      )
-      return createConsent(deps, browser, state, { authorizationRequestId, bxcontext, expiresAt })
-    },
+    confirm: (browser, id) => confirm(deps, browser, id),
 
     noteFailure: (browser, failure) =>
       store.set(failureKey(deps, browser), JSON.stringify(failure), LIFETIME_MS),
@@ -199,6 +189,19 @@ export function createAuthorizationRequests(
 
     consume: (browser, state) => consume(deps, browser, state),
   }
+}
+
+/** See `AuthorizationRequests.confirm`. */
+async function confirm(deps: FlowDependencies, browser: BrowserSession, id: string): Promise<Consent> {
+  const { request, value } = await readMismatch(deps, browser, id)
+  if (!(await deps.store.compareAndSet(requestKey(deps, browser, id), value, null)))
+    throw new ConnectError('invalid_state')
+  const { authorizationRequestId, bxcontext, expiresAt } = request
+  const state = randomState()
+  await updatePending(deps, browser, (pending) =>
+    pending.map((one) => (one.id === authorizationRequestId ? withStored(one, state) : one)),
+  )
+  return createConsent(deps, browser, state, { authorizationRequestId, bxcontext, expiresAt })
 }
 
 /** See `AuthorizationRequests.consume`. */

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { appOwner, type Key, type KeyValueStore } from '../store/store.ts'
+import { claim } from '../store/update.ts'
 import type { ReleasePermit, TokenSource } from './token-source.ts'
 
 export interface RateLimit {
@@ -50,85 +51,106 @@ export function createRateLimiter(store: KeyValueStore, rateLimit: RateLimit): R
   }
 }
 
-function limitCredential(store: KeyValueStore, { limit, windowMs }: RateLimit, credential: string) {
-  const key = (permit: number): Key => ({ kind: 'permit', owner: appOwner(credential), id: String(permit) })
-  /** When to ask the store for a permit again, by `performance.now()`; 0: at any time. */
-  const retryAt = new Float64Array(limit)
-  let next = Math.floor(Math.random() * limit)
+/** The permits of a credential, as this process sees them. Times are of `performance.now()`. */
+interface PermitState extends RateLimit {
+  readonly store: KeyValueStore
+  readonly credential: string
+  /** For each permit, when to ask the store for it again; 0: at any time. */
+  readonly retryAt: Float64Array
+  /** The permit to try next. */
+  next: number
+  /** When this process acquired its permits of the last window, the oldest first. */
+  readonly acquired: number[]
+  /** Aborts when a permit is released. */
+  released: AbortController
+}
+
+function limitCredential(store: KeyValueStore, rateLimit: RateLimit, credential: string) {
+  const state: PermitState = {
+    ...rateLimit,
+    store,
+    credential,
+    retryAt: new Float64Array(rateLimit.limit),
+    next: Math.floor(Math.random() * rateLimit.limit),
+    acquired: [],
+    released: new AbortController(),
+  }
   let queue: Promise<unknown> = Promise.resolve()
-  let released = new AbortController()
-
-  /** When this process got its permits of the last window, by `performance.now()`, the oldest first. */
-  const acquired: number[] = []
-
-  /**
-   * Spreads the last permits over the time until the first one is free again, if this process uses the credential alone: a
-   * platform may close an import that sends nothing for most of a window.
-   */
-  async function spread(): Promise<void> {
-    const now = performance.now()
-    while ((acquired[0] ?? now) <= now - windowMs) acquired.shift()
-    const left = limit - acquired.length
-    const [oldest = now] = acquired
-    if (left <= 0 || left > limit * SPREAD) return
-    const gapMs = (oldest + windowMs - now) / left
-    await pause(Math.max(0, (acquired.at(-1) ?? now) + gapMs - now))
-  }
-
-  async function findPermit(): Promise<number> {
-    await spread()
-    for (;;) {
-      for (let tried = 0; tried < limit; tried++) {
-        const permit = next
-        next = (next + 1) % limit
-        if ((retryAt[permit] ?? 0) <= performance.now() && (await claim(permit))) return permit
-      }
-      const soonest = retryAt.reduce((min, time) => Math.min(min, time), Number.POSITIVE_INFINITY)
-      const waitMs = Math.max(1, soonest - performance.now())
-      // A permit that is released in the meantime may be free sooner.
-      await pause(waitMs, undefined, { signal: released.signal }).catch(() => {})
-    }
-  }
-
-  async function claim(permit: number): Promise<boolean> {
-    const until = await store.get(key(permit))
-    const ttlMs = windowMs + LONGEST_REQUEST_MS
-    if (
-      until === null &&
-      (await store.compareAndSet(key(permit), null, String(Date.now() + windowMs), ttlMs))
-    ) {
-      retryAt[permit] = performance.now() + ttlMs
-      return true
-    }
-    // Another process has it. Its clock may be off, so its value only suggests when to look again.
-    const remainingMs = until === null ? windowMs : Number(until) - Date.now()
-    retryAt[permit] = performance.now() + Math.min(Math.max(remainingMs, windowMs / 200, 2), windowMs / 4)
-    return false
-  }
-
-  async function release(permit: number, sentAt: number | null): Promise<void> {
-    const elapsedMs = sentAt === null ? windowMs : Math.max(0, performance.now() - sentAt - ARRIVED_MS)
-    const ttlMs = Math.max(1, Math.ceil(windowMs + ROUNDING_MS - elapsedMs))
-    await store.set(key(permit), String(Date.now() + ttlMs), ttlMs)
-    retryAt[permit] = performance.now() + ttlMs
-    released.abort()
-    released = new AbortController()
-  }
-
   return async (): Promise<ReleasePermit> => {
     // One at a time: callers are served in order and do not compete for the same permit.
-    const found = queue.then(findPermit)
+    const found = queue.then(() => findPermit(state))
     queue = found.catch(() => {})
     const permit = await found
     const acquiredAt = performance.now()
-    acquired.push(acquiredAt)
+    state.acquired.push(acquiredAt)
     return (sentAt = acquiredAt) => {
-      const index = sentAt === null ? acquired.lastIndexOf(acquiredAt) : -1
-      if (index >= 0) acquired.splice(index, 1)
+      const index = sentAt === null ? state.acquired.lastIndexOf(acquiredAt) : -1
+      if (index >= 0) state.acquired.splice(index, 1)
       // A permit that cannot be released expires.
-      void release(permit, sentAt).catch(() => {})
+      void release(state, permit, sentAt).catch(() => {})
     }
   }
+}
+
+const permitKey = ({ credential }: PermitState, permit: number): Key => ({
+  kind: 'permit',
+  owner: appOwner(credential),
+  id: String(permit),
+})
+
+async function findPermit(state: PermitState): Promise<number> {
+  const { limit, retryAt } = state
+  await spread(state)
+  for (;;) {
+    for (let tried = 0; tried < limit; tried++) {
+      const permit = state.next
+      state.next = (state.next + 1) % limit
+      if ((retryAt[permit] ?? 0) <= performance.now() && (await claimPermit(state, permit))) return permit
+    }
+    const soonest = retryAt.reduce((min, time) => Math.min(min, time), Number.POSITIVE_INFINITY)
+    const waitMs = Math.max(1, soonest - performance.now())
+    // A permit that is released in the meantime may be free sooner.
+    await pause(waitMs, undefined, { signal: state.released.signal }).catch(() => {})
+  }
+}
+
+/**
+ * Spreads the last permits over the time until the first one is free again, if this process uses the credential alone: a
+ * platform may close an import that sends nothing for most of a window.
+ */
+async function spread({ acquired, limit, windowMs }: PermitState): Promise<void> {
+  const now = performance.now()
+  while ((acquired[0] ?? now) <= now - windowMs) acquired.shift()
+  const left = limit - acquired.length
+  const [oldest = now] = acquired
+  if (left <= 0 || left > limit * SPREAD) return
+  const gapMs = (oldest + windowMs - now) / left
+  await pause(Math.max(0, (acquired.at(-1) ?? now) + gapMs - now))
+}
+
+async function claimPermit(state: PermitState, permit: number): Promise<boolean> {
+  const { store, windowMs, retryAt } = state
+  const key = permitKey(state, permit)
+  const until = await store.get(key)
+  const ttlMs = windowMs + LONGEST_REQUEST_MS
+  if (until === null && (await claim(store, key, String(Date.now() + windowMs), ttlMs))) {
+    retryAt[permit] = performance.now() + ttlMs
+    return true
+  }
+  // Another process has it. Its clock may be off, so its value only suggests when to look again.
+  const remainingMs = until === null ? windowMs : Number(until) - Date.now()
+  retryAt[permit] = performance.now() + Math.min(Math.max(remainingMs, windowMs / 200, 2), windowMs / 4)
+  return false
+}
+
+async function release(state: PermitState, permit: number, sentAt: number | null): Promise<void> {
+  const { store, windowMs, retryAt } = state
+  const elapsedMs = sentAt === null ? windowMs : Math.max(0, performance.now() - sentAt - ARRIVED_MS)
+  const ttlMs = Math.max(1, Math.ceil(windowMs + ROUNDING_MS - elapsedMs))
+  await store.set(permitKey(state, permit), String(Date.now() + ttlMs), ttlMs)
+  retryAt[permit] = performance.now() + ttlMs
+  state.released.abort()
+  state.released = new AbortController()
 }
 
 /**

@@ -95,79 +95,98 @@ export function openConnection(urls: readonly string[], onState: OnState): Conne
   }
 }
 
+/** Connections to the servers, and what has become of them. */
+interface Link {
+  readonly urls: readonly string[]
+  readonly onState: OnState
+  /** Called when new connections are used. */
+  readonly onOpen: () => void
+  state: 'starting' | 'lost' | 'connected'
+  reason: string
+  closed: boolean
+  opening: boolean
+  openedAt: number
+  servers: Servers | undefined
+  /** Replaced, but with commands on their way, which a demoted replica still answers. */
+  readonly replaced: Set<Servers>
+}
+
 /** Keeps connections to the servers open. `onOpen`: called when new ones are used. */
 function openLink(urls: readonly string[], onState: OnState, onOpen: () => void) {
-  let state: 'starting' | 'lost' | 'connected' = 'starting'
-  let reason = 'Redis is not connected yet'
-  let closed = false
-  let opening = false
-  let openedAt = performance.now()
-  let servers: Servers | undefined
-  /** Replaced, but with commands on their way, which a demoted replica still answers. */
-  const replaced = new Set<Servers>()
-
-  function setState(next: 'lost' | 'connected', error?: unknown): void {
-    if (error !== undefined) reason = reasonOf(error)
-    if (state !== next) onState(next, error === undefined ? undefined : reason)
-    state = next
+  const link: Link = {
+    urls,
+    onState,
+    onOpen,
+    state: 'starting',
+    reason: 'Redis is not connected yet',
+    closed: false,
+    opening: false,
+    openedAt: performance.now(),
+    servers: undefined,
+    replaced: new Set(),
   }
-
-  /** Opens new connections. Those that are there are used until then: a demoted replica still answers reads. */
-  async function reopen(cause?: unknown): Promise<void> {
-    if (opening || closed) return
-    opening = true
-    if (cause !== undefined) setState('lost', cause)
-    while (opening && !closed) {
-      try {
-        use(await openServers(urls))
-        opening = false
-      } catch (error) {
-        if (closed) return
-        setState('lost', error)
-        // Random, so that processes do not reconnect at the same time.
-        await pause(RECONNECT_MS * (1 + Math.random()), undefined, { ref: false })
-      }
-    }
-  }
-
-  function use(next: Servers): void {
-    if (closed) {
-      next.close()
-      return
-    }
-    if (servers) closeLater(servers)
-    servers = next
-    openedAt = performance.now()
-    onOpen()
-    setState('connected')
-    void next.ended.then((error) => {
-      if (next === servers) void reopen(error)
-    })
-  }
-
-  function closeLater(old: Servers): void {
-    replaced.add(old)
-    // By then its last commands are answered, or have timed out.
-    setTimeout(() => replaced.delete(old) && old.close(), COMMAND_TIMEOUT_MS + 2 * TICK_MS).unref()
-  }
-
-  setImmediate(() => void reopen())
+  setImmediate(() => void reopen(link))
   return {
     servers(): Servers {
-      if (!servers) throw new StoreUnavailableError(reason)
-      return servers
+      if (!link.servers) throw new StoreUnavailableError(link.reason)
+      return link.servers
     },
     /** After this process has written a key: the report of the server comes later than its answer. */
-    forget: (name: string) => servers?.cache?.forget(name),
-    reopen: (cause: unknown) => void reopen(cause),
-    openForMs: () => performance.now() - openedAt,
+    forget: (name: string) => link.servers?.cache?.forget(name),
+    reopen: (cause: unknown) => void reopen(link, cause),
+    openForMs: () => performance.now() - link.openedAt,
     close() {
-      closed = true
-      servers?.close()
-      for (const old of replaced) old.close()
-      replaced.clear()
+      link.closed = true
+      link.servers?.close()
+      for (const old of link.replaced) old.close()
+      link.replaced.clear()
     },
   }
+}
+
+/** Opens new connections. Those that are there are used until then: a demoted replica still answers reads. */
+async function reopen(link: Link, cause?: unknown): Promise<void> {
+  if (link.opening || link.closed) return
+  link.opening = true
+  if (cause !== undefined) setState(link, 'lost', cause)
+  while (link.opening && !link.closed) {
+    try {
+      useServers(link, await openServers(link.urls))
+      link.opening = false
+    } catch (error) {
+      if (link.closed) return
+      setState(link, 'lost', error)
+      // Random, so that processes do not reconnect at the same time.
+      await pause(RECONNECT_MS * (1 + Math.random()), undefined, { ref: false })
+    }
+  }
+}
+
+function useServers(link: Link, next: Servers): void {
+  if (link.closed) {
+    next.close()
+    return
+  }
+  if (link.servers) closeLater(link, link.servers)
+  link.servers = next
+  link.openedAt = performance.now()
+  link.onOpen()
+  setState(link, 'connected')
+  void next.ended.then((error) => {
+    if (next === link.servers) void reopen(link, error)
+  })
+}
+
+function closeLater({ replaced }: Link, old: Servers): void {
+  replaced.add(old)
+  // By then its last commands are answered, or have timed out.
+  setTimeout(() => replaced.delete(old) && old.close(), COMMAND_TIMEOUT_MS + 2 * TICK_MS).unref()
+}
+
+function setState(link: Link, next: 'lost' | 'connected', error?: unknown): void {
+  if (error !== undefined) link.reason = reasonOf(error)
+  if (link.state !== next) link.onState(next, error === undefined ? undefined : link.reason)
+  link.state = next
 }
 
 /** What Redis says, without the arguments of the command that it repeats: they may be a password or a record. */

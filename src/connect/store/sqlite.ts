@@ -52,9 +52,6 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
   purging.unref()
   const attempt = createAttempts()
 
-  const columns = ({ kind, owner, id }: Key) => [kind, owner, id] as const
-  const expiry = (ttlMs: number | undefined) => (ttlMs === undefined ? null : now() + ttlMs)
-
   const get = (key: Key) =>
     attempt(() => {
       const row = statements.select.get(...columns(key), now())
@@ -71,17 +68,11 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
 
     set: (key, value, ttlMs) =>
       attempt(() => {
-        statements.upsert.run(...columns(key), value, expiry(ttlMs))
+        statements.upsert.run(...columns(key), value, expiry(now(), ttlMs))
       }),
 
     compareAndSet: (key, expected, next, ttlMs) =>
-      attempt(() => {
-        const [place, time, expiresAt] = [columns(key), now(), expiry(ttlMs)] as const
-        if (expected === null && next === null) return statements.select.get(...place, time) === undefined
-        if (expected === null) return statements.insert.run(...place, next, expiresAt, time).changes === 1
-        if (next === null) return statements.removeIf.run(...place, time, expected).changes === 1
-        return statements.replace.run(next, expiresAt, ...place, time, expected).changes === 1
-      }),
+      attempt(() => swap(statements, key, expected, next, now(), ttlMs)),
 
     delete: (key) => attempt(() => statements.remove.run(...columns(key), now()).changes === 1),
 
@@ -110,6 +101,25 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
       if (db.isOpen) db.close()
     },
   }
+}
+
+const columns = ({ kind, owner, id }: Key) => [kind, owner, id] as const
+const expiry = (now: number, ttlMs: number | undefined) => (ttlMs === undefined ? null : now + ttlMs)
+
+/** `KeyValueStore.compareAndSet`, as one statement. */
+function swap(
+  { select, insert, removeIf, replace }: ReturnType<typeof prepareStatements>,
+  key: Key,
+  expected: string | null,
+  next: string | null,
+  now: number,
+  ttlMs: number | undefined,
+): boolean {
+  const [place, expiresAt] = [columns(key), expiry(now, ttlMs)] as const
+  if (expected === null && next === null) return select.get(...place, now) === undefined
+  if (expected === null) return insert.run(...place, next, expiresAt, now).changes === 1
+  if (next === null) return removeIf.run(...place, now, expected).changes === 1
+  return replace.run(next, expiresAt, ...place, now, expected).changes === 1
 }
 
 /** Every operation is one of these; `now` and expiry times are in ms since 1970. */

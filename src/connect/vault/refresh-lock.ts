@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Platform } from '../platform/contract.ts'
 import type { Key, KeyValueStore } from '../store/store.ts'
+import { claim, update } from '../store/update.ts'
 import { type ConnectionRef, refKey } from './connection.ts'
 import type { HealthRecords } from './health.ts'
 
@@ -96,7 +97,7 @@ export function createRefreshLock(
         const waitMs = await manualWait(ref)
         if (waitMs > 0) return { reason: 'recent', waitMs }
       }
-      if (await store.compareAndSet(key, null, token, leaseMs)) return createHandle(deps, ref, token)
+      if (await claim(store, key, token, leaseMs)) return createHandle(deps, ref, token)
       const value = await store.get(key)
       const backoff = parseBackoff(value, now)
       if (!backoff) return 'busy'
@@ -107,8 +108,7 @@ export function createRefreshLock(
 
     async reset(ref) {
       const { lock, sent, unfinished, budget } = keysOf(ref)
-      const value = await store.get(lock)
-      if (parseBackoff(value, now)) await store.compareAndSet(lock, value, null)
+      await update(store, lock, (value) => (parseBackoff(value, now) ? null : value), leaseMs)
       await Promise.all([unfinished, sent, budget].map((key) => store.delete(key)))
     },
   }
@@ -139,48 +139,34 @@ function parseBackoff(value: string | null, now: () => number): Backoff | null {
   }
 }
 
+/** The lock as its holder has it. */
+interface HeldLock {
+  readonly deps: LockDependencies
+  readonly keys: ReturnType<typeof lockKeys>
+  readonly token: string
+  /** Whether it is renewed. */
+  held: boolean
+  /** Whether a request was sent whose outcome is not reported yet. */
+  unfinished: boolean
+}
+
 async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: string): Promise<LockHandle> {
   const { store, health, leaseMs, now } = deps
   const keys = lockKeys(deps.platform.name, ref)
+  const lock: HeldLock = { deps, keys, token, held: true, unfinished: false }
   const interrupted = await store.get(keys.unfinished).catch(async (error: unknown) => {
-    await store.compareAndSet(keys.lock, token, null).catch(() => {})
+    await writeHeld(lock, null).catch(() => {})
     throw error
   })
-  let held = true
-  let unfinished = false
-
-  const keepLock = (value: string, ttlMs: number) => store.compareAndSet(keys.lock, token, value, ttlMs)
-  /**
-   * Writes the lock, also if it expired in the meantime and nobody holds it. Only after the request was sent: before, another
-   * process may have refreshed since, with the refresh token that this one has read.
-   */
-  const replaceLock = async (value: string, ttlMs: number) =>
-    (await keepLock(value, ttlMs)) ||
-    (unfinished && (await store.compareAndSet(keys.lock, null, value, ttlMs)))
-  const renew = async () => {
-    if (!held) return false
-    if (await keepLock(token, leaseMs)) return true
-    return held && replaceLock(token, leaseMs)
-  }
-  const renewal = setInterval(() => renew().catch(() => {}), leaseMs / 3)
-  renewal.unref()
+  const renewal = setInterval(() => renew(lock).catch(() => {}), leaseMs / 3).unref()
   const stopRenewing = () => {
-    held = false
+    lock.held = false
     clearInterval(renewal)
   }
-  const finish = async () => {
-    if (unfinished) await store.delete(keys.unfinished)
-  }
-  const pause = async (reason: Backoff['reason'], ms: number) => {
-    await finish()
-    if (ms <= 0) await store.compareAndSet(keys.lock, token, null)
-    else await replaceLock(`paused:${JSON.stringify({ reason, until: now() + ms, ms })}`, ms)
-  }
-
   return {
     interrupted: interrupted !== null,
     async confirm() {
-      if (!(await renew())) {
+      if (!(await renew(lock))) {
         stopRenewing()
         return false
       }
@@ -188,25 +174,56 @@ async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: s
         store.set(keys.sent, String(now()), MANUAL_INTERVAL_MS),
         store.set(keys.unfinished, '1', UNFINISHED_MS),
       ])
-      unfinished = true
+      lock.unfinished = true
       return true
     },
     async release(settled = false) {
       stopRenewing()
-      unfinished ||= settled
-      await finish()
-      await store.compareAndSet(keys.lock, token, null)
+      lock.unfinished ||= settled
+      await finish(lock)
+      await writeHeld(lock, null)
     },
     async releaseAfterRefresh(sentAt) {
       stopRenewing()
-      await pause('recent', await spendRefresh(deps, keys.budget, sentAt).catch(() => 0))
+      await pause(lock, 'recent', await spendRefresh(deps, keys.budget, sentAt).catch(() => 0))
     },
     async releaseWithBackoff(reason, minMs = 0) {
       stopRenewing()
       const failures = await health.refreshFailed(ref).catch(() => 1)
-      await pause(reason, Math.max(minMs, Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS)))
+      const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS)
+      await pause(lock, reason, Math.max(minMs, backoffMs))
     },
   }
+}
+
+/** Writes the lock if its holder still has it; null releases it. */
+const writeHeld = ({ deps, keys, token }: HeldLock, value: string | null, ttlMs?: number) =>
+  deps.store.compareAndSet(keys.lock, token, value, ttlMs)
+
+/**
+ * Writes the lock, also if it expired in the meantime and nobody holds it. Only after the request was sent: before, another
+ * process may have refreshed since, with the refresh token that this one has read. A `Lease` of the store has no such exception.
+ */
+async function replaceLock(lock: HeldLock, value: string, ttlMs: number): Promise<boolean> {
+  if (await writeHeld(lock, value, ttlMs)) return true
+  return lock.unfinished && claim(lock.deps.store, lock.keys.lock, value, ttlMs)
+}
+
+async function renew(lock: HeldLock): Promise<boolean> {
+  const { token, deps } = lock
+  if (!lock.held) return false
+  if (await writeHeld(lock, token, deps.leaseMs)) return true
+  return lock.held && replaceLock(lock, token, deps.leaseMs)
+}
+
+async function finish({ deps, keys, unfinished }: HeldLock): Promise<void> {
+  if (unfinished) await deps.store.delete(keys.unfinished)
+}
+
+async function pause(lock: HeldLock, reason: Backoff['reason'], ms: number): Promise<void> {
+  await finish(lock)
+  if (ms <= 0) await writeHeld(lock, null)
+  else await replaceLock(lock, `paused:${JSON.stringify({ reason, until: lock.deps.now() + ms, ms })}`, ms)
 }
 
 /** Takes a refresh from the budget. Resolves to how long the next automatic one must wait, in ms. Only the holder calls it. */

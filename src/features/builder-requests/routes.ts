@@ -1,4 +1,4 @@
-import { type Request, Router } from 'express'
+import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
@@ -35,128 +35,124 @@ export interface BuilderRequestsOptions {
 /** How often an open page compares its content with the latest fetch, in ms. */
 const COMPARE_MS = 500
 
-const answerSchema = (status: 'accepted' | 'rejected') =>
-  z.object({ integrationConnectionId: z.string(), status: z.literal(status) })
+const ROUTE = '/connections/:bxcontext/builder-requests'
 
 /** A decision, and the access that the builder has been granted since. */
 const decidedSchema = decisionSchema.extend({
   access: z.array(grantSchema.pick({ catalogueId: true, catalogueName: true })),
 })
 
+/** What a decision is called in the addresses of the platform and of this app, and afterwards. */
+const OUTCOMES = { accept: 'accepted', reject: 'rejected' } as const
+
 /** Routes that list builder requests, with live updates, and accept or reject them. */
 export function builderRequestsRoutes(options: BuilderRequestsOptions): Router {
-  const { builderRequests, pending, decisions, grants, events, vault, hasWebhook, sendChanges } = options
-  const { pollMs = hasWebhook ? 60_000 : 10_000 } = options
-  const route = '/connections/:bxcontext/builder-requests'
-
-  const decide =
-    (decision: 'accept' | 'reject') => async (req: Request<{ bxcontext: string; id: string }>) => {
-      const ref = connectionRef(req)
-      const { id } = req.params
-      // Who asked is known only as long as the request is pending.
-      const waiting = await pending.fetch(ref).catch(() => [])
-      await builderRequests[decision](vault.tokenSource(ref), id)
-      const request = waiting.find(({ integrationConnectionId }) => integrationConnectionId === id)
-      const { name } = currentUser(req) ?? { name: '' }
-      const outcome = decision === 'accept' ? 'accepted' : 'rejected'
-      await decisions.note(ref, id, decisionOn(id, request, outcome, name))
-      // Updates open pages. The decision is made even if this fails.
-      await pending.fetch(ref).catch(() => {})
-      return `/connections/${encodeURIComponent(ref.bxcontext)}/builder-requests`
-    }
-
   return Router()
     .get(
-      route,
+      ROUTE,
       describeRoute({
         summary:
           '`{items, decided}`: the builders who are waiting for an answer, and the latest decisions: `{integrationConnectionId, builder, externalRef, decision, decidedBy, decidedAt, access}`, with the catalogues to which the builder was granted access here.',
         response: z.object({ items: z.array(builderRequestSchema), decided: z.array(decidedSchema) }),
         errors: READ_ERRORS,
       }),
-      async (req, res) => {
-        const ref = connectionRef(req)
-        const requests = await pending.fetch(ref)
-        const granted = await grants.list(ref)
-        const decided = (await decisions.list(ref)).map((decision) => ({
-          ...decision,
-          access: granted
-            .filter(({ externalRef }) => externalRef === decision.externalRef)
-            .map(({ catalogueId, catalogueName }) => ({ catalogueId, catalogueName })),
-        }))
-        const received = hasWebhook ? await events.recent(ref.bxcontext) : []
-        sendPageOrJson(req, res, {
-          view: 'builder-requests/builder-requests',
-          title: texts.title,
-          data: {
-            bxcontext: ref.bxcontext,
-            requests,
-            decided,
-            events: received,
-            hasWebhook,
-            requestTexts: texts,
-          },
-          json: { items: requests, decided },
-        })
-      },
+      listHandler(options),
     )
     .get(
-      `${route}/live`,
+      `${ROUTE}/live`,
       describeRoute({
         summary: 'Server-sent events.',
         response: z.string(),
         responseType: 'text/event-stream',
         errors: READ_ERRORS,
       }),
-      async (req, res) => {
-        const ref = connectionRef(req)
-        // Fail with an HTTP status before the stream starts.
-        await vault.accessToken(ref)
-        let fetchedAt = performance.now()
-        const getSnapshot = async () => {
-          if (performance.now() - fetchedAt > pollMs) {
-            fetchedAt = performance.now()
-            await pending.fetch(ref)
-          }
-          return (await pending.snapshot(ref)) ?? ''
-        }
-        sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS })
-      },
+      liveHandler(options),
     )
     .post(
-      `${route}/:id/accept`,
-      describeRoute({
-        summary: 'Accepts a request.',
-        response: answerSchema('accepted'),
-        errors: [...READ_ERRORS, 'not_found'],
-      }),
-      async (req, res) => {
-        const location = await decide('accept')(req)
-        await sendResultOrRedirect(
-          req,
-          res,
-          location,
-          { integrationConnectionId: req.params.id, status: 'accepted' },
-          { notice: texts.accepted },
-        )
-      },
+      `${ROUTE}/:id/accept`,
+      describeDecision('accept', 'Accepts a request.'),
+      decisionHandler(options, 'accept'),
     )
     .post(
-      `${route}/:id/reject`,
-      describeRoute({
-        summary: 'Rejects a request.',
-        response: answerSchema('rejected'),
-        errors: [...READ_ERRORS, 'not_found'],
-      }),
-      async (req, res) => {
-        const location = await decide('reject')(req)
-        await sendResultOrRedirect(
-          req,
-          res,
-          location,
-          { integrationConnectionId: req.params.id, status: 'rejected' },
-          { notice: texts.rejected },
-        )
-      },
+      `${ROUTE}/:id/reject`,
+      describeDecision('reject', 'Rejects a request.'),
+      decisionHandler(options, 'reject'),
     )
+}
+
+function listHandler(options: BuilderRequestsOptions): RequestHandler<{ bxcontext: string }> {
+  const { pending, decisions, grants, events, hasWebhook } = options
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    const requests = await pending.fetch(ref)
+    const granted = await grants.list(ref)
+    const decided = (await decisions.list(ref)).map((decision) => ({
+      ...decision,
+      access: granted
+        .filter(({ externalRef }) => externalRef === decision.externalRef)
+        .map(({ catalogueId, catalogueName }) => ({ catalogueId, catalogueName })),
+    }))
+    const received = hasWebhook ? await events.recent(ref.bxcontext) : []
+    sendPageOrJson(req, res, {
+      view: 'builder-requests/builder-requests',
+      title: texts.title,
+      data: {
+        bxcontext: ref.bxcontext,
+        requests,
+        decided,
+        events: received,
+        hasWebhook,
+        requestTexts: texts,
+      },
+      json: { items: requests, decided },
+    })
+  }
+}
+
+function liveHandler(options: BuilderRequestsOptions): RequestHandler<{ bxcontext: string }> {
+  const { pending, vault, hasWebhook, sendChanges } = options
+  const { pollMs = hasWebhook ? 60_000 : 10_000 } = options
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    // Fail with an HTTP status before the stream starts.
+    await vault.accessToken(ref)
+    let fetchedAt = performance.now()
+    const getSnapshot = async () => {
+      if (performance.now() - fetchedAt > pollMs) {
+        fetchedAt = performance.now()
+        await pending.fetch(ref)
+      }
+      return (await pending.snapshot(ref)) ?? ''
+    }
+    sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS })
+  }
+}
+
+const describeDecision = (decision: keyof typeof OUTCOMES, summary: string) =>
+  describeRoute({
+    summary,
+    response: z.object({ integrationConnectionId: z.string(), status: z.literal(OUTCOMES[decision]) }),
+    errors: [...READ_ERRORS, 'not_found'],
+  })
+
+function decisionHandler(
+  { builderRequests, pending, decisions, vault }: BuilderRequestsOptions,
+  decision: keyof typeof OUTCOMES,
+): RequestHandler<{ bxcontext: string; id: string }> {
+  const status = OUTCOMES[decision]
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    const { id } = req.params
+    // Who asked is known only as long as the request is pending.
+    const waiting = await pending.fetch(ref).catch(() => [])
+    await builderRequests[decision](vault.tokenSource(ref), id)
+    const request = waiting.find(({ integrationConnectionId }) => integrationConnectionId === id)
+    const { name } = currentUser(req) ?? { name: '' }
+    await decisions.note(ref, id, decisionOn(id, request, status, name))
+    // Updates open pages. The decision is made even if this fails.
+    await pending.fetch(ref).catch(() => {})
+    const location = `/connections/${encodeURIComponent(ref.bxcontext)}/builder-requests`
+    const result = { integrationConnectionId: id, status }
+    await sendResultOrRedirect(req, res, location, result, { notice: texts[status] })
+  }
 }

@@ -1,10 +1,10 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import express, { type Request, Router } from 'express'
+import express, { type Request, type RequestHandler, Router } from 'express'
 import type { Logger } from 'pino'
 import * as z from 'zod'
 import { AppError } from '../../connect/errors.ts'
 import { describeRoute } from '../../connect/express.ts'
-import { publish, webhookChannel } from '../../connect/index.ts'
+import { parseJson, publish, webhookChannel } from '../../connect/index.ts'
 import { BUILDER_REQUESTED, webhookEventSchema } from './contract.ts'
 import type { Pending } from './pending.ts'
 import type { Events } from './webhook-events.ts'
@@ -56,9 +56,6 @@ const MAX_AGE_MS = 300_000
  * stored and displayed.
  */
 export function webhookRoutes(options: WebhookOptions): Router {
-  const { secrets, header, events, pending, usersOf, log } = options
-  const raw = express.raw({ type: () => true, limit: MAX_BODY, inflate: false })
-
   return Router().post(
     '/webhooks/platform',
     describeRoute({
@@ -75,76 +72,93 @@ export function webhookRoutes(options: WebhookOptions): Router {
         'stale_event',
       ],
     }),
-    (req, _res, next) => {
-      // The caller is a server: always return errors as JSON.
-      req.headers.accept = 'application/problem+json'
-      if (secrets.length === 0) {
-        throw new WebhookError(
-          404,
-          'webhook_disabled',
-          'The webhook is disabled: PLATFORM_WEBHOOK_SECRET is not set.',
-        )
-      }
-      if (!req.is('application/json'))
-        throw new WebhookError(415, 'unsupported_media_type', 'The webhook accepts only application/json.')
-      next()
-    },
-    raw,
-    async (req, res) => {
-      const body: Buffer = Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)
-      if (!isSigned(req, body)) {
-        const message = `The signature in ${header} is missing or does not match the body.`
-        throw new WebhookError(401, 'invalid_signature', message)
-      }
-      const event = webhookEventSchema.safeParse(parse(body))
-      if (!event.success) {
-        const [issue] = event.error.issues
-        const where = issue?.path.join('.') || 'the body'
-        throw new WebhookError(400, 'invalid_event', `${where}: ${issue?.message}.`)
-      }
-      const { data, occurredAt } = event.data
-      if (Math.abs(Date.now() - timeOf(occurredAt)) > MAX_AGE_MS) {
-        const message = 'occurredAt differs from the server time by more than 5 minutes.'
-        throw new WebhookError(400, 'stale_event', message)
-      }
-      // An event without an id is identified by its body.
-      const id = event.data.id ?? createHash('sha256').update(body).digest('hex')
-      const type = event.data.type ?? 'unknown'
-      const fresh = await events.add({ ...event.data, id, type })
-      res.status(fresh ? 202 : 200).json({ received: id, fresh })
-      log.info({ type, fresh }, 'webhook')
-      if (fresh) await publishWebhook(id, type, data?.bxcontext)
-      if (fresh && (type === BUILDER_REQUESTED || !event.data.type)) await fetchFor(data?.bxcontext ?? null)
-    },
+    acceptsEvents(options),
+    express.raw({ type: () => true, limit: MAX_BODY, inflate: false }),
+    receiveEvent(options),
   )
+}
 
-  function isSigned(req: Request, body: Buffer): boolean {
-    const given = Buffer.from(/^(?:sha256=)?([\da-f]{64})$/i.exec(req.get(header) ?? '')?.[1] ?? '', 'hex')
-    // Try every secret, so that the timing doesn't reveal which one matches.
-    const matches = secrets.map((secret) => {
-      const expected = createHmac('sha256', secret).update(body).digest()
-      return given.length === expected.length && timingSafeEqual(given, expected)
-    })
-    return matches.includes(true)
+/** Refuses what cannot be an event, before its body is read. */
+function acceptsEvents({ secrets }: WebhookOptions): RequestHandler {
+  return (req, _res, next) => {
+    // The caller is a server: always return errors as JSON.
+    req.headers.accept = 'application/problem+json'
+    if (secrets.length === 0) {
+      throw new WebhookError(
+        404,
+        'webhook_disabled',
+        'The webhook is disabled: PLATFORM_WEBHOOK_SECRET is not set.',
+      )
+    }
+    if (!req.is('application/json'))
+      throw new WebhookError(415, 'unsupported_media_type', 'The webhook accepts only application/json.')
+    next()
   }
+}
 
-  async function publishWebhook(
-    id: string,
-    type: string,
-    bxcontext: string | null | undefined,
-  ): Promise<void> {
-    if (!bxcontext || !webhookChannel.hasSubscribers) return
-    const userIds = await usersOf(bxcontext).catch(() => [])
-    publish(webhookChannel, { id, type, userIds }, { bxcontext })
+function receiveEvent(options: WebhookOptions): RequestHandler {
+  const { header, events, log } = options
+  return async (req, res) => {
+    const body: Buffer = Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)
+    if (!isSigned(options, req, body)) {
+      const message = `The signature in ${header} is missing or does not match the body.`
+      throw new WebhookError(401, 'invalid_signature', message)
+    }
+    const { data, ...event } = parseEvent(body)
+    // An event without an id is identified by its body.
+    const id = event.id ?? createHash('sha256').update(body).digest('hex')
+    const type = event.type ?? 'unknown'
+    const fresh = await events.add({ ...event, data, id, type })
+    res.status(fresh ? 202 : 200).json({ received: id, fresh })
+    log.info({ type, fresh }, 'webhook')
+    if (!fresh) return
+    await publishWebhook(options, id, type, data?.bxcontext)
+    if (type === BUILDER_REQUESTED || !event.type) await fetchFor(options, data?.bxcontext ?? null)
   }
+}
 
-  /** Fetches the builder requests of the affected connections, so that open pages are updated. */
-  async function fetchFor(bxcontext: string | null): Promise<void> {
-    if (bxcontext === null) return pending.fetchRecentSoon()
-    // The response has been sent; if the store is unreachable, the page fetches the list when it is opened.
-    const users = await usersOf(bxcontext).catch(() => [])
-    for (const userId of users) pending.fetchSoon({ userId, bxcontext })
+function isSigned({ header, secrets }: WebhookOptions, req: Request, body: Buffer): boolean {
+  const given = Buffer.from(/^(?:sha256=)?([\da-f]{64})$/i.exec(req.get(header) ?? '')?.[1] ?? '', 'hex')
+  // Try every secret, so that the timing doesn't reveal which one matches.
+  const matches = secrets.map((secret) => {
+    const expected = createHmac('sha256', secret).update(body).digest()
+    return given.length === expected.length && timingSafeEqual(given, expected)
+  })
+  return matches.includes(true)
+}
+
+/** Throws `WebhookError` (`invalid_event`, `stale_event`). */
+function parseEvent(body: Buffer): z.infer<typeof webhookEventSchema> {
+  const event = webhookEventSchema.safeParse(parseJson(body.toString('utf8')))
+  if (!event.success) {
+    const [issue] = event.error.issues
+    const where = issue?.path.join('.') || 'the body'
+    throw new WebhookError(400, 'invalid_event', `${where}: ${issue?.message}.`)
   }
+  if (Math.abs(Date.now() - timeOf(event.data.occurredAt)) > MAX_AGE_MS) {
+    const message = 'occurredAt differs from the server time by more than 5 minutes.'
+    throw new WebhookError(400, 'stale_event', message)
+  }
+  return event.data
+}
+
+async function publishWebhook(
+  { usersOf }: WebhookOptions,
+  id: string,
+  type: string,
+  bxcontext: string | null | undefined,
+): Promise<void> {
+  if (!bxcontext || !webhookChannel.hasSubscribers) return
+  const userIds = await usersOf(bxcontext).catch(() => [])
+  publish(webhookChannel, { id, type, userIds }, { bxcontext })
+}
+
+/** Fetches the builder requests of the affected connections, so that open pages are updated. */
+async function fetchFor({ pending, usersOf }: WebhookOptions, bxcontext: string | null): Promise<void> {
+  if (bxcontext === null) return pending.fetchRecentSoon()
+  // The response has been sent; if the store is unreachable, the page fetches the list when it is opened.
+  const users = await usersOf(bxcontext).catch(() => [])
+  for (const userId of users) pending.fetchSoon({ userId, bxcontext })
 }
 
 /** Parses an ISO 8601 time, or seconds or milliseconds since 1970, to ms since 1970; NaN if invalid. */
@@ -153,12 +167,4 @@ function timeOf(value: string | number | null | undefined): number {
   if (typeof number !== 'number') return Date.parse(number ?? '')
   // Smaller numbers are seconds: as milliseconds, they would be before 1973.
   return number < 100_000_000_000 ? number * 1000 : number
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,4 @@
-import { type Request, Router } from 'express'
+import { type Request, type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
@@ -39,12 +39,11 @@ const accessControlBody = z.preprocess((fields) => {
   }
 }, accessControlSchema)
 
+const pathOf = (bxcontext: string, id: string) =>
+  `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(id)}`
+
 /** Routes that list, show and create catalogues, and grant builders access. */
 export function cataloguesRoutes(options: CataloguesOptions): Router {
-  const { catalogues, vault, grants } = options
-  const pathOf = (bxcontext: string, id: string) =>
-    `/connections/${encodeURIComponent(bxcontext)}/catalogues/${encodeURIComponent(id)}`
-
   return Router()
     .get(
       '/connections/:bxcontext/catalogues',
@@ -54,22 +53,7 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
         response: pageOfSchema(catalogueSchema),
         errors: READ_ERRORS,
       }),
-      async (req, res) => {
-        const ref = connectionRef(req)
-        const page = pageOf(req)
-        const { items, total } = await catalogues.list(vault.tokenSource(ref), page)
-        sendPageOrJson(req, res, {
-          view: 'catalogues/catalogues',
-          title: texts.title,
-          data: {
-            bxcontext: ref.bxcontext,
-            catalogues: items,
-            pager: pager({ items, total }, page),
-            catalogueTexts: texts,
-          },
-          json: { items, total },
-        })
-      },
+      listHandler(options),
     )
     .post(
       '/connections/:bxcontext/catalogues',
@@ -81,23 +65,7 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
         response: catalogueSchema,
         errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
       }),
-      async (req, res) => {
-        const ref = connectionRef(req)
-        try {
-          const newCatalogue = catalogueBody.parse(req.body ?? {})
-          const catalogue = await catalogues.create(vault.tokenSource(ref), newCatalogue)
-          await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, catalogue.id), catalogue, {
-            status: 201,
-            notice: texts.created,
-          })
-        } catch (error) {
-          await rejectForm(req, res, error, async () => ({
-            view: 'catalogues/catalogues',
-            title: texts.title,
-            data: { bxcontext: ref.bxcontext, catalogues: null, pager: null, catalogueTexts: texts },
-          }))
-        }
-      },
+      createHandler(options),
     )
     .get(
       '/connections/:bxcontext/catalogues/:id',
@@ -106,11 +74,7 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
         response: catalogueSchema.extend({ granted: z.array(grantSchema) }),
         errors: [...READ_ERRORS, 'not_found'],
       }),
-      async (req, res) => {
-        const ref = connectionRef(req)
-        const catalogue = await catalogues.get(vault.tokenSource(ref), req.params.id)
-        sendPageOrJson(req, res, await cataloguePage(req, ref, catalogue, options))
-      },
+      showHandler(options),
     )
     .post(
       '/connections/:bxcontext/catalogues/:id/access-controls',
@@ -122,30 +86,83 @@ export function cataloguesRoutes(options: CataloguesOptions): Router {
         response: accessControlSchema.extend({ catalogueId: z.string() }),
         errors: [...READ_ERRORS, 'not_found', 'invalid_input'],
       }),
-      async (req, res) => {
-        const ref = connectionRef(req)
-        const { id } = req.params
-        const source = vault.tokenSource(ref)
-        try {
-          const accessControl = accessControlBody.parse(req.body ?? {})
-          await catalogues.grantAccess(source, id, accessControl)
-          // Granted already: if the name is not known, the id is shown.
-          const catalogue = await catalogues.get(source, id).catch(() => ({ id }))
-          await grants.note(ref, `${id} ${accessControl.externalRef}`, grantOf(catalogue, accessControl, req))
-          const result = { catalogueId: id, ...accessControl }
-          await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, id), result, {
-            status: 201,
-            notice: grantedNotice(accessControl),
-          })
-        } catch (error) {
-          await rejectForm(req, res, error, async () => {
-            // If the catalogue cannot be loaded, show the form without its details.
-            const catalogue = await catalogues.get(source, id).catch(() => ({ id }))
-            return cataloguePage(req, ref, catalogue, options)
-          })
-        }
-      },
+      grantHandler(options),
     )
+}
+
+function listHandler({ catalogues, vault }: CataloguesOptions): RequestHandler<{ bxcontext: string }> {
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    const page = pageOf(req)
+    const { items, total } = await catalogues.list(vault.tokenSource(ref), page)
+    sendPageOrJson(req, res, {
+      view: 'catalogues/catalogues',
+      title: texts.title,
+      data: {
+        bxcontext: ref.bxcontext,
+        catalogues: items,
+        pager: pager({ items, total }, page),
+        catalogueTexts: texts,
+      },
+      json: { items, total },
+    })
+  }
+}
+
+function createHandler({ catalogues, vault }: CataloguesOptions): RequestHandler<{ bxcontext: string }> {
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    try {
+      const newCatalogue = catalogueBody.parse(req.body ?? {})
+      const catalogue = await catalogues.create(vault.tokenSource(ref), newCatalogue)
+      await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, catalogue.id), catalogue, {
+        status: 201,
+        notice: texts.created,
+      })
+    } catch (error) {
+      await rejectForm(req, res, error, async () => ({
+        view: 'catalogues/catalogues',
+        title: texts.title,
+        data: { bxcontext: ref.bxcontext, catalogues: null, pager: null, catalogueTexts: texts },
+      }))
+    }
+  }
+}
+
+function showHandler(options: CataloguesOptions): RequestHandler<{ bxcontext: string; id: string }> {
+  const { catalogues, vault } = options
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    const catalogue = await catalogues.get(vault.tokenSource(ref), req.params.id)
+    sendPageOrJson(req, res, await cataloguePage(req, ref, catalogue, options))
+  }
+}
+
+function grantHandler(options: CataloguesOptions): RequestHandler<{ bxcontext: string; id: string }> {
+  const { catalogues, vault, grants } = options
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    const { id } = req.params
+    const source = vault.tokenSource(ref)
+    try {
+      const accessControl = accessControlBody.parse(req.body ?? {})
+      await catalogues.grantAccess(source, id, accessControl)
+      // Granted already: if the name is not known, the id is shown.
+      const catalogue = await catalogues.get(source, id).catch(() => ({ id }))
+      await grants.note(ref, `${id} ${accessControl.externalRef}`, grantOf(catalogue, accessControl, req))
+      const result = { catalogueId: id, ...accessControl }
+      await sendResultOrRedirect(req, res, pathOf(ref.bxcontext, id), result, {
+        status: 201,
+        notice: grantedNotice(accessControl),
+      })
+    } catch (error) {
+      await rejectForm(req, res, error, async () => {
+        // If the catalogue cannot be loaded, show the form without its details.
+        const catalogue = await catalogues.get(source, id).catch(() => ({ id }))
+        return cataloguePage(req, ref, catalogue, options)
+      })
+    }
+  }
 }
 
 const grantOf = ({ id, name }: Catalogue, accessControl: AccessControl, req: Request): Grant => ({

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import express, { type Request, type Response, Router } from 'express'
+import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
 import { parseJson } from '../../connect/index.ts'
@@ -34,16 +34,8 @@ export function flowRoutes(options: FlowRoutesOptions): Router {
   return Router().use(listRoutes(options)).use(showRoutes(options))
 }
 
-function listRoutes({ flows, businessNames, sendChanges }: FlowRoutesOptions): Router {
-  const listPage = async (userId: string) => {
-    const names = await businessNames(userId)
-    const rows = (await flows.list(userId)).map((summary) => ({
-      ...flowRow(summary),
-      businessName: names.get(summary.bxcontext ?? ''),
-    }))
-    return { view: 'flow-inspector/flows', title: 'Flows', data: { ...ASSETS, rows } }
-  }
-
+function listRoutes(options: FlowRoutesOptions): Router {
+  const { flows, sendChanges } = options
   return Router()
     .get(
       '/flows',
@@ -54,7 +46,7 @@ function listRoutes({ flows, businessNames, sendChanges }: FlowRoutesOptions): R
       }),
       async (req, res) => {
         const userId = requireUser(req)
-        const page = await listPage(userId)
+        const page = await listPage(options, userId)
         const listed = await flows.list(userId)
         sendPageOrJson(req, res, { ...page, json: { flows: listed.map(({ storedAt: _, ...flow }) => flow) } })
       },
@@ -84,46 +76,122 @@ function listRoutes({ flows, businessNames, sendChanges }: FlowRoutesOptions): R
         errors: ['invalid_input', 'payload_too_large'],
       }),
       express.raw({ type: 'multipart/form-data', limit: MAX_IMPORT }),
+      importHandler(options),
+    )
+}
+
+async function listPage({ flows, businessNames }: FlowRoutesOptions, userId: string) {
+  const names = await businessNames(userId)
+  const rows = (await flows.list(userId)).map((summary) => ({
+    ...flowRow(summary),
+    businessName: names.get(summary.bxcontext ?? ''),
+  }))
+  return { view: 'flow-inspector/flows', title: 'Flows', data: { ...ASSETS, rows } }
+}
+
+function importHandler(options: FlowRoutesOptions): RequestHandler {
+  return async (req, res) => {
+    const userId = requireUser(req)
+    try {
+      const id = `imported-${randomUUID()}`
+      const flow = importFlow(await uploadedJson(req), id)
+      await options.flows.save(userId, flow)
+      const notice = 'The flow was imported.'
+      await sendResultOrRedirect(req, res, `/flows/${id}`, { id }, { status: 201, notice })
+    } catch (error) {
+      await rejectForm(req, res, error, () => listPage(options, userId))
+    }
+  }
+}
+
+const describeStep = (summary: string) =>
+  describeRoute({ summary, response: stepViewSchema, errors: ['not_found'] })
+
+function showRoutes(options: FlowRoutesOptions): Router {
+  return Router()
+    .get(
+      '/flows/:id',
+      describeRoute({
+        summary:
+          'The flow with its steps: `{number, at, ms, from, to, topic, title, request, response}`, with `failure` if the step failed and `count` if it stands for several. `request` and `response` have `parameters`, each with a `value` or a `fingerprint`, and an `explanation`.',
+        response: flowViewSchema,
+        errors: ['not_found'],
+      }),
       async (req, res) => {
-        const userId = requireUser(req)
-        try {
-          const id = `imported-${randomUUID()}`
-          const flow = importFlow(await uploadedJson(req), id)
-          await flows.save(userId, flow)
-          await sendResultOrRedirect(
-            req,
-            res,
-            `/flows/${id}`,
-            { id },
-            { status: 201, notice: 'The flow was imported.' },
-          )
-        } catch (error) {
-          await rejectForm(req, res, error, () => listPage(userId))
-        }
+        const flow = await flowOf(options, req)
+        const data = flowPage(flow, { businessName: await nameOf(options, req, flow) })
+        const { title } = data
+        sendPageOrJson(req, res, { view: 'flow-inspector/flow', title, data, json: flowJson(flow) })
+      },
+    )
+    .get(
+      '/flows/:id/live',
+      describeRoute({
+        summary: 'Server-sent events, while the flow runs.',
+        response: z.string(),
+        responseType: 'text/event-stream',
+        errors: ['not_found'],
+      }),
+      liveHandler(options),
+    )
+    .get('/flows/:id/steps/:number', describeStep('One step.'), stepHandler(options, 'flow-inspector/step'))
+    .get(
+      '/flows/:id/present/:number',
+      describeStep('The same step; as a page, for presenting it.'),
+      stepHandler(options, 'flow-inspector/present'),
+    )
+    .get(
+      '/flows/:id/notes/:number',
+      describeStep('The same step; as a page, with the notes of who presents it.'),
+      stepHandler(options, 'flow-inspector/notes'),
+    )
+    .get(
+      '/flows/:id/export/:format',
+      describeRoute({
+        summary: 'The flow as a file: `html`, `json`, or `mermaid`.',
+        response: z.string(),
+        responseType: 'application/octet-stream',
+        errors: ['not_found', 'invalid_input'],
+      }),
+      async (req, res) => {
+        sendExport(res, await flowOf(options, req), req.params.format)
       },
     )
 }
 
-function showRoutes({ reader, businessNames, sendChanges }: FlowRoutesOptions): Router {
-  /** The user's flow in the URL. Throws `not_found`. */
-  async function flowOf(req: Request<{ id: string }>): Promise<Flow> {
-    const flow = await reader.load(requireUser(req), req.params.id)
-    if (!flow) throw new WebError(404, 'not_found', 'There is no such flow. Flows are kept for a day.')
-    return flow
+/** The user's flow in the URL. Throws `not_found`. */
+async function flowOf({ reader }: FlowRoutesOptions, req: Request<{ id: string }>): Promise<Flow> {
+  const flow = await reader.load(requireUser(req), req.params.id)
+  if (!flow) throw new WebError(404, 'not_found', 'There is no such flow. Flows are kept for a day.')
+  return flow
+}
+
+async function nameOf({ businessNames }: FlowRoutesOptions, req: Request, flow: Flow) {
+  return (await businessNames(requireUser(req))).get(flow.bxcontext ?? '')
+}
+
+function liveHandler(options: FlowRoutesOptions): RequestHandler<{ id: string }> {
+  const { reader, sendChanges } = options
+  return async (req, res) => {
+    const userId = requireUser(req)
+    await flowOf(options, req)
+    const getSnapshot = async () => {
+      const flow = await reader.load(userId, req.params.id)
+      return flow && summarize(flow).outcome === 'running' ? JSON.stringify(flow) : null
+    }
+    sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
   }
+}
 
-  async function nameOf(req: Request, flow: Flow): Promise<string | undefined> {
-    return (await businessNames(requireUser(req))).get(flow.bxcontext ?? '')
-  }
-
-  const describeStep = (summary: string) =>
-    describeRoute({ summary, response: stepViewSchema, errors: ['not_found'] })
-
-  /** Sends one step of the flow in the URL, as JSON or on this page. Throws `not_found`. */
-  const sendStep = (view: string) => async (req: Request<{ id: string; number: string }>, res: Response) => {
-    const flow = await flowOf(req)
+/** Sends one step of the flow in the URL, as JSON or on this page. Throws `not_found`. */
+function stepHandler(
+  options: FlowRoutesOptions,
+  view: string,
+): RequestHandler<{ id: string; number: string }> {
+  return async (req, res) => {
+    const flow = await flowOf(options, req)
     const number = Number(req.params.number)
-    const page = flowPage(flow, { active: number, businessName: await nameOf(req, flow) })
+    const page = flowPage(flow, { active: number, businessName: await nameOf(options, req, flow) })
     const step = page.steps[number - 1]
     if (!step) throw new WebError(404, 'not_found', `This flow has ${page.steps.length} steps.`)
     const title = `${number}. ${step.title}`
@@ -135,68 +203,6 @@ function showRoutes({ reader, businessNames, sendChanges }: FlowRoutesOptions): 
       json: flowJson(flow).steps[number - 1],
     })
   }
-
-  return Router()
-    .get(
-      '/flows/:id',
-      describeRoute({
-        summary:
-          'The flow with its steps: `{number, at, ms, from, to, topic, title, request, response}`, with `failure` if the step failed and `count` if it stands for several. `request` and `response` have `parameters`, each with a `value` or a `fingerprint`, and an `explanation`.',
-        response: flowViewSchema,
-        errors: ['not_found'],
-      }),
-      async (req, res) => {
-        const flow = await flowOf(req)
-        const data = flowPage(flow, { businessName: await nameOf(req, flow) })
-        sendPageOrJson(req, res, {
-          view: 'flow-inspector/flow',
-          title: data.title,
-          data,
-          json: flowJson(flow),
-        })
-      },
-    )
-    .get(
-      '/flows/:id/live',
-      describeRoute({
-        summary: 'Server-sent events, while the flow runs.',
-        response: z.string(),
-        responseType: 'text/event-stream',
-        errors: ['not_found'],
-      }),
-      async (req, res) => {
-        const userId = requireUser(req)
-        await flowOf(req)
-        const getSnapshot = async () => {
-          const flow = await reader.load(userId, req.params.id)
-          return flow && summarize(flow).outcome === 'running' ? JSON.stringify(flow) : null
-        }
-        sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
-      },
-    )
-    .get('/flows/:id/steps/:number', describeStep('One step.'), sendStep('flow-inspector/step'))
-    .get(
-      '/flows/:id/present/:number',
-      describeStep('The same step; as a page, for presenting it.'),
-      sendStep('flow-inspector/present'),
-    )
-    .get(
-      '/flows/:id/notes/:number',
-      describeStep('The same step; as a page, with the notes of who presents it.'),
-      sendStep('flow-inspector/notes'),
-    )
-    .get(
-      '/flows/:id/export/:format',
-      describeRoute({
-        summary: 'The flow as a file: `html`, `json`, or `mermaid`.',
-        response: z.string(),
-        responseType: 'application/octet-stream',
-        errors: ['not_found', 'invalid_input'],
-      }),
-      async (req, res) => {
-        sendExport(res, await flowOf(req), req.params.format)
-      },
-    )
 }
 
 /** Sends a flow as a file. Throws `invalid_input` (400). */

@@ -1,4 +1,4 @@
-import { Router } from 'express'
+import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
@@ -17,8 +17,13 @@ const leadBody = z.preprocess(
   newLeadSchema,
 )
 
+export interface LeadsOptions {
+  leads: Leads
+  vault: Vault
+}
+
 /** Routes that list, show and create leads. */
-export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): Router {
+export function leadsRoutes(options: LeadsOptions): Router {
   return Router()
     .get(
       '/connections/:bxcontext/leads',
@@ -28,22 +33,7 @@ export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): R
         response: pageOfSchema(leadSchema),
         errors: READ_ERRORS,
       }),
-      async (req, res) => {
-        const ref = connectionRef(req)
-        const page = pageOf(req)
-        const { items, total } = await leads.list(vault.tokenSource(ref), page)
-        sendPageOrJson(req, res, {
-          view: 'leads/leads',
-          title: texts.title,
-          data: {
-            bxcontext: ref.bxcontext,
-            leads: items,
-            pager: pager({ items, total }, page),
-            leadTexts: texts,
-          },
-          json: { items, total },
-        })
-      },
+      listHandler(options),
     )
     .post(
       '/connections/:bxcontext/leads',
@@ -55,36 +45,60 @@ export function leadsRoutes({ leads, vault }: { leads: Leads; vault: Vault }): R
         response: leadSchema,
         errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
       }),
-      async (req, res) => {
-        const ref = connectionRef(req)
-        try {
-          const lead = await leads.create(vault.tokenSource(ref), leadBody.parse(req.body ?? {}))
-          const location = `/connections/${encodeURIComponent(ref.bxcontext)}/leads/${encodeURIComponent(lead.id)}`
-          await sendResultOrRedirect(req, res, location, lead, {
-            status: 201,
-            notice: texts.created,
-          })
-        } catch (error) {
-          await rejectForm(req, res, error, async () => ({
-            view: 'leads/leads',
-            title: texts.title,
-            data: { bxcontext: ref.bxcontext, leads: null, pager: null, leadTexts: texts },
-          }))
-        }
-      },
+      createHandler(options),
     )
     .get(
       '/connections/:bxcontext/leads/:id',
       describeRoute({ summary: 'Get a lead.', response: leadSchema, errors: [...READ_ERRORS, 'not_found'] }),
-      async (req, res) => {
-        const ref = connectionRef(req)
-        const lead = await leads.get(vault.tokenSource(ref), req.params.id)
-        sendPageOrJson(req, res, {
-          view: 'leads/lead',
-          title: lead.name ?? lead.id,
-          data: { bxcontext: ref.bxcontext, lead, leadTexts: texts },
-          json: lead,
-        })
-      },
+      showHandler(options),
     )
+}
+
+function listHandler({ leads, vault }: LeadsOptions): RequestHandler<{ bxcontext: string }> {
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    const page = pageOf(req)
+    const { items, total } = await leads.list(vault.tokenSource(ref), page)
+    sendPageOrJson(req, res, {
+      view: 'leads/leads',
+      title: texts.title,
+      data: {
+        bxcontext: ref.bxcontext,
+        leads: items,
+        pager: pager({ items, total }, page),
+        leadTexts: texts,
+      },
+      json: { items, total },
+    })
+  }
+}
+
+function createHandler({ leads, vault }: LeadsOptions): RequestHandler<{ bxcontext: string }> {
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    try {
+      const lead = await leads.create(vault.tokenSource(ref), leadBody.parse(req.body ?? {}))
+      const location = `/connections/${encodeURIComponent(ref.bxcontext)}/leads/${encodeURIComponent(lead.id)}`
+      await sendResultOrRedirect(req, res, location, lead, { status: 201, notice: texts.created })
+    } catch (error) {
+      await rejectForm(req, res, error, async () => ({
+        view: 'leads/leads',
+        title: texts.title,
+        data: { bxcontext: ref.bxcontext, leads: null, pager: null, leadTexts: texts },
+      }))
+    }
+  }
+}
+
+function showHandler({ leads, vault }: LeadsOptions): RequestHandler<{ bxcontext: string; id: string }> {
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    const lead = await leads.get(vault.tokenSource(ref), req.params.id)
+    sendPageOrJson(req, res, {
+      view: 'leads/lead',
+      title: lead.name ?? lead.id,
+      data: { bxcontext: ref.bxcontext, lead, leadTexts: texts },
+      json: lead,
+    })
+  }
 }

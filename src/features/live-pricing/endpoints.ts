@@ -64,91 +64,117 @@ const STORE_PATH = /^\/stores\/([^/]+)$/
 const POST = ['POST']
 const GET = ['GET', 'HEAD']
 
+/** What the endpoints share. */
+interface EndpointDependencies {
+  provider: PriceProvider
+  log: LivePricingOptions['log']
+  /** How long the price provider may take, in ms. */
+  timeoutMs: number
+  /** Throws `LivePricingError` (401, 429). */
+  authenticate: ReturnType<typeof requireToken>
+  issueToken: ReturnType<typeof tokenEndpoint>
+}
+
 /** The four endpoints, in the order in which paths are compared. */
 export function createEndpoints(options: LivePricingOptions): Endpoint[] {
   const { provider, clients, keys, baseUrl, rateLimit, trustProxy, store, log } = options
   const { tokenSeconds = 900, timeoutMs = 10_000, now = Date.now } = options
   const callers = createClients(clients)
   const tokens = createTokens({ keys, audience: baseUrl, lifetime: tokenSeconds, now })
-  const issueToken = tokenEndpoint({ tokens, clients: callers, trustProxy, store, log })
-  const authenticate = requireToken(tokens, callers, rateLimit)
-  const [readTokenBody, readBody] = [bodyReader(LIMITS.tokenBodyBytes), bodyReader(LIMITS.bodyBytes)]
-  /** Logs an error of the price provider, unless it follows from the caller having disconnected. */
-  const onError = (res: ServerResponse) => (error: unknown) => {
-    if (!res.closed) log.error({ reason: describeProviderError(error) }, 'the price provider failed')
+  const deps: EndpointDependencies = {
+    provider,
+    log,
+    timeoutMs,
+    authenticate: requireToken(tokens, callers, rateLimit),
+    issueToken: tokenEndpoint({ tokens, clients: callers, trustProxy, store, log }),
   }
-
-  /** Asks the price provider for stores. Its answer becomes JSON here: what cannot be written is a failure of it, too. */
-  async function findStores<T>(
-    res: ServerResponse,
-    find: (signal: AbortSignal) => Promise<T>,
-    toJson: (found: T) => string,
-  ): Promise<string> {
-    try {
-      return toJson(await callProvider(res, timeoutMs, find))
-    } catch (error) {
-      if (error instanceof LivePricingError) throw error
-      onError(res)(error)
-      throw new LivePricingError(503, 'stores_unavailable', 'Store data is temporarily unavailable.', {
-        retryAfterMs: 30_000,
-      })
-    }
-  }
-
-  async function token({ req, res }: Call): Promise<string> {
-    // RFC 6749 section 5.1
-    res.setHeader('Pragma', 'no-cache')
-    return JSON.stringify(await issueToken(req, await readTokenBody(req, res)))
-  }
-
-  async function nearest({ req, res, target }: Call): Promise<string> {
-    await authenticate(req.headers.authorization)
-    const place = parseSearch(target.query)
-    return findStores(
-      res,
-      (signal) => provider.nearest(place, LIMITS.stores, signal),
-      (near) => `[${near.slice(0, LIMITS.stores).map(nearStoreJson).join(',')}]`,
-    )
-  }
-
-  async function oneStore({ req, res, target }: Call): Promise<string> {
-    await authenticate(req.headers.authorization)
-    const id = storeIdIn(target.path)
-    return findStores(
-      res,
-      (signal) => provider.store(id, signal),
-      (store) => {
-        if (!store) throw new LivePricingError(404, 'not_found', 'This store does not exist.')
-        return storeJson(store)
-      },
-    )
-  }
-
-  async function prices({ req, res }: Call): Promise<string> {
-    await authenticate(req.headers.authorization)
-    const request = readPriceRequest(parseJson(await readBody(req, res)))
-    const items = await priceItems(request, {
-      prices: (lines, memberNumber) =>
-        callProvider(res, timeoutMs, (signal) => provider.prices(lines, memberNumber, signal)),
-      onError: onError(res),
-      onInvalidResults: (results) =>
-        log.error(
-          { items: results.slice(0, MAX_LOGGED), count: results.length },
-          'the price provider returned invalid prices',
-        ),
-    })
-    return JSON.stringify(items)
-  }
-
+  const endpoint = (
+    path: string,
+    methods: readonly string[],
+    answer: (deps: EndpointDependencies, call: Call) => Promise<string>,
+    pattern = new RegExp(`^${path}$`),
+  ): Endpoint => ({ route: path, methods, pattern, answer: (call) => answer(deps, call) })
   return [
-    { route: PATHS.prices, pattern: exactly(PATHS.prices), methods: POST, answer: prices },
-    { route: PATHS.nearest, pattern: exactly(PATHS.nearest), methods: GET, answer: nearest },
-    { route: PATHS.store.replace('{id}', ':id'), pattern: STORE_PATH, methods: GET, answer: oneStore },
-    { route: PATHS.token, pattern: exactly(PATHS.token), methods: POST, answer: token },
+    endpoint(PATHS.prices, POST, prices),
+    endpoint(PATHS.nearest, GET, nearest),
+    endpoint(PATHS.store.replace('{id}', ':id'), GET, oneStore, STORE_PATH),
+    endpoint(PATHS.token, POST, token),
   ]
 }
 
-const exactly = (path: string) => new RegExp(`^${path}$`)
+const readTokenBody = bodyReader(LIMITS.tokenBodyBytes)
+const readBody = bodyReader(LIMITS.bodyBytes)
+
+async function token({ issueToken }: EndpointDependencies, { req, res }: Call): Promise<string> {
+  // RFC 6749 section 5.1
+  res.setHeader('Pragma', 'no-cache')
+  return JSON.stringify(await issueToken(req, await readTokenBody(req, res)))
+}
+
+async function nearest(deps: EndpointDependencies, { req, res, target }: Call): Promise<string> {
+  await deps.authenticate(req.headers.authorization)
+  const place = parseSearch(target.query)
+  return findStores(
+    deps,
+    res,
+    (signal) => deps.provider.nearest(place, LIMITS.stores, signal),
+    (near) => `[${near.slice(0, LIMITS.stores).map(nearStoreJson).join(',')}]`,
+  )
+}
+
+async function oneStore(deps: EndpointDependencies, { req, res, target }: Call): Promise<string> {
+  await deps.authenticate(req.headers.authorization)
+  const id = storeIdIn(target.path)
+  return findStores(
+    deps,
+    res,
+    (signal) => deps.provider.store(id, signal),
+    (store) => {
+      if (!store) throw new LivePricingError(404, 'not_found', 'This store does not exist.')
+      return storeJson(store)
+    },
+  )
+}
+
+async function prices(deps: EndpointDependencies, { req, res }: Call): Promise<string> {
+  const { provider, timeoutMs, log } = deps
+  await deps.authenticate(req.headers.authorization)
+  const request = readPriceRequest(parseJson(await readBody(req, res)))
+  const items = await priceItems(request, {
+    prices: (lines, memberNumber) =>
+      callProvider(res, timeoutMs, (signal) => provider.prices(lines, memberNumber, signal)),
+    onError: (error) => logProviderError(deps, res, error),
+    onInvalidResults: (results) =>
+      log.error(
+        { items: results.slice(0, MAX_LOGGED), count: results.length },
+        'the price provider returned invalid prices',
+      ),
+  })
+  return JSON.stringify(items)
+}
+
+/** Asks the price provider for stores. Its answer becomes JSON here: what cannot be written is a failure of it, too. */
+async function findStores<T>(
+  deps: EndpointDependencies,
+  res: ServerResponse,
+  find: (signal: AbortSignal) => Promise<T>,
+  toJson: (found: T) => string,
+): Promise<string> {
+  try {
+    return toJson(await callProvider(res, deps.timeoutMs, find))
+  } catch (error) {
+    if (error instanceof LivePricingError) throw error
+    logProviderError(deps, res, error)
+    throw new LivePricingError(503, 'stores_unavailable', 'Store data is temporarily unavailable.', {
+      retryAfterMs: 30_000,
+    })
+  }
+}
+
+/** Logs an error of the price provider, unless it follows from the caller having disconnected. */
+function logProviderError({ log }: EndpointDependencies, res: ServerResponse, error: unknown): void {
+  if (!res.closed) log.error({ reason: describeProviderError(error) }, 'the price provider failed')
+}
 
 /** The decoded id in the path of a store. Throws `LivePricingError` (400). */
 function storeIdIn(path: string): string {

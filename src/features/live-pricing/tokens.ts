@@ -23,27 +23,19 @@ export interface Tokens {
 const ALGORITHM = 'HS256'
 const MAX_CACHED = 1000
 
+interface SigningKey {
+  id: string
+  key: Promise<webcrypto.CryptoKey>
+}
+
 /** Issues and verifies access tokens as signed JWTs (RFC 7519), which are valid in every process of the app. */
-export function createTokens({ keys, audience, lifetime, now }: TokensOptions): Tokens {
+export function createTokens(options: TokensOptions): Tokens {
+  const { keys, lifetime, now } = options
   const signing = keys.map(({ id, secret }) => ({ id, key: importKey(secret) }))
   /** The last token of each client: another one of the same second would be the same text. */
   const issued = new Map<string, { seconds: number; token: Promise<string> }>()
   /** Verified tokens: callers reuse a token until it expires. */
   const cache = new Map<string, { client: string; expiresAt: number }>()
-
-  async function sign(clientId: string, seconds: number): Promise<string> {
-    const [first] = signing
-    if (!first) throw new Error('there is no key to sign access tokens with')
-    return new SignJWT({})
-      .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt', kid: first.id })
-      .setSubject(clientId)
-      .setIssuer(audience)
-      .setAudience(audience)
-      .setIssuedAt(seconds)
-      .setExpirationTime(seconds + lifetime)
-      .sign(await first.key)
-  }
-
   return {
     lifetime,
 
@@ -51,7 +43,7 @@ export function createTokens({ keys, audience, lifetime, now }: TokensOptions): 
       const seconds = Math.floor(now() / 1000)
       const last = issued.get(clientId)
       if (last?.seconds === seconds) return last.token
-      const token = sign(clientId, seconds)
+      const token = sign(options, signing, clientId, seconds)
       issued.set(clientId, { seconds, token })
       return token
     },
@@ -64,32 +56,49 @@ export function createTokens({ keys, audience, lifetime, now }: TokensOptions): 
         return undefined
       }
       if (!isCanonical(token)) return undefined
-      try {
-        const { payload } = await jwtVerify(
-          token,
-          async ({ kid }) => {
-            const match = signing.find(({ id }) => id === kid)
-            if (!match) throw new Error('unknown key')
-            return match.key
-          },
-          {
-            algorithms: [ALGORITHM],
-            typ: 'at+jwt',
-            audience,
-            issuer: audience,
-            requiredClaims: ['sub', 'exp', 'iat'],
-            currentDate: new Date(now()),
-          },
-        )
-        const client = String(payload.sub)
-        if (cache.size >= MAX_CACHED) cache.clear()
-        cache.set(token, { client, expiresAt: Number(payload.exp) * 1000 })
-        return client
-      } catch {
-        return undefined
-      }
+      const payload = await verifyJwt(options, signing, token).catch(() => undefined)
+      if (!payload) return undefined
+      const client = String(payload.sub)
+      if (cache.size >= MAX_CACHED) cache.clear()
+      cache.set(token, { client, expiresAt: Number(payload.exp) * 1000 })
+      return client
     },
   }
+}
+
+async function sign(
+  { audience, lifetime }: TokensOptions,
+  [first]: readonly SigningKey[],
+  clientId: string,
+  seconds: number,
+): Promise<string> {
+  if (!first) throw new Error('there is no key to sign access tokens with')
+  return new SignJWT({})
+    .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt', kid: first.id })
+    .setSubject(clientId)
+    .setIssuer(audience)
+    .setAudience(audience)
+    .setIssuedAt(seconds)
+    .setExpirationTime(seconds + lifetime)
+    .sign(await first.key)
+}
+
+/** The claims of a token. Throws if it is invalid or has expired. */
+async function verifyJwt({ audience, now }: TokensOptions, signing: readonly SigningKey[], token: string) {
+  const keyOf = async ({ kid }: { kid?: string }) => {
+    const match = signing.find(({ id }) => id === kid)
+    if (!match) throw new Error('unknown key')
+    return match.key
+  }
+  const { payload } = await jwtVerify(token, keyOf, {
+    algorithms: [ALGORITHM],
+    typ: 'at+jwt',
+    audience,
+    issuer: audience,
+    requiredClaims: ['sub', 'exp', 'iat'],
+    currentDate: new Date(now()),
+  })
+  return payload
 }
 
 /** Derives a signing key. Imported once: jose would import bytes anew for each token, which takes as long as to sign it. */

@@ -183,7 +183,6 @@ const isTaxNote = (cell: string) => saysTaxIncluded(cell) && !/\btotal/i.test(ce
 function createCollector(writer: BatchWriter | undefined, bytes: number | undefined, layout: DoubtsOptions) {
   const seen = createSeenCodes(bytes === undefined ? undefined : Math.ceil(bytes / MIN_ROW_BYTES))
   const problems: Problem[] = []
-  let characters = 0
   /** Codes with several prices. It is not known which is right, so none is sent. */
   const conflicts = new Set<string>()
   /** The rows before, of which only the code is known by then. */
@@ -191,12 +190,10 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
   let preview: Item[] = []
   const counts = { validRows: 0, invalidRows: 0, repeatedRows: 0, free: 0, nines: 0 }
   const doubts = createDoubts(layout)
-
-  function reject(problem: Problem): void {
+  const keep = problemKeeper(problems)
+  const reject = (problem: Problem) => {
     counts.invalidRows++
-    if (problems.length === MAX_PROBLEMS || characters > MAX_PROBLEM_CHARACTERS) return
-    characters += problem.cells.reduce((sum, cell) => sum + cell.length, 0)
-    problems.push(problem)
+    keep(problem)
   }
 
   return {
@@ -241,6 +238,16 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
       problems.sort((a, b) => a.line - b.line)
       return { validRows, invalidRows, repeatedRows, preview, problems, remarks: remarksOn(counts) }
     },
+  }
+}
+
+/** Keeps problems for the report, as long as they fit into it. */
+function problemKeeper(problems: Problem[]) {
+  let characters = 0
+  return (problem: Problem): void => {
+    if (problems.length === MAX_PROBLEMS || characters > MAX_PROBLEM_CHARACTERS) return
+    characters += problem.cells.reduce((sum, cell) => sum + cell.length, 0)
+    problems.push(problem)
   }
 }
 

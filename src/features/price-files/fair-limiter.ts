@@ -33,8 +33,8 @@ export function createFairLimiter({ max, maxPerUser }: { max: number; maxPerUser
 
   function release(user: string): void {
     const remaining = runningOf(user) - 1
-    if (remaining > 0) running.set(user, remaining)
-    else running.delete(user)
+    running.set(user, remaining)
+    if (remaining === 0) running.delete(user)
     if (remaining === 0 && !waiting.some((entry) => entry.user === user)) lastStart.delete(user)
     startNext()
   }
@@ -62,10 +62,6 @@ export function createFairLimiter({ max, maxPerUser }: { max: number; maxPerUser
 
   return async <T>(user: string, task: () => Promise<T>, signal: AbortSignal): Promise<T> => {
     await acquire(user, signal)
-    try {
-      return await task()
-    } finally {
-      release(user)
-    }
+    return task().finally(() => release(user))
   }
 }

@@ -91,13 +91,7 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
       item[field] = cell
     }
     if (item.code === '') return problem(texts.row.noCode)
-    if (
-      item.name !== undefined &&
-      item.name.length < 40 &&
-      SUM.test(item.name) &&
-      !/^(gst|net)/i.test(item.name)
-    )
-      return problem(texts.row.sum(item.name))
+    if (isSumName(item.name)) return problem(texts.row.sum(item.name))
     const reason = noteProblem(cells)
     return reason ? problem(reason) : item
   }
@@ -186,6 +180,9 @@ const MAX_NUMBER = 1e15
 /** `Sub-total`, `TOTAL (inc GST)`, `GST 10%`. */
 const SUM =
   /^(averages?|(total|number|no\.?) (of )?(items|lines|products)|page totals?|(carried|brought) (forward|over|down)|[cb]\/f(wd)?|(sub|grand|net)?[\s-]*totals?\s*:?(\s*\(?(ex|exc|excl|inc|incl|excluding|including|aud|nzd|gst|amount|value)\b.*)?|(plus |add |\+)?gst( \(?\d+ ?%\)?)?:?)$/i
+
+const isSumName = (name: string | undefined): name is string =>
+  name !== undefined && name.length < 40 && SUM.test(name) && !/^(gst|net)/i.test(name)
 
 function codeProblem(code: string): string | undefined {
   // Nearly every code is ASCII, which is faster to test.

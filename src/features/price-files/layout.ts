@@ -102,12 +102,7 @@ async function openSheet(
   sheet: string | undefined,
 ): Promise<PriceFile> {
   const table = await openTable(path, { ...choices, sheet })
-  const first: Row[] = []
-  const needed = Math.min(Math.max(SEARCHED_ROWS, choices.headingsLine ?? 0), MAX_HEADINGS_LINE)
-  for (let next = await table.rows.next(); !next.done; next = await table.rows.next()) {
-    first.push(...next.value)
-    if (first.length >= SEARCHED_ROWS && (first.at(-1)?.line ?? 0) >= needed) break
-  }
+  const first = await firstRows(table, choices.headingsLine)
   const next = table.sheets[table.sheets.indexOf(table.sheet ?? '') + 1]
   // A blank sheet or a cover: the list is on the next one.
   if (first.length < 2 && choices.sheet === undefined && next !== undefined)
@@ -157,6 +152,17 @@ async function openSheet(
       await table.rows.return(undefined)
     },
   }
+}
+
+/** The rows among which the headings are. */
+async function firstRows({ rows }: Table, headingsLine = 0): Promise<Row[]> {
+  const first: Row[] = []
+  const needed = Math.min(Math.max(SEARCHED_ROWS, headingsLine), MAX_HEADINGS_LINE)
+  for (let next = await rows.next(); !next.done; next = await rows.next()) {
+    first.push(...next.value)
+    if (first.length >= SEARCHED_ROWS && (first.at(-1)?.line ?? 0) >= needed) break
+  }
+  return first
 }
 
 type OtherSheet = Awaited<ReturnType<Table['readOther']>>[number]

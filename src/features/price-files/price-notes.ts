@@ -24,75 +24,124 @@ export interface PriceNotesOptions {
   gst: number | undefined
 }
 
+/** The columns that say something about prices, and what they said in the first row. */
+interface NoteColumns extends PriceNotesOptions {
+  price: number
+  unit: number
+  amounts: number[]
+  currencies: number[]
+  remarks: number[]
+  /** Columns, and their cells that say that an item is no longer sold. */
+  ended: (readonly [columns: number[], cell: RegExp])[]
+  taxes: number[]
+  names: number[]
+  firstCurrency: string
+  firstMark: TaxMark | undefined
+}
+
+/** A check of a row's cells. Returns the problem that they say, if any. */
+type Check = (cells: readonly string[]) => string | undefined
+
 /**
  * Creates a check of what other columns say about a row: for how many units its price is, as those of SAP do, in which
  * currency, if it includes tax, and if the item is deleted. The currency and the tax of the first row are those of the file.
  */
-export function createPriceNotes({
-  headings,
-  columns: { price = -1, name, description, unit = -1 },
-  gst,
-}: PriceNotesOptions): (cells: readonly string[]) => string | undefined {
+export function createPriceNotes(options: PriceNotesOptions): Check {
+  const { headings, columns } = options
+  const { price = -1, name, description, unit = -1 } = columns
   const columnsOf = (known: RegExp) =>
     headings.flatMap((heading, index) => (known.test(normalize(heading)) ? [index] : []))
-  const [amounts, currencies, remarks] = [columnsOf(AMOUNT), columnsOf(CURRENCY), columnsOf(REMARKS)]
-  const ended = [
-    [columnsOf(ACTION), DELETED],
-    [columnsOf(ENDED), YES],
-    [columnsOf(ACTIVE), NO],
-  ] as const
-  const taxes = taxColumns(headings, price)
-  const names = [name, description].filter((column) => column !== undefined)
-  let first = ''
-  let firstMark: TaxMark | undefined
-
-  /** What a column about tax says of this row. */
-  function taxProblem(cells: readonly string[]): string | undefined {
-    for (const column of taxes) {
-      const heading = headings[column] ?? ''
-      const mark = taxMarkOf(heading, cells[column] ?? '')
-      if (mark === undefined) continue
-      if (mark === 'free') {
-        if (gst) return texts.row.noGst(heading)
-        continue
-      }
-      firstMark ??= mark
-      if (mark !== firstMark) return texts.row.unknownGst(heading)
-      if (mark === 'included' && gst === undefined) return texts.row.gst(heading)
-    }
-    return undefined
+  const notes: NoteColumns = {
+    ...options,
+    price,
+    unit,
+    amounts: columnsOf(AMOUNT),
+    currencies: columnsOf(CURRENCY),
+    remarks: columnsOf(REMARKS),
+    ended: [
+      [columnsOf(ACTION), DELETED],
+      [columnsOf(ENDED), YES],
+      [columnsOf(ACTIVE), NO],
+    ],
+    taxes: taxColumns(headings, price),
+    names: [name, description].filter((column) => column !== undefined),
+    firstCurrency: '',
+    firstMark: undefined,
   }
+  return (cells) =>
+    unitsProblem(notes, cells) ??
+    currencyProblem(notes, cells) ??
+    endedProblem(notes, cells) ??
+    nameProblem(notes, cells) ??
+    remarkProblem(notes, cells) ??
+    taxProblem(notes, cells)
+}
 
-  return (cells) => {
-    const amount = amounts.map((column) => cells[column]?.trim() ?? '').find(isSeveral)
-    if (amount !== undefined) return texts.row.severalUnits(shorten(amount, 20))
-    if (amounts.length > 0 && EACH.test(cells[unit]?.trim() ?? '')) {
-      const other = amounts.map((column) => cells[column]?.trim() ?? '').find(isOtherUnit)
-      if (other !== undefined) return texts.row.otherUnit(shorten(other, 20), cells[unit]?.trim() ?? '')
-    }
-    for (const currency of currencies.map((column) => currencyOf(cells[column] ?? ''))) {
-      if (currency === '') continue
-      if (currency !== 'AUD' && currency !== 'NZD') return texts.row.otherCurrency(shorten(currency, 20))
-      first ||= currency
-      if (currency !== first) return texts.row.mixedCurrencies(first)
-    }
-    for (const [columns, deleted] of ended)
-      for (const column of columns) {
-        const cell = cells[column]?.trim() ?? ''
-        if (deleted.test(cell)) return texts.row.deleted(headings[column] ?? '', cell)
-      }
-    for (const column of names) {
-      const name = cells[column] ?? ''
-      if (isPricePerSeveral(name)) return texts.row.nameOfSeveral(shorten(name, 60))
-    }
-    for (const column of remarks) {
-      const remark = cells[column] ?? ''
-      if (remark === '') continue
-      if (doubtsPrice(remark, headings[price] ?? '')) return texts.row.remark(shorten(remark, 60))
-      if (gst === undefined && saysTaxIncluded(remark)) return texts.row.gst(headings[column] ?? '')
-    }
-    return taxes.length === 0 ? undefined : taxProblem(cells)
+function unitsProblem({ amounts, unit }: NoteColumns, cells: readonly string[]): string | undefined {
+  if (amounts.length === 0) return undefined
+  const said = amounts.map((column) => cells[column]?.trim() ?? '')
+  const several = said.find(isSeveral)
+  if (several !== undefined) return texts.row.severalUnits(shorten(several, 20))
+  const ownUnit = cells[unit]?.trim() ?? ''
+  const other = EACH.test(ownUnit) ? said.find(isOtherUnit) : undefined
+  return other === undefined ? undefined : texts.row.otherUnit(shorten(other, 20), ownUnit)
+}
+
+function currencyProblem(notes: NoteColumns, cells: readonly string[]): string | undefined {
+  for (const column of notes.currencies) {
+    const currency = currencyOf(cells[column] ?? '')
+    if (currency === '') continue
+    if (currency !== 'AUD' && currency !== 'NZD') return texts.row.otherCurrency(shorten(currency, 20))
+    notes.firstCurrency ||= currency
+    if (currency !== notes.firstCurrency) return texts.row.mixedCurrencies(notes.firstCurrency)
   }
+  return undefined
+}
+
+function endedProblem({ ended, headings }: NoteColumns, cells: readonly string[]): string | undefined {
+  for (const [columns, deleted] of ended)
+    for (const column of columns) {
+      const cell = cells[column]?.trim() ?? ''
+      if (deleted.test(cell)) return texts.row.deleted(headings[column] ?? '', cell)
+    }
+  return undefined
+}
+
+function nameProblem({ names }: NoteColumns, cells: readonly string[]): string | undefined {
+  for (const column of names) {
+    const name = cells[column] ?? ''
+    if (isPricePerSeveral(name)) return texts.row.nameOfSeveral(shorten(name, 60))
+  }
+  return undefined
+}
+
+function remarkProblem(notes: NoteColumns, cells: readonly string[]): string | undefined {
+  const { remarks, headings, price, gst } = notes
+  for (const column of remarks) {
+    const remark = cells[column] ?? ''
+    if (remark === '') continue
+    if (doubtsPrice(remark, headings[price] ?? '')) return texts.row.remark(shorten(remark, 60))
+    if (gst === undefined && saysTaxIncluded(remark)) return texts.row.gst(headings[column] ?? '')
+  }
+  return undefined
+}
+
+/** What a column about tax says of this row. */
+function taxProblem(notes: NoteColumns, cells: readonly string[]): string | undefined {
+  const { taxes, headings, gst } = notes
+  for (const column of taxes) {
+    const heading = headings[column] ?? ''
+    const mark = taxMarkOf(heading, cells[column] ?? '')
+    if (mark === undefined) continue
+    if (mark === 'free') {
+      if (gst) return texts.row.noGst(heading)
+      continue
+    }
+    notes.firstMark ??= mark
+    if (mark !== notes.firstMark) return texts.row.unknownGst(heading)
+    if (mark === 'included' && gst === undefined) return texts.row.gst(heading)
+  }
+  return undefined
 }
 
 /** The currency of a cell such as `$`, `A$` or `aud`. */

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
-import { type Request, Router } from 'express'
+import { type Request, type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
 import type { Vault } from '../../connect/index.ts'
@@ -35,6 +35,9 @@ const CHECK_MS = 1_500
 /** How often an open page polls the job, in ms. */
 const POLL_MS = 500
 const JOB_PATH = '/connections/:bxcontext/imports/:id'
+
+/** The parameters of `JOB_PATH`. */
+type JobParameters = { bxcontext: string; id: string }
 
 const JOB_ERRORS = ['not_found', 'conflict', 'import_unreadable']
 
@@ -110,17 +113,7 @@ export function importRoutes(options: ImportRoutesOptions): Router {
         response: importViewSchema,
         errors: [...JOB_ERRORS, 'invalid_input'],
       }),
-      async (req, res) => {
-        const { userId, job } = await jobOf(req)
-        // Another tab has sent it already.
-        const isSent = job.state === 'completed' || (job.state === 'running' && !job.interrupted)
-        if (isSent && !wantsJson(req)) return res.redirect(303, pathOf(job))
-        const strict = req.body?.strict === 'on' || req.body?.strict === true
-        const { readAs } = req.body ?? {}
-        await imports.start(userId, job.id, { strict, ...(typeof readAs === 'string' && { readAs }) })
-        const view = importView(await imports.get(userId, job.id))
-        await sendResultOrRedirect(req, res, pathOf(job), view, { status: 202 })
-      },
+      startHandler(imports),
     )
     .post(
       `${JOB_PATH}/stop`,
@@ -142,28 +135,48 @@ export function importRoutes(options: ImportRoutesOptions): Router {
         response: z.object({ discarded: z.string() }),
         errors: ['not_found'],
       }),
-      async (req, res) => {
-        const { userId, bxcontext } = connectionRef(req)
-        const { id } = req.params
-        // Allow discarding a job whose record cannot be read.
-        const job = await jobOf(req).then(
-          ({ job }) => job,
-          (error: unknown) => {
-            if ((error as { code?: unknown }).code === 'import_unreadable') return null
-            throw error
-          },
-        )
-        await imports.discard(userId, id)
-        const catalogue = job ? `/${encodeURIComponent(job.catalogueId)}` : ''
-        const location = `/connections/${encodeURIComponent(bxcontext)}/catalogues${catalogue}`
-        await sendResultOrRedirect(req, res, location, { discarded: id })
+      discardHandler(imports),
+    )
+}
+
+function startHandler(imports: ImportService): RequestHandler<JobParameters> {
+  const jobOf = jobFinder(imports)
+  return async (req, res) => {
+    const { userId, job } = await jobOf(req)
+    // Another tab has sent it already.
+    const isSent = job.state === 'completed' || (job.state === 'running' && !job.interrupted)
+    if (isSent && !wantsJson(req)) return res.redirect(303, pathOf(job))
+    const strict = req.body?.strict === 'on' || req.body?.strict === true
+    const { readAs } = req.body ?? {}
+    await imports.start(userId, job.id, { strict, ...(typeof readAs === 'string' && { readAs }) })
+    const view = importView(await imports.get(userId, job.id))
+    await sendResultOrRedirect(req, res, pathOf(job), view, { status: 202 })
+  }
+}
+
+function discardHandler(imports: ImportService): RequestHandler<JobParameters> {
+  const jobOf = jobFinder(imports)
+  return async (req, res) => {
+    const { userId, bxcontext } = connectionRef(req)
+    const { id } = req.params
+    // Allow discarding a job whose record cannot be read.
+    const job = await jobOf(req).then(
+      ({ job }) => job,
+      (error: unknown) => {
+        if ((error as { code?: unknown }).code === 'import_unreadable') return null
+        throw error
       },
     )
+    await imports.discard(userId, id)
+    const catalogue = job ? `/${encodeURIComponent(job.catalogueId)}` : ''
+    const location = `/connections/${encodeURIComponent(bxcontext)}/catalogues${catalogue}`
+    await sendResultOrRedirect(req, res, location, { discarded: id })
+  }
 }
 
 /** Returns a function that finds the import in the URL among those of the signed-in user. */
 function jobFinder(imports: ImportService) {
-  return async (req: Request<{ bxcontext: string; id: string }>) => {
+  return async (req: Request<JobParameters>) => {
     const { userId, bxcontext } = connectionRef(req)
     const job = await imports.get(userId, req.params.id)
     if (job.bxcontext !== bxcontext) throw importNotFound()
@@ -217,38 +230,14 @@ function uploadRoute(options: ImportRoutesOptions): Router {
 }
 
 /** The page of a job, its live updates, and its report. */
-function jobPages({ imports, vault, sendChanges }: ImportRoutesOptions): Router {
+function jobPages(options: ImportRoutesOptions): Router {
+  const { imports, sendChanges } = options
   const jobOf = jobFinder(imports)
-  /** Whether the user must reconnect before items can be sent. */
-  const isRevoked = async ({ userId, bxcontext }: JobView) => {
-    const connection = await vault.find({ userId, bxcontext }).catch(() => null)
-    return connection?.status === 'revoked' || (connection?.refusedAt ?? null) !== null
-  }
   return Router()
     .get(
       JOB_PATH,
       describeRoute({ summary: 'The state of an import.', response: importViewSchema, errors: JOB_ERRORS }),
-      async (req, res) => {
-        const { userId, job } = await jobOf(req)
-        const view = importView(job)
-        if (job.endedAt !== null && !wantsJson(req)) await imports.markSeen(userId, job.id)
-        sendPageOrJson(req, res, {
-          view: 'price-files/import',
-          title: job.fileName,
-          data: {
-            job: { ...view, ...badgeOf(job) },
-            bxcontext: job.bxcontext,
-            fields: FIELDS,
-            required: REQUIRED,
-            readAs: readAsOf(job),
-            isUnfinished: isUnfinished(job),
-            isRevoked: job.state === 'failed' && !wantsJson(req) && (await isRevoked(job)),
-            importTexts: texts,
-            catalogueTexts,
-          },
-          json: view,
-        })
-      },
+      jobHandler(options),
     )
     .get(
       `${JOB_PATH}/live`,
@@ -284,6 +273,37 @@ function jobPages({ imports, vault, sendChanges }: ImportRoutesOptions): Router 
         await pipeline(createReadStream(path), res)
       },
     )
+}
+
+function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<JobParameters> {
+  const jobOf = jobFinder(imports)
+  return async (req, res) => {
+    const { userId, job } = await jobOf(req)
+    const view = importView(job)
+    if (job.endedAt !== null && !wantsJson(req)) await imports.markSeen(userId, job.id)
+    sendPageOrJson(req, res, {
+      view: 'price-files/import',
+      title: job.fileName,
+      data: {
+        job: { ...view, ...badgeOf(job) },
+        bxcontext: job.bxcontext,
+        fields: FIELDS,
+        required: REQUIRED,
+        readAs: readAsOf(job),
+        isUnfinished: isUnfinished(job),
+        isRevoked: job.state === 'failed' && !wantsJson(req) && (await isRevoked(vault, job)),
+        importTexts: texts,
+        catalogueTexts,
+      },
+      json: view,
+    })
+  }
+}
+
+/** Whether the user must reconnect before items can be sent. */
+async function isRevoked(vault: Vault, { userId, bxcontext }: JobView): Promise<boolean> {
+  const connection = await vault.find({ userId, bxcontext }).catch(() => null)
+  return connection?.status === 'revoked' || (connection?.refusedAt ?? null) !== null
 }
 
 /** The label and CSS class of a job's badge. */

@@ -56,6 +56,11 @@ interface Pending {
   codeVerifier: string
 }
 
+const emptyResults = (contracts: readonly Contract[]) => ({
+  results: createResults(contracts),
+  recording: createRecording(),
+})
+
 export function createProbe({ config, features, contracts, write }: ProbeOptions): ProbeRun {
   const { platform: client, baseUrl } = config
   const http = createDoctorHttp(client.proxies, platform.tokenEndpointMs)
@@ -63,12 +68,7 @@ export function createProbe({ config, features, contracts, write }: ProbeOptions
   const oauth = createOAuth({ ...client, platform, http: recorder })
   const [contextUrl, callbackUrl] = redirectUrls(baseUrl)
   const common = { config, http, recorder, oauth }
-  const newRound = (): Round => ({
-    ...common,
-    results: createResults(contracts),
-    recording: createRecording(),
-    grants: [],
-  })
+  const newRound = (): Round => ({ ...common, ...emptyResults(contracts), grants: [] })
   const received: ReceivedRequest[] = []
   let round = newRound()
   let isChecked = false

@@ -2,7 +2,7 @@
 import type { ConnectionRef, Platform, Vault } from '../../connect/index.ts'
 import type { ConnectionView } from '../../web/connection-view.ts'
 import type { Flow, Summary } from '../flow-inspector/flow.ts'
-import { createBrowser, JSON_TYPE, type Page } from './browser.ts'
+import { type Browser, createBrowser, JSON_TYPE, type Page } from './browser.ts'
 import { createSandboxControl } from './sandbox-control.ts'
 
 /** The account of the sandbox that scenarios use, so that they leave other connections alone. */
@@ -21,6 +21,8 @@ export interface StageOptions {
   flowsSince(time: number): Promise<{ summary: Summary; flow: Flow }[]>
 }
 
+type ConsentAnswer = 'accept' | 'deny'
+
 export type Stage = Awaited<ReturnType<typeof createStage>>
 
 /** Longer than the pause after a first failed refresh, in ms. */
@@ -29,7 +31,6 @@ export const BACKOFF_MS = 1_300
 /** Prepares a scenario: a browser that is signed in to the app and logged in to the sandbox, no faults, no connection. */
 export async function createStage(options: StageOptions) {
   const { appUrl, sandboxUrl, user, vault, scopes } = options
-  const { startPage } = options.platform
   const browser = createBrowser()
   const bxcontextUrl = `${appUrl}/connect/context`
   const callbackUrl = `${appUrl}/connect/callback`
@@ -45,35 +46,21 @@ export async function createStage(options: StageOptions) {
     sandbox,
     bxcontextUrl,
     /** Presses “Connect an account” and chooses a business; stops before the browser is back at the app. */
-    async chooseBusiness(bxcontext = BUSINESS, reconnect?: string): Promise<string> {
-      const started = await browser.post(`${appUrl}/connect`, reconnect ? { bxcontext: reconnect } : {})
-      const start = await browser.follow(started)
-      const redirectUrl = new URL(start.url).searchParams.get(startPage.redirectUrl) ?? ''
-      const chosen = await browser.post(`${sandboxUrl}${startPage.path}`, { redirectUrl, bxcontext })
-      return chosen.location ?? ''
-    },
+    chooseBusiness: (bxcontext = BUSINESS, reconnect?: string) =>
+      chooseBusiness(options, browser, bxcontext, reconnect),
     /** Answers the consent page; stops before the callback. */
-    async consent(
-      returnUrl: string,
-      answer: 'accept' | 'deny' = 'accept',
-      granted = scopes,
-    ): Promise<string> {
+    async consent(returnUrl: string, answer: ConsentAnswer = 'accept', scope = scopes): Promise<string> {
       const page = await browser.follow(await browser.get(returnUrl))
-      const answered = await browser.post(page.url, { answer, scope: granted })
-      return (await browser.follow(answered, callbackUrl)).url
+      return (await browser.follow(await browser.post(page.url, { answer, scope }), callbackUrl)).url
     },
     /** Opens an address of the app as a browser does; resolves to the page at its end. */
     open: async (url: string): Promise<Page> => browser.follow(await browser.get(url)),
     /** The whole connect flow; resolves to the page at its end. */
-    async connect({ bxcontext = BUSINESS, answer = 'accept' as 'accept' | 'deny', granted = scopes } = {}) {
+    async connect({ bxcontext = BUSINESS, answer = 'accept' as ConsentAnswer, granted = scopes } = {}) {
       return stage.open(await stage.consent(await stage.chooseBusiness(bxcontext), answer, granted))
     },
     /** The code of the problem that an address answers, or its status. */
-    async problemAt(url: string, method: 'get' | 'post' = 'get'): Promise<string> {
-      const { text, status } =
-        method === 'get' ? await browser.get(url, JSON_TYPE) : await browser.post(url, {}, JSON_TYPE)
-      return status < 400 ? String(status) : JSON.parse(text).code
-    },
+    problemAt: (url: string, method: 'get' | 'post' = 'get') => problemAt(browser, url, method),
     /** Makes an API call by “Test this connection”; resolves to `200` or the code of the problem. */
     callApi: () => stage.problemAt(`${pathOf(BUSINESS)}/test`, 'post'),
     connections,
@@ -101,4 +88,23 @@ export async function createStage(options: StageOptions) {
   for (const bxcontext of [BUSINESS, OTHER_BUSINESS]) await stage.disconnect(bxcontext)
   stage.startedAt = Date.now()
   return stage
+}
+
+async function chooseBusiness(
+  { appUrl, sandboxUrl, platform: { startPage } }: StageOptions,
+  browser: Browser,
+  bxcontext: string,
+  reconnect: string | undefined,
+): Promise<string> {
+  const started = await browser.post(`${appUrl}/connect`, reconnect ? { bxcontext: reconnect } : {})
+  const start = await browser.follow(started)
+  const redirectUrl = new URL(start.url).searchParams.get(startPage.redirectUrl) ?? ''
+  const chosen = await browser.post(`${sandboxUrl}${startPage.path}`, { redirectUrl, bxcontext })
+  return chosen.location ?? ''
+}
+
+async function problemAt(browser: Browser, url: string, method: 'get' | 'post'): Promise<string> {
+  const { text, status } =
+    method === 'get' ? await browser.get(url, JSON_TYPE) : await browser.post(url, {}, JSON_TYPE)
+  return status < 400 ? String(status) : JSON.parse(text).code
 }

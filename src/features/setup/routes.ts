@@ -1,10 +1,10 @@
-import { Router } from 'express'
+import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute } from '../../connect/express.ts'
 import { sendPageOrJson, wantsJson } from '../../web/respond.ts'
 import { requireUser } from '../../web/user.ts'
 import type { FeatureContext } from '../feature.ts'
-import { createDoctorRuns } from './doctor-runs.ts'
+import { createDoctorRuns, type DoctorRuns } from './doctor-runs.ts'
 import { registrationOf } from './registration.ts'
 import type { SetupSettings } from './settings.ts'
 import { readProbeReport, stepsOf } from './steps.ts'
@@ -46,13 +46,11 @@ const registrationSchema = z.object({
 
 /** The pages for the developers of this app; not in production. */
 export function setupRoutes(context: FeatureContext, settings: SetupSettings): Router {
-  const { connect, baseUrl, platform, sandboxUrl, sendChanges } = context
   const doctor = createDoctorRuns(async function* () {
     // Loaded on demand: most processes never need it.
     const { runDoctor } = await import('../doctor/doctor.ts')
     yield* runDoctor(context.doctorOptions)
   })
-
   return Router()
     .get(
       '/setup',
@@ -60,25 +58,7 @@ export function setupRoutes(context: FeatureContext, settings: SetupSettings): R
         summary: '`{steps}`: the steps from a clone to production, with what is done and what is next.',
         response: z.object({ steps: z.array(stepSchema) }),
       }),
-      async (req, res) => {
-        const userId = requireUser(req)
-        const findings = doctor.latest()
-        const steps = stepsOf({
-          isSandbox:
-            sandboxUrl !== undefined && new URL(sandboxUrl).origin === new URL(platform.apiUrl).origin,
-          hasConnection: (await connect.vault.list(userId)).length > 0,
-          hasOwnSignIn: !context.demoSignIn,
-          findings,
-          probe: readProbeReport(platform.apiUrl),
-        })
-        const problems = findings?.filter(({ status }) => status !== 'ok')
-        sendPageOrJson(req, res, {
-          view: 'setup/setup',
-          title: 'Setup',
-          data: { steps, problems, isRunning: doctor.isRunning, styles: STYLES },
-          json: { steps },
-        })
-      },
+      stepsHandler(context, doctor),
     )
     .get(
       '/doctor',
@@ -86,18 +66,7 @@ export function setupRoutes(context: FeatureContext, settings: SetupSettings): R
         summary: '`{findings}`: what the doctor finds. As JSON, the response waits for the checks.',
         response: z.object({ findings: z.array(findingSchema) }),
       }),
-      async (req, res) => {
-        requireUser(req)
-        if (wantsJson(req)) return void res.vary('Accept').json({ findings: await doctor.run() })
-        res.vary('Accept')
-        const findings = doctor.latest()
-        res.page('setup/doctor', {
-          title: 'Doctor',
-          findings,
-          isRunning: doctor.isRunning,
-          styles: STYLES,
-        })
-      },
+      doctorHandler(doctor),
     )
     .get(
       '/doctor/live',
@@ -109,22 +78,59 @@ export function setupRoutes(context: FeatureContext, settings: SetupSettings): R
       (req, res) => {
         requireUser(req)
         const getSnapshot = async () => (doctor.isRunning ? 'running' : null)
-        sendChanges(req, res, { getSnapshot, everyMs: POLL_MS })
+        context.sendChanges(req, res, { getSnapshot, everyMs: POLL_MS })
       },
     )
     .get(
       '/registration',
       describeRoute({ summary: 'What `npm run registration` prints.', response: registrationSchema }),
-      async (req, res) => {
-        requireUser(req)
-        const contracts = await context.loadContracts()
-        const registration = registrationOf({ ...settings, baseUrl, scopes: connect.oauth.scopes, contracts })
-        sendPageOrJson(req, res, {
-          view: 'setup/registration',
-          title: 'Registration',
-          data: { registration, styles: STYLES },
-          json: registration,
-        })
-      },
+      registrationHandler(context, settings),
     )
+}
+
+function stepsHandler(context: FeatureContext, doctor: DoctorRuns): RequestHandler {
+  const { connect, platform, sandboxUrl, demoSignIn } = context
+  return async (req, res) => {
+    const userId = requireUser(req)
+    const findings = doctor.latest()
+    const steps = stepsOf({
+      isSandbox: sandboxUrl !== undefined && new URL(sandboxUrl).origin === new URL(platform.apiUrl).origin,
+      hasConnection: (await connect.vault.list(userId)).length > 0,
+      hasOwnSignIn: !demoSignIn,
+      findings,
+      probe: readProbeReport(platform.apiUrl),
+    })
+    const problems = findings?.filter(({ status }) => status !== 'ok')
+    sendPageOrJson(req, res, {
+      view: 'setup/setup',
+      title: 'Setup',
+      data: { steps, problems, isRunning: doctor.isRunning, styles: STYLES },
+      json: { steps },
+    })
+  }
+}
+
+function doctorHandler(doctor: DoctorRuns): RequestHandler {
+  return async (req, res) => {
+    requireUser(req)
+    res.vary('Accept')
+    if (wantsJson(req)) return void res.json({ findings: await doctor.run() })
+    const findings = doctor.latest()
+    res.page('setup/doctor', { title: 'Doctor', findings, isRunning: doctor.isRunning, styles: STYLES })
+  }
+}
+
+function registrationHandler(context: FeatureContext, settings: SetupSettings): RequestHandler {
+  const { connect, baseUrl } = context
+  return async (req, res) => {
+    requireUser(req)
+    const contracts = await context.loadContracts()
+    const registration = registrationOf({ ...settings, baseUrl, scopes: connect.oauth.scopes, contracts })
+    sendPageOrJson(req, res, {
+      view: 'setup/registration',
+      title: 'Registration',
+      data: { registration, styles: STYLES },
+      json: registration,
+    })
+  }
 }

@@ -1,4 +1,4 @@
-import { type Request, Router } from 'express'
+import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute, HOPS } from '../../connect/express.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
@@ -13,7 +13,7 @@ import type { FlowReader } from '../flow-inspector/flow-reader.ts'
 import type { FlowStore } from '../flow-inspector/flow-store.ts'
 import { ASSETS } from '../flow-inspector/pages.ts'
 import { nextRequest, type PausePlatform, pausePage } from './pause-page.ts'
-import type { Pause, Pauses } from './pauses.ts'
+import type { Pauses } from './pauses.ts'
 import { ownerOf, type StepByStep } from './step-by-step.ts'
 
 export interface StepByStepRoutesOptions {
@@ -41,7 +41,6 @@ const pauseSchema = z.object({
 
 /** Routes that switch the step-by-step mode, and show and end its pauses. */
 export function stepByStepRoutes(options: StepByStepRoutesOptions): Router {
-  const { stepByStep, pauses, flush, store, baseUrl, platform } = options
   return Router()
     .post(
       '/flows/step-by-step',
@@ -53,19 +52,7 @@ export function stepByStepRoutes(options: StepByStepRoutesOptions): Router {
         }),
         response: z.object({ on: z.boolean() }),
       }),
-      async (req, res) => {
-        requireUser(req)
-        const on = req.body?.on === 'true' || req.body?.on === true
-        await stepByStep.turn(req, on)
-        const notice = on ? 'Step by step is on: connecting pauses before each hop.' : 'Step by step is off.'
-        await sendResultOrRedirect(
-          req,
-          res,
-          localPath(req.body?.returnTo) ?? '/connections',
-          { on },
-          { notice },
-        )
-      },
+      turnHandler(options),
     )
     .get(
       '/flows/pauses/:id',
@@ -74,35 +61,45 @@ export function stepByStepRoutes(options: StepByStepRoutesOptions): Router {
         response: pauseSchema,
         errors: ['not_found'],
       }),
-      async (req, res) => {
-        const pause = await pauseOf(req)
-        await flush()
-        const next = nextRequest(platform.platform, pause, baseUrl, await fingerprintKey(store))
-        const flow = await flowOfPause(options, requireUser(req), next.parameters)
-        const page = pausePage(pause, next, platform, flow)
-        const { method, url, parameters } = page.step.request
-        sendPageOrJson(req, res, {
-          view: 'step-by-step/pause',
-          title: page.title,
-          data: { ...page, ...(flow && soFar(flow)), ...ASSETS, keepNotice: true },
-          json: { stage: page.stage, request: { method, url, parameters }, flow: flow?.id ?? null },
-        })
-      },
+      pauseHandler(options),
     )
     .post(
       '/flows/pauses/:id/continue',
       describeRoute({ summary: 'Continues it.', status: 303, errors: ['not_found'] }),
       async (req, res) => {
-        const pause = await pauses.end(ownerOf(req), req.params.id)
+        const pause = await options.pauses.end(ownerOf(req), req.params.id)
         if (!pause) throw new WebError(404, 'not_found', NO_PAUSE)
         res.redirect(303, pause.target)
       },
     )
+}
 
-  async function pauseOf(req: Request<{ id: string }>): Promise<Pause> {
+function turnHandler({ stepByStep }: StepByStepRoutesOptions): RequestHandler {
+  return async (req, res) => {
+    requireUser(req)
+    const on = req.body?.on === 'true' || req.body?.on === true
+    await stepByStep.turn(req, on)
+    const notice = on ? 'Step by step is on: connecting pauses before each hop.' : 'Step by step is off.'
+    await sendResultOrRedirect(req, res, localPath(req.body?.returnTo) ?? '/connections', { on }, { notice })
+  }
+}
+
+function pauseHandler(options: StepByStepRoutesOptions): RequestHandler<{ id: string }> {
+  const { pauses, flush, store, baseUrl, platform } = options
+  return async (req, res) => {
     const pause = await pauses.find(ownerOf(req), req.params.id)
     if (!pause) throw new WebError(404, 'not_found', NO_PAUSE)
-    return pause
+    await flush()
+    const next = nextRequest(platform.platform, pause, baseUrl, await fingerprintKey(store))
+    const flow = await flowOfPause(options, requireUser(req), next.parameters)
+    const page = pausePage(pause, next, platform, flow)
+    const { method, url, parameters } = page.step.request
+    sendPageOrJson(req, res, {
+      view: 'step-by-step/pause',
+      title: page.title,
+      data: { ...page, ...(flow && soFar(flow)), ...ASSETS, keepNotice: true },
+      json: { stage: page.stage, request: { method, url, parameters }, flow: flow?.id ?? null },
+    })
   }
 }
 

@@ -60,10 +60,7 @@ export function createProbe(options: ProbeOptions): Probe {
   }
 
   async function requestToken(fields: Record<string, string>, as = encoding): Promise<Exchange> {
-    const body = as === 'json' ? JSON.stringify(fields) : new URLSearchParams(fields).toString()
-    const type = as === 'json' ? JSON_TYPE : FORM_TYPE
-    const headers = { 'content-type': type, accept: JSON_TYPE }
-    const exchange = await call(PATHS.token, { method: 'POST', body, headers })
+    const exchange = await call(PATHS.token, tokenCall(fields, as))
     for (const secret of secretsIn(exchange)) hide(secret)
     return exchange
   }
@@ -78,10 +75,7 @@ export function createProbe(options: ProbeOptions): Probe {
     encoding = 'json'
     return { first, exchange }
   }
-  const granted = () => {
-    grant ??= firstGrant()
-    return grant
-  }
+  const granted = () => (grant ??= firstGrant())
   const keeper = createTokenKeeper({
     first: async () => (await granted()).exchange,
     next: () => requestToken(credentials),
@@ -101,6 +95,12 @@ export function createProbe(options: ProbeOptions): Probe {
     hide,
     redact,
   }
+}
+
+function tokenCall(fields: Record<string, string>, encoding: TokenEncoding): Call {
+  const headers = { 'content-type': encoding === 'json' ? JSON_TYPE : FORM_TYPE, accept: JSON_TYPE }
+  const body = encoding === 'json' ? JSON.stringify(fields) : new URLSearchParams(fields).toString()
+  return { method: 'POST', body, headers }
 }
 
 /** A call with a bearer token, if there is one, that posts the body, if there is one. A text is sent as it is. */

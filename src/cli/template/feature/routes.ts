@@ -1,4 +1,4 @@
-import { Router } from 'express'
+import { type RequestHandler, Router } from 'express'
 import { describeRoute } from '../../../connect/express.ts'
 import type { Vault } from '../../../connect/index.ts'
 import { connectionRef } from '../../../web/connections.ts'
@@ -21,8 +21,13 @@ const widgetBody = z.preprocess(
 )
 // end of template
 
+export interface WidgetsOptions {
+  widgets: Widgets
+  vault: Vault
+}
+
 /** Routes of the widgets of a connection. */
-export function widgetsRoutes({ widgets, vault }: { widgets: Widgets; vault: Vault }): Router {
+export function widgetsRoutes(options: WidgetsOptions): Router {
   return (
     Router()
       .get(
@@ -33,22 +38,7 @@ export function widgetsRoutes({ widgets, vault }: { widgets: Widgets; vault: Vau
           response: pageOfSchema(widgetSchema),
           errors: READ_ERRORS,
         }),
-        async (req, res) => {
-          const ref = connectionRef(req)
-          const page = pageOf(req)
-          const { items, total } = await widgets.list(vault.tokenSource(ref), page)
-          sendPageOrJson(req, res, {
-            view: 'widgets/widgets',
-            title: texts.title,
-            data: {
-              bxcontext: ref.bxcontext,
-              widgets: items,
-              pager: pager({ items, total }, page),
-              widgetTexts: texts,
-            },
-            json: { items, total },
-          })
-        },
+        listHandler(options),
       )
       // template: write
       .post(
@@ -60,23 +50,7 @@ export function widgetsRoutes({ widgets, vault }: { widgets: Widgets; vault: Vau
           response: widgetSchema,
           errors: [...READ_ERRORS, 'invalid_input', 'platform_rejected'],
         }),
-        async (req, res) => {
-          const ref = connectionRef(req)
-          const location = `/connections/${encodeURIComponent(ref.bxcontext)}/widgets`
-          try {
-            const widget = await widgets.create(vault.tokenSource(ref), widgetBody.parse(req.body ?? {}))
-            await sendResultOrRedirect(req, res, location, widget, {
-              status: 201,
-              notice: texts.created,
-            })
-          } catch (error) {
-            await rejectForm(req, res, error, async () => ({
-              view: 'widgets/widgets',
-              title: texts.title,
-              data: { bxcontext: ref.bxcontext, widgets: null, pager: null, widgetTexts: texts },
-            }))
-          }
-        },
+        createHandler(options),
       )
       // end of template
       // template: detail
@@ -87,17 +61,61 @@ export function widgetsRoutes({ widgets, vault }: { widgets: Widgets; vault: Vau
           response: widgetSchema,
           errors: [...READ_ERRORS, 'not_found'],
         }),
-        async (req, res) => {
-          const ref = connectionRef(req)
-          const widget = await widgets.get(vault.tokenSource(ref), req.params.id)
-          sendPageOrJson(req, res, {
-            view: 'widgets/widget',
-            title: widget.name || widget.id,
-            data: { bxcontext: ref.bxcontext, widget, widgetTexts: texts },
-            json: widget,
-          })
-        },
+        showHandler(options),
       )
       // end of template
   )
 }
+
+function listHandler({ widgets, vault }: WidgetsOptions): RequestHandler<{ bxcontext: string }> {
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    const page = pageOf(req)
+    const { items, total } = await widgets.list(vault.tokenSource(ref), page)
+    sendPageOrJson(req, res, {
+      view: 'widgets/widgets',
+      title: texts.title,
+      data: {
+        bxcontext: ref.bxcontext,
+        widgets: items,
+        pager: pager({ items, total }, page),
+        widgetTexts: texts,
+      },
+      json: { items, total },
+    })
+  }
+}
+// template: write
+
+function createHandler({ widgets, vault }: WidgetsOptions): RequestHandler<{ bxcontext: string }> {
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    const location = `/connections/${encodeURIComponent(ref.bxcontext)}/widgets`
+    try {
+      const widget = await widgets.create(vault.tokenSource(ref), widgetBody.parse(req.body ?? {}))
+      await sendResultOrRedirect(req, res, location, widget, { status: 201, notice: texts.created })
+    } catch (error) {
+      await rejectForm(req, res, error, async () => ({
+        view: 'widgets/widgets',
+        title: texts.title,
+        data: { bxcontext: ref.bxcontext, widgets: null, pager: null, widgetTexts: texts },
+      }))
+    }
+  }
+}
+// end of template
+// template: detail
+
+function showHandler({ widgets, vault }: WidgetsOptions): RequestHandler<{ bxcontext: string; id: string }> {
+  return async (req, res) => {
+    const ref = connectionRef(req)
+    const widget = await widgets.get(vault.tokenSource(ref), req.params.id)
+    sendPageOrJson(req, res, {
+      view: 'widgets/widget',
+      title: widget.name || widget.id,
+      data: { bxcontext: ref.bxcontext, widget, widgetTexts: texts },
+      json: widget,
+    })
+  }
+}
+// end of template

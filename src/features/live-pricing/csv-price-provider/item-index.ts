@@ -117,83 +117,99 @@ function isComplete(page: Buffer): boolean {
   return page.length >= 8 && page.readUInt32LE(page.readUInt32LE(0) - 4) === page.length
 }
 
+interface IndexState {
+  records: Buffer
+  /** How many bytes of the records are in use. */
+  used: number
+  count: number
+  /** Offsets of records. */
+  removed: Set<number>
+  /** Offset of a record plus 1, or 0; at most half of them are in use. */
+  slots: Uint32Array
+}
+
 /** Collects items for `itemFinder`, in a hash table of offsets into the records. */
 export function createItemIndex() {
-  let records = Buffer.alloc(1 << 16)
-  let used = 0
-  let count = 0
-  /** Offsets of records. */
-  const removed = new Set<number>()
-  /** Offset of a record plus 1, or 0; at most half of them are in use. */
-  let slots = new Uint32Array(1 << 12)
-
-  /** The slot of the code in `key`, or the empty one where it belongs. */
-  function slotOfKey(length: number): number {
-    let slot = hashOf(key, 0, length) & (slots.length - 1)
-    for (let next = slots[slot]; next; next = slots[slot]) {
-      if (hasKey(records, next - 1, length)) break
-      slot = (slot + 1) & (slots.length - 1)
-    }
-    return slot
+  const state: IndexState = {
+    records: Buffer.alloc(1 << 16),
+    used: 0,
+    count: 0,
+    removed: new Set(),
+    slots: new Uint32Array(1 << 12),
   }
-
-  /** The offset of an item's record, or -1. */
-  function recordOf(code: string): number {
-    const record = (slots[slotOfKey(setKey(code))] ?? 0) - 1
-    return removed.has(record) ? -1 : record
-  }
-
-  function grow(): void {
-    if (used + MAX_RECORD_BYTES > records.length)
-      records = Buffer.concat([records], Math.ceil(records.length * 1.5))
-    if (2 * count < slots.length) return
-    slots = new Uint32Array(slots.length * 2)
-    for (let at = 0; at < used; at += recordLength(records, at)) {
-      let slot = hashOf(records, at + HEAD_BYTES, codeLength(records, at)) & (slots.length - 1)
-      while (slots[slot]) slot = (slot + 1) & (slots.length - 1)
-      slots[slot] = at + 1
-    }
-  }
-
   return {
     /** Adds an item, unless there is one with this code. Returns whether it was added. */
-    add(code: string, { price, category, flags }: ItemRecord): boolean {
-      grow()
-      const length = setKey(code)
-      if (length === 0) throw new RangeError('an item has an invalid code')
-      const slot = slotOfKey(length)
-      if (slots[slot]) return false
-      const text = price ?? ''
-      slots[slot] = used + 1
-      records.writeUInt16LE(length, used)
-      records.writeUInt8((flags << 4) | text.length, used + 2)
-      records.writeUIntLE(category ?? 0, used + 3, 3)
-      key.copy(records, used + HEAD_BYTES, 0, length)
-      records.write(text, used + HEAD_BYTES + length, 'latin1')
-      used += recordLength(records, used)
-      count++
-      return true
-    },
+    add: (code: string, item: ItemRecord) => addItem(state, code, item),
     /** The price of an item; undefined if there is no such item. */
     priceOf(code: string): string | null | undefined {
-      const record = recordOf(code)
-      return record < 0 ? undefined : readRecord(records, record).price
+      const record = recordOf(state, code)
+      return record < 0 ? undefined : readRecord(state.records, record).price
     },
     /** Adds a flag to an item. Returns false if there is no such item. */
     flag(code: string, flag: number): boolean {
-      const record = recordOf(code)
+      const record = recordOf(state, code)
       if (record < 0) return false
-      records.writeUInt8((records[record + 2] as number) | (flag << 4), record + 2)
+      state.records.writeUInt8((state.records[record + 2] as number) | (flag << 4), record + 2)
       return true
     },
     /** Removes an item, whose code cannot be added again. */
     remove(code: string): void {
-      removed.add(recordOf(code))
+      state.removed.add(recordOf(state, code))
     },
     /** The items in pages, as for `itemFinder`. */
-    pages: (): Buffer[] => intoPages(records.subarray(0, used), count, removed),
+    pages: (): Buffer[] => intoPages(state.records.subarray(0, state.used), state.count, state.removed),
   }
 }
+
+function addItem(state: IndexState, code: string, { price, category, flags }: ItemRecord): boolean {
+  grow(state)
+  const length = setKey(code)
+  if (length === 0) throw new RangeError('an item has an invalid code')
+  const slot = slotOfKey(state, length)
+  const { records, used, slots } = state
+  if (slots[slot]) return false
+  const text = price ?? ''
+  slots[slot] = used + 1
+  records.writeUInt16LE(length, used)
+  records.writeUInt8((flags << 4) | text.length, used + 2)
+  records.writeUIntLE(category ?? 0, used + 3, 3)
+  key.copy(records, used + HEAD_BYTES, 0, length)
+  records.write(text, used + HEAD_BYTES + length, 'latin1')
+  state.used += recordLength(records, used)
+  state.count++
+  return true
+}
+
+/** The slot of the code in `key`, or the empty one where it belongs. */
+function slotOfKey({ records, slots }: IndexState, length: number): number {
+  let slot = hashOf(key, 0, length) & (slots.length - 1)
+  for (let next = slots[slot]; next; next = slots[slot]) {
+    if (hasKey(records, next - 1, length)) break
+    slot = (slot + 1) & (slots.length - 1)
+  }
+  return slot
+}
+
+/** The offset of an item's record, or -1. */
+function recordOf(state: IndexState, code: string): number {
+  const record = (state.slots[slotOfKey(state, setKey(code))] ?? 0) - 1
+  return state.removed.has(record) ? -1 : record
+}
+
+function grow(state: IndexState): void {
+  if (state.used + MAX_RECORD_BYTES > state.records.length)
+    state.records = Buffer.concat([state.records], Math.ceil(state.records.length * 1.5))
+  if (2 * state.count < state.slots.length) return
+  const slots = new Uint32Array(state.slots.length * 2)
+  for (let at = 0; at < state.used; at += recordLength(state.records, at)) {
+    const length = codeLength(state.records, at)
+    let slot = hashOf(state.records, at + HEAD_BYTES, length) & (slots.length - 1)
+    while (slots[slot]) slot = (slot + 1) & (slots.length - 1)
+    slots[slot] = at + 1
+  }
+  state.slots = slots
+}
+
 export type ItemIndex = ReturnType<typeof createItemIndex>
 
 function intoPages(records: Buffer, count: number, removed: ReadonlySet<number>): Buffer[] {

@@ -83,24 +83,24 @@ export function createPageSteps(baseUrl: string) {
     observe,
     /** The requests between two times (ms since 1970), masked with this key. */
     between: (from: number, to: number, key: string) =>
-      steps
-        .filter(({ at }) => at >= from && at <= to)
-        .map(({ at, ms, method, url, parameters, status, location, browser, state }) => ({
-          at: new Date(at).toISOString(),
-          ms,
-          method,
-          url,
-          parameters: mask(parameters, key),
-          status,
-          ...(location && { location: redirectOf(location, key) }),
-          browser: fingerprint('browser', browser, key),
-          ...(state && { state: fingerprint('state', state, key) }),
-        })),
+      steps.filter(({ at }) => at >= from && at <= to).map((step) => maskStep(step, key)),
     clear: () => {
       steps.length = 0
     },
   }
 }
+
+const maskStep = (step: Recorded, key: string) => ({
+  at: new Date(step.at).toISOString(),
+  ms: step.ms,
+  method: step.method,
+  url: step.url,
+  parameters: mask(step.parameters, key),
+  status: step.status,
+  ...(step.location && { location: redirectOf(step.location, key) }),
+  browser: fingerprint('browser', step.browser, key),
+  ...(step.state && { state: fingerprint('state', step.state, key) }),
+})
 
 /** The identity provider checks the login by redirects between its own pages, which say nothing about the flow. */
 const isInternal = (method: string, { pathname }: URL, location: string | undefined) =>
