@@ -47,3 +47,14 @@ async function testByRefresh(vault: Vault, ref: ConnectionRef): Promise<TestResu
   const { renewed, notExpired } = texts.notices
   return { summary: isRenewed ? renewed : notExpired, call: 'POST /oauth/token' }
 }
+
+/**
+ * The outcome of a test that lists things, as features that `npm run add-feature` generated before their texts had a file.
+ * `total`: null if the platform does not report it.
+ *
+ * @public
+ * @deprecated Write a sentence of your own, as `texts.tested` of a generated feature does.
+ */
+export function listResult(call: string, total: number | null, singular: string): TestResult {
+  return { summary: texts.notices.listed(total, singular), call }
+}

@@ -194,6 +194,10 @@ export const texts = {
       'The platform issued no refresh token for this account. The access token can be used until it expires.',
     renewed: 'Works: access was renewed.',
     notExpired: 'Works: access has not expired.',
+    listed: (total: number | null, singular: string) =>
+      total === null
+        ? `Works: ${singular}s can be read.`
+        : `Works: ${total.toLocaleString(LANGUAGE)} ${total === 1 ? singular : `${singular}s`} found.`,
     withdrawThere: 'Withdraw it there',
     disconnected: {
       withdrawn:
