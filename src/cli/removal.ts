@@ -15,6 +15,7 @@ export const placesOf = (project: Project, name: string) => [
   `docs/${name}`,
   `docs/${name}.md`,
   `docs/${name}.png`,
+  `test/starter/texts/${name}.alone.test.ts`,
   // Tests that another feature has together with this one.
   ...project.filesBelow('test/features').filter((file) => file.split('/')[3] === `${name}.test.ts`),
 ]

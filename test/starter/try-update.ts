@@ -2,7 +2,9 @@
  * Tries an update before a release: makes a product of an earlier version, with a feature of its own and without two of the
  * starter's, updates it to this version, keeps its own side of each conflict, and runs its tests.
  *
- *   node test/starter/try-update.ts COMMIT
+ *   node test/starter/try-update.ts COMMIT [TEST ...]
+ *
+ * Without the names of tests, it runs all of them.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -13,7 +15,7 @@ import { tempDir } from '../support/env.ts'
 const REMOVED = ['scenarios', 'step-by-step']
 const MOST_CONFLICTS = 3
 
-const [commit = ''] = process.argv.slice(2)
+const [commit = '', ...tests] = process.argv.slice(2)
 const { dir, remove } = tempDir()
 process.once('exit', remove)
 const run = (program: string, ...args: string[]) =>
@@ -48,4 +50,4 @@ npm('run', 'docs')
 const back = REMOVED.filter((name) => existsSync(join(dir, 'src/features', name)))
 if (back.length > 0) throw new Error(`Removed, and back: ${back.join(', ')}`)
 if (conflicts.length > MOST_CONFLICTS) throw new Error(`More than ${MOST_CONFLICTS} files are in conflict.`)
-execFileSync('npm', ['test'], { cwd: dir, stdio: 'inherit' })
+execFileSync('npm', ['test', '--', ...tests], { cwd: dir, stdio: 'inherit' })

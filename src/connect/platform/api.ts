@@ -19,6 +19,8 @@ export interface Call<T> {
   scope: string
   /** What users read if the API answers 404, as a sentence. Without it, a 404 is an unexpected answer. */
   notFound?: string
+  /** @deprecated The name of what is called for, such as `lead`: `notFound` has the whole sentence. */
+  resource?: string
   /**
    * Parses the response body; what it returns is the result. Use loose objects to keep unknown fields.
    * Without a schema, any 2xx response that is not a web page is accepted.
@@ -267,8 +269,9 @@ const RATE_LIMITED =
   'The platform is busy: it accepts no more requests for this account right now, perhaps because of an import.'
 
 /** Resolves a response to its data, or throws the error that it stands for. */
-function parseResponse<T>(response: HttpResponse, { notFound, schema }: Call<T>): T {
+function parseResponse<T>(response: HttpResponse, { notFound, resource, schema }: Call<T>): T {
   const { status, text, retryAfterMs } = response
+  if (status === 404 && resource) throw new NotFoundError(`There is no such ${resource} in this account.`)
   if (status === 404 && notFound) throw new NotFoundError(notFound)
   if (status === 401) throw new PlatformRejectedError('the API rejects a token that was just refreshed')
   if (status === 429)

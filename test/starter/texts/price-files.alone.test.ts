@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cases } from '../../features/price-files/collection/cases.ts'
+import { fileNameOf, writeCaseFile } from '../../features/price-files/collection/write-file.ts'
+import type { ImportJson, Pages } from '../../features/price-files/pages-support.ts'
 import { tempDir } from '../../support/env.ts'
-import { expectMarked, expectMarkedPage, hideDeveloperPages } from '../../support/marked-texts.ts'
-import { cases } from './collection/cases.ts'
-import { fileNameOf, writeCaseFile } from './collection/write-file.ts'
-import type { ImportJson, Pages } from './pages-support.ts'
+import { expectMarked, expectMarkedPage, hideDeveloperPages } from './marked-texts.ts'
 
 const { checkPriceFile } = await import('../../../src/features/price-files/check.ts')
-const { startPages } = await import('./pages-support.ts')
+const { startPages } = await import('../../features/price-files/pages-support.ts')
 
 /** Names in requests, which errors show as they are. */
 const FORM = ['gst', 'headingsLine', 'code', 'decimal', 'point', 'comma']
