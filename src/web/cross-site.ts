@@ -15,8 +15,9 @@ export function csrfProtection(baseUrl: string): RequestHandler {
     if (SAFE_METHODS.has(req.method)) return next()
     const site = req.get('sec-fetch-site')
     const origin = req.get('origin')
+    const host = req.get('host')
     const isOwnOrigin =
-      origin === undefined || origin === ownOrigin || URL.parse(origin)?.host === req.get('host')
+      origin === undefined || origin === ownOrigin || (host !== undefined && URL.parse(origin)?.host === host)
     // Firefox also sends `none` after a redirect from another site that hides the referrer; `Origin` is `null` then.
     const isSameOrigin = site === undefined || site === 'none' ? isOwnOrigin : site === 'same-origin'
     if (isSameOrigin) return next()

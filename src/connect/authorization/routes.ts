@@ -13,6 +13,7 @@ import {
   TokenRefusedError,
 } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
+import { retry } from '../platform/retry.ts'
 import { requestContext } from '../request-context.ts'
 import type { Vault } from '../vault/vault.ts'
 import type {
@@ -20,6 +21,7 @@ import type {
   BrowserSession,
   Consent,
   Mismatch,
+  Outcome,
   PendingExchange,
 } from './authorization-requests.ts'
 import { type BrowserFlow, publishArrival, publishFailure, publishRedirect } from './browser-events.ts'
@@ -329,16 +331,20 @@ async function exchange(
     const tokens = await oauth.exchangeCode({ callbackUrl, bxcontext, state, codeVerifier })
     if ((await vault.connect({ userId, bxcontext }, tokens, sentAt)) === 'unsaved')
       throw new ConnectError('not_saved_yet')
-    // Best effort: without it, opening this callback again shows `exchange_incomplete`.
-    await end({ connected: bxcontext }).catch(() => {})
+    await endSurely(end, { connected: bxcontext })
   } catch (thrown) {
     const mapped = toConnectError(thrown)
     const failure = mapped ?? new ConnectError('exchange_incomplete', (thrown as Error | null)?.name)
     const { code: failed, reason, status } = failure
     log[mapped && status !== 500 ? 'warn' : 'error']({ code: failed, reason }, 'connect failed')
-    await end({ failed }).catch(() => {})
+    await endSurely(end, { failed })
     throw failure
   }
+}
+
+/** Stores the outcome; later, if the store fails: until then, opening the callback again waits for it. */
+async function endSurely(end: PendingExchange['end'], outcome: Outcome): Promise<void> {
+  await end(outcome).catch(() => void retry(() => end(outcome)).catch(() => {}))
 }
 
 const stateOf = (req: Request) => String(req.query.state)
@@ -346,7 +352,9 @@ const stateOf = (req: Request) => String(req.query.state)
 const straightOn: BeforeHop = async (_req, _hop, target) => target
 
 /** The address that the browser opened. */
-const addressOf = (req: Request, baseUrl: string) => new URL(req.originalUrl, baseUrl)
+const addressOf = (req: Request, baseUrl: string) =>
+  // The target of a request may be an address that cannot be read.
+  URL.parse(req.originalUrl, baseUrl) ?? new URL(req.path, baseUrl)
 
 /** Throws an error for the developer without a session: flows of different browsers could not be told apart. */
 function sessionDigest({ sessionID }: Request & { sessionID?: string }): string {

@@ -41,6 +41,11 @@ export const tokenSchema = z
   .string()
   .regex(/^[\x21-\x7e]{1,16384}$/, 'is not a token of 1 to 16,384 visible ASCII characters')
 
+/** assumed: a refresh token may have spaces too (RFC 6749 appendix A.17): no header carries it. */
+const refreshTokenSchema = z
+  .string()
+  .regex(/^[\x20-\x7e]{1,16384}$/, 'is not a token of 1 to 16,384 ASCII characters')
+
 /** assumed: the name of a business or a person: 1 to 200 characters, none of them a control character. */
 const nameSchema = z
   .string()
@@ -63,7 +68,7 @@ const MAX_SCOPE_LENGTH = 4_096
  */
 export const tokenResponseSchema = z.looseObject({
   access_token: tokenSchema,
-  refresh_token: z.preprocess(absentIfBlank, tokenSchema.nullish()),
+  refresh_token: z.preprocess(absentIfBlank, refreshTokenSchema.nullish()),
   expires_in: z
     .union([
       z.number(),

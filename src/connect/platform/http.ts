@@ -1,3 +1,4 @@
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import type { Platform } from './contract.ts'
 import {
@@ -55,6 +56,8 @@ export interface HttpOptions {
   connections?: number
   /** The forward proxies; null (the default): none. */
   proxies?: Proxies | null
+  /** The `User-Agent` of every request; `connect-starter` by default. */
+  userAgent?: string
 }
 
 /** Forward proxies, as the usual environment variables name them. */
@@ -78,6 +81,8 @@ export interface PoolOptions {
   tokenTimeoutMs?: number
   apiTimeoutMs?: number
   proxies?: Proxies | null
+  /** The `User-Agent` of every request: the name of your app; `connect-starter` by default. */
+  userAgent?: string
 }
 
 /**
@@ -87,16 +92,22 @@ export interface PoolOptions {
  */
 export function createHttpPools(
   platform: Pick<Platform, 'tokenEndpointMs'>,
-  { tokenTimeoutMs = platform.tokenEndpointMs, apiTimeoutMs = 5_000, proxies = null }: PoolOptions = {},
+  {
+    tokenTimeoutMs = platform.tokenEndpointMs,
+    apiTimeoutMs = 5_000,
+    proxies = null,
+    userAgent = USER_AGENT,
+  }: PoolOptions = {},
 ): HttpPools {
+  const common = { proxies, userAgent }
   const tokens = createHttp({
-    proxies,
+    ...common,
     stepTimeoutMs: tokenTimeoutMs,
     deadlineMs: tokenTimeoutMs + 8_000,
     connections: 512,
   })
-  const api = createHttp({ proxies, stepTimeoutMs: apiTimeoutMs, connections: 1024 })
-  const uploads = createHttp({ proxies, stepTimeoutMs: 60_000, deadlineMs: 60_000 })
+  const api = createHttp({ ...common, stepTimeoutMs: apiTimeoutMs, connections: 1024 })
+  const uploads = createHttp({ ...common, stepTimeoutMs: 60_000, deadlineMs: 60_000 })
   return {
     tokens,
     api,
@@ -106,6 +117,11 @@ export function createHttpPools(
     },
   }
 }
+
+/** The largest response, in bytes. */
+const MAX_BYTES = 8 * 1024 * 1024
+/** Names this app to the platform, whose firewall may refuse requests of nobody. */
+const USER_AGENT = 'connect-starter'
 
 /** A timer that fires this late, in ms, was delayed: the process was stopped, or busy. */
 const SUSPENDED_MS = 1_000
@@ -120,13 +136,13 @@ export function createHttp(options: HttpOptions = {}): Http {
       bodyTimeout: stepTimeoutMs,
       keepAliveTimeout: 30_000,
       connections: options.connections ?? 64,
-      maxResponseSize: options.maxBytes ?? 8 * 1024 * 1024,
+      maxResponseSize: options.maxBytes ?? MAX_BYTES,
     },
     options.proxies ?? null,
   )
   return {
     send: (request) =>
-      exchange(agent, request, Math.min(request.deadlineMs ?? poolDeadlineMs, poolDeadlineMs)),
+      exchange(agent, request, Math.min(request.deadlineMs ?? poolDeadlineMs, poolDeadlineMs), options),
     stats: () => statsOf(agent),
     close: () => agent.destroy(),
   }
@@ -166,6 +182,7 @@ function exchange(
   dispatcher: Dispatcher,
   { method, url, headers, body }: HttpRequest,
   deadlineMs: number,
+  { userAgent = USER_AGENT, maxBytes = MAX_BYTES }: HttpOptions,
 ): Promise<HttpResponse> {
   const { origin, pathname, search } = new URL(url)
   return new Promise((resolve, reject) => {
@@ -182,7 +199,12 @@ function exchange(
       origin,
       path: pathname + search,
       method,
-      headers: { accept: 'application/json', ...headers },
+      headers: {
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        ...headers,
+        'user-agent': userAgent,
+      },
       body: body ?? null,
     }
     dispatcher.dispatch(request, {
@@ -200,7 +222,11 @@ function exchange(
       },
       onResponseEnd() {
         deadline.stop()
-        resolve(toResponse(status, received, chunks))
+        try {
+          resolve(toResponse(status, received, chunks, maxBytes))
+        } catch (error) {
+          reject(decodingError(error))
+        }
       },
       onResponseError(_controller, error) {
         deadline.stop()
@@ -233,9 +259,10 @@ function toResponse(
   status: number,
   headers: Dispatcher.ResponseData['headers'],
   chunks: readonly Buffer[],
+  maxBytes: number,
 ): HttpResponse {
   const [first, ...others] = chunks
-  const bytes = others.length === 0 ? first : Buffer.concat(chunks)
+  const bytes = decode(others.length === 0 ? first : Buffer.concat(chunks), headers, maxBytes)
   const header = (name: string) => {
     const value = headers[name]
     if (!Array.isArray(value)) return value
@@ -250,6 +277,31 @@ function toResponse(
     headerNames: () => Object.keys(headers),
     retryAfterMs: parseRetryAfter(header('retry-after')),
   }
+}
+
+const DECODERS: Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Buffer> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+}
+
+/** We ask for no compression, but some servers compress whatever they send. Throws an error of node:zlib. */
+function decode(
+  bytes: Buffer | undefined,
+  { 'content-encoding': encoding }: Dispatcher.ResponseData['headers'],
+  maxOutputLength: number,
+): Buffer | undefined {
+  const decoder = DECODERS[String(encoding).toLowerCase()]
+  return bytes && decoder ? decoder(bytes, { maxOutputLength }) : bytes
+}
+
+function decodingError(error: unknown): unknown {
+  if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') return tooLarge()
+  return new PlatformUnavailableError(
+    'unreadable',
+    'the answer is not compressed as its Content-Encoding says',
+  )
 }
 
 function parseRetryAfter(value: string | undefined): number | undefined {
@@ -269,10 +321,11 @@ function parseRetryAfter(value: string | undefined): number | undefined {
 function transportError(error: unknown): unknown {
   if (error instanceof TypeError || error instanceof RangeError) return error
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
-    return new PlatformRejectedError('the answer is too large', 'its size')
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return tooLarge()
   return new PlatformUnavailableError('no_answer', `no answer (${String(code ?? name ?? 'unknown error')})`)
 }
+
+const tooLarge = () => new PlatformRejectedError('the answer is too large', 'its size')
 
 /** Headers of a response that say how to read it, for events. */
 const DESCRIBING_HEADERS = [

@@ -234,11 +234,12 @@ async function tokenRequest(
     const field = fieldOf(parsed.error)
     throw new PlatformRejectedError(`the token response has an unexpected format: ${field}`, field)
   }
-  const { access_token, refresh_token, expires_in, scope, token_type, business_name, user_name } = parsed.data
+  const { access_token, refresh_token, expires_in, scope, business_name, user_name } = parsed.data
   // null means absent. An id_token, which we did not request, is left out.
   return Response.json({
     access_token,
-    token_type: token_type ?? 'bearer',
+    // Whatever it is called: it is sent as a bearer token.
+    token_type: 'bearer',
     refresh_token: refresh_token ?? undefined,
     expires_in: expires_in ?? undefined,
     scope: scope ?? undefined,
@@ -315,6 +316,9 @@ const CONFIGURATION_ERRORS = new Set([
 /** Client errors that say "later", not "no" (RFC 9110 section 15.5.9, RFC 8470, RFC 6585). */
 const TEMPORARY_CLIENT_ERRORS = new Set([408, 425, 429])
 
+/** Error codes that say the same (RFC 6749 section 4.1.2.1, RFC 8628 section 3.5). */
+const TEMPORARY_ERRORS = new Set(['temporarily_unavailable', 'server_error', 'slow_down'])
+
 const errorSchema = z.object({ error: z.string() })
 const errorCode = (body: unknown) => errorSchema.safeParse(body).data?.error
 
@@ -324,12 +328,16 @@ const errorCode = (body: unknown) => errorSchema.safeParse(body).data?.error
  * everything else is temporary.
  */
 export function tokenFailure(
-  { status, retryAfterMs }: Pick<HttpResponse, 'status' | 'retryAfterMs'>,
+  { status, retryAfterMs, text = '' }: Pick<HttpResponse, 'status' | 'retryAfterMs'> & { text?: string },
   body: unknown,
 ): PlatformError {
   const code = errorCode(body)
   const reason = `the token endpoint answered ${status}${body === undefined ? ', not JSON' : ''}`
-  if (status >= 400 && status < 500 && !TEMPORARY_CLIENT_ERRORS.has(status)) {
+  // The page of a proxy or a firewall; a 404 is one of the token endpoint itself, on some servers.
+  const isPage = status !== 404 && /^\s*</.test(text)
+  const isTemporary =
+    TEMPORARY_CLIENT_ERRORS.has(status) || isPage || (code !== undefined && TEMPORARY_ERRORS.has(code))
+  if (status >= 400 && status < 500 && !isTemporary) {
     if (code === 'invalid_grant' && [400, 401, 403].includes(status)) return new InvalidGrantError()
     if (code !== undefined && CONFIGURATION_ERRORS.has(code))
       return new ConfigurationError(`the platform answered ${code} (${status}) at the token endpoint`)

@@ -9,6 +9,8 @@ const TICK_MS = 100
 const COMMAND_TIMEOUT_MS = 1500
 /** Open new connections if the servers send nothing for this long, in ms. */
 const SILENCE_MS = 4000
+/** How long commands fail without being sent after one was not answered, in ms: a request needs several of them. */
+const FAIL_FAST_MS = 500
 /** The shortest pause between two attempts to connect, in ms: frequent enough to recover within 2 s of Redis. */
 const RECONNECT_MS = 250
 
@@ -48,6 +50,7 @@ export function openConnection(urls: readonly string[], onState: OnState): Conne
   const link = openLink(urls, onState, timeouts.reset)
 
   async function timed<T>(command: () => Promise<T>): Promise<T> {
+    timeouts.failFast()
     try {
       return await timeouts.limit(command())
     } catch (error) {
@@ -194,12 +197,15 @@ const reasonOf = (error: unknown): string =>
   (error instanceof Error && error.message.replace(/,? with args beginning with[\s\S]*/, '')) ||
   'Redis is not reachable'
 
+const noAnswer = () => new StoreUnavailableError(`Redis did not answer within ${COMMAND_TIMEOUT_MS} ms`)
+
 /** Command timeouts on a single timer: a timer for each command would cost as much as the command itself. */
 function createTimeouts(onSilence: (reason: string) => void) {
   const pending = new Set<{ since: number; fail: (error: StoreUnavailableError) => void }>()
   // Counted in ticks, because reading a finer clock for each command costs more.
   let now = 0
   let lastAnswerAt = 0
+  let failUntil = 0
   const timer = setInterval(() => {
     now++
     let timedOut = false
@@ -207,8 +213,10 @@ function createTimeouts(onSilence: (reason: string) => void) {
     for (const command of pending) {
       if ((now - command.since) * TICK_MS <= COMMAND_TIMEOUT_MS) break
       pending.delete(command)
-      command.fail(new StoreUnavailableError(`Redis did not answer within ${COMMAND_TIMEOUT_MS} ms`))
+      command.fail(noAnswer())
       timedOut = true
+      // If others are answered, only this one was slow.
+      if (lastAnswerAt <= command.since) failUntil = now + FAIL_FAST_MS / TICK_MS
     }
     if (timedOut && (now - lastAnswerAt) * TICK_MS > SILENCE_MS)
       onSilence(`nothing was answered for ${SILENCE_MS} ms`)
@@ -235,6 +243,11 @@ function createTimeouts(onSilence: (reason: string) => void) {
     /** Restarts the measurement of silence. */
     reset() {
       lastAnswerAt = now
+      failUntil = 0
+    },
+    /** Throws `StoreUnavailableError` if Redis has just not answered. */
+    failFast() {
+      if (now < failUntil) throw noAnswer()
     },
     stop: () => clearInterval(timer),
   }

@@ -4,7 +4,8 @@ import type { Tokens } from '../platform/oauth.ts'
 import { retry } from '../platform/retry.ts'
 import type { VaultDependencies } from './access-token.ts'
 import { type ActiveConnection, type ConnectionRef, FORMAT, NOT_REFRESHED, withTokens } from './connection.ts'
-import { addToIndex, removeGrant, saveConsent } from './connection-writes.ts'
+import { addToIndex, consentWriter, removeGrant } from './connection-writes.ts'
+import { saveOrWithdraw } from './disconnect.ts'
 
 const NO_REFRESH_TOKEN =
   'this connection ends with its access token: the platform issued no refresh token. Many platforms issue one only if the scope offline_access is requested'
@@ -35,9 +36,10 @@ export async function connect(
     ...withTokens(platform, granted, tokens, sentAt, now()),
     ...NOT_REFRESHED,
   }
+  const write = consentWriter(deps, connection)
   const { isUnsaved, saved } = await unsaved.save(
     connection,
-    () => saveConsent(deps, connection),
+    () => saveOrWithdraw(deps, connection, write),
     () => removeGrant(deps, connection),
   )
   // Retried apart from the record: writing the record again could overwrite newer tokens.

@@ -114,10 +114,23 @@ export async function revoke(
 
 const scopesOf = ({ scopes }: ActiveConnection) => (scopes ? { scopes } : {})
 
-/** Writes a new consent over any record but that of a newer consent. Resolves to the connection that is stored. */
-export async function saveConsent(
+/**
+ * Returns a function that writes a new consent over any record but that of a newer consent, and resolves to the connection that
+ * is stored. It can be called again if the store fails. Throws `NotConnectedError` if a record that was there is gone: the
+ * account was disconnected meanwhile.
+ */
+export function consentWriter(
+  deps: WriteDependencies,
+  connection: ActiveConnection,
+): () => Promise<ActiveConnection> {
+  const seen = { record: false }
+  return () => saveConsent(deps, connection, seen)
+}
+
+async function saveConsent(
   { connections, now }: WriteDependencies,
   connection: ActiveConnection,
+  seen: { record: boolean },
 ): Promise<ActiveConnection> {
   const startedAt = Date.now()
   const saved = (written: boolean) =>
@@ -132,6 +145,8 @@ export async function saveConsent(
       saved(true)
       return connection
     }
+    if (!stored && seen.record) throw new NotConnectedError()
+    seen.record ||= stored !== null
     // It was written before, although the store did not say so; what is stored may be newer by now, or revoked.
     if (stored?.connection.grantId === connection.grantId)
       return isActive(stored) ? stored.connection : connection

@@ -1,8 +1,8 @@
 import { connectionChannel, publish, recordChannel } from '../events.ts'
 import type { Log } from '../log.ts'
-import { PlatformError } from '../platform/errors.ts'
+import { NotConnectedError, PlatformError } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
-import { type Connection, type ConnectionRef, REVOKED_REASONS } from './connection.ts'
+import { type ActiveConnection, type Connection, type ConnectionRef, REVOKED_REASONS } from './connection.ts'
 import type { WriteDependencies } from './connection-writes.ts'
 import { DecryptionError } from './encryption.ts'
 import type { LastUse } from './last-use.ts'
@@ -69,5 +69,22 @@ export async function withdrawConsent(
       'the grant of a disconnected account was not revoked',
     )
     return 'unknown'
+  }
+}
+
+/**
+ * Writes received tokens. If the user has disconnected meanwhile, what was revoked then were earlier ones, so the new ones are
+ * revoked as well. Throws the errors of `write`.
+ */
+export async function saveOrWithdraw(
+  deps: { oauth: Pick<OAuth, 'revoke'>; log: Log },
+  connection: ActiveConnection,
+  write: () => Promise<ActiveConnection>,
+): Promise<ActiveConnection> {
+  try {
+    return await write()
+  } catch (error) {
+    if (error instanceof NotConnectedError) await withdrawConsent(deps, connection)
+    throw error
   }
 }

@@ -19,6 +19,11 @@ export interface Backoff {
 export interface LockHandle {
   /** The previous holder sent a request and did not report the outcome: its tokens may still be stored. */
   readonly interrupted: boolean
+  /**
+   * What the previous holder says about that request: `waiting` if it has said since the last call that it still waits for the
+   * answer, `ended` if it has reported the outcome, and `silent` if it has said nothing.
+   */
+  previousRequest(): Promise<'waiting' | 'ended' | 'silent'>
   /** Call it right before sending the request. Resolves to false if the lock was lost: another process may be refreshing. */
   confirm(): Promise<boolean>
   /** `settled`: the record shows that the previous holder's request has ended. */
@@ -119,7 +124,10 @@ function lockKeys(platform: string, ref: ConnectionRef) {
     lock: refKey(platform, 'refresh-lock', ref),
     /** When the last request was sent. Expires when a user may request another one. */
     sent: refKey(platform, 'refresh-sent', ref),
-    /** Exists while a request is unfinished. It outlives the lock of a holder that cannot reach the store. */
+    /**
+     * Exists while a request is unfinished, and changes while its sender waits for the answer. It outlives the lock of a holder
+     * that cannot reach the store.
+     */
     unfinished: refKey(platform, 'refresh-unfinished', ref),
     /** When the budget of refreshes is full again, in ms since 1970; absent if it is full. */
     budget: refKey(platform, 'refresh-budget', ref),
@@ -158,22 +166,28 @@ async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: s
     await writeHeld(lock, null).catch(() => {})
     throw error
   })
-  const renewal = setInterval(() => renew(lock).catch(() => {}), leaseMs / 3).unref()
+  let seen = interrupted
+  const keepUp = () => Promise.all([renew(lock), lock.unfinished ? noteUnfinished(lock) : undefined])
+  const renewal = setInterval(() => void (lock.held && keepUp().catch(() => {})), leaseMs / 3).unref()
   const stopRenewing = () => {
     lock.held = false
     clearInterval(renewal)
   }
   return {
     interrupted: interrupted !== null,
+    async previousRequest() {
+      const value = await store.get(keys.unfinished)
+      if (value === null) return 'ended'
+      if (value === seen) return 'silent'
+      seen = value
+      return 'waiting'
+    },
     async confirm() {
       if (!(await renew(lock))) {
         stopRenewing()
         return false
       }
-      await Promise.all([
-        store.set(keys.sent, String(now()), MANUAL_INTERVAL_MS),
-        store.set(keys.unfinished, '1', UNFINISHED_MS),
-      ])
+      await Promise.all([store.set(keys.sent, String(now()), MANUAL_INTERVAL_MS), noteUnfinished(lock)])
       lock.unfinished = true
       return true
     },
@@ -215,6 +229,13 @@ async function renew(lock: HeldLock): Promise<boolean> {
   if (await writeHeld(lock, token, deps.leaseMs)) return true
   return lock.held && replaceLock(lock, token, deps.leaseMs)
 }
+
+/**
+ * Notes that the request is on its way, also if the lock was lost meanwhile: whoever has it now must not send the same refresh
+ * token, which a platform that rotates them takes for a theft.
+ */
+const noteUnfinished = ({ deps, keys }: HeldLock) =>
+  deps.store.set(keys.unfinished, randomUUID(), UNFINISHED_MS)
 
 async function finish({ deps, keys, unfinished }: HeldLock): Promise<void> {
   if (unfinished) await deps.store.delete(keys.unfinished)

@@ -3,7 +3,6 @@ import { connectionChannel, eventContext, publish, refreshLockChannel } from '..
 import {
   ConfigurationError,
   InvalidGrantError,
-  NotConnectedError,
   PlatformError,
   PlatformUnavailableError,
   RefreshedRecentlyError,
@@ -21,7 +20,7 @@ import {
 } from './connection.ts'
 import { assertActive, type StoredActive, type StoredConnection } from './connection-repository.ts'
 import { addToIndex, removeGrant, revoke, saveTokens, type WriteDependencies } from './connection-writes.ts'
-import { withdrawConsent } from './disconnect.ts'
+import { saveOrWithdraw } from './disconnect.ts'
 import type { Backoff, FailureReason, LockHandle, RefreshLock } from './refresh-lock.ts'
 import { findRefusal, noteRefusal, refusedError } from './refusal.ts'
 import type { UnsavedTokens } from './unsaved.ts'
@@ -140,7 +139,7 @@ async function refreshLocked(
   let read: StoredActive
   let refreshToken: string | null
   try {
-    const found = handle.interrupted ? await waitForChange(deps, latest) : latest
+    const found = handle.interrupted ? await waitForChange(deps, handle, latest) : latest
     const newer = newerThan(current, found, deps.now())
     if (newer) {
       await settle(handle.release(true))
@@ -162,14 +161,14 @@ async function refreshLocked(
 }
 
 /**
- * Waits until the record has changed, for a short time. The previous holder of the lock may have received tokens that it
- * could not store yet; a platform that rotates refresh tokens may end the grant if the old one is sent again. After that
- * time the old one is sent anyway: there is no other.
+ * Waits until the record has changed, or the previous holder of the lock has been silent for a short time: it may still wait
+ * for the answer, or have tokens that it could not store yet, and a platform that rotates refresh tokens may end the grant if
+ * the old one is sent again. After that time the old one is sent anyway: there is no other.
  */
-async function waitForChange(deps: RefreshDependencies, latest: StoredConnection | null) {
+async function waitForChange(deps: RefreshDependencies, handle: LockHandle, latest: StoredConnection | null) {
   const { connections, interruptedMs } = deps
   let found = latest
-  const deadline = performance.now() + interruptedMs
+  let deadline = performance.now() + interruptedMs
   while (
     found &&
     latest &&
@@ -177,7 +176,11 @@ async function waitForChange(deps: RefreshDependencies, latest: StoredConnection
     performance.now() < deadline
   ) {
     await pause(POLL_MS)
+    const previous = await handle.previousRequest()
+    // Read after that: the outcome is stored before it is reported.
     found = await connections.read(found.connection)
+    if (previous === 'ended') break
+    if (previous === 'waiting') deadline = performance.now() + interruptedMs
   }
   return found
 }
@@ -197,7 +200,7 @@ async function requestRefresh(
     const next = withTokens(deps.platform, read.connection, tokens, sentAt, now())
     const { connection, saved, isUnsaved } = await unsaved.save(
       next,
-      () => saveOrWithdraw(deps, read, next),
+      () => saveOrWithdraw(deps, next, () => saveTokens(deps, read, next)),
       () => removeGrant(deps, next),
     )
     const finish = async () => {
@@ -225,19 +228,6 @@ async function requestRefresh(
     } else if (error instanceof PlatformError && error.status >= 500)
       await recordFailure(deps, handle, read.connection, error)
     else await settle(handle.release())
-    throw error
-  }
-}
-
-/**
- * Writes refreshed tokens. If the user has disconnected meanwhile, the token that was revoked then may have been the one that
- * this refresh used up, so the new ones are revoked as well. Throws the errors of `saveTokens`.
- */
-async function saveOrWithdraw(deps: RefreshDependencies, read: StoredActive, next: ActiveConnection) {
-  try {
-    return await saveTokens(deps, read, next)
-  } catch (error) {
-    if (error instanceof NotConnectedError) await withdrawConsent(deps, next)
     throw error
   }
 }

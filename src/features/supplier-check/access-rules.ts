@@ -140,11 +140,18 @@ const lifetime: Rule = {
     const ageMs = () => probe.clock.now() - current.exchange.sentAt
     const sampleAt = Math.min(patienceMs, certainMs(current) * SAMPLE_AT)
     await probe.clock.sleep(Math.max(0, sampleAt - ageMs()))
-    const exchange = await probe.callAs(current.value, searchPath(REMOTE_PLACE))
-    if (isRefused(exchange) && ageMs() < certainMs(current))
-      throw diedEarly(ageMs(), current.expiresIn, exchange)
-    expectAnswer(exchange)
-    return exchange
+    let last: Exchange | undefined
+    for (const [path, body] of MADE_UP_CALLS) {
+      last = await probe.callAs(current.value, path, body)
+      if (isRefused(last) && ageMs() < certainMs(current)) {
+        // Refused for its age, if another one is accepted.
+        const fresh = await probe.newToken()
+        if (fresh && !isRefused(await probe.callAs(fresh.value, path, body)))
+          throw diedEarly(ageMs(), current.expiresIn, last)
+      }
+      expectAnswer(last)
+    }
+    return last as Exchange
   },
 }
 

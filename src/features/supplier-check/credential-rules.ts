@@ -112,9 +112,18 @@ const odd: Rule = {
       ['with the client_id %', { client_id: '%' }],
       ['with the client_id *', { client_id: '*' }],
       ['with a quote after the client_id', { client_id: `${client_id}'` }],
+      ['with the client_secret %', { client_secret: '%' }],
+      ['with the client_secret *', { client_secret: '*' }],
+      [
+        'with _ for the last character of the client_secret',
+        { client_secret: `${client_secret.slice(0, -1)}_` },
+      ],
+      ['with a quote after the client_secret', { client_secret: `${client_secret}'` }],
     ]
     let last: Exchange | undefined
     for (const [description, changed] of variants) {
+      for (const value of Object.values(changed))
+        if (value.length > 2 && value !== client_id) probe.hide(value)
       last = await probe.requestToken({ ...probe.credentials, ...changed })
       expectStatus(last, 401, `A token request ${description}`)
     }

@@ -1,9 +1,11 @@
 import { mixedRequest, notInRangeRequest, unknownStoreRequest } from './line-error-rules.ts'
 import {
   type AnsweredLine,
+  allAnswered,
   answered,
   baseAnswers,
   baseRequest,
+  carriesError,
   isPriced,
   NO_ITEMS,
   type PriceJson,
@@ -92,12 +94,19 @@ const nulls: Rule = {
   },
 }
 
+/** A time or a random id: neither is a code or a message. */
+const VOLATILE = /^\d{4}-\d\d-\d\d[T ]|^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
+
 /** The texts of an answer that are neither blank nor repeat its line: the names of those may be an error. */
 function textsOf({ line, answer }: AnsweredLine): string[] {
-  const own = [line.itemId, line.storeId, line.quantity].map(String)
-  return Object.entries(answer).flatMap(([name, value]) =>
-    typeof value === 'string' && value.trim() !== '' && !own.includes(value) ? [`${name}=${value}`] : [],
-  )
+  const own = [line.itemId, line.storeId].map(String)
+  return Object.entries(answer).flatMap(([name, value]) => {
+    const isText =
+      typeof value === 'string' && value.trim() !== '' && !own.includes(value) && !VOLATILE.test(value)
+    // A text may be an error code that looks like the quantity.
+    const isQuantity = value === String(line.quantity) && /quant|qty/i.test(name)
+    return isText && !isQuantity ? [`${name}=${value}`] : []
+  })
 }
 
 const codeAndMessage: Rule = {
@@ -122,6 +131,49 @@ const codeAndMessage: Rule = {
   },
 }
 
+const allAmounts: Rule = {
+  id: 'prices.all-amounts',
+  title: 'In every answer of this check, the amounts are numbers or null.',
+  given: '§2.4',
+  needs: ['prices.null'],
+  async check(subject) {
+    const found = await allAnswered(subject)
+    for (const { line, answer, exchange } of found)
+      for (const amount of AMOUNTS) {
+        const value = answer[amount] ?? null
+        if (value !== null && !Number.isFinite(value))
+          throw new RuleViolationError(
+            `The ${amount} of item ${line.itemId} for a quantity of ${line.quantity} is ${JSON.stringify(value)}: write a number, as in "${amount}": 12.5, or null.`,
+            exchange,
+          )
+      }
+    return (await baseAnswers(subject)).exchange
+  },
+}
+
+const allErrors: Rule = {
+  id: 'prices.all-errors',
+  title: 'In every answer of this check, a line without a price carries an error.',
+  given: '§2.4',
+  needs: ['prices.code-and-message', 'prices.all-amounts'],
+  async check(subject) {
+    const found = await allAnswered(subject)
+    const priced = found.filter(({ answer }) => isPriced(answer))
+    // The specification does not say what becomes of a quantity that is none.
+    const silent = found.find(
+      (one) => one.line.quantity > 0 && !isPriced(one.answer) && !carriesError(one, priced),
+    )
+    if (!silent) return (await baseAnswers(subject)).exchange
+    const { itemId, storeId, quantity } = silent.line
+    throw new RuleViolationError(
+      `The line for item ${itemId} at store ${storeId}, quantity ${quantity}, has no price, and no error says why: add "errorCode" and "errorMessage".`,
+      silent.exchange,
+    )
+  },
+}
+
 /** What the specification gives about a line (2.4, 4.1, 7), whatever the assumed names of its other fields are. */
 export const GIVEN_NAME_RULES: Rule[] = [names, oneLine]
 export const GIVEN_ERROR_RULES: Rule[] = [nulls, codeAndMessage]
+/** After all other price requests. */
+export const ALL_LINES_RULES: Rule[] = [allAmounts, allErrors]

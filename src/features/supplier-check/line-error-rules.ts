@@ -1,7 +1,10 @@
-import type { Exchange } from './exchange.ts'
+import { describe, type Exchange } from './exchange.ts'
+import { longText, oddTexts, otherNumbers } from './odd-texts.ts'
+import { storePath } from './places.ts'
 import {
   type Answered,
   type AnsweredLine,
+  answered,
   ask,
   baseAnswers,
   baseRequest,
@@ -12,10 +15,20 @@ import {
   lineOf,
   linesOf,
   NO_ITEMS,
+  requestPrices,
   storeOrUnknown,
   unknownItem,
 } from './prices.ts'
-import { NotCheckedError, type Rule, RuleViolationError, remember, type Subject, UNKNOWN_ID } from './rule.ts'
+import {
+  expectNoLimit,
+  NotCheckedError,
+  type Rule,
+  RuleViolationError,
+  remember,
+  type Subject,
+  UNKNOWN_ID,
+  withToken,
+} from './rule.ts'
 import { findStores, unknownLike } from './stores.ts'
 
 /** The items that have a price, between items that do not exist. No order of codes is the order of these lines. */
@@ -184,6 +197,9 @@ const errorAlone: Rule = {
   },
 }
 
+/** For how many items codes are tried that are almost theirs. */
+const MAX_ITEMS = 5
+
 const nearItem: Rule = {
   id: 'prices.near-item',
   title: 'A code that only begins or ends like that of an item is an item that does not exist.',
@@ -191,57 +207,124 @@ const nearItem: Rule = {
   needs: ['prices.known', 'prices.unknown-item'],
   async check(subject) {
     const store = await storeOrUnknown(subject)
-    const [code = ''] = subject.items
-    const lines = [`${code}-${UNKNOWN_ID}`, `${UNKNOWN_ID}-${code}`].map((near) => lineOf(near, store, 1))
+    const lines = subject.items
+      .slice(0, MAX_ITEMS)
+      .flatMap((code) => [`${code}-${UNKNOWN_ID}`, `${UNKNOWN_ID}-${code}`])
+      .map((near) => lineOf(near, store, 1))
     return (await expectLineErrors(subject, lines, 'the code has a text added to it')).exchange
   },
 }
 
-/** Codes that a store of data could take for a pattern, or for another code. */
-const oddCodes = (code: string) => [`${code}%`, '%', '*', `${code.slice(0, -1)}_`, `${code}'`]
-
 const oddItem: Rule = {
   id: 'prices.odd-item',
-  title: 'A code with a wildcard or a quote is an item that does not exist.',
+  title: 'A code with a wildcard, a quote or the name of a member of objects is an item that does not exist.',
   given: '§7',
-  needs: ['prices.near-item'],
+  needs: ['prices.near-item', 'prices.one-line'],
   async check(subject) {
     const store = await storeOrUnknown(subject)
     const [code = ''] = subject.items
-    const lines = oddCodes(code)
+    const lines = oddTexts(code)
       .filter((odd) => !subject.items.includes(odd))
       .map((odd) => lineOf(odd, store, 1))
-    return (await expectLineErrors(subject, lines, 'the code has a wildcard or a quote')).exchange
+    await expectLong(subject, lineOf(longText(code), store, 1), 'an item code of 300 characters')
+    return (await expectLineErrors(subject, lines, 'the code is unusual')).exchange
   },
+}
+
+/** Asks for a line with a text that may be too long: the call may be refused as a whole, but may not fail. */
+async function expectLong(subject: Subject, line: Line, what: string): Promise<void> {
+  const { memberNumber } = await baseRequest(subject)
+  const exchange = await requestPrices(subject, [line], memberNumber)
+  expectNoLimit(exchange)
+  if (exchange.status === 0 || exchange.status >= 500)
+    throw new RuleViolationError(
+      `A price request with ${what} must not return ${describe(exchange)}: the line carries an error, and the call succeeds.`,
+      exchange,
+    )
+  const priced = await pricedAnswers(subject)
+  if (
+    exchange.status === 200 &&
+    answered([line], exchange, 'A price request').answers.some((one) => !isUnpriced(one, priced))
+  )
+    throw new RuleViolationError(`The line with ${what} has a price, and no error.`, exchange)
+}
+
+const oddStore: Rule = {
+  id: 'prices.odd-store',
+  title: 'A store id that only begins like that of a store, or is unusual, is a store that does not exist.',
+  given: '§7',
+  needs: ['prices.unknown-store', 'prices.one-line'],
+  async check(subject) {
+    const store = await storeOrUnknown(subject)
+    const [code = ''] = subject.items
+    const id = String(store)
+    const found = (await findStores(subject)).stores.map((one) => String(one.id))
+    const shapes = [
+      `${id}-${UNKNOWN_ID}`,
+      `${id}xyz`,
+      ...oddTexts(id),
+      ...(await unknownForms(subject, store)),
+    ]
+    let last: Exchange | undefined
+    for (const shape of shapes.filter((one) => !found.includes(one))) {
+      const lines = [lineOf(code, shape, 1)]
+      last = (await expectLineErrors(subject, lines, `the store is ${JSON.stringify(shape)}`)).exchange
+    }
+    await expectLong(subject, lineOf(code, longText(id), 1), 'a store id of 300 characters')
+    return last as Exchange
+  },
+}
+
+/** Other ways to write a numeric id that is a text, of which the lookup finds no store. */
+async function unknownForms(subject: Subject, store: string | number): Promise<string[]> {
+  const forms: string[] = []
+  if (typeof store === 'number') return forms
+  for (const form of otherNumbers(store)) {
+    const { status } = await withToken(subject, storePath(form))
+    if (status >= 400 && status < 500) forms.push(form)
+  }
+  return forms
 }
 
 /** How many characters are cut off a code, and how long it remains at least. */
 const CUTS = [1, 2]
 const MIN_CUT_CODE = 2
 
+/** A code of digits with more zeros in front, and without its own. */
+const otherZeros = (code: string) =>
+  /^\d+$/.test(code)
+    ? [`0${code}`, code.replace(/^0+/, '') || '0', `00${code}`].filter((one) => one !== code)
+    : []
+
 const cutItem: Rule = {
   id: 'prices.cut-item',
-  title: 'A code that is cut off is not taken for the item whose code begins with it.',
+  title: 'A code that is cut off, or that has other zeros in front, is not taken for the item itself.',
   given: '§7',
   needs: ['prices.near-item'],
   async check(subject) {
     const store = await storeOrUnknown(subject)
-    const cutsOf = (code: string) => CUTS.map((cut) => code.slice(0, -cut))
-    const code = subject.items.find((item) =>
-      cutsOf(item).every((cut) => cut.length >= MIN_CUT_CODE && !subject.items.includes(cut)),
-    )
-    // Shorter codes are too close to each other to tell.
-    if (code === undefined) return (await baseAnswers(subject)).exchange
-    const codes = [code, ...cutsOf(code)]
-    const lines = codes.map((cut) => lineOf(cut, store, 1))
-    const { exchange, answers } = await ask(subject, lines, 'A price request with codes that are cut off')
-    // One of them could be another item, but not all of them at the same price.
-    const prices = new Set(answers.map(({ answer }) => (isPriced(answer) ? answer.unitPrice : null)))
-    if (prices.size > 1 || prices.has(null)) return exchange
-    throw new RuleViolationError(
-      `${codes.slice(1).join(' and ')} have the price of item ${code}, as if the rest of the code did not count.`,
-      exchange,
-    )
+    let proof = (await baseAnswers(subject)).exchange
+    for (const code of subject.items.slice(0, MAX_ITEMS))
+      for (const alike of [CUTS.map((cut) => code.slice(0, -cut)), otherZeros(code)]) {
+        // Shorter codes are too close to each other to tell.
+        if (alike.length < 2 || alike.some((one) => one.length < MIN_CUT_CODE || subject.items.includes(one)))
+          continue
+        const lines = [code, ...alike].map((one) => lineOf(one, store, 1))
+        const { exchange, answers } = await ask(
+          subject,
+          lines,
+          'A price request with codes that are almost right',
+        )
+        proof = exchange
+        // One of them could be another item, but not all of them at the same price.
+        const prices = new Set(answers.map(({ answer }) => (isPriced(answer) ? answer.unitPrice : null)))
+        if (prices.size === 1 && !prices.has(null))
+          throw new RuleViolationError(
+            `${alike.join(' and ')} have the price of item ${code}, as if the rest of the code did not count.`,
+            exchange,
+          )
+      }
+    return proof
   },
 }
 
@@ -329,6 +412,7 @@ export const LINE_ERROR_RULES: Rule[] = [
   oddItem,
   cutItem,
   unknownStore,
+  oddStore,
   notInRange,
   besideNotInRange,
   quantity,

@@ -1,15 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
-import { describe } from './exchange.ts'
+import { describe, type Exchange } from './exchange.ts'
+import { mixedRequest, notInRangeRequest, pricedAnswers } from './line-error-rules.ts'
 import {
+  type AnsweredLine,
   answered,
   baseAnswers,
   baseRequest,
+  carriesError,
   isPriced,
+  isUnpriced,
   lineOf,
   requestPrices,
   storeOrUnknown,
   unknownItem,
 } from './prices.ts'
+import { manyLines } from './request-rules.ts'
 import {
   expectNoLimit,
   NotCheckedError,
@@ -133,8 +138,8 @@ const known: Rule = {
       await requestPrices(subject, wanted, memberNumber),
       'A price request with a member number',
     )
-    const without = answers.find(({ answer }) => !isPriced(answer))
-    if (without)
+    const [without] = answers
+    if (without && !answers.some(({ answer }) => isPriced(answer)))
       throw new NotCheckedError(
         `member ${memberNumber} has no price for item ${without.line.itemId}; name another with --member NUMBER`,
       )
@@ -142,20 +147,58 @@ const known: Rule = {
   },
 }
 
-/** Discounts of members often begin at a hundred. */
-const LARGE_QUANTITY = 250
+/** Discounts of members often begin at ten or at a hundred. */
+const LARGE_QUANTITIES = [12, 50, 250]
+
+const lines: Rule = {
+  id: 'member.lines',
+  title:
+    'With the member number of --member, lines that cannot be priced have an error, and many lines an element each.',
+  given: '§4.1',
+  needs: ['member.known', 'prices.unknown-item', 'prices.many'],
+  async check(subject) {
+    const { memberNumber } = subject
+    const notInRange = await notInRangeRequest(subject).catch(() => undefined)
+    const requests = [await mixedRequest(subject), ...(notInRange ? [notInRange] : [])]
+    const priced = await pricedAnswers(subject)
+    for (const { answers: before } of requests) {
+      const asked = before.map(({ line }) => line)
+      const exchange = await requestPrices(subject, asked, memberNumber)
+      const { answers } = answered(asked, exchange, 'A price request with a member number')
+      const wrong = answers.find(
+        (one, index) =>
+          isUnpriced(before[index] as AnsweredLine, priced) &&
+          isPriced(one.answer) &&
+          !carriesError(one, priced),
+      )
+      if (wrong)
+        throw new RuleViolationError(
+          `The line for item ${wrong.line.itemId} at store ${wrong.line.storeId} has a price for member ${memberNumber}, and an error without a member number.`,
+          exchange,
+        )
+    }
+    const many = await manyLines(subject)
+    const exchange = await requestPrices(subject, many, memberNumber)
+    return answered(many, exchange, 'A price request with a member number').exchange
+  },
+}
 
 const largeQuantity: Rule = {
   id: 'member.large-quantity',
-  title: `With the member number of --member, totals add up for a quantity of ${LARGE_QUANTITY} too.`,
+  title: 'With the member number of --member, totals add up for quantities of 12, 50 and 250 too.',
   given: '§2.4',
   needs: ['member.known', 'prices.large-quantity'],
   async check(subject) {
-    const wanted = (await baseRequest(subject)).lines.map((line) => ({ ...line, quantity: LARGE_QUANTITY }))
-    const exchange = await requestPrices(subject, wanted, subject.memberNumber)
-    return expectTotals(answered(wanted, exchange, 'A price request with a member number').answers)
+    const { lines } = await baseRequest(subject)
+    let last: Exchange | undefined
+    for (const quantity of LARGE_QUANTITIES) {
+      const wanted = lines.map((line) => ({ ...line, quantity }))
+      const exchange = await requestPrices(subject, wanted, subject.memberNumber)
+      last = expectTotals(answered(wanted, exchange, 'A price request with a member number').answers)
+    }
+    return last as Exchange
   },
 }
 
 /** Member numbers (specification 2.3, 7). */
-export const MEMBER_RULES: Rule[] = [optional, isNull, unknown, unknownLines, known, largeQuantity]
+export const MEMBER_RULES: Rule[] = [optional, isNull, unknown, unknownLines, known, lines, largeQuantity]

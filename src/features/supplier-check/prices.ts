@@ -40,13 +40,30 @@ export const lineOf = (itemId: string, storeId: string | number, quantity: numbe
 export const linesOf = (items: readonly string[], storeId: string | number, quantity: number): Line[] =>
   [...new Set(items)].map((itemId) => lineOf(itemId, storeId, quantity))
 
+/** Every price request so far, with its lines. */
+export const priceRequests = remember(
+  async (_subject: Subject): Promise<{ lines: readonly Line[]; exchange: Exchange }[]> => [],
+)
+
 /** Requests prices. `memberNumber` undefined: without the field. */
 export async function requestPrices(
   subject: Subject,
   items: readonly Line[],
   memberNumber?: string | null,
 ): Promise<Exchange> {
-  return withToken(subject, PATHS.prices, { ...(memberNumber !== undefined && { memberNumber }), items })
+  const body = { ...(memberNumber !== undefined && { memberNumber }), items }
+  const exchange = await withToken(subject, PATHS.prices, body)
+  ;(await priceRequests(subject)).push({ lines: items, exchange })
+  return exchange
+}
+
+/** Every line that was answered so far, in requests that succeeded with one element for each line. */
+export async function allAnswered(subject: Subject): Promise<AnsweredLine[]> {
+  return (await priceRequests(subject)).flatMap(({ lines, exchange }) => {
+    const { json } = exchange
+    if (exchange.status !== 200 || !Array.isArray(json) || json.length !== lines.length) return []
+    return json.every(isRecord) ? pair(lines, json).map((found) => ({ ...found, exchange })) : []
+  })
 }
 
 /**
@@ -158,7 +175,9 @@ function detailsOf(json: unknown, line: Line, path = ''): string[] {
       path === '' && ECHO.includes(name) ? [] : detailsOf(value, line, `${path}.${name}`),
     )
   if (json === null || json === undefined || json === '') return []
-  if ([line.itemId, line.storeId, line.quantity].some((part) => String(part) === String(json))) return []
+  if ([line.itemId, line.storeId].some((part) => String(part) === String(json))) return []
+  // A text may be an error code that looks like the quantity.
+  if (json === line.quantity || (String(line.quantity) === json && /quant|qty/i.test(path))) return []
   return [ERROR_NAME.test(path) ? `${path}=${json}` : path]
 }
 

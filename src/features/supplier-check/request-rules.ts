@@ -6,6 +6,7 @@ import {
   baseRequest,
   isPriced,
   isUnpriced,
+  type Line,
   lineOf,
   linesOf,
   priceStore,
@@ -19,10 +20,12 @@ import {
   expectStatus,
   type Rule,
   RuleViolationError,
+  remember,
   type Subject,
   withToken,
 } from './rule.ts'
-import { unknownLike } from './stores.ts'
+import { findStores, unknownLike } from './stores.ts'
+import { expectTotals } from './total-rules.ts'
 
 const echo: Rule = {
   id: 'prices.echo',
@@ -100,15 +103,81 @@ const twoStores: Rule = {
   },
 }
 
-const MANY = 150
+/** How many stores are compared with that of the price requests. */
+const OTHER_STORES = 4
 
-/** Many items that do not exist, and at the end those that have a price. */
-async function manyLines(subject: Subject) {
-  const store = await priceStore(subject)
-  const known = linesOf(subject.items, store, 1)
-  const unknown = Array.from({ length: MANY }, (_, index) => lineOf(unknownItem(subject, index), store, 1))
-  return [...unknown, ...known]
+const otherStores: Rule = {
+  id: 'prices.other-stores',
+  title:
+    'At other stores, totals add up too, and a line beside one for another store has the price of its own.',
+  given: '§2.3',
+  needs: ['prices.two-stores', 'prices.one-line'],
+  async check(subject) {
+    const [code = ''] = subject.items
+    const store = await priceStore(subject)
+    const others = (await findStores(subject)).stores.filter(({ id }) => String(id) !== String(store))
+    let last = (await baseRequest(subject)).exchange
+    for (const { id } of others.slice(0, OTHER_STORES)) {
+      const { exchange, answers } = await ask(
+        subject,
+        [lineOf(code, id, 3)],
+        'A price request for another store',
+      )
+      last = exchange
+      if (!answers.some(({ answer }) => isPriced(answer))) continue
+      expectTotals(answers)
+      await expectOwnPrices(subject, [lineOf(code, store, 1), lineOf(code, id, 1)])
+    }
+    return last
+  },
 }
+
+/**
+ * Requests two lines alone and together, in both orders. Throws `RuleViolationError` if one has the price of the other, which
+ * it does not have alone, before and after.
+ */
+async function expectOwnPrices(subject: Subject, lines: readonly [Line, Line]): Promise<void> {
+  const priceAlone = async (line: Line) => {
+    const { answers } = await ask(subject, [line], 'A price request with one line')
+    return answers[0]?.answer.unitPrice
+  }
+  const alone = [await priceAlone(lines[0]), await priceAlone(lines[1])]
+  if (alone[0] === alone[1]) return
+  for (const together of [lines, lines.toReversed()]) {
+    const { exchange, answers } = await ask(subject, together, 'A price request for one item at two stores')
+    const mixed = answers.find(({ line, answer }) => answer.unitPrice === alone[line === lines[0] ? 1 : 0])
+    if (!mixed) continue
+    // Prices may have changed (specification 1.7).
+    if ((await priceAlone(mixed.line)) !== alone[mixed.line === lines[0] ? 0 : 1]) continue
+    throw new RuleViolationError(
+      `The line for item ${mixed.line.itemId} at store ${mixed.line.storeId} has the price of the other store beside a line for that store.`,
+      exchange,
+    )
+  }
+}
+
+const MANY = 150
+/** What a supplier that limits the lines of a request may accept. */
+const FEWER = [100, 50, 20, 10]
+
+const unknownLines = (subject: Subject, store: string | number, count: number) =>
+  Array.from({ length: count }, (_, index) => lineOf(unknownItem(subject, index), store, 1))
+
+/**
+ * Many items that do not exist, and at the end those that have a price: more than a hundred, or as many as the supplier
+ * accepts.
+ */
+export const manyLines = remember(async (subject: Subject): Promise<Line[]> => {
+  const store = await priceStore(subject)
+  const { memberNumber } = await baseRequest(subject)
+  const known = linesOf(subject.items, store, 1)
+  for (const count of [MANY, ...FEWER]) {
+    const lines = [...unknownLines(subject, store, count), ...known]
+    const { status } = await requestPrices(subject, lines, memberNumber)
+    if (status < 400 || status >= 500 || status === 429) return lines
+  }
+  return known
+})
 
 const lineLimit: Rule = {
   id: 'prices.line-limit',
@@ -117,7 +186,8 @@ const lineLimit: Rule = {
   needs: ['prices.known', 'prices.unknown-item'],
   async check(subject) {
     const { memberNumber } = await baseRequest(subject)
-    const lines = await manyLines(subject)
+    const store = await priceStore(subject)
+    const lines = [...unknownLines(subject, store, MANY), ...linesOf(subject.items, store, 1)]
     const exchange = await requestPrices(subject, lines, memberNumber)
     expectNoLimit(exchange)
     if (exchange.status === 200) return exchange
@@ -128,16 +198,17 @@ const lineLimit: Rule = {
 
 const many: Rule = {
   id: 'prices.many',
-  title: 'More than 100 lines have an element each, and the last ones have their prices.',
+  title:
+    'More than 100 lines, or as many as are accepted, have an element each, and the last ones have their prices.',
   given: '§4.1',
-  needs: ['prices.line-limit'],
+  needs: ['prices.known', 'prices.unknown-item'],
   async check(subject) {
     const lines = await manyLines(subject)
     const { exchange, answers } = await ask(subject, lines, 'A price request')
     const changed = await changedPrice(subject, answers)
     if (!changed) return exchange
     throw new RuleViolationError(
-      `Item ${changed.line.itemId} has no price or another one after ${MANY} other lines.`,
+      `Item ${changed.line.itemId} has no price or another one after ${lines.length - subject.items.length} other lines.`,
       exchange,
     )
   },
@@ -172,4 +243,14 @@ const input: Rule = {
 }
 
 /** The lines of a price request (specification 4.1). */
-export const REQUEST_RULES: Rule[] = [echo, order, duplicates, twoStores, lineLimit, many, empty, input]
+export const REQUEST_RULES: Rule[] = [
+  echo,
+  order,
+  duplicates,
+  twoStores,
+  otherStores,
+  lineLimit,
+  many,
+  empty,
+  input,
+]

@@ -2,7 +2,7 @@ import { ACCESS_RULES } from './access-rules.ts'
 import { BASE_PRICE_RULES, FIRST_PRICE_RULES } from './base-price-rules.ts'
 import { CREDENTIAL_RULES } from './credential-rules.ts'
 import { DISTANCE_RULES } from './distance-rules.ts'
-import { GIVEN_ERROR_RULES, GIVEN_NAME_RULES } from './given-line-rules.ts'
+import { ALL_LINES_RULES, GIVEN_ERROR_RULES, GIVEN_NAME_RULES } from './given-line-rules.ts'
 import { HOURS_RULES } from './hours-rules.ts'
 import { ERROR_NAME_RULES, LINE_ERROR_RULES } from './line-error-rules.ts'
 import { MEMBER_RULES } from './member-rules.ts'
@@ -37,5 +37,6 @@ export const RULES: readonly Rule[] = [
   ...WIRE_RULES,
   ...ACCESS_RULES,
   ...LASTING_RULES,
+  ...ALL_LINES_RULES,
   ...CREDENTIAL_RULES,
 ]

@@ -94,15 +94,27 @@ const empty: Rule = {
   },
 }
 
+/** Where coordinates begin and end. */
+const EDGES = [
+  [0, 0],
+  [90, 0],
+  [-90, 0],
+  [0, 180],
+  [0, -180],
+] as const
+
 const zero: Rule = {
   id: 'nearest.zero',
-  title: 'A search at latitude 0 and longitude 0 is as valid as any other.',
+  title: 'A search at latitude 0 and longitude 0, at a pole or at longitude 180 is as valid as any other.',
   given: '§4.1',
   needs: ['nearest.empty'],
   async check(subject) {
-    const exchange = await withToken(subject, searchPath({ latitude: 0, longitude: 0, radius: 1 }))
-    arrayOf(exchange, 'A search at latitude 0 and longitude 0')
-    return exchange
+    let last: Exchange | undefined
+    for (const [latitude, longitude] of EDGES) {
+      last = await withToken(subject, searchPath({ latitude, longitude, radius: 1 }))
+      arrayOf(last, `A search at latitude ${latitude} and longitude ${longitude}`)
+    }
+    return last as Exchange
   },
 }
 
@@ -174,7 +186,40 @@ const input: Rule = {
   },
 }
 
+/** How many searches overlap. */
+const OVERLAPPING = 6
+
+const overlap: Rule = {
+  id: 'nearest.overlap',
+  title: 'Searches that overlap each return the stores of their own place.',
+  given: '§4.1',
+  needs: ['nearest.empty'],
+  async check(subject) {
+    const { tries } = await findStores(subject)
+    const found = tries.find(({ stores }) => stores.length > 0)
+    if (!found) throw new NotCheckedError(NO_STORES)
+    // The token is there before the calls overlap.
+    await withToken(subject, searchPath(REMOTE_PLACE))
+    const searches = await Promise.all(
+      Array.from({ length: OVERLAPPING }, (_, index) =>
+        searchStores(subject, index % 2 === 0 ? found.place : REMOTE_PLACE),
+      ),
+    )
+    for (const [index, { exchange, stores }] of searches.entries()) {
+      // Other rules say what is wrong with a search that fails.
+      if (exchange.status !== 200 || stores.length > 0 === (index % 2 === 0)) continue
+      throw new RuleViolationError(
+        index % 2 === 0
+          ? 'A search beside others finds no store, where it found some before.'
+          : 'A search in the middle of an ocean, beside others, found stores.',
+        exchange,
+      )
+    }
+    return searches[0]?.exchange as Exchange
+  },
+}
+
 /** The search for stores, without its distances (specification 2.2, 4.1, 7). */
-export const SEARCH_RULES: Rule[] = [parameters, array, radiusUsed, empty, zero, ids]
+export const SEARCH_RULES: Rule[] = [parameters, array, radiusUsed, empty, zero, ids, overlap]
 /** Rules of the search that need those about distances. */
 export const SEARCH_DETAIL_RULES: Rule[] = [order, input]

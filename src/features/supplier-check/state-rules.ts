@@ -1,11 +1,14 @@
 /** Rules that depend on earlier calls, on how many there are at once, on the token, and on who asks. */
-import { PATHS } from '../../supplier-api/contract.ts'
+import { LIMITS, PATHS } from '../../supplier-api/contract.ts'
 import { type Exchange, isRecord, isRefused, isSuccess, type Token } from './exchange.ts'
+import { pricedAnswers } from './line-error-rules.ts'
 import { aroundMember, readFirstPrice } from './member-rules.ts'
 import { REMOTE_PLACE, searchPath, storePath } from './places.ts'
 import {
+  type AnsweredLine,
   answered,
   ask,
+  baseAnswers,
   baseRequest,
   carriesError,
   isPriced,
@@ -15,6 +18,7 @@ import {
   priceStore,
   requestPrices,
 } from './prices.ts'
+import { manyLines } from './request-rules.ts'
 import {
   arrayOf,
   expectAnswer,
@@ -26,7 +30,7 @@ import {
   type Subject,
   withToken,
 } from './rule.ts'
-import { knownStore } from './stores.ts'
+import { findStores, knownStore } from './stores.ts'
 import { certainMs } from './token-keeper.ts'
 import { expectTotals } from './total-rules.ts'
 
@@ -126,22 +130,35 @@ const manyTotals: Rule = {
   given: '§2.4',
   needs: ['prices.many', 'prices.duplicate-totals'],
   async check(subject) {
-    const lines = await linesFor(
+    const accepted = (await manyLines(subject)).length
+    const { exchange, answers } = await ask(
       subject,
-      Array.from({ length: MANY }, (_, index) => (index < MANY / 2 ? 1 : 2) + (index % 5)),
+      await linesFor(subject, differentQuantities(Math.min(MANY, accepted))),
+      'A price request',
     )
-    const { exchange, answers } = await ask(subject, lines, 'A price request')
     const priced = answers.filter(({ answer }) => isPriced(answer))
     // A line may say that it has no price for a moment, or for want of stock.
     const without = answers.find((one) => !isPriced(one.answer) && !carriesError(one, priced))
     if (without)
       throw new RuleViolationError(
-        `One of ${MANY} lines for item ${without.line.itemId} has no price, and no error says why.`,
+        `One of ${answers.length} lines for item ${without.line.itemId} has no price, and no error says why.`,
         exchange,
       )
-    return expectTotals(answers)
+    return expectTotals([...answers, ...(await mostLines(subject))])
   },
 }
+
+/** The answers to as many lines as a request may have at the most; none if it is refused. */
+async function mostLines(subject: Subject): Promise<AnsweredLine[]> {
+  const lines = await linesFor(subject, differentQuantities(LIMITS.items))
+  const { memberNumber } = await baseRequest(subject)
+  const exchange = await requestPrices(subject, lines, memberNumber)
+  if (exchange.status >= 400 && exchange.status < 500) return []
+  return answered(lines, exchange, 'A price request').answers
+}
+
+const differentQuantities = (count: number) =>
+  Array.from({ length: count }, (_, index) => (index < count / 2 ? 1 : 2) + (index % 5))
 
 /** How often requests that overlap are tried: a line may have no price for a moment. */
 const OVERLAPS = 3
@@ -154,6 +171,7 @@ const overlap: Rule = {
   async check(subject) {
     const { memberNumber } = await baseRequest(subject)
     const quantities = [2, 3, 5, 7]
+    const known = await pricedAnswers(subject)
     // The token is there before the calls overlap.
     await withToken(subject, searchPath(REMOTE_PLACE))
     const wanted = await Promise.all(quantities.map((quantity) => linesFor(subject, [quantity])))
@@ -165,7 +183,8 @@ const overlap: Rule = {
         const { answers } = answered(wanted[index] ?? [], exchange, 'A price request beside others')
         const priced = answers.filter(({ answer }) => isPriced(answer))
         if (priced.length > 0) expectTotals(priced)
-        else unpriced = exchange
+        // An error of the line, such as a quantity that is not sold, is an answer too.
+        else if (!answers.every((one) => carriesError(one, known))) unpriced = exchange
       }
       if (!unpriced) return exchanges[0] as Exchange
     }
@@ -285,7 +304,20 @@ const last: Rule = {
   given: '§4.1',
   needs: ['nearest.empty', 'store.one'],
   async check(subject) {
-    arrayOf(await withToken(subject, searchPath(REMOTE_PLACE)), 'A search after many others')
+    const { tries } = await findStores(subject)
+    const found = tries.find(({ stores }) => stores.length > 0)
+    const place = found?.place ?? REMOTE_PLACE
+    const search = await withToken(subject, searchPath(place))
+    if (arrayOf(search, 'A search after many others').length === 0 && found)
+      throw new RuleViolationError('A search after many others finds no store, where it found some.', search)
+    // Other rules say what is wrong with a price request that failed before.
+    const before = await baseAnswers(subject).catch(() => undefined)
+    if (before && before.answers.length > 0)
+      await ask(
+        subject,
+        before.answers.map(({ line }) => line),
+        'A price request after many others',
+      )
     const id = await knownStore(subject)
     const exchange = await withToken(subject, storePath(id))
     expectStatus(exchange, 200, `The lookup of store ${id} after many others`)
@@ -293,7 +325,31 @@ const last: Rule = {
   },
 }
 
-export const LATER_TOKEN_RULES: Rule[] = [later]
+/** How many token requests overlap. */
+const OVERLAPPING_TOKENS = 3
+
+const tokensAtOnce: Rule = {
+  id: 'token.overlap',
+  title: 'Tokens whose requests overlap are all accepted.',
+  given: '§2.1',
+  needs: ['token.both-live'],
+  async check({ probe }) {
+    const issued = await Promise.all(Array.from({ length: OVERLAPPING_TOKENS }, () => probe.newToken()))
+    let last: Exchange | undefined
+    for (const token of issued) {
+      if (!token) throw new NotCheckedError('tokens were not issued to requests that overlap')
+      last = await probe.callAs(token.value, searchPath(REMOTE_PLACE))
+      if (isRefused(last) && probe.clock.now() - token.exchange.sentAt < certainMs(token))
+        throw new RuleViolationError(
+          'Of tokens whose requests overlapped, one is refused although it has not expired.',
+          last,
+        )
+    }
+    return last as Exchange
+  },
+}
+
+export const LATER_TOKEN_RULES: Rule[] = [later, tokensAtOnce]
 /** After all other rules about prices. */
 export const STATE_RULES: Rule[] = [laterTotals, duplicateTotals, manyTotals, overlap, memberOnly]
 /** At the very end. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { storeSchema } from '../../supplier-api/contract.ts'
 import { otherCase } from './credential-rules.ts'
 import { type Exchange, isRecord } from './exchange.ts'
+import { longText, oddTexts, oneOfEachShape, otherNumbers } from './odd-texts.ts'
 import { storePath } from './places.ts'
 import {
   expectRefused,
@@ -86,25 +87,33 @@ const nearId: Rule = {
   given: '§7',
   needs: ['store.one', 'store.unknown'],
   async check(subject) {
-    const id = await knownStore(subject)
-    const text = String(id)
-    await expectNotFound(subject, id, `${text}-${UNKNOWN_ID}`, 'with a text added to its id')
-    if (text.length > 1)
-      await expectNotFound(subject, id, text.slice(0, -1), 'without the last character of its id')
-    return expectNotFound(subject, id, `${UNKNOWN_ID}-${text}`, 'with a text before its id')
+    let last: Exchange | undefined
+    for (const id of await differentStores(subject)) {
+      const text = String(id)
+      await expectNotFound(subject, id, `${text}-${UNKNOWN_ID}`, 'with a text added to its id')
+      if (text.length > 1) {
+        await expectNotFound(subject, id, text.slice(0, -1), 'without the last character of its id')
+        await expectNotFound(subject, id, text.slice(1), 'without the first character of its id')
+      }
+      last = await expectNotFound(subject, id, `${UNKNOWN_ID}-${text}`, 'with a text before its id')
+    }
+    return last as Exchange
   },
+}
+
+/** The known store, and others whose ids have another shape. */
+async function differentStores(subject: Subject): Promise<(string | number)[]> {
+  const lookups = await lookUpStores(subject)
+  return oneOfEachShape([await knownStore(subject), ...lookups.map(({ id }) => id)])
 }
 
 /** Ids that a store of data could take for a pattern, a number or another id. */
 function oddIds(storeId: string | number): string[] {
   const id = String(storeId)
-  const shapes = [`${id}%`, '%', '*', `${id.slice(0, -1)}_`, `${id}'`]
   // A number may be written in several ways.
-  if (typeof storeId === 'number') return shapes
-  shapes.push(`${id} `, ` ${id}`, `0${id}`)
-  const number = /^\d+$/.test(id) ? Number(id) : Number.NaN
-  if (Number.isSafeInteger(number)) shapes.push(number.toExponential(), `0x${number.toString(16)}`, `${id}.0`)
-  return shapes.filter((shape) => shape !== id)
+  return typeof storeId === 'number'
+    ? oddTexts(id)
+    : [...oddTexts(id), `${id} `, ` ${id}`, `0${id}`, ...otherNumbers(id)]
 }
 
 const oddId: Rule = {
@@ -114,16 +123,18 @@ const oddId: Rule = {
   given: '§7',
   needs: ['store.near-id'],
   async check(subject) {
-    const id = await knownStore(subject)
     const lookups = await lookUpStores(subject)
     const known = lookups.map((lookup) => String(lookup.id))
-    const { json } = lookups.find((lookup) => lookup.id === id)?.exchange ?? {}
-    const names = isRecord(json) && typeof json.name === 'string' && json.name !== '' ? [json.name] : []
     let last: Exchange | undefined
-    for (const odd of [...oddIds(id), ...names].filter((shape) => !known.includes(shape)))
-      last = await expectNotFound(subject, id, odd, `as ${JSON.stringify(odd)}`)
-    await expectNotFound(subject, id, `${id}-${'x'.repeat(300)}`, 'with 300 characters added to its id')
-    await expectNotFound(subject, id, `${id}é`, 'with a letter that is not ASCII added to its id')
+    for (const id of await differentStores(subject)) {
+      const { json } = lookups.find((lookup) => lookup.id === id)?.exchange ?? {}
+      const names = isRecord(json) && typeof json.name === 'string' && json.name !== '' ? [json.name] : []
+      for (const odd of [...oddIds(id), ...names, `${id}é`, `${id}😀`].filter(
+        (shape) => !known.includes(shape),
+      ))
+        last = await expectNotFound(subject, id, odd, `as ${JSON.stringify(odd)}`)
+      await expectNotFound(subject, id, longText(String(id)), 'with 300 characters added to its id')
+    }
     return last as Exchange
   },
 }

@@ -2,6 +2,7 @@ import { Big } from 'big.js'
 import type { Exchange } from './exchange.ts'
 import {
   type AnsweredLine,
+  allAnswered,
   answered,
   ask,
   baseRequest,
@@ -18,31 +19,26 @@ const LARGE_QUANTITIES = [12, 25, 1000]
 /** Makes totals of which a number of single precision cannot hold the cents. */
 const HUGE_QUANTITY = 99_999
 
-/** Requests each quantity in a call of its own, so that no item occurs twice in a call. */
+/** Quantities that every supplier takes: the specification does not say that others, such as fractions, are accepted. */
+const isUsual = (quantity: number) => Number.isInteger(quantity) && quantity <= 10
+
+/** Requests each quantity in a call of its own, so that no item occurs twice in a call. Unusual ones may be refused. */
 async function samplesOf(subject: Subject, quantities: readonly number[]): Promise<AnsweredLine[]> {
   const store = await priceStore(subject)
+  const { memberNumber } = await baseRequest(subject)
   const samples: AnsweredLine[] = []
   for (const quantity of quantities) {
-    const { answers } = await ask(
-      subject,
-      linesOf(subject.items, store, quantity),
-      `A price request for a quantity of ${quantity}`,
-    )
-    samples.push(...answers)
+    const lines = linesOf(subject.items, store, quantity)
+    const exchange = await requestPrices(subject, lines, memberNumber)
+    if (!isUsual(quantity) && (exchange.status === 400 || exchange.status === 422)) continue
+    samples.push(...answered(lines, exchange, `A price request for a quantity of ${quantity}`).answers)
   }
   return samples
 }
 
 const samples = remember((subject) => samplesOf(subject, QUANTITIES))
 const largeSamples = remember((subject) => samplesOf(subject, LARGE_QUANTITIES))
-/** None if the supplier refuses requests for such a quantity. */
-const hugeSamples = remember(async (subject: Subject): Promise<AnsweredLine[]> => {
-  const lines = linesOf(subject.items, await priceStore(subject), HUGE_QUANTITY)
-  const { memberNumber } = await baseRequest(subject)
-  const exchange = await requestPrices(subject, lines, memberNumber)
-  if (exchange.status >= 400 && exchange.status < 500) return []
-  return answered(lines, exchange, `A price request for a quantity of ${HUGE_QUANTITY}`).answers
-})
+const hugeSamples = remember((subject) => samplesOf(subject, [HUGE_QUANTITY]))
 
 /** The total that the unit price, the requested quantity and the discount make, in decimals. */
 function expectedTotal({ line, answer }: AnsweredLine): Big {
@@ -61,7 +57,8 @@ export function expectTotals(found: readonly AnsweredLine[]): Exchange {
     if (new Big(sample.answer.totalPrice as number).minus(total).abs().gt(HALF_CENT))
       throw wrongTotal(sample, total)
   }
-  const [first] = priced
+  // A line for an unusual quantity may carry an error in place of a price.
+  const [first = found.find(({ line }) => !isUsual(line.quantity))] = priced
   if (first) return first.exchange
   throw new NotCheckedError('no item has a price for such a quantity; name another with --item CODE')
 }
@@ -105,8 +102,14 @@ const large: Rule = {
   check: async (subject) => expectTotals([...(await largeSamples(subject)), ...(await hugeSamples(subject))]),
 }
 
-/** Throws `RuleViolationError` if a line has no price. */
-function expectPrices(found: readonly AnsweredLine[]): Exchange {
+/** Throws `RuleViolationError` if a line for one of these quantities has no price, or was not answered. */
+async function expectPrices(subject: Subject, quantities: readonly number[]): Promise<Exchange> {
+  const found = (await allAnswered(subject)).filter(({ line }) => quantities.includes(line.quantity))
+  for (const quantity of quantities) {
+    if (found.some(({ line }) => line.quantity === quantity)) continue
+    const lines = linesOf(subject.items, await priceStore(subject), quantity)
+    await ask(subject, lines, `A price request for a quantity of ${quantity}`)
+  }
   const without = found.find(({ answer }) => !isPriced(answer))
   if (without)
     throw new RuleViolationError(
@@ -122,7 +125,8 @@ const quantityLimit: Rule = {
   given: undefined,
   needs: ['prices.total'],
   async check(subject) {
-    return expectPrices(await largeSamples(subject))
+    await largeSamples(subject)
+    return expectPrices(subject, LARGE_QUANTITIES)
   },
 }
 
@@ -132,7 +136,10 @@ const fraction: Rule = {
   given: undefined,
   needs: ['prices.total'],
   async check(subject) {
-    return expectPrices((await samples(subject)).filter(({ line }) => !Number.isInteger(line.quantity)))
+    return expectPrices(
+      subject,
+      QUANTITIES.filter((quantity) => !Number.isInteger(quantity)),
+    )
   },
 }
 

@@ -45,6 +45,10 @@ describe.skipIf(!REDIS)(`a consent while the store refuses writes${withRedis}`, 
     ])
     await admin.configSet('maxmemory', '0')
     await app.services.connect.vault.idle()
+    // Opening the callback again shows how the first visit ended, without waiting for an exchange that is over.
+    const startedAt = performance.now()
+    expect((await visitor.follow(await visitor.get(url))).url).toBe(`${app.url}/connect/failed`)
+    expect(performance.now() - startedAt).toBeLessThan(30_000)
     expect(
       await app.services.store.get({ kind: 'platform-connection', owner: 'ann', id: 'harbour-homes' }),
     ).not.toBeNull()

@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { createServer, type Socket } from 'node:net'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import { platform } from '../../../src/connect/index.ts'
 import { createHttp, createHttpPools, type HttpPools } from '../../../src/connect/platform/http.ts'
@@ -81,6 +83,38 @@ test('requests whose deadline passed while they waited for a connection leave it
   await first
   expect((await send('/next')).text).toBe('answer')
   expect(connections).toBe(1)
+  await http.close()
+  await server.close()
+})
+
+test.each([
+  ['gzip', gzipSync],
+  ['br', brotliCompressSync],
+  ['deflate', deflateSync],
+])('an answer that is compressed although nobody asked for it is read (%s)', async (encoding, compress) => {
+  const asked: IncomingHttpHeaders[] = []
+  const server = await serve((req, res) => {
+    asked.push(req.headers)
+    res.writeHead(200, { 'content-encoding': encoding }).end(compress('{"a":1}'))
+  })
+  const http = createHttp({ userAgent: 'Acme Link' })
+  const url = `http://127.0.0.1:${server.port}/`
+  expect((await http.send({ method: 'GET', url, headers: { 'user-agent': 'openid-client' } })).text).toBe(
+    '{"a":1}',
+  )
+  expect(asked).toMatchObject([{ 'accept-encoding': 'identity', 'user-agent': 'Acme Link' }])
+  await http.close()
+  await server.close()
+})
+
+test.each([
+  ['is no gzip', Buffer.from('plain'), 'platform_unavailable'],
+  ['unpacks to more than the limit', gzipSync('x'.repeat(10_000)), 'platform_rejected'],
+])('an answer that says gzip and %s is refused', async (_what, body, code) => {
+  const server = await serve((_req, res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end(body))
+  const http = createHttp({ maxBytes: 1_000 })
+  const request = { method: 'GET', url: `http://127.0.0.1:${server.port}/` } as const
+  await expect(http.send(request)).rejects.toMatchObject({ code })
   await http.close()
   await server.close()
 })

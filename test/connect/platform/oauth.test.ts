@@ -185,7 +185,7 @@ test.each([
     oauthError('invalid_grant'),
     oauthError('invalid_client', 401),
     { status: 500, text: 'SECRET-BODY' },
-    { json: { access_token: 'SECRET-ACCESS', token_type: 'mac' } },
+    { json: { access_token: 'SECRET ACCESS' } },
     { json: { access_token: 7, refresh_token: 'SECRET-NEXT' } },
   ]
   for (const answer of answers) {

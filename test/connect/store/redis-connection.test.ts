@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
@@ -44,6 +44,19 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
     await becomes('connected')
     expect(await store.get(KEY)).toBe('kept')
     expect(states.map((state) => state.split(':')[0])).toEqual(['connected', 'lost', 'connected'])
+    await store.close()
+  })
+
+  test('that does not answer a command fails the next ones at once, for half a second', async () => {
+    const { store, becomes } = open(server.url)
+    await ready(store)
+    server.signal('SIGSTOP')
+    await expect(store.get(KEY)).rejects.toMatchObject({ reason: expect.stringContaining('did not answer') })
+    const next = store.get(KEY).catch(() => 'failed at once')
+    expect(await Promise.race([next, setImmediate('waits')])).toBe('failed at once')
+    server.signal('SIGCONT')
+    await expect.poll(() => store.get(KEY).catch(() => 'failed')).not.toBe('failed')
+    await becomes('connected')
     await store.close()
   })
 

@@ -72,6 +72,8 @@ describe('a refresh that is refused without invalid_grant', () => {
   })
 
   test.each<[what: string, answer: Scripted]>([
+    ['the page of a firewall', { status: 403, text: '<html>Blocked</html>' }],
+    ['temporarily_unavailable', oauthError('temporarily_unavailable', 400)],
     ['408', { status: 408, text: '' }],
     ['425', { status: 425, text: '' }],
     ['429', { status: 429, json: {} }],

@@ -1,7 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { NotConnectedError } from '../../../src/connect/errors.ts'
 import { connectionChannel } from '../../../src/connect/events.ts'
 import { platform } from '../../../src/connect/index.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
 import { createBxcontextIndex } from '../../../src/connect/vault/bxcontext-index.ts'
 import type { ActiveConnection, RevokedConnection } from '../../../src/connect/vault/connection.ts'
 import {
@@ -10,9 +12,9 @@ import {
 } from '../../../src/connect/vault/connection-repository.ts'
 import {
   addToIndex,
+  consentWriter,
   removeGrant,
   revoke,
-  saveConsent,
   saveTokens,
 } from '../../../src/connect/vault/connection-writes.ts'
 import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
@@ -142,8 +144,21 @@ test.each([
 ])('a consent is stored over another one %s: %s', async (_what, connectedAt, isStored) => {
   const [other, consent] = [connection({ grantId: 'other', connectedAt }), connection({ grantId: 'new' })]
   await deps.connections.write(other)
-  expect((await saveConsent(deps, consent)).grantId).toBe(isStored ? 'new' : 'other')
+  expect((await consentWriter(deps, consent)()).grantId).toBe(isStored ? 'new' : 'other')
   expect(await now()).toEqual(isStored ? consent : other)
+})
+
+test('a consent that could not be stored at first is not stored after its account was disconnected', async () => {
+  await deps.connections.write(BASE)
+  const write = consentWriter(deps, connection({ grantId: 'new', connectedAt: NOW }))
+  const replace = vi
+    .spyOn(deps.connections, 'replace')
+    .mockRejectedValueOnce(new StoreUnavailableError('full'))
+  await expect(write()).rejects.toThrow(StoreUnavailableError)
+  expect(replace).toHaveBeenCalledOnce()
+  await deps.connections.remove(REF)
+  await expect(write()).rejects.toThrow(NotConnectedError)
+  expect(await deps.connections.read(REF)).toBeNull()
 })
 
 test('removing the grant of a connection that was disconnected leaves a consent that is written meanwhile', async () => {

@@ -161,4 +161,20 @@ describe('a lock that expires during a slow refresh', () => {
     expect(setup.endpoint.requests).toHaveLength(2)
     expect(await setup.vault.accessToken(REF)).toBe('fast')
   })
+
+  test('and whose holder still waits for the answer is not used: the refresh token is sent once', async () => {
+    const unfinished = { kind: 'platform-refresh-unfinished', owner: 'ann', id: 'ctx' }
+    let other: Promise<string> | undefined
+    const storeFails = async () => {
+      await setup.store.delete({ kind: 'platform-refresh-lock', owner: 'ann', id: 'ctx' })
+      other = setup.anotherVault({ interruptedMs: 500 }).accessToken(REF)
+      // The holder reports for longer than the other one waits for a silent one.
+      const reports = new Set<string | null>()
+      await expect.poll(async () => reports.add(await setup.store.get(unfinished)).size).toBeGreaterThan(30)
+    }
+    const result = await refreshWhile(tokens({ access_token: 'slow' }), storeFails, { leaseMs: 60 })
+    expect(result).toMatchObject({ value: 'slow' })
+    expect(await other).toBe('slow')
+    expect(setup.endpoint.requests).toHaveLength(1)
+  })
 })

@@ -202,6 +202,7 @@ describe('what a failed refresh means', () => {
     ['200 that is not JSON', { status: 200, text: '<h1>Welcome</h1>' }],
     ['404 that is not JSON', { status: 404, text: 'no such page' }],
     ['a 4xx with an unknown error', { status: 418, json: { error: 'teapot' } }],
+    ['the page of a firewall', { status: 403, text: '<html>Blocked</html>' }],
   ])('%s: 503, the connection is kept and works again afterwards', async (_what, answer) => {
     await expired()
     setup.endpoint.answers(answer, tokens({ access_token: 'next' }))

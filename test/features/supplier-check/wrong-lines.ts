@@ -39,6 +39,14 @@ function rememberedMember(): Tamper {
   })
 }
 
+function wrongTotalsElsewhere(): Tamper {
+  let first: string | undefined
+  return eachPriced((price) => {
+    first ??= price.storeId
+    if (price.storeId !== first) price.totalPrice += 1
+  })
+}
+
 /** Suppliers with a fault in lines that cannot be priced, in many lines, or in member numbers. */
 export const WRONG_LINES: Record<string, Case[]> = {
   'prices.unknown-item': [
@@ -200,6 +208,52 @@ export const WRONG_LINES: Record<string, Case[]> = {
     ],
   ],
   'member.own': [['the price of a member for everybody', rememberedMember()]],
+  'member.lines': [
+    [
+      'no elements for unknown items of a member',
+      onGood(isPrices, (answer, { json }) => {
+        if (json.memberNumber !== MEMBER || answer.body.length > 20) return
+        answer.body = answer.body.filter(({ errorCode }: Item) => errorCode !== 'item_unknown')
+      }),
+    ],
+  ],
+  'prices.all-amounts': [
+    [
+      'a total as text after 500 lines',
+      onGood(isPrices, ({ body }) => {
+        const last = body.length > 500 ? body.at(-1) : undefined
+        if (last) last.totalPrice = String(last.totalPrice)
+      }),
+    ],
+  ],
+  'prices.all-errors': [
+    [
+      'no price and no error after 500 lines',
+      onGood(isPrices, ({ body }) => {
+        const last = body.length > 500 ? body.at(-1) : undefined
+        if (last) Object.assign(last, { unitPrice: null, discount: null, totalPrice: null })
+      }),
+    ],
+  ],
+  'prices.odd-store': [
+    [
+      'a price at a store whose id only begins like one',
+      eachPrice((price) => {
+        if (price.errorCode !== 'store_unknown' || !/xyz$/.test(price.storeId)) return
+        Object.assign(price, { unitPrice: 1, discount: 0, totalPrice: price.quantity })
+        delete price.errorCode
+        delete price.errorMessage
+      }),
+    ],
+    [
+      '500 for a long store id',
+      (asked, answer) => {
+        const lines: Item[] = isPrices(asked) && Array.isArray(answer.body) ? answer.body : []
+        if (lines.some(({ storeId }) => storeId.length > 300)) answer.status = 500
+      },
+    ],
+  ],
+  'prices.other-stores': [['wrong totals at other stores than the first', wrongTotalsElsewhere()]],
   'prices.error-alone': [
     [
       'a price beside an error',

@@ -1,8 +1,19 @@
+import type { Tamper } from './model-supplier.ts'
 import { type Case, eachFound, isSearch, onGood, searchAs, status } from './tampers.ts'
 
 const scaled = (factor: number) =>
   searchAs((query) => query.set('radius', String(Number(query.get('radius')) * factor)))
 const longitudeOf = (path: string) => Number(new URL(path, 'http://model').searchParams.get('longitude'))
+
+/** Finds nothing when the first search is repeated: only those that overlap repeat it at once. */
+function forgottenSearch(): Tamper {
+  const times = new Map<string, number>()
+  return onGood(isSearch, (answer, { path }) => {
+    if (answer.body.length === 0) return
+    times.set(path, (times.get(path) ?? 0) + 1)
+    if (times.get(path) === 2) answer.body = []
+  })
+}
 
 /** Suppliers with a fault of the search. */
 export const WRONG_SEARCHES: Record<string, Case[]> = {
@@ -47,6 +58,7 @@ export const WRONG_SEARCHES: Record<string, Case[]> = {
       }),
     ],
   ],
+  'nearest.overlap': [['no stores for a search beside others', forgottenSearch()]],
   'nearest.zero': [
     [
       '400 for a latitude of 0',

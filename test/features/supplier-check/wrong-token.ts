@@ -17,6 +17,9 @@ const bearerOf = ({ authorization = '' }: { authorization?: string | undefined }
   authorization.replace('Bearer ', '')
 const isKnown = (tokens: Map<string, number>, is: (token: string) => boolean) => [...tokens.keys()].some(is)
 
+/** The number of tokens before the second of those whose requests overlap. */
+const OVERLAPPING = 12
+
 /** Suppliers with a fault of the token endpoint. */
 export const WRONG_TOKENS: Record<string, Case[]> = {
   'token.answer': [
@@ -61,6 +64,16 @@ export const WRONG_TOKENS: Record<string, Case[]> = {
       onGood(isToken, ({ body }, { tokens }) => {
         if (tokens.size > 4) body.scope = 'prices'
       }),
+    ],
+  ],
+  'token.overlap': [
+    [
+      'a token that is refused, of several whose requests overlap',
+      (asked, answer) => {
+        // The second one of the rule: after those of the rules before.
+        const token = [...asked.tokens.keys()][OVERLAPPING]
+        if (token !== undefined && bearerOf(asked) === token) answer.status = 401
+      },
     ],
   ],
   'token.unharmed': [
