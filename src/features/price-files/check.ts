@@ -8,6 +8,7 @@ import type { Item } from './item.ts'
 import { createItemReader, isProblem, type Problem, toProblem } from './items.ts'
 import {
   type Choices,
+  isPriceConfirmed,
   type Layout,
   openPriceFile,
   type PriceFile,
@@ -78,6 +79,9 @@ export async function checkPriceFile(path: string, options: CheckOptions = {}): 
       'columns',
       priceQuestion(first.priceNote, priceHeadingOf(first.check)),
     )
+  const { preview } = first.check
+  if (!isPriceConfirmed(options.choices ?? {}) && preview.length > 0 && first.isFree)
+    return askAfterwards(first, options, 'columns', texts.questions.allFree(priceHeadingOf(first.check)))
   if (first.taxNote !== undefined)
     return askAfterwards(first, options, 'gst', texts.questions.taxInNote(first.taxNote))
   if (chosen || ambiguous === 0) return first
@@ -108,6 +112,8 @@ type Reading = CheckedFile & {
   found: PriceReader['found']
   taxNote: string | undefined
   priceNote: readonly [where: string, note: string] | undefined
+  /** Whether every price is 0, as those of formulas that a program has written are. */
+  isFree: boolean
 }
 
 async function checkRows(path: string, options: CheckOptions, decimal?: Decimal): Promise<Reading> {
@@ -134,7 +140,7 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
     const isHeading = !/^\W*\d/.test(priceCell) && isTitlePerSeveral(priceCell)
     const isTitle = isHeading || texts.filter((text) => !isBlank(text)).length === 1
     // A row with a price is an item; the check of its values rejects it.
-    if (choices.columns || !(isTitle || isBlank(priceCell))) return
+    if (isPriceConfirmed(choices) || !(isTitle || isBlank(priceCell))) return
     const doubt = texts.find(
       (text) => doubtsPrice(text, priceHeading) || (isTitle && isTitlePerSeveral(text)),
     )
@@ -154,7 +160,7 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
     look(texts.places.printed, file.printed)
     for (const comment of file.comments) look(texts.places.comment, [comment])
     if (count === 0) throw new UnreadableFileError(1, texts.unreadable.onlyHeadings)
-    const { problems, remarks, ...counts } = await collector.end(file.merged)
+    const { problems, remarks, isFree, ...counts } = await collector.end(file.merged)
     await addCells(problems, collector.earlierLines, () => openPriceFile(path, choices, fileName))
     if (pricesPath !== undefined) collector.savePrices(pricesPath)
     const check = { ...layout, ...counts, decimal: decimal ?? null, gst, rows: count }
@@ -164,6 +170,7 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
       found: reader.found,
       taxNote,
       priceNote,
+      isFree,
     }
   } catch (error) {
     writer?.discard()
@@ -236,7 +243,8 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
       preview = preview.filter(({ code }) => !conflicts.has(code))
       const { validRows, invalidRows, repeatedRows } = counts
       problems.sort((a, b) => a.line - b.line)
-      return { validRows, invalidRows, repeatedRows, preview, problems, remarks: remarksOn(counts) }
+      const isFree = counts.free === validRows
+      return { validRows, invalidRows, repeatedRows, preview, problems, isFree, remarks: remarksOn(counts) }
     },
   }
 }

@@ -14,6 +14,7 @@ export function choicesOfReport({ columns, gst, decimal, choices, isCorrection }
   const moved = Object.entries(columns).map(([field, column]) => [field, column + added])
   return {
     columns: Object.fromEntries(moved),
+    isPriceConfirmed: true,
     headingsLine: 1,
     gst: choices?.gst ?? gst,
     decimal: decimal ?? undefined,
@@ -43,6 +44,7 @@ export function readChoices(body: unknown, job: Job): Choices | undefined {
   const choices: Choices = {
     // Columns that were chosen among other headings do not count.
     columns: isOtherSheet || isOtherLine ? undefined : columns,
+    isPriceConfirmed: columns && !isOtherSheet && !isOtherLine ? confirmsPrice(columns, job) : undefined,
     // On another sheet, the headings are recognised anew.
     headingsLine: isOtherLine || (wasChosen && !isOtherSheet) ? headingsLine : undefined,
     sheet: isOtherSheet || sheetWasChosen ? sheet || undefined : undefined,
@@ -51,6 +53,10 @@ export function readChoices(body: unknown, job: Job): Choices | undefined {
   }
   return Object.values(choices).some((value) => value !== undefined) ? choices : undefined
 }
+
+/** Whether these columns answer which one has the prices: it was asked, or another one is chosen than the recognised one. */
+const confirmsPrice = ({ price }: Columns, { columns, choices, isPriceDoubtful }: Job): boolean =>
+  isPriceDoubtful || choices?.isPriceConfirmed === true || price !== columns.price
 
 function readColumns(given: Record<string, unknown>, width: number): Columns | undefined {
   const columns: Columns = {}

@@ -197,7 +197,13 @@ async function digestOf(file: string, choices: Choices): Promise<string> {
 async function choicesOf(file: string, options: FileOptions): Promise<Choices> {
   const { headings, headingsRow, sheet, decimal, gst, map } = options
   const choices: Choices = { headingsLine: headings ? headingsRow : 0, sheet, decimal, gst }
-  return map.length > 0 ? { ...choices, columns: await applyMappings(file, choices, map) } : choices
+  return map.length > 0
+    ? {
+        ...choices,
+        columns: await applyMappings(file, choices, map),
+        isPriceConfirmed: map.some((mapping) => /^price\b/.test(mapping)),
+      }
+    : choices
 }
 
 /** The guessed columns, overridden by `--map`. */

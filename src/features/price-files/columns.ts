@@ -1,5 +1,7 @@
 import { createPriceReader, namesOtherCurrency } from '../../tables/prices.ts'
+import { saysTaxExcluded, saysTaxIncluded } from './tax.ts'
 import { texts } from './texts.ts'
+import { wordsOf } from './words.ts'
 
 /** The fields of an item that a column can be mapped to. */
 export const FIELDS = ['code', 'name', 'description', 'unit', 'category', 'price'] as const
@@ -23,7 +25,8 @@ const HEADINGS: Record<Exclude<Field, 'price'>, string> = {
     articleno article materialcode materialno suppliercode suppliersku supplieritemcode vendorcode catno catalogueno
     catalogno cataloguenumber catalognumber cataloguecode mpn manufacturerpartnumber mfrpartno mfgpartno modelno
     modelnumber modelcode model barcode ean ean13 gtin upc apn plu id ref reference itemref productref item product
-    material matnr ordercode rangecode no`,
+    material matnr ordercode rangecode no codeno part stock prodcode materialnumber inventoryid inventoryitem
+    variantsku supplierpartnumber productcodesku artnr`,
   name: `name itemname productname title producttitle product itemdescription shortdescription shortdesc description1
     item model`,
   description: `description productdescription itemdesc productdesc longdescription longdesc fulldescription desc details
@@ -40,18 +43,9 @@ const HEADINGS_OF = Object.fromEntries(
 /** A heading in lower case, without spaces and punctuation. */
 export const normalize = (heading: string) => heading.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
-/** A heading in lower case, its words separated by single spaces: `Unit Price (ex-GST)` is `unit price ex gst`. */
-export const wordsOf = (heading: string) =>
-  heading
-    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}+]+/gu, ' ')
-    .replace(/\br r p\b/, 'rrp')
-    .trim()
-
 /** Words that say nothing about which price it is. */
 const QUALIFIERS =
-  /\b(aud|nzd|au|nz|aus|a|dollars?|(in|ex|exc|excl|excluding|exclusive|exclusive of|excludes|inc|incl|including|inclusive|inclusive of|includes|with|without|no|plus|less|before|after|of|\+)? ?(gst|tax|vat)( (in|ex|exc|excl|excluded|exclusive|inc|incl|included|inclusive))?|each|ea|per|unit|item|recommended|suggested|standard|normal|20\d\d)\b|\+/g
+  /\b(aud|nzd|au|nz|aus|a|dollars?|(in|ex|exc|excl|excluding|exclusive|exclusive of|excludes|inc|incl|including|inclusive|inclusive of|includes|with|without|no|plus|less|before|after|of|\+)? ?(gst|tax|vat)( (in|ex|exc|excl|excluded|exclusive|inc|incl|included|inclusive))?|each|ea|per|unit|item|recommended|suggested|standard|normal|20\d\d)\b|\b(ex|exc|excl)$|\+/g
 /** What is left of the heading of a price that the supplier recommends or sells at. */
 const PRICE =
   /^((sell|selling|sales?|retail|list|catalogue|rr|public)? ?price|rrp|rrp price|srp|msrp|rsp|sell|retail|list)$/
@@ -60,7 +54,7 @@ const OTHER_PRICE =
   /\b(cost|buy|buying|purchases?|trade|wholesale|dealer|distributor|reseller|net|nett|staff|member|amount|total|subtotal|rate|ext|extended|line|disc|discount|margin|markup|gp|code|group|date|type|level|uom|um|qty|quantity|currency|book|status|category|note|notes|change|increase|file|name|history|old|previous|last|prior|was)\b|\bprice (unit|per|list)$|\b(sell|sales?|selling|retail) (unit|item)$|\bprice inclusive$/
 
 /** Whether a heading names a price that customers may pay, even if it is not known which. */
-const mayBePrice = (heading: string) => {
+export const mayBePrice = (heading: string) => {
   const words = wordsOf(heading)
   const isNamed = /price|\brrp\b|\bsrp\b|\bmsrp\b/.test(words) || SOON.test(words) || isPrice(heading)
   return isNamed && !OTHER_PRICE.test(words)
@@ -82,9 +76,16 @@ function isPrice(heading: string): boolean {
 }
 
 const TRADE = '(trade|wholesale|dealer|distributor|reseller|cost|buy|nett?)'
-const TRADE_PRICES = new RegExp(`^${TRADE}$|\\b${TRADE} (prices?|pricing|pricelist|list)\\b`)
+const TRADE_PRICES = new RegExp(
+  `^${TRADE}( (only|ex|exc|excl|inc|incl|plus)\\b.*)?$|\\b${TRADE} (prices?|pricing|pricelist|list)\\b|` +
+    `\\bpric(es?|ing)( list| (shown|listed|quoted|given|are|is|all|at))* ${TRADE}\\b`,
+)
 const SEVERAL_UNITS = '((?!1\\b)\\d+|hundred|thousand|dozen|box|pack|pkt|carton|pallet)'
-const PRICES_OF_SEVERAL = new RegExp(`\\bprice[sd]?\\b.* (per ${SEVERAL_UNITS}|in cents)\\b`)
+const ROUND_NUMBER = '(10|50|100|144|250|500|1000|hundred|thousand)'
+const PRICES_OF_SEVERAL = new RegExp(
+  `\\bpric(e[sd]?|ing)\\b.* (per (${SEVERAL_UNITS}|c)|in cents)\\b|^per ${SEVERAL_UNITS}\\b|` +
+    `\\bprice[sd]?( unit)?( is| are)?( for)? ${ROUND_NUMBER}\\b`,
+)
 const ENDS_PER_SEVERAL = new RegExp(`\\bper ${SEVERAL_UNITS}\\s*\\)?$|(^|[\\s($])/ ?(100|1000)\\s*\\)?$`, 'i')
 /** What is added to all prices, now or later, in one sentence. */
 const CHANGES_PRICES =
@@ -105,7 +106,8 @@ const TRADE_NAME = /\b(trade|wholesale|dealer|distributor|reseller|cost)\b/
  * heading of the price does not say that they are. `isName`: the note is the name of a sheet or of the file.
  */
 export function doubtsPrice(note: string, heading: string, isName = false): boolean {
-  const [words, own] = [wordsOf(note), wordsOf(heading)]
+  // Net of tax is before tax, and not the price of the trade.
+  const [words, own] = [wordsOf(note).replace(/\bnett? of (gst|tax|vat)\b/g, ''), wordsOf(heading)]
   if (namesOtherCurrency(note) && !/\b(aud|nzd)\b/.test(own)) return true
   if (PRICES_OF_SEVERAL.test(words) && !/\b(each|ea|per (unit|item|each))\b/.test(own)) return true
   if (changesPrices(note) || IN_THOUSANDS.test(note) || NOT_IN_FORCE.test(note)) return true
@@ -187,7 +189,7 @@ export function guessColumns(headings: readonly string[], rows: readonly string[
     columns.name = description
     delete columns.description
   }
-  const [price, ...others] = prices
+  const [price, ...others] = withoutTaxOf(prices, headings, rows)
   if (price === undefined) mappingErrors.push(texts.questions.noPrice)
   else if (others.length === 0 && isPrice(headings[price] ?? '')) columns.price = price
   else mappingErrors.push(severalColumns('price', prices, headings))
@@ -207,6 +209,34 @@ function priceCandidates(headings: readonly string[], rows: readonly string[][])
     /^(c|cts?|cents?|¢)$/i.test(headings[index]?.trim() ?? '') &&
     cellsOf(index).every((cell) => /^\d\d?$/.test(cell))
   return prices.flatMap((price) => (isCents(price + 1) ? [price, price + 1] : [price]))
+}
+
+/** The taxes on goods in Australia and New Zealand. */
+const TAX_FACTORS = [1.1, 1.15]
+
+/**
+ * Of a price before tax and the same one with tax, that before tax; otherwise all of them. The rows tell whether it is the
+ * same: `RRP ex GST` beside `Price inc GST` may be two prices.
+ */
+function withoutTaxOf(
+  prices: readonly number[],
+  headings: readonly string[],
+  rows: readonly string[][],
+): readonly number[] {
+  const [before, ...unclear] = prices.filter((price) => !saysTaxIncluded(headings[price] ?? ''))
+  if (prices.length < 2 || before === undefined || unclear.length > 0) return prices
+  if (!saysTaxExcluded(headings[before] ?? '')) return prices
+  const amountOf = (row: readonly string[], column: number) =>
+    Number((row[column] ?? '').replace(/[$,\s]/g, '') || Number.NaN)
+  const isSame = (price: number) =>
+    TAX_FACTORS.some((factor) =>
+      rows.every((row) => {
+        const difference = amountOf(row, price) - amountOf(row, before) * factor
+        return Number.isNaN(difference) || Math.abs(difference) <= 0.02
+      }),
+    )
+  const compared = rows.some((row) => amountOf(row, before) > 1)
+  return compared && prices.every((price) => price === before || isSame(price)) ? [before] : prices
 }
 
 /** Whether a cell looks like a price. */

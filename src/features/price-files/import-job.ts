@@ -30,6 +30,7 @@ const comparisonSchema = z.object({
 /** How a user chose to read a file (`Choices`). */
 export const choicesSchema = z.object({
   columns: columnsSchema.optional(),
+  isPriceConfirmed: z.boolean().optional(),
   headingsLine: count.optional(),
   sheet: z.string().optional(),
   decimal: decimal.optional(),

@@ -11,6 +11,8 @@ import {
   FIELDS,
   guessColumns,
   isNumber,
+  isTitlePerSeveral,
+  mayBePrice,
   REQUIRED,
 } from './columns.ts'
 import {
@@ -27,6 +29,11 @@ import { texts } from './texts.ts'
 /** How to read a file, as far as its user has chosen; the rest is recognised. */
 export interface Choices {
   columns?: Columns | undefined
+  /**
+   * Whether the user has answered which column has the prices: then notes that doubt it do not count. By default, whoever
+   * chooses columns has.
+   */
+  isPriceConfirmed?: boolean | undefined
   /** The line of the headings; 0 if the file has none. */
   headingsLine?: number | undefined
   /** The name or the number, counted from 1, of the sheet of a workbook. */
@@ -109,6 +116,9 @@ async function openSheet(
     return openSheet(path, choices, fileName, next)
   const searched = choices.headingsLine ? first : first.slice(0, SEARCHED_ROWS)
   const others = await table.readOther()
+  const list =
+    isList(first) || choices.sheet !== undefined ? undefined : others.find(({ rows }) => isList(rows))
+  if (list && list.sheet !== sheet) return openSheet(path, choices, fileName, list.sheet)
   const names = [texts.places.fileName, fileName.replace(/\.\w+$/, ''), true] as const
   const place = findHeadings(searched, choices.headingsLine, [
     names,
@@ -153,6 +163,9 @@ async function openSheet(
     },
   }
 }
+
+/** Whether some rows have headings of a list of items, unlike those of a cover. */
+const isList = (rows: readonly Row[]) => rows.some(({ cells }) => countFields(cells) >= 2)
 
 /** The rows among which the headings are. */
 async function firstRows({ rows }: Table, headingsLine = 0): Promise<Row[]> {
@@ -200,9 +213,13 @@ function sheetRemark({ sheet, sheets }: Pick<Table, 'sheet' | 'sheets'>): string
   return [(others.length > 5 ? manyOtherSheets : otherSheets)(sheet ?? '', others.slice(0, 5))]
 }
 
-function titleRemark({ line, skip }: Headings): string[] {
-  return skip <= 1 ? [] : [texts.remarks.titles(line, skip - 1)]
+function titleRemark({ line, titles }: Headings): string[] {
+  return titles === 0 ? [] : [texts.remarks.titles(line, titles)]
 }
+
+/** Whether notes that doubt the prices have been answered. */
+export const isPriceConfirmed = ({ columns, isPriceConfirmed }: Choices): boolean =>
+  isPriceConfirmed ?? columns !== undefined
 
 interface Recognised {
   columns: Columns
@@ -226,10 +243,12 @@ function questionsOf({ columns, choices, place, guess, items, hiddenColumns, she
   if (place.isUnsure) ask('headings', [texts.questions.headings])
   ask('columns', choices.columns ? columnErrors(columns, place.headings) : guess.mappingErrors)
   const heading = place.headings[columns.price ?? -1] ?? ''
-  const doubt = place.notes.find(([, note, isName]) => doubtsPrice(note, heading, isName))
+  const doubt = place.notes.find(
+    ([, note, isName]) => doubtsPrice(note, heading, isName) || (!isName && isTitlePerSeveral(note)),
+  )
   const isHidden = hiddenColumns.includes(columns.price ?? -1)
   const isPriceDoubtful =
-    (doubt !== undefined || isHidden) && !choices.columns && guess.mappingErrors.length === 0
+    (doubt !== undefined || isHidden) && !isPriceConfirmed(choices) && !questions.includes('columns')
   if (isPriceDoubtful)
     ask('columns', [doubt ? priceQuestion(doubt, heading) : texts.questions.hiddenPrice(heading)])
   if (columns.price !== undefined && choices.gst === undefined) {
@@ -275,6 +294,8 @@ interface Headings {
   headings: string[]
   /** The line of the headings, or 0 if the file has none. */
   line: number
+  /** How many of the first rows are above the table. */
+  titles: number
   /** How many of the first rows are above the table or are its headings. */
   skip: number
   /** Whether the first row looks like an item, so that it is not known whether the file has headings. */
@@ -307,7 +328,8 @@ function findHeadings(rows: readonly Row[], line: number | undefined, names: Not
     if (line === undefined) return { ...withoutHeadings(rows, names), isUnsure: true }
     throw new UnreadableFileError(line, texts.unreadable.notHeadings(MAX_HEADINGS_LINE))
   }
-  const headings = row.cells.map((cell) => cell.replace(/\s+/g, ' ').trim())
+  const second = secondRow(row, rows[index + 1])
+  const headings = second ? joinHeadings(row, second) : row.cells.map(oneLine)
   while (headings.at(-1) === '') headings.pop()
   if (headings.length > MAX_COLUMNS)
     throw new UnreadableFileError(row.line, texts.unreadable.manyColumns(headings.length, MAX_COLUMNS))
@@ -317,7 +339,8 @@ function findHeadings(rows: readonly Row[], line: number | undefined, names: Not
   return {
     headings,
     line: row.line,
-    skip: index + 1,
+    titles: index,
+    skip: index + (second ? 2 : 1),
     isUnsure: false,
     notes: [
       ...titles.map((text): Note => [texts.places.aboveHeadings, text]),
@@ -325,6 +348,34 @@ function findHeadings(rows: readonly Row[], line: number | undefined, names: Not
       ...names,
     ],
   }
+}
+
+const oneLine = (cell: string) => cell.replace(/\s+/g, ' ').trim()
+
+/** The heading above a cell, which a group of columns has in its first one only: `Price` above `Trade` and `Retail`. */
+const headingAbove = ({ cells }: Row, column: number) =>
+  cells
+    .slice(0, column + 1)
+    .map(oneLine)
+    .findLast((cell) => cell !== '') ?? ''
+
+/** The row below the headings if it says more about the prices, such as `Trade` and `Retail`, and is no item. */
+function secondRow(headings: Row, next: Row | undefined): Row | undefined {
+  if (!next || next.cells.some(isNumber)) return undefined
+  const filled = next.cells.flatMap((cell, column) => (cell.trim() === '' ? [] : [column]))
+  const { code, name, description } = guessColumns(headings.cells).columns
+  const isOfItem = filled.some((column) => [code, name, description].includes(column))
+  return !isOfItem && filled.some((column) => mayBePrice(headingAbove(headings, column))) ? next : undefined
+}
+
+function joinHeadings(headings: Row, second: Row): string[] {
+  const width = Math.max(headings.cells.length, second.cells.length)
+  return Array.from({ length: width }, (_, column) => {
+    const below = oneLine(second.cells[column] ?? '')
+    return below === ''
+      ? oneLine(headings.cells[column] ?? '')
+      : `${headingAbove(headings, column)} ${below}`.trim()
+  })
 }
 
 /**
@@ -362,6 +413,7 @@ function withoutHeadings(rows: readonly Row[], notes: Note[]): Headings {
   return {
     headings: Array.from({ length: width }, (_, index) => texts.headingOf(index + 1)),
     line: 0,
+    titles: 0,
     skip: 0,
     isUnsure: false,
     notes,

@@ -1,10 +1,10 @@
 import { shorten } from '../../tables/prices.ts'
-import { type Columns, doubtsPrice, isPricePerSeveral, normalize } from './columns.ts'
+import { type Columns, doubtsPrice, isPricePerSeveral, isTitlePerSeveral, normalize } from './columns.ts'
 import { saysTaxIncluded, type TaxMark, taxColumns, taxMarkOf } from './tax.ts'
 import { texts } from './texts.ts'
 
 const AMOUNT =
-  /^(per|divisor|costper|(unit)?price(unit|per|qty|quantity|base|divisor|uom|factor|uomfactor)|price(is)?for(qty|quantity)|(qty|quantity|units)perprice|pricing(unit|qty|quantity|uom|factor)|per(qty|quantity))$/
+  /^(per|pe|pro|preiseinheit|divisor|unitdivisor|pricingdivisor|pricedenominator|pricemultiple|perunit|unitofprice|pricefor|priceunits|itemsperprice|pricebasis|pricing|pricebreakqty|pricebasisqty|priceterms|sellby|baseqty|stdpriceqty|priceuomqty|costper|(unit)?price(unit|per|qty|quantity|base|divisor|uom|factor|uomfactor)|price(is)?for(qty|quantity)|(qty|quantity|units)perprice|pricing(unit|qty|quantity|uom|factor)|per(qty|quantity))$/
 /** A column that says what to do with an item, and cells that say to delete it. */
 const ACTION = /^(action|change(type|code)?|update(type|code)?|status|itemstatus)$/
 const DELETED = /^(d|del|deleted?|removed?|withdrawn|discontinued|obsolete|inactive)$/i
@@ -15,7 +15,12 @@ const YES = /^(y|yes|t|true|1|x|discontinued|obsolete|deleted|inactive)$/i
 const NO = /^(n|no|f|false|0)$/i
 /** A column of remarks about each row. */
 const REMARKS = /^(notes?|comments?|remarks?|pricenotes?)$/
-const CURRENCY = /^(price|sell|sales)?(currency|curr|ccy|crcy|cur|waers)(code)?$/
+const CURRENCY = /^(price|sell|sales?)?(curr|ccy|crcy|cur|waers)(code)?$|currency|währung|^iso$/
+/** A currency in the column of the unit. */
+const OTHER_MONEY = /^(usd|eur|gbp|cny|rmb|jpy|chf|cad|sgd|hkd|inr|fjd)$/i
+/** A column that names the level of a price, and cells that say that it is not for customers. */
+const LEVEL = /^price(type|level|list|category|group)$/
+const NOT_FOR_CUSTOMERS = /\b(trade|wholesale|dealer|distributor|reseller|cost)\b/i
 
 export interface PriceNotesOptions {
   headings: readonly string[]
@@ -31,6 +36,7 @@ interface NoteColumns extends PriceNotesOptions {
   amounts: number[]
   currencies: number[]
   remarks: number[]
+  levels: number[]
   /** Columns, and their cells that say that an item is no longer sold. */
   ended: (readonly [columns: number[], cell: RegExp])[]
   taxes: number[]
@@ -58,6 +64,7 @@ export function createPriceNotes(options: PriceNotesOptions): Check {
     amounts: columnsOf(AMOUNT),
     currencies: columnsOf(CURRENCY),
     remarks: columnsOf(REMARKS),
+    levels: columnsOf(LEVEL),
     ended: [
       [columnsOf(ACTION), DELETED],
       [columnsOf(ENDED), YES],
@@ -71,6 +78,7 @@ export function createPriceNotes(options: PriceNotesOptions): Check {
   return (cells) =>
     unitsProblem(notes, cells) ??
     currencyProblem(notes, cells) ??
+    levelProblem(notes, cells) ??
     endedProblem(notes, cells) ??
     nameProblem(notes, cells) ??
     remarkProblem(notes, cells) ??
@@ -78,16 +86,17 @@ export function createPriceNotes(options: PriceNotesOptions): Check {
 }
 
 function unitsProblem({ amounts, unit }: NoteColumns, cells: readonly string[]): string | undefined {
-  if (amounts.length === 0) return undefined
   const said = amounts.map((column) => cells[column]?.trim() ?? '')
-  const several = said.find(isSeveral)
-  if (several !== undefined) return texts.row.severalUnits(shorten(several, 20))
   const ownUnit = cells[unit]?.trim() ?? ''
+  const several = said.find(isSeveral) ?? (isSeveralAsUnit(ownUnit) ? ownUnit : undefined)
+  if (several !== undefined) return texts.row.severalUnits(shorten(several, 20))
   const other = EACH.test(ownUnit) ? said.find(isOtherUnit) : undefined
   return other === undefined ? undefined : texts.row.otherUnit(shorten(other, 20), ownUnit)
 }
 
 function currencyProblem(notes: NoteColumns, cells: readonly string[]): string | undefined {
+  if (OTHER_MONEY.test(cells[notes.unit]?.trim() ?? ''))
+    return texts.row.otherCurrency(cells[notes.unit] ?? '')
   for (const column of notes.currencies) {
     const currency = currencyOf(cells[column] ?? '')
     if (currency === '') continue
@@ -96,6 +105,11 @@ function currencyProblem(notes: NoteColumns, cells: readonly string[]): string |
     if (currency !== notes.firstCurrency) return texts.row.mixedCurrencies(notes.firstCurrency)
   }
   return undefined
+}
+
+function levelProblem({ levels }: NoteColumns, cells: readonly string[]): string | undefined {
+  const level = levels.map((column) => cells[column] ?? '').find((cell) => NOT_FOR_CUSTOMERS.test(cell))
+  return level === undefined ? undefined : texts.row.level(shorten(level, 40))
 }
 
 function endedProblem({ ended, headings }: NoteColumns, cells: readonly string[]): string | undefined {
@@ -107,9 +121,11 @@ function endedProblem({ ended, headings }: NoteColumns, cells: readonly string[]
   return undefined
 }
 
-function nameProblem({ names }: NoteColumns, cells: readonly string[]): string | undefined {
+function nameProblem({ names, gst }: NoteColumns, cells: readonly string[]): string | undefined {
   for (const column of names) {
     const name = cells[column] ?? ''
+    if (gst === undefined && /gst|tax/i.test(name) && saysTaxIncluded(name))
+      return texts.row.nameWithTax(shorten(name, 60))
     if (isPricePerSeveral(name)) return texts.row.nameOfSeveral(shorten(name, 60))
   }
   return undefined
@@ -120,7 +136,8 @@ function remarkProblem(notes: NoteColumns, cells: readonly string[]): string | u
   for (const column of remarks) {
     const remark = cells[column] ?? ''
     if (remark === '') continue
-    if (doubtsPrice(remark, headings[price] ?? '')) return texts.row.remark(shorten(remark, 60))
+    if (doubtsPrice(remark, headings[price] ?? '') || isTitlePerSeveral(remark))
+      return texts.row.remark(shorten(remark, 60))
     if (gst === undefined && saysTaxIncluded(remark)) return texts.row.gst(headings[column] ?? '')
   }
   return undefined
@@ -163,3 +180,9 @@ const isOtherUnit = (amount: string) =>
 const isSeveral = (amount: string) =>
   SEVERAL.test(amount) ||
   (/^(per |\/ ?)?[\d,.]+$/i.test(amount) && Number(amount.replace(/[^\d.]/g, '')) !== 1)
+
+/** `100`, `per 100`, `100's` and `EA/100` in the column of the unit. A dozen or a box is a unit. */
+const isSeveralAsUnit = (unit: string) =>
+  /^(per |\/ ?)?(hundred|thousand)$/i.test(unit) ||
+  (/^(per |\/ ?|(ea|each) ?\/ ?)?\d[\d,.]*( ?('?s|ea|each))?$/i.test(unit) &&
+    Number(unit.replace(/[^\d.]/g, '')) !== 1)

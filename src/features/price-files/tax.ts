@@ -1,23 +1,26 @@
 /** What the texts of a price file say about tax. */
-import { wordsOf } from './columns.ts'
+import { wordsOf } from './words.ts'
 
-const TAX = '(gst|tax|vat)'
+const TAX = '(gst|tax|taxes|vat|mw ?st)'
 const MUCH = '( of)?( any| all| the)?( \\d+)?'
 const INCLUDED = new RegExp(
-  `\\b(inc|incl|included?|includes|including|inclusive)${MUCH} ${TAX}\\b|\\bwith${MUCH} gst\\b|\\b${TAX}( \\d+)?( is| are)? (inc|incl|inclusive|included)\\b`,
+  `\\b(inc|incl|included?|includes|including|inclusive)${MUCH} ${TAX}\\b|\\bwith${MUCH} gst\\b|\\b${TAX}( \\d+)?( is| are| has been| have been)? (inc|incl|inclusive|included)\\b|\\bttc\\b|\\bprices (inc|incl|inclusive)$`,
 )
-const NOT_INCLUDED = /\b(not|don t) (included?|including|inclusive)\b/
+const NOT_INCLUDED = /\b(not|don t) (inc|incl|included?|including|inclusive)\b/
 const EXCLUDED = new RegExp(
   `(\\b(exc?|excl|excludes?|excluded|excluding|exclusive|plus|without|no|not|before|less)|\\+)${MUCH} ?${TAX}\\b|\\b${TAX}( is)? (exc?|excl|excluded|exclusive|extra|free)\\b`,
 )
 
 /** The words of a text about tax: `G.S.T.` and `incGST` are `gst` and `inc gst`. */
 const taxWordsOf = (text: string) =>
-  wordsOf(text.replace(/\bG\.S\.T\b\.?/gi, 'GST')).replace(/\b(inc|incl|exc?|excl)(gst|tax)/g, '$1 $2')
+  wordsOf(text.replace(/\bG\.S\.T\b\.?|\bgoods (and|&) services tax\b/gi, 'GST')).replace(
+    /\b(inc|incl|exc?|excl)(gst|tax)/g,
+    '$1 $2',
+  )
 
 /** Whether a text says that prices include tax. */
 export function saysTaxIncluded(text: string): boolean {
-  if (!/gst|g\.s\.t|tax|vat/i.test(text)) return false
+  if (!/gst|g\.s\.t|tax|vat|mwst|ttc|prices inc/i.test(text)) return false
   const words = taxWordsOf(text)
   return INCLUDED.test(words) && !NOT_INCLUDED.test(words)
 }
@@ -66,7 +69,9 @@ export function includedTaxColumn(
   const amountOf = (cell = '') =>
     DOLLARS.test(cell.trim()) ? Number(cell.replace(/[^\d.]/g, '')) : Number.NaN
   const columns = headings.flatMap((heading, index) =>
-    /^(gst|tax)( amount| amt)?$/.test(taxWordsOf(heading)) && index !== price ? [index] : [],
+    /^(gst|tax)( amount| amt)?( inc| incl| included)?$/.test(taxWordsOf(heading)) && index !== price
+      ? [index]
+      : [],
   )
   return columns.find((column) => {
     const pairs = rows

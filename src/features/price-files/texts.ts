@@ -308,6 +308,8 @@ export const texts = {
     hiddenPrice: (heading: string) =>
       `The column "${heading}" is hidden in the workbook: choose the column that has the prices.`,
     noPrice: 'No column was recognised as the price: choose one.',
+    allFree: (heading: string) =>
+      `All prices in the column "${heading}" are 0, as those of formulas are that were never calculated. Are the items free?`,
     column: (field: string) => `Choose the column for the ${field}.`,
     columnNotInFile: 'A chosen column is not in the file.',
     sameColumn: 'Two fields use the same column.',
@@ -376,6 +378,10 @@ export const texts = {
       `its remark "${remark}" says that this is not the price of one unit before tax: correct the price, and delete the remark.`,
     nameOfSeveral: (name: string) =>
       `its name "${name}" says that the price is for several: correct the price, and take the words out of the name.`,
+    nameWithTax: (name: string) =>
+      `its name "${name}" says that the price includes GST: choose for the file whether to remove it, or correct the row.`,
+    level: (level: string) =>
+      `the price level is "${level}": write the recommended retail price, or delete the row.`,
     severalUnits: (amount: string) => `the price is for ${amount} units, not for one.`,
     otherUnit: (priced: string, unit: string) =>
       `the price is for "${priced}", and the unit is "${unit}": write the price of that unit.`,

@@ -150,6 +150,11 @@ const known: Rule = {
 /** Discounts of members often begin at ten or at a hundred. */
 const LARGE_QUANTITIES = [12, 50, 250]
 
+/** Whether a line is for an item that does not exist, or that the store does not sell. */
+const mustFail = ({ items, notInRange = [] }: Subject, { line }: AnsweredLine) =>
+  !items.includes(line.itemId) ||
+  notInRange.some(({ itemId, storeId }) => itemId === line.itemId && storeId === String(line.storeId))
+
 const lines: Rule = {
   id: 'member.lines',
   title:
@@ -167,6 +172,7 @@ const lines: Rule = {
       const { answers } = answered(asked, exchange, 'A price request with a member number')
       const wrong = answers.find(
         (one, index) =>
+          mustFail(subject, one) &&
           isUnpriced(before[index] as AnsweredLine, priced) &&
           isPriced(one.answer) &&
           !carriesError(one, priced),

@@ -2,6 +2,7 @@ import { PATHS } from '../../supplier-api/contract.ts'
 import type { Exchange } from './exchange.ts'
 import { changedPrice, mixedRequest, pricedAnswers } from './line-error-rules.ts'
 import {
+  type AnsweredLine,
   ask,
   baseRequest,
   isPriced,
@@ -73,6 +74,9 @@ const duplicates: Rule = {
   },
 }
 
+/** How often lines are requested before one is said to have the price of another: prices may change (specification 1.7). */
+const ROUNDS = 3
+
 const twoStores: Rule = {
   id: 'prices.two-stores',
   title: 'Lines for one item at two stores are each answered for their own store.',
@@ -89,14 +93,18 @@ const twoStores: Rule = {
       [line, elsewhere],
       [elsewhere, line],
     ]) {
-      const { exchange, answers } = await ask(subject, lines, 'A price request for one item at two stores')
-      last = exchange
-      const wrong = answers.find((one) => (one.line === line) === isUnpriced(one, priced))
+      let wrong: AnsweredLine | undefined
+      // A line may have no price for a moment.
+      for (let round = 0; round < ROUNDS && (round === 0 || wrong); round++) {
+        const { exchange, answers } = await ask(subject, lines, 'A price request for one item at two stores')
+        last = exchange
+        wrong = answers.find((one) => (one.line === line) === isUnpriced(one, priced))
+      }
       if (!wrong) continue
       const what = wrong.line === line ? 'no price' : 'a price'
       throw new RuleViolationError(
         `The line for item ${code} at store ${wrong.line.storeId} has ${what} beside a line for store ${wrong.line === line ? elsewhere.storeId : store}, which does not change it.`,
-        exchange,
+        last as Exchange,
       )
     }
     return last as Exchange
@@ -133,27 +141,36 @@ const otherStores: Rule = {
 }
 
 /**
- * Requests two lines alone and together, in both orders. Throws `RuleViolationError` if one has the price of the other, which
- * it does not have alone, before and after.
+ * Requests two lines alone and together, in both orders. Throws `RuleViolationError` if one of them has the price of the other
+ * each time, which it never has alone.
  */
 async function expectOwnPrices(subject: Subject, lines: readonly [Line, Line]): Promise<void> {
-  const priceAlone = async (line: Line) => {
-    const { answers } = await ask(subject, [line], 'A price request with one line')
-    return answers[0]?.answer.unitPrice
-  }
-  const alone = [await priceAlone(lines[0]), await priceAlone(lines[1])]
-  if (alone[0] === alone[1]) return
+  const first = await pricesAlone(subject, lines)
+  if (first[0] === first[1]) return
   for (const together of [lines, lines.toReversed()]) {
-    const { exchange, answers } = await ask(subject, together, 'A price request for one item at two stores')
-    const mixed = answers.find(({ line, answer }) => answer.unitPrice === alone[line === lines[0] ? 1 : 0])
-    if (!mixed) continue
-    // Prices may have changed (specification 1.7).
-    if ((await priceAlone(mixed.line)) !== alone[mixed.line === lines[0] ? 0 : 1]) continue
-    throw new RuleViolationError(
-      `The line for item ${mixed.line.itemId} at store ${mixed.line.storeId} has the price of the other store beside a line for that store.`,
-      exchange,
-    )
+    let wrong: AnsweredLine | undefined
+    for (let round = 0; round < ROUNDS; round++) {
+      const { answers } = await ask(subject, together, 'A price request for one item at two stores')
+      wrong = answers.find(({ line, answer }) => answer.unitPrice === first[line === lines[0] ? 1 : 0])
+      const again = wrong && (await pricesAlone(subject, lines))
+      if (again?.[0] !== first[0] || again?.[1] !== first[1]) break
+      if (round < ROUNDS - 1) continue
+      throw new RuleViolationError(
+        `The line for item ${wrong?.line.itemId} at store ${wrong?.line.storeId} has the price of the other store beside a line for that store.`,
+        wrong?.exchange as Exchange,
+      )
+    }
   }
+}
+
+/** The unit prices of two lines in requests of their own, the first one read again at the end: an odd number of requests. */
+async function pricesAlone(subject: Subject, [one, other]: readonly [Line, Line]) {
+  const priceOf = async (line: Line) =>
+    (await ask(subject, [line], 'A price request with one line')).answers[0]?.answer.unitPrice
+  const before = await priceOf(one)
+  const prices = [before, await priceOf(other)] as const
+  // A price that changes with each request is none to compare.
+  return (await priceOf(one)) === before ? prices : ([undefined, undefined] as const)
 }
 
 const MANY = 150

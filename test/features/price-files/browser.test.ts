@@ -36,7 +36,7 @@ const XLSX = {
           ['Summit Supplies Pty Ltd'],
           ['Price list, valid from 1 July 2026'],
           [],
-          ['Item No.', 'Product', 'UOM', 'RRP ex GST', 'RRP inc GST'],
+          ['Item No.', 'Product', 'UOM', 'List price', 'RRP inc GST'],
           ...ROWS,
           ...BAD,
         ],
@@ -90,7 +90,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     await page.getByLabel('Price file').setInputFiles(XLSX)
     await page.getByRole('button', { name: 'Upload and check' }).click()
     expect(await page.getByRole('alert').innerText()).toContain(
-      '"RRP ex GST", "RRP inc GST" (columns 4 and 5) could all be the price: choose which one is the price.',
+      '"List price", "RRP inc GST" (columns 4 and 5) could all be the price: choose which one is the price.',
     )
     await look()
     await page.getByLabel('Price').selectOption('RRP inc GST')

@@ -15,7 +15,7 @@ const choose = async (id: string, form: Record<string, string>) =>
   pages.checked((await pages.act(id, 'columns', form)).json())
 
 test('choices are remembered for the next file with the same headings, and can be undone', async () => {
-  const file = (code: string) => `Code,RRP ex GST,RRP inc GST\n${code},10,11\n`
+  const file = (code: string) => `Code,List price,RRP inc GST\n${code},10,11\n`
   const first = await pages.upload(file('A'))
   expect(first.json).toMatchObject({ questions: ['columns'], choices: null })
   const asked = await choose(first.json.id, { code: '0', price: '2', headingsLine: '1' })
@@ -40,17 +40,24 @@ test('another row of headings, and another sheet, can be chosen; columns chosen 
     sheet('Prices', ['Ours', 'Code'], ['Code', 'Price'], ['A', 1.5]),
   ])
   const { json } = await pages.upload(Buffer.from(file))
-  expect(json).toMatchObject({ sheet: 'Cover', sheets: ['Cover', 'Prices'] })
-  const onSheet = await choose(json.id, {
-    sheet: 'Prices',
-    code: '0',
-    headingsLine: String(json.headingsLine),
-  })
+  // The cover has no headings.
+  expect(json).toMatchObject({ sheet: 'Prices', sheets: ['Cover', 'Prices'] })
+  expect(await choose(json.id, { sheet: 'Cover' })).toMatchObject({ sheet: 'Cover', questions: ['columns'] })
+  const onSheet = await choose(json.id, { sheet: 'Prices', code: '0', headingsLine: '1' })
   expect(onSheet).toMatchObject({ sheet: 'Prices', headingsLine: 2, preview: [{ code: 'A', price: 1.5 }] })
   expect(await choose(json.id, { sheet: 'Prices', headingsLine: '1' })).toMatchObject({
     headings: ['Ours', 'Code'],
     columns: { code: 1 },
   })
+})
+
+test('after an answer about the code, a note about the prices is still asked about', async () => {
+  const { json } = await pages.upload('Trade price list,,\nOur ref,Name,Price\nA,Bolt,9\n')
+  expect(json.mappingErrors).toEqual([expect.stringContaining('as the code')])
+  const form = { code: '0', name: '1', price: '2', headingsLine: '2' }
+  const asked = await choose(json.id, form)
+  expect(asked.mappingErrors).toEqual([expect.stringContaining('Trade price list')])
+  expect(await choose(json.id, form)).toMatchObject({ questions: [], preview: [{ code: 'A', price: 9 }] })
 })
 
 test('two sheets with other prices for the same items: the user is asked once which one is sent', async () => {

@@ -29,6 +29,14 @@ describe('it is asked whether prices are those of one unit, if', () => {
     ['prices are in thousands', "All amounts in $'000,,\nCode,Name,Price\nA,Crane,95\n"],
     ['it is a draft', 'DRAFT,,\nCode,Name,Price\nA,Bolt,95\n'],
     ['a later list has replaced it', 'Price list 2025 (superseded),,\nCode,Name,Price\nA,Bolt,95\n'],
+    [
+      'a title says that prices are those of the trade',
+      'Prices shown are trade,,\nCode,Name,Price\nA,Bolt,95\n',
+    ],
+    ['a title ends with "per 100"', 'All fasteners per 100,,\nCode,Name,Price\nA,Bolt,95\n'],
+    ['a title is about 100 units', 'Prices are for 100 units,,\nCode,Name,Price\nA,Bolt,95\n'],
+    ['the heading is of two rows', 'Code,Name,Price,\n,,Trade,Retail\nA,Bolt,7.00,9.00\n'],
+    ['every price is 0', 'Code,Name,Price\nA,Bolt,0\nB,Nut,0.00\n'],
     ['a note multiplies prices', 'Multiply prices by 1.08,,\nCode,Name,Price\nA,Bolt,95\n'],
   ])('%s', async (_, content) => {
     expect(await outcome(content)).toEqual({ questions: ['columns'], problems: [], prices: [] })
@@ -44,6 +52,9 @@ describe('it is asked whether prices are those of one unit, if', () => {
     ['tax that is added', 'Code,Name,Price\nA,Stud,9\nPlus 10% GST,,\n'],
     ['what a remark says', 'Code,Price,Notes\nA,9,with draft stopper\n'],
     ['a price on application', 'Code,Name,Price\nA,Stud,9\nB,Beam,POA\n'],
+    ['prices net of tax', 'Prices are net of GST,,\nCode,Name,Price\nA,Stud,9\n'],
+    ['the unit below the heading', 'Code,Name,Price\n,,each\nA,Stud,9\n'],
+    ['a price before tax beside that with tax', 'Code,Price ex GST,Price inc GST\nA,9,9.90\n'],
     ['what prices include', 'Code,Name,Price\nA,Stud,9\nThe levy of 2% is included in prices,,\n'],
   ])('but not for %s', async (_, content) => {
     const { questions, prices } = await outcome(content)
@@ -79,6 +90,28 @@ describe('a row is a problem, if', () => {
       [8],
     ],
     ['it is in the dollars of New Zealand and others in none', 'Code,Price\nA,9.00\nB,NZ$8\n', [3], [9]],
+    [
+      'its unit is several',
+      'Code,Price,UOM\nA,9,per 100\nB,9,EA/100\nC,9,1000\nD,8,PK/100\nE,7,1\n',
+      [2, 3, 4],
+      [8, 7],
+    ],
+    ['its unit is a currency', 'Code,Price,Unit\nA,9,USD\nB,8,EA\n', [2], [8]],
+    ['its currency is in a column of any name', 'Code,Price,List Currency\nA,9,USD\nB,8,AUD\n', [2], [8]],
+    ['its price basis is several', 'Code,Price,Price UOM Qty\nA,9,100\nB,8,1\n', [2], [8]],
+    ['its price level is not for customers', 'Code,Price,Price Level\nA,9,Trade\nB,8,RRP\n', [2], [8]],
+    [
+      'its name says that its price includes GST',
+      'Code,Name,Price ex GST\nA,Table (inc GST),9\nB,Chair,8\n',
+      [2],
+      [8],
+    ],
+    [
+      'its code is a total, a label or nothing',
+      'Code,Price\nTimber total,9\nRecords:,5\nnan,7\nTRUE,6\nB,8\n',
+      [2, 3, 4, 5],
+      [8],
+    ],
     ['its unit is a price', 'Code,Name,Price,Unit\nA,Sheet 2,400,36.00\nB,Bolt,9,ea\n', [2], [9]],
     ['a comma has moved its cents to the unit', 'Code,Price,Unit\nA,12,50\nB,9,95\n', [2, 3], []],
   ])('%s', async (_, content, problems, prices) => {
@@ -108,6 +141,9 @@ describe('it is asked about GST, if', () => {
     ['a note says that some prices include it', 'Code,Price ex GST\nA,9\n* items include GST,\n'],
     ['a title says so', 'Items marked # include GST,\nCode,Price ex GST\nA,9\n'],
     ['a column has the amounts that are included', 'Code,Price,GST incl.\nA,110.00,10.00\nB,22,2.00\n'],
+    ['a title says so in other words', 'GST has been included,\nCode,Price\nA,9\n'],
+    ['a title says so in French', 'Prix TTC,\nCode,Price\nA,9\n'],
+    ['the included amounts have a heading', 'Code,Price,GST Amount Included\nA,110.00,10.00\nB,22,2.00\n'],
     ['the amounts are an eleventh of the prices', 'Code,Price,GST\nA,110.00,10.00\nB,22.00,2.00\n'],
   ])('%s', async (_, content) => {
     expect(await outcome(content)).toEqual({ questions: ['gst'], problems: [], prices: [] })
@@ -120,6 +156,25 @@ describe('it is asked about GST, if', () => {
   ])('but not if it is %s', async (_, content, prices) => {
     expect(await outcome(content)).toEqual({ questions: [], problems: [], prices })
   })
+})
+
+test('an answer about another column does not answer what a note says about the prices', async () => {
+  const content = 'Trade price list,,\nOur ref,Name,Price\nA,Bolt,9\n'
+  const columns = { code: 0, name: 1, price: 2 }
+  const answered = await read(content, { columns, isPriceConfirmed: false })
+  expect(answered).toMatchObject({ questions: ['columns'], isPriceDoubtful: true, items: [] })
+  const below = await read('Our ref,Name,Price\nBolts per 100,,\nA,Bolt,9\n', {
+    columns,
+    isPriceConfirmed: false,
+  })
+  expect(below).toMatchObject({ questions: ['columns'], isPriceDoubtful: true, items: [] })
+  const confirmed = await read(content, { columns, isPriceConfirmed: true })
+  expect(confirmed).toMatchObject({ questions: [], items: [{ code: 'A', price: 9 }] })
+})
+
+test('of a price with tax and one without, neither is chosen if they are not the same', async () => {
+  const { questions } = await read('Code,RRP ex GST,Price inc GST\nA,9,12\n')
+  expect(questions).toEqual(['columns'])
 })
 
 test('without another unit, what the price is for is the unit', async () => {

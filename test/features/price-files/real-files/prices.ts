@@ -135,9 +135,7 @@ export const PRICES: RealFile[] = [
   },
   {
     file: 'ex-and-inc-gst.csv',
-    questions: ['columns'],
-    choices: { columns: { code: 0, description: 1, price: 2 } },
-    items: table('code description price', ['G-1', 'Gutter 115 quad', 30], ['G-2', 'Downpipe 100x50', 25.41]),
+    items: table('code name price', ['G-1', 'Gutter 115 quad', 30], ['G-2', 'Downpipe 100x50', 25.41]),
   },
   {
     file: 'nz-title-says-incl-gst.csv',

@@ -108,8 +108,6 @@ export const WORKBOOKS: RealFile[] = [
           ],
         },
       ]),
-    questions: ['columns'],
-    choices: { sheet: 'Price List' },
     items: table('code name price', ['SW-1', 'Switch', 8.4], ['SW-2', 'Dimmer', 56]),
   },
   {
