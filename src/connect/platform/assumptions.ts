@@ -145,7 +145,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'token-format',
     topic: 'The form of a token',
-    assumed: '1 to 16,384 visible ASCII characters.',
+    assumed: '1 to 16,384 visible ASCII characters; a refresh token may have spaces as well.',
     importance: 2,
     code: 'tokenSchema',
     cure: 'Change the pattern of the schema.',
