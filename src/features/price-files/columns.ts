@@ -1,4 +1,4 @@
-import { createPriceReader, namesOtherCurrency } from '../../tables/prices.ts'
+import { createPriceReader, namesOtherCurrency, shorten } from '../../tables/prices.ts'
 import { saysTaxExcluded, saysTaxIncluded } from './tax.ts'
 import { texts } from './texts.ts'
 import { wordsOf } from './words.ts'
@@ -190,11 +190,21 @@ export function guessColumns(headings: readonly string[], rows: readonly string[
     delete columns.description
   }
   const [price, ...others] = withoutTaxOf(prices, headings, rows)
-  if (price === undefined) mappingErrors.push(texts.questions.noPrice)
+  if (price === undefined) mappingErrors.push(noPrice(headings, rows))
   else if (others.length === 0 && isPrice(headings[price] ?? '')) columns.price = price
   else mappingErrors.push(severalColumns('price', prices, headings))
   if (columns.code === undefined && !asked.has('code')) mappingErrors.unshift(texts.questions.noCode)
   return { columns, mappingErrors }
+}
+
+/** Says that no column is the price, and why the one that has its name is not. */
+function noPrice(headings: readonly string[], rows: readonly string[][]): string {
+  if (headings.length === 1) return texts.questions.oneColumn
+  const named = headings.findIndex(isPrice)
+  const cell = rows.map((row) => row[named]?.trim() ?? '').find((text) => text !== '')
+  return named < 0 || cell === undefined
+    ? texts.questions.noPrice
+    : texts.questions.noAmounts(headings[named] ?? '', shorten(cell, 40))
 }
 
 function priceCandidates(headings: readonly string[], rows: readonly string[][]): number[] {

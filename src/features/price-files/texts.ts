@@ -308,6 +308,10 @@ export const texts = {
     hiddenPrice: (heading: string) =>
       `The column "${heading}" is hidden in the workbook: choose the column that has the prices.`,
     noPrice: 'No column was recognised as the price: choose one.',
+    noAmounts: (heading: string, cell: string) =>
+      `The column "${heading}" has no amounts of dollars: its first cell is "${cell}". Choose the column of the price, or correct the file.`,
+    oneColumn:
+      'All texts of this file are in one column: its cells are not separated by commas, semicolons, tabs or pipes. Export it as CSV or XLSX.',
     allFree: (heading: string) =>
       `All prices in the column "${heading}" are 0, as those of formulas are that were never calculated. Are the items free?`,
     column: (field: string) => `Choose the column for the ${field}.`,

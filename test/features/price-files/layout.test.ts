@@ -154,3 +154,15 @@ test('a file with two columns and decimal commas is separated by semicolons, not
     { code: 'B', price: 3.2 },
   ])
 })
+
+test.each([
+  [
+    'a price that is a text',
+    'Code,Name,Price\nA,Bolt,see list\n',
+    'The column "Price" has no amounts of dollars: its first cell is "see list".',
+  ],
+  ['one column', 'Code Name Price\nA Bolt 12.50\n', 'All texts of this file are in one column'],
+])('says why no column is the price: %s', async (_what, content, question) => {
+  const { mappingErrors } = await read(content)
+  expect(mappingErrors).toContainEqual(expect.stringContaining(question))
+})
