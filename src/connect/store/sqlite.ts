@@ -48,8 +48,7 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
   const db = open(file)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${Number(maxPages)}`)
   const statements = prepareStatements(db)
-  const purging = setInterval(() => deleteExpired(db, statements, now), PURGE_MS)
-  purging.unref()
+  const purging = startPurging(db, statements, now)
   const attempt = createAttempts()
 
   const get = (key: Key) =>
@@ -103,6 +102,19 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
   }
 }
 
+/** Lets expiries follow the clock, at once and each minute, when rows that have expired are deleted as well. */
+function startPurging(
+  db: DatabaseSync,
+  statements: ReturnType<typeof prepareStatements>,
+  now: () => number,
+): NodeJS.Timeout {
+  followClock(db, statements, now())
+  return setInterval(() => {
+    followClock(db, statements, now())
+    deleteExpired(db, statements, now)
+  }, PURGE_MS).unref()
+}
+
 const columns = ({ kind, owner, id }: Key) => [kind, owner, id] as const
 const expiry = (now: number, ttlMs: number | undefined) => (ttlMs === undefined ? null : now + ttlMs)
 
@@ -143,6 +155,10 @@ function prepareStatements(db: DatabaseSync) {
     AND expires_at IS NULL ORDER BY owner LIMIT ${OWNERS}`),
     allOfOwner: db.prepare(`SELECT kind, id, value FROM entries
     WHERE owner = ? AND (expires_at IS NULL OR expires_at > ?)`),
+    clock: db.prepare(`SELECT value FROM entries WHERE kind = '' AND owner = '' AND id = 'clock'`),
+    setClock: db.prepare(`INSERT INTO entries VALUES ('', '', 'clock', ?, NULL)
+    ON CONFLICT DO UPDATE SET value = excluded.value`),
+    moveExpiries: db.prepare('UPDATE entries SET expires_at = expires_at - ? WHERE expires_at IS NOT NULL'),
     purge: db.prepare(`DELETE FROM entries WHERE (kind, owner, id) IN
     (SELECT kind, owner, id FROM entries WHERE expires_at <= ? LIMIT ${PURGE_ROWS})`),
   }
@@ -175,6 +191,35 @@ function ownersPage(
   const rows = cursor === null ? statements.firstOwners.all(kind) : statements.owners.all(kind, cursor)
   const owners = rows.map(({ owner }) => String(owner))
   return { owners, cursor: owners.length < OWNERS ? null : (owners.at(-1) ?? null) }
+}
+
+/** By how much the clock of the machine may be set back, in ms, before expiries follow it. */
+const CLOCK_TOLERANCE_MS = 5_000
+
+/**
+ * Notes the time. If the clock was set back meanwhile, moves all expiries by as much: otherwise a lock of a process that was
+ * killed, or a short pause, would last until the old time comes again.
+ */
+function followClock(
+  db: DatabaseSync,
+  { clock, setClock, moveExpiries }: ReturnType<typeof prepareStatements>,
+  now: number,
+): void {
+  try {
+    db.exec('BEGIN IMMEDIATE')
+  } catch {
+    // Another process has the lock, or the store is closed: the next one follows.
+    return
+  }
+  try {
+    const aheadMs = Number(clock.get()?.value ?? now) - now
+    if (aheadMs > CLOCK_TOLERANCE_MS) moveExpiries.run(aheadMs)
+    setClock.run(String(now))
+    db.exec('COMMIT')
+  } catch {
+    // A full disk, for example: expired rows are deleted next.
+    if (db.isTransaction) db.exec('ROLLBACK')
+  }
 }
 
 /** Deletes rows that have expired; other work runs between the batches. */

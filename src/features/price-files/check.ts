@@ -127,11 +127,46 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
   const writer = isKnown && itemsPath !== undefined ? createBatchWriter(itemsPath) : undefined
   const collector = createCollector(writer, bytes, { ...layout, delimiter })
   let count = 0
+  const notes = createNotes(choices, layout)
+  try {
+    for await (const batch of rows) {
+      count += batch.length
+      if (!isKnown) continue
+      for (const row of batch) {
+        const item = reader.read(row)
+        collector.add(row, item)
+        if (isProblem(item))
+          notes.see(texts.places.line(row.line), row.cells, row.cells[layout.columns.price ?? -1])
+      }
+    }
+    notes.see(texts.places.printed, file.printed)
+    for (const comment of file.comments) notes.see(texts.places.comment, [comment])
+    if (count === 0) throw new UnreadableFileError(1, texts.unreadable.onlyHeadings)
+    const { problems, remarks, isFree, ...counts } = await collector.end(file.merged)
+    await addCells(problems, collector.earlierLines, () => openPriceFile(path, choices, fileName))
+    if (pricesPath !== undefined) collector.savePrices(pricesPath)
+    const check = { ...layout, ...counts, decimal: decimal ?? null, gst, rows: count }
+    return {
+      check: { ...check, remarks: [...layout.remarks, ...lateRemarks, ...remarks] },
+      problems,
+      found: reader.found,
+      taxNote: notes.taxNote(),
+      priceNote: notes.priceNote(),
+      isFree,
+    }
+  } catch (error) {
+    writer?.discard()
+    throw error
+  }
+}
+
+/** Looks at the texts that are no items, for questions that they raise unless they have been answered. */
+function createNotes(choices: Choices, layout: Layout) {
   const priceHeading = priceHeadingOf(layout)
   const isTaxKnown = saysTaxExcluded(priceHeading)
   let taxNote: string | undefined
   let priceNote: Reading['priceNote']
-  const look = (where: string, texts: readonly string[], priceCell = '') => {
+  const see = (where: string, texts: readonly string[], priceCell = '') => {
     if (
       choices.gst === undefined &&
       texts.some((text) => isTaxNote(text) && (!isTaxKnown || saysTaxOfSome(text)))
@@ -146,40 +181,13 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
     )
     if (doubt !== undefined) priceNote ??= [where, doubt]
   }
-  try {
-    for await (const batch of rows) {
-      count += batch.length
-      if (!isKnown) continue
-      for (const row of batch) {
-        const item = reader.read(row)
-        collector.add(row, item)
-        if (isProblem(item))
-          look(texts.places.line(row.line), row.cells, row.cells[layout.columns.price ?? -1])
-      }
-    }
-    look(texts.places.printed, file.printed)
-    for (const comment of file.comments) look(texts.places.comment, [comment])
-    if (count === 0) throw new UnreadableFileError(1, texts.unreadable.onlyHeadings)
-    const { problems, remarks, isFree, ...counts } = await collector.end(file.merged)
-    await addCells(problems, collector.earlierLines, () => openPriceFile(path, choices, fileName))
-    if (pricesPath !== undefined) collector.savePrices(pricesPath)
-    const check = { ...layout, ...counts, decimal: decimal ?? null, gst, rows: count }
-    return {
-      check: { ...check, remarks: [...layout.remarks, ...lateRemarks, ...remarks] },
-      problems,
-      found: reader.found,
-      taxNote,
-      priceNote,
-      isFree,
-    }
-  } catch (error) {
-    writer?.discard()
-    throw error
-  }
+  return { see, taxNote: () => taxNote, priceNote: () => priceNote }
 }
 
 const priceHeadingOf = ({ headings, columns }: Pick<Layout, 'headings' | 'columns'>) =>
   headings[columns.price ?? -1] ?? ''
+
+const byLine = (a: Problem, b: Problem) => a.line - b.line
 
 const isBlank = (cell = '') => cell.trim() === ''
 
@@ -242,9 +250,8 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
       if (writer && conflicts.size > 0) await removeItems(writer.path, conflicts)
       preview = preview.filter(({ code }) => !conflicts.has(code))
       const { validRows, invalidRows, repeatedRows } = counts
-      problems.sort((a, b) => a.line - b.line)
-      const isFree = counts.free === validRows
-      return { validRows, invalidRows, repeatedRows, preview, problems, isFree, remarks: remarksOn(counts) }
+      const summary = { isFree: counts.free === validRows, remarks: remarksOn(counts) }
+      return { validRows, invalidRows, repeatedRows, preview, problems: problems.sort(byLine), ...summary }
     },
   }
 }

@@ -110,15 +110,10 @@ async function openSheet(
 ): Promise<PriceFile> {
   const table = await openTable(path, { ...choices, sheet })
   const first = await firstRows(table, choices.headingsLine)
-  const next = table.sheets[table.sheets.indexOf(table.sheet ?? '') + 1]
-  // A blank sheet or a cover: the list is on the next one.
-  if (first.length < 2 && choices.sheet === undefined && next !== undefined)
-    return openSheet(path, choices, fileName, next)
   const searched = choices.headingsLine ? first : first.slice(0, SEARCHED_ROWS)
   const others = await table.readOther()
-  const list =
-    isList(first) || choices.sheet !== undefined ? undefined : others.find(({ rows }) => isList(rows))
-  if (list && list.sheet !== sheet) return openSheet(path, choices, fileName, list.sheet)
+  const list = choices.sheet === undefined ? listSheet(table, first, others) : undefined
+  if (list !== undefined && list !== sheet) return openSheet(path, choices, fileName, list)
   const names = [texts.places.fileName, fileName.replace(/\.\w+$/, ''), true] as const
   const place = findHeadings(searched, choices.headingsLine, [
     names,
@@ -162,6 +157,13 @@ async function openSheet(
       await table.rows.return(undefined)
     },
   }
+}
+
+/** The sheet to read in place of a blank one or a cover; undefined if there is none. */
+function listSheet({ sheets, sheet }: Table, first: readonly Row[], others: readonly OtherSheet[]) {
+  if (isList(first)) return undefined
+  const next = sheets[sheets.indexOf(sheet ?? '') + 1]
+  return others.find(({ rows }) => isList(rows))?.sheet ?? (first.length < 2 ? next : undefined)
 }
 
 /** Whether some rows have headings of a list of items, unlike those of a cover. */
