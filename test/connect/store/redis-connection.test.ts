@@ -60,6 +60,18 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
     await store.close()
   })
 
+  test('lists no value that somebody else has deleted', async () => {
+    const { store } = open(server.url)
+    await ready(store)
+    const [kept, gone] = [KEY, { ...KEY, id: '2' }]
+    for (const key of [kept, gone]) await store.set(key, 'x')
+    const admin = await createClient({ url: server.url }).connect()
+    await admin.del(keyName(gone))
+    admin.destroy()
+    expect((await store.list('note', 'ann')).map(({ key }) => key)).toEqual([kept])
+    await store.close()
+  })
+
   test('that was lost fails a command at once: it does not wait for the next connection', async () => {
     const { store, becomes } = open(server.url)
     await ready(store)

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -214,4 +214,9 @@ test('a key that is no text is an error of the caller, and not an outage of the 
   const key = { kind: 'test', owner: undefined as unknown as string, id: 'one' }
   await expect(store.get(key)).rejects.toBeInstanceOf(TypeError)
   await store.close()
+})
+
+test('a temporary store leaves no file', async () => {
+  await openSqlite({ file: ':memory:' }).close()
+  expect(existsSync(':memory:')).toBe(false)
 })

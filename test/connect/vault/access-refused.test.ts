@@ -29,6 +29,17 @@ describe('a refresh that is refused without invalid_grant', () => {
     expect(await shown()).toMatchObject({ status: 'active', refusedAt: expect.any(Number) })
   })
 
+  test('that counts as the end of access is announced once, as a revocation', async () => {
+    setup = await connectedSetup()
+    setup.endpoint.answers(EMPTY_400)
+    const events: string[] = []
+    const note = ({ type }: ConnectionEvent) => void events.push(type)
+    connectionChannel.subscribe(note)
+    for (let time = 0; time < 3; time++) await after401().catch(() => {})
+    connectionChannel.unsubscribe(note)
+    expect(events.filter((type) => type === 'revoked')).toEqual(['revoked'])
+  })
+
   test('changes nothing while the API accepts the token', async () => {
     setup = await connectedSetup()
     setup.endpoint.answers(EMPTY_400)
