@@ -28,6 +28,8 @@ try {
   const log = createLog(config.logLevel, await destination())
   warnOfUnknownSettings(process.env, log)
   const app = await start(config, log)
+  const { sandboxUrl } = config.platform
+  if (sandboxUrl) log.info({ url: sandboxUrl }, 'the platform is the sandbox; npm run sandbox starts it')
   onStopSignal(() => app.close())
   flushCompileCache()
 } catch (error) {

@@ -12,7 +12,7 @@ const ALONE = '**/*.alone.test.ts'
 const NOT_HERE = [...defaultExclude, '**/*.long.test.ts']
 
 export default defineConfig({
-  root: new URL('..', import.meta.url).pathname,
+  root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     projects: [
       // Files share a process and what it has loaded: to load it takes longer than most tests.

@@ -75,8 +75,14 @@ function planOf(name: string, flags: Flags): Plan {
   if (RESERVED.includes(name) || isReservedWord(name))
     throw refused(`"${name}" is reserved; choose another name.`)
   const singular = flags.singular ?? name.replace(/ies$/, 'y').replace(/(?<=[^s])s$/, '')
-  if (!/^[a-z][a-z0-9]*$/.test(singular) || singular === name || isReservedWord(singular))
-    throw refused(`Add --singular, the name of one of the ${name}, such as --singular invoice.`)
+  if (flags.singular !== undefined && !/^[a-z][a-z0-9]*$/.test(singular))
+    throw refused(`--singular "${singular}": lower-case letters and digits only, such as invoice.`)
+  if (singular === name || (flags.singular === undefined && /(x|ch|sh|ss)es$/.test(name)))
+    throw refused(`"${name}": Add --singular, the word for one of them, such as --singular invoice.`)
+  if (isReservedWord(singular) || isReservedName(singular) || isReservedName(name))
+    throw refused(
+      `"${isReservedName(name) ? name : singular}" is a reserved word; choose another --singular or name.`,
+    )
   const used = usedNames()
   const clash = [name, singular].find((word) => used.has(word) || used.has(capitalized(word)))
   if (clash)
@@ -95,6 +101,9 @@ function planOf(name: string, flags: Flags): Plan {
   if (unknown !== undefined || !pages.includes('list')) throw refused('--pages: list, or list,detail.')
   return { name, singular, scope, path, hasDetail: pages.includes('detail'), canWrite: flags.write }
 }
+
+/** Whether code or templates have another meaning for a name: `it` is the data of a page. */
+const isReservedName = (name: string) => name === 'it' || name in Object.prototype
 
 /** Whether a name cannot be that of a variable. */
 function isReservedWord(name: string): boolean {

@@ -195,12 +195,16 @@ function init(answers: Answers): void {
   tolerateUnusedExports(project, unusedBefore)
   console.log(`This clone is now ${answers.name}: ${project.done.length} changes, which git diff shows.
 
-1. npm run demo        the app and the sandbox, without .env; it prints their addresses
+1. ${portsOf(answers)}npm run demo        the app and the sandbox, without .env; it prints their addresses
 2. npm test            checks what is left
 3. ${SIGN_IN_STEPS[answers.signIn]}
 4. ${wroteEnv ? '.env has fresh secrets; enter your credentials there' : 'There was an .env already: it is unchanged'}
 5. npm run add-feature -- NAME adds a feature of your own; commit what is here first`)
 }
+
+/** The demo reads no .env. */
+const portsOf = ({ port, sandboxPort }: Answers) =>
+  port === 3000 && sandboxPort === 4400 ? '' : `PORT=${port} SANDBOX_PORT=${sandboxPort} `
 
 const SIGN_IN_STEPS: Record<Answers['signIn'], string> = {
   demo: 'Users sign in by any name; before production, see "Replace the sign-in" in the README',

@@ -18,6 +18,7 @@ export function makeOwn(project: Project, starter: Starter): void {
   rename(project, starter.name)
   project.change('README.md', () => readme, 'is that of the product')
   project.change('CHANGELOG.md', () => CHANGELOG, 'begins again')
+  project.change('docs/upgrading.md', withoutPublishing, 'has nothing about versions of the starter')
   changeManifest(
     project,
     (manifest) => ({
@@ -30,6 +31,8 @@ export function makeOwn(project: Project, starter: Starter): void {
     'the name, and what it was made from',
   )
 }
+
+const withoutPublishing = (text: string) => text.replace(/\n## Publish a version\n[\s\S]*$/, '')
 
 const CHANGELOG = '# Changelog\n\n## Unreleased\n'
 

@@ -12,7 +12,7 @@ import {
   removeFeatures,
   tolerateUnusedExports,
 } from './removal.ts'
-import { git } from './repository.ts'
+import { commitOf, git } from './repository.ts'
 
 const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
 
@@ -76,7 +76,10 @@ function remove(names: string[]): void {
   regenerate(project)
   updateLockFile(project)
   tolerateUnusedExports(project, unusedBefore)
-  console.log('Run npm test to check what is left; git can undo the removal of what was committed.')
+  const undo = commitOf(project.root)
+    ? 'git can undo the removal of what was committed'
+    : 'without git, this cannot be undone'
+  console.log(`Run npm test to check what is left; ${undo}.`)
 }
 
 /** Whether a feature came with the starter, as far as this clone's history says. */

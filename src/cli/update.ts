@@ -48,19 +48,26 @@ function fetchStarter(source: string, version: string | undefined, base: string)
     encoding: 'utf8',
     env: { ...process.env, GIT_TERMINAL_PROMPT: '0' },
   })
-  if (status !== 0)
-    throw new Error(`${source} cannot be fetched (${stderr.trim().split('\n').at(-1)}). Nothing was changed.`)
+  if (status !== 0) throw new Error(`${source} cannot be fetched (${reasonOf(stderr)}). Nothing was changed.`)
   const commit = [version && `v${version}`, version ?? 'HEAD']
     .map((name) => name && git(starterGit, 'rev-parse', '--verify', '--quiet', `${name}^{commit}`))
     .find(Boolean)
   if (!commit) throw new Error(`${source} has no version ${version}. Nothing was changed.`)
   if (git(starterGit, 'cat-file', '-e', `${commit}:src/connect/index.ts`) === null)
-    throw new Error(`${source} is not a Connect Starter. Nothing was changed.`)
+    throw new Error(
+      `${version ? `${version} of ${source}` : source} is not a Connect Starter. Nothing was changed.`,
+    )
   if (git(starterGit, 'cat-file', '-e', `${base}^{commit}`) === null)
     throw new Error(
       `${source} does not have the commit ${base.slice(0, 12)}, from which this clone was made. Nothing was changed.`,
     )
   return commit
+}
+
+/** The line of git's messages that says why it failed. */
+function reasonOf(stderr: string): string {
+  const lines = stderr.trim().split('\n')
+  return lines.find((line) => /^(ssh|fatal|remote|error):/.test(line)) ?? lines.at(-1) ?? ''
 }
 
 /** A version of the starter as a commit of this repository, made what `npm run init` made of this clone. */
@@ -125,12 +132,15 @@ function markUnmerged({ conflicts, unmerged }: Merge): void {
   if (status !== 0) throw new Error(`git update-index failed: ${stderr.trim()}`)
 }
 
-/** What the changelog says since the base, what breaks first. */
+/** What the changelog says since the base, what breaks first: whole entries, also those that were only changed. */
 function changelogOf(base: string, commit: string): string {
-  const diff = git(starterGit, 'diff', '--unified=0', base, commit, '--', 'CHANGELOG.md') ?? ''
-  const added = diff.split('\n').filter((line) => line.startsWith('+') && !line.startsWith('+++'))
-  const lines = added.map((line) => line.slice(1)).filter((line) => !line.startsWith('<!--'))
-  const entries = lines.join('\n').split(/\n(?=- |#)/)
+  const entriesOf = (version: string) =>
+    (git(starterGit, 'show', `${version}:CHANGELOG.md`) ?? '')
+      .replace(/^<!--.*-->\n/gm, '')
+      .split(/\n+(?=- |#)/)
+      .filter((entry) => entry.startsWith('- '))
+  const known = new Set(entriesOf(base))
+  const entries = entriesOf(commit).filter((entry) => !known.has(entry))
   const isBreaking = (entry: string) => /breaking/i.test(entry)
   return [...entries.filter(isBreaking), ...entries.filter((entry) => !isBreaking(entry))].join('\n').trim()
 }
@@ -178,7 +188,7 @@ function apply(merge: Merge, theirs: string, commit: string): void {
     )
   const next = blocking.length > 0 ? 'Then run npm install, npm run docs and npm test' : 'Run npm test'
   console.log(
-    `${next}, and commit. To give the update up: git switch --discard-changes - && git branch -D ${branch}`,
+    `${next}, and commit. To give the update up: git switch --quiet --discard-changes - && git branch -D ${branch}`,
   )
 }
 
@@ -210,6 +220,8 @@ function update(source: string | undefined, version: string | undefined, dryRun:
     console.log('This clone has everything of that version already. Nothing was changed.')
     return
   }
+  if (git(starterGit, 'merge-base', '--is-ancestor', commit, starter.commit) !== null)
+    throw new Error('That version is older than the one that this clone was made from. Nothing was changed.')
   const base = ownVersion(starter.commit, starter)
   const theirs = ownVersion(commit, { ...starter, source: from }, base)
   const merge = mergeOf(base, theirs)

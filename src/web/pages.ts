@@ -55,10 +55,10 @@ export function pages(options: PagesOptions): RequestHandler {
       // The notice of an action is for the page that follows it: not for an error page or a live update.
       const isUpdate = req.get('x-live-update') !== undefined
       const user = currentUser(req)
-      if (!user || res.statusCode >= 400) return render(view, data, [])
-      const { bxcontext, keepNotice } = data
+      if (!user) return render(view, data, [])
+      const { bxcontext, keepNotice = res.statusCode >= 400 } = data
       Promise.all([
-        keepNotice === true ? [] : req.takeNotices({ ofAction: !isUpdate }),
+        keepNotice ? [] : req.takeNotices({ ofAction: !isUpdate }),
         typeof bxcontext === 'string' ? options.businessName?.(user.id, bxcontext) : undefined,
       ])
         .then(([notices, businessName]) => render(view, { businessName, ...data }, notices))

@@ -48,7 +48,7 @@ function onlyUnreadable(error: unknown): null {
 }
 
 /** Revokes the grant of a deleted connection (RFC 7009). */
-export async function withdrawConsent(
+async function withdrawConsent(
   { oauth, log }: { oauth: Pick<OAuth, 'revoke'>; log: Log },
   connection: Connection | undefined,
 ): Promise<WithdrawnConsent> {

@@ -22,7 +22,7 @@ export const texts = {
   openInNewTab: 'Open the catalogues in a new tab',
   none: 'No catalogues.',
 
-  scope: 'Scope',
+  scope: 'Visibility',
   scopes: { Public: 'Public', Managed: 'Managed' } as Record<string, string>,
   items: 'Items',
   updated: 'Updated',

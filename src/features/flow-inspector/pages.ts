@@ -40,7 +40,9 @@ const PRESENTED = [
   'code code_verifier refresh_token access_token authorization client_secret',
   'state code_challenge client_id scope bxcontext error',
 ].flatMap((names) => names.split(' '))
-const NOT_PRESENTED = new Set('content-type accept code_challenge_method response_type token_type'.split(' '))
+const NOT_PRESENTED = new Set(
+  'content-type accept code_challenge_method response_type token_type x-request-id'.split(' '),
+)
 
 /** Parameters in the order in which they are worth a look. */
 export function byInterest<T extends { name: string }>(parameters: readonly T[]): T[] {

@@ -12,8 +12,6 @@ export interface CheckTask extends CheckOptions {
   path: string
   /** Where to write the problems as CSV. */
   reportPath?: string | undefined
-  /** Whether the file is such a report, whose rows were corrected; by default, its headings tell. */
-  isReport?: boolean
   /** The prices of the file before, to compare with. */
   lastPricesPath?: string | undefined
 }

@@ -4,6 +4,7 @@ import { UnreadableFileError } from '../../tables/errors.ts'
 import { checkPriceFile } from './check.ts'
 import type { CheckMessage, CheckTask } from './check-file.ts'
 import { comparePrices } from './comparison.ts'
+import type { Choices } from './layout.ts'
 import { writeReport } from './report.ts'
 
 // csv-parse creates an error for every row with too few cells. Capturing its stack, which is never used here, is most
@@ -13,17 +14,15 @@ Error.stackTraceLimit = 0
 /** Problems that are passed on; the report has more. */
 const MAX_LISTED = 100
 
-async function check({
-  path,
-  reportPath,
-  isReport,
-  lastPricesPath,
-  ...options
-}: CheckTask): Promise<CheckMessage> {
+/** Whether the file is a report whose rows were corrected; undefined if only its headings tell. */
+const isReport = (headings: readonly string[], { corrects }: Choices = {}) =>
+  corrects && headings.length > corrects.length
+
+async function check({ path, reportPath, lastPricesPath, ...options }: CheckTask): Promise<CheckMessage> {
   try {
     const { check, problems } = await checkPriceFile(path, options)
     if (reportPath !== undefined && problems.length > 0)
-      await writeReport(reportPath, check.headings, problems, isReport)
+      await writeReport(reportPath, check.headings, problems, isReport(check.headings, options.choices))
     const { itemsPath, pricesPath } = options
     const isKnown = check.mappingErrors.length === 0
     const comparison =

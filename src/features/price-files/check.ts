@@ -125,7 +125,7 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
   // Until the questions are answered, every row could have the same problem.
   const isKnown = layout.mappingErrors.length === 0
   const writer = isKnown && itemsPath !== undefined ? createBatchWriter(itemsPath) : undefined
-  const collector = createCollector(writer, bytes, { ...layout, delimiter })
+  const collector = createCollector(writer, bytes, { ...layout, delimiter, gst })
   let count = 0
   const notes = createNotes(choices, layout)
   try {
@@ -195,7 +195,11 @@ const isBlank = (cell = '') => cell.trim() === ''
 const isTaxNote = (cell: string) => saysTaxIncluded(cell) && !/\btotal/i.test(cell)
 
 /** Collects the items and problems of a file, and finds codes that occur more than once. */
-function createCollector(writer: BatchWriter | undefined, bytes: number | undefined, layout: DoubtsOptions) {
+function createCollector(
+  writer: BatchWriter | undefined,
+  bytes: number | undefined,
+  layout: DoubtsOptions & { gst: number },
+) {
   const seen = createSeenCodes(bytes === undefined ? undefined : Math.ceil(bytes / MIN_ROW_BYTES))
   const problems: Problem[] = []
   /** Codes with several prices. It is not known which is right, so none is sent. */
@@ -223,7 +227,7 @@ function createCollector(writer: BatchWriter | undefined, bytes: number | undefi
       if (!earlier) {
         counts.validRows++
         if (price === 0) counts.free++
-        else if (isNines(price)) counts.nines++
+        else if (isNines(price * (1 + layout.gst / 100))) counts.nines++
         if (preview.length < PREVIEW_ITEMS) preview.push(item)
         writer?.add(item)
       } else if (earlier.isSame) counts.repeatedRows++
@@ -290,7 +294,7 @@ async function addCells(
 const otherPrice = (code: string, line: number) => texts.row.otherPrice(shorten(code), line)
 
 /** 9999 and more: what some systems export for a price that is not known. */
-const isNines = (price: number) => price >= 9999 && /^9+(\.9+)?$/.test(String(price))
+const isNines = (price: number) => price >= 9999 && /^9+(\.9+)?$/.test(String(Math.round(price * 100) / 100))
 
 function remarksOn({
   repeatedRows,

@@ -5,17 +5,16 @@ import type { Job } from './import-job.ts'
 import type { Choices } from './layout.ts'
 import { texts } from './texts.ts'
 
-/** How many columns a report has before those of the file: the line and the reason. */
-const REPORT_COLUMNS = 2
-
-/** How to read the report of problems of a job, whose user has corrected the rows: as the job's file was read. */
-export function choicesOfReport({ columns, gst, decimal, choices, isCorrection }: Job): Choices {
-  const added = isCorrection ? 0 : REPORT_COLUMNS
-  const moved = Object.entries(columns).map(([field, column]) => [field, column + added])
+/**
+ * How to read the report of problems of a job, whose user has corrected the rows: as the job's file was read. It may also be
+ * the file itself, corrected.
+ */
+export function choicesOfReport({ columns, headings, gst, decimal, choices }: Job): Choices {
+  if (choices?.corrects) return choices
   return {
-    columns: Object.fromEntries(moved),
+    columns,
+    corrects: headings,
     isPriceConfirmed: true,
-    headingsLine: 1,
     gst: choices?.gst ?? gst,
     decimal: decimal ?? undefined,
   }

@@ -4,7 +4,7 @@ import type { ConnectionRef } from '../../connect/index.ts'
 import { acquireLease, type Lease, update, withLease } from '../../connect/stores.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
 import { choicesOfReport } from './choices.ts'
-import { ImportError } from './errors.ts'
+import { ImportError, stillStopping } from './errors.ts'
 import { type Job, jobKey, newJob, toRunning } from './import-job.ts'
 import {
   deleteJob,
@@ -138,7 +138,7 @@ async function startTask(
   const { interrupted } = await viewJob(imports, initial)
   if (!interrupted && !from.includes(initial.state)) throw invalidState(initial)
   const lease = await runner.acquireLease(userId, id)
-  if (!lease) throw invalidState(initial)
+  if (!lease) throw initial.state === 'stopped' ? stillStopping() : invalidState(initial)
   try {
     await runner.markActive(initial)
     const record = await update(store, jobKey(userId, id), (value) => {

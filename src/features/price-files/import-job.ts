@@ -31,6 +31,7 @@ const comparisonSchema = z.object({
 export const choicesSchema = z.object({
   columns: columnsSchema.optional(),
   isPriceConfirmed: z.boolean().optional(),
+  corrects: z.array(z.string()).optional(),
   headingsLine: count.optional(),
   sheet: z.string().optional(),
   decimal: decimal.optional(),

@@ -48,7 +48,6 @@ async function check({ files, remembered }: ImportTasksOptions, job: Job, signal
     path: files.file(id),
     fileName: job.fileName,
     ...files.results(id),
-    isReport: job.isCorrection,
     // The rows of the earlier file that corrected rows are not among are not missing.
     lastPricesPath: job.isCorrection ? undefined : await files.lastPrices(job).catch(() => undefined),
   }

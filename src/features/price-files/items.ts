@@ -189,7 +189,8 @@ function codeProblem(code: string): string | undefined {
   if (!/^[ -~]*$/.test(code) && /[\p{Cc}\p{Cf}]/u.test(code)) return texts.row.invisible(texts.fields.code)
   if (isShortened(code) || hasLostDigits(code)) return tableTexts.code.shortened(code)
   if (isConverted(code)) return tableTexts.code.converted(code)
-  if (SUM.test(code) || /\btotals?\s*:?$|:$/i.test(code)) return texts.row.sum(code)
+  if (SUM.test(code) || /\btotals?\s*:?$/i.test(code)) return texts.row.sum(code)
+  if (code.endsWith(':')) return texts.row.label(code)
   if (/^(nan|null|none|true|false|#?n\/a|[-.]+)$/i.test(code)) return texts.row.noCode
   return undefined
 }

@@ -34,6 +34,8 @@ export interface Choices {
    * chooses columns has.
    */
   isPriceConfirmed?: boolean | undefined
+  /** The headings of the file whose rows were corrected: `columns` are those of that file. */
+  corrects?: string[] | undefined
   /** The line of the headings; 0 if the file has none. */
   headingsLine?: number | undefined
   /** The name or the number, counted from 1, of the sheet of a workbook. */
@@ -104,16 +106,17 @@ export async function openPriceFile(
 
 async function openSheet(
   path: string,
-  choices: Choices,
+  given: Choices,
   fileName: string,
   sheet: string | undefined,
 ): Promise<PriceFile> {
-  const table = await openTable(path, { ...choices, sheet })
-  const first = await firstRows(table, choices.headingsLine)
+  const table = await openTable(path, { ...given, sheet })
+  const first = await firstRows(table, given.headingsLine)
+  const choices = placeCorrected(first, given)
   const searched = choices.headingsLine ? first : first.slice(0, SEARCHED_ROWS)
   const others = await table.readOther()
   const list = choices.sheet === undefined ? listSheet(table, first, others) : undefined
-  if (list !== undefined && list !== sheet) return openSheet(path, choices, fileName, list)
+  if (list !== undefined && list !== sheet) return openSheet(path, given, fileName, list)
   const names = [texts.places.fileName, fileName.replace(/\.\w+$/, ''), true] as const
   const place = findHeadings(searched, choices.headingsLine, [
     names,
@@ -157,6 +160,27 @@ async function openSheet(
       await table.rows.return(undefined)
     },
   }
+}
+
+/** How many columns a report has before those of the file: the line and the reason. */
+const REPORT_COLUMNS = 2
+
+/**
+ * Corrected rows are read as the file was: finds its headings, which in a report come after the line and the reason. Throws
+ * `UnreadableFileError` if they are not there: columns of another file would be read as codes and prices.
+ */
+function placeCorrected(rows: readonly Row[], choices: Choices): Choices {
+  const { corrects, columns = {} } = choices
+  if (!corrects) return choices
+  for (const { cells, line } of rows)
+    for (const added of [REPORT_COLUMNS, 0]) {
+      const own = cells.slice(added).map(oneLine)
+      while (own.at(-1) === '') own.pop()
+      if (own.length !== corrects.length || own.some((cell, index) => cell !== corrects[index])) continue
+      const moved = Object.entries(columns).map(([field, column]) => [field, column + added])
+      return { ...choices, columns: Object.fromEntries(moved), headingsLine: line }
+    }
+  throw new UnreadableFileError(1, texts.unreadable.notTheReport)
 }
 
 /** The sheet to read in place of a blank one or a cover; undefined if there is none. */

@@ -307,8 +307,10 @@ async function isRevoked(vault: Vault, { userId, bxcontext }: JobView): Promise<
 }
 
 /** The label and CSS class of a job's badge. */
-function badgeOf({ state, interrupted, mappingErrors }: JobView): { label: string; tone: string } {
+function badgeOf({ state, interrupted, mappingErrors, validRows }: JobView): { label: string; tone: string } {
   if (interrupted) return { label: texts.states.interrupted, tone: 'degraded' }
+  if (state === 'ready' && mappingErrors.length === 0 && validRows === 0)
+    return { label: texts.states.nothingToSend, tone: 'degraded' }
   if (state === 'ready')
     return { label: mappingErrors.length > 0 ? texts.states.needsInput : texts.states.ready, tone: '' }
   const tones: Partial<Record<JobView['state'], string>> = {

@@ -38,6 +38,7 @@ export const texts = {
     checking: 'checking',
     ready: 'ready to send',
     needsInput: 'needs your input',
+    nothingToSend: 'nothing to send',
     running: 'running',
     completed: 'completed',
     failed: 'failed',
@@ -102,6 +103,8 @@ export const texts = {
       `${count(valid)} of ${count(all)} rows can be sent to “${catalogue}”. Nothing has been sent yet.`,
     rowsWithProblems: (valid: number, all: number, catalogue: string, invalid: number) =>
       `${count(valid)} of ${count(all)} rows can be sent to “${catalogue}”; ${pluralize(invalid, 'row has a problem', 'rows have problems')} and will be skipped. Nothing has been sent yet.`,
+    none: (all: number) =>
+      `None of the ${pluralize(all, 'row')} can be sent: each has a problem. Correct them as described below, and upload them again.`,
     gstRemoved: (percent: number) =>
       `The prices include ${percent}% GST, which is removed; the result is rounded to cents.`,
     beforeTax: 'The prices are sent as prices before tax.',
@@ -205,7 +208,7 @@ export const texts = {
     unsupported_media_type: 'Unsupported media type',
     upload_quota_exceeded: 'Storage limit reached',
     storage_full: 'No space for price files',
-    conflict: 'Conflict',
+    conflict: 'Not possible now',
     import_unreadable: 'This import cannot be read',
   },
 
@@ -222,6 +225,8 @@ export const texts = {
     storageFull:
       'There is no space for more price files at the moment. Discard imports that you no longer need, or try again later.',
     tooMany: (max: number) => `You already have ${max} imports in progress. Wait for one to finish.`,
+    stillStopping:
+      'The import is still stopping: the platform has not answered the last request. Resume it in a minute.',
     notPossible: (state: string) => `This is not possible while the import is ${state}.`,
     readOtherwise: 'The file is read in another way by now. Look at it again.',
     notChecked: 'The file must be checked first.',
@@ -246,6 +251,8 @@ export const texts = {
     onlyHeadings: 'the file has headings but no rows.',
     notHeadings: (max: number) => `it is blank, or below row ${count(max)}, so it cannot be the headings.`,
     manyColumns: (columns: number, max: number) => `it has ${columns} columns; the maximum is ${max}.`,
+    notTheReport:
+      'its columns are neither those of the report nor those of the file. Upload the report with its headings, or upload the whole file in the catalogue.',
     longHeading: (max: number) => `a heading is longer than ${max} characters.`,
     manyItems: 'its items take more than 1 GB. Split it into smaller files.',
     tooLong: 'this file takes too long to check. Split it into smaller files.',
@@ -344,6 +351,7 @@ export const texts = {
   row: {
     noCode: 'the code is missing.',
     sum: (text: string) => `"${text}" looks like the sum of a list, not like an item.`,
+    label: (text: string) => `"${text}" looks like a heading, not like an item.`,
     repeatedHeadings: 'this row repeats the headings.',
     otherHeadings: (line: number) =>
       `the headings on line ${line} name other columns than those of the file: put the rows below them into a file of their own.`,
@@ -386,7 +394,8 @@ export const texts = {
       `its name "${name}" says that the price includes GST: choose for the file whether to remove it, or correct the row.`,
     level: (level: string) =>
       `the price level is "${level}": write the recommended retail price, or delete the row.`,
-    severalUnits: (amount: string) => `the price is for ${amount} units, not for one.`,
+    severalUnits: (amount: string) =>
+      `the price is for ${amount.replace(/^(per |\/) ?/i, '')} units, not for one.`,
     otherUnit: (priced: string, unit: string) =>
       `the price is for "${priced}", and the unit is "${unit}": write the price of that unit.`,
     otherCurrency: (currency: string) => `the price is in another currency (${currency}).`,

@@ -41,7 +41,7 @@ export const linesOf = (items: readonly string[], storeId: string | number, quan
   [...new Set(items)].map((itemId) => lineOf(itemId, storeId, quantity))
 
 /** Every price request so far, with its lines. */
-export const priceRequests = remember(
+const priceRequests = remember(
   async (_subject: Subject): Promise<{ lines: readonly Line[]; exchange: Exchange }[]> => [],
 )
 

@@ -89,3 +89,26 @@ test('the sample file of the demo has good rows and rows with problems', async (
   const csv = await upload(id, readFileSync(new URL('price-list.csv', sample), 'utf8'))
   expect(csv).toMatchObject({ questions: [], validRows: 5, invalidRows: 5 })
 })
+
+test('the file itself, corrected, is read as it was; another one is refused, and no column is taken for a price', async () => {
+  const form = { name: 'C', scope: 'Public' }
+  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const file = (price: string) =>
+    `SKU,Name,Barcode,Price ex GST,Stock\nA1,Nail,930,11,200\nA2,Board,931,${price},100\n`
+  const first = await upload(id, file('n/a'))
+  const corrected = await upload(id, file('22'), `?corrects=${first.id}`)
+  expect(corrected).toMatchObject({
+    questions: [],
+    preview: [
+      { code: 'A1', price: 11 },
+      { code: 'A2', price: 22 },
+    ],
+  })
+  const other = await upload(
+    id,
+    'SKU,Barcode,Name,Price ex GST,Stock\nA1,930,Nail,11,200\n',
+    `?corrects=${first.id}`,
+  )
+  expect(other).toMatchObject({ state: 'unreadable', validRows: 0 })
+  expect(other.failure).toContain('Upload the report with its headings')
+})
