@@ -154,6 +154,15 @@ function unusedBranch(name: string): string {
   return number === 1 ? name : `${name}-${number}`
 }
 
+/** Throws if an earlier update is neither committed nor given up. */
+function requireNoUpdate(): void {
+  const branch = git(root, 'branch', '--show-current') ?? ''
+  if (!/^starter-[0-9a-f]{12}(-\d+)?$/.test(branch) || !git(root, 'status', '--porcelain')) return
+  throw new Error(
+    `An update is under way in the branch ${branch}: commit it, or give it up by git switch --quiet --discard-changes - && git branch -D ${branch}. Nothing was changed.`,
+  )
+}
+
 /** Puts the merge into a branch, and the generated files in order. */
 function apply(merge: Merge, theirs: string, commit: string): void {
   const unusedBefore = findUnusedExports(project)
@@ -214,6 +223,7 @@ function update(source: string | undefined, version: string | undefined, dryRun:
   requireFormatter(project)
   if (!existsSync(join(root, '.git')))
     throw new Error('This is not a Git repository: run git init, and commit. Nothing was changed.')
+  requireNoUpdate()
   requireCleanTree(root)
   const commit = fetchStarter(from, version, starter.commit)
   if (commit === starter.commit) {
