@@ -107,20 +107,14 @@ const odd: Rule = {
   needs: ['token.near-secret', 'token.near-client'],
   async check({ probe }) {
     const { client_id, client_secret } = probe.credentials
-    // Few: an implementation may lock out a client that guesses.
     const variants: [string, Record<string, string>][] = [
       ['with spaces around the client_secret', { client_secret: ` ${client_secret} ` }],
       ['with the client_id %', { client_id: '%' }],
+      ['with the client_id *', { client_id: '*' }],
       ['with a quote after the client_id', { client_id: `${client_id}'` }],
-      [
-        'with _ for the last character of the client_secret',
-        { client_secret: `${client_secret.slice(0, -1)}_` },
-      ],
     ]
     let last: Exchange | undefined
     for (const [description, changed] of variants) {
-      for (const value of Object.values(changed))
-        if (value.length > 2 && value !== client_id) probe.hide(value)
       last = await probe.requestToken({ ...probe.credentials, ...changed })
       expectStatus(last, 401, `A token request ${description}`)
     }
