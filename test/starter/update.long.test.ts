@@ -133,7 +133,9 @@ describe('a product', () => {
     )
     const git = gitIn(clone.dir)
     expect(() => git('commit', '-q', '-m', 'unresolved')).toThrow()
-    await expect(update(starter.dir)).rejects.toThrow(/An update is under way in the branch starter-\w+: commit it, or/)
+    await expect(update(starter.dir)).rejects.toThrow(
+      /An update is under way in the branch starter-\w+: commit it, or/,
+    )
     expect(git('diff', '--name-only', '--diff-filter=U')).toBe('src/connect/platform/api.ts')
     git('checkout', '--ours', 'src/connect/platform/api.ts')
     expect(readFileSync(join(clone.dir, 'src/connect/platform/api.ts'), 'utf8')).toContain('MAX_ATTEMPTS = 5')

@@ -8,6 +8,7 @@ import {
   type LocatedStore,
   locatedStores,
   neighbourKm,
+  ONE_STORE,
   type Search,
   searchStores,
 } from './stores.ts'
@@ -90,6 +91,7 @@ async function meaningAt(subject: Subject, store: LocatedStore, from: Coordinate
   if (hasFound(diameter, store) && !hasFound(tooNarrow, store))
     return { isRadius: false, exchange: diameter.exchange }
   const missed = hasFound(diameter, store) ? radius : diameter
+  if (missed.stores.length === 1) throw new NotCheckedError(ONE_STORE)
   throw new RuleViolationError(
     `A search within ${missed.place.radius} km did not find a store that is ${km.toFixed(1)} km away.`,
     missed.exchange,
