@@ -458,6 +458,11 @@ const places: Supplier[] = [
         ),
     }),
   }),
+  right('a search finds one store, not always the nearest', {
+    steps: (base) => ({
+      search: (latitude, longitude, radius) => base.search(latitude, longitude, radius).slice(0, 1),
+    }),
+  }),
   right('searches have few fields', {
     steps: searchValue((stores) => stores.map(({ id, name }) => ({ id, name }))),
   }),
