@@ -76,7 +76,8 @@ export async function connected(
   }: { name?: string; bxcontext?: string; email?: string } = {},
 ): Promise<Visitor> {
   const visitor = await signedIn(app, name)
-  await visitor.get(await toCallback(app, visitor, { bxcontext, email }))
+  const { status, text } = await visitor.get(await toCallback(app, visitor, { bxcontext, email }))
+  if (status !== 303) throw new Error(`The account was not connected (${status}):\n${text}`)
   return visitor
 }
 
