@@ -6,7 +6,8 @@ import { delimiter, join } from 'node:path'
  * a missing program is an error, so that nothing is skipped unnoticed.
  */
 export function program(...names: string[]): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter)
+  // Debian installs servers into /usr/sbin, which the PATH of most users lacks.
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
   const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(runs)
   if (!found && process.env.REQUIRE_ALL === '1')
     throw new Error(`REQUIRE_ALL=1, but ${names[0]} is not installed`)
