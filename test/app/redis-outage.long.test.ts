@@ -50,10 +50,11 @@ describe.skipIf(!REDIS)(`the app, if Redis${withRedis}`, () => {
 
   /** All is as before, within 2 s from now. */
   async function recovers(): Promise<void> {
-    const answer = async () =>
-      expect((await visitor.get(`${app.url}/connections/harbour-homes/probe`)).status).toBe(200)
+    const answer = async () => {
+      for (const path of ['/connections/harbour-homes/probe', '/health/ready'])
+        expect((await visitor.get(app.url + path)).status, path).toBe(200)
+    }
     await vi.waitFor(answer, { timeout: 2000, interval: 50 })
-    expect((await visitor.get(`${app.url}/health/ready`)).status).toBe(200)
   }
 
   test('stops and starts again, answers 503 meanwhile and recovers by itself within 2 s', async () => {

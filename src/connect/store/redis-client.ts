@@ -231,6 +231,7 @@ function createTimeouts(onSilence: (reason: string) => void) {
           (value) => {
             pending.delete(command)
             lastAnswerAt = now
+            failUntil = 0
             resolve(value)
           },
           (error: unknown) => {
