@@ -79,10 +79,8 @@ function planOf(name: string, flags: Flags): Plan {
     throw refused(`--singular "${singular}": lower-case letters and digits only, such as invoice.`)
   if (singular === name || (flags.singular === undefined && /(x|ch|sh|ss)es$/.test(name)))
     throw refused(`"${name}": Add --singular, the word for one of them, such as --singular invoice.`)
-  if (isReservedWord(singular) || isReservedName(singular) || isReservedName(name))
-    throw refused(
-      `"${isReservedName(name) ? name : singular}" is a reserved word; choose another --singular or name.`,
-    )
+  if (isReservedWord(singular))
+    throw refused(`"${singular}" is a reserved word; choose another --singular or name.`)
   const used = usedNames()
   const clash = [name, singular].find((word) => used.has(word) || used.has(capitalized(word)))
   if (clash)
@@ -102,11 +100,9 @@ function planOf(name: string, flags: Flags): Plan {
   return { name, singular, scope, path, hasDetail: pages.includes('detail'), canWrite: flags.write }
 }
 
-/** Whether code or templates have another meaning for a name: `it` is the data of a page. */
-const isReservedName = (name: string) => name === 'it' || name in Object.prototype
-
-/** Whether a name cannot be that of a variable. */
+/** Whether a name cannot be that of a variable, or has another meaning: `it` is the data of a page. */
 function isReservedWord(name: string): boolean {
+  if (name === 'it' || name in Object.prototype) return true
   try {
     new Function(`'use strict'; const ${name} = 0; return ${name}`)
     return false

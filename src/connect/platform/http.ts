@@ -120,7 +120,7 @@ export function createHttpPools(
 
 /** The largest response, in bytes. */
 const MAX_BYTES = 8 * 1024 * 1024
-/** Names this app to the platform, whose firewall may refuse requests of nobody. */
+/** Some firewalls refuse requests without a `User-Agent`. */
 const USER_AGENT = 'connect-starter'
 
 /** A timer that fires this late, in ms, was delayed: the process was stopped, or busy. */

@@ -113,7 +113,7 @@ export function createRefreshLock(
 
     async reset(ref) {
       const { lock, sent, unfinished, budget } = keysOf(ref)
-      await update(store, lock, (value) => (parseBackoff(value, now) ? null : value), leaseMs)
+      await update(store, lock, (value) => (parseBackoff(value, now) ? null : value))
       await Promise.all([unfinished, sent, budget].map((key) => store.delete(key)))
     },
   }
@@ -168,7 +168,7 @@ async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: s
   })
   let seen = interrupted
   const keepUp = () => Promise.all([renew(lock), lock.unfinished ? noteUnfinished(lock) : undefined])
-  const renewal = setInterval(() => void (lock.held && keepUp().catch(() => {})), leaseMs / 3).unref()
+  const renewal = setInterval(() => keepUp().catch(() => {}), leaseMs / 3).unref()
   const stopRenewing = () => {
     lock.held = false
     clearInterval(renewal)

@@ -187,8 +187,6 @@ function createNotes(choices: Choices, layout: Layout) {
 const priceHeadingOf = ({ headings, columns }: Pick<Layout, 'headings' | 'columns'>) =>
   headings[columns.price ?? -1] ?? ''
 
-const byLine = (a: Problem, b: Problem) => a.line - b.line
-
 const isBlank = (cell = '') => cell.trim() === ''
 
 /** Whether a cell of a row that is no item says that prices include tax. A sum may include it all the same. */
@@ -254,8 +252,9 @@ function createCollector(
       if (writer && conflicts.size > 0) await removeItems(writer.path, conflicts)
       preview = preview.filter(({ code }) => !conflicts.has(code))
       const { validRows, invalidRows, repeatedRows } = counts
-      const summary = { isFree: counts.free === validRows, remarks: remarksOn(counts) }
-      return { validRows, invalidRows, repeatedRows, preview, problems: problems.sort(byLine), ...summary }
+      problems.sort((a, b) => a.line - b.line)
+      const isFree = counts.free === validRows
+      return { validRows, invalidRows, repeatedRows, preview, problems, isFree, remarks: remarksOn(counts) }
     },
   }
 }

@@ -33,35 +33,41 @@ export function createFairLimiter({ max, maxPerUser }: { max: number; maxPerUser
 
   function release(user: string): void {
     const remaining = runningOf(user) - 1
-    running.set(user, remaining)
-    if (remaining === 0) running.delete(user)
+    if (remaining > 0) running.set(user, remaining)
+    else running.delete(user)
     if (remaining === 0 && !waiting.some((entry) => entry.user === user)) lastStart.delete(user)
     startNext()
   }
 
-  function acquire(user: string, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const abort = () => {
-        const index = waiting.indexOf(entry)
-        if (index >= 0) waiting.splice(index, 1)
-        reject(signal.reason)
-      }
-      const entry: Waiting = {
-        user,
-        start() {
-          signal.removeEventListener('abort', abort)
-          resolve()
-        },
-      }
-      if (signal.aborted) return reject(signal.reason)
-      signal.addEventListener('abort', abort, { once: true })
-      waiting.push(entry)
-      startNext()
-    })
-  }
-
   return async <T>(user: string, task: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-    await acquire(user, signal)
-    return task().finally(() => release(user))
+    const started = enqueue(waiting, user, signal)
+    startNext()
+    await started
+    try {
+      return await task()
+    } finally {
+      release(user)
+    }
   }
+}
+
+/** Resolves when the new entry is started; rejects with the signal's reason, without the entry, if it is aborted before. */
+function enqueue(waiting: Waiting[], user: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      const index = waiting.indexOf(entry)
+      if (index >= 0) waiting.splice(index, 1)
+      reject(signal.reason)
+    }
+    const entry: Waiting = {
+      user,
+      start() {
+        signal.removeEventListener('abort', abort)
+        resolve()
+      },
+    }
+    if (signal.aborted) return reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    waiting.push(entry)
+  })
 }

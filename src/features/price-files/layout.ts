@@ -210,7 +210,7 @@ type OtherSheet = Awaited<ReturnType<Table['readOther']>>[number]
 function notesOf(others: readonly OtherSheet[]): Note[] {
   const notes: Note[] = []
   for (const { sheet, rows } of others) {
-    if (rows.some(({ cells }) => countFields(cells) >= 2)) continue
+    if (isList(rows)) continue
     for (const text of rows.flatMap(({ cells }) => cells)) notes.push([texts.places.sheet(sheet), text])
   }
   return notes

@@ -51,7 +51,8 @@ export async function createStage(options: StageOptions) {
     /** Answers the consent page; stops before the callback. */
     async consent(returnUrl: string, answer: ConsentAnswer = 'accept', scope = scopes): Promise<string> {
       const page = await browser.follow(await browser.get(returnUrl))
-      return (await browser.follow(await browser.post(page.url, { answer, scope }), callbackUrl)).url
+      const answered = await browser.post(page.url, { answer, scope })
+      return (await browser.follow(answered, callbackUrl)).url
     },
     /** Opens an address of the app as a browser does; resolves to the page at its end. */
     open: async (url: string): Promise<Page> => browser.follow(await browser.get(url)),

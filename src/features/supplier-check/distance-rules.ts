@@ -7,6 +7,7 @@ import {
   idOf,
   type LocatedStore,
   locatedStores,
+  NO_STORES,
   neighbourKm,
   ONE_STORE,
   type Search,
@@ -163,9 +164,10 @@ const antimeridian: Rule = {
   async check(subject) {
     const stores = await locatedStores(subject)
     const [store] = stores.sort((a, b) => Math.abs(b.at.longitude) - Math.abs(a.at.longitude))
-    const degrees = store ? 180 - Math.abs(store.at.longitude) + BEYOND : Infinity
-    if (!store || degrees > MAX_DEGREES) return (stores[0] as LocatedStore).exchange
+    if (!store) throw new NotCheckedError(NO_STORES)
     const { latitude, longitude } = store.at
+    const degrees = 180 - Math.abs(longitude) + BEYOND
+    if (degrees > MAX_DEGREES) return store.exchange
     const side = Math.sign(longitude) || 1
     const beyond = { latitude, longitude: wrap(longitude + side * degrees) }
     const before = { latitude, longitude: wrap(longitude - side * degrees) }

@@ -53,7 +53,8 @@ export async function requestPrices(
 ): Promise<Exchange> {
   const body = { ...(memberNumber !== undefined && { memberNumber }), items }
   const exchange = await withToken(subject, PATHS.prices, body)
-  ;(await priceRequests(subject)).push({ lines: items, exchange })
+  const requests = await priceRequests(subject)
+  requests.push({ lines: items, exchange })
   return exchange
 }
 

@@ -2,7 +2,6 @@ import { PATHS } from '../../supplier-api/contract.ts'
 import type { Exchange } from './exchange.ts'
 import { changedPrice, mixedRequest, pricedAnswers } from './line-error-rules.ts'
 import {
-  type AnsweredLine,
   ask,
   baseRequest,
   isPriced,
@@ -74,8 +73,18 @@ const duplicates: Rule = {
   },
 }
 
-/** How often lines are requested before one is said to have the price of another: prices may change (specification 1.7). */
+/** How often lines are requested before one is said to be wrong: prices may change (specification 1.7). */
 const ROUNDS = 3
+
+/** What `find` finds the last time; undefined once it finds nothing. */
+async function foundEachTime<T>(find: () => Promise<T | undefined>): Promise<T | undefined> {
+  let found: T | undefined
+  for (let round = 0; round < ROUNDS; round++) {
+    found = await find()
+    if (found === undefined) return undefined
+  }
+  return found
+}
 
 const twoStores: Rule = {
   id: 'prices.two-stores',
@@ -93,13 +102,12 @@ const twoStores: Rule = {
       [line, elsewhere],
       [elsewhere, line],
     ]) {
-      let wrong: AnsweredLine | undefined
       // A line may have no price for a moment.
-      for (let round = 0; round < ROUNDS && (round === 0 || wrong); round++) {
+      const wrong = await foundEachTime(async () => {
         const { exchange, answers } = await ask(subject, lines, 'A price request for one item at two stores')
         last = exchange
-        wrong = answers.find((one) => (one.line === line) === isUnpriced(one, priced))
-      }
+        return answers.find((one) => (one.line === line) === isUnpriced(one, priced))
+      })
       if (!wrong) continue
       const what = wrong.line === line ? 'no price' : 'a price'
       throw new RuleViolationError(
@@ -145,21 +153,23 @@ const otherStores: Rule = {
  * each time, which it never has alone.
  */
 async function expectOwnPrices(subject: Subject, lines: readonly [Line, Line]): Promise<void> {
-  const first = await pricesAlone(subject, lines)
-  if (first[0] === first[1]) return
+  const [first, second] = await pricesAlone(subject, lines)
+  if (first === second) return
   for (const together of [lines, lines.toReversed()]) {
-    let wrong: AnsweredLine | undefined
-    for (let round = 0; round < ROUNDS; round++) {
+    const wrong = await foundEachTime(async () => {
       const { answers } = await ask(subject, together, 'A price request for one item at two stores')
-      wrong = answers.find(({ line, answer }) => answer.unitPrice === first[line === lines[0] ? 1 : 0])
-      const again = wrong && (await pricesAlone(subject, lines))
-      if (again?.[0] !== first[0] || again?.[1] !== first[1]) break
-      if (round < ROUNDS - 1) continue
-      throw new RuleViolationError(
-        `The line for item ${wrong?.line.itemId} at store ${wrong?.line.storeId} has the price of the other store beside a line for that store.`,
-        wrong?.exchange as Exchange,
+      const swapped = answers.find(
+        ({ line, answer }) => answer.unitPrice === (line === lines[0] ? second : first),
       )
-    }
+      if (!swapped) return undefined
+      const again = await pricesAlone(subject, lines)
+      return again[0] === first && again[1] === second ? swapped : undefined
+    })
+    if (wrong)
+      throw new RuleViolationError(
+        `The line for item ${wrong.line.itemId} at store ${wrong.line.storeId} has the price of the other store beside a line for that store.`,
+        wrong.exchange,
+      )
   }
 }
 
@@ -177,23 +187,32 @@ const MANY = 150
 /** What a supplier that limits the lines of a request may accept. */
 const FEWER = [100, 50, 20, 10]
 
-const unknownLines = (subject: Subject, store: string | number, count: number) =>
-  Array.from({ length: count }, (_, index) => lineOf(unknownItem(subject, index), store, 1))
-
-/**
- * Many items that do not exist, and at the end those that have a price: more than a hundred, or as many as the supplier
- * accepts.
- */
-export const manyLines = remember(async (subject: Subject): Promise<Line[]> => {
+/** This many items that do not exist, and at the end those that have a price. */
+async function linesAfter(subject: Subject, count: number): Promise<Line[]> {
   const store = await priceStore(subject)
+  const unknown = Array.from({ length: count }, (_, index) => lineOf(unknownItem(subject, index), store, 1))
+  return [...unknown, ...linesOf(subject.items, store, 1)]
+}
+
+/** The request for many lines, which may be refused. */
+const manyRequest = remember(async (subject: Subject) => {
+  const lines = await linesAfter(subject, MANY)
   const { memberNumber } = await baseRequest(subject)
-  const known = linesOf(subject.items, store, 1)
-  for (const count of [MANY, ...FEWER]) {
-    const lines = [...unknownLines(subject, store, count), ...known]
-    const { status } = await requestPrices(subject, lines, memberNumber)
-    if (status < 400 || status >= 500 || status === 429) return lines
+  return { lines, exchange: await requestPrices(subject, lines, memberNumber) }
+})
+
+const isTooMany = ({ status }: Exchange) => status >= 400 && status < 500 && status !== 429
+
+/** More than a hundred lines, or as many as the supplier accepts. */
+export const manyLines = remember(async (subject: Subject): Promise<Line[]> => {
+  const most = await manyRequest(subject)
+  if (!isTooMany(most.exchange)) return most.lines
+  const { memberNumber } = await baseRequest(subject)
+  for (const count of FEWER) {
+    const lines = await linesAfter(subject, count)
+    if (!isTooMany(await requestPrices(subject, lines, memberNumber))) return lines
   }
-  return known
+  return linesAfter(subject, 0)
 })
 
 const lineLimit: Rule = {
@@ -202,10 +221,7 @@ const lineLimit: Rule = {
   given: undefined,
   needs: ['prices.known', 'prices.unknown-item'],
   async check(subject) {
-    const { memberNumber } = await baseRequest(subject)
-    const store = await priceStore(subject)
-    const lines = [...unknownLines(subject, store, MANY), ...linesOf(subject.items, store, 1)]
-    const exchange = await requestPrices(subject, lines, memberNumber)
+    const { lines, exchange } = await manyRequest(subject)
     expectNoLimit(exchange)
     if (exchange.status === 200) return exchange
     expectStatus(exchange, 200, `A price request with ${lines.length} lines`)

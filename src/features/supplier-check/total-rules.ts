@@ -58,7 +58,7 @@ export function expectTotals(found: readonly AnsweredLine[]): Exchange {
       throw wrongTotal(sample, total)
   }
   // A line for an unusual quantity may carry an error in place of a price.
-  const [first = found.find(({ line }) => !isUsual(line.quantity))] = priced
+  const first = priced[0] ?? found.find(({ line }) => !isUsual(line.quantity))
   if (first) return first.exchange
   throw new NotCheckedError('no item has a price for such a quantity; name another with --item CODE')
 }
