@@ -11,7 +11,7 @@ export interface Answer {
 export interface VisitOptions {
   form?: Record<string, string | string[]>
   /** Sent as it is, in place of a form; its type is among `headers`. */
-  text?: string
+  text?: string | Uint8Array<ArrayBuffer>
   accept?: string
   headers?: Record<string, string>
 }

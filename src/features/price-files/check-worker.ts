@@ -4,6 +4,7 @@ import { UnreadableFileError } from '../../tables/errors.ts'
 import { checkPriceFile } from './check.ts'
 import type { CheckMessage, CheckTask } from './check-file.ts'
 import { comparePrices } from './comparison.ts'
+import type { Problem } from './items.ts'
 import type { Choices } from './layout.ts'
 import { writeReport } from './report.ts'
 
@@ -30,13 +31,18 @@ async function check({ path, reportPath, lastPricesPath, ...options }: CheckTask
         ? // Without the earlier prices, a file is only not compared.
           await comparePrices(lastPricesPath, { pricesPath, itemsPath }).catch(() => null)
         : null
-    return { check, problems: problems.slice(0, MAX_LISTED), comparison }
+    return { check, problems: problems.slice(0, MAX_LISTED).map(truncate), comparison }
   } catch (error) {
     if (error instanceof UnreadableFileError)
       return { unreadable: { line: error.line, reason: error.problem } }
     const { code, message } = error as NodeJS.ErrnoException
     return typeof code === 'string' && /^E[A-Z]+$/.test(code) ? { unwritable: code } : { failed: message }
   }
+}
+
+/** Truncates a problem for display on a page. */
+function truncate({ line, reason, cells }: Problem): Problem {
+  return { line, reason, cells: cells.slice(0, 8).map((cell) => cell.slice(0, 60)) }
 }
 
 parentPort?.postMessage(await check(workerData))

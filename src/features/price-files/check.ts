@@ -5,7 +5,7 @@ import type { MergedCells, Row } from '../../tables/row.ts'
 import { type BatchWriter, createBatchWriter, removeItems } from './batches.ts'
 import { doubtsPrice, isTitlePerSeveral } from './columns.ts'
 import type { Item } from './item.ts'
-import { createItemReader, isProblem, type Problem, toProblem } from './items.ts'
+import { createItemReader, isProblem, type Problem } from './items.ts'
 import {
   type Choices,
   isPriceConfirmed,
@@ -230,12 +230,12 @@ function createCollector(
         writer?.add(item)
       } else if (earlier.isSame) counts.repeatedRows++
       else {
-        reject(toProblem(row.line, otherPrice(code, earlier.line), row.cells))
+        reject({ line: row.line, reason: otherPrice(code, earlier.line), cells: row.cells })
         if (conflicts.has(code)) return
         conflicts.add(code)
         counts.validRows--
         earlierLines.add(earlier.line)
-        reject(toProblem(earlier.line, otherPrice(code, row.line), [code]))
+        reject({ line: earlier.line, reason: otherPrice(code, row.line), cells: [code] })
       }
     },
     earlierLines,
@@ -264,12 +264,14 @@ function problemKeeper(problems: Problem[]) {
   let characters = 0
   return (problem: Problem): void => {
     if (problems.length === MAX_PROBLEMS || characters > MAX_PROBLEM_CHARACTERS) return
-    characters += problem.cells.reduce((sum, cell) => sum + cell.length, 0)
+    characters += lengthOf(problem.cells)
     problems.push(problem)
   }
 }
 
-/** Reads the file again for the cells of the problems on these lines. */
+const lengthOf = (cells: readonly string[]) => cells.reduce((sum, cell) => sum + cell.length, 0)
+
+/** Reads the file again for the cells of the problems on these lines, as long as they fit into the report. */
 async function addCells(
   problems: Problem[],
   lines: ReadonlySet<number>,
@@ -279,14 +281,17 @@ async function addCells(
     problems.flatMap((problem) => (lines.has(problem.line) ? [[problem.line, problem]] : [])),
   )
   if (byLine.size === 0) return
+  let characters = 0
   const { rows, close } = await open()
   for await (const batch of rows) {
     for (const { line, cells } of batch) {
       const problem = byLine.get(line)
-      if (problem) problem.cells = toProblem(line, problem.reason, cells).cells
+      if (!problem) continue
+      problem.cells = cells
+      characters += lengthOf(cells)
       byLine.delete(line)
     }
-    if (byLine.size === 0) return close()
+    if (byLine.size === 0 || characters > MAX_PROBLEM_CHARACTERS) return close()
   }
 }
 

@@ -6,15 +6,17 @@ import type { Choices } from './layout.ts'
 import { texts } from './texts.ts'
 
 /**
- * How to read the report of problems of a job, whose user has corrected the rows: as the job's file was read. It may also be
- * the file itself, corrected.
+ * How to read the file of a job, or the report of its problems, after its user has corrected rows in it: as the job's file
+ * was read.
  */
-export function choicesOfReport({ columns, headings, gst, decimal, choices }: Job): Choices {
+export function choicesOfCorrection({ columns, headings, gst, decimal, choices }: Job): Choices {
   if (choices?.corrects) return choices
   return {
     columns,
     corrects: headings,
     isPriceConfirmed: true,
+    headingsLine: choices?.headingsLine,
+    sheet: choices?.sheet,
     gst: choices?.gst ?? gst,
     decimal: decimal ?? undefined,
   }

@@ -44,7 +44,7 @@ export function findHeadings(rows: readonly Row[], line: number | undefined, nam
     throw new UnreadableFileError(line, texts.unreadable.notHeadings(MAX_HEADINGS_LINE))
   }
   const second = secondRow(row, rows[index + 1])
-  const headings = second ? joinHeadings(row, second) : row.cells.map(oneLine)
+  const headings = second ? joinHeadings(row, second) : row.cells.map(cleanHeading)
   while (headings.at(-1) === '') headings.pop()
   if (headings.length > MAX_COLUMNS)
     throw new UnreadableFileError(row.line, texts.unreadable.manyColumns(headings.length, MAX_COLUMNS))
@@ -65,14 +65,14 @@ export function findHeadings(rows: readonly Row[], line: number | undefined, nam
   }
 }
 
-/** A cell without line breaks and repeated spaces. */
-export const oneLine = (cell: string) => cell.replace(/\s+/g, ' ').trim()
+/** A heading without line breaks and repeated spaces. */
+export const cleanHeading = (cell: string) => cell.replace(/\s+/g, ' ').trim()
 
 /** The heading above a cell, which a group of columns has in its first one only: `Price` above `Trade` and `Retail`. */
 const headingAbove = ({ cells }: Row, column: number) =>
   cells
     .slice(0, column + 1)
-    .map(oneLine)
+    .map(cleanHeading)
     .findLast((cell) => cell !== '') ?? ''
 
 /** The row below the headings if it says more about the prices, such as `Trade` and `Retail`, and is no item. */
@@ -87,9 +87,9 @@ function secondRow(headings: Row, next: Row | undefined): Row | undefined {
 function joinHeadings(headings: Row, second: Row): string[] {
   const width = Math.max(headings.cells.length, second.cells.length)
   return Array.from({ length: width }, (_, column) => {
-    const below = oneLine(second.cells[column] ?? '')
+    const below = cleanHeading(second.cells[column] ?? '')
     return below === ''
-      ? oneLine(headings.cells[column] ?? '')
+      ? cleanHeading(headings.cells[column] ?? '')
       : `${headingAbove(headings, column)} ${below}`.trim()
   })
 }

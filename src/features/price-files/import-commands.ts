@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { ConnectionRef } from '../../connect/index.ts'
 import { acquireLease, type Lease, update, withLease } from '../../connect/stores.ts'
 import type { Catalogue } from '../catalogues/contract.ts'
-import { choicesOfReport } from './choices.ts'
+import { choicesOfCorrection } from './choices.ts'
 import { ImportError, stillStopping } from './errors.ts'
 import { type Job, jobKey, newJob, toRunning } from './import-job.ts'
 import {
@@ -33,7 +33,11 @@ const UPLOAD_LEASE_MS = 30_000
 export async function upload(
   imports: Imports,
   ref: ConnectionRef,
-  { catalogue, fileName, corrects = null }: { catalogue: Catalogue; fileName: string; corrects?: Job | null },
+  {
+    catalogue,
+    fileName,
+    corrected = null,
+  }: { catalogue: Catalogue; fileName: string; corrected?: Job | null },
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<Job> {
   const { store, log, files, runner, tasks } = imports
@@ -47,7 +51,7 @@ export async function upload(
     const others = jobs.map((other) => other.id)
     const size = await files.keep(id, userId, others, bytes)
     job = newJob({ id, ...ref, catalogue, fileName, bytes: size })
-    if (corrects) job = { ...job, choices: choicesOfReport(corrects), isCorrection: true }
+    if (corrected) job = { ...job, choices: choicesOfCorrection(corrected), isCorrection: true }
     lease = await runner.acquireLease(userId, id)
     const record = JSON.stringify(job)
     await withLease(store, quotaKey(userId), { ms: 10_000, waitMs: 10_000 }, async () => {

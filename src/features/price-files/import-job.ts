@@ -62,7 +62,7 @@ export const jobSchema = z.object({
   endedAt: z.number().nullable(),
   /** What the user chose; null if everything is recognised. */
   choices: choicesSchema.nullable(),
-  /** Whether the file has only corrected rows of an earlier one. */
+  /** Whether the file is an earlier one, or the report of its problems, whose user has corrected rows. */
   isCorrection: z.boolean().default(false),
   /** Identifies the headings as they were recognised, for which choices are remembered. */
   layoutId: z.string().nullable(),

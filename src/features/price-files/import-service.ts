@@ -27,7 +27,7 @@ export interface ImportService {
    */
   upload(
     ref: ConnectionRef,
-    to: { catalogue: Catalogue; fileName: string; corrects?: Job | null },
+    to: { catalogue: Catalogue; fileName: string; corrected?: Job | null },
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<Job>
   /** Throws `ImportError` (404). */

@@ -7,7 +7,6 @@ import { describeComparison } from './comparison.ts'
 import type { ImportFiles } from './files.ts'
 import type { Job } from './import-job.ts'
 import { inTurn } from './import-turn.ts'
-import type { Problem } from './items.ts'
 import type { JobRecord, JobTask } from './job-runner.ts'
 import type { Choices } from './layout.ts'
 import type { RememberedChoices } from './remembered-choices.ts'
@@ -48,7 +47,7 @@ async function check({ files, remembered }: ImportTasksOptions, job: Job, signal
     path: files.file(id),
     fileName: job.fileName,
     ...files.results(id),
-    // The rows of the earlier file that corrected rows are not among are not missing.
+    // A report has only some rows of its file: the others are not missing.
     lastPricesPath: job.isCorrection ? undefined : await files.lastPrices(job).catch(() => undefined),
   }
   const checkWith = (choices: Choices | null) => checkFile({ ...task, choices: choices ?? {} }, { signal })
@@ -75,7 +74,7 @@ async function check({ files, remembered }: ImportTasksOptions, job: Job, signal
   if (comparison) remarks.push(describeComparison(comparison))
   remarks.push(...checked.check.remarks)
   const itemsVersion = await retry(() => files.shareResults(id), { signal })
-  const problems = checked.problems.map(truncateProblem)
+  const { problems } = checked
   const outcome = { choices, layoutId, remarks, comparison, problems, itemsVersion, failure: null }
   return { ...checked.check, ...outcome, state: 'ready' as const }
 }
@@ -106,9 +105,4 @@ async function send(
     }),
   )
   return { state: 'completed' as const, failure: null }
-}
-
-/** Truncates a problem for display on a page. */
-function truncateProblem({ line, reason, cells }: Problem): Problem {
-  return { line, reason, cells: cells.slice(0, 8).map((cell) => cell.slice(0, 60)) }
 }

@@ -13,7 +13,7 @@ export interface Problem {
   line: number
   /** User-facing reason. */
   reason: string
-  /** The row's cells, truncated for display. */
+  /** The row's cells, in full: its user corrects them in the report and uploads that. */
   cells: string[]
 }
 
@@ -61,7 +61,7 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
       if (!isProblem(result)) {
         if (otherHeadings === 0) return result
         const reason = texts.row.otherHeadings(otherHeadings)
-        return toProblem(row.line, reason, row.cells)
+        return { line: row.line, reason, cells: row.cells }
       }
       if (repeatsHeadings(row.cells, headings)) otherHeadings = 0
       else if (namesOtherColumns(row.cells, options)) otherHeadings = row.line
@@ -70,7 +70,7 @@ export function createItemReader(options: ItemReaderOptions): ItemReader {
   }
 
   function readRow({ line, cells, numbers, struck }: Row): Item | Problem {
-    const problem = (reason: string): Problem => toProblem(line, reason, cells)
+    const problem = (reason: string): Problem => ({ line, reason, cells })
     const rowProblem = shapeProblem(cells, options) ?? (delimiter ? unclosedQuote(cells) : undefined)
     if (rowProblem) return problem(rowProblem)
     const item: Item = { code: '', price: 0 }
@@ -130,18 +130,11 @@ function createQuoteCheck({ headings, columns, delimiter, decimal }: ItemReaderO
   return unclosedQuote
 }
 
-/** A problem with a row, for display. */
-export const toProblem = (line: number, reason: string, cells: readonly string[]): Problem => ({
-  line,
-  reason,
-  cells: cells.slice(0, 50).map((cell) => shorten(cell)),
-})
-
 /** The text of a cell. `="00123"` is how a spreadsheet is made to keep the zeros of 00123. */
 function textOf(cell = ''): string {
   // A report of problems has an apostrophe before what a spreadsheet would take for a formula, and exports of spreadsheets
   // have one before zeros to keep.
-  const text = /^\s*'([=+@-]|0\d*\s*$)/.test(cell) ? cell.trim().slice(1) : cell.trim()
+  const text = /^\s*'([=+@＝＋－＠-]|0\d*\s*$)/.test(cell) ? cell.trim().slice(1) : cell.trim()
   return text.startsWith('="') && text.endsWith('"') && text.length > 2 ? text.slice(2, -1) : text
 }
 

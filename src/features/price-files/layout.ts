@@ -15,11 +15,11 @@ import {
   REQUIRED,
 } from './columns.ts'
 import {
+  cleanHeading,
   findHeadings,
   type Headings,
   MAX_HEADINGS_LINE,
   type Note,
-  oneLine,
   SEARCHED_ROWS,
 } from './headings.ts'
 import {
@@ -108,22 +108,29 @@ export async function openPriceFile(
   choices: Choices = {},
   fileName = basename(path),
 ): Promise<PriceFile> {
-  return openSheet(path, choices, fileName, choices.sheet)
+  const { corrects } = choices
+  if (!corrects) return openSheet(path, choices, fileName, choices.sheet)
+  const report = await choicesOfReport(path, choices, corrects)
+  if (report) return openSheet(path, report, fileName, report.sheet)
+  const file = await openSheet(path, choices, fileName, choices.sheet)
+  if (isSame(file.layout.headings, corrects)) return file
+  await file.close()
+  // Columns of another file would be read as codes and prices.
+  throw new UnreadableFileError(1, texts.unreadable.notTheReport)
 }
 
 async function openSheet(
   path: string,
-  given: Choices,
+  choices: Choices,
   fileName: string,
   sheet: string | undefined,
 ): Promise<PriceFile> {
-  const table = await openTable(path, { ...given, sheet })
-  const first = await firstRows(table, given.headingsLine)
-  const choices = placeCorrected(first, given)
+  const table = await openTable(path, { sheet })
+  const first = await firstRows(table, choices.headingsLine)
   const searched = choices.headingsLine ? first : first.slice(0, SEARCHED_ROWS)
   const others = await table.readOther()
   const list = choices.sheet === undefined ? listSheet(table, first, others) : undefined
-  if (list !== undefined && list !== sheet) return openSheet(path, given, fileName, list)
+  if (list !== undefined && list !== sheet) return openSheet(path, choices, fileName, list)
   const names = [texts.places.fileName, fileName.replace(/\.\w+$/, ''), true] as const
   const place = findHeadings(searched, choices.headingsLine, [
     names,
@@ -173,21 +180,32 @@ async function openSheet(
 const REPORT_COLUMNS = 2
 
 /**
- * Corrected rows are read as the file was: finds its headings, which in a report come after the line and the reason. Throws
- * `UnreadableFileError` if they are not there: columns of another file would be read as codes and prices.
+ * How to read the report of the problems of a file, whose user has corrected the rows: as the file was, but its columns come
+ * after the line and the reason. Undefined if the headings of that file are not there: it is no such report.
  */
-function placeCorrected(rows: readonly Row[], choices: Choices): Choices {
-  const { corrects, columns = {} } = choices
-  if (!corrects) return choices
-  for (const { cells, line } of rows)
-    for (const added of [REPORT_COLUMNS, 0]) {
-      const own = cells.slice(added).map(oneLine)
-      while (own.at(-1) === '') own.pop()
-      if (own.length !== corrects.length || own.some((cell, index) => cell !== corrects[index])) continue
-      const moved = Object.entries(columns).map(([field, column]) => [field, column + added])
-      return { ...choices, columns: Object.fromEntries(moved), headingsLine: line }
-    }
-  throw new UnreadableFileError(1, texts.unreadable.notTheReport)
+async function choicesOfReport(
+  path: string,
+  choices: Choices,
+  headings: readonly string[],
+): Promise<Choices | undefined> {
+  const table = await openTable(path)
+  const rows = await firstRows(table)
+  await table.rows.return(undefined)
+  const report = rows.find(({ cells }) => isSame(cells.slice(REPORT_COLUMNS).map(cleanHeading), headings))
+  if (!report) return undefined
+  const columns = Object.fromEntries(
+    Object.entries(choices.columns ?? {}).map(([field, column]) => [field, column + REPORT_COLUMNS]),
+  )
+  return { ...choices, columns, headingsLine: report.line, sheet: table.sheet }
+}
+
+/** Whether cells are these headings; in a report, those that would be formulas have an apostrophe. */
+function isSame(cells: readonly string[], headings: readonly string[]): boolean {
+  const width = cells.findLastIndex((cell) => cell !== '') + 1
+  return (
+    width === headings.length &&
+    headings.every((heading, index) => cells[index] === heading || cells[index] === `'${heading}`)
+  )
 }
 
 /** The sheet to read in place of a blank one or a cover; undefined if there is none. */

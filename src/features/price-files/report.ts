@@ -9,7 +9,7 @@ import { texts } from './texts.ts'
 const MAX_REPORT = 10_000_000
 
 /**
- * Writes problems to a CSV file: line number, reason and the row's cells. Cells are quoted and on a single line, and
+ * Writes problems to a CSV file: line number, reason and the row's cells. Cells are trimmed, quoted and on a single line, and
  * those that a spreadsheet would treat as a formula get a leading apostrophe (OWASP, CSV injection). The report is
  * truncated, with a note, at 10 million characters. `isReport`: the file is a report itself, whose rows were corrected, so its
  * first two columns are replaced; by default, if it has their headings. Throws the errors of the file system.
@@ -37,18 +37,15 @@ function* rowsOf(
   isReport: boolean,
 ): Generator<string[]> {
   const skipped = isReport ? ADDED.length : 0
-  yield [...ADDED, ...headings.slice(skipped)].map(oneLine)
+  yield [...ADDED, ...headings.slice(skipped)].map(singleLine)
   let size = 0
   for (const { line, reason, cells } of problems) {
-    const row = [String(line), reason, ...cells.slice(skipped)].map(oneLine)
+    const row = [String(line), reason, ...cells.slice(skipped)].map(singleLine)
     size += row.reduce((sum, cell) => sum + cell.length, 0)
     if (size > MAX_REPORT) return yield [String(line), texts.problems.truncated]
     yield row
   }
 }
 
-/** Replaces control characters with spaces; escapes a leading tab or line break, which may start a formula. */
-function oneLine(cell: string): string {
-  const prefix = /^[\t\r]/.test(cell) ? "'" : ''
-  return prefix + cell.replace(/\p{Cc}+/gu, ' ')
-}
+/** Replaces control characters with spaces. */
+const singleLine = (cell: string) => cell.replace(/\p{Cc}+/gu, ' ').trim()

@@ -190,7 +190,7 @@ function uploadRoute(options: ImportRoutesOptions): Router {
     '/connections/:bxcontext/catalogues/:id/imports',
     describeRoute({
       summary:
-        'Uploads a price file as `multipart/form-data`, or as a body of type `text/csv`, `text/tab-separated-values` or that of XLSX, within 15 minutes. Checks it and sends nothing. `?corrects=` is the id of an import whose report of problems it is, corrected: it is read as that import was. Answers `201` with the import.',
+        'Uploads a price file as `multipart/form-data`, or as a body of type `text/csv`, `text/tab-separated-values` or that of XLSX, within 15 minutes. Checks it and sends nothing. `?corrects=` is the id of an import whose file or report of problems it is, with rows corrected: it is read as that import was. Answers `201` with the import.',
       body: z.string(),
       bodyType: 'text/csv',
       status: 201,
@@ -214,7 +214,7 @@ function uploadRoute(options: ImportRoutesOptions): Router {
         const { corrects } = req.query
         const corrected = typeof corrects === 'string' ? await imports.get(ref.userId, corrects) : null
         const job = await receiveUpload(req, (file, fileName) =>
-          imports.upload(ref, { catalogue, fileName, corrects: corrected }, file),
+          imports.upload(ref, { catalogue, fileName, corrected }, file),
         )
         await imports.settled(job.id, CHECK_MS)
         const view = importView(await imports.get(ref.userId, job.id))

@@ -2,7 +2,7 @@
 import type { MergedCells, Row } from '../../tables/row.ts'
 import type { Columns } from './columns.ts'
 import type { Item } from './item.ts'
-import { isProblem, type Problem, toProblem } from './items.ts'
+import { isProblem, type Problem } from './items.ts'
 import { texts } from './texts.ts'
 
 export interface DoubtsOptions {
@@ -40,7 +40,9 @@ export function createDoubts({ headings, columns, delimiter }: DoubtsOptions): D
 }
 
 const lateProblem = ({ line, cells }: Row, code: string, reason: string): LateProblem => ({
-  ...toProblem(line, reason, cells),
+  line,
+  reason,
+  cells,
   code,
 })
 

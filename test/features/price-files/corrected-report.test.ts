@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected } from '../../support/flow.ts'
 import type { Visitor } from '../../support/visitor.ts'
+import { workbook } from '../../support/xlsx.ts'
 
 let app: Running
 let visitor: Visitor
@@ -15,10 +16,10 @@ afterEach(() => app.close())
 const JSON_TYPE = { accept: 'application/json' }
 const at = (path: string) => `${app.url}/connections/summit-supplies${path}`
 
-async function upload(catalogue: string, csv: string, query = '') {
+async function upload(catalogue: string, file: string | Uint8Array, query = '') {
   const headers = { ...JSON_TYPE, 'content-type': 'text/csv' }
   const answer = await visitor.post(at(`/catalogues/${catalogue}/imports${query}`), {
-    text: csv,
+    text: typeof file === 'string' ? file : Buffer.from(file),
     ...JSON_TYPE,
     headers,
   })
@@ -80,6 +81,71 @@ test('the report has all cells of rows that contradict each other, and a report 
   ])
   const twice = await upload(id, corrected.replace('n/a', '7'), `?corrects=${again.id}`)
   expect(twice.preview).toEqual([{ code: 'A1', name: 'Nail', price: 7 }])
+})
+
+test('the report has the cells of a row in full, however long and many they are', async () => {
+  const form = { name: 'F', scope: 'Public' }
+  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const description = 'Nail, galvanised. '.repeat(25).trim()
+  const empty = ','.repeat(60)
+  const file = await upload(
+    id,
+    `code,name${empty}price,unit\nA1,"${description}"${empty}1.5.0,ea\nB1,Bolt${empty}1,ea\nB1,"${description}"${empty}2,ea\n`,
+  )
+  const report = (await visitor.get(at(`/imports/${file.id}/report.csv`))).text
+  expect(report.match(/galvanised/g)).toHaveLength(50)
+  const corrected = await upload(
+    id,
+    report
+      .replaceAll('"1.5.0"', '"1.50"')
+      .replace('"2","ea"', '"1","ea"')
+      .replace('"Bolt"', `"${description}"`),
+    `?corrects=${file.id}`,
+  )
+  expect(corrected.preview).toEqual([
+    { code: 'A1', name: description, price: 1.5, unit: 'ea' },
+    { code: 'B1', name: description, price: 1, unit: 'ea' },
+  ])
+})
+
+test.each([
+  ['formulas', '=SKU,Name,-Price\nA1,Nail,1\nA2,Board,n/a\n', {}],
+  ['two rows', 'SKU,Name,Price,\n,,Trade,Retail\nA1,Nail,1,2\nA2,Board,n/a,3\n', { price: '2' }],
+  ['none', 'A1,Nail,1\nA2,Board,n/a\n', { headingsLine: '0' }],
+])('headings that are %s are found again in the report and in the file itself', async (_, csv, answers) => {
+  const form = { name: 'G', scope: 'Public' }
+  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const first = await upload(id, csv)
+  const choose = { code: '0', name: '1', price: '2' }
+  await visitor.post(at(`/imports/${first.id}/columns`), { form: answers, ...JSON_TYPE })
+  await checked(first.id)
+  await visitor.post(at(`/imports/${first.id}/columns`), { form: { ...choose, ...answers }, ...JSON_TYPE })
+  expect(await checked(first.id)).toMatchObject({ questions: [], validRows: 1, invalidRows: 1 })
+  const report = (await visitor.get(at(`/imports/${first.id}/report.csv`))).text
+  const fromReport = await upload(id, report.replaceAll('n/a', '7'), `?corrects=${first.id}`)
+  expect(fromReport).toMatchObject({ questions: [], preview: [{ code: 'A2', name: 'Board', price: 7 }] })
+  const fromFile = await upload(id, csv.replace('n/a', '7'), `?corrects=${first.id}`)
+  expect(fromFile).toMatchObject({ questions: [], validRows: 2, preview: [{ code: 'A1' }, { price: 7 }] })
+})
+
+test('a workbook that is corrected is read on the sheet that was chosen', async () => {
+  const form = { name: 'H', scope: 'Public' }
+  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const headings = ['SKU', 'Price']
+  const prices = (price: string | number) =>
+    workbook([
+      { name: 'Last year', rows: [headings, ['A1', 5], ['A2', 5]] },
+      { name: 'New', rows: [headings, ['A1', price], ['A2', 2]] },
+    ])
+  const first = await upload(id, prices('n/a'))
+  expect(first.questions).toEqual(['sheet'])
+  const form2 = { code: '0', price: '1', sheet: 'New' }
+  await visitor.post(at(`/imports/${first.id}/columns`), { form: form2, ...JSON_TYPE })
+  expect(await checked(first.id)).toMatchObject({ questions: [], validRows: 1 })
+  expect(await upload(id, prices(3), `?corrects=${first.id}`)).toMatchObject({
+    questions: [],
+    preview: [{ price: 3 }, { price: 2 }],
+  })
 })
 
 test('the sample file of the demo has good rows and rows with problems', async () => {
