@@ -116,8 +116,8 @@ const scopesOf = ({ scopes }: ActiveConnection) => (scopes ? { scopes } : {})
 
 /**
  * Returns a function that writes a new consent over any record but that of a newer consent, and resolves to the connection that
- * is stored. It can be called again if the store fails. Throws `NotConnectedError` if a record that was there is gone: the
- * account was disconnected meanwhile.
+ * is stored. It can be called again if the store fails. Throws `NotConnectedError` if a record that it has read is gone:
+ * the account was disconnected meanwhile.
  */
 export function consentWriter(
   deps: WriteDependencies,
@@ -140,13 +140,13 @@ async function saveConsent(
       if (error instanceof DecryptionError) return 'unreadable' as const
       throw error
     })
+    if (!stored && seen.record) throw new NotConnectedError()
+    seen.record ||= stored !== null
     if (stored === 'unreadable') {
       await connections.write(connection)
       saved(true)
       return connection
     }
-    if (!stored && seen.record) throw new NotConnectedError()
-    seen.record ||= stored !== null
     // It was written before, although the store did not say so; what is stored may be newer by now, or revoked.
     if (stored?.connection.grantId === connection.grantId)
       return isActive(stored) ? stored.connection : connection

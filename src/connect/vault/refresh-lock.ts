@@ -76,8 +76,8 @@ const UNFINISHED_MS = 660_000
  * Allows one refresh per connection at a time among all processes; automatic ones in a burst of three, and then one every
  * 30 s; and none during a pause after a failure.
  * The lock is one expiring value in the store: `held:<id>` or `paused:<json>`. Three other keys hold the time of the last
- * request, an unfinished request, and the budget of refreshes (`lockKeys`). Without the lock, compare-and-set would still keep
- * the record correct; the lock keeps a refresh token from being sent twice.
+ * request, an unfinished request, and the budget of refreshes (`lockKeys`). Compare-and-set keeps the record correct without
+ * the lock. The lock, and the note of an unfinished request, which outlives it, keep a refresh token from being sent twice.
  */
 export function createRefreshLock(
   store: KeyValueStore,
@@ -147,30 +147,28 @@ function parseBackoff(value: string | null, now: () => number): Backoff | null {
   }
 }
 
-/** The lock as its holder has it. */
 interface HeldLock {
   readonly deps: LockDependencies
   readonly keys: ReturnType<typeof lockKeys>
   readonly token: string
-  /** Whether it is renewed. */
-  held: boolean
+  isRenewed: boolean
   /** Whether a request was sent whose outcome is not reported yet. */
-  unfinished: boolean
+  isUnfinished: boolean
 }
 
 async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: string): Promise<LockHandle> {
   const { store, health, leaseMs, now } = deps
   const keys = lockKeys(deps.platform.name, ref)
-  const lock: HeldLock = { deps, keys, token, held: true, unfinished: false }
+  const lock: HeldLock = { deps, keys, token, isRenewed: true, isUnfinished: false }
   const interrupted = await store.get(keys.unfinished).catch(async (error: unknown) => {
     await writeHeld(lock, null).catch(() => {})
     throw error
   })
   let seen = interrupted
-  const keepUp = () => Promise.all([renew(lock), lock.unfinished ? noteUnfinished(lock) : undefined])
+  const keepUp = () => Promise.all([renew(lock), lock.isUnfinished ? noteUnfinished(lock) : undefined])
   const renewal = setInterval(() => keepUp().catch(() => {}), leaseMs / 3).unref()
   const stopRenewing = () => {
-    lock.held = false
+    lock.isRenewed = false
     clearInterval(renewal)
   }
   return {
@@ -188,13 +186,13 @@ async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: s
         return false
       }
       await Promise.all([store.set(keys.sent, String(now()), MANUAL_INTERVAL_MS), noteUnfinished(lock)])
-      lock.unfinished = true
+      lock.isUnfinished = true
       return true
     },
     async release(settled = false) {
       stopRenewing()
-      lock.unfinished ||= settled
-      await finish(lock)
+      if (settled) await endRequest(lock, senderOf(seen))
+      if (lock.isUnfinished) await endRequest(lock, token)
       await writeHeld(lock, null)
     },
     async releaseAfterRefresh(sentAt) {
@@ -210,41 +208,52 @@ async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: s
   }
 }
 
-/** Writes the lock if its holder still has it; null releases it. */
+/** Writes the lock if this holder still has it; null releases it. */
 const writeHeld = ({ deps, keys, token }: HeldLock, value: string | null, ttlMs?: number) =>
   deps.store.compareAndSet(keys.lock, token, value, ttlMs)
 
 /**
- * Writes the lock, also if it expired in the meantime and nobody holds it. Only after the request was sent: before, another
- * process may have refreshed since, with the refresh token that this one has read. A `Lease` of the store has no such exception.
+ * Takes back a lock that has expired, if nobody else has it. Only after the request was sent: before, another process may have
+ * refreshed since, with the refresh token that this one has read. A `Lease` of the store has no such exception.
  */
-async function replaceLock(lock: HeldLock, value: string, ttlMs: number): Promise<boolean> {
-  if (await writeHeld(lock, value, ttlMs)) return true
-  return lock.unfinished && claim(lock.deps.store, lock.keys.lock, value, ttlMs)
-}
+const takeBack = async ({ deps, keys, isUnfinished }: HeldLock, value: string, ttlMs: number) =>
+  isUnfinished && claim(deps.store, keys.lock, value, ttlMs)
 
 async function renew(lock: HeldLock): Promise<boolean> {
   const { token, deps } = lock
-  if (!lock.held) return false
+  if (!lock.isRenewed) return false
   if (await writeHeld(lock, token, deps.leaseMs)) return true
-  return lock.held && replaceLock(lock, token, deps.leaseMs)
+  // It may have been released meanwhile.
+  return lock.isRenewed && takeBack(lock, token, deps.leaseMs)
 }
 
 /**
  * Notes that the request is on its way, also if the lock was lost meanwhile: whoever has it now must not send the same refresh
  * token, which a platform that rotates them takes for a theft.
  */
-const noteUnfinished = ({ deps, keys }: HeldLock) =>
-  deps.store.set(keys.unfinished, randomUUID(), UNFINISHED_MS)
+const noteUnfinished = ({ deps, keys, token }: HeldLock) =>
+  deps.store.set(keys.unfinished, `${token} ${randomUUID()}`, UNFINISHED_MS)
 
-async function finish({ deps, keys, unfinished }: HeldLock): Promise<void> {
-  if (unfinished) await deps.store.delete(keys.unfinished)
-}
+/** The token of the holder that has sent the unfinished request. */
+const senderOf = (unfinished: string | null) => unfinished?.split(' ')[0]
+
+/** Forgets the unfinished request of a holder, and not one that another holder has sent since. */
+const endRequest = ({ deps, keys }: HeldLock, token: string | undefined) =>
+  update(deps.store, keys.unfinished, (value) => (senderOf(value) === token ? null : value))
 
 async function pause(lock: HeldLock, reason: Backoff['reason'], ms: number): Promise<void> {
-  await finish(lock)
-  if (ms <= 0) await writeHeld(lock, null)
-  else await replaceLock(lock, `paused:${JSON.stringify({ reason, until: lock.deps.now() + ms, ms })}`, ms)
+  const { deps, keys, token } = lock
+  if (ms <= 0) {
+    await endRequest(lock, token)
+    await writeHeld(lock, null)
+    return
+  }
+  const value = `paused:${JSON.stringify({ reason, until: deps.now() + ms, ms })}`
+  const isWritten = (await writeHeld(lock, value, ms)) || (await takeBack(lock, value, ms))
+  // While the unfinished request is this one, whoever has the lock by now has sent none, and must pause as well.
+  if (!isWritten && senderOf(await deps.store.get(keys.unfinished)) === token)
+    await deps.store.set(keys.lock, value, ms)
+  await endRequest(lock, token)
 }
 
 /** Takes a refresh from the budget. Resolves to how long the next automatic one must wait, in ms. Only the holder calls it. */

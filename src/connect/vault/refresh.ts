@@ -139,10 +139,15 @@ async function refreshLocked(
   let read: StoredActive
   let refreshToken: string | null
   try {
-    const found = handle.interrupted ? await waitForChange(deps, handle, latest) : latest
-    const newer = newerThan(current, found, deps.now())
+    let found = latest
+    let newer = newerThan(current, latest, deps.now())
+    if (!newer && handle.interrupted) {
+      found = await waitForChange(deps, handle, latest)
+      newer = newerThan(current, found, deps.now())
+    }
     if (newer) {
-      await settle(handle.release(true))
+      // Only tokens that came during the wait can be the outcome of the interrupted request.
+      await settle(handle.release(found !== latest))
       return newer
     }
     read = assertActive(found)
@@ -265,7 +270,10 @@ function failureReason(error: PlatformError): FailureReason {
   return error instanceof TokenRefusedError ? 'refused' : 'unavailable'
 }
 
-/** The latest connection, if it differs from the current one and has not expired. */
+/**
+ * The latest connection, if it differs from the current one and has not expired; null otherwise. Throws `NotConnectedError`,
+ * `ConnectionRevokedError`.
+ */
 function newerThan(current: StoredActive, latest: StoredConnection | null, now: number) {
   const { connection } = assertActive(latest)
   return !hasSameTokens(current.connection, connection) && !isExpired(connection, now) ? connection : null

@@ -148,6 +148,16 @@ test.each([
   expect(await now()).toEqual(isStored ? consent : other)
 })
 
+test('a consent that could not be written over an unreadable record is not stored after its account was disconnected', async () => {
+  const otherKey = createConnectionRepository(store, createRecordCipher([newKey()]), 'platform')
+  await otherKey.write(BASE)
+  const write = consentWriter(deps, connection({ grantId: 'new' }))
+  vi.spyOn(deps.connections, 'write').mockRejectedValueOnce(new StoreUnavailableError('full'))
+  await expect(write()).rejects.toThrow(StoreUnavailableError)
+  await deps.connections.remove(REF)
+  await expect(write()).rejects.toThrow(NotConnectedError)
+})
+
 test('a consent that could not be stored at first is not stored after its account was disconnected', async () => {
   await deps.connections.write(BASE)
   const write = consentWriter(deps, connection({ grantId: 'new', connectedAt: NOW }))

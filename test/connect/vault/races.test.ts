@@ -177,4 +177,37 @@ describe('a lock that expires during a slow refresh', () => {
     expect(await other).toBe('slow')
     expect(setup.endpoint.requests).toHaveLength(1)
   })
+
+  test('and whose holder fails pauses the process that waits for it: the platform gets no second request', async () => {
+    let other: Promise<string> | undefined
+    const lockExpires = async () => {
+      const lock = { kind: 'platform-refresh-lock', owner: 'ann', id: 'ctx' }
+      await setup.store.delete(lock)
+      other = setup.anotherVault({ interruptedMs: 60_000 }).accessToken(REF)
+      other.catch(() => {})
+      await expect.poll(() => setup.store.get(lock)).toMatch(/^held:/)
+    }
+    const result = await refreshWhile({ status: 503, json: {} }, lockExpires, { leaseMs: 60_000 })
+    expect(result).toMatchObject({ reason: { code: 'platform_unavailable' } })
+    await expect(other).rejects.toMatchObject({ code: 'platform_unavailable' })
+    expect(setup.endpoint.requests).toHaveLength(1)
+  })
+})
+
+test('a process that finds newer tokens leaves the note of a request that another one has not finished', async () => {
+  setup = await connectedSetup({ interruptedMs: 60_000 })
+  const token = await setup.token()
+  const { store } = setup
+  const unfinished = { kind: 'platform-refresh-unfinished', owner: 'ann', id: 'ctx' }
+  const compareAndSet = store.compareAndSet.bind(store)
+  const spy = vi.spyOn(store, 'compareAndSet').mockImplementation(async (...args) => {
+    // Before it gets the lock, another process refreshes, and a third one sends the next request.
+    spy.mockRestore()
+    setup.endpoint.answers(tokens({ access_token: 'theirs' }))
+    await setup.anotherVault().tokenSource(REF).refresh(token)
+    await store.set(unfinished, 'held:third 1', 600_000)
+    return compareAndSet(...args)
+  })
+  expect(await setup.vault.tokenSource(REF).refresh(token)).toBe('theirs')
+  expect(await store.get(unfinished)).toBe('held:third 1')
 })

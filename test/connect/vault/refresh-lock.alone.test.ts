@@ -76,6 +76,33 @@ describe('the refresh lock', () => {
     expect(await store.get(LEASE)).toMatch(/^paused:/)
   })
 
+  test('that another process took while the request was sent is paused by its failure, since the other waits for it', async () => {
+    const store = openSqlite({ file: ':memory:' })
+    const handle = await acquire(store, 60_000)
+    await handle.confirm()
+    await store.delete(LEASE)
+    const waiting = await acquire(store)
+    expect(waiting.interrupted).toBe(true)
+    await handle.releaseWithBackoff('unavailable', 60_000)
+    expect(await waiting.previousRequest()).toBe('ended')
+    expect(await waiting.confirm()).toBe(false)
+    await waiting.release()
+    expect(await store.get(LEASE)).toContain('"ms":60000')
+  })
+
+  test('that another process took and sent its own request with stays with it, and so does the note of that request', async () => {
+    const store = openSqlite({ file: ':memory:' })
+    const handle = await acquire(store, 60_000)
+    await handle.confirm()
+    await store.delete(LEASE)
+    const other = await acquire(store)
+    expect(await other.confirm()).toBe(true)
+    const held = await store.get(LEASE)
+    await handle.releaseWithBackoff('unavailable', 60_000)
+    expect(await store.get(LEASE)).toBe(held)
+    expect(await other.previousRequest()).toBe('waiting')
+  })
+
   test('stays with its holder after a new consent, which ends a pause', async () => {
     const store = openSqlite({ file: ':memory:' })
     const handle = await acquire(store)
