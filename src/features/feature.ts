@@ -151,6 +151,7 @@ export interface Probe {
 
 export interface ProbeAnswer {
   status: number
+  text: string
   /** Parsed JSON; undefined if the body is not JSON. */
   json: unknown
   header(name: string): string | undefined

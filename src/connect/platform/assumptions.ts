@@ -53,7 +53,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'revoked-refresh-token',
     topic: 'What the token endpoint answers to a refresh token that was revoked',
     assumed:
-      '`invalid_grant`, with 400, 401 or 403. Any other 4xx ends access only if the API answers `401` as well, or if it comes again at least 30 s later, after the expiry of the access token.',
+      '`invalid_grant`, with 400, 401 or 403. Any other 4xx ends access only if the API answers `401` as well, or if it comes again at least 30 s later, after the expiry of the access token. 408, 425, 429, `temporarily_unavailable`, `server_error`, `slow_down` and HTML pages other than a 404 are outages.',
     importance: 1,
     code: 'oauth.ts#tokenFailure',
     cure: 'Nothing, if it is another 4xx; to notice revocations sooner, have `tokenFailure` return an `InvalidGrantError` for this answer.',

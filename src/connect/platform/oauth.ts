@@ -323,18 +323,19 @@ const errorSchema = z.object({ error: z.string() })
 const errorCode = (body: unknown) => errorSchema.safeParse(body).data?.error
 
 /**
- * Maps an error response of the token endpoint (RFC 6749 section 5.2): `invalid_grant` ends the grant, an error that
- * only this app's developers can fix is a configuration error, any other 4xx is a refusal of unknown meaning, and
- * everything else is temporary.
+ * Maps an error response of the token endpoint (RFC 6749 section 5.2): `invalid_grant` ends the grant, and an error that
+ * only this app's developers can fix is a configuration error. Statuses and errors that say "later" are temporary, and so is
+ * an HTML page, which comes from a proxy or a firewall unless the status is 404. Any other 4xx is a refusal of unknown meaning,
+ * and everything else is temporary.
  */
 export function tokenFailure(
-  { status, retryAfterMs, text = '' }: Pick<HttpResponse, 'status' | 'retryAfterMs'> & { text?: string },
+  { status, retryAfterMs, text }: Pick<HttpResponse, 'status' | 'retryAfterMs' | 'text'>,
   body: unknown,
 ): PlatformError {
   const code = errorCode(body)
   const reason = `the token endpoint answered ${status}${body === undefined ? ', not JSON' : ''}`
-  // The page of a proxy or a firewall; a 404 is one of the token endpoint itself, on some servers.
-  const isPage = status !== 404 && /^\s*</.test(text)
+  // Some token endpoints answer a 404 page themselves.
+  const isPage = status !== 404 && /^\s*<(!doctype html|html)\b/i.test(text)
   const isTemporary =
     TEMPORARY_CLIENT_ERRORS.has(status) || isPage || (code !== undefined && TEMPORARY_ERRORS.has(code))
   if (status >= 400 && status < 500 && !isTemporary) {

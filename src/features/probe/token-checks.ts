@@ -107,17 +107,17 @@ export function checkRotation(results: Results, answer: ProbeAnswer, before: str
 
 /**
  * Checks the answer to a request that must be refused, such as a code that was used before. The app copes with another 4xx
- * than `invalid_grant`.
+ * than `invalid_grant`, unless it counts as an outage (`tokenFailure`).
  */
 export function checkRefusal(
   results: Results,
   id: 'used-code' | 'revoked-refresh-token',
   answer: ProbeAnswer,
 ): void {
-  const { status } = answer
+  const { status, text } = answer
   const code = errorCodeOf(answer.json)
   const seen = `${status}${code ? ` \`${code}\`` : ', without an error code of RFC 6749'}`
-  const failure = tokenFailure({ status, retryAfterMs: undefined }, answer.json)
+  const failure = tokenFailure({ status, text, retryAfterMs: undefined }, answer.json)
   if (status < 400) results.differ(id, `${status}: it was accepted`, false)
   else if (failure instanceof InvalidGrantError) results.confirm(id, seen)
   else results.differ(id, seen, failure instanceof TokenRefusedError)

@@ -63,6 +63,17 @@ describe('a refresh that is refused without invalid_grant', () => {
     expect(setup.sent()).toHaveLength(3)
   })
 
+  test.each([
+    ['XML', { status: 400, text: '<?xml version="1.0"?><Error>InvalidToken</Error>' }],
+    ['a page of the token endpoint', { status: 404, text: '<html>No such grant</html>' }],
+  ])('is also one in %s', async (_what, answer) => {
+    setup = await expiredSetup()
+    setup.endpoint.answers(answer)
+    await expect(setup.token()).rejects.toMatchObject(OUTAGE)
+    setup.later(31)
+    await expect(setup.token()).rejects.toMatchObject(REVOKED)
+  })
+
   test('that counts as the end of access does not hide an outage', async () => {
     setup = await connectedSetup()
     setup.endpoint.answers(EMPTY_400)
@@ -83,7 +94,8 @@ describe('a refresh that is refused without invalid_grant', () => {
   })
 
   test.each<[what: string, answer: Scripted]>([
-    ['the page of a firewall', { status: 403, text: '<html>Blocked</html>' }],
+    ['the page of a firewall', { status: 403, text: '\n<!DOCTYPE html><title>Blocked</title>' }],
+    ['a page without a doctype', { status: 400, text: '<html>Bad request</html>' }],
     ['temporarily_unavailable', oauthError('temporarily_unavailable', 400)],
     ['408', { status: 408, text: '' }],
     ['425', { status: 425, text: '' }],
