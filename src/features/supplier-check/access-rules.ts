@@ -143,7 +143,11 @@ const lifetime: Rule = {
     let last: Exchange | undefined
     for (const [path, body] of MADE_UP_CALLS) {
       last = await probe.callAs(current.value, path, body)
-      if (isRefused(last) && ageMs() < certainMs(current)) {
+      if (isRefused(last)) {
+        if (ageMs() >= certainMs(current))
+          throw new NotCheckedError(
+            `a token lives for ${current.expiresIn} s and had expired before it could be tried again; issue tokens that live longer`,
+          )
         // Refused for its age, if another one is accepted.
         const fresh = await probe.newToken()
         if (fresh && !isRefused(await probe.callAs(fresh.value, path, body)))

@@ -109,8 +109,11 @@ export async function changedPrice(
   let changed = answers.find(isChanged)
   for (let read = 0; changed && read < READS; read++) {
     const { itemId } = changed.line
-    const now = await ask(subject, lines, 'A price request')
-    if (priceIn(now.answers, itemId) !== priceIn(base.answers, itemId)) return undefined
+    // Twice: of two prices in turn, one is another.
+    for (let time = 0; time < 2; time++) {
+      const now = await ask(subject, lines, 'A price request')
+      if (priceIn(now.answers, itemId) !== priceIn(base.answers, itemId)) return undefined
+    }
     const asked = answers.map(({ line }) => line)
     const again = await ask(subject, asked, 'A price request')
     changed = again.answers.find((answer) => answer.line.itemId === itemId && isChanged(answer))

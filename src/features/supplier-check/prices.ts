@@ -94,8 +94,8 @@ export function answered(lines: readonly Line[], exchange: Exchange, when: strin
 function pair(lines: readonly Line[], answers: readonly PriceJson[]): Omit<AnsweredLine, 'exchange'>[] {
   const left = [...answers]
   const pairs = lines.map((line) => {
-    const exact = left.findIndex((answer) => mentions(answer, [line.itemId, line.storeId, line.quantity]))
-    const index = exact < 0 ? left.findIndex((answer) => mentions(answer, [line.itemId])) : exact
+    const exact = left.findIndex((answer) => mentions(answer, line))
+    const index = exact < 0 ? left.findIndex((answer) => mentions(answer, { itemId: line.itemId })) : exact
     return index < 0 ? undefined : { line, answer: left.splice(index, 1)[0] as PriceJson }
   })
   if (pairs.every((found) => found !== undefined)) return pairs
@@ -104,12 +104,15 @@ function pair(lines: readonly Line[], answers: readonly PriceJson[]): Omit<Answe
 
 const AMOUNTS: readonly string[] = ['unitPrice', 'discount', 'totalPrice']
 
-/** Whether an answer has these values under any name, as texts or numbers. */
-function mentions(answer: PriceJson, values: readonly (string | number)[]): boolean {
+/** Whether an answer has these values, as texts or numbers: under their names or, if it lacks a name, under any. */
+function mentions(answer: PriceJson, line: Partial<Line>): boolean {
+  const values = Object.entries(line)
+  if (values.every(([name]) => name in answer))
+    return values.every(([name, value]) => String(answer[name]) === String(value))
   const own = Object.entries(answer).flatMap(([name, value]) =>
     AMOUNTS.includes(name) ? [] : [String(value)],
   )
-  return values.every((value) => own.includes(String(value)))
+  return values.every(([, value]) => own.includes(String(value)))
 }
 
 /** Whether an answer repeats the item, store and quantity of a line. */

@@ -173,14 +173,12 @@ async function expectOwnPrices(subject: Subject, lines: readonly [Line, Line]): 
   }
 }
 
-/** The unit prices of two lines in requests of their own, the first one read again at the end: an odd number of requests. */
+/** The unit prices of two lines in requests of their own; undefined if a price changes with each request. */
 async function pricesAlone(subject: Subject, [one, other]: readonly [Line, Line]) {
   const priceOf = async (line: Line) =>
     (await ask(subject, [line], 'A price request with one line')).answers[0]?.answer.unitPrice
-  const before = await priceOf(one)
-  const prices = [before, await priceOf(other)] as const
-  // A price that changes with each request is none to compare.
-  return (await priceOf(one)) === before ? prices : ([undefined, undefined] as const)
+  const price = await priceOf(one)
+  return (await priceOf(one)) === price ? [price, await priceOf(other)] : [undefined, undefined]
 }
 
 const MANY = 150

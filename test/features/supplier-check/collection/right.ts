@@ -639,6 +639,21 @@ const prices: Supplier[] = [
       }
     },
   }),
+  right('two prices in turn, the same at each store', {
+    steps: (base) => {
+      let requests = 0
+      return {
+        priceLines: (request) => (requests++, base.priceLines(request)),
+        unitPrice: (item, quantity, store) => cents(base.unitPrice(item, quantity, store) + (requests % 2)),
+      }
+    },
+  }),
+  right('a first store "1", and answers in another order', {
+    data: (data) => {
+      for (const [index, store] of data.stores.entries()) store.id = String(index + 1)
+    },
+    steps: (base) => ({ priceLines: (request) => [base.priceLines(request)].flat().toReversed() }),
+  }),
   right('prices change each second', {
     steps: (base) => ({
       unitPrice: (item, quantity, store) =>
