@@ -1,14 +1,6 @@
-import { enableCompileCache, flushCompileCache } from 'node:module'
-import { fileURLToPath } from 'node:url'
-import './runtime/check-node.cjs'
+import { flushCompileCache } from 'node:module'
 import './runtime/env-file.ts'
 
-// Compiled modules are kept for the next start (npm run bench, row "start of main.ts"), and for threads, which look at the
-// variable: it halves the CPU time of checking a small price file. Static imports would be compiled before these lines run.
-process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
-  new URL('../node_modules/.cache/connect-starter', import.meta.url),
-)
-enableCompileCache(process.env.NODE_COMPILE_CACHE)
 // feature: tracing
 if (process.env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim()) await import('./features/tracing/start.ts')
 // end of feature

@@ -54,15 +54,14 @@ const setting = ({ id, secret }: ReturnType<typeof newKey>) => `${id}:${secret.t
 describe('a Node that is too old', () => {
   test('is told in one line which one is needed', () => {
     const old = { versions: { node: '20.20.2' } }
-    const script = readFileSync(new URL('../../src/runtime/check-node.cjs', import.meta.url), 'utf8')
+    const script = readFileSync(new URL('../../src/start.cjs', import.meta.url), 'utf8')
     const printed: string[] = []
-    let code = 0
     const exit = (status: number) => {
-      code = status
+      throw new Error(`exit ${status}`)
     }
     const console = { error: (line: string) => void printed.push(line) }
-    runInNewContext(script, { process: { ...old, exit }, console })
-    expect(code).toBe(1)
+    const process = { ...old, exit }
+    expect(() => runInNewContext(script, { process, console, require: () => ({}) })).toThrow('exit 1')
     expect(printed.join('\n')).toMatch(
       /^Node 20\.20\.2 is too old: this app requires 22\.19 or later\.[^\n]*$/,
     )
@@ -76,7 +75,7 @@ describe('the app', () => {
     async () => {
       const env = testEnv({ ...PLATFORM, PORT: String(await freePort()), DATA_DIR: temp.dir })
       const url = `http://localhost:${env.PORT}`
-      const program = started(run('src/main.ts', env, { stdout: '/dev/full' }))
+      const program = started(run('src/start.cjs', env, { stdout: '/dev/full' }))
       await answering(`${url}/health/live`, program)
       const answer = await createVisitor().post(`${url}/sign-in`, { form: { name: 'ann' } })
       expect(answer.status).toBe(303)
@@ -117,7 +116,9 @@ describe('the app', () => {
   })
 
   test('started in production with weak or missing settings lists every problem and does not start', async () => {
-    const program = started(run('src/main.ts', { NODE_ENV: 'production', SESSION_SECRET: 'weak', PORT: '0' }))
+    const program = started(
+      run('src/start.cjs', { NODE_ENV: 'production', SESSION_SECRET: 'weak', PORT: '0' }),
+    )
     expect(await program.exited).toBe(1)
     for (const name of [
       'SESSION_SECRET',

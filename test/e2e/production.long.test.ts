@@ -8,7 +8,7 @@ import { run } from '../support/process.ts'
 import { CHROMIUM, REDIS } from '../support/programs.ts'
 import { startRedis } from '../support/redis.ts'
 
-describe.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)('src/main.ts in production', () => {
+describe.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)('the app in production', () => {
   test('serves a real sign-in and a real connection, with settings alone', async () => {
     for (const method of ['info', 'warn'] as const) vi.spyOn(console, method).mockImplementation(() => {})
     const port = await freePort()
@@ -35,7 +35,7 @@ describe.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)('src/main.ts in 
       PLATFORM_AUTH_URL: authUrl,
       PLATFORM_API_URL: apiUrl,
     })
-    const app = run('src/main.ts', settings)
+    const app = run('src/start.cjs', settings)
     await vi.waitFor(async () => expect((await fetch(`${url}/health/ready`)).status).toBe(200), {
       timeout: 20_000,
       interval: 50,

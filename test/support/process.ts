@@ -92,10 +92,10 @@ export async function command(
   return { code, output }
 }
 
-/** Runs the app, by default `main.ts`, and resolves when it answers. */
+/** Runs the app, by default as `npm start` does, and resolves when it answers. */
 export async function runApp(
   env: Record<string, string>,
-  script = 'src/main.ts',
+  script = 'src/start.cjs',
 ): Promise<Program & { url: string }> {
   const program = run(script, env)
   const url = `http://localhost:${env.PORT}`

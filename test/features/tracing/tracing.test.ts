@@ -143,7 +143,7 @@ describe('OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   test('is refused at the start if it is not an address', async () => {
     const nowhere = 'http://127.0.0.1:9'
     const program = run(
-      'src/main.ts',
+      'src/start.cjs',
       testEnv({
         PLATFORM_APP_URL: nowhere,
         PLATFORM_AUTH_URL: nowhere,
