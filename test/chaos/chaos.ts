@@ -211,7 +211,7 @@ console.log(`
 ${MINUTES} minutes, ${PROCESSES} processes, ${CONNECTIONS} connections (half with rotating refresh tokens)
 faults:   ${[...happened].map(([name, times]) => `${name} ×${times}`).join('; ')}
 answers:  ${[...answers].map(([status, times]) => `${status}: ${times}`).join(', ')}
-refreshes: ${apart.length + CONNECTIONS}, of ${platform.tokenRequests()} token requests; sooner than 30 s after the one before, because the lock was lost with its process: ${apart.filter((ms) => ms < 29_500).length}
+refreshes: ${apart.length + CONNECTIONS}, of ${platform.tokenRequests()} token requests; sooner than 30 s after the one before (three in a row are allowed, and a lock may be lost with its process): ${apart.filter((ms) => ms < 29_500).length}
 connections that were shown as revoked for a while: ${doubted.size}
 lost connections: ${lost.size}${[...lost].map(([bxcontext, why]) => `\n  ${bxcontext}: ${why}`).join('')}
 secrets found in logs and answers: ${leaks.size}${[...leaks].map((where) => `\n  ${where}`).join('')}`)

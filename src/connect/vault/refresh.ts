@@ -231,6 +231,7 @@ async function requestRefresh(
       const newer = newerThan(read, latest, now())
       if (newer) return newer
     } else if (error instanceof PlatformError && error.status >= 500)
+      // Not 404 or 409: the connection has ended meanwhile.
       await recordFailure(deps, handle, read.connection, error)
     else await settle(handle.release())
     throw error

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createConnectionRepository } from '../../../src/connect/vault/connection-repository.ts'
 import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
+import { createHealthRecords } from '../../../src/connect/vault/health.ts'
 import type { VaultOptions } from '../../../src/connect/vault/vault.ts'
 import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
 import { connectedSetup, GRANTED, newKey, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
@@ -70,6 +71,8 @@ describe('while a refresh of the old grant is in flight', () => {
     const result = await refreshWhile(tokens(), () => setup.anotherVault().disconnect(REF))
     expect(result).toMatchObject({ reason: { code: 'not_connected' } })
     expect(await setup.vault.find(REF)).toBeNull()
+    const health = createHealthRecords(setup.store, 'platform', Date.now)
+    expect(await health.read(REF)).toMatchObject({ problem: null, refreshFailures: 0 })
   })
 
   test('a disconnect leaves the record gone although the grant is answered with invalid_grant', async () => {
