@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'redis'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createReadCache } from '../../../src/connect/store/read-cache.ts'
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import type { Key } from '../../../src/connect/store/store.ts'
@@ -177,6 +177,33 @@ describe('a read cache', () => {
     read.resolve('old')
     expect([await early, await late]).toEqual(['old', 'new'])
     expect(cache.get('key')).toBe('new')
+  })
+
+  test('uses a value for longer than a second if the connection proves to be alive', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const prove = vi.fn(async () => {})
+    const cache = createReadCache(prove)
+    await cache.load('key', async () => 'value')
+    for (let second = 0; second < 3; second += 0.5) {
+      vi.advanceTimersByTime(500)
+      expect(cache.get('key')).toBe('value')
+      await pause(0)
+    }
+    expect(prove).toHaveBeenCalledTimes(6)
+    vi.useRealTimers()
+  })
+
+  test('uses no value that is older than a second without a proof, and asks for one at a time', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const prove = vi.fn(() => new Promise(() => {}))
+    const cache = createReadCache(prove)
+    await cache.load('key', async () => 'value')
+    vi.advanceTimersByTime(1_000)
+    expect(cache.get('key')).toBe('value')
+    vi.advanceTimersByTime(1)
+    expect(cache.get('key')).toBeUndefined()
+    expect(prove).toHaveBeenCalledTimes(1)
+    vi.useRealTimers()
   })
 
   test('reads a value once for all who ask at the same time', async () => {

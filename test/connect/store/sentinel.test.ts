@@ -76,6 +76,23 @@ describe('the master', () => {
     expect(await findMaster(['redis+sentinel://127.0.0.1:9/mymaster', url])).toBe('redis://10.0.0.1:7000')
   })
 
+  test('is found although a Sentinel closes the connection in place of an answer', async () => {
+    const closes = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.on('data', (data) => {
+        if (data.toString().includes('SENTINEL')) socket.destroy()
+        else socket.write('+OK\r\n'.repeat(data.toString().match(/^\*/gm)?.length ?? 1))
+      })
+    })
+    await once(closes.listen(0, '127.0.0.1'), 'listening')
+    closing.push(() => closes.close())
+    const { port } = closes.address() as AddressInfo
+    const { url } = await sentinel(address('10.0.0.1', 7000))
+    expect(await findMaster([`redis+sentinel://127.0.0.1:${port}/mymaster`, url])).toBe(
+      'redis://10.0.0.1:7000',
+    )
+  })
+
   test('is not found if all Sentinels are unreachable', async () => {
     await expect(findMaster(['redis+sentinel://127.0.0.1:9/mymaster'])).rejects.toThrow('ECONNREFUSED')
   })

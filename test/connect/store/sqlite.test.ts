@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -172,6 +172,7 @@ test('owners are listed in pages of 500', async () => {
 test('the files of SQLite are readable by their user only, even in a folder that others can open', async () => {
   const { dir, remove } = tempDir()
   chmodSync(dir, 0o755)
+  writeFileSync(join(dir, 'store.sqlite'), '', { mode: 0o644 })
   const store = openSqlite({ file: join(dir, 'store.sqlite') })
   await store.set(key('x'), 'y')
   const files = readdirSync(dir)
@@ -186,7 +187,8 @@ test('values that have expired leave the file within a minute, however many ther
   const file = join(dir, 'store.sqlite')
   let time = Date.now()
   vi.useFakeTimers({ toFake: ['setInterval'] })
-  const store = openSqlite({ file, now: () => time })
+  const now = vi.fn(() => time)
+  const store = openSqlite({ file, now })
   await store.set(key('permanent'), 'kept')
   await store.set(key('later'), 'kept', 120_000)
   await Promise.all(Array.from({ length: 2_500 }, (_, i) => store.set(key(`short ${i}`), 'gone', 50_000)))
@@ -196,6 +198,9 @@ test('values that have expired leave the file within a minute, however many ther
   vi.advanceTimersByTime(60_000)
   vi.useRealTimers()
   await expect.poll(count, { timeout: 10_000 }).toBe(2)
+  const looked = now.mock.calls.length
+  await pause(20)
+  expect(now, 'does not look again before the next minute').toHaveBeenCalledTimes(looked)
   reader.close()
   await store.close()
   remove()
@@ -217,6 +222,7 @@ test('a key that is no text is an error of the caller, and not an outage of the 
 })
 
 test('a temporary store leaves no file', async () => {
+  rmSync(':memory:', { force: true })
   await openSqlite({ file: ':memory:' }).close()
   expect(existsSync(':memory:')).toBe(false)
 })
