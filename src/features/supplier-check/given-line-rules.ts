@@ -10,6 +10,7 @@ import {
   NO_ITEMS,
   type PriceJson,
   requestPrices,
+  usualDetails,
 } from './prices.ts'
 import { NotCheckedError, type Rule, RuleViolationError, type Subject } from './rule.ts'
 
@@ -158,10 +159,10 @@ const allErrors: Rule = {
   needs: ['prices.code-and-message', 'prices.all-amounts'],
   async check(subject) {
     const found = await allAnswered(subject)
-    const priced = found.filter(({ answer }) => isPriced(answer))
+    const usual = usualDetails(found)
     // The specification does not say what becomes of a quantity that is none.
     const silent = found.find(
-      (one) => one.line.quantity > 0 && !isPriced(one.answer) && !carriesError(one, priced),
+      (one) => one.line.quantity > 0 && !isPriced(one.answer) && !carriesError(one, usual),
     )
     if (!silent) return (await baseAnswers(subject)).exchange
     const { itemId, storeId, quantity } = silent.line

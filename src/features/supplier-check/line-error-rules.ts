@@ -18,6 +18,7 @@ import {
   requestPrices,
   storeOrUnknown,
   unknownItem,
+  usualDetails,
 } from './prices.ts'
 import {
   expectNoLimit,
@@ -43,9 +44,8 @@ export const mixedRequest = remember(async (subject: Subject): Promise<Answered>
 /** Whether a line is for an item that does not exist. */
 const isUnknown = ({ items }: Subject, { line }: AnsweredLine) => !items.includes(line.itemId)
 
-/** The answers of the first request, which have prices. */
-export const pricedAnswers = async (subject: Subject) =>
-  (await baseAnswers(subject)).answers.filter(({ answer }) => isPriced(answer))
+/** What the answers of the first request, which have prices, say besides them. */
+export const usualDetailsOf = async (subject: Subject) => usualDetails((await baseAnswers(subject)).answers)
 
 /** Asks for lines that cannot be priced, after those that can. The call must succeed, and say so for each of these lines. */
 async function expectLineErrors(
@@ -59,8 +59,8 @@ async function expectLineErrors(
   )
   const result = await ask(subject, [...known, ...lines], `A price request where ${description}`)
   const { exchange, answers } = result
-  const priced = await pricedAnswers(subject)
-  const wrong = answers.slice(known.length).find((answer) => !isUnpriced(answer, priced))
+  const usual = await usualDetailsOf(subject)
+  const wrong = answers.slice(known.length).find((answer) => !isUnpriced(answer, usual))
   if (wrong)
     throw new RuleViolationError(
       `The line for item ${wrong.line.itemId} at store ${wrong.line.storeId} has a price and no error: ${description}.`,
@@ -76,8 +76,8 @@ const unknown: Rule = {
   needs: ['prices.array'],
   async check(subject) {
     const { exchange, answers } = await mixedRequest(subject)
-    const priced = await pricedAnswers(subject)
-    const wrong = answers.find((answer) => isUnknown(subject, answer) && !isUnpriced(answer, priced))
+    const usual = await usualDetailsOf(subject)
+    const wrong = answers.find((answer) => isUnknown(subject, answer) && !isUnpriced(answer, usual))
     if (wrong)
       throw new RuleViolationError(`Item ${wrong.line.itemId} does not exist, but has a price.`, exchange)
     const store = await storeOrUnknown(subject)
@@ -145,13 +145,13 @@ const error: Rule = {
   async check(subject) {
     const { exchange, answers } = await mixedRequest(subject)
     const base = await baseAnswers(subject)
-    const priced = await pricedAnswers(subject)
+    const usual = await usualDetailsOf(subject)
     const unpriced = [
       ...answers.filter((answer) => isUnknown(subject, answer)),
       // An item of --item may have no price either.
       ...base.answers.filter(({ answer }) => (answer.unitPrice ?? null) === null),
     ]
-    const silent = unpriced.find((answer) => !carriesError(answer, priced))
+    const silent = unpriced.find((answer) => !carriesError(answer, usual))
     if (!silent) return exchange
     throw new RuleViolationError(
       `Item ${silent.line.itemId} has no price, and no error says why.`,
@@ -244,10 +244,10 @@ async function expectLong(subject: Subject, line: Line, what: string): Promise<v
       `A price request with ${what} must not return ${describe(exchange)}: the line carries an error, and the call succeeds.`,
       exchange,
     )
-  const priced = await pricedAnswers(subject)
+  const usual = await usualDetailsOf(subject)
   if (
     exchange.status === 200 &&
-    answered([line], exchange, 'A price request').answers.some((one) => !isUnpriced(one, priced))
+    answered([line], exchange, 'A price request').answers.some((one) => !isUnpriced(one, usual))
   )
     throw new RuleViolationError(`The line with ${what} has a price, and no error.`, exchange)
 }

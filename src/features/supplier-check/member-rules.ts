@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, type Exchange } from './exchange.ts'
-import { mixedRequest, notInRangeRequest, pricedAnswers } from './line-error-rules.ts'
+import { mixedRequest, notInRangeRequest, usualDetailsOf } from './line-error-rules.ts'
 import {
   type AnsweredLine,
   answered,
@@ -165,7 +165,7 @@ const lines: Rule = {
     const { memberNumber } = subject
     const notInRange = await notInRangeRequest(subject).catch(() => undefined)
     const requests = [await mixedRequest(subject), ...(notInRange ? [notInRange] : [])]
-    const priced = await pricedAnswers(subject)
+    const usual = await usualDetailsOf(subject)
     for (const { answers: before } of requests) {
       const asked = before.map(({ line }) => line)
       const exchange = await requestPrices(subject, asked, memberNumber)
@@ -173,9 +173,9 @@ const lines: Rule = {
       const wrong = answers.find(
         (one, index) =>
           mustFail(subject, one) &&
-          isUnpriced(before[index] as AnsweredLine, priced) &&
+          isUnpriced(before[index] as AnsweredLine, usual) &&
           isPriced(one.answer) &&
-          !carriesError(one, priced),
+          !carriesError(one, usual),
       )
       if (wrong)
         throw new RuleViolationError(

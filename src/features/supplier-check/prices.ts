@@ -185,12 +185,14 @@ function detailsOf(json: unknown, line: Line, path = ''): string[] {
   return [ERROR_NAME.test(path) ? `${path}=${json}` : path]
 }
 
+/** What answers with a price say besides prices and their lines. */
+export const usualDetails = (answers: readonly AnsweredLine[]): ReadonlySet<string> =>
+  new Set(answers.flatMap(({ answer, line }) => (isPriced(answer) ? detailsOf(answer, line) : [])))
+
 /** Whether an answer carries an error under any name: something that answers with prices do not say. */
-export function carriesError({ line, answer }: AnsweredLine, priced: readonly AnsweredLine[]): boolean {
-  const usual = new Set(priced.flatMap((other) => detailsOf(other.answer, other.line)))
-  return detailsOf(answer, line).some((detail) => !usual.has(detail))
-}
+export const carriesError = ({ line, answer }: AnsweredLine, usual: ReadonlySet<string>): boolean =>
+  detailsOf(answer, line).some((detail) => !usual.has(detail))
 
 /** Whether an answer says that its line cannot be priced: it has no price, or carries an error. */
-export const isUnpriced = (pairOf: AnsweredLine, priced: readonly AnsweredLine[]) =>
-  !isPriced(pairOf.answer) || carriesError(pairOf, priced)
+export const isUnpriced = (pairOf: AnsweredLine, usual: ReadonlySet<string>) =>
+  !isPriced(pairOf.answer) || carriesError(pairOf, usual)

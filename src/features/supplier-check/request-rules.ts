@@ -1,6 +1,6 @@
 import { PATHS } from '../../supplier-api/contract.ts'
 import type { Exchange } from './exchange.ts'
-import { changedPrice, mixedRequest, pricedAnswers } from './line-error-rules.ts'
+import { changedPrice, mixedRequest, usualDetailsOf } from './line-error-rules.ts'
 import {
   ask,
   baseRequest,
@@ -96,7 +96,7 @@ const twoStores: Rule = {
     const store = await priceStore(subject)
     const line = lineOf(code, store, 1)
     const elsewhere = lineOf(code, unknownLike(store), 1)
-    const priced = await pricedAnswers(subject)
+    const usual = await usualDetailsOf(subject)
     let last: Exchange | undefined
     for (const lines of [
       [line, elsewhere],
@@ -106,7 +106,7 @@ const twoStores: Rule = {
       const wrong = await foundEachTime(async () => {
         const { exchange, answers } = await ask(subject, lines, 'A price request for one item at two stores')
         last = exchange
-        return answers.find((one) => (one.line === line) === isUnpriced(one, priced))
+        return answers.find((one) => (one.line === line) === isUnpriced(one, usual))
       })
       if (!wrong) continue
       const what = wrong.line === line ? 'no price' : 'a price'

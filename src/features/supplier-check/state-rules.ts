@@ -1,7 +1,7 @@
 /** Rules that depend on earlier calls, on how many there are at once, on the token, and on who asks. */
 import { LIMITS, PATHS } from '../../supplier-api/contract.ts'
 import { type Exchange, isRecord, isRefused, isSuccess, type Token } from './exchange.ts'
-import { pricedAnswers } from './line-error-rules.ts'
+import { usualDetailsOf } from './line-error-rules.ts'
 import { aroundMember, readFirstPrice } from './member-rules.ts'
 import { REMOTE_PLACE, searchPath, storePath } from './places.ts'
 import {
@@ -17,6 +17,7 @@ import {
   NO_ITEMS,
   priceStore,
   requestPrices,
+  usualDetails,
 } from './prices.ts'
 import { manyLines } from './request-rules.ts'
 import {
@@ -136,9 +137,9 @@ const manyTotals: Rule = {
       await linesFor(subject, differentQuantities(Math.min(MANY, accepted))),
       'A price request',
     )
-    const priced = answers.filter(({ answer }) => isPriced(answer))
+    const usual = usualDetails(answers)
     // A line may say that it has no price for a moment, or for want of stock.
-    const without = answers.find((one) => !isPriced(one.answer) && !carriesError(one, priced))
+    const without = answers.find((one) => !isPriced(one.answer) && !carriesError(one, usual))
     if (without)
       throw new RuleViolationError(
         `One of ${answers.length} lines for item ${without.line.itemId} has no price, and no error says why.`,
@@ -171,7 +172,7 @@ const overlap: Rule = {
   async check(subject) {
     const { memberNumber } = await baseRequest(subject)
     const quantities = [2, 3, 5, 7]
-    const known = await pricedAnswers(subject)
+    const usual = await usualDetailsOf(subject)
     // The token is there before the calls overlap.
     await withToken(subject, searchPath(REMOTE_PLACE))
     const wanted = await Promise.all(quantities.map((quantity) => linesFor(subject, [quantity])))
@@ -184,7 +185,7 @@ const overlap: Rule = {
         const priced = answers.filter(({ answer }) => isPriced(answer))
         if (priced.length > 0) expectTotals(priced)
         // An error of the line, such as a quantity that is not sold, is an answer too.
-        else if (!answers.every((one) => carriesError(one, known))) unpriced = exchange
+        else if (!answers.every((one) => carriesError(one, usual))) unpriced = exchange
       }
       if (!unpriced) return exchanges[0] as Exchange
     }
