@@ -73,8 +73,8 @@ async function withdrawConsent(
 }
 
 /**
- * Writes received tokens. If the user has disconnected meanwhile, what was revoked then were earlier ones, so the new ones are
- * revoked as well. Throws the errors of `write`.
+ * Writes received tokens. If the user has disconnected meanwhile, only earlier tokens were revoked then, so these are revoked
+ * now. Throws the errors of `write`.
  */
 export async function saveOrWithdraw(
   deps: { oauth: Pick<OAuth, 'revoke'>; log: Log },
