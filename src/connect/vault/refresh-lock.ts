@@ -21,12 +21,16 @@ export interface LockHandle {
   readonly interrupted: boolean
   /**
    * What the previous holder says about that request: `waiting` if it has said since the last call that it still waits for the
-   * answer, `ended` if it has reported the outcome, and `silent` if it has said nothing.
+   * answer, `ended` if it has reported the outcome, and `silent` if it has said nothing. If it has failed, the pause that it asks
+   * for replaces this lock.
    */
   previousRequest(): Promise<'waiting' | 'ended' | 'silent'>
-  /** Call it right before sending the request. Resolves to false if the lock was lost: another process may be refreshing. */
+  /**
+   * Call it right before sending the request. Resolves to false, and releases the lock, if it was lost or the previous holder
+   * has given a sign: another process may be refreshing.
+   */
   confirm(): Promise<boolean>
-  /** `settled`: the record shows that the previous holder's request has ended. */
+  /** `settled`: the record has changed since, so that the previous holder's request does not matter any more. */
   release(settled?: boolean): Promise<void>
   /** Releases after a refresh that was sent at `sentAt` (ms since 1970), and pauses refreshing if the budget is spent. */
   releaseAfterRefresh(sentAt: number): Promise<void>
@@ -77,7 +81,8 @@ const UNFINISHED_MS = 660_000
  * 30 s; and none during a pause after a failure.
  * The lock is one expiring value in the store: `held:<id>` or `paused:<json>`. Three other keys hold the time of the last
  * request, an unfinished request, and the budget of refreshes (`lockKeys`). Compare-and-set keeps the record correct without
- * the lock. The lock, and the note of an unfinished request, which outlives it, keep a refresh token from being sent twice.
+ * the lock. The lock, and the note of an unfinished request, which outlives it, keep a refresh token from being sent twice, as long
+ * as its sender gives signs of life.
  */
 export function createRefreshLock(
   store: KeyValueStore,
@@ -165,35 +170,45 @@ async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: s
     throw error
   })
   let seen = interrupted
-  const keepUp = () => Promise.all([renew(lock), lock.isUnfinished ? noteUnfinished(lock) : undefined])
+  const keepUp = () => Promise.all([renew(lock), lock.isUnfinished ? noteWaiting(lock) : undefined])
   const renewal = setInterval(() => keepUp().catch(() => {}), leaseMs / 3).unref()
   const stopRenewing = () => {
     lock.isRenewed = false
     clearInterval(renewal)
   }
+  const release = async (settled = false) => {
+    stopRenewing()
+    if (settled) await endRequest(lock, senderOf(seen))
+    await endRequest(lock, token)
+    await writeHeld(lock, null)
+  }
   return {
     interrupted: interrupted !== null,
+    release,
     async previousRequest() {
       const value = await store.get(keys.unfinished)
-      if (value === null) return 'ended'
-      if (value === seen) return 'silent'
+      const backoff = parseBackoff(value, now)
+      if (backoff) {
+        stopRenewing()
+        await takeOverPause(lock, value, backoff)
+        return 'ended'
+      }
+      const previous = seen
       seen = value
-      return 'waiting'
+      if (value === null) return 'ended'
+      return value === previous ? 'silent' : 'waiting'
     },
     async confirm() {
-      if (!(await renew(lock))) {
-        stopRenewing()
+      // The note comes first: if this process is frozen after that, whoever has the lock then knows of the request.
+      const isNoted =
+        lock.isRenewed && (await store.compareAndSet(keys.unfinished, seen, noteOf(lock), UNFINISHED_MS))
+      if (!isNoted || !(await renew(lock))) {
+        await release()
         return false
       }
-      await Promise.all([store.set(keys.sent, String(now()), MANUAL_INTERVAL_MS), noteUnfinished(lock)])
+      await store.set(keys.sent, String(now()), MANUAL_INTERVAL_MS)
       lock.isUnfinished = true
       return true
-    },
-    async release(settled = false) {
-      stopRenewing()
-      if (settled) await endRequest(lock, senderOf(seen))
-      if (lock.isUnfinished) await endRequest(lock, token)
-      await writeHeld(lock, null)
     },
     async releaseAfterRefresh(sentAt) {
       stopRenewing()
@@ -227,33 +242,48 @@ async function renew(lock: HeldLock): Promise<boolean> {
   return lock.isRenewed && takeBack(lock, token, deps.leaseMs)
 }
 
+/** The note of an unfinished request. It is another one each time, as a sign that its sender is alive. */
+const noteOf = ({ token }: HeldLock) => `${token} ${randomUUID()}`
+
 /**
- * Notes that the request is on its way, also if the lock was lost meanwhile: whoever has it now must not send the same refresh
- * token, which a platform that rotates them takes for a theft.
+ * Notes that the request is still on its way, also if the lock was lost meanwhile: whoever has it now must not send the same
+ * refresh token, which a platform that rotates them takes for a theft. A new consent ends this, and so does a holder that has
+ * sent its own request by now.
  */
-const noteUnfinished = ({ deps, keys, token }: HeldLock) =>
-  deps.store.set(keys.unfinished, `${token} ${randomUUID()}`, UNFINISHED_MS)
+const noteWaiting = (lock: HeldLock) => changeOwnNote(lock, lock.token, noteOf(lock), UNFINISHED_MS)
+
+/** Changes the note of the holder with this token; null deletes it. */
+const changeOwnNote = (
+  { deps, keys }: HeldLock,
+  token: string | undefined,
+  next: string | null,
+  ttlMs?: number,
+) => update(deps.store, keys.unfinished, (value) => (senderOf(value) === token ? next : value), ttlMs)
 
 /** The token of the holder that has sent the unfinished request. */
 const senderOf = (unfinished: string | null) => unfinished?.split(' ')[0]
 
 /** Forgets the unfinished request of a holder, and not one that another holder has sent since. */
-const endRequest = ({ deps, keys }: HeldLock, token: string | undefined) =>
-  update(deps.store, keys.unfinished, (value) => (senderOf(value) === token ? null : value))
+const endRequest = (lock: HeldLock, token: string | undefined) => changeOwnNote(lock, token, null)
 
 async function pause(lock: HeldLock, reason: Backoff['reason'], ms: number): Promise<void> {
-  const { deps, keys, token } = lock
+  const { deps, token } = lock
   if (ms <= 0) {
     await endRequest(lock, token)
     await writeHeld(lock, null)
     return
   }
   const value = `paused:${JSON.stringify({ reason, until: deps.now() + ms, ms })}`
-  const isWritten = (await writeHeld(lock, value, ms)) || (await takeBack(lock, value, ms))
-  // While the unfinished request is this one, whoever has the lock by now has sent none, and must pause as well.
-  if (!isWritten && senderOf(await deps.store.get(keys.unfinished)) === token)
-    await deps.store.set(keys.lock, value, ms)
-  await endRequest(lock, token)
+  if ((await writeHeld(lock, value, ms)) || (await takeBack(lock, value, ms))) await endRequest(lock, token)
+  // Whoever has the lock by now waits for the outcome of this request, unless it has sent its own.
+  else await changeOwnNote(lock, token, value, ms)
+}
+
+/** Pauses because of what the sender before has noted: it had lost the lock when its request failed. */
+async function takeOverPause(lock: HeldLock, note: string | null, { waitMs }: Backoff): Promise<void> {
+  if (note !== null && waitMs > 0) await writeHeld(lock, note, waitMs)
+  else await writeHeld(lock, null)
+  await lock.deps.store.compareAndSet(lock.keys.unfinished, note, null)
 }
 
 /** Takes a refresh from the budget. Resolves to how long the next automatic one must wait, in ms. Only the holder calls it. */

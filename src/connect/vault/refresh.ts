@@ -31,7 +31,10 @@ export interface RefreshOptions extends WriteDependencies {
   oauth: Pick<OAuth, 'refresh' | 'revoke'>
   /** How long a caller waits for a refresh, in ms; the refresh continues without it. */
   waitMs?: number
-  /** How long to wait for the result of an interrupted refresh, in ms: longer than the pauses between its retries. */
+  /**
+   * How long to wait for a sign of the sender of an interrupted refresh, in ms: longer than the pauses between its attempts to
+   * store tokens, and than it takes to give two signs (`RefreshLockOptions.leaseMs`).
+   */
   interruptedMs?: number
 }
 type RefreshDependencies = Required<RefreshOptions>
@@ -51,7 +54,7 @@ export interface Refresher {
 const POLL_MS = 50
 
 export function createRefresher(options: RefreshOptions): Refresher {
-  const { waitMs = 20_000, interruptedMs = 2_500 } = options
+  const { waitMs = 20_000, interruptedMs = 4_000 } = options
   const deps: RefreshDependencies = { ...options, waitMs, interruptedMs }
   /** Refreshes in flight in this process, by the exact record that they start from. */
   const inFlight = new Map<string, Promise<ActiveConnection>>()
@@ -224,15 +227,15 @@ async function requestRefresh(
     if (error instanceof InvalidGrantError) {
       return revoke(deps, read, REVOKED_REASONS.invalidGrant).finally(() => settle(handle.release()))
     }
-    // An answer about a grant that the user has replaced in the meantime says nothing about the new one.
+    // An answer about tokens that were replaced in the meantime says nothing about the new ones.
     const latest = await deps.connections.read(read.connection).catch(() => null)
-    if (latest && latest.connection.grantId !== read.connection.grantId) {
+    if (latest && !hasSameTokens(read.connection, latest.connection)) {
       await settle(handle.release())
       const newer = newerThan(read, latest, now())
       if (newer) return newer
     } else if (error instanceof PlatformError && error.status >= 500)
-      // Not 404 or 409: the connection has ended meanwhile.
       await recordFailure(deps, handle, read.connection, error)
+    // 404 or 409: the connection has ended meanwhile.
     else await settle(handle.release())
     throw error
   }

@@ -97,7 +97,7 @@ export interface VaultOptions extends RefreshLockOptions {
   log: Log
   /** How long a caller waits for a refresh, in ms; defaults to 20 s. */
   waitMs?: number
-  /** How long to wait for the result of an interrupted refresh, in ms; defaults to 2.5 s. */
+  /** How long to wait for the result of an interrupted refresh, in ms; defaults to 4 s. */
   interruptedMs?: number
 }
 

@@ -165,6 +165,23 @@ describe('a lock that expires during a slow refresh', () => {
     expect(await setup.vault.accessToken(REF)).toBe('fast')
   })
 
+  test.each([503, 400])(
+    'and whose refresh is answered with %d after that leaves the tokens of the other one',
+    async (status) => {
+      const holderStops = async () => {
+        await setup.store.delete({ kind: 'platform-refresh-lock', owner: 'ann', id: 'ctx' })
+        setup.endpoint.answers(tokens({ access_token: 'fast' }))
+        expect(await setup.anotherVault().accessToken(REF)).toBe('fast')
+      }
+      const options = { interruptedMs: 200, leaseMs: 60_000 }
+      const result = await refreshWhile({ status, json: {} }, holderStops, options)
+      expect(result).toMatchObject({ value: 'fast' })
+      const health = createHealthRecords(setup.store, 'platform', Date.now)
+      expect(await health.read(REF)).toMatchObject({ problem: null, refreshFailures: 0, refused: null })
+      expect(await setup.store.get({ kind: 'platform-refresh-lock', owner: 'ann', id: 'ctx' })).toBeNull()
+    },
+  )
+
   test('and whose holder still waits for the answer is not used: the refresh token is sent once', async () => {
     const unfinished = { kind: 'platform-refresh-unfinished', owner: 'ann', id: 'ctx' }
     let other: Promise<string> | undefined

@@ -2,12 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { platform } from '../../../src/connect/index.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
-import type { KeyValueStore } from '../../../src/connect/store/store.ts'
+import { type KeyValueStore, StoreUnavailableError } from '../../../src/connect/store/store.ts'
 import { createHealthRecords } from '../../../src/connect/vault/health.ts'
 import { createRefreshLock, type LockHandle } from '../../../src/connect/vault/refresh-lock.ts'
 import { tokens } from '../../support/token-endpoint.ts'
 import { GRANTED, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 
+const UNFINISHED = { kind: 'platform-refresh-unfinished', owner: 'ann', id: 'ctx' }
 const LEASE = { kind: 'platform-refresh-lock', owner: 'ann', id: 'ctx' }
 
 describe('the refresh lock', () => {
@@ -101,6 +102,53 @@ describe('the refresh lock', () => {
     await handle.releaseWithBackoff('unavailable', 60_000)
     expect(await store.get(LEASE)).toBe(held)
     expect(await other.previousRequest()).toBe('waiting')
+  })
+
+  test('of a holder that was cut off and comes back leaves that of the next one, whose request is on its way', async () => {
+    const store = openSqlite({ file: ':memory:' })
+    let isCutOff = false
+    const failing: ProxyHandler<KeyValueStore> = {
+      get: (target, name: keyof KeyValueStore) =>
+        isCutOff ? () => Promise.reject(new StoreUnavailableError('cut off')) : Reflect.get(target, name),
+    }
+    const handle = await acquire(new Proxy(store, failing), 90)
+    await handle.confirm()
+    isCutOff = true
+    await store.delete(LEASE)
+    const next = await acquire(store)
+    expect(await next.confirm()).toBe(true)
+    const [held, noted] = [await store.get(LEASE), await store.get(UNFINISHED)]
+    isCutOff = false
+    await pause(200)
+    await handle.releaseWithBackoff('unavailable')
+    expect([await store.get(LEASE), await store.get(UNFINISHED)]).toEqual([held, noted])
+  })
+
+  test('is given up if another request has begun since it was acquired, as while this process was frozen', async () => {
+    const store = openSqlite({ file: ':memory:' })
+    const handle = await acquire(store)
+    await store.set(UNFINISHED, 'held:another 1', 60_000)
+    expect(await handle.confirm()).toBe(false)
+    expect(await store.get(LEASE)).toBeNull()
+    expect(await store.get(UNFINISHED)).toBe('held:another 1')
+  })
+
+  test('leaves no note of a request that was not sent because the lock was lost', async () => {
+    const store = openSqlite({ file: ':memory:' })
+    const handle = await acquire(store)
+    await store.set(LEASE, 'held:another', 60_000)
+    expect(await handle.confirm()).toBe(false)
+    expect(await store.get(UNFINISHED)).toBeNull()
+  })
+
+  test('whose request a new consent has made needless does not note it again', async () => {
+    const store = openSqlite({ file: ':memory:' })
+    const handle = await acquire(store, 60)
+    await handle.confirm()
+    await lock(store).reset(REF)
+    await pause(200)
+    expect(await store.get(UNFINISHED)).toBeNull()
+    await handle.release()
   })
 
   test('stays with its holder after a new consent, which ends a pause', async () => {
