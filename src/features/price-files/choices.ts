@@ -7,9 +7,9 @@ import { texts } from './texts.ts'
 
 /**
  * How to read the file of a job, or the report of its problems, after its user has corrected rows in it: as the job's file
- * was read.
+ * was read. What was not asked about the file may be asked about these rows.
  */
-export function choicesOfCorrection({ columns, headings, gst, decimal, choices }: Job): Choices {
+export function choicesOfCorrection({ columns, headings, decimal, choices }: Job): Choices {
   if (choices?.corrects) return choices
   return {
     columns,
@@ -17,7 +17,7 @@ export function choicesOfCorrection({ columns, headings, gst, decimal, choices }
     isPriceConfirmed: true,
     headingsLine: choices?.headingsLine,
     sheet: choices?.sheet,
-    gst: choices?.gst ?? gst,
+    gst: choices?.gst,
     decimal: decimal ?? undefined,
   }
 }

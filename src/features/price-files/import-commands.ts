@@ -42,6 +42,8 @@ export async function upload(
 ): Promise<Job> {
   const { store, log, files, runner, tasks } = imports
   const { userId } = ref
+  if (corrected && (corrected.headings.length === 0 || corrected.mappingErrors.length > 0))
+    throw new ImportError(409, 'conflict', texts.errors.notCorrectable)
   const jobs = await listJobs(imports, userId)
   const place = await claimUpload(imports, userId, jobs.filter(shouldRun).length)
   const id = randomUUID()

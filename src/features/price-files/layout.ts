@@ -110,12 +110,13 @@ export async function openPriceFile(
 ): Promise<PriceFile> {
   const { corrects } = choices
   if (!corrects) return openSheet(path, choices, fileName, choices.sheet)
-  const report = await choicesOfReport(path, choices, corrects)
-  if (report) return openSheet(path, report, fileName, report.sheet)
+  const reportChoices = await choicesOfReport(path, choices, corrects)
+  if (reportChoices) return openSheet(path, reportChoices, fileName, reportChoices.sheet)
   const file = await openSheet(path, choices, fileName, choices.sheet)
-  if (isSame(file.layout.headings, corrects)) return file
+  const { headings, headingsLine } = file.layout
+  if (headingsLine > 0 && isSame(headings, corrects)) return file
   await file.close()
-  // Columns of another file would be read as codes and prices.
+  // Columns of another file would be read as codes and prices; a file without headings cannot be told from another one.
   throw new UnreadableFileError(1, texts.unreadable.notTheReport)
 }
 
@@ -191,12 +192,14 @@ async function choicesOfReport(
   const table = await openTable(path)
   const rows = await firstRows(table)
   await table.rows.return(undefined)
-  const report = rows.find(({ cells }) => isSame(cells.slice(REPORT_COLUMNS).map(cleanHeading), headings))
-  if (!report) return undefined
+  const headingsRow = rows.find(({ cells }) =>
+    isSame(cells.slice(REPORT_COLUMNS).map(cleanHeading), headings),
+  )
+  if (!headingsRow) return undefined
   const columns = Object.fromEntries(
     Object.entries(choices.columns ?? {}).map(([field, column]) => [field, column + REPORT_COLUMNS]),
   )
-  return { ...choices, columns, headingsLine: report.line, sheet: table.sheet }
+  return { ...choices, columns, headingsLine: headingsRow.line, sheet: table.sheet }
 }
 
 /** Whether cells are these headings; in a report, those that would be formulas have an apostrophe. */

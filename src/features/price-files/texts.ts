@@ -230,6 +230,8 @@ export const texts = {
     notPossible: (state: string) => `This is not possible while the import is ${state}.`,
     readOtherwise: 'The file is read in another way by now. Look at it again.',
     notChecked: 'The file must be checked first.',
+    notCorrectable:
+      'This file could not be read, or has open questions, so its rows cannot be corrected. Upload the corrected file in the catalogue.',
     noRows: 'This file has no valid rows.',
     strict: (rows: number) => `${rows} rows have problems, so nothing was sent.`,
     uploadInterrupted: 'The upload was interrupted or is not a valid form.',

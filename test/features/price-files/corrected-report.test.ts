@@ -112,20 +112,51 @@ test.each([
   ['formulas', '=SKU,Name,-Price\nA1,Nail,1\nA2,Board,n/a\n', {}],
   ['two rows', 'SKU,Name,Price,\n,,Trade,Retail\nA1,Nail,1,2\nA2,Board,n/a,3\n', { price: '2' }],
   ['none', 'A1,Nail,1\nA2,Board,n/a\n', { headingsLine: '0' }],
-])('headings that are %s are found again in the report and in the file itself', async (_, csv, answers) => {
-  const form = { name: 'G', scope: 'Public' }
+] as [string, string, Record<string, string>][])(
+  'headings that are %s are found again in the report and in the file itself',
+  async (_, csv, answers) => {
+    const form = { name: 'G', scope: 'Public' }
+    const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+    const first = await upload(id, csv)
+    const choose = { code: '0', name: '1', price: '2' }
+    await visitor.post(at(`/imports/${first.id}/columns`), { form: answers, ...JSON_TYPE })
+    await checked(first.id)
+    await visitor.post(at(`/imports/${first.id}/columns`), { form: { ...choose, ...answers }, ...JSON_TYPE })
+    expect(await checked(first.id)).toMatchObject({ questions: [], validRows: 1, invalidRows: 1 })
+    const report = (await visitor.get(at(`/imports/${first.id}/report.csv`))).text
+    const fromReport = await upload(id, report.replaceAll('n/a', '7'), `?corrects=${first.id}`)
+    expect(fromReport).toMatchObject({ questions: [], preview: [{ code: 'A2', name: 'Board', price: 7 }] })
+    const fromFile = await upload(id, csv.replace('n/a', '7'), `?corrects=${first.id}`)
+    // Without headings, it cannot be told from another file.
+    if (answers.headingsLine === '0') expect(fromFile).toMatchObject({ state: 'unreadable', validRows: 0 })
+    else
+      expect(fromFile).toMatchObject({ questions: [], validRows: 2, preview: [{ code: 'A1' }, { price: 7 }] })
+  },
+)
+
+test('a row of the report that includes tax is asked about, as it would be in the first row of a file', async () => {
+  const form = { name: 'I', scope: 'Public' }
   const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
-  const first = await upload(id, csv)
-  const choose = { code: '0', name: '1', price: '2' }
-  await visitor.post(at(`/imports/${first.id}/columns`), { form: answers, ...JSON_TYPE })
-  await checked(first.id)
-  await visitor.post(at(`/imports/${first.id}/columns`), { form: { ...choose, ...answers }, ...JSON_TYPE })
-  expect(await checked(first.id)).toMatchObject({ questions: [], validRows: 1, invalidRows: 1 })
+  const rows = Array.from({ length: 60 }, (_, row) => `B${row},1,Excl`).join('\n')
+  const first = await upload(id, `SKU,Price,GST\n${rows}\nA1,n/a,Excl\nA2,11,Incl\n`)
+  expect(first).toMatchObject({ questions: [], validRows: 60, invalidRows: 2 })
   const report = (await visitor.get(at(`/imports/${first.id}/report.csv`))).text
-  const fromReport = await upload(id, report.replaceAll('n/a', '7'), `?corrects=${first.id}`)
-  expect(fromReport).toMatchObject({ questions: [], preview: [{ code: 'A2', name: 'Board', price: 7 }] })
-  const fromFile = await upload(id, csv.replace('n/a', '7'), `?corrects=${first.id}`)
-  expect(fromFile).toMatchObject({ questions: [], validRows: 2, preview: [{ code: 'A1' }, { price: 7 }] })
+  const corrected = await upload(id, report.replaceAll('n/a', '7'), `?corrects=${first.id}`)
+  expect(corrected.questions).toEqual(['gst'])
+})
+
+test('a file with open questions, or one that could not be read, is not corrected', async () => {
+  const form = { name: 'J', scope: 'Public' }
+  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const csv = 'SKU,Price (inc GST)\nA1,11\n'
+  for (const file of [await upload(id, csv), await upload(id, 'SKU,Price\n')]) {
+    const answer = await visitor.post(at(`/catalogues/${id}/imports?corrects=${file.id}`), {
+      text: csv,
+      headers: { ...JSON_TYPE, 'content-type': 'text/csv' },
+    })
+    expect(answer.status).toBe(409)
+    expect(answer.text).toContain('open questions')
+  }
 })
 
 test('a workbook that is corrected is read on the sheet that was chosen', async () => {
