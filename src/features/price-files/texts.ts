@@ -177,7 +177,7 @@ export const texts = {
     row: 'Row',
     corrected: 'Corrected rows',
     upload: 'Upload the corrected rows',
-    hint: 'Correct the rows in the CSV above, and upload it as it is: it is read as this file was, without asking again.',
+    hint: 'Correct the rows in the CSV above, delete those that you leave as they are, and upload it: it is read as this file was.',
     truncated: 'The report was truncated because it is too long.',
   },
 
