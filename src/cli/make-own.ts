@@ -8,7 +8,7 @@ const STARTER_FILES = ['test/starter']
 /** The starter's name, except where it is part of a format or a key: what was written under it must stay readable. */
 const SLUG = /connect-starter(?!-flow| live pricing access token)/g
 /** Files that name the product. A lock file is written by npm. */
-const NAMED = /\.(ts|eta|md|json|ya?ml|html|css)$|^\.env\.example$|^Dockerfile$/
+const NAMED = /\.(ts|cjs|eta|md|json|ya?ml|html|css)$|^\.env\.example$|^Dockerfile$/
 
 /** Makes a clone of the starter a product: without the features that it does not need, and under its own name. */
 export function makeOwn(project: Project, starter: Starter): void {
