@@ -187,19 +187,19 @@ async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: s
     release,
     async previousRequest() {
       const value = await store.get(keys.unfinished)
+      const previous = seen
+      seen = value
+      if (value === null) return 'ended'
       const backoff = parseBackoff(value, now)
       if (backoff) {
         stopRenewing()
         await takeOverPause(lock, value, backoff)
         return 'ended'
       }
-      const previous = seen
-      seen = value
-      if (value === null) return 'ended'
       return value === previous ? 'silent' : 'waiting'
     },
     async confirm() {
-      // The note comes first: if this process is frozen after that, whoever has the lock then knows of the request.
+      // The note comes first: if this process freezes afterwards, the next holder of the lock finds the note and waits.
       const isNoted =
         lock.isRenewed && (await store.compareAndSet(keys.unfinished, seen, noteOf(lock), UNFINISHED_MS))
       if (!isNoted || !(await renew(lock))) {
@@ -228,8 +228,8 @@ const writeHeld = ({ deps, keys, token }: HeldLock, value: string | null, ttlMs?
   deps.store.compareAndSet(keys.lock, token, value, ttlMs)
 
 /**
- * Takes back a lock that has expired, if nobody else has it. Only after the request was sent: before, another process may have
- * refreshed since, with the refresh token that this one has read. A `Lease` of the store has no such exception.
+ * Takes an expired lock back if nobody else holds it, and only once the request was sent: until then, another process may have
+ * used the refresh token that this one has read. A `Lease` of the store is never taken back.
  */
 const takeBack = async ({ deps, keys, isUnfinished }: HeldLock, value: string, ttlMs: number) =>
   isUnfinished && claim(deps.store, keys.lock, value, ttlMs)
@@ -246,9 +246,9 @@ async function renew(lock: HeldLock): Promise<boolean> {
 const noteOf = ({ token }: HeldLock) => `${token} ${randomUUID()}`
 
 /**
- * Notes that the request is still on its way, also if the lock was lost meanwhile: whoever has it now must not send the same
- * refresh token, which a platform that rotates them takes for a theft. A new consent ends this, and so does a holder that has
- * sent its own request by now.
+ * Renews the note of the request, even if the lock was lost: the next holder must not send the same refresh token, because a
+ * platform that rotates tokens takes that for a theft. Does nothing after a new consent, or once the next holder has sent its
+ * own request.
  */
 const noteWaiting = (lock: HeldLock) => changeOwnNote(lock, lock.token, noteOf(lock), UNFINISHED_MS)
 
@@ -280,8 +280,8 @@ async function pause(lock: HeldLock, reason: Backoff['reason'], ms: number): Pro
 }
 
 /** Pauses because of what the sender before has noted: it had lost the lock when its request failed. */
-async function takeOverPause(lock: HeldLock, note: string | null, { waitMs }: Backoff): Promise<void> {
-  if (note !== null && waitMs > 0) await writeHeld(lock, note, waitMs)
+async function takeOverPause(lock: HeldLock, note: string, { waitMs }: Backoff): Promise<void> {
+  if (waitMs > 0) await writeHeld(lock, note, waitMs)
   else await writeHeld(lock, null)
   await lock.deps.store.compareAndSet(lock.keys.unfinished, note, null)
 }

@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'redis'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createReadCache } from '../../../src/connect/store/read-cache.ts'
 import { openRedis } from '../../../src/connect/store/redis.ts'
 import type { Key } from '../../../src/connect/store/store.ts'
@@ -168,6 +168,8 @@ describe.skipIf(!REDIS)('cached reads of Redis', () => {
 })
 
 describe('a read cache', () => {
+  afterEach(() => void vi.useRealTimers())
+
   test('keeps no value that changed while it was read, and later readers read it again', async () => {
     const cache = createReadCache(async () => {})
     const read = Promise.withResolvers<string>()
@@ -190,7 +192,6 @@ describe('a read cache', () => {
       await pause(0)
     }
     expect(prove).toHaveBeenCalledTimes(6)
-    vi.useRealTimers()
   })
 
   test('uses no value that is older than a second without a proof, and asks for one at a time', async () => {
@@ -203,7 +204,6 @@ describe('a read cache', () => {
     vi.advanceTimersByTime(1)
     expect(cache.get('key')).toBeUndefined()
     expect(prove).toHaveBeenCalledTimes(1)
-    vi.useRealTimers()
   })
 
   test('reads a value once for all who ask at the same time', async () => {

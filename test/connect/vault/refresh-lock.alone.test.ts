@@ -21,6 +21,14 @@ describe('the refresh lock', () => {
     return handle as LockHandle
   }
 
+  /** A holder that has sent its request and lost its lock, and the next holder. */
+  const lostWhileSent = async (store: KeyValueStore) => {
+    const handle = await acquire(store, 60_000)
+    await handle.confirm()
+    await store.delete(LEASE)
+    return [handle, await acquire(store)] as const
+  }
+
   test('has one holder at a time', async () => {
     const store = openSqlite({ file: ':memory:' })
     const handle = await acquire(store)
@@ -79,10 +87,7 @@ describe('the refresh lock', () => {
 
   test('that another process took while the request was sent is paused by its failure, since the other waits for it', async () => {
     const store = openSqlite({ file: ':memory:' })
-    const handle = await acquire(store, 60_000)
-    await handle.confirm()
-    await store.delete(LEASE)
-    const waiting = await acquire(store)
+    const [handle, waiting] = await lostWhileSent(store)
     expect(waiting.interrupted).toBe(true)
     await handle.releaseWithBackoff('unavailable', 60_000)
     expect(await waiting.previousRequest()).toBe('ended')
@@ -93,10 +98,7 @@ describe('the refresh lock', () => {
 
   test('that another process took and sent its own request with stays with it, and so does the note of that request', async () => {
     const store = openSqlite({ file: ':memory:' })
-    const handle = await acquire(store, 60_000)
-    await handle.confirm()
-    await store.delete(LEASE)
-    const other = await acquire(store)
+    const [handle, other] = await lostWhileSent(store)
     expect(await other.confirm()).toBe(true)
     const held = await store.get(LEASE)
     await handle.releaseWithBackoff('unavailable', 60_000)

@@ -16,6 +16,11 @@ afterEach(() => app.close())
 const JSON_TYPE = { accept: 'application/json' }
 const at = (path: string) => `${app.url}/connections/summit-supplies${path}`
 
+async function createCatalogue(): Promise<string> {
+  const form = { name: 'C', scope: 'Public' }
+  return (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json().id
+}
+
 async function upload(catalogue: string, file: string | Uint8Array, query = '') {
   const headers = { ...JSON_TYPE, 'content-type': 'text/csv' }
   const answer = await visitor.post(at(`/catalogues/${catalogue}/imports${query}`), {
@@ -38,8 +43,7 @@ const checked = (id: string) =>
   )
 
 test('the report of rejected rows, corrected, is read as the file was, without asking again', async () => {
-  const form = { name: 'C', scope: 'Public' }
-  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const id = await createCatalogue()
   const file = 'SKU,Description,Price (inc GST)\nA1,Nail,11\nA2,=Board,n/a\n'
   const asked = await upload(id, file)
   expect(asked.questions).toEqual(['gst'])
@@ -61,8 +65,7 @@ test('the report of rejected rows, corrected, is read as the file was, without a
 })
 
 test('the report has all cells of rows that contradict each other, and a report of a report has them once', async () => {
-  const form = { name: 'E', scope: 'Public' }
-  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const id = await createCatalogue()
   const reportOf = async (job: { id: string }) =>
     (await visitor.get(at(`/imports/${job.id}/report.csv`))).text.replaceAll('"', '').trim().split('\r\n')
   const file = await upload(id, 'code,name,price\nA1,Nail,1\nB2,Bolt,2\nA1,Nail,3\n')
@@ -84,8 +87,7 @@ test('the report has all cells of rows that contradict each other, and a report 
 })
 
 test('the report has the cells of a row in full, however long and many they are', async () => {
-  const form = { name: 'F', scope: 'Public' }
-  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const id = await createCatalogue()
   const description = 'Nail, galvanised. '.repeat(25).trim()
   const empty = ','.repeat(60)
   const file = await upload(
@@ -108,35 +110,34 @@ test('the report has the cells of a row in full, however long and many they are'
   ])
 })
 
-test.each([
-  ['formulas', '=SKU,Name,-Price\nA1,Nail,1\nA2,Board,n/a\n', {}],
-  ['two rows', 'SKU,Name,Price,\n,,Trade,Retail\nA1,Nail,1,2\nA2,Board,n/a,3\n', { price: '2' }],
-  ['none', 'A1,Nail,1\nA2,Board,n/a\n', { headingsLine: '0' }],
-] as [string, string, Record<string, string>][])(
-  'headings that are %s are found again in the report and in the file itself',
-  async (_, csv, answers) => {
-    const form = { name: 'G', scope: 'Public' }
-    const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
-    const first = await upload(id, csv)
-    const choose = { code: '0', name: '1', price: '2' }
-    await visitor.post(at(`/imports/${first.id}/columns`), { form: answers, ...JSON_TYPE })
-    await checked(first.id)
-    await visitor.post(at(`/imports/${first.id}/columns`), { form: { ...choose, ...answers }, ...JSON_TYPE })
-    expect(await checked(first.id)).toMatchObject({ questions: [], validRows: 1, invalidRows: 1 })
-    const report = (await visitor.get(at(`/imports/${first.id}/report.csv`))).text
-    const fromReport = await upload(id, report.replaceAll('n/a', '7'), `?corrects=${first.id}`)
-    expect(fromReport).toMatchObject({ questions: [], preview: [{ code: 'A2', name: 'Board', price: 7 }] })
-    const fromFile = await upload(id, csv.replace('n/a', '7'), `?corrects=${first.id}`)
-    // Without headings, it cannot be told from another file.
-    if (answers.headingsLine === '0') expect(fromFile).toMatchObject({ state: 'unreadable', validRows: 0 })
-    else
-      expect(fromFile).toMatchObject({ questions: [], validRows: 2, preview: [{ code: 'A1' }, { price: 7 }] })
-  },
-)
+const CORRECTED = { questions: [], validRows: 2, preview: [{ code: 'A1' }, { price: 7 }] }
+
+test.each<[headings: string, csv: string, answers: Record<string, string>, ofFile: object]>([
+  ['formulas', '=SKU,Name,-Price\nA1,Nail,1\nA2,Board,n/a\n', {}, CORRECTED],
+  ['two rows', 'SKU,Name,Price,\n,,Trade,Retail\nA1,Nail,1,2\nA2,Board,n/a,3\n', { price: '2' }, CORRECTED],
+  [
+    'none',
+    'A1,Nail,1\nA2,Board,n/a\n',
+    { headingsLine: '0' },
+    // Without headings, the file itself cannot be told from another one.
+    { state: 'unreadable', validRows: 0 },
+  ],
+])('headings that are %s are found again in the report', async (_headings, csv, answers, ofFile) => {
+  const id = await createCatalogue()
+  const first = await upload(id, csv)
+  const choose = { code: '0', name: '1', price: '2' }
+  await visitor.post(at(`/imports/${first.id}/columns`), { form: answers, ...JSON_TYPE })
+  await checked(first.id)
+  await visitor.post(at(`/imports/${first.id}/columns`), { form: { ...choose, ...answers }, ...JSON_TYPE })
+  expect(await checked(first.id)).toMatchObject({ questions: [], validRows: 1, invalidRows: 1 })
+  const report = (await visitor.get(at(`/imports/${first.id}/report.csv`))).text
+  const fromReport = await upload(id, report.replaceAll('n/a', '7'), `?corrects=${first.id}`)
+  expect(fromReport).toMatchObject({ questions: [], preview: [{ code: 'A2', name: 'Board', price: 7 }] })
+  expect(await upload(id, csv.replace('n/a', '7'), `?corrects=${first.id}`)).toMatchObject(ofFile)
+})
 
 test('a row of the report that includes tax is asked about, as it would be in the first row of a file', async () => {
-  const form = { name: 'I', scope: 'Public' }
-  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const id = await createCatalogue()
   const rows = Array.from({ length: 60 }, (_, row) => `B${row},1,Excl`).join('\n')
   const first = await upload(id, `SKU,Price,GST\n${rows}\nA1,n/a,Excl\nA2,11,Incl\n`)
   expect(first).toMatchObject({ questions: [], validRows: 60, invalidRows: 2 })
@@ -146,8 +147,7 @@ test('a row of the report that includes tax is asked about, as it would be in th
 })
 
 test('a file with open questions, or one that could not be read, is not corrected', async () => {
-  const form = { name: 'J', scope: 'Public' }
-  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const id = await createCatalogue()
   const csv = 'SKU,Price (inc GST)\nA1,11\n'
   for (const file of [await upload(id, csv), await upload(id, 'SKU,Price\n')]) {
     const answer = await visitor.post(at(`/catalogues/${id}/imports?corrects=${file.id}`), {
@@ -160,8 +160,7 @@ test('a file with open questions, or one that could not be read, is not correcte
 })
 
 test('a workbook that is corrected is read on the sheet that was chosen', async () => {
-  const form = { name: 'H', scope: 'Public' }
-  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const id = await createCatalogue()
   const headings = ['SKU', 'Price']
   const prices = (price: string | number) =>
     workbook([
@@ -170,8 +169,8 @@ test('a workbook that is corrected is read on the sheet that was chosen', async 
     ])
   const first = await upload(id, prices('n/a'))
   expect(first.questions).toEqual(['sheet'])
-  const form2 = { code: '0', price: '1', sheet: 'New' }
-  await visitor.post(at(`/imports/${first.id}/columns`), { form: form2, ...JSON_TYPE })
+  const form = { code: '0', price: '1', sheet: 'New' }
+  await visitor.post(at(`/imports/${first.id}/columns`), { form, ...JSON_TYPE })
   expect(await checked(first.id)).toMatchObject({ questions: [], validRows: 1 })
   expect(await upload(id, prices(3), `?corrects=${first.id}`)).toMatchObject({
     questions: [],
@@ -180,16 +179,14 @@ test('a workbook that is corrected is read on the sheet that was chosen', async 
 })
 
 test('the sample file of the demo has good rows and rows with problems', async () => {
-  const form = { name: 'D', scope: 'Public' }
-  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const id = await createCatalogue()
   const sample = new URL('../../../src/features/price-files/sample/', import.meta.url)
   const csv = await upload(id, readFileSync(new URL('price-list.csv', sample), 'utf8'))
   expect(csv).toMatchObject({ questions: [], validRows: 5, invalidRows: 5 })
 })
 
 test('the file itself, corrected, is read as it was; another one is refused, and no column is taken for a price', async () => {
-  const form = { name: 'C', scope: 'Public' }
-  const { id } = (await visitor.post(at('/catalogues'), { form, ...JSON_TYPE })).json()
+  const id = await createCatalogue()
   const file = (price: string) =>
     `SKU,Name,Barcode,Price ex GST,Stock\nA1,Nail,930,11,200\nA2,Board,931,${price},100\n`
   const first = await upload(id, file('n/a'))
