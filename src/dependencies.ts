@@ -80,7 +80,8 @@ export async function createDependencies(
     loadContracts: async () => (await import('./features/contracts.ts')).loadContracts(),
     ...ofAll(parts),
   }
-  for (const feature of features) parts.push(feature.create?.(context, config.features[feature.name]) ?? {})
+  for (const feature of features)
+    parts.push((await feature.create?.(context, config.features[feature.name])) ?? {})
   return {
     config,
     log,

@@ -1,4 +1,4 @@
-/** Every error that the core throws, each with a stable `code` and an HTTP `status`. */
+/** The core's errors, each with a stable `code` and an HTTP `status`. Incorrect use throws a `TypeError` or a plain `Error`. */
 export { AppError } from './app-error.ts'
 export { ConnectError } from './authorization/errors.ts'
 export {

@@ -70,6 +70,7 @@ export {
   outageOf,
   type Proxies,
   parseJson,
+  parseJsonExactly,
 } from './platform/http.ts'
 export {
   createOAuth,
@@ -106,7 +107,7 @@ export interface CreateConnectOptions {
   store: KeyValueStore
   /** The keys that encrypt connections: the first encrypts, all of them decrypt. */
   keys: readonly EncryptionKey[]
-  /** The facts of the platform: `platform`, unless it is another one. */
+  /** The platform's paths, parameters and limits: `platform`, or a value of your own. */
   platform: Platform
   /** The platform's addresses, and this app's registration there. */
   client: Omit<OAuthOptions, 'platform' | 'http'> & {
@@ -144,7 +145,7 @@ export interface Connect {
   pacedSource(ref: ConnectionRef): TokenSource
   /**
    * Calls `listener` once for each event of a connection in this process: to send an email when access is revoked, for
-   * example. It does not delay what it hears of; an error, also of a promise, is logged. Returns a function that ends it.
+   * example. It runs later and delays nothing; its errors and rejections are logged. Returns a function that unsubscribes.
    */
   onConnectionEvent(listener: ConnectionListener): () => void
   /**

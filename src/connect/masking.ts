@@ -68,8 +68,11 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 const KINDS = new Map([['authorization', 'access_token']])
 const MAX_VALUE_LENGTH = 500
 const MAX_NAME_LENGTH = 64
+const MASKED = '(masked)'
 /** How many parameters of one part are shown. */
 const MAX_ENTRIES = 100
+/** An exchange with more parameters in one part is masked as a whole: to look for each of them in the others takes seconds. */
+const MAX_COMPARED = 1_000
 /** A shorter secret could be part of a harmless word. */
 const MIN_SECRET_LENGTH = 4
 
@@ -100,21 +103,24 @@ export function mask<R extends RawExchange>(
   const parts = Object.entries(exchange).map(
     ([part, pairs]) => [part, Array.from(pairs, (pair) => toEntry(pair, publicParameters))] as const,
   )
-  const secrets = parts
+  const isTooLarge = parts.some(([, entries]) => entries.length > MAX_COMPARED)
+  const secrets = (isTooLarge ? [] : parts)
     .flatMap(([, entries]) => entries)
     .filter(({ isSecret, text }) => isSecret && text.length >= MIN_SECRET_LENGTH)
     .flatMap(({ text }) => formsOf(text))
   const masked = parts.map(([part, entries]) => [
     part,
-    entries.slice(0, MAX_ENTRIES).map((entry) => toParameter(entry, secrets)),
+    entries.slice(0, MAX_ENTRIES).map((entry) => (isTooLarge ? hidden(entry) : toParameter(entry, secrets))),
   ])
   return Object.fromEntries(masked)
 }
 
+const hidden = ({ text }: Entry): EventParameter => ({ name: MASKED, value: new Secret(MASKED, text) })
+
 function toParameter({ name, text, isPublic }: Entry, secrets: readonly string[]): EventParameter {
   const isHarmless = isPublic && isShowable(name, text) && !secrets.some((secret) => text.includes(secret))
   const isNameHarmless = name.length <= MAX_NAME_LENGTH && !secrets.some((secret) => name.includes(secret))
-  const shownName = isNameHarmless ? name : '(masked)'
+  const shownName = isNameHarmless ? name : MASKED
   return { name: shownName, value: isHarmless ? text : new Secret(KINDS.get(name) ?? shownName, text) }
 }
 

@@ -160,6 +160,12 @@ function testExpiry(tested: Tested): void {
     await expect.poll(() => tested.store.get(entry)).toBeNull()
   })
 
+  test('a value whose ttl has run out already is soon absent', async () => {
+    const entry = tested.fresh()
+    await tested.store.set(entry, 'late', 0)
+    await expect.poll(() => tested.store.get(entry)).toBeNull()
+  })
+
   test('a write without a ttl makes an expiring value permanent, and one with a ttl makes a permanent value expire', async () => {
     const [permanent, expiring] = [tested.fresh(), tested.fresh()]
     await tested.store.set(permanent, 'a', 40)

@@ -1,6 +1,6 @@
 /**
- * Where the core stores connections: the port, its two adapters, and what is built on it. `stores.contract.ts` beside this
- * file has the tests that every adapter must pass.
+ * Where the core stores connections: the port, its two adapters, and what is built on it. In the starter, the file
+ * `src/connect/stores.contract.ts` has the tests that every adapter must pass.
  *
  * @example
  * // An adapter of your own, tested with `describeStoreContract('PostgreSQL', open)` of `stores.contract.ts`.

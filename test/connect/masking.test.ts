@@ -64,6 +64,15 @@ test('a secret behind more members than are shown is masked everywhere', () => {
   expect(body[0]?.value).toBeInstanceOf(Secret)
 })
 
+test('an answer with thousands of members is masked as a whole: to compare all of them would take seconds', () => {
+  const bodyOf = (count: number) =>
+    mask(platform, { body: Array.from({ length: count }, () => ['error', 'invalid_grant'] as const) }).body
+  expect(bodyOf(1_000)[0]).toEqual({ name: 'error', value: 'invalid_grant' })
+  const [first] = bodyOf(1_001)
+  expect(first?.name).toBe('(masked)')
+  expect(first?.value).toBeInstanceOf(Secret)
+})
+
 test('an unknown number does not hide a known one that equals it', () => {
   const { answer } = mask(platform, {
     answer: [

@@ -37,7 +37,7 @@ test('the example sends one email when access is revoked, with the reason and a 
     from: 'app@example.com',
     addressOf: async (id: string) => `${id}@example.com`,
   }
-  const parts = revocationEmail(options).create?.(app.services.context, undefined)
+  const parts = await revocationEmail(options).create?.(app.services.context, undefined)
   const ann = await connected(app, { name: 'ann' })
   await app.sandbox('revoke')
   await ann.get(`${app.url}/connections/harbour-homes/probe`)

@@ -35,7 +35,10 @@ function spawnServer(program: string, args: string[]): ChildProcess {
   return child
 }
 
-/** A real redis-server of the test's own, in a folder of its own. */
+/**
+ * A real redis-server of the test's own, in a folder of its own. What it has answered is in its files even if it is killed.
+ * It does not wait for the disk (`appendfsync no`): on a busy one, that takes longer than the app waits for Redis.
+ */
 export async function startRedis(...settings: string[]): Promise<RedisServer> {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'connect-redis-'))
@@ -50,7 +53,7 @@ export async function startRedis(...settings: string[]): Promise<RedisServer> {
       '--appendonly',
       'yes',
       '--appendfsync',
-      'always',
+      'no',
       ...settings,
     ]
     child = spawnServer(REDIS ?? 'redis-server', options)
@@ -105,6 +108,14 @@ const isMaster = async (node: RedisServer) => (await ask(node, 'role'))?.startsW
 /** Whether it is a replica that has everything its master has. */
 export const isLinked = async (node: RedisServer) =>
   (await ask(node, 'info', 'replication'))?.includes('master_link_status:up') === true
+
+/** How many connections of clients the server has accepted since its start. */
+export async function connectionsReceived(admin: {
+  info(section: string): Promise<string>
+}): Promise<number> {
+  const [, count] = /total_connections_received:(\d+)/.exec(await admin.info('stats')) ?? []
+  return Number(count)
+}
 
 /** The password of the user `app`. */
 export const APP_PASSWORD = 'app-secret'

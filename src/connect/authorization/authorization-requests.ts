@@ -41,14 +41,14 @@ export interface Consent {
   codeVerifier: string
 }
 
-/** The platform returned a different bxcontext than the one to be reconnected; the user decides. */
+/** The platform returned a different bxcontext from the one to reconnect; the user decides. */
 export interface Mismatch {
   authorizationRequestId: string
   /** Identifies the question, for `confirm`. */
   id: string
   /** The bxcontext that arrived. */
   bxcontext: string
-  /** The bxcontext that was to be reconnected. */
+  /** The bxcontext to reconnect. */
   expected: string
 }
 
@@ -56,7 +56,7 @@ export interface Mismatch {
 export interface PendingExchange {
   authorizationRequestId: string
   bxcontext: string
-  /** The bxcontext that was to be reconnected. */
+  /** The bxcontext to reconnect. */
   expected: string | undefined
   codeVerifier: string
   /** Stores the outcome, which is shown if the same callback is opened again. */
@@ -68,14 +68,14 @@ export interface NotedFailure {
   code: FailureCode
   /** The id of the HTTP request that failed. */
   requestId: string
-  /** The bxcontext that was to be reconnected. */
+  /** The bxcontext to reconnect. */
   expected?: string | undefined
 }
 
 /** Connect flows that have started and not finished. Every method throws `StoreUnavailableError`. */
 export interface AuthorizationRequests {
   /**
-   * Starts a request, which accepts one bxcontext for 15 minutes. `expected`: the one to be reconnected. Resolves to its
+   * Starts a request, which accepts one bxcontext for 15 minutes. `expected`: the one to reconnect. Resolves to its
    * id, which is no secret.
    */
   start(browser: BrowserSession, expected?: string): Promise<string>
@@ -83,7 +83,8 @@ export interface AuthorizationRequests {
    * Binds the bxcontext that arrived to a started request with a new random state (RFC 6749 section 10.12). If it is not
    * the expected one, resolves to a `Mismatch`. Until the request has finished, another bxcontext takes the place of the one
    * before, whose consent is then refused: the user went back and chose again. Throws `ConnectError`
-   * (`missing_authorization_request`) if no request is pending: anyone could have planted that bxcontext.
+   * (`missing_authorization_request`) if no request is pending: anyone could have planted that bxcontext;
+   * `bxcontext_replaced` if another one arrived at the same moment.
    */
   bindBxcontext(browser: BrowserSession, bxcontext: string): Promise<Consent | Mismatch>
   /**
@@ -239,12 +240,16 @@ async function updatePending(
   change: (pending: PendingRequest[]) => PendingRequest[],
 ): Promise<void> {
   const changed = (value: string | null) => {
-    // An unreadable list counts as empty: the user starts again.
-    const pending = pendingSchema.safeParse(parseJson(value ?? '')).data ?? []
-    const next = change(pending.filter(({ expiresAt }) => expiresAt > deps.now()))
+    const next = change(parsePending(deps, value))
     return next.length > 0 ? JSON.stringify(next) : null
   }
   await update(deps.store, pendingKey(deps, browser), changed, LIFETIME_MS)
+}
+
+/** An unreadable list counts as empty: the user starts again. */
+function parsePending(deps: FlowDependencies, value: string | null): PendingRequest[] {
+  const pending = pendingSchema.safeParse(parseJson(value ?? '')).data ?? []
+  return pending.filter(({ expiresAt }) => expiresAt > deps.now())
 }
 
 const withStored = (pending: PendingRequest, id: string): PendingRequest => ({
@@ -265,7 +270,7 @@ async function bindPending(deps: FlowDependencies, browser: BrowserSession, bxco
     const found = candidates.findLast(({ expected }) => expected === bxcontext) ?? candidates.at(-1)
     if (!found) throw new ConnectError('missing_authorization_request')
     bound = found
-    return pending.map((one) => (one === found ? withStored(one, id) : one))
+    return pending.map((one) => (one === found ? { ...withStored(one, id), bxcontext } : one))
   })
   return bound as PendingRequest
 }
@@ -313,6 +318,13 @@ async function createConsent(
   const encryptedVerifier = deps.cipher.encrypt(codeVerifier, keyName(requestKey(deps, browser, state)))
   await writeRequest(deps, browser, state, { ...common, phase: 'consenting', encryptedVerifier })
   const { authorizationRequestId, bxcontext } = common
+  // A bxcontext that arrived before that was written has not replaced it.
+  const pending = parsePending(deps, await deps.store.get(pendingKey(deps, browser)))
+  const latest = pending.find(({ id }) => id === authorizationRequestId)?.bxcontext
+  if (latest !== bxcontext) {
+    await deleteRequests(deps, browser, [digestOf(state)])
+    throw new ConnectError('bxcontext_replaced')
+  }
   return { authorizationRequestId, bxcontext, state, codeVerifier }
 }
 

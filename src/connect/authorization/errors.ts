@@ -6,7 +6,7 @@ export class ConnectError extends AppError {
   readonly status: number
   /** The id of the HTTP request that failed, if a later one shows the failure. */
   readonly requestId: string | undefined
-  /** The bxcontext that was to be reconnected. */
+  /** The bxcontext to reconnect. */
   readonly expected: string | undefined
 
   constructor(
@@ -35,7 +35,8 @@ const FAILURES = {
   },
   invalid_callback: {
     status: 400,
-    message: 'The address of this page is incomplete: it needs one state and one code. Please connect again.',
+    message:
+      'The platform sent the browser back with an incomplete address: it must have one state and one code or error. Please connect again.',
   },
   invalid_state: {
     status: 400,
@@ -45,7 +46,7 @@ const FAILURES = {
   bxcontext_replaced: {
     status: 400,
     message:
-      'You chose another business after this consent page was opened. Continue in the page of that business, or connect again.',
+      'You chose another business after this consent page was opened. Continue on the consent page of that business, or connect again.',
   },
   consent_denied: {
     status: 403,
@@ -54,7 +55,7 @@ const FAILURES = {
   code_rejected: {
     status: 400,
     message:
-      'The platform did not accept the consent: its code has already been used or has expired. Please connect again.',
+      'The platform did not accept the code of this consent: it may have been used already or have expired. Please connect again.',
   },
   not_a_navigation: {
     status: 400,

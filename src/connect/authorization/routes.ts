@@ -8,6 +8,7 @@ import type { Platform } from '../platform/contract.ts'
 import {
   ConfigurationError,
   InvalidGrantError,
+  NotConnectedError,
   PlatformError,
   PlatformUnavailableError,
   TokenRefusedError,
@@ -47,8 +48,8 @@ export type Hop = (typeof HOPS)[number]
 
 /**
  * Called before the browser goes to the `target` of a hop, and, for `exchange`, before the code of the callback at `target`
- * is exchanged. Resolves to the address that the browser opens instead, or to `target`. It must not throw. `state`: that of
- * the consent request or, for the last two, what the callback has as such.
+ * is exchanged. Resolves to the address that the browser opens instead, or to `target`. It must not throw. `state`: the one
+ * of the consent request; for `exchange` and `result`, the callback's `state` parameter.
  */
 export type BeforeHop = (req: Request, hop: Hop, target: string, state?: string) => Promise<string>
 
@@ -76,7 +77,8 @@ const FAILED_COOKIE_PATTERN = new RegExp(`\\b${FAILED_COOKIE}=(\\w+)\\.([\\w-]+)
 
 /**
  * The delegated flow in the browser (specification 5.3): start, receive the bxcontext and ask for consent, exchange the
- * code. The callback always responds with a redirect, so that the code leaves the address bar.
+ * code. The callback redirects, so that the code leaves the address bar; `redirectFailedCallback`, mounted after it, does the
+ * same for unexpected errors.
  */
 export function connectRoutes(options: ConnectRoutesOptions): Router {
   return (
@@ -159,7 +161,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
       '/connect/confirm/:id',
       describeRoute({
         summary:
-          'Asks the user what to do if the platform returns another business than the one to reconnect. Nothing is stored yet.',
+          'Asks the user what to do if the platform returns a different business from the one to reconnect. Nothing is stored yet.',
         response: z.object({ id: z.string(), bxcontext: z.string(), expected: z.string() }),
         errors: ['missing_authorization_request', 'invalid_state', 'bxcontext_replaced'],
       }),
@@ -428,6 +430,8 @@ function toConnectError(error: unknown): ConnectError | null {
   if (error instanceof InvalidGrantError) return new ConnectError('code_rejected')
   if (!(error instanceof PlatformError)) return null
   const { code, reason } = error
+  if (error instanceof NotConnectedError)
+    return new ConnectError('exchange_incomplete', 'the account was disconnected meanwhile')
   if (error instanceof TokenRefusedError) return new ConnectError('code_rejected', reason)
   if (error instanceof PlatformUnavailableError) return new ConnectError('platform_unavailable', reason)
   if (error instanceof ConfigurationError) return new ConnectError('misconfigured', reason)

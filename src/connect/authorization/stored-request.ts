@@ -4,7 +4,7 @@ import { type FailureCode, isFailureCode } from './errors.ts'
 
 /**
  * A started request that has not finished. `expiresAt` is in ms since 1970. `stored`: the digests of what was stored for the
- * bxcontexts that have arrived so far, the latest last.
+ * bxcontexts that have arrived so far, the latest last. `bxcontext`: the latest one that arrived.
  */
 export const pendingSchema = z.array(
   z.object({
@@ -12,6 +12,7 @@ export const pendingSchema = z.array(
     expiresAt: z.number(),
     expected: z.string().optional(),
     stored: z.array(z.string()).default([]),
+    bxcontext: z.string().optional(),
   }),
 )
 export type PendingRequest = z.infer<typeof pendingSchema>[number]

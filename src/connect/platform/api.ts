@@ -10,7 +10,15 @@ import {
   PlatformRejectedError,
   PlatformUnavailableError,
 } from './errors.ts'
-import { type Http, type HttpRequest, type HttpResponse, outageOf, parseJson } from './http.ts'
+import {
+  type Http,
+  type HttpRequest,
+  type HttpResponse,
+  mayHaveLargeNumbers,
+  outageOf,
+  parseJson,
+  parseJsonExactly,
+} from './http.ts'
 import { acquireCredential, type CallCredential, type TokenSource } from './token-source.ts'
 
 export interface Call<T> {
@@ -58,7 +66,7 @@ export interface Api {
   get<T>(source: TokenSource, call: Call<T>): Promise<T>
   /** Gets one page of a list, with the total. */
   list<T>(source: TokenSource, call: Call<T[]>, page: Page): Promise<PageOf<T>>
-  /** Not retried: the request may not be idempotent. */
+  /** Sent again only after a 401, once, with a new token: the request may not be idempotent. */
   post<T>(source: TokenSource, call: Call<T>, body: object | SerializedBody): Promise<T>
 }
 
@@ -281,12 +289,15 @@ function parseResponse<T>(response: HttpResponse, { notFound, resource, schema }
     throw new PlatformUnavailableError('error', `the API answered ${status}`, retryAfterMs)
   // Only a proxy or a maintenance page answers an API call with HTML.
   // Without a schema, the answer is what it is, and may be empty.
-  if (!schema && !/^\s*<(!doctype\s+)?html/i.test(text)) return parseJson(text) as T
+  if (!schema && !/^\s*<(!doctype\s+)?html/i.test(text)) return parseJsonExactly(text) as T
   const body = parseJson(text)
   if (body === undefined)
     throw new PlatformUnavailableError(outageOf(status, body), 'the API answered something that is not JSON')
   if (!schema) return undefined as T
-  const parsed = schema.safeParse(body)
+  const first = schema.safeParse(body)
+  // Looking for large numbers in each answer would cost 15 % of a call (npm run bench, row `api.list`).
+  const mayBeInexact = !first.success && mayHaveLargeNumbers(text)
+  const parsed = mayBeInexact ? schema.safeParse(parseJsonExactly(text)) : first
   if (!parsed.success)
     throw new PlatformRejectedError("the API's answer has an unexpected format", fieldOf(parsed.error))
   return parsed.data

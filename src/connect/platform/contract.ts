@@ -86,8 +86,15 @@ export const tokenResponseSchema = z.looseObject({
   user_name: nameSchema,
 })
 
-/** assumed: an id is a string or a number, and opaque; a string from here on. */
-export const idSchema = z.string().min(1).or(z.number().transform(String).pipe(z.string()))
+/**
+ * assumed: an id is a string or a number, and opaque; a string from here on. Refuses an integer above 2^53, which may have
+ * become another one: `parseJsonExactly` reads it as text.
+ */
+export const idSchema = z.string().min(1).or(z.number().refine(isExact).transform(String).pipe(z.string()))
+
+function isExact(id: number): boolean {
+  return Number.isSafeInteger(id) || !Number.isInteger(id)
+}
 
 /** What users read about a text that is refused. */
 export interface TextRules {

@@ -84,12 +84,9 @@ export class PlatformUnavailableError extends PlatformError {
   constructor(kind: OutageKind, reason: string, retryAfterMs?: number, summary = OUTAGES[kind]) {
     const waitMs = Math.min(retryAfterMs ?? 1000, MAX_RETRY_AFTER_MS)
     const mayBeRevoked = kind === 'rejected' || kind === 'refused'
-    const retriedByUs = kind === 'paused' || mayBeRevoked
-    const nextStep = retriedByUs
-      ? `We'll try again in ${inSeconds(waitMs)} s.`
-      : `Please try again in ${retryAfterMs === undefined ? 'a moment' : `${inSeconds(waitMs)} s`}.`
     const safe = mayBeRevoked ? '' : ' Your connection is safe.'
-    super(`${summary}${safe} ${nextStep}`, { retryAfterMs: waitMs, reason })
+    const when = retryAfterMs === undefined ? 'a moment' : `${inSeconds(waitMs)} s`
+    super(`${summary}${safe} Please try again in ${when}.`, { retryAfterMs: waitMs, reason })
     this.kind = kind
   }
 }

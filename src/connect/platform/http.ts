@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
-import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import type { Platform } from './contract.ts'
 import {
   MAX_RETRY_AFTER_MS,
@@ -129,38 +129,54 @@ const SUSPENDED_MS = 1_000
 /** Creates a keep-alive pool for calls to the platform. */
 export function createHttp(options: HttpOptions = {}): Http {
   const { connectTimeoutMs = 5_000, stepTimeoutMs = 5_000, deadlineMs: poolDeadlineMs = 8_000 } = options
-  const agent = createDispatcher(
-    {
-      connectTimeout: connectTimeoutMs,
-      headersTimeout: stepTimeoutMs,
-      bodyTimeout: stepTimeoutMs,
-      keepAliveTimeout: 30_000,
-      connections: options.connections ?? 64,
-      maxResponseSize: options.maxBytes ?? MAX_BYTES,
-    },
-    options.proxies ?? null,
-  )
+  const settings = {
+    connectTimeout: connectTimeoutMs,
+    headersTimeout: stepTimeoutMs,
+    bodyTimeout: stepTimeoutMs,
+    keepAliveTimeout: 30_000,
+    connections: options.connections ?? 64,
+    maxResponseSize: options.maxBytes ?? MAX_BYTES,
+  }
+  let opening: Promise<Dispatcher> | undefined
+  let dispatcher: Dispatcher | undefined
+  let isClosed = false
+  async function open(): Promise<Dispatcher> {
+    if (isClosed) throw new PlatformUnavailableError('no_answer', 'the connections are closed')
+    opening ??= createDispatcher(settings, options.proxies ?? null)
+    dispatcher = await opening
+    return dispatcher
+  }
   return {
-    send: (request) =>
-      exchange(agent, request, Math.min(request.deadlineMs ?? poolDeadlineMs, poolDeadlineMs), options),
-    stats: () => statsOf(agent),
-    close: () => agent.destroy(),
+    send: async (request) => {
+      const deadlineMs = Math.min(request.deadlineMs ?? poolDeadlineMs, poolDeadlineMs)
+      return exchange(dispatcher ?? (await open()), request, deadlineMs, options)
+    },
+    stats: () => statsOf(dispatcher),
+    close: async () => {
+      isClosed = true
+      await (await opening)?.destroy()
+    },
   }
 }
 
-function statsOf(dispatcher: Dispatcher): { running: number; queued: number } {
-  const stats = dispatcher instanceof Agent ? Object.values(dispatcher.stats) : []
+function statsOf(dispatcher: Dispatcher | undefined): { running: number; queued: number } {
+  // Proxies' dispatchers have none.
+  const stats = Object.values((dispatcher as Partial<Agent>)?.stats ?? {})
   return {
     running: stats.reduce((sum, { running }) => sum + running, 0),
     queued: stats.reduce((sum, { pending }) => sum + pending, 0),
   }
 }
 
-/** Creates a keep-alive pool that uses the proxies, if there are any. */
-export function createDispatcher(
+/**
+ * Creates a keep-alive pool that uses the proxies, if there are any. undici is loaded here, with the first request, as it is a
+ * tenth of the start (npm run bench, row "start of the app").
+ */
+export async function createDispatcher(
   options: Agent.Options & { connectTimeout: number },
   proxies: Proxies | null,
-): Dispatcher {
+): Promise<Dispatcher> {
+  const { Agent, EnvHttpProxyAgent, Pool } = await import('undici')
   if (!proxies) return new Agent(options)
   const { httpsProxy = '', httpProxy = '', noProxy } = proxies
   return new EnvHttpProxyAgent({
@@ -189,7 +205,7 @@ function exchange(
     let controller: Dispatcher.DispatchController | undefined
     let status = 0
     let received: Dispatcher.ResponseData['headers'] = {}
-    const chunks: Buffer[] = []
+    const chunks = collectChunks()
     const deadline = startDeadline(deadlineMs, () => {
       // A request that is still waiting for a connection has no controller yet: `onRequestStart` refuses it.
       reject(new PlatformUnavailableError('no_answer', 'no complete answer before the deadline'))
@@ -218,12 +234,12 @@ function exchange(
         received = responseHeaders
       },
       onResponseData(_controller, chunk) {
-        chunks.push(chunk)
+        chunks.add(chunk)
       },
       onResponseEnd() {
         deadline.stop()
         try {
-          resolve(toResponse(status, received, chunks, maxBytes))
+          resolve(toResponse(status, received, chunks.all(), maxBytes))
         } catch (error) {
           reject(decodingError(error))
         }
@@ -234,6 +250,21 @@ function exchange(
       },
     })
   })
+}
+
+/** Collects the chunks of a body. A thousand become one: a chunk of a few bytes takes a hundred times as much memory. */
+function collectChunks() {
+  const joined: Buffer[] = []
+  let latest: Buffer[] = []
+  return {
+    add(chunk: Buffer) {
+      latest.push(chunk)
+      if (latest.length < 1_000) return
+      joined.push(Buffer.concat(latest))
+      latest = []
+    },
+    all: () => [...joined, ...latest],
+  }
 }
 
 const TOO_LATE = new Error('no complete answer before the deadline')
@@ -275,7 +306,7 @@ function toResponse(
     text: bytes?.toString().replace(/^\ufeff/, '') ?? '',
     header,
     headerNames: () => Object.keys(headers),
-    retryAfterMs: parseRetryAfter(header('retry-after')),
+    retryAfterMs: parseRetryAfter(header('retry-after'), header('date')),
   }
 }
 
@@ -304,12 +335,14 @@ function decodingError(error: unknown): unknown {
   )
 }
 
-function parseRetryAfter(value: string | undefined): number | undefined {
+/** In ms. `date`: when the response was sent, by the clock that a date in `Retry-After` comes from as well. */
+function parseRetryAfter(value: string | undefined, date: string | undefined): number | undefined {
   if (value === undefined) return undefined
   const isNumber = /^[+-]?[\d.]+$/.test(value.trim())
   // `Date.parse` makes dates in the past of `-5` and of `10, 20`, which are neither seconds nor dates (RFC 9110 section 5.6.7).
   if (!isNumber && !/\bGMT$/.test(value.trim())) return undefined
-  const ms = isNumber ? Number(value) * 1000 : Date.parse(value) - Date.now()
+  const sentAt = Date.parse(date ?? '') || Date.now()
+  const ms = isNumber ? Number(value) * 1000 : Date.parse(value) - sentAt
   if (Number.isNaN(ms) || (isNumber && ms < 0)) return undefined
   return Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
 }
@@ -354,6 +387,25 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Whether a JSON text may have a number of 16 digits or more. Some digits inside a string count as well. */
+export const mayHaveLargeNumbers = (text: string): boolean => /[:,[\s]-?\d{16}/.test(text)
+
+/**
+ * Like `parseJson`, but an integer that is too large to be exact (above 2^53) becomes text: an id must not turn into that of
+ * something else.
+ */
+export function parseJsonExactly(text: string): unknown {
+  try {
+    return mayHaveLargeNumbers(text) ? JSON.parse(text, keepDigits) : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function keepDigits(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value
 }
 
 /** Classifies an unusable response by its status and parsed body (undefined: not JSON). */

@@ -52,7 +52,6 @@ export function createSingleClient(url: string, { emitInvalidate = false } = {})
     // A connection that is lost is opened again by its owner: another server may be the master by then.
     socket: { ...socket, connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: false },
     scripts,
-    disableOfflineQueue: true,
     emitInvalidate,
     commandOptions,
   })

@@ -6,7 +6,7 @@ import type { KeyValueStore } from './store.ts'
 const READY_MS = 2_000
 const PAUSE_MS = 100
 
-/** Waits for the store, since Redis connects in the background. Throws its error after 2 seconds, also if it is silent. */
+/** Waits for the store, since Redis connects in the background. Throws after 2 seconds if it still fails or is silent. */
 export async function ready(store: KeyValueStore): Promise<void> {
   const deadline = performance.now() + READY_MS
   for (;;) {

@@ -7,6 +7,8 @@ import { StoreUnavailableError } from './store.ts'
 const TICK_MS = 100
 /** A command that is not answered within this time fails, in ms: callers see an outage within 2 s. */
 const COMMAND_TIMEOUT_MS = 1500
+/** When replaced connections are closed, in ms: their last commands are answered by then, or have timed out. */
+const CLOSE_AFTER_MS = 1700
 /** Open new connections if the servers send nothing for this long, in ms. */
 const SILENCE_MS = 4000
 /** How long commands fail without being sent after one was not answered, in ms: a request needs several of them. */
@@ -142,7 +144,6 @@ function openLink(urls: readonly string[], onState: OnState, onOpen: () => void)
       link.closed = true
       link.servers?.close()
       for (const old of link.replaced) old.close()
-      link.replaced.clear()
     },
   }
 }
@@ -182,8 +183,7 @@ function useServers(link: Link, next: Servers): void {
 
 function closeLater({ replaced }: Link, old: Servers): void {
   replaced.add(old)
-  // By then its last commands are answered, or have timed out.
-  setTimeout(() => replaced.delete(old) && old.close(), COMMAND_TIMEOUT_MS + 2 * TICK_MS).unref()
+  setTimeout(() => replaced.delete(old) && old.close(), CLOSE_AFTER_MS).unref()
 }
 
 function setState(link: Link, next: 'lost' | 'connected', error?: unknown): void {

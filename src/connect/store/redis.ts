@@ -149,7 +149,11 @@ async function entriesOf(client: Client, group: string): Promise<Entry[]> {
 
 /** Settings under which Redis may lose values. Managed services may not allow reading them. */
 async function warningsOf(node: Client): Promise<string[]> {
-  const setting = async (name: string) => Object.values(await node.configGet(name))[0] ?? ''
+  const setting = async (name: string) => {
+    const [value] = Object.values(await node.configGet(name))
+    if (value === undefined) throw new Error(`${name} is not reported`)
+    return value
+  }
   try {
     const [policy, save, append] = await Promise.all([
       setting('maxmemory-policy'),

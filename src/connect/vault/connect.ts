@@ -44,10 +44,11 @@ export async function connect(
   )
   // Retried apart from the record: writing the record again could overwrite newer tokens.
   const addLater = () => retry(() => addToIndex(deps, connection), INDEX_RETRIES).catch(() => {})
-  if (isUnsaved) void saved.then(addLater)
-  else await addToIndex(deps, connection).catch(() => void addLater())
   // The account is connected, even if an earlier pause or problem could not be cleared.
-  await Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
+  const reset = () => Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
+  if (isUnsaved) void saved.then(() => Promise.all([reset(), addLater()]))
+  else await addToIndex(deps, connection).catch(() => void addLater())
+  await reset()
   const { grantId, scopes, expiresAt } = connection
   log.info({ grantId, expiresAt }, 'account connected')
   if (connection.refreshToken === null)

@@ -36,6 +36,10 @@ export interface ConnectionRepository {
   remove(ref: ConnectionRef): Promise<boolean>
   /** Removes the record only if it is still exactly what was read. Resolves to whether it was. */
   removeIfUnchanged(read: StoredConnection): Promise<boolean>
+  /** Notes that the user disconnects, for `disconnectedAt`. `at`: ms since 1970. */
+  noteDisconnect(ref: ConnectionRef, at: number): Promise<void>
+  /** When the user disconnected, in ms since 1970; null if that was not in the last 15 minutes. */
+  disconnectedAt(ref: ConnectionRef): Promise<number | null>
   /**
    * All connections of a user; one that cannot be decrypted is listed with the reason. `cached: false` does not cache
    * them: a walk over all users would replace the connections in use.
@@ -50,6 +54,9 @@ export type ConnectionListItem =
 /** How many decrypted records are cached, and for how long, in ms. */
 const MAX_CACHED = 5_000
 const CACHE_TTL_MS = 300_000
+
+/** How long a disconnect is remembered, in ms: longer than a consent that could not be stored is retried. */
+const NOTE_MS = 900_000
 
 /** The kind of the records of a platform's connections, to walk over the users in the store. `platform`: its name. */
 export const connectionKind = (platform: string) => kindOf(platform, 'connection')
@@ -104,16 +111,37 @@ export function createConnectionRepository(
       return store.compareAndSet(keyOf(connection), encrypted, null)
     },
 
+    ...disconnectNotes(store, platform),
+
     async list(userId, { cached } = { cached: true }) {
       const entries = await store.list(connectionKind(platform), userId)
-      return entries.map(({ key: { id: bxcontext }, value }) => {
-        try {
-          return { bxcontext, connection: decrypt({ userId, bxcontext }, value, cached).connection }
-        } catch (error) {
-          if (error instanceof DecryptionError) return { bxcontext, unreadable: error }
-          throw error
-        }
-      })
+      return entries.map(({ key: { id: bxcontext }, value }) =>
+        listItem(bxcontext, () => decrypt({ userId, bxcontext }, value, cached)),
+      )
+    },
+  }
+}
+
+function listItem(bxcontext: string, decrypt: () => StoredConnection): ConnectionListItem {
+  try {
+    return { bxcontext, connection: decrypt().connection }
+  } catch (error) {
+    if (error instanceof DecryptionError) return { bxcontext, unreadable: error }
+    throw error
+  }
+}
+
+function disconnectNotes(
+  store: KeyValueStore,
+  platform: string,
+): Pick<ConnectionRepository, 'noteDisconnect' | 'disconnectedAt'> {
+  const keyOf = (ref: ConnectionRef) => refKey(platform, 'disconnected', ref)
+  return {
+    noteDisconnect: (ref, at) => store.set(keyOf(ref), String(at), NOTE_MS),
+
+    async disconnectedAt(ref) {
+      const at = await store.get(keyOf(ref))
+      return at === null ? null : Number(at)
     },
   }
 }

@@ -8,7 +8,7 @@ import type { Log } from '../log.ts'
 import type { Platform } from '../platform/contract.ts'
 import { NotConnectedError } from '../platform/errors.ts'
 import type { BxcontextIndex } from './bxcontext-index.ts'
-import { type ActiveConnection, FORMAT, type RevokedConnection } from './connection.ts'
+import { type ActiveConnection, type ConnectionRef, FORMAT, type RevokedConnection } from './connection.ts'
 import {
   assertActive,
   type ConnectionRepository,
@@ -42,11 +42,14 @@ export async function saveTokens(
   const startedAt = Date.now()
   const written = (isWritten: boolean) =>
     publish(recordChannel, { action: 'refreshed', written: isWritten }, next, startedAt)
+  const announce = () => {
+    log.info({ grantId: next.grantId, expiresAt: next.expiresAt }, 'token refreshed')
+    written(true)
+    publish(connectionChannel, { type: 'refreshed', platform: platform.name, ...scopesOf(next) }, next)
+  }
   for (let latest = read; ; ) {
     if (await connections.replace(latest, next)) {
-      log.info({ grantId: next.grantId, expiresAt: next.expiresAt }, 'token refreshed')
-      written(true)
-      publish(connectionChannel, { type: 'refreshed', platform: platform.name, ...scopesOf(next) }, next)
+      announce()
       if (!isActive(latest)) publish(connectionChannel, { type: 'recovered', platform: platform.name }, next)
       return next
     }
@@ -56,7 +59,9 @@ export async function saveTokens(
     if (found.connection.grantId !== next.grantId) return assertActive(found).connection
     // A record that is revoked is overwritten: the platform has just issued tokens for this grant.
     if (isActive(found)) {
-      const { requestedAt } = found.connection
+      const { requestedAt, accessToken } = found.connection
+      // An earlier attempt has written it, and the store's answer was lost.
+      if (requestedAt === next.requestedAt && accessToken === next.accessToken) announce()
       // A time in the future comes from a machine whose clock is ahead; it proves nothing.
       if (requestedAt >= next.requestedAt && requestedAt <= now()) return found.connection
     }
@@ -116,15 +121,23 @@ const scopesOf = ({ scopes }: ActiveConnection) => (scopes ? { scopes } : {})
 
 /**
  * Returns a function that writes a new consent over any record but that of a newer consent, and resolves to the connection that
- * is stored. It can be called again if the store fails. Throws `NotConnectedError` if a record that it has read is gone:
- * the account was disconnected meanwhile.
+ * is stored. It can be called again if the store fails. Throws `NotConnectedError` if the account was disconnected meanwhile:
+ * if a record that it has read is gone, or, when it is called again, a later disconnect is noted.
  */
 export function consentWriter(
   deps: WriteDependencies,
   connection: ActiveConnection,
 ): () => Promise<ActiveConnection> {
   const seen = { record: false }
-  return () => saveConsent(deps, connection, seen)
+  let isRetry = false
+  return async () => {
+    const mayBeLate = isRetry
+    isRetry = true
+    const disconnectedAt = mayBeLate ? ((await deps.connections.disconnectedAt(connection)) ?? 0) : 0
+    // A time in the future comes from a machine whose clock is ahead; it proves nothing.
+    if (disconnectedAt > connection.connectedAt && disconnectedAt <= deps.now()) throw new NotConnectedError()
+    return saveConsent(deps, connection, seen)
+  }
 }
 
 async function saveConsent(
@@ -186,11 +199,11 @@ export async function removeGrant(
  */
 export async function addToIndex(
   { connections, index }: Pick<WriteDependencies, 'connections' | 'index'>,
-  connection: ActiveConnection,
+  ref: ConnectionRef,
 ): Promise<void> {
-  const isStored = async () => (await connections.read(connection)) !== null
+  const isStored = async () => (await connections.read(ref)) !== null
   if (!(await isStored())) return
-  await index.add(connection)
+  await index.add(ref)
   // Disconnecting deletes the record first: if it is there now, a later disconnect removes the user from the index.
-  if (!(await isStored())) await index.remove(connection)
+  if (!(await isStored())) await index.remove(ref)
 }

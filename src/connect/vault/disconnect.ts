@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import { NotConnectedError, PlatformError } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
 import { type ActiveConnection, type Connection, type ConnectionRef, REVOKED_REASONS } from './connection.ts'
-import type { WriteDependencies } from './connection-writes.ts'
+import { addToIndex, type WriteDependencies } from './connection-writes.ts'
 import { DecryptionError } from './encryption.ts'
 import type { LastUse } from './last-use.ts'
 import type { UnsavedTokens } from './unsaved.ts'
@@ -25,25 +25,65 @@ export async function disconnect(
   deps: DisconnectDependencies,
   ref: ConnectionRef,
 ): Promise<WithdrawnConsent | null> {
-  const { platform, unsaved, connections, index, health, lastUse, log } = deps
-  const unsavedConnection = unsaved.find(ref)
-  const wasUnsaved = unsavedConnection !== undefined
-  // A record that cannot be decrypted can be deleted nevertheless.
-  const connection = unsavedConnection ?? (await connections.read(ref).catch(onlyUnreadable))?.connection
-  const removed = (await connections.remove(ref)) || wasUnsaved
+  const { platform, connections, unsaved, index, health, lastUse, log, now } = deps
+  const unsavedBefore = unsaved.find(ref)
+  const removed = await removeRecord(deps, ref)
+  const unsavedConnection = unsaved.find(ref) ?? unsavedBefore
   unsaved.forget(ref)
   // Unsaved tokens may have been stored in the meantime.
-  if (wasUnsaved) await connections.remove(ref)
+  const removedLater = unsavedConnection ? await removeRecord(deps, ref) : null
   await Promise.all([index.remove(ref), health.clear(ref), lastUse.clear(ref)]).catch(() => {})
-  if (!removed) return null
+  // The user may have connected the account again meanwhile.
+  await addToIndex(deps, ref).catch(() => {})
+  if (!removed && !removedLater && !unsavedConnection) {
+    // Another process may have tokens that it could not store yet.
+    await connections.noteDisconnect(ref, now())
+    return null
+  }
   log.info('account disconnected')
   publish(recordChannel, { action: 'deleted', written: true }, ref)
   publish(connectionChannel, { type: 'disconnected', platform: platform.name }, ref)
-  return withdrawConsent(deps, connection)
+  return withdrawConsents(deps, [removed?.connection, removedLater?.connection, unsavedConnection])
 }
 
-function onlyUnreadable(error: unknown): null {
-  if (error instanceof DecryptionError) return null
+/** Revokes the grants of deleted connections, each by its latest tokens. Resolves to the worst outcome. */
+async function withdrawConsents(
+  deps: DisconnectDependencies,
+  connections: readonly (Connection | undefined)[],
+): Promise<WithdrawnConsent> {
+  const readable = connections.filter((connection) => connection !== undefined)
+  const grants = new Map(readable.map((connection) => [connection.grantId, connection]))
+  const toWithdraw = grants.size > 0 ? [...grants.values()] : [undefined]
+  const outcomes = await Promise.all(toWithdraw.map((connection) => withdrawConsent(deps, connection)))
+  return outcomes.find((outcome) => outcome !== 'withdrawn') ?? 'withdrawn'
+}
+
+/**
+ * Deletes the record as it is at that moment: tokens that are written between reading and deleting are read again, so that
+ * they are revoked too. Resolves to the deleted connection, undefined if it cannot be decrypted; null if there was no record.
+ */
+async function removeRecord(
+  deps: DisconnectDependencies,
+  ref: ConnectionRef,
+): Promise<{ connection: Connection | undefined } | null> {
+  const { connections, now } = deps
+  for (;;) {
+    const stored = await connections.read(ref).catch(onlyUnreadable)
+    if (stored === null) return null
+    await connections.noteDisconnect(ref, now())
+    if (stored === 'unreadable') return (await connections.remove(ref)) ? { connection: undefined } : null
+    const { connection } = stored
+    const isRemoved = await connections.removeIfUnchanged(stored).catch(async (error: unknown) => {
+      // The record may be deleted nevertheless, and with it the tokens to revoke the grant by.
+      await withdrawConsent(deps, connection)
+      throw error
+    })
+    if (isRemoved) return { connection }
+  }
+}
+
+function onlyUnreadable(error: unknown): 'unreadable' {
+  if (error instanceof DecryptionError) return 'unreadable'
   throw error
 }
 

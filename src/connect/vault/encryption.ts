@@ -33,6 +33,7 @@ export class DecryptionError extends AppError {
 const ALGORITHM = 'aes-256-gcm'
 const IV_BYTES = 12
 const TAG_BYTES = 16
+const KEY_ID = /^[\w-]{1,32}$/
 
 /**
  * Encrypts records at rest with AES-256-GCM. The first key encrypts, and all of them decrypt, so keys rotate in two steps:
@@ -43,6 +44,10 @@ export function createRecordCipher(keys: readonly EncryptionKey[]): RecordCipher
   const [current] = keys
   if (!current) throw new Error('A cipher needs at least one key')
   const secrets = new Map(keys.map(({ id, secret }) => [id, secret]))
+  // Otherwise nothing that is encrypted could be decrypted again.
+  if (secrets.size < keys.length) throw new Error('Two encryption keys have the same id')
+  if (keys.some(({ id }) => !KEY_ID.test(id)))
+    throw new Error('The id of an encryption key must be 1 to 32 letters, digits, hyphens or underscores')
 
   return {
     keyId: current.id,

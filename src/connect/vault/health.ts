@@ -17,8 +17,8 @@ const healthSchema = z.object({
   refreshFailures: z.number(),
   /** Calls that the API answered 403, each with the missing scope, or null if unknown. */
   forbidden: z.array(z.object({ call: z.string(), scope: z.string().nullable() })),
-  /** How often the API answered 401 to an access token that cannot be refreshed, and when it was last counted. */
-  rejected: z.object({ times: z.number(), at: z.number() }).nullable(),
+  /** How often the API answered 401 to an access token that cannot be refreshed. */
+  rejected: z.object({ times: z.number() }).nullable(),
   /**
    * Since when the token endpoint refuses to refresh this grant, and since when although its access token has expired, in
    * ms since 1970; whether that counts as the end of access (refusal.ts).
@@ -93,6 +93,9 @@ export function createHealthRecords(
   now: () => number,
 ): HealthRecords {
   const keyOf = (ref: ConnectionRef) => refKey(platform, 'health', ref)
+  // They expire: the store measures these intervals, as the clocks of two machines may differ.
+  const rejectionKey = (ref: ConnectionRef) => refKey(platform, 'rejected-recently', ref)
+  const refusalKey = (ref: ConnectionRef) => refKey(platform, 'refused-recently', ref)
   const state: HealthState = { store, keyOf, now, checks: new Map() }
   return {
     read: async (ref) => parse(await store.get(keyOf(ref))),
@@ -117,22 +120,27 @@ export function createHealthRecords(
     },
 
     async tokenRejected(ref) {
+      const counts = await store.compareAndSet(rejectionKey(ref), null, '1', REJECTION_INTERVAL_MS)
       const { rejected } = await change(state, ref, (health) => {
-        const last = health.rejected
-        if (last && now() - last.at < REJECTION_INTERVAL_MS) return health
-        return { ...health, rejected: { times: (last?.times ?? 0) + 1, at: now() } }
+        const times = health.rejected?.times ?? 0
+        return counts ? { ...health, rejected: { times: times + 1 } } : health
       })
       return rejected?.times ?? 0
     },
 
-    noteRefusal: (ref, grantId, expired) =>
-      changeRefusal(state, ref, grantId, (earlier) => {
-        const expiredSince = expired ? (earlier?.expiredSince ?? now()) : null
-        const confirmed =
-          earlier?.confirmed === true ||
-          (expiredSince !== null && now() - expiredSince >= REFUSAL_INTERVAL_MS)
-        return { grantId, since: earlier?.since ?? now(), expiredSince, confirmed }
-      }),
+    async noteRefusal(ref, grantId, expired) {
+      // The caller holds the refresh lock, so there is no other refusal at the same time.
+      const { refused } = parse(await store.get(keyOf(ref)))
+      const isFirst = refused?.grantId !== grantId || refused.expiredSince === null
+      if (expired && isFirst) await store.set(refusalKey(ref), '1', REFUSAL_INTERVAL_MS)
+      const isEarly = (await store.get(refusalKey(ref))) !== null
+      return changeRefusal(state, ref, grantId, (earlier) => ({
+        grantId,
+        since: earlier?.since ?? now(),
+        expiredSince: expired ? (earlier?.expiredSince ?? now()) : null,
+        confirmed: earlier?.confirmed === true || (expired && !isEarly),
+      }))
+    },
 
     confirmRefusal: (ref, grantId) =>
       changeRefusal(state, ref, grantId, (earlier) => earlier && { ...earlier, confirmed: true }),

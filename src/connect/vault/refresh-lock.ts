@@ -94,7 +94,9 @@ export function createRefreshLock(
 
   async function manualWait(ref: ConnectionRef): Promise<number> {
     const sentAt = await store.get(keysOf(ref).sent)
-    return sentAt === null ? 0 : remaining(Number(sentAt) + MANUAL_INTERVAL_MS, MANUAL_INTERVAL_MS, now)
+    if (sentAt === null) return 0
+    // The key expires when a user may request another one, whatever the clocks of the machines say.
+    return Math.max(1, remaining(Number(sentAt) + MANUAL_INTERVAL_MS, MANUAL_INTERVAL_MS, now))
   }
 
   return {
@@ -217,11 +219,13 @@ async function createHandle(deps: LockDependencies, ref: ConnectionRef, token: s
     async releaseWithBackoff(reason, minMs = 0) {
       stopRenewing()
       const failures = await health.refreshFailed(ref).catch(() => 1)
-      const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS)
-      await pause(lock, reason, Math.max(minMs, backoffMs))
+      await pause(lock, reason, Math.max(minMs, backoffAfter(failures)))
     },
   }
 }
+
+/** How long to wait after so many failures in a row, in ms. */
+const backoffAfter = (failures: number) => Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS)
 
 /** Writes the lock if this holder still has it; null releases it. */
 const writeHeld = ({ deps, keys, token }: HeldLock, value: string | null, ttlMs?: number) =>
@@ -236,7 +240,6 @@ const takeBack = async ({ deps, keys, isUnfinished }: HeldLock, value: string, t
 
 async function renew(lock: HeldLock): Promise<boolean> {
   const { token, deps } = lock
-  if (!lock.isRenewed) return false
   if (await writeHeld(lock, token, deps.leaseMs)) return true
   // It may have been released meanwhile.
   return lock.isRenewed && takeBack(lock, token, deps.leaseMs)

@@ -100,7 +100,7 @@ async function throwRefresh(
 async function refreshWithLock(deps: RefreshDependencies, current: StoredActive, manual: boolean) {
   const { connections, lock, now, waitMs } = deps
   const ref = current.connection
-  const deadline = now() + waitMs
+  const deadline = performance.now() + waitMs
   const startedAt = Date.now()
   let waiting = false
   for (let pauseMs = POLL_MS; ; pauseMs = Math.min(pauseMs * 1.2, 4 * POLL_MS)) {
@@ -126,7 +126,7 @@ async function refreshWithLock(deps: RefreshDependencies, current: StoredActive,
       if (!waiting) publish(refreshLockChannel, { outcome: 'busy' }, ref, startedAt)
       waiting = true
     }
-    if (now() > deadline)
+    if (performance.now() > deadline)
       throw new PlatformUnavailableError('no_answer', 'another process is still refreshing')
     await pause(pauseMs * (0.5 + Math.random()))
   }

@@ -102,9 +102,10 @@ async function writeLater(entries: Entries, entry: UnsavedEntry, log: Log): Prom
   const { connection, write, undo } = entry
   const name = refName(connection)
   const writeOnce = async () => {
+    // The connection was disconnected, perhaps during a write.
+    if (entry.isForgotten) return await undo()
     if (entries.get(name) !== entry) return
     await write()
-    // The connection was disconnected during the write.
     if (entry.isForgotten) return await undo()
     log.info({ grantId: connection.grantId }, 'received tokens were stored after the store had failed')
   }

@@ -30,10 +30,10 @@ export type { UnusedCheck } from './unused.ts'
 /** Keeps connections and hands out valid access tokens. Methods that use the store throw `StoreUnavailableError`. */
 export interface Vault {
   /**
-   * Resolves to a valid access token, after at most one read of the store. A token that is about to expire is refreshed in the
-   * background, an expired one is refreshed first. (When the budget of refreshes is used up, an expired token is returned
-   * without another refresh, and the API decides.) Throws `NotConnectedError`, `ConnectionRevokedError`,
-   * `PlatformUnavailableError`, `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
+   * Resolves to a valid access token. One that is not due takes at most one read of the store; one that is about to expire is
+   * also refreshed in the background, and an expired one is refreshed first. (When the budget of refreshes is used up, an
+   * expired token is returned without another refresh, and the API decides.) Throws `NotConnectedError`,
+   * `ConnectionRevokedError`, `PlatformUnavailableError`, `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
    */
   accessToken(ref: ConnectionRef): Promise<string>
   /** The connection as a source of tokens for API calls, which can also refresh a token that the API rejects. */

@@ -9,6 +9,7 @@ import {
 import { ConnectError, consentFailure } from '../../../src/connect/authorization/errors.ts'
 import { platform } from '../../../src/connect/index.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
+import type { KeyValueStore } from '../../../src/connect/store/store.ts'
 import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
 import { newKey } from '../../support/vault.ts'
 
@@ -269,6 +270,27 @@ describe('a user who goes back and chooses again', () => {
     const { state } = await requests.confirm(ANN, question.id)
     await requests.bindBxcontext(ANN, 'expected')
     await expect(requests.consume(ANN, state)).rejects.toMatchObject({ code: 'bxcontext_replaced' })
+  })
+
+  test('while the first choice is being stored: that one is refused', async () => {
+    const { store, requests } = setup()
+    await requests.start(ANN)
+    const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const slow: KeyValueStore = {
+      ...store,
+      async set(...args) {
+        begun.resolve()
+        await goOn.promise
+        await store.set(...args)
+      },
+    }
+    const elsewhere = createAuthorizationRequests(PLATFORM, slow, createRecordCipher([newKey()]))
+    const first = elsewhere.bindBxcontext(ANN, 'ctx')
+    await begun.promise
+    const second = (await requests.bindBxcontext(ANN, 'other')) as Consent
+    goOn.resolve()
+    await expect(first).rejects.toMatchObject({ code: 'bxcontext_replaced' })
+    expect(await requests.consume(ANN, second.state)).toMatchObject({ bxcontext: 'other' })
   })
 
   test('does not disturb a flow in another tab that waits for its business', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
+  NotConnectedError,
   NotFoundError,
   PlatformRejectedError,
   PlatformUnavailableError,
@@ -212,6 +213,13 @@ describe('an exchange that ends in an error of the platform', () => {
     expect(shown.code).toBe(code)
     expect(app.logLines.findLast((line) => line.includes('connect failed'))).toContain(reason)
   })
+})
+
+test('a disconnect during the exchange is not reported as a fault of the platform', async () => {
+  const { vault } = app.services.connect
+  const connect = vi.spyOn(vault, 'connect').mockRejectedValueOnce(new NotConnectedError())
+  await refused(await toCallback(app, visitor), 503, 'exchange_incomplete')
+  connect.mockRestore()
 })
 
 describe('a bxcontext', () => {

@@ -6,12 +6,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { platform } from '../../../src/connect/index.ts'
 import { type Api, createApi, type Page } from '../../../src/connect/platform/api.ts'
+import { idSchema } from '../../../src/connect/platform/contract.ts'
 import { createHttp } from '../../../src/connect/platform/http.ts'
 import type { TokenSource } from '../../../src/connect/platform/token-source.ts'
 import { serve } from '../../support/ports.ts'
 
 const recordSchema = z.looseObject({
-  id: z.union([z.string(), z.number()]),
+  id: idSchema,
   name: z.string().nullish(),
 })
 
@@ -298,6 +299,23 @@ describe('what an API answer means', () => {
   test('more items than ten of the largest pages are rejected', async () => {
     handlers = [json(Array.from({ length: 1_001 }, (_, id) => ({ id: String(id), name: 'A' })))]
     await expect(records.list(source())).rejects.toMatchObject({ field: 'the number of items' })
+  })
+
+  test('ids that are large numbers keep their digits: none turns into another one', async () => {
+    const text = '[{"id":9007199254740993,"name":"A"},{"id": 9007199254740992,"name":"1234567890123456789"}]'
+    handlers = [(_req, res) => void res.end(text)]
+    const { items } = await records.list(source())
+    expect(items).toMatchObject([
+      { id: '9007199254740993' },
+      { id: '9007199254740992', name: '1234567890123456789' },
+    ])
+  })
+
+  test('Retry-After as a date is measured by the clock of the platform', async () => {
+    const [sentAt, ahead] = [Date.now() + 600_000, 7_000]
+    const date = (ms: number) => new Date(ms).toUTCString()
+    handlers = [json({}, 503, { date: date(sentAt), 'retry-after': date(sentAt + ahead) })]
+    await expect(records.list(source())).rejects.toMatchObject({ retryAfterMs: ahead })
   })
 
   test('Retry-After may be a date', async () => {

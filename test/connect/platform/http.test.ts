@@ -107,6 +107,32 @@ test.each([
   await server.close()
 })
 
+test('a client that has sent nothing has no requests, and sends nothing after it is closed', async () => {
+  let count = 0
+  const server = await serve((_req, res) => void res.end(String(++count)))
+  const http = createHttp()
+  expect(http.stats?.()).toEqual({ running: 0, queued: 0 })
+  await http.close()
+  await expect(http.send({ method: 'GET', url: `http://127.0.0.1:${server.port}/` })).rejects.toMatchObject({
+    code: 'platform_unavailable',
+  })
+  expect(count).toBe(0)
+  await server.close()
+})
+
+test('an answer in thousands of small chunks is read in their order', async () => {
+  const chunks = Array.from({ length: 2_500 }, (_, index) => `${index} `)
+  const server = await serve(async (_req, res) => {
+    for (const chunk of chunks) await new Promise((written) => res.write(chunk, written))
+    res.end()
+  })
+  const http = createHttp()
+  const { text } = await http.send({ method: 'GET', url: `http://127.0.0.1:${server.port}/` })
+  expect(text).toBe(chunks.join(''))
+  await http.close()
+  await server.close()
+})
+
 test.each([
   ['is no gzip', Buffer.from('plain'), 'platform_unavailable'],
   ['unpacks to more than the limit', gzipSync('x'.repeat(10_000)), 'platform_rejected'],

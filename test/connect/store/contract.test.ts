@@ -111,8 +111,9 @@ test('a name that is no key of this app is none, and a group is one of its own k
   expect(parseGroupName('thing', 'connect:thing:{ann}:id')).toBeNull()
 })
 
-test('the description of a Redis names its servers, without the password', async () => {
+test('a Redis is shared by machines, and its description names its servers, without the password', async () => {
   const store = openRedis({ urls: ['redis://app:secret@one:7000', 'redis://two:7001'] })
+  expect(store.shared).toBe(true)
   expect(store.description).toBe('Redis at one:7000, two:7001')
   await store.close()
 })

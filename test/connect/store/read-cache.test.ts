@@ -212,4 +212,11 @@ describe('a read cache', () => {
     const load = () => cache.load('key', async () => `${++reads}`)
     expect(await Promise.all([load(), load(), load()])).toEqual(['1', '1', '1'])
   })
+
+  test('keeps the latest 10,000 values', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const cache = createReadCache(async () => {})
+    for (let index = 0; index <= 10_000; index++) await cache.load(`key ${index}`, async () => 'value')
+    expect([cache.get('key 0'), cache.get('key 1')]).toEqual([undefined, 'value'])
+  })
 })

@@ -9,23 +9,26 @@ test.skipIf(!REDIS)(
   async () => {
     const server = await startRedis()
     const admin = await createClient({ url: server.url }).connect()
-    let reopened = 0
+    const openedAt: number[] = []
     const onState = (state: string) => {
-      if (state === 'connected') reopened++
+      if (state === 'connected') openedAt.push(performance.now())
     }
     const store = await ready(openRedis({ urls: [server.url], onState }))
     const key = { kind: 'note', owner: 'ann', id: '1' }
     await store.set(key, 'kept')
     await admin.sendCommand(['REPLICAOF', '127.0.0.1', '1'])
-    const before = reopened
     const write = () => expect(store.set(key, 'refused')).rejects.toMatchObject({ status: 503 })
     const answers: unknown[] = []
-    while (reopened < before + 2) {
+    while (openedAt.length < 3) {
       // Always some on their way, also at the moment of the change.
       const reads = Array.from({ length: 20 }, () => store.get(key).catch((error) => error))
       await Promise.all([write(), ...reads.map(async (read) => answers.push(await read))])
     }
     expect(new Set(answers)).toEqual(new Set(['kept']))
+    const [, second = 0, third = 0] = openedAt
+    expect(third - second, 'a refused write replaces only what has been open for a second').toBeGreaterThan(
+      990,
+    )
     // Those that were replaced are closed when their commands have been answered.
     const clients = async () => String(await admin.sendCommand(['CLIENT', 'LIST', 'TYPE', 'normal']))
     await expect.poll(async () => (await clients()).trim().split('\n').length).toBe(2)

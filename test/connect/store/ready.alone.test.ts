@@ -20,6 +20,18 @@ function pinged(answer: (times: number) => Promise<void>) {
   )
   return { ping, outcome }
 }
+
+async function endsAfterTwoSeconds(outcome: Promise<string>): Promise<void> {
+  let isOver = false
+  void outcome.then(() => {
+    isOver = true
+  })
+  await vi.advanceTimersByTimeAsync(1_999)
+  expect(isOver).toBe(false)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(isOver).toBe(true)
+}
+
 const AWAY = () => Promise.reject(new StoreUnavailableError('away'))
 
 test('a store that answers is ready at once', async () => {
@@ -39,27 +51,18 @@ test('a store that fails is tried every 100 ms, until it answers', async () => {
 
 test('a store that keeps failing is waited for two seconds, and its error is thrown', async () => {
   const { ping, outcome } = pinged(AWAY)
-  let isOver = false
-  void outcome.then(() => {
-    isOver = true
-  })
-  await vi.advanceTimersByTimeAsync(1_899)
-  expect(isOver).toBe(false)
-  await vi.advanceTimersByTimeAsync(101)
-  expect(isOver).toBe(true)
+  await endsAfterTwoSeconds(outcome)
   expect(await outcome).toMatch(/data store is not available/)
   expect(ping.mock.calls.length).toBeGreaterThan(18)
 })
 
+test('a store that fails and then is silent is waited for two seconds in all', async () => {
+  const { outcome } = pinged((times) => (times < 11 ? AWAY() : new Promise(() => {})))
+  await endsAfterTwoSeconds(outcome)
+})
+
 test('a store that is silent is waited for two seconds', async () => {
   const { ping, outcome } = pinged(() => new Promise(() => {}))
-  let isOver = false
-  void outcome.then(() => {
-    isOver = true
-  })
-  await vi.advanceTimersByTimeAsync(1_999)
-  expect(isOver).toBe(false)
-  await vi.advanceTimersByTimeAsync(1)
-  expect(isOver).toBe(true)
+  await endsAfterTwoSeconds(outcome)
   expect(ping).toHaveBeenCalledTimes(1)
 })

@@ -2,9 +2,11 @@ import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openRedis } from '../../../src/connect/store/redis.ts'
+import { openServers } from '../../../src/connect/store/redis-servers.ts'
 import { keyName } from '../../../src/connect/store/store.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
-import { type RedisServer, ready, startRedis } from '../../support/redis.ts'
+import { connectionsReceived, type RedisServer, ready, startRedis } from '../../support/redis.ts'
+import { tapProxy } from '../../support/tap-proxy.ts'
 
 const KEY = { kind: 'note', owner: 'ann', id: '1' }
 
@@ -129,6 +131,9 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
   test('a command that is not answered fails within two seconds, and the connection stays', async () => {
     const { store, states } = open(server.url)
     await ready(store)
+    // Later than half of the silence after which it would be opened anew: silence counts from the last answer.
+    await pause(2_000)
+    await store.get(KEY)
     const admin = await createClient({ url: server.url }).connect()
     await admin.sendCommand(['CLIENT', 'PAUSE', '2500', 'ALL'])
     const [first, second] = await Promise.allSettled([store.get(KEY), store.set(KEY, 'late')])
@@ -168,6 +173,33 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
     await store.close()
   })
 
+  test('that is refused is not tried a second time in another way', async () => {
+    const admin = await createClient({ url: server.url }).connect()
+    await admin.configSet('requirepass', 'right-password')
+    const before = await connectionsReceived(admin)
+    await expect(openServers([server.url.replace('//', '//:wrong-password@')])).rejects.toThrow('WRONGPASS')
+    expect(await connectionsReceived(admin)).toBe(before + 1)
+    await admin.configSet('requirepass', '')
+    admin.destroy()
+  })
+
+  test('is replaced by one connection, however many commands a replica refuses at once', async () => {
+    const { store, states, becomes } = open(server.url)
+    await ready(store)
+    const admin = await createClient({ url: server.url }).connect()
+    await pause(1_100)
+    await admin.sendCommand(['REPLICAOF', '127.0.0.1', '1'])
+    const before = await connectionsReceived(admin)
+    const refused = Array.from({ length: 20 }, () => store.set(KEY, 'refused').catch(() => 'refused'))
+    expect(new Set(await Promise.all(refused))).toEqual(new Set(['refused']))
+    await becomes('connected')
+    expect(states).toHaveLength(3)
+    expect(await connectionsReceived(admin)).toBe(before + 1)
+    await admin.sendCommand(['REPLICAOF', 'NO', 'ONE'])
+    admin.destroy()
+    await store.close()
+  })
+
   test('to an address where nobody listens is tried until somebody does', async () => {
     await server.kill()
     const { store, states, becomes } = open(server.url)
@@ -199,6 +231,34 @@ describe.skipIf(!REDIS)(`the connection to Redis${withRedis}`, () => {
     await admin.configSet({ appendonly: 'yes' })
     admin.destroy()
     await Promise.all([store.close(), restricted.close()])
+  })
+
+  test('says that it cannot check a setting that Redis does not report', async () => {
+    const proxy = await tapProxy(server.port)
+    proxy.rewrite('maxmemory-policy', 'no-such-setting!')
+    const { store } = open(`redis://127.0.0.1:${proxy.port}`)
+    await ready(store)
+    expect(await store.warnings()).toEqual([expect.stringContaining('does not allow reading its settings')])
+    await store.close()
+    proxy.close()
+  })
+
+  test('that was replaced is closed with the store', async () => {
+    const { store, states } = open(server.url)
+    await ready(store)
+    const admin = await createClient({ url: server.url }).connect()
+    await admin.sendCommand(['REPLICAOF', '127.0.0.1', '1'])
+    const replaced = async () => {
+      await store.set(KEY, 'refused').catch(() => {})
+      return states.length === 3
+    }
+    await expect.poll(replaced).toBe(true)
+    await store.close()
+    const clients = async () => String(await admin.sendCommand(['CLIENT', 'LIST', 'TYPE', 'normal']))
+    // By itself, it would be closed after 1.7 s.
+    await expect.poll(async () => (await clients()).trim().split('\n').length, { timeout: 1_500 }).toBe(1)
+    await admin.sendCommand(['REPLICAOF', 'NO', 'ONE'])
+    admin.destroy()
   })
 
   test('keeps sessions as connect-redis asks for them', async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { findMaster as findOnce } from '../../../src/connect/store/redis-sentinel.ts'
+import { openServers } from '../../../src/connect/store/redis-servers.ts'
 import { isSentinelUrl, parseRedisUrl, urlHost } from '../../../src/connect/store/redis-url.ts'
 
 const closing: (() => void)[] = []
@@ -30,7 +31,7 @@ async function sentinel(answer: string, refusal = '') {
         const command = [...part.matchAll(/^\$\d+\r\n(.*)\r$/gm)].map(([, word = '']) => word)
         const name = command[0]?.toUpperCase()
         commands.push(command)
-        if (name === 'HELLO') socket.write('%1\r\n$5\r\nproto\r\n:3\r\n')
+        if (name === 'HELLO') socket.write('%2\r\n$5\r\nproto\r\n:3\r\n$4\r\nmode\r\n$8\r\nsentinel\r\n')
         else if (name === 'SENTINEL') socket.write(isLoggedIn ? answer : refusal)
         else socket.write('+OK\r\n')
         if (name === 'AUTH' || command.includes('AUTH')) isLoggedIn = true
@@ -46,7 +47,8 @@ async function sentinel(answer: string, refusal = '') {
   const host = `127.0.0.1:${port}`
   const wasAskedWithLogin = () => commands.flat().includes('secret')
   const asked = () => commands.find(([name]) => name === 'SENTINEL')
-  return { host, url: `redis+sentinel://${host}/mymaster`, asked, wasAskedWithLogin }
+  const open = () => [...sockets].filter((socket) => !socket.closed).length
+  return { host, url: `redis+sentinel://${host}/mymaster`, asked, wasAskedWithLogin, open }
 }
 
 /** The master. On a busy machine, a Sentinel may miss the time limit for connecting; then it is asked again. */
@@ -68,7 +70,18 @@ describe('the master', () => {
     await vi.waitFor(async () => expect(await findMaster(urls)).toBe('redis://10.0.0.2:6379'), {
       timeout: 30_000,
     })
-    expect(sentinels[0]?.asked()).toEqual(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'mymaster'])
+    const questions = sentinels.map(({ asked }) => asked())
+    expect(questions).toContainEqual(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'mymaster'])
+  })
+
+  test.each([
+    ['that answered', address('10.0.0.1')],
+    ['that is none', NO_SENTINEL],
+  ])('is asked for over a connection that does not stay open: of a Sentinel %s', async (_which, answer) => {
+    const { url, asked, open } = await sentinel(answer)
+    await findMaster([url]).catch(() => {})
+    expect(asked()).toBeDefined()
+    await expect.poll(open).toBe(0)
   })
 
   test('is found although a Sentinel is unreachable', async () => {
@@ -113,6 +126,11 @@ describe('the master', () => {
     const { url, host } = await sentinel(NO_SENTINEL)
     await expect(findMaster([url])).rejects.toThrow(`${host} is not a Sentinel: write redis://${host}`)
   })
+})
+
+test('a Sentinel whose address is given as that of a server is reported with what to write', async () => {
+  const { host } = await sentinel(address('10.0.0.1'))
+  await expect(openServers([`redis://${host}`])).rejects.toThrow(`write redis+sentinel://${host}/NAME`)
 })
 
 describe('the user and the password of the data servers', () => {

@@ -68,7 +68,7 @@ test('the error names a file that cannot be opened', async () => {
 test('the data folder is readable by its user only', async () => {
   const { dir, remove } = tempDir()
   const store = openSqlite({ file: join(dir, 'data', 'store.sqlite') })
-  expect(statSync(join(dir, 'data')).mode & 0o077).toBe(0)
+  expect(statSync(join(dir, 'data')).mode & 0o777).toBe(0o700)
   await store.close()
   remove()
 })
@@ -96,6 +96,19 @@ describe('a file that another process has locked', () => {
     // A busy machine runs fewer of them; a wait that blocks runs none.
     expect(ticks).toBeGreaterThan(5)
     expect(await store.get(key('x'))).toBe('written')
+    await store.close()
+    remove()
+  })
+
+  test('is waited for by each operation, also by one that begins while another one waits', async () => {
+    const { dir, remove } = tempDir()
+    const file = join(dir, 'store.sqlite')
+    const store = openSqlite({ file })
+    const unlocked = lockedFor(400, file)
+    const first = store.set(key('x'), 'written')
+    await pause(100)
+    await store.set(key('y'), 'written')
+    await Promise.all([first, unlocked])
     await store.close()
     remove()
   })

@@ -92,6 +92,23 @@ describe('refreshed tokens', () => {
     expect(await now()).toMatchObject({ accessToken: winner })
   })
 
+  test('are announced once if the store wrote them and its answer was lost', async () => {
+    const announced: string[] = []
+    const listener = (event: unknown) => void announced.push((event as { type: string }).type)
+    connectionChannel.subscribe(listener)
+    await deps.connections.write(BASE)
+    const read = (await deps.connections.read(REF)) as StoredActive
+    const { compareAndSet } = store
+    vi.spyOn(store, 'compareAndSet').mockImplementationOnce(async (...args) => {
+      await compareAndSet(...args)
+      throw new StoreUnavailableError('no answer')
+    })
+    await expect(saveTokens(deps, read, next)).rejects.toThrow(StoreUnavailableError)
+    expect(await saveTokens(deps, read, next)).toEqual(next)
+    connectionChannel.unsubscribe(listener)
+    expect(announced).toEqual(['refreshed'])
+  })
+
   test('win over a revocation of the same grant, which has been announced: access is announced as recovered', async () => {
     const events: string[] = []
     const listener = (message: unknown) => void events.push((message as { type: string }).type)
@@ -169,6 +186,15 @@ test('a consent that could not be stored at first is not stored after its accoun
   await deps.connections.remove(REF)
   await expect(write()).rejects.toThrow(NotConnectedError)
   expect(await deps.connections.read(REF)).toBeNull()
+})
+
+test('a consent that could not be stored at first is stored if a disconnect is noted by a clock that is ahead', async () => {
+  const consent = connection({ grantId: 'later', connectedAt: NOW - 100 })
+  const write = consentWriter(deps, consent)
+  vi.spyOn(store, 'compareAndSet').mockRejectedValueOnce(new StoreUnavailableError('full'))
+  await expect(write()).rejects.toThrow(StoreUnavailableError)
+  await deps.connections.noteDisconnect(REF, NOW + 600_000)
+  expect(await write()).toEqual(consent)
 })
 
 test('removing the grant of a connection that was disconnected leaves a consent that is written meanwhile', async () => {

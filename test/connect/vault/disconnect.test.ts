@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import type { Tokens } from '../../../src/connect/index.ts'
+import { openSqlite } from '../../../src/connect/stores.ts'
 import { oauthError, startTokenEndpoint, type TokenEndpoint } from '../../support/token-endpoint.ts'
 import {
   GRANTED,
   newKey,
+  oauthFor,
   REF,
   refusingStore,
   vaultWithRevocation as setUp,
@@ -16,6 +19,8 @@ beforeEach(async () => {
   endpoint.answers({ status: 200, text: '' })
 })
 afterEach(() => endpoint.close())
+
+const revokingOAuth = () => oauthFor(endpoint.authUrl, { revocationUrl: `${endpoint.authUrl}/oauth/revoke` })
 
 describe('disconnecting', () => {
   test('revokes the refresh token on the platform, once, and deletes the connection', async () => {
@@ -33,6 +38,22 @@ describe('disconnecting', () => {
     expect(await vault.find(REF)).toBeNull()
     expect(await vault.disconnect(REF)).toBeNull()
     await close()
+  })
+
+  test('revokes each grant: the stored one, and a later one that could not be stored', async () => {
+    const { store, refuses } = refusingStore()
+    const setup = await vaultSetup({
+      store,
+      oauth: revokingOAuth(),
+    })
+    await setup.vault.connect(REF, GRANTED)
+    refuses.connections = true
+    setup.later(1)
+    expect(await setup.vault.connect(REF, { ...GRANTED, refreshToken: 'refresh-1' })).toBe('unsaved')
+    refuses.connections = false
+    expect(await setup.vault.disconnect(REF)).toBe('withdrawn')
+    expect(endpoint.requests.map(({ token }) => token).toSorted()).toEqual(['refresh-0', 'refresh-1'])
+    await setup.close()
   })
 
   test('revokes the access token if there is no refresh token', async () => {
@@ -66,17 +87,17 @@ describe('disconnecting', () => {
     const setup = await vaultSetup({ store })
     refuses.connections = true
     expect(await setup.vault.connect(REF, GRANTED)).toBe('unsaved')
-    // The held tokens are stored between the two steps of disconnecting.
-    const remove = store.delete
-    let stored = false
-    store.delete = async (key) => {
-      const removed = await remove(key).catch(() => false)
-      if (key.kind === 'platform-connection' && !stored) {
-        stored = true
+    // They are stored while the record that was not there is looked for.
+    const { get } = store
+    let isFirst = true
+    store.get = async (key) => {
+      const value = await get(key)
+      if (key.kind === 'platform-connection' && isFirst) {
+        isFirst = false
         refuses.connections = false
-        await vi.waitFor(async () => expect(await store.get(key)).not.toBeNull(), { timeout: 5_000 })
+        await vi.waitFor(async () => expect(await get(key)).not.toBeNull(), { timeout: 20_000 })
       }
-      return removed
+      return value
     }
     await setup.vault.disconnect(REF)
     await setup.vault.idle()
@@ -104,6 +125,101 @@ describe('disconnecting', () => {
     expect(await refreshed).toMatchObject({ code: 'not_connected' })
     expect(endpoint.requests.map(({ token }) => token)).toEqual(['refresh-0', 'refresh-1'])
     expect(await setup.vault.find(REF)).toBeNull()
+    await setup.close()
+  })
+
+  test.each([
+    ['a refresh', 'refresh-1'],
+    ['a new consent', 'refresh-2'],
+  ])(
+    'also deletes and revokes the tokens of %s that another process stores meanwhile',
+    async (_by, stored) => {
+      const setup = await setUp(endpoint)
+      const { oauth, store } = setup
+      const received = { ...GRANTED, accessToken: 'access-1', refreshToken: stored }
+      vi.spyOn(oauth, 'refresh').mockResolvedValue(received)
+      const other = setup.anotherVault()
+      const { compareAndSet } = store
+      vi.spyOn(store, 'compareAndSet').mockImplementationOnce(async (...args) => {
+        if (stored === 'refresh-1') await other.refresh(REF)
+        else await other.connect(REF, received)
+        return compareAndSet(...args)
+      })
+      expect(await setup.vault.disconnect(REF)).toBe('withdrawn')
+      expect(endpoint.requests.map(({ token }) => token)).toEqual([stored])
+      expect(await setup.vault.find(REF)).toBeNull()
+      await setup.close()
+    },
+  )
+
+  test('revokes the grant also if the store does not confirm that the record is deleted', async () => {
+    const setup = await setUp(endpoint)
+    const { compareAndSet } = setup.store
+    vi.spyOn(setup.store, 'compareAndSet').mockImplementationOnce(async (...args) => {
+      await compareAndSet(...args)
+      throw new StoreUnavailableError('no answer')
+    })
+    await expect(setup.vault.disconnect(REF)).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(endpoint.requests).toMatchObject([{ token: 'refresh-0' }])
+    expect(await setup.vault.disconnect(REF)).toBeNull()
+    await setup.close()
+  })
+
+  test('leaves a user who connects the account again meanwhile among those of the business', async () => {
+    const setup = await setUp(endpoint)
+    const { store } = setup
+    const other = setup.anotherVault()
+    const remove = store.delete
+    vi.spyOn(store, 'delete').mockImplementation(async (key) => {
+      if (key.kind === 'platform-users') await other.connect(REF, GRANTED)
+      return remove(key)
+    })
+    await setup.vault.disconnect(REF)
+    expect(await setup.vault.find(REF)).toMatchObject({ status: 'active' })
+    expect(await setup.vault.usersOf(REF.bxcontext)).toEqual([REF.userId])
+    await setup.close()
+  })
+
+  test('in another process outlives a consent that could not be stored at first, and revokes it', async () => {
+    const store = openSqlite({ file: ':memory:' })
+    let isCutOff = false
+    const reaching =
+      <A extends unknown[], T>(operation: (...args: A) => Promise<T>) =>
+      async (...args: A): Promise<T> => {
+        if (isCutOff) throw new StoreUnavailableError('down')
+        return operation(...args)
+      }
+    const { get, set, compareAndSet } = store
+    const setup = await vaultSetup({
+      store: { ...store, get: reaching(get), set: reaching(set), compareAndSet: reaching(compareAndSet) },
+      oauth: revokingOAuth(),
+    })
+    await setup.vault.connect(REF, GRANTED)
+    isCutOff = true
+    expect(await setup.vault.connect(REF, { ...GRANTED, refreshToken: 'refresh-1' })).toBe('unsaved')
+    setup.later(1)
+    expect(await setup.anotherVault({ store }).disconnect(REF)).toBe('withdrawn')
+    isCutOff = false
+    await setup.vault.idle()
+    expect(await setup.vault.find(REF)).toBeNull()
+    expect(endpoint.requests.map(({ token }) => token).toSorted()).toEqual(['refresh-0', 'refresh-1'])
+    await setup.close()
+  })
+
+  test('in another process ends a first consent that could not be stored yet', async () => {
+    const { store, refuses } = refusingStore()
+    const setup = await vaultSetup({
+      store,
+      oauth: revokingOAuth(),
+    })
+    refuses.connections = true
+    expect(await setup.vault.connect(REF, GRANTED)).toBe('unsaved')
+    setup.later(1)
+    expect(await setup.anotherVault().disconnect(REF)).toBeNull()
+    refuses.connections = false
+    await setup.vault.idle()
+    expect(await setup.vault.find(REF)).toBeNull()
+    expect(endpoint.requests).toMatchObject([{ token: 'refresh-0' }])
     await setup.close()
   })
 

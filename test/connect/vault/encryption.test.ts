@@ -65,6 +65,13 @@ describe('an encrypted record', () => {
   })
 })
 
+test.each([
+  ['has a dot', [newKey('2026.1')], /letters, digits/],
+  ['is given twice', [newKey('one'), newKey('one')], /the same id/],
+])('a key whose id %s is refused: what it encrypts could not be decrypted', (_what, keys, message) => {
+  expect(() => createRecordCipher(keys)).toThrow(message)
+})
+
 describe('keys of the vault', () => {
   let setup: VaultSetup
   afterEach(() => setup.close())

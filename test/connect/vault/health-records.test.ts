@@ -60,6 +60,14 @@ describe('a refusal', () => {
     expect((await records.read(REF)).refused).toMatchObject({ since: time - 30_000, confirmed: true })
   })
 
+  test('does not count sooner on a machine whose clock is ahead', async () => {
+    const ahead = createHealthRecords(store, 'platform', () => time + 600_000)
+    await records.noteRefusal(REF, 'grant', true)
+    expect(await ahead.noteRefusal(REF, 'grant', true)).toMatchObject({ confirmed: false })
+    time += 30_000
+    expect(await ahead.noteRefusal(REF, 'grant', true)).toMatchObject({ confirmed: true })
+  })
+
   test('belongs to its grant: that of another one begins again', async () => {
     await records.noteRefusal(REF, 'first', true)
     await records.confirmRefusal(REF, 'first')
@@ -81,6 +89,15 @@ describe('a refusal', () => {
     expect(await records.noteCall(REF, outcome)).toBe(isOver)
     expect((await records.read(REF)).refused === null).toBe(isOver)
   })
+})
+
+test('a rejected token counts once a minute, also on a machine whose clock is off', async () => {
+  const ahead = createHealthRecords(store, 'platform', () => time + 600_000)
+  const behind = createHealthRecords(store, 'platform', () => time - 600_000)
+  expect(await records.tokenRejected(REF)).toBe(1)
+  expect(await ahead.tokenRejected(REF)).toBe(1)
+  time += 60_000
+  expect(await behind.tokenRejected(REF)).toBe(2)
 })
 
 describe('forbidden calls', () => {

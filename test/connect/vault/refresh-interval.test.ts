@@ -79,6 +79,13 @@ describe('refreshes of one connection', () => {
     expect(setup.sent()).toHaveLength(2)
   })
 
+  test('are limited for a user also by a machine whose clock is ahead', async () => {
+    setup = await connectedSetup()
+    await setup.vault.refresh(REF)
+    const ahead = setup.anotherVault({ now: () => Date.now() + 600_000 })
+    await expect(ahead.refresh(REF)).rejects.toMatchObject({ code: 'refresh_too_soon' })
+  })
+
   test('wait at most 5 minutes for a Retry-After, and 5 s for a user', async () => {
     setup = await expiredSetup()
     setup.endpoint.answers({ status: 429, json: {}, headers: { 'retry-after': '86400' } })

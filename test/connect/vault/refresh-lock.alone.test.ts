@@ -66,6 +66,30 @@ describe('the refresh lock', () => {
     expect(await store.get(LEASE)).toBeNull()
   })
 
+  test('is not taken back by a renewal that was on its way when it was released', async () => {
+    const store = openSqlite({ file: ':memory:' })
+    const [renewal, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let isSent = false
+    const slow: KeyValueStore = {
+      ...store,
+      async compareAndSet(key, expected, next, ttlMs) {
+        if (isSent && expected === next) {
+          renewal.resolve()
+          await released.promise
+        }
+        return store.compareAndSet(key, expected, next, ttlMs)
+      },
+    }
+    const handle = await acquire(slow, 600)
+    await handle.confirm()
+    isSent = true
+    await renewal.promise
+    await handle.release()
+    released.resolve()
+    await pause(50)
+    expect(await store.get(LEASE)).toBeNull()
+  })
+
   test('that expired before the request was sent is not taken back, since another process may have refreshed', async () => {
     const store = openSqlite({ file: ':memory:' })
     const handle = await acquire(store, 60_000)

@@ -15,7 +15,7 @@ async function withFault(act: Run, expectWell: Run, failing: number, moment: Mom
   let time = Date.now()
   const now = () => time
   const faulty = createFaultyStore(now)
-  const options = { store: faulty.store, now, leaseMs: LEASE_MS, waitMs: 1_000, interruptedMs: 20 }
+  const options = { store: faulty.store, now, leaseMs: LEASE_MS, waitMs: 20_000, interruptedMs: 20 }
   const setup = await vaultSetup(options)
   await setup.vault.connect(REF, GRANTED)
   time += 301_000

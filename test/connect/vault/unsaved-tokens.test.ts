@@ -76,6 +76,20 @@ describe('a store that refuses writes temporarily', () => {
     expect(await setup.anotherVault().accessToken(REF)).toBe('newer')
   })
 
+  test('for a new consent does not keep the problems of the grant before', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await connectedSetup({ store }, { expiresIn: 0 })
+    setup.endpoint.answers(oauthError('invalid_client', 401))
+    await setup.token().catch(() => {})
+    expect(await setup.vault.find(REF)).toMatchObject({ problem: 'misconfigured' })
+    refuses.all = true
+    expect(await setup.vault.connect(REF, { ...GRANTED, accessToken: 'newer' })).toBe('unsaved')
+    refuses.all = false
+    await vi.waitFor(async () => expect(await setup.vault.find(REF)).toMatchObject({ problem: null }), {
+      timeout: 20_000,
+    })
+  })
+
   test('of the index only does not write the consent again over newer tokens', async () => {
     const { store, refuses } = refusingStore()
     let time = Date.now()

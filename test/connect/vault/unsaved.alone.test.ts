@@ -94,6 +94,16 @@ describe('tokens that the store refuses', () => {
     expect(newer.write).toHaveBeenCalledTimes(before)
   })
 
+  test('that were written although the connection was forgotten are removed, however often that fails', async () => {
+    const { undone } = await save(connection(), 1)
+    undone
+      .mockRejectedValueOnce(new StoreUnavailableError('down'))
+      .mockRejectedValueOnce(new StoreUnavailableError('down'))
+    unsaved.forget(REF)
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(undone).toHaveBeenCalledTimes(3)
+  })
+
   test('are called lost when the app stops, once', async () => {
     await save(connection())
     unsaved.discard()
