@@ -206,14 +206,28 @@ export function readConfig(
   return { ...general, ...server, ...session, ...signIn, ...store, platform: client, features: rest.features }
 }
 
-/** The variables that are named like settings and are none, such as a misspelled `PLATFORM_SCOPE`. */
+/** Names that belong in `.env` and are not the app's: of Node, OpenTelemetry, Docker Compose, and the sandbox. */
+const OF_OTHERS =
+  /^((NODE|OTEL|COMPOSE|DOCKER)_\w+|TZ|NO_COLOR|FORCE_COLOR|UV_THREADPOOL_SIZE|HOST_NAME|SANDBOX_PORT)$/
+/** If a value goes on in the next line, `.env` has a part of a secret in place of a name, which must not be printed. */
+const A_NAME = /^[A-Z][A-Z\d_]{0,39}$/
+
+/**
+ * The variables that look like settings and are none, such as a misspelled `PLATFORM_SCOPE`: any name in `.env`, and those of
+ * the environment that begin with `PLATFORM_` or `OIDC_`.
+ */
 export function unknownSettings(
   env: Environment,
   features: Readonly<Record<string, SettingsGroup<unknown>>> = {},
+  namesInEnvFile: readonly string[] = [],
 ): string[] {
   const groups: SettingsGroup<unknown>[] = [...Object.values(coreSettings), ...Object.values(features)]
   const known = new Set(groups.flatMap((group) => Object.keys(group.variables({}))))
-  return Object.keys(env).filter((name) => /^(PLATFORM|OIDC)_/.test(name) && !known.has(name))
+  const names = [
+    ...namesInEnvFile.filter((name) => A_NAME.test(name) && !OF_OTHERS.test(name)),
+    ...Object.keys(env).filter((name) => /^(PLATFORM|OIDC)_/.test(name)),
+  ]
+  return [...new Set(names)].filter((name) => !known.has(name))
 }
 
 function baseUrl(env: Environment) {
@@ -236,6 +250,10 @@ const proxy = (lowerCase: string | undefined) =>
     .refine(
       (address) => address === undefined || /^https?:$/.test(URL.parse(address)?.protocol ?? ''),
       'must be an http or https address',
+    )
+    .refine(
+      (address) => !/%(?![\dA-Fa-f]{2})/.test(address ?? ''),
+      'has a % that begins no encoded character: write %25 for a % in the user name or password',
     )
 
 /** This machine is never reached through a proxy: the sandbox runs here. */

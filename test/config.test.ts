@@ -11,6 +11,7 @@ import {
   storeSettings,
   unknownSettings,
 } from '../src/config.ts'
+import { featureOptions } from '../src/features/index.ts'
 import { missingSandboxEnv } from '../src/runtime/sandbox-env.ts'
 import { wholeNumber } from '../src/settings/fields.ts'
 import {
@@ -147,6 +148,8 @@ test.each([
   ['PLATFORM_SCOPES', 'le"ads'],
   ['PLATFORM_API_URL', 'https://user:password@api.example'],
   ['PLATFORM_PKCE', 'on'],
+  ['HTTPS_PROXY', 'proxy.example:3128'],
+  ['HTTPS_PROXY', 'http://user:50%off@proxy.example:3128'],
   ['PLATFORM_PKCE', 'off'],
   ['PLATFORM_RATE_LIMIT', 'off'],
   ['PLATFORM_RATE_WINDOW_SECONDS', '0'],
@@ -183,6 +186,38 @@ test('a key id given twice is refused', () => {
 test('variables that are named like settings and are none are found', () => {
   const env = { PLATFORM_SCOPE: 'leads', OIDC_CLIENT: 'id', PLATFORM_SCOPES: 'leads', PATH: '/bin' }
   expect(unknownSettings(env)).toEqual(['PLATFORM_SCOPE', 'OIDC_CLIENT'])
+})
+
+test('every name in .env that is no setting is found, but for those of other programs', () => {
+  const names = [
+    'SESION_SECRET',
+    'PLATFORM_SCOPE',
+    'PORT',
+    'NODE_OPTIONS',
+    'OTEL_SERVICE_NAME',
+    'TZ',
+    'http_proxy',
+  ]
+  expect(unknownSettings({ PLATFORM_SCOPE: 'leads' }, {}, names)).toEqual(['SESION_SECRET', 'PLATFORM_SCOPE'])
+})
+
+test('the second line of a value in .env is no name: it may be a key', () => {
+  const names = Object.keys(parseEnv('TOKEN_ENCRYPTION_KEYS=k1:abc,\nk2:aB3defgh=\n'))
+  expect(names).toHaveLength(2)
+  expect(unknownSettings({}, {}, names)).toEqual([])
+})
+
+test('every name of .env.example and of compose.yaml is known', () => {
+  const namesIn = (file: string, pattern: RegExp) =>
+    [...readFileSync(new URL(`../${file}`, import.meta.url), 'utf8').matchAll(pattern)].map(
+      ([, name = '']) => name,
+    )
+  const names = [
+    ...namesIn('.env.example', /^(?:# ?)?([A-Z][A-Z_]+)=/gm),
+    ...namesIn('compose.yaml', /\$\{([A-Z_]+)/g),
+  ]
+  expect(names).toEqual(expect.arrayContaining(['SESSION_SECRET', 'HOST_NAME']))
+  expect(unknownSettings({}, featureOptions().features, names)).toEqual([])
 })
 
 test('no problem repeats the value that caused it: it may be a secret', () => {

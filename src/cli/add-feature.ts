@@ -248,7 +248,7 @@ try {
 npm run demo shows it: connect an account, and open ${capitalized(name)} on its card. Restart npm run sandbox if it runs, and
 press "Grant missing permissions" on a connection that you have.
 Change the fields in src/features/${name}/contract.ts and views/${name} to those of the platform.
-npm test tests it; npm run remove-feature -- ${name} removes it.`)
+npm test tests it; npm run remove-feature -- ${name} --discard removes it.`)
 } catch (error) {
   fail(error)
 }

@@ -24,7 +24,7 @@ type Row = { userId: string } & (ConnectionSummary | UnreadableConnection)
 const CONSENT: Record<WithdrawnConsent, string> = {
   withdrawn: 'The platform has ended the consent.',
   remains: 'The consent remains on the platform: PLATFORM_REVOCATION_URL is not set.',
-  unknown: 'Whether the platform has ended the consent is unknown: it could not be asked.',
+  unknown: 'The platform did not confirm that the consent has ended, so it may remain.',
 }
 
 /** Times as ISO 8601, which people and programs read. */

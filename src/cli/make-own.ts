@@ -65,8 +65,8 @@ function productReadme(text: string, { name }: Starter): string {
   const kept = ['What happens when', 'Use your own', 'Replace the sign-in', 'Deploy', 'Where things']
   return `# ${name}
 
-${name} connects the accounts of its users on the platform. It began as the Connect Starter; \`npm run update\` takes over
-what is new there.
+${name} connects the accounts of its users on the platform. It began as the Connect Starter; \`npm run update\` merges
+newer versions of it.
 
 ## Quick start
 

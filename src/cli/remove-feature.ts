@@ -47,26 +47,22 @@ function selected(names: string[], withDependents: boolean): string[] {
   }
 }
 
-/**
- * Throws if a feature has changes that are not committed: they would be lost. One that was never committed at all, such as
- * one that was just generated, can be removed.
- */
+/** Throws if a feature's own files, or changes to them, are not committed: they would be lost. */
 function requireCommitted(names: string[]): void {
   for (const name of names) {
     const paths = placesOf(project, name).filter(project.exists)
     const changes = git(project.root, 'status', '--porcelain', '--untracked-files=all', '--', ...paths) ?? ''
-    const lines = changes.split('\n').filter(Boolean)
-    const isTracked = git(project.root, 'ls-files', '--', ...paths)?.trim()
-    if (isTracked && lines.length > 0)
+    const [first, ...others] = changes.split('\n').filter(Boolean)
+    if (first)
       throw new Error(
-        `${name} has changes that are not committed (${lines[0]?.slice(3)}${lines.length > 1 ? ' and others' : ''}): commit or stash them first. Nothing was changed.`,
+        `${name} has changes that are not committed (${first.slice(3)}${others.length > 0 ? ' and others' : ''}): commit them, or delete them with --discard. Nothing was changed.`,
       )
   }
 }
 
-function remove(names: string[]): void {
+function remove(names: string[], discard: boolean): void {
   requireFormatter(project)
-  requireCommitted(names)
+  if (!discard) requireCommitted(names)
   const ofStarter = names.filter(isOfStarter)
   const unusedBefore = findUnusedExports(project)
   removeFeatures(project, names)
@@ -109,11 +105,12 @@ const command = createCommand(
 )
   .argument('[names...]', 'features to remove')
   .option('--with-dependents', 'also remove the features that need them', false)
+  .option('--discard', 'delete them even if some of their files are not committed', false)
   .parse()
 try {
-  const { withDependents } = command.opts<{ withDependents: boolean }>()
+  const { withDependents, discard } = command.opts<{ withDependents: boolean; discard: boolean }>()
   if (command.args.length === 0) listFeatures()
-  else remove(selected(command.args, withDependents))
+  else remove(selected(command.args, withDependents), discard)
 } catch (error) {
   fail(error)
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run update -- [URL or folder] [version]`: takes over what is new in the starter, by a three-way merge of the version
+ * `npm run update -- [URL or folder] [version]`: merges a newer version of the starter: a three-way merge of the version
  * that this clone was made from, the new version, and this clone. Both versions are made what `npm run init` made of the
  * clone, so that removed features stay away and names stay changed.
  */
@@ -30,7 +30,7 @@ interface Merge {
   changed: string[]
 }
 
-const command = createCommand('update', 'Takes over what is new in the starter.')
+const command = createCommand('update', 'Merges a newer version of the starter.')
   .argument('[source]', 'the address of the starter, or its folder (default: that of the last update)')
   .argument('[version]', 'a version, a tag or a commit (default: the newest commit)')
   .option('--dry-run', 'say what would change, and change nothing', false)
@@ -154,12 +154,12 @@ function unusedBranch(name: string): string {
   return number === 1 ? name : `${name}-${number}`
 }
 
-/** Throws if an earlier update is neither committed nor given up. */
+/** Throws if an earlier update is neither committed nor discarded. */
 function requireNoUpdate(): void {
   const branch = git(root, 'branch', '--show-current') ?? ''
   if (!/^starter-[0-9a-f]{12}(-\d+)?$/.test(branch) || !git(root, 'status', '--porcelain')) return
   throw new Error(
-    `An update is under way in the branch ${branch}: commit it, or give it up by git switch --quiet --discard-changes - && git branch -D ${branch}. Nothing was changed.`,
+    `An update is in progress on the branch ${branch}: commit it, or discard it with git switch --quiet --discard-changes - && git branch -D ${branch}. Nothing was changed.`,
   )
 }
 

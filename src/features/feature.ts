@@ -33,7 +33,7 @@ export interface Feature<Settings = unknown> {
   /** The scopes that it needs, each with the reason, which begins with "to". */
   readonly scopes?: Readonly<Record<string, string>>
   /** Creates what it adds to a running app. */
-  create?(context: FeatureContext, settings: Settings): FeatureParts
+  create?(context: FeatureContext, settings: Settings): FeatureParts | Promise<FeatureParts>
   /** Runs its checks for `npm run doctor`. A problem is a finding, not an error. */
   check?(context: CheckContext, settings: Settings): Promise<Finding[]>
   /** Compares the platform with the assumptions of its contract, for `npm run probe`. */

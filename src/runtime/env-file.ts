@@ -2,8 +2,16 @@
  * Loads `.env` if it exists, and lets the platform's addresses follow `SANDBOX_PORT`. Import this module first. Prints
  * nothing, since cron mails any output. A command with `--demo` uses what `npm run demo` uses, which reads no `.env`.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
 import { missingSandboxEnv } from './sandbox-env.ts'
 
-if (existsSync('.env') && !process.argv.includes('--demo')) process.loadEnvFile('.env')
+const isRead = existsSync('.env') && !process.argv.includes('--demo')
+
+/** The names in `.env`, also of those that the environment overrides. */
+export const namesInEnvFile: readonly string[] = isRead
+  ? Object.keys(parseEnv(readFileSync('.env', 'utf8')))
+  : []
+
+if (isRead) process.loadEnvFile('.env')
 Object.assign(process.env, missingSandboxEnv(process.env))

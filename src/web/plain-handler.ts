@@ -11,6 +11,9 @@ export interface PlainHandler {
 /** Passes each request to the first handler that wants it, or else to the Express app. */
 export function inFrontOf(app: RequestListener, handlers: readonly PlainHandler[]): RequestListener {
   return (req, res) => {
+    const { url = '' } = req
+    // Express passes a target that it cannot parse, such as `http://[`, to no middleware. As a path, it is logged and not found.
+    if (!url.startsWith('/') && !URL.canParse(url, 'http://host')) req.url = `/${encodeURIComponent(url)}`
     if (!handlers.some(({ handle }) => handle(req, res))) app(req, res)
   }
 }

@@ -76,7 +76,7 @@ export const texts = {
       'You are no longer signed in, so the account was not connected. Sign in and connect it again.',
     cookiesBlocked:
       'Your browser blocks cookies for this site, so you cannot stay signed in. Allow cookies for this site, and sign in again.',
-    notPending: 'This sign-in was started in another browser, too long ago, or is already done.',
+    notPending: 'This sign-in was started in another browser, has expired, or has already been completed.',
     unknownUser: 'The sign-in service did not say who you are.',
     unnamed: 'you',
     cancelled: 'You cancelled the sign-in.',
@@ -163,7 +163,7 @@ export const texts = {
       'The platform no longer accepts this grant (invalid_grant): the user revoked it, or it expired.',
     refused:
       'The platform rejects the access token and refuses to renew it, without saying why: the user revoked access, or it expired.',
-    expired: 'The platform granted access for a limited time only, and this time is over.',
+    expired: 'The platform granted access for a limited time only, and that time has passed.',
     rejected:
       'The platform has rejected the access token three times, without saying why: the user revoked access, or it expired.',
   },
@@ -205,11 +205,11 @@ export const texts = {
       remains:
         'The account was disconnected and its tokens were deleted here. The consent on the platform remains.',
       unknown:
-        'The account was disconnected and its tokens were deleted here. The platform could not be asked to end the consent, which may remain.',
+        'The account was disconnected and its tokens were deleted here. The platform did not confirm that the consent has ended, so it may remain.',
     } satisfies Record<WithdrawnConsent, string>,
   },
 
-  /** Another business was chosen on the platform than the one to reconnect. */
+  /** The user chose a different business on the platform from the one to reconnect. */
   mismatch: {
     title: (chosen: string) => `Connect ${chosen} as well?`,
     lead: (chosen: string, expected: string) =>
@@ -339,23 +339,23 @@ export const texts = {
     paused: {
       title: 'The platform is unavailable',
       detail: (seconds: number | null) =>
-        `The platform wasn't available a moment ago. Your connection is safe. We'll try again in ${seconds ?? 1} s.`,
+        `The platform wasn't available a moment ago. Your connection is safe. Please try again in ${seconds ?? 1} s.`,
     },
     rejected: {
       title: 'The platform rejected the access token',
       detail: (seconds: number | null) =>
-        `The platform rejected the access token, although it was refreshed a moment ago: access may have been revoked. We'll try again in ${seconds ?? 1} s.`,
+        `The platform rejected the access token, although it was refreshed a moment ago: access may have been revoked. Please try again in ${seconds ?? 1} s.`,
     },
     refused: {
       title: 'The platform refused access',
       detail: (seconds: number | null) =>
-        `The platform refused to renew access to this account: access may have been revoked. We'll try again in ${seconds ?? 1} s.`,
+        `The platform refused to renew access to this account: access may have been revoked. Please try again in ${seconds ?? 1} s.`,
     },
   } satisfies Record<OutageKind, { title: string; detail(seconds: number | null): string }>,
 
   /** A user asked for a refresh within 5 s of the previous one. */
   refreshTooSoon: {
-    title: 'Refreshed a moment ago',
+    title: 'Too soon to refresh',
     detail: (seconds: number) =>
       `A refresh was requested a moment ago. You can refresh the token again in ${seconds} s.`,
   },
@@ -375,7 +375,7 @@ export const texts = {
     invalid_callback: {
       title: 'The connection could not be finished',
       detail:
-        'The address of this page is incomplete: it needs one state and one code. Please connect again.',
+        'The platform sent the browser back with an incomplete address: it must have one state and one code or error. Please connect again.',
     },
     invalid_state: {
       title: 'The connection could not be finished',
@@ -385,7 +385,7 @@ export const texts = {
     bxcontext_replaced: {
       title: 'Another business was chosen',
       detail:
-        'You chose another business after this consent page was opened. Continue in the page of that business, or connect again.',
+        'You chose another business after this consent page was opened. Continue on the consent page of that business, or connect again.',
     },
     consent_denied: {
       title: 'Access was not granted',
@@ -394,7 +394,7 @@ export const texts = {
     code_rejected: {
       title: 'The connection could not be finished',
       detail:
-        'The platform did not accept the consent: its code has already been used or has expired. Please connect again.',
+        'The platform did not accept the code of this consent: it may have been used already or have expired. Please connect again.',
     },
     not_a_navigation: {
       title: 'The connection could not be finished',

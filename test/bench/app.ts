@@ -26,6 +26,7 @@ export async function startBenchApp(
     LOG_LEVEL: 'info',
     // As in production.
     FLOW_INSPECTOR: 'false',
+    NODE_OPTIONS: '--expose-gc',
   })
   const url = `http://localhost:${env.PORT}`
   // The log is written, but not read by this process, which measures.

@@ -144,7 +144,8 @@ describe('npm run add-feature', () => {
     )
     const files = git('ls-files', '--others', '--exclude-standard').split('\n').filter(Boolean)
     for (const file of files) expect(read(file), file).not.toMatch(/widget|template/i)
-    await copy.removeFeatures(...Object.keys(made))
+    await expect(copy.removeFeatures(...Object.keys(made))).rejects.toThrow(/not committed .*--discard/)
+    await copy.removeFeatures(...Object.keys(made), '--discard')
     expect(git('status', '--porcelain')).toBe('')
   })
 

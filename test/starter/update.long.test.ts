@@ -134,7 +134,7 @@ describe('a product', () => {
     const git = gitIn(clone.dir)
     expect(() => git('commit', '-q', '-m', 'unresolved')).toThrow()
     await expect(update(starter.dir)).rejects.toThrow(
-      /An update is under way in the branch starter-[\w-]+: commit it, or/,
+      /An update is in progress on the branch starter-[\w-]+: commit it, or/,
     )
     expect(git('diff', '--name-only', '--diff-filter=U')).toBe('src/connect/platform/api.ts')
     git('checkout', '--ours', 'src/connect/platform/api.ts')

@@ -87,7 +87,7 @@ describe('sign-in at a real provider (node-oidc-provider)', () => {
     const forged = await visitor.get(`${app.url}/sign-in/callback?code=c&state=x`, JSON_TYPE)
     expect(forged.json()).toMatchObject({ status: 400, code: 'sign_in_failed' })
     expect((await visitor.get(callback, JSON_TYPE)).json().detail).toMatch(/could not be completed/)
-    expect((await visitor.get(callback, JSON_TYPE)).json().detail).toMatch(/is already done/)
+    expect((await visitor.get(callback, JSON_TYPE)).json().detail).toMatch(/already been completed/)
     expect(await signedInAs(app, visitor)).toBeUndefined()
   })
 

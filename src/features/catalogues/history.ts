@@ -24,7 +24,8 @@ export function createHistory<T>(
   store: KeyValueStore,
   { kind, schema, timeOf }: HistoryOptions<T>,
 ): History<T> {
-  const prefixOf = ({ bxcontext }: ConnectionRef) => `${bxcontext} `
+  // A bxcontext may have spaces: that of another business may begin with this one.
+  const prefixOf = ({ bxcontext }: ConnectionRef) => `${encodeURIComponent(bxcontext)} `
 
   async function entries(ref: ConnectionRef): Promise<{ key: Key; record: T }[]> {
     const found = await store.list(kind, ref.userId)

@@ -7,8 +7,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Config } from '../../config.ts'
 import { protectDataDir } from '../../runtime/data-dir.ts'
+import { namesInEnvFile } from '../../runtime/env-file.ts'
 import { createLog } from '../../runtime/log.ts'
-import { configOf } from '../../runtime/run-app.ts'
+import { configOf, unknownSettingsOf } from '../../runtime/run-app.ts'
 import { fail } from '../../runtime/serve.ts'
 import { ConfigError } from '../../settings/read.ts'
 import { createStore } from '../../web/create-store.ts'
@@ -28,6 +29,7 @@ const LABELS = { ok: 'ok   ', warning: 'warn ', failure: 'FAIL ' }
 
 async function* findings(): AsyncGenerator<Finding> {
   yield* envFileFindings()
+  yield* unknownFindings()
   let config: Config
   try {
     config = configOf(process.env)
@@ -55,6 +57,12 @@ function envFileFindings(): Finding[] {
   })
 }
 
+const unknownFindings = (): Finding[] =>
+  unknownSettingsOf(process.env, namesInEnvFile).map((setting) => {
+    const text = `${setting}: there is no setting of this name; .env.example lists them all`
+    return warning('unknown-setting', text, { setting })
+  })
+
 function settingsFindings(error: unknown): Finding[] {
   if (!(error instanceof ConfigError)) return [notOpened(error)]
   const findings = error.problems.map((problem) => {
@@ -64,7 +72,7 @@ function settingsFindings(error: unknown): Finding[] {
   if (existsSync('.env')) return findings
   const text =
     'settings: there is no .env in this folder. Run `cp .env.example .env`, and enter your credentials'
-  return [...findings, warning('settings', text)]
+  return [warning('settings', text), ...findings]
 }
 
 async function openStore(config: Config) {

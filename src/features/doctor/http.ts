@@ -74,19 +74,14 @@ export function createDoctorHttp(
   slowestMs: number,
   secrets: readonly string[] = [],
 ): DoctorHttp {
-  const dispatcher = createDispatcher(
-    {
-      connectTimeout: TIMEOUT_MS,
-      headersTimeout: slowestMs,
-      bodyTimeout: TIMEOUT_MS,
-    },
-    proxies,
-  )
+  const settings = { connectTimeout: TIMEOUT_MS, headersTimeout: slowestMs, bodyTimeout: TIMEOUT_MS }
+  let opening: Promise<Dispatcher> | undefined
+  const dispatcher = () => (opening ??= createDispatcher(settings, proxies))
   const clockOffsets: number[] = []
 
   async function exchange(url: URL, { method = 'GET', headers, body, timeoutMs = TIMEOUT_MS }: Request) {
     const response = await request(url, {
-      dispatcher,
+      dispatcher: await dispatcher(),
       method,
       headers: { accept: '*/*', 'accept-encoding': 'identity', ...headers },
       body: body ?? null,
@@ -124,7 +119,7 @@ export function createDoctorHttp(
     }
   }
 
-  return { send, open, clockOffsets, close: () => dispatcher.destroy() }
+  return { send, open, clockOffsets, close: async () => (await opening)?.destroy() }
 }
 
 /** The client for the app's own code, such as `createOAuth`. */

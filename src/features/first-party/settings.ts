@@ -1,21 +1,27 @@
 import * as z from 'zod'
-import { required } from '../../settings/fields.ts'
-import { type SettingsGroup, settingsGroup } from '../../settings/read.ts'
+import { isProduction, isSandboxSecret, required } from '../../settings/fields.ts'
+import { type Environment, type SettingsGroup, settingsGroup } from '../../settings/read.ts'
 import type { FirstPartyCredentials } from './first-party.ts'
 
 const credential = required('first-party access needs an email address, an API key and a subscription key')
 
-const credentials = {
-  PLATFORM_API_EMAIL: credential,
-  PLATFORM_API_KEY: credential,
-  PLATFORM_SUBSCRIPTION_KEY: credential.regex(/^[\x21-\x7e]+$/, 'has invalid characters'),
+function credentials(env: Environment) {
+  const key = credential.refine(
+    (value) => !isProduction(env) || !isSandboxSecret(value),
+    "is the sandbox's (ask the platform's support team)",
+  )
+  return {
+    PLATFORM_API_EMAIL: credential,
+    PLATFORM_API_KEY: key,
+    PLATFORM_SUBSCRIPTION_KEY: key.regex(/^[\x21-\x7e]+$/, 'has invalid characters'),
+  }
 }
 
 const tenant = { PLATFORM_TENANT_ID: z.string().optional() }
 
 /** For commands that use an API key, which is required. */
 export const requiredFirstPartySettings = settingsGroup({
-  variables: () => ({ ...credentials, ...tenant }),
+  variables: (env) => ({ ...credentials(env), ...tenant }),
   build: (values): FirstPartyCredentials => ({
     email: values.PLATFORM_API_EMAIL,
     apiKey: values.PLATFORM_API_KEY,
@@ -28,8 +34,9 @@ export const requiredFirstPartySettings = settingsGroup({
 export const firstPartySettings: SettingsGroup<FirstPartyCredentials | null> = {
   ...requiredFirstPartySettings,
   variables(env) {
-    const isSet = Object.keys(credentials).some((name) => env[name])
-    return { ...(isSet ? credentials : z.object(credentials).partial().shape), ...tenant }
+    const fields = credentials(env)
+    const isSet = Object.keys(fields).some((name) => env[name])
+    return { ...(isSet ? fields : z.object(fields).partial().shape), ...tenant }
   },
   build: (values) => (values.PLATFORM_API_KEY ? requiredFirstPartySettings.build(values) : null),
 }

@@ -30,7 +30,7 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
   },
   confirm_bxcontext: {
     about:
-      'The user chose another business than the one to reconnect. The app asks before it stores anything.',
+      'The user chose a different business from the one to reconnect. The app asks before it stores anything.',
     say: 'The app noticed that this is another business, and asks.',
     reference: 'Specification 5.3.5',
   },

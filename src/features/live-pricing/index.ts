@@ -3,9 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Feature } from '../feature.ts'
 import { openBases, PRICE_LIST_FOLDERS } from './bases.ts'
 import { checkClients } from './check.ts'
-import { loadPriceList } from './csv-price-provider/load.ts'
 import { hasPriceList } from './csv-price-provider/price-lists.ts'
-import { livePricingRoutes } from './routes.ts'
 import { type LivePricingSettings, livePricingSettings } from './settings.ts'
 
 const SAMPLE = fileURLToPath(new URL('./sample', import.meta.url))
@@ -18,10 +16,15 @@ export const livePricing: Feature<LivePricingSettings> = {
   check: checkClients,
   async prepareDemo(dataDir) {
     const folder = join(dataDir, PRICE_LIST_FOLDERS.production)
-    if (!hasPriceList(folder)) await loadPriceList(SAMPLE, folder)
+    if (hasPriceList(folder)) return
+    const { loadPriceList } = await import('./csv-price-provider/load.ts')
+    await loadPriceList(SAMPLE, folder)
   },
-  create({ baseUrl, trustProxy, dataDir, encryptionKeys: keys, store, log }, settings) {
+  async create({ baseUrl, trustProxy, dataDir, encryptionKeys: keys, store, log }, settings) {
     const bases = openBases({ baseUrl, dataDir, settings, log })
+    if (bases.length === 0) return {}
+    // Loaded only where it is served.
+    const { livePricingRoutes } = await import('./routes.ts')
     const { rateLimit } = settings
     const { handlers, docs } = livePricingRoutes({ bases, baseUrl, keys, rateLimit, trustProxy, store, log })
     return {

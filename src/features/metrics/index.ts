@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Router } from 'express'
 import type { Feature, FeatureContext, FeatureParts } from '../feature.ts'
 import type { Metrics } from './metrics.ts'
@@ -22,6 +22,8 @@ function createParts(
     respond(req, res, collected, tokenDigest).catch(() => {
       if (!res.headersSent) res.writeHead(500).end()
     })
+  // Not imported: see src/runtime/serve.ts.
+  const { createServer } = process.getBuiltinModule('node:http')
   const server = port === undefined ? undefined : createServer(answer)
   return {
     ...(server ? {} : { serverRoutes: Router().get('/metrics', answer) }),

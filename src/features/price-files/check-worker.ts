@@ -5,7 +5,7 @@ import { checkPriceFile } from './check.ts'
 import type { CheckMessage, CheckTask } from './check-file.ts'
 import { comparePrices } from './comparison.ts'
 import type { Problem } from './items.ts'
-import type { Choices } from './layout.ts'
+import type { Choices } from './questions.ts'
 import { writeReport } from './report.ts'
 
 // csv-parse creates an error for every row with too few cells. Capturing its stack, which is never used here, is most

@@ -6,15 +6,8 @@ import { type BatchWriter, createBatchWriter, removeItems } from './batches.ts'
 import { doubtsPrice, isTitlePerSeveral } from './columns.ts'
 import type { Item } from './item.ts'
 import { createItemReader, isProblem, type Problem } from './items.ts'
-import {
-  type Choices,
-  isPriceConfirmed,
-  type Layout,
-  openPriceFile,
-  type PriceFile,
-  priceQuestion,
-  type Question,
-} from './layout.ts'
+import { type Layout, openPriceFile, type PriceFile } from './layout.ts'
+import { type Choices, isPriceConfirmed, priceQuestion, type Question } from './questions.ts'
 import { createDoubts, type DoubtsOptions } from './row-doubts.ts'
 import { createSeenCodes } from './seen-codes.ts'
 import { saysTaxExcluded, saysTaxIncluded, saysTaxOfSome } from './tax.ts'
@@ -205,7 +198,7 @@ function createCollector(
   /** The rows before, of which only the code is known by then. */
   const earlierLines = new Set<number>()
   let preview: Item[] = []
-  const counts = { validRows: 0, invalidRows: 0, repeatedRows: 0, free: 0, nines: 0 }
+  const counts = noRows()
   const doubts = createDoubts(layout)
   const keep = problemKeeper(problems)
   const reject = (problem: Problem) => {
@@ -223,17 +216,13 @@ function createCollector(
       const { code, price, unit } = item
       const earlier = seen.add(code, row.line, price, unit)
       if (!earlier) {
-        counts.validRows++
-        if (price === 0) counts.free++
-        else if (isNines(price * (1 + layout.gst / 100))) counts.nines++
+        countValid(counts, price, layout.gst)
         if (preview.length < PREVIEW_ITEMS) preview.push(item)
         writer?.add(item)
       } else if (earlier.isSame) counts.repeatedRows++
       else {
         reject({ line: row.line, reason: otherPrice(code, earlier.line), cells: row.cells })
-        if (conflicts.has(code)) return
-        conflicts.add(code)
-        counts.validRows--
+        if (!withdraw(code, conflicts, counts)) return
         earlierLines.add(earlier.line)
         reject({ line: earlier.line, reason: otherPrice(code, row.line), cells: [code] })
       }
@@ -243,20 +232,36 @@ function createCollector(
     /** Completes the file of items. `merged`: cells that are merged with those below them. */
     async end(merged: readonly MergedCells[]) {
       writer?.end()
-      for (const { code, ...problem } of doubts.confirmed(merged)) {
-        if (conflicts.has(code)) continue
-        conflicts.add(code)
-        counts.validRows--
-        reject(problem)
-      }
+      for (const { code, ...problem } of doubts.confirmed(merged))
+        if (withdraw(code, conflicts, counts)) reject(problem)
       if (writer && conflicts.size > 0) await removeItems(writer.path, conflicts)
-      preview = preview.filter(({ code }) => !conflicts.has(code))
-      const { validRows, invalidRows, repeatedRows } = counts
       problems.sort((a, b) => a.line - b.line)
-      const isFree = counts.free === validRows
-      return { validRows, invalidRows, repeatedRows, preview, problems, isFree, remarks: remarksOn(counts) }
+      preview = preview.filter(({ code }) => !conflicts.has(code))
+      return { ...summaryOf(counts), preview, problems }
     },
   }
+}
+
+const noRows = () => ({ validRows: 0, invalidRows: 0, repeatedRows: 0, free: 0, nines: 0 })
+type Counts = ReturnType<typeof noRows>
+
+function countValid(counts: Counts, price: number, gst: number): void {
+  counts.validRows++
+  if (price === 0) counts.free++
+  else if (isNines(price * (1 + gst / 100))) counts.nines++
+}
+
+/** Takes a valid row back, because its code is in doubt. Returns false if it was taken back before. */
+function withdraw(code: string, conflicts: Set<string>, counts: Counts): boolean {
+  if (conflicts.has(code)) return false
+  conflicts.add(code)
+  counts.validRows--
+  return true
+}
+
+function summaryOf(counts: Counts) {
+  const { validRows, invalidRows, repeatedRows, free } = counts
+  return { validRows, invalidRows, repeatedRows, isFree: free === validRows, remarks: remarksOn(counts) }
 }
 
 /** Keeps problems for the report, as long as they fit into it. */

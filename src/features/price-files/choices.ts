@@ -2,7 +2,7 @@ import { DECIMALS, type Decimal } from '../../tables/prices.ts'
 import { badInput } from '../../web/errors.ts'
 import { type Columns, FIELDS } from './columns.ts'
 import type { Job } from './import-job.ts'
-import type { Choices } from './layout.ts'
+import type { Choices } from './questions.ts'
 import { texts } from './texts.ts'
 
 /**

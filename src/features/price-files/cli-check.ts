@@ -20,7 +20,8 @@ import type { Reporter } from './cli-reporter.ts'
 import { type Columns, FIELDS, type Field } from './columns.ts'
 import { type Comparison, comparePrices } from './comparison.ts'
 import { lastPricesPath } from './last-prices.ts'
-import { type Choices, openPriceFile } from './layout.ts'
+import { openPriceFile } from './layout.ts'
+import type { Choices } from './questions.ts'
 
 /** Options on how to read the file, and what to do about problems. */
 export interface FileOptions {

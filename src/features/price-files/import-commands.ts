@@ -19,7 +19,7 @@ import {
   viewJob,
 } from './import-records.ts'
 import type { JobTask } from './job-runner.ts'
-import type { Choices } from './layout.ts'
+import type { Choices } from './questions.ts'
 import { texts } from './texts.ts'
 
 /** Finished jobs kept per user. */

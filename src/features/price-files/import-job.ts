@@ -7,7 +7,7 @@ import type { Catalogue } from '../catalogues/contract.ts'
 import { FIELDS } from './columns.ts'
 import type { Comparison } from './comparison.ts'
 import { ImportError } from './errors.ts'
-import { QUESTIONS } from './layout.ts'
+import { QUESTIONS } from './questions.ts'
 import { texts } from './texts.ts'
 
 /** The format of stored jobs. */
@@ -165,7 +165,7 @@ export function newJob({
 }
 
 /** Identifies the catalogue that a job writes to. */
-export const targetOf = ({ catalogueId, bxcontext }: Job) => `${bxcontext} ${catalogueId}`
+export const targetOf = ({ catalogueId, bxcontext }: Job) => `${encodeURIComponent(bxcontext)} ${catalogueId}`
 
 /** Parses a stored job; null if it cannot be read. */
 export const parseJob = (value: string): Job | null => jobSchema.safeParse(parseJson(value)).data ?? null

@@ -13,7 +13,7 @@ import { deleteJob, type Imports, type JobView, listJobs, readJob, viewJob } fro
 import { resume, takeOver } from './import-recovery.ts'
 import { createImportTasks } from './import-tasks.ts'
 import { createJobRunner } from './job-runner.ts'
-import type { Choices } from './layout.ts'
+import type { Choices } from './questions.ts'
 import { createRememberedChoices } from './remembered-choices.ts'
 import { createSharedFiles } from './shared-files.ts'
 import { texts } from './texts.ts'

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Key, KeyValueStore } from '../../connect/stores.ts'
 import { choicesSchema } from './import-job.ts'
-import type { Choices, Layout } from './layout.ts'
+import type { Layout } from './layout.ts'
+import type { Choices } from './questions.ts'
 
 /** Whose choices they are: those of a user for one connection. */
 interface Owner {

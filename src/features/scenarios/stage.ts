@@ -84,11 +84,16 @@ export async function createStage(options: StageOptions) {
   }
 
   await sandbox.clearFaults()
-  await browser.post(`${appUrl}/sign-in`, { name: user.name })
-  await browser.post(`${sandboxUrl}/login`, ACCOUNT)
+  await signIn(options, browser)
   for (const bxcontext of [BUSINESS, OTHER_BUSINESS]) await stage.disconnect(bxcontext)
   stage.startedAt = Date.now()
   return stage
+}
+
+/** Signs in to the app, and logs in to the sandbox. */
+async function signIn({ appUrl, sandboxUrl, user }: StageOptions, browser: Browser): Promise<void> {
+  await browser.post(`${appUrl}/sign-in`, { name: user.name })
+  await browser.post(`${sandboxUrl}/login`, ACCOUNT)
 }
 
 async function chooseBusiness(

@@ -98,6 +98,7 @@ function stepsHandler(context: FeatureContext, doctor: DoctorRuns): RequestHandl
       hasConnection: (await connect.vault.list(userId)).length > 0,
       hasOwnSignIn: !demoSignIn,
       findings,
+      hasProbe: context.doctorOptions.features.some(({ name }) => name === 'probe'),
       probe: readProbeReport(platform.apiUrl),
     })
     const problems = findings?.filter(({ status }) => status !== 'ok')

@@ -16,6 +16,8 @@ export interface SetupState {
   hasOwnSignIn: boolean
   /** Undefined while the first run of the doctor is in progress. */
   findings: Finding[] | undefined
+  /** Whether this app still has the feature that checks the contract. */
+  hasProbe: boolean
   probe: ProbeSummary | undefined
 }
 
@@ -28,9 +30,22 @@ export interface ProbeSummary {
 }
 
 /** The steps from a clone to production: what is done, and what is next. */
-export function stepsOf({ isSandbox, hasConnection, hasOwnSignIn, findings, probe }: SetupState): Step[] {
+export function stepsOf({
+  isSandbox,
+  hasConnection,
+  hasOwnSignIn,
+  findings,
+  hasProbe,
+  probe,
+}: SetupState): Step[] {
   const failures = findings?.filter(({ status }) => status === 'failure').length
   const hasCredentials = !isSandbox && failures === 0
+  const probeStep = step(
+    'probe',
+    'Check the contract with one real consent',
+    hasCredentials && probe?.breaking === 0,
+    probeState(probe),
+  )
   const steps = [
     step(
       'demo',
@@ -49,12 +64,7 @@ export function stepsOf({ isSandbox, hasConnection, hasOwnSignIn, findings, prob
       isSandbox ? 'The settings are those of the sandbox.' : 'The settings have addresses of a platform.',
     ),
     step('credentials', 'Enter your credentials', hasCredentials, credentialsState(isSandbox, failures)),
-    step(
-      'probe',
-      'Check the contract with one real consent',
-      hasCredentials && probe?.breaking === 0,
-      probeState(probe),
-    ),
+    ...(hasProbe ? [probeStep] : []),
     step(
       'sign-in',
       'Use your own sign-in',

@@ -6,6 +6,7 @@ import { flowInspector } from './flow-inspector/index.ts'
 import { leads } from './leads/index.ts'
 import { livePricing } from './live-pricing/index.ts'
 import { priceFiles } from './price-files/index.ts'
+import { scenarios } from './scenarios/index.ts'
 
 /** In the order of their routes: a fixed path comes before a pattern that also matches it. */
 export const FEATURES: readonly SandboxFeature[] = [
@@ -16,4 +17,5 @@ export const FEATURES: readonly SandboxFeature[] = [
   priceFiles,
   livePricing,
   flowInspector,
+  scenarios,
 ]

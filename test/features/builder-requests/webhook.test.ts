@@ -173,6 +173,11 @@ test('an event of an unexpected shape is stored once as unknown, and the list is
   await vi.waitFor(async () => expect(await lists()).toBe(listed + 1), { timeout: 5_000 })
 })
 
+test('two events whose ids are different numbers above 2^53 are two', async () => {
+  for (const id of ['9007199254740993', '9007199254740992'])
+    expect((await deliver(`{"id":${id},"type":"other"}`)).status).toBe(202)
+})
+
 test('a replay is recognised after hundreds of other events', async () => {
   const events = createEvents(app.services.store)
   expect(await events.add({ id: 'bulk_0', type: 'bulk' })).toBe(true)

@@ -10,7 +10,7 @@ test('the gauge of connections has no values while the store is gone, and does n
   app = await startAll({ CHECK_CONNECTIONS_EVERY: '1m' })
   const { context, store } = app.services
   const partitions = () => Promise.reject(new StoreUnavailableError('gone'))
-  const parts = connectionChecks.create?.(
+  const parts = await connectionChecks.create?.(
     { ...context, store: { ...store, partitions } },
     { everyMs: 60_000 },
   )

@@ -144,7 +144,7 @@ const stores = [
     name: `Redis${withRedis}`,
     skip: !REDIS,
     open: async () => {
-      const server = await startRedis('--appendfsync', 'no')
+      const server = await startRedis()
       cleanups.push(server.close)
       const store = await openRedis({ urls: [server.url] })
       await ready(store)

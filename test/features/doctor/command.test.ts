@@ -12,7 +12,9 @@ let env: Record<string, string>
 beforeAll(async () => {
   platform = await startOtherPlatform()
   temp = tempDir()
-  env = testEnv({ ...platform.env, DATA_DIR: join(temp.dir, 'data') })
+  // Without the setting of a feature, which is unknown where the feature was removed.
+  const { PLATFORM_WEBHOOK_SECRET, ...settings } = testEnv(platform.env)
+  env = { ...settings, DATA_DIR: join(temp.dir, 'data') }
 })
 afterAll(async () => {
   await platform.close()
@@ -41,6 +43,14 @@ describe('npm run doctor', () => {
     const [usual, strict] = await Promise.all([doctor(warned), doctor(warned, '--strict')])
     expect([usual.code, strict.code]).toEqual([0, 2])
     expect(strict.output).toMatch(/^warn {2}PLATFORM_PKCE: .*\[pkce\.off\]$/m)
+  })
+
+  test('warns of a name in .env that is no setting', async () => {
+    const folder = tempDir()
+    writeFileSync(join(folder.dir, '.env'), 'SESION_SECRET=x\n')
+    const { output } = await command('src/features/doctor/cli-doctor.ts', env, { cwd: folder.dir })
+    folder.remove()
+    expect(output).toMatch(/^warn {2}SESION_SECRET: .*\[unknown-setting\]$/m)
   })
 
   test('prints findings as JSON, and nothing else', async () => {

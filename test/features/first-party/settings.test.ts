@@ -28,6 +28,13 @@ test.each([read, readRequired])('the credentials, and a tenant', (reader) => {
   expect(reader({ ...CREDENTIALS, PLATFORM_TENANT_ID: 't1' })).toEqual({ ...credentials, tenantId: 't1' })
 })
 
+test('the keys of the sandbox, which everybody can read, are refused in production only', () => {
+  const KEYS = { PLATFORM_API_KEY: 'sandbox-api-key', PLATFORM_SUBSCRIPTION_KEY: 'sandbox-subscription-key' }
+  const env = { ...CREDENTIALS, ...KEYS }
+  expect(refused(read, env)).toEqual([])
+  expect(refused(read, { ...env, NODE_ENV: 'production' })).toEqual(Object.keys(KEYS))
+})
+
 test('the app works without credentials; a command that needs them does not', () => {
   expect(read({})).toBeNull()
   expect(read({ PLATFORM_TENANT_ID: 't1' })).toBeNull()

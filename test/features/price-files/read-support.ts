@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readBatches } from '../../../src/features/price-files/batches.ts'
 import { type CheckedFile, checkPriceFile } from '../../../src/features/price-files/check.ts'
 import type { Item } from '../../../src/features/price-files/contract.ts'
-import type { Choices } from '../../../src/features/price-files/layout.ts'
+import type { Choices } from '../../../src/features/price-files/questions.ts'
 import { tempDir } from '../../support/env.ts'
 
 /** What a file comes to: its items as they are sent, and its problems as `line: reason`. */

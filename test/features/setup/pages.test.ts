@@ -110,6 +110,7 @@ describe('the steps', () => {
     hasConnection: false,
     hasOwnSignIn: false,
     findings: [],
+    hasProbe: true,
     probe: undefined,
   }
   const nextOf = (state: Partial<SetupState>) =>
@@ -117,6 +118,10 @@ describe('the steps', () => {
   const FAILURE: Finding = { id: 'x', status: 'failure', text: 'x' }
   const REAL = { isSandbox: false, hasConnection: true }
   const PROBE = { confirmed: 30, different: 1, notSeen: 2, breaking: 0 }
+
+  test('leave out the probe in an app without it', () => {
+    expect(stepsOf({ ...START, hasProbe: false }).map(({ id }) => id)).not.toContain('probe')
+  })
 
   test.each<[Partial<SetupState>, string]>([
     [{}, 'demo'],

@@ -17,11 +17,9 @@ const querySchema = z.object({
 export const flowInspector: SandboxFeature = {
   name: 'flow-inspector',
   create(core) {
-    const { appUrl, baseUrl } = core
-    const pageSteps = createPageSteps(baseUrl)
+    const pageSteps = createPageSteps(core.baseUrl)
     return {
       observe: pageSteps.observe,
-      links: [{ href: `${appUrl}/scenarios`, label: 'Scenarios' }],
       routes: Router()
         .post('/sandbox/steps', express.json({ limit: '10kb' }), (req, res) => {
           const query = parseBody(res, querySchema, req.body, 'invalid_query')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { FIELDS, type Field } from '../../../../src/features/price-files/columns.ts'
 import type { Item } from '../../../../src/features/price-files/contract.ts'
-import type { Choices, Question } from '../../../../src/features/price-files/layout.ts'
+import type { Choices, Question } from '../../../../src/features/price-files/questions.ts'
 
 /** A price file as suppliers have them, and what must come of it. */
 export interface RealFile {
