@@ -196,7 +196,7 @@ async function runTests(plan: Plan, files: string[]): Promise<boolean> {
     bail: plan.phase === 'whole' ? 1 : 0,
     dangerouslyIgnoreUnhandledErrors: true,
     maxWorkers: 4,
-    ...(values.long && { env: longConfig.test?.env ?? {}, testTimeout: 600_000 }),
+    ...(values.long && { env: longConfig.test?.env ?? {}, testTimeout: longConfig.test?.testTimeout ?? 0 }),
   })
   try {
     const { testModules } = await vitest.runTestSpecifications(

@@ -320,7 +320,7 @@ async function createConsent(
   const { authorizationRequestId, bxcontext } = common
   // A bxcontext that arrived before that was written has not replaced it.
   const pending = parsePending(deps, await deps.store.get(pendingKey(deps, browser)))
-  const latest = pending.find(({ id }) => id === authorizationRequestId)?.bxcontext
+  const latest = pending.find(({ id }) => id === authorizationRequestId)?.bxcontext ?? bxcontext
   if (latest !== bxcontext) {
     await deleteRequests(deps, browser, [digestOf(state)])
     throw new ConnectError('bxcontext_replaced')

@@ -131,7 +131,12 @@ function bxcontextRoute(options: ConnectRoutesOptions): Router {
       summary: 'Receives the `bxcontext` that the user chose, and redirects to the consent page.',
       query: z.object({ [platform.startPage.bxcontext]: z.string() }),
       status: 303,
-      errors: ['invalid_bxcontext', 'missing_authorization_request', 'not_a_navigation'],
+      errors: [
+        'invalid_bxcontext',
+        'missing_authorization_request',
+        'bxcontext_replaced',
+        'not_a_navigation',
+      ],
     }),
     topLevelOnly,
     async (req, res) => {

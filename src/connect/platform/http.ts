@@ -154,7 +154,7 @@ export function createHttp(options: HttpOptions = {}): Http {
     stats: () => statsOf(dispatcher),
     close: async () => {
       isClosed = true
-      await (await opening)?.destroy()
+      await (await opening?.catch(() => undefined))?.destroy()
     },
   }
 }

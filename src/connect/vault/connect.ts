@@ -37,18 +37,20 @@ export async function connect(
     ...NOT_REFRESHED,
   }
   const write = consentWriter(deps, connection)
-  const { isUnsaved, saved } = await unsaved.save(
-    connection,
-    () => saveOrWithdraw(deps, connection, write),
-    () => removeGrant(deps, connection),
+  const writeAndReset = async () => {
+    const stored = await saveOrWithdraw(deps, connection, write)
+    // The account is connected, even if an earlier pause or problem could not be cleared. Those of newer tokens are theirs.
+    if (stored.accessToken === connection.accessToken)
+      await Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
+    return stored
+  }
+  const { isUnsaved, saved } = await unsaved.save(connection, writeAndReset, () =>
+    removeGrant(deps, connection),
   )
   // Retried apart from the record: writing the record again could overwrite newer tokens.
   const addLater = () => retry(() => addToIndex(deps, connection), INDEX_RETRIES).catch(() => {})
-  // The account is connected, even if an earlier pause or problem could not be cleared.
-  const reset = () => Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
-  if (isUnsaved) void saved.then(() => Promise.all([reset(), addLater()]))
+  if (isUnsaved) void saved.then(addLater)
   else await addToIndex(deps, connection).catch(() => void addLater())
-  await reset()
   const { grantId, scopes, expiresAt } = connection
   log.info({ grantId, expiresAt }, 'account connected')
   if (connection.refreshToken === null)

@@ -1,6 +1,10 @@
+import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import * as z from 'zod'
 import { ConnectionRevokedError, NotConnectedError } from '../platform/errors.ts'
+import { parseJson } from '../platform/http.ts'
 import { type Key, type KeyValueStore, keyName } from '../store/store.ts'
+import { update } from '../store/update.ts'
 import {
   type ActiveConnection,
   type Connection,
@@ -57,9 +61,14 @@ const CACHE_TTL_MS = 300_000
 
 /** How long a disconnect is remembered, in ms: longer than a consent that could not be stored is retried. */
 const NOTE_MS = 900_000
+/** How many disconnects are remembered for each user. */
+const MAX_NOTES = 100
+const notesSchema = z.array(z.object({ digest: z.string(), at: z.number() }))
 
 /** The kind of the records of a platform's connections, to walk over the users in the store. `platform`: its name. */
 export const connectionKind = (platform: string) => kindOf(platform, 'connection')
+/** The kind of the notes that a user has disconnected. */
+export const disconnectKind = (platform: string) => kindOf(platform, 'disconnected')
 export const connectionKey = (platform: string, ref: ConnectionRef): Key =>
   refKey(platform, 'connection', ref)
 
@@ -131,17 +140,34 @@ function listItem(bxcontext: string, decrypt: () => StoredConnection): Connectio
   }
 }
 
+/** The latest disconnects of each user, in one value: no request can fill the store with notes. */
 function disconnectNotes(
   store: KeyValueStore,
   platform: string,
 ): Pick<ConnectionRepository, 'noteDisconnect' | 'disconnectedAt'> {
-  const keyOf = (ref: ConnectionRef) => refKey(platform, 'disconnected', ref)
+  const keyOf = ({ userId }: ConnectionRef): Key => ({
+    kind: disconnectKind(platform),
+    owner: userId,
+    id: '',
+  })
+  // Whatever a request names as the bxcontext, in 43 characters.
+  const digestOf = ({ bxcontext }: ConnectionRef) =>
+    createHash('sha256').update(bxcontext).digest('base64url')
+  const parse = (value: string | null) => notesSchema.safeParse(parseJson(value ?? '')).data ?? []
   return {
-    noteDisconnect: (ref, at) => store.set(keyOf(ref), String(at), NOTE_MS),
+    async noteDisconnect(ref, at) {
+      const digest = digestOf(ref)
+      const add = (value: string | null) => {
+        const others = parse(value).filter((note) => note.digest !== digest)
+        return JSON.stringify([...others, { digest, at }].slice(-MAX_NOTES))
+      }
+      await update(store, keyOf(ref), add, NOTE_MS)
+    },
 
     async disconnectedAt(ref) {
-      const at = await store.get(keyOf(ref))
-      return at === null ? null : Number(at)
+      const digest = digestOf(ref)
+      const notes = parse(await store.get(keyOf(ref)))
+      return notes.find((note) => note.digest === digest)?.at ?? null
     },
   }
 }

@@ -61,7 +61,10 @@ export async function saveTokens(
     if (isActive(found)) {
       const { requestedAt, accessToken } = found.connection
       // An earlier attempt has written it, and the store's answer was lost.
-      if (requestedAt === next.requestedAt && accessToken === next.accessToken) announce()
+      if (requestedAt === next.requestedAt && accessToken === next.accessToken) {
+        announce()
+        return next
+      }
       // A time in the future comes from a machine whose clock is ahead; it proves nothing.
       if (requestedAt >= next.requestedAt && requestedAt <= now()) return found.connection
     }
@@ -122,21 +125,21 @@ const scopesOf = ({ scopes }: ActiveConnection) => (scopes ? { scopes } : {})
 /**
  * Returns a function that writes a new consent over any record but that of a newer consent, and resolves to the connection that
  * is stored. It can be called again if the store fails. Throws `NotConnectedError` if the account was disconnected meanwhile:
- * if a record that it has read is gone, or, when it is called again, a later disconnect is noted.
+ * if a record that it has read is gone, or a later disconnect is noted.
  */
 export function consentWriter(
   deps: WriteDependencies,
   connection: ActiveConnection,
 ): () => Promise<ActiveConnection> {
   const seen = { record: false }
-  let isRetry = false
   return async () => {
-    const mayBeLate = isRetry
-    isRetry = true
-    const disconnectedAt = mayBeLate ? ((await deps.connections.disconnectedAt(connection)) ?? 0) : 0
+    const saved = await saveConsent(deps, connection, seen)
+    // Read after the write: a disconnect notes itself first, and then deletes what it finds.
+    const disconnectedAt = (await deps.connections.disconnectedAt(connection)) ?? 0
     // A time in the future comes from a machine whose clock is ahead; it proves nothing.
-    if (disconnectedAt > connection.connectedAt && disconnectedAt <= deps.now()) throw new NotConnectedError()
-    return saveConsent(deps, connection, seen)
+    if (disconnectedAt <= connection.connectedAt || disconnectedAt > deps.now()) return saved
+    await removeGrant(deps, connection)
+    throw new NotConnectedError()
   }
 }
 

@@ -26,55 +26,63 @@ export async function disconnect(
   ref: ConnectionRef,
 ): Promise<WithdrawnConsent | null> {
   const { platform, connections, unsaved, index, health, lastUse, log, now } = deps
+  // Before the record is read: another process that writes a consent now looks for the note after that. A store that is full
+  // may refuse it, and delete nevertheless.
+  const noted = connections.noteDisconnect(ref, now())
+  await noted.catch(() => {})
   const unsavedBefore = unsaved.find(ref)
   const removed = await removeRecord(deps, ref)
   const unsavedConnection = unsaved.find(ref) ?? unsavedBefore
   unsaved.forget(ref)
-  // Unsaved tokens may have been stored in the meantime.
-  const removedLater = unsavedConnection ? await removeRecord(deps, ref) : null
-  await Promise.all([index.remove(ref), health.clear(ref), lastUse.clear(ref)]).catch(() => {})
+  // Unsaved tokens may have been stored in the meantime. If they cannot be removed, they are as soon as the store allows it.
+  const removedLater = unsavedConnection ? await removeRecord(deps, ref).catch(() => null) : null
+  await Promise.allSettled([index.remove(ref), health.clear(ref), lastUse.clear(ref)])
   // The user may have connected the account again meanwhile.
   await addToIndex(deps, ref).catch(() => {})
   if (!removed && !removedLater && !unsavedConnection) {
-    // Another process may have tokens that it could not store yet.
-    await connections.noteDisconnect(ref, now())
+    // Another process may have tokens that it could not store yet: without the note they would be.
+    await noted
     return null
   }
   log.info('account disconnected')
   publish(recordChannel, { action: 'deleted', written: true }, ref)
   publish(connectionChannel, { type: 'disconnected', platform: platform.name }, ref)
-  return withdrawConsents(deps, [removed?.connection, removedLater?.connection, unsavedConnection])
+  const unsavedRecord = unsavedConnection ? { connection: unsavedConnection } : null
+  return withdrawConsents(
+    deps,
+    [removed, removedLater, unsavedRecord].filter((record) => record !== null),
+  )
 }
 
-/** Revokes the grants of deleted connections, each by its latest tokens. Resolves to the worst outcome. */
+interface RemovedRecord {
+  /** Undefined if it could not be decrypted. */
+  connection: Connection | undefined
+}
+
+/** Revokes each grant of these records once. Resolves to the worst outcome. */
 async function withdrawConsents(
   deps: DisconnectDependencies,
-  connections: readonly (Connection | undefined)[],
+  records: readonly RemovedRecord[],
 ): Promise<WithdrawnConsent> {
-  const readable = connections.filter((connection) => connection !== undefined)
-  const grants = new Map(readable.map((connection) => [connection.grantId, connection]))
-  const toWithdraw = grants.size > 0 ? [...grants.values()] : [undefined]
-  const outcomes = await Promise.all(toWithdraw.map((connection) => withdrawConsent(deps, connection)))
+  const grants = new Map(records.map(({ connection }) => [connection?.grantId, connection]))
+  const outcomes = await Promise.all([...grants.values()].map((grant) => withdrawConsent(deps, grant)))
   return outcomes.find((outcome) => outcome !== 'withdrawn') ?? 'withdrawn'
 }
 
 /**
- * Deletes the record as it is at that moment: tokens that are written between reading and deleting are read again, so that
- * they are revoked too. Resolves to the deleted connection, undefined if it cannot be decrypted; null if there was no record.
+ * Deletes the record as it is at that moment: if it can be decrypted, tokens that are written between reading and deleting are
+ * read again, so that they are revoked too. Resolves to null if there was no record.
  */
-async function removeRecord(
-  deps: DisconnectDependencies,
-  ref: ConnectionRef,
-): Promise<{ connection: Connection | undefined } | null> {
-  const { connections, now } = deps
+async function removeRecord(deps: DisconnectDependencies, ref: ConnectionRef): Promise<RemovedRecord | null> {
+  const { connections } = deps
   for (;;) {
     const stored = await connections.read(ref).catch(onlyUnreadable)
     if (stored === null) return null
-    await connections.noteDisconnect(ref, now())
     if (stored === 'unreadable') return (await connections.remove(ref)) ? { connection: undefined } : null
     const { connection } = stored
     const isRemoved = await connections.removeIfUnchanged(stored).catch(async (error: unknown) => {
       // The record may be deleted nevertheless, and with it the tokens to revoke the grant by.
+      if ((await connections.read(ref).catch(() => stored)) === null) return true
       await withdrawConsent(deps, connection)
       throw error
     })

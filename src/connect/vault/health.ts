@@ -133,7 +133,8 @@ export function createHealthRecords(
       const { refused } = parse(await store.get(keyOf(ref)))
       const isFirst = refused?.grantId !== grantId || refused.expiredSince === null
       if (expired && isFirst) await store.set(refusalKey(ref), '1', REFUSAL_INTERVAL_MS)
-      const isEarly = (await store.get(refusalKey(ref))) !== null
+      // A store that loses or evicts this key counts the second refusal early, but never the first.
+      const isEarly = isFirst || (await store.get(refusalKey(ref))) !== null
       return changeRefusal(state, ref, grantId, (earlier) => ({
         grantId,
         since: earlier?.since ?? now(),

@@ -21,7 +21,7 @@ export interface UnsavedTokens {
   ofUser(userId: string): ActiveConnection[]
   /** Discards the tokens of a connection that was disconnected. */
   forget(ref: ConnectionRef): void
-  /** Resolves when all tokens are stored or lost. */
+  /** Resolves when all tokens are stored, lost, or removed again. */
   idle(): Promise<void>
   /** Stops retrying and logs the tokens as lost, because the process stops; a write in flight may still store them. */
   discard(): void
@@ -48,6 +48,8 @@ const RETRY_FOR_MS = 600_000
  */
 export function createUnsavedTokens(log: Log): UnsavedTokens {
   const entries: Entries = new Map()
+  /** Of forgotten entries as well: they remove what they have written. */
+  const unfinished = new Set<Promise<void>>()
   return {
     async save(connection, write, undo) {
       const name = refName(connection)
@@ -70,7 +72,9 @@ export function createUnsavedTokens(log: Log): UnsavedTokens {
           .catch(() => {})
           .finally(() => {
             if (entries.get(name) === entry) entries.delete(name)
+            unfinished.delete(entry.saved)
           })
+        unfinished.add(entry.saved)
         return { connection, saved: entry.saved, isUnsaved: true }
       }
     },
@@ -87,7 +91,7 @@ export function createUnsavedTokens(log: Log): UnsavedTokens {
     },
 
     idle: async () => {
-      await Promise.all([...entries.values()].map(({ saved }) => saved))
+      await Promise.all(unfinished)
     },
 
     discard() {

@@ -293,6 +293,41 @@ describe('a user who goes back and chooses again', () => {
     expect(await requests.consume(ANN, second.state)).toMatchObject({ bxcontext: 'other' })
   })
 
+  test('while the callback of the first choice is being handled gets one of the two', async () => {
+    const { store, requests } = setup()
+    await requests.start(ANN)
+    const first = await consent(requests)
+    const [removed, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const slow: KeyValueStore = {
+      ...store,
+      async compareAndSet(...args) {
+        const isDone = await store.compareAndSet(...args)
+        // It has removed the request from the pending ones.
+        if (args[2] === null) {
+          removed.resolve()
+          await goOn.promise
+        }
+        return isDone
+      },
+    }
+    const elsewhere = createAuthorizationRequests(PLATFORM, slow, createRecordCipher([newKey()]))
+    let consuming: ReturnType<AuthorizationRequests['consume']> | undefined
+    const interrupted: KeyValueStore = {
+      ...store,
+      async compareAndSet(...args) {
+        const isDone = await store.compareAndSet(...args)
+        consuming ??= elsewhere.consume(ANN, first.state)
+        await removed.promise
+        return isDone
+      },
+    }
+    const other = createAuthorizationRequests(PLATFORM, interrupted, createRecordCipher([newKey()]))
+    const second = (await other.bindBxcontext(ANN, 'other')) as Consent
+    goOn.resolve()
+    await expect(consuming).rejects.toMatchObject({ code: 'bxcontext_replaced' })
+    expect(second).toMatchObject({ bxcontext: 'other' })
+  })
+
   test('does not disturb a flow in another tab that waits for its business', async () => {
     const { requests } = setup()
     await requests.start(ANN)

@@ -188,6 +188,28 @@ test('a consent that could not be stored at first is not stored after its accoun
   expect(await deps.connections.read(REF)).toBeNull()
 })
 
+test('a consent whose first answer was lost is removed again if a disconnect was noted meanwhile', async () => {
+  const write = consentWriter(deps, connection({ connectedAt: NOW - 100 }))
+  const { compareAndSet } = store
+  vi.spyOn(store, 'compareAndSet').mockImplementationOnce(async (...args) => {
+    await compareAndSet(...args)
+    throw new StoreUnavailableError('no answer')
+  })
+  await expect(write()).rejects.toThrow(StoreUnavailableError)
+  await deps.connections.noteDisconnect(REF, NOW - 50)
+  await expect(write()).rejects.toThrow(NotConnectedError)
+  expect(await deps.connections.read(REF)).toBeNull()
+})
+
+test('a consent ends by a disconnect that is noted after it, and not by one before it', async () => {
+  await deps.connections.noteDisconnect(REF, NOW - 100)
+  const later = connection({ connectedAt: NOW - 99 })
+  expect(await consentWriter(deps, later)()).toEqual(later)
+  const earlier = connection({ grantId: 'earlier', connectedAt: NOW - 101 })
+  await expect(consentWriter(deps, earlier)()).rejects.toThrow(NotConnectedError)
+  expect(await now()).toEqual(later)
+})
+
 test('a consent that could not be stored at first is stored if a disconnect is noted by a clock that is ahead', async () => {
   const consent = connection({ grantId: 'later', connectedAt: NOW - 100 })
   const write = consentWriter(deps, consent)

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { StoreUnavailableError } from '../../../src/connect/errors.ts'
+import { NotConnectedError, StoreUnavailableError } from '../../../src/connect/errors.ts'
+import { connectionChannel } from '../../../src/connect/events.ts'
 import type { Tokens } from '../../../src/connect/index.ts'
-import { openSqlite } from '../../../src/connect/stores.ts'
+import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
 import { oauthError, startTokenEndpoint, type TokenEndpoint } from '../../support/token-endpoint.ts'
 import {
   GRANTED,
@@ -10,6 +11,7 @@ import {
   REF,
   refusingStore,
   vaultWithRevocation as setUp,
+  type VaultSetup,
   vaultSetup,
 } from '../../support/vault.ts'
 
@@ -152,16 +154,76 @@ describe('disconnecting', () => {
     },
   )
 
-  test('revokes the grant also if the store does not confirm that the record is deleted', async () => {
-    const setup = await setUp(endpoint)
-    const { compareAndSet } = setup.store
-    vi.spyOn(setup.store, 'compareAndSet').mockImplementationOnce(async (...args) => {
-      await compareAndSet(...args)
+  /** Deletes the record once, and loses the answer. */
+  function loseTheAnswer({ store }: Pick<VaultSetup, 'store'>, onDeleted = () => {}) {
+    const { compareAndSet } = store
+    vi.spyOn(store, 'compareAndSet').mockImplementation(async (...args) => {
+      const isDone = await compareAndSet(...args)
+      if (args[0].kind !== 'platform-connection') return isDone
+      onDeleted()
       throw new StoreUnavailableError('no answer')
+    })
+  }
+
+  test('is complete if the store deletes the record and its answer is lost', async () => {
+    const setup = await setUp(endpoint)
+    loseTheAnswer(setup)
+    const announced: string[] = []
+    const listener = (event: unknown) => void announced.push((event as { type: string }).type)
+    connectionChannel.subscribe(listener)
+    expect(await setup.vault.disconnect(REF)).toBe('withdrawn')
+    connectionChannel.unsubscribe(listener)
+    expect(announced).toEqual(['disconnected'])
+    expect(endpoint.requests).toMatchObject([{ token: 'refresh-0' }])
+    await setup.close()
+  })
+
+  test('revokes the grant also if the store fails before it confirms that the record is deleted', async () => {
+    const setup = await setUp(endpoint)
+    const { get } = setup.store
+    loseTheAnswer(setup, () => {
+      setup.store.get = async () => Promise.reject(new StoreUnavailableError('down'))
     })
     await expect(setup.vault.disconnect(REF)).rejects.toMatchObject({ code: 'store_unavailable' })
     expect(endpoint.requests).toMatchObject([{ token: 'refresh-0' }])
+    setup.store.get = get
     expect(await setup.vault.disconnect(REF)).toBeNull()
+    await setup.close()
+  })
+
+  test('works in a store that is full: it refuses to write, and deletes', async () => {
+    const setup = await setUp(endpoint)
+    const { compareAndSet } = setup.store
+    const full = async () => Promise.reject(new StoreUnavailableError('full'))
+    setup.store.set = full
+    setup.store.compareAndSet = (...args) => (args[2] === null ? compareAndSet(...args) : full())
+    expect(await setup.vault.disconnect(REF)).toBe('withdrawn')
+    expect(await setup.vault.find(REF)).toBeNull()
+    await expect(setup.vault.disconnect(REF)).rejects.toMatchObject({ code: 'store_unavailable' })
+    await setup.close()
+  })
+
+  test('of an account with unsaved tokens revokes the stored grant too, although the store fails in between', async () => {
+    const { store, refuses } = refusingStore()
+    const setup = await vaultSetup({ store, oauth: revokingOAuth() })
+    await setup.vault.connect(REF, GRANTED)
+    refuses.connections = true
+    setup.later(1)
+    await setup.vault.connect(REF, { ...GRANTED, refreshToken: 'refresh-1' })
+    refuses.connections = false
+    const { compareAndSet, get } = store
+    store.compareAndSet = async (...args) => {
+      const isDone = await compareAndSet(...args)
+      // The first record is deleted now.
+      if (args[0].kind === 'platform-connection' && args[2] === null)
+        store.get = async () => Promise.reject(new StoreUnavailableError('down'))
+      return isDone
+    }
+    expect(await setup.vault.disconnect(REF)).toBe('withdrawn')
+    Object.assign(store, { compareAndSet, get })
+    expect(endpoint.requests.map(({ token }) => token).toSorted()).toEqual(['refresh-0', 'refresh-1'])
+    await setup.vault.idle()
+    expect(await setup.vault.find(REF)).toBeNull()
     await setup.close()
   })
 
@@ -223,6 +285,44 @@ describe('disconnecting', () => {
     await setup.close()
   })
 
+  test('in another process ends a consent that is written between its reading and its answer', async () => {
+    const setup = await vaultSetup({ oauth: revokingOAuth() })
+    const { store } = setup
+    const { read, goOn } = { read: Promise.withResolvers<void>(), goOn: Promise.withResolvers<void>() }
+    const slow: KeyValueStore = {
+      ...store,
+      async get(key) {
+        const value = await store.get(key)
+        if (key.kind === 'platform-connection') {
+          read.resolve()
+          await goOn.promise
+        }
+        return value
+      },
+    }
+    const sentAt = Date.now() - 60_000
+    const disconnecting = setup.anotherVault({ store: slow }).disconnect(REF)
+    await read.promise
+    await expect(setup.vault.connect(REF, GRANTED, sentAt)).rejects.toThrow(NotConnectedError)
+    goOn.resolve()
+    expect(await disconnecting).toBeNull()
+    expect(await setup.vault.find(REF)).toBeNull()
+    expect(endpoint.requests).toMatchObject([{ token: 'refresh-0' }])
+    await setup.close()
+  })
+
+  test('leaves one note for each user, whatever is disconnected, and for 15 minutes', async () => {
+    const setup = await vaultSetup()
+    for (let i = 0; i < 150; i++)
+      await setup.vault.disconnect({ userId: 'ann', bxcontext: `${'x'.repeat(5_000)}${i}` })
+    const stored = await setup.store.ofOwner('ann')
+    expect(stored).toHaveLength(1)
+    expect(stored[0]?.value.length).toBeLessThan(10_000)
+    setup.later(900)
+    expect(await setup.store.ofOwner('ann')).toEqual([])
+    await setup.close()
+  })
+
   test('of a connection that cannot be decrypted deletes it, and says that the consent may remain', async () => {
     const setup = await setUp(endpoint)
     const other = { ...REF, bxcontext: 'other' }
@@ -230,6 +330,18 @@ describe('disconnecting', () => {
     expect(await setup.vault.disconnect(other)).toBe('unknown')
     expect(await setup.vault.find(other)).toBeNull()
     expect(endpoint.requests).toEqual([])
+    await setup.close()
+  })
+
+  test('of an unreadable record and unsaved tokens revokes those, and says that a consent may remain', async () => {
+    const { store, refuses } = refusingStore()
+    const setup = await vaultSetup({ store, oauth: revokingOAuth() })
+    await setup.anotherVault({ keys: [newKey('other')] }).connect(REF, GRANTED)
+    refuses.connections = true
+    await setup.vault.connect(REF, { ...GRANTED, refreshToken: 'refresh-1' })
+    refuses.connections = false
+    expect(await setup.vault.disconnect(REF)).toBe('unknown')
+    expect(endpoint.requests).toMatchObject([{ token: 'refresh-1' }])
     await setup.close()
   })
 

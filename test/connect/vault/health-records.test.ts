@@ -68,11 +68,29 @@ describe('a refusal', () => {
     expect(await ahead.noteRefusal(REF, 'grant', true)).toMatchObject({ confirmed: true })
   })
 
+  test('that comes first after the token expired does not count, however long the token was refused before', async () => {
+    await records.noteRefusal(REF, 'grant', false)
+    time += 60_000
+    expect(await records.noteRefusal(REF, 'grant', true)).toMatchObject({ confirmed: false })
+    time += 29_999
+    expect(await records.noteRefusal(REF, 'grant', true)).toMatchObject({ confirmed: false })
+  })
+
+  test('that comes first does not count, also if the process was stopped, or the store loses what expires', async () => {
+    const { set } = store
+    vi.spyOn(store, 'set').mockImplementationOnce(async (...args) => {
+      await set(...args)
+      time += 30_000
+    })
+    expect(await records.noteRefusal(REF, 'grant', true)).toMatchObject({ confirmed: false })
+  })
+
   test('belongs to its grant: that of another one begins again', async () => {
     await records.noteRefusal(REF, 'first', true)
     await records.confirmRefusal(REF, 'first')
     expect(await records.confirmRefusal(REF, 'second')).toBeNull()
     expect((await records.read(REF)).refused).toMatchObject({ grantId: 'first' })
+    time += 30_000
     expect(await records.noteRefusal(REF, 'second', true)).toMatchObject({ confirmed: false, isNew: false })
   })
 

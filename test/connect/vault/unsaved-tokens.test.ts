@@ -90,6 +90,28 @@ describe('a store that refuses writes temporarily', () => {
     })
   })
 
+  test('for a consent that another one follows leaves the problems of that one', async () => {
+    setup = await vaultSetup()
+    const { store } = setup
+    let isCutOff = true
+    const elsewhere = setup.anotherVault({
+      store: {
+        ...store,
+        async compareAndSet(...args) {
+          if (isCutOff) throw new StoreUnavailableError('no answer')
+          return store.compareAndSet(...args)
+        },
+      },
+    })
+    expect(await elsewhere.connect(REF, GRANTED, Date.now() - 60_000)).toBe('unsaved')
+    await setup.vault.connect(REF, { ...GRANTED, accessToken: 'newer', expiresIn: 0 })
+    setup.endpoint.answers(oauthError('invalid_client', 401))
+    await setup.token().catch(() => {})
+    isCutOff = false
+    await elsewhere.idle()
+    expect(await setup.vault.find(REF)).toMatchObject({ problem: 'misconfigured' })
+  })
+
   test('of the index only does not write the consent again over newer tokens', async () => {
     const { store, refuses } = refusingStore()
     let time = Date.now()

@@ -94,14 +94,20 @@ describe('tokens that the store refuses', () => {
     expect(newer.write).toHaveBeenCalledTimes(before)
   })
 
-  test('that were written although the connection was forgotten are removed, however often that fails', async () => {
+  test('that were written although the connection was forgotten are removed, however often that fails; until then it is not idle', async () => {
     const { undone } = await save(connection(), 1)
     undone
       .mockRejectedValueOnce(new StoreUnavailableError('down'))
       .mockRejectedValueOnce(new StoreUnavailableError('down'))
     unsaved.forget(REF)
+    const idle = vi.fn()
+    void unsaved.idle().then(idle)
+    await vi.advanceTimersByTimeAsync(200)
+    expect(undone).toHaveBeenCalledTimes(1)
+    expect(idle).not.toHaveBeenCalled()
     await vi.advanceTimersByTimeAsync(5_000)
     expect(undone).toHaveBeenCalledTimes(3)
+    expect(idle).toHaveBeenCalled()
   })
 
   test('are called lost when the app stops, once', async () => {
