@@ -67,8 +67,6 @@ const notesSchema = z.array(z.object({ digest: z.string(), at: z.number() }))
 
 /** The kind of the records of a platform's connections, to walk over the users in the store. `platform`: its name. */
 export const connectionKind = (platform: string) => kindOf(platform, 'connection')
-/** The kind of the notes that a user has disconnected. */
-export const disconnectKind = (platform: string) => kindOf(platform, 'disconnected')
 export const connectionKey = (platform: string, ref: ConnectionRef): Key =>
   refKey(platform, 'connection', ref)
 
@@ -146,7 +144,7 @@ function disconnectNotes(
   platform: string,
 ): Pick<ConnectionRepository, 'noteDisconnect' | 'disconnectedAt'> {
   const keyOf = ({ userId }: ConnectionRef): Key => ({
-    kind: disconnectKind(platform),
+    kind: kindOf(platform, 'disconnected'),
     owner: userId,
     id: '',
   })
