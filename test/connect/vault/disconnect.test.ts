@@ -333,6 +333,17 @@ describe('disconnecting', () => {
     await setup.close()
   })
 
+  test('deletes nothing that it could not read because the store failed', async () => {
+    const setup = await setUp(endpoint)
+    const { get } = setup.store
+    setup.store.get = () => Promise.reject(new StoreUnavailableError('down'))
+    await expect(setup.vault.disconnect(REF)).rejects.toMatchObject({ code: 'store_unavailable' })
+    setup.store.get = get
+    expect(await setup.vault.find(REF)).toMatchObject({ status: 'active' })
+    expect(endpoint.requests).toEqual([])
+    await setup.close()
+  })
+
   test('of an unreadable record and unsaved tokens revokes those, and says that a consent may remain', async () => {
     const { store, refuses } = refusingStore()
     const setup = await vaultSetup({ store, oauth: revokingOAuth() })

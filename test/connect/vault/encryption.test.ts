@@ -109,6 +109,7 @@ describe('keys of the vault', () => {
     const wrong = setup.anotherVault({ keys: [newer] })
     await wrong.connect({ userId: 'ann', bxcontext: 'fine' }, GRANTED)
     await expect(wrong.accessToken(REF)).rejects.toMatchObject({
+      status: 500,
       code: 'record_decryption_failed',
       missingKeyId: 'older',
     })

@@ -118,6 +118,12 @@ test('a rejected token counts once a minute, also on a machine whose clock is of
   expect(await behind.tokenRejected(REF)).toBe(2)
 })
 
+test('a token that is rejected in the same minute as the one of an earlier consent does not count', async () => {
+  await records.tokenRejected(REF)
+  await records.clear(REF)
+  expect(await records.tokenRejected(REF)).toBe(0)
+})
+
 describe('forbidden calls', () => {
   const calls = async () => (await records.read(REF)).forbidden.map(({ call }) => call)
 

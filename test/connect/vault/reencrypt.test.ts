@@ -52,6 +52,15 @@ test('a run that was interrupted is completed by the next one, which reports pro
   await setup.close()
 })
 
+test('a record that has the first key is not read a second time', async () => {
+  const key = newKey()
+  const setup = await connectedSetup({ keys: [key] })
+  const get = vi.spyOn(setup.store, 'get')
+  expect(await reencrypt(setup.store, createRecordCipher([key]), KIND)).toMatchObject({ current: 1 })
+  expect(get).not.toHaveBeenCalled()
+  await setup.close()
+})
+
 test('the reasons why records cannot be decrypted are listed once each, and twenty at most', async () => {
   const store = openSqlite({ file: ':memory:' })
   for (let user = 0; user < 30; user++) {

@@ -37,6 +37,18 @@ describe('the refresh lock', () => {
     await (await acquire(store)).release()
   })
 
+  test('is not held if the store fails before its holder knows of an unfinished request', async () => {
+    const store = openSqlite({ file: ':memory:' })
+    const { get } = store
+    const failing: KeyValueStore = {
+      ...store,
+      get: (key) =>
+        key.kind === UNFINISHED.kind ? Promise.reject(new StoreUnavailableError('down')) : get(key),
+    }
+    await expect(acquire(failing)).rejects.toThrow(StoreUnavailableError)
+    await (await acquire(store)).release()
+  })
+
   test('is renewed while its holder works, however long that takes', async () => {
     const store = openSqlite({ file: ':memory:' })
     // Long enough for a busy machine to renew it in time.

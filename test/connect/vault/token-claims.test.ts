@@ -65,6 +65,8 @@ describe('the claims of an access token', () => {
     ['is not base64url', `${part({ alg: 'none' })}.{"sub":1}.x`],
     ['is not JSON', `${part({ alg: 'none' })}.${Buffer.from('garbage').toString('base64url')}.x`],
     ['has no object in it', jwt(['sub'])],
+    ['has a text in it', jwt('sub')],
+    ['has null in it', jwt(null)],
     ['has a header without an algorithm', jwt({}, { typ: 'JWT' })],
     ['is another token in disguise', `${part(jwt({}))}.${part({})}.x`],
   ])('are null if it %s', (_case, token) => {

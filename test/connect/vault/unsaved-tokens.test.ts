@@ -305,6 +305,17 @@ describe('tokens that could never be stored', () => {
     expect(lost().join()).not.toMatch(/access-0|refresh-0/)
   })
 
+  test('are none if the store accepts them while the vault is closed', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await vaultSetup({ store })
+    refuses.connections = true
+    await setup.vault.connect(REF, GRANTED)
+    refuses.connections = false
+    await setup.vault.close(60_000)
+    expect(lost()).toEqual([])
+    expect(await setup.anotherVault().accessToken(REF)).toBe('access-0')
+  })
+
   test('do not remove the record if they are written while the app stops', async () => {
     const { store, refuses } = refusingStore()
     const { compareAndSet } = store
