@@ -1,6 +1,7 @@
 /** `npm run demo`: the sandbox and the app, configured for each other. It needs no credentials, no `.env` and no Redis. */
 
 import { features } from './features/index.ts'
+import { readDemoPorts } from './runtime/demo-ports.ts'
 import { createLog } from './runtime/log.ts'
 import { readableLog } from './runtime/readable-log.ts'
 import { configOf, start } from './runtime/run-app.ts'
@@ -9,6 +10,7 @@ import { sandboxEnv } from './runtime/sandbox-env.ts'
 import { fail, onStopSignal } from './runtime/serve.ts'
 
 try {
+  readDemoPorts()
   const settings = sandboxSettings(process.env)
   const config = configOf({
     LOG_LEVEL: 'info',

@@ -66,7 +66,8 @@ describe('docs/deploy/kubernetes.yaml', () => {
     for (const probe of ['readinessProbe', 'livenessProbe'] as const)
       expect((await fetch(app.url + container[probe].httpGet.path)).status).toBe(200)
     await app.close()
-    const graceSeconds = container.lifecycle.preStop.sleep.seconds + 10
+    // Requests in flight, and the answer to a token request that one of them has sent.
+    const graceSeconds = container.lifecycle.preStop.sleep.seconds + 48
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(graceSeconds)
   })
   test('has a disruption budget', () => {

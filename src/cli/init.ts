@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { cancel, confirm, isCancel, multiselect, select, text } from '@clack/prompts'
+import { cancel, confirm, isCancel, log, multiselect, select, text } from '@clack/prompts'
 import { features } from '../features/index.ts'
 import { createCommand } from '../runtime/command.ts'
 import { newSecrets } from '../runtime/dev-secrets.ts'
@@ -28,6 +28,10 @@ interface Answers {
 }
 
 const SIGN_INS = ['demo', 'openid', 'own'] as const
+const EITHER = new Intl.ListFormat('en', { type: 'disjunction' })
+const FEATURES: string[] = features.map(({ name }) => name)
+const DEFAULT_PORT = '3000'
+const DEFAULT_SANDBOX_PORT = '4400'
 
 const command = createCommand('init', 'Makes this clone of the starter yours.')
   .option('--name <name>', 'the name of your product')
@@ -53,28 +57,33 @@ interface Flags {
   yes: boolean
 }
 
-/** Throws an error that names the flag. */
-function check(flags: Flags): Answers {
-  if ((flags.port ?? '3000') === (flags.sandboxPort ?? '4400'))
-    throw new Error('--sandbox-port must differ from --port. Nothing was changed.')
+/** Throws an error that names each flag that has a problem. */
+function check({ name = '', features, scopes, signIn = 'demo', ...flags }: Flags): Answers {
+  const { port = DEFAULT_PORT, sandboxPort = DEFAULT_SANDBOX_PORT, redisUrl } = flags
+  const kept = featuresOf(features)
+  const problems = Object.entries({
+    '--name': problemOfName(name),
+    '--features': problemOfFeatures(kept),
+    '--sign-in': isSignIn(signIn) ? undefined : `must be ${EITHER.format(SIGN_INS)}`,
+    '--port': problemOfPort(port),
+    '--sandbox-port': problemOfSandboxPort(sandboxPort, port),
+    '--redis-url': redisUrl === undefined ? undefined : problemOfRedisUrl(redisUrl),
+  }).flatMap(([flag, problem]) => (problem ? `${flag}: ${problem}.` : []))
+  if (problems.length > 0 || !isSignIn(signIn))
+    throw new Error([...problems, 'Nothing was changed.'].join('\n'))
   return {
-    name: checkName(flags.name),
-    features: checkFeatures(flags.features),
-    scopes: listOf(flags.scopes),
-    signIn: checkSignIn(flags.signIn ?? 'demo'),
-    port: checkPort(flags.port ?? '3000', '--port'),
-    sandboxPort: checkPort(flags.sandboxPort ?? '4400', '--sandbox-port'),
-    redisUrl: checkRedisUrl(flags.redisUrl),
+    name: name.trim(),
+    features: kept,
+    scopes: listOf(scopes),
+    signIn,
+    port: Number(port),
+    sandboxPort: Number(sandboxPort),
+    redisUrl,
   }
 }
 
 const listOf = (value = '') => value.split(',').flatMap((entry) => entry.trim() || [])
-
-function checkName(name = ''): string {
-  const problem = problemOfName(name)
-  if (problem) throw new Error(`--name: ${problem}. Nothing was changed.`)
-  return name.trim()
-}
+const isSignIn = (value: string): value is Answers['signIn'] => SIGN_INS.some((kind) => kind === value)
 
 /** What is wrong with a name, or undefined. */
 function problemOfName(name: string | undefined): string | undefined {
@@ -91,70 +100,45 @@ function problemOfName(name: string | undefined): string | undefined {
   return undefined
 }
 
-/** Throws if a feature does not exist, or needs one that is not kept. */
-function checkFeatures(value: string | undefined): string[] {
-  const known = features.map(({ name }) => name)
-  if (value === undefined) return known
-  const kept = value.trim() === 'none' ? [] : listOf(value)
-  const unknown = kept.find((name) => !known.includes(name))
-  if (unknown)
-    throw new Error(
-      `--features: there is no feature "${unknown}". The features are: ${known.join(', ')}. Nothing was changed.`,
-    )
-  for (const { name, needs = [] } of features) {
-    const missing = needs.find((need) => kept.includes(name) && !kept.includes(need))
-    if (missing) throw new Error(`--features: ${name} needs ${missing}; keep both. Nothing was changed.`)
-  }
-  return kept
+function featuresOf(value: string | undefined): string[] {
+  if (value === undefined) return FEATURES
+  return value.trim() === 'none' ? [] : listOf(value)
 }
 
-function checkSignIn(value: string): Answers['signIn'] {
-  const found = SIGN_INS.find((kind) => kind === value)
-  if (!found) throw new Error(`--sign-in: ${SIGN_INS.join(', ')}. Nothing was changed.`)
-  return found
+/** What is wrong if only these features are kept: one does not exist, or needs another one. */
+function problemOfFeatures(kept: readonly string[]): string | undefined {
+  const unknown = kept.find((name) => !FEATURES.includes(name))
+  if (unknown) return `there is no feature "${unknown}". The features are: ${FEATURES.join(', ')}`
+  const unmet = features
+    .filter(({ name }) => kept.includes(name))
+    .map(({ name, needs = [] }) => ({ name, missing: needs.filter((need) => !kept.includes(need)) }))
+    .filter(({ missing }) => missing.length > 0)
+    .map(({ name, missing }) => `${name} needs ${missing.join(' and ')}`)
+  return unmet.length > 0 ? `${unmet.join('; ')}. Keep the features that others need` : undefined
 }
 
-function checkPort(value: string, flag: string): number {
+function problemOfPort(value: string): string | undefined {
   const port = Number(value)
-  if (!/^\d{1,5}$/.test(value) || port < 1 || port > 65_535)
-    throw new Error(`${flag}: a whole number from 1 to 65535. Nothing was changed.`)
-  return port
+  const isPort = /^\d{1,5}$/.test(value) && port >= 1 && port <= 65_535
+  return isPort ? undefined : 'must be a whole number from 1 to 65535'
 }
 
-function checkRedisUrl(value: string | undefined): string | undefined {
-  if (value !== undefined && !/^rediss?(\+sentinel)?:\/\/\S+$/.test(value))
-    throw new Error('--redis-url: such as redis://localhost:6379. Nothing was changed.')
-  return value
+function problemOfSandboxPort(value: string, port: string): string | undefined {
+  return Number(value) === Number(port) ? 'must differ from the port of the app' : problemOfPort(value)
+}
+
+function problemOfRedisUrl(value: string): string | undefined {
+  const isUrl = /^rediss?(\+sentinel)?:\/\/\S+$/.test(value)
+  return isUrl ? undefined : 'must be an address such as redis://localhost:6379'
 }
 
 /** Asks for what the flags do not say. Ends the process if the user stops. */
 async function ask(flags: Flags): Promise<Flags> {
   if (!process.stdin.isTTY)
     throw new Error('There is no terminal to ask in: add --name and --yes. Nothing was changed.')
-  const answered = async <T>(asked: Promise<T>): Promise<Exclude<T, symbol>> => {
-    const answer = await asked
-    if (!isCancel(answer)) return answer as Exclude<T, symbol>
-    cancel('Nothing was changed.')
-    process.exit(1)
-  }
   const name =
     flags.name ?? (await answered(text({ message: 'The name of your product', validate: problemOfName })))
-  const kept =
-    flags.features ??
-    (
-      await answered(
-        multiselect({
-          message: 'The features to keep',
-          options: features.map(({ name, needs = [] }) => {
-            const { purpose, lines } = describeFeature(project, name)
-            const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
-            return { value: name, label: name, hint: `${purpose}; ${lines} lines${needed}` }
-          }),
-          initialValues: features.map((feature) => feature.name),
-          required: false,
-        }),
-      )
-    ).join(',')
+  const kept = flags.features ?? (await askForFeatures())
   const signIn =
     flags.signIn ??
     (await answered(
@@ -167,12 +151,12 @@ async function ask(flags: Flags): Promise<Flags> {
         ],
       }),
     ))
-  const port = flags.port ?? (await answered(text({ message: 'The port of the app', initialValue: '3000' })))
+  const port = flags.port ?? (await askFor('The port of the app', problemOfPort, DEFAULT_PORT))
+  const problemOfOther = (value: string) => problemOfSandboxPort(value, port)
   const sandboxPort =
-    flags.sandboxPort ?? (await answered(text({ message: 'The port of the sandbox', initialValue: '4400' })))
+    flags.sandboxPort ?? (await askFor('The port of the sandbox', problemOfOther, DEFAULT_SANDBOX_PORT))
   const redisUrl =
-    flags.redisUrl ??
-    (await answered(text({ message: 'A Redis URL; empty for an embedded SQLite file', defaultValue: '' })))
+    flags.redisUrl ?? (await askFor('A Redis URL; empty for an embedded SQLite file', problemOfRedisUrl))
   const answers = { ...flags, name, features: kept || 'none', signIn, port, sandboxPort }
   const complete: Flags = redisUrl ? { ...answers, redisUrl } : answers
   check(complete)
@@ -181,6 +165,35 @@ async function ask(flags: Flags): Promise<Flags> {
     process.exit(1)
   }
   return complete
+}
+
+async function answered<T>(asked: Promise<T>): Promise<Exclude<T, symbol>> {
+  const answer = await asked
+  if (!isCancel(answer)) return answer as Exclude<T, symbol>
+  cancel('Nothing was changed.')
+  process.exit(1)
+}
+
+/** Asks until the answer has no problem, or is empty: that is `defaultValue`. */
+function askFor(message: string, problemOf: (value: string) => string | undefined, defaultValue = '') {
+  const validate = (value: string | undefined) => (value ? problemOf(value) : undefined)
+  return answered(text({ message, placeholder: defaultValue, defaultValue, validate }))
+}
+
+/** Asks until each feature has those that it needs. */
+async function askForFeatures(): Promise<string> {
+  const options = features.map(({ name, needs = [] }) => {
+    const { purpose, lines } = describeFeature(project, name)
+    const needed = needs.length > 0 ? `; needs ${needs.join(', ')}` : ''
+    return { value: name, label: name, hint: `${purpose}; ${lines} lines${needed}` }
+  })
+  for (let initialValues = FEATURES; ; ) {
+    const message = 'The features to keep'
+    initialValues = await answered(multiselect({ message, options, initialValues, required: false }))
+    const problem = problemOfFeatures(initialValues)
+    if (!problem) return initialValues.join(',')
+    log.warn(`${problem}.`)
+  }
 }
 
 function init(answers: Answers): void {
@@ -193,18 +206,14 @@ function init(answers: Answers): void {
   regenerate(project)
   updateLockFile(project)
   tolerateUnusedExports(project, unusedBefore)
-  console.log(`This clone is now ${answers.name}: ${project.done.length} changes, which git diff shows.
+  console.log(`This clone is now ${answers.name}. git diff shows the changes.
 
-1. ${portsOf(answers)}npm run demo        the app and the sandbox, without .env; it prints their addresses
+1. npm run demo        the app and the sandbox; it prints their addresses
 2. npm test            checks what is left
 3. ${SIGN_IN_STEPS[answers.signIn]}
 4. ${wroteEnv ? '.env has fresh secrets; enter your credentials there' : 'There was an .env already: it is unchanged'}
 5. npm run add-feature -- NAME adds a feature of your own; commit what is here first`)
 }
-
-/** The demo reads no .env. */
-const portsOf = ({ port, sandboxPort }: Answers) =>
-  port === 3000 && sandboxPort === 4400 ? '' : `PORT=${port} SANDBOX_PORT=${sandboxPort} `
 
 const SIGN_IN_STEPS: Record<Answers['signIn'], string> = {
   demo: 'Users sign in by any name; before production, see "Replace the sign-in" in the README',

@@ -61,7 +61,10 @@ const logo = (letter: string) =>
 
 /** A README of the product, with the sections of the starter's that its docs link to. */
 function productReadme(text: string, { name }: Starter): string {
-  const sections = text.split(/^(?=## )/m).slice(1)
+  const sections = text
+    .replace(/ There is no licence yet:.*/, '')
+    .split(/^(?=## )/m)
+    .slice(1)
   const kept = ['What happens when', 'Use your own', 'Replace the sign-in', 'Deploy', 'Where things']
   return `# ${name}
 

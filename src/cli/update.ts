@@ -197,7 +197,7 @@ function apply(merge: Merge, theirs: string, commit: string): void {
     )
   const next = blocking.length > 0 ? 'Then run npm install, npm run docs and npm test' : 'Run npm test'
   console.log(
-    `${next}, and commit. To give the update up: git switch --quiet --discard-changes - && git branch -D ${branch}`,
+    `${next}, and commit. To abandon the update: git switch --quiet --discard-changes - && git branch -D ${branch}`,
   )
 }
 

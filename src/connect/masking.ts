@@ -133,7 +133,7 @@ function isShowable(name: string, text: string): boolean {
 }
 
 /** A secret as it may be repeated: as it is, percent-encoded, or in base64. */
-const formsOf = (secret: string): string[] => [
+export const formsOf = (secret: string): string[] => [
   secret,
   encodeURIComponent(secret.toWellFormed()),
   Buffer.from(secret).toString('base64url'),

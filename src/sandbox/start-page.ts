@@ -43,11 +43,11 @@ export function startPageRoutes(apps: RegisteredApp[]): Router {
     if (typeof redirectUrl !== 'string' || !redirectUrl)
       return `The address needs one ${REDIRECT_URL} parameter.`
     if (/[?#]/.test(redirectUrl)) {
-      return `The redirect url ${redirectUrl} is not plain: it must not have a query string or a fragment.`
+      return `The redirect URL ${redirectUrl} is not plain: it must not have a query string or a fragment.`
     }
     const app = apps.find(({ redirectUrls }) => redirectUrls.includes(redirectUrl))
     const registered = apps.flatMap(({ redirectUrls }) => redirectUrls).join(', ')
-    return app ?? `The redirect url ${redirectUrl} is not registered. Registered urls: ${registered}.`
+    return app ?? `The redirect URL ${redirectUrl} is not registered. Registered URLs: ${registered}.`
   }
 }
 

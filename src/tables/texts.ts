@@ -72,7 +72,7 @@ export const texts = {
 
   code: {
     converted: (code: string) =>
-      `the code "${code}" is a date, a time or an amount, into which a spreadsheet turns codes. Format the column as text, enter the code again, and export it again.`,
+      `the code "${code}" looks like a date, a time or an amount: a spreadsheet has probably converted it. Format the column as text, enter the code again, and export it again.`,
     shortened: (code: string) =>
       `the code "${code}" was shortened by a spreadsheet, so its last digits are lost. Format the column as text and export it again.`,
   },

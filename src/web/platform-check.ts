@@ -19,14 +19,19 @@ export function checkPlatformFirst(appUrl: string, vault: Vault, http: Http): Re
     const failing = connections.some(
       (connection) => connection.status === 'active' && OUTAGES.includes(connection.problem),
     )
-    if (failing) {
-      const { status } = await http.send({ method: 'GET', url: appUrl, deadlineMs: PATIENCE_MS })
-      if (status >= 500)
-        throw new PlatformUnavailableError(
-          'error',
-          `the platform's app answered ${status} before a connect flow`,
-        )
-    }
+    if (failing) await assertAnswers(appUrl, http)
     next()
   }
+}
+
+async function assertAnswers(appUrl: string, http: Http): Promise<void> {
+  const { status } = await http
+    .send({ method: 'GET', url: appUrl, deadlineMs: PATIENCE_MS })
+    .catch((error: unknown) => {
+      if (error instanceof PlatformUnavailableError) throw error
+      // A page that is too large for the app is one for a browser.
+      return { status: 200 }
+    })
+  if (status >= 500)
+    throw new PlatformUnavailableError('error', `the platform's app answered ${status} before a connect flow`)
 }

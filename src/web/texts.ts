@@ -72,6 +72,7 @@ export const texts = {
     demo: 'This is a demo: use any name, no password needed.',
     openDemo:
       'DEMO_ALLOW_REMOTE is true: anyone who can reach this address can sign in under any name and use its connections.',
+    signedOutMeanwhile: 'You are no longer signed in, so nothing was changed. Sign in, and try again.',
     signedOutWhileConnecting:
       'You are no longer signed in, so the account was not connected. Sign in and connect it again.',
     cookiesBlocked:
@@ -126,7 +127,7 @@ export const texts = {
     remove: 'Remove',
     disconnectHint: 'Deletes the connection here, with its tokens.',
     removeHint: 'Deletes the connection here.',
-    connectedApps: 'Connected apps on the platform',
+    connectedApps: 'See the connected apps on the platform',
   },
 
   health: {
@@ -380,7 +381,7 @@ export const texts = {
     invalid_state: {
       title: 'The connection could not be finished',
       detail:
-        'This consent does not belong to a connection that you started in this browser, or it has expired.',
+        'This consent does not belong to a connection that you started in this browser as this user, or it has expired.',
     },
     bxcontext_replaced: {
       title: 'Another business was chosen',

@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import { AppError } from '../connect/errors.ts'
 import { notSignedIn } from './errors.ts'
+import { texts } from './texts.ts'
 
 /** A user of this app. */
 export interface User {
@@ -23,7 +24,7 @@ export function currentUser(req: Request): User | null {
 /** Returns the id of the signed-in user. Throws `unauthenticated` (401). */
 export function requireUser(req: Request): string {
   const user = currentUser(req)
-  if (!user) throw notSignedIn()
+  if (!user) throw notSignedIn(req.method === 'GET' ? undefined : texts.signIn.signedOutMeanwhile)
   return user.id
 }
 

@@ -1,11 +1,12 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { configOf } from '../../src/runtime/run-app.ts'
 import { sandboxSettings } from '../../src/runtime/run-sandbox.ts'
 import { connectDemo, type Demo, openDemo } from '../support/demo.ts'
-import type { Program } from '../support/process.ts'
+import { ROOT } from '../support/documents.ts'
+import { type Program, run } from '../support/process.ts'
 import { createVisitor } from '../support/visitor.ts'
 
 describe('the demo', () => {
@@ -100,6 +101,15 @@ describe('the demo that cannot start', () => {
       expect(last).toMatch(new RegExp(`^${variable}: port ${taken} is already in use`))
     },
   )
+
+  test('because the port in .env is in use names it: it takes the ports from there, and nothing else', async () => {
+    demo = await openDemo()
+    writeFileSync(join(demo.dir, '.env'), `PORT=${taken}\nTOKEN_ENCRYPTION_KEYS=z\n`)
+    const { PORT: _, ...settings } = demo.settings
+    const program = run(join(ROOT, 'src/demo.ts'), settings, { cwd: demo.dir })
+    expect(await program.exited).toBe(1)
+    expect(program.output()).toContain(`PORT: port ${taken} is already in use`)
+  })
 
   test('because of a bad setting prints one line that names it', async () => {
     demo = await openDemo({ TOKEN_ENCRYPTION_KEYS: 'z' })

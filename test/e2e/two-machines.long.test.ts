@@ -94,13 +94,13 @@ test.skipIf(!process.env.LONG_TESTS || !CHROMIUM || !REDIS)(
 
     // Step by step: the pause of one process is continued at the other one.
     await page.goto(`${url}/connections`)
-    await press(/Turn step by step on/)
+    await press(/Turn on step by step/)
     await press('Connect an account')
     for (let pauses = 0; pauses < 12 && !page.url().startsWith(platform); pauses++)
       await press(/Continue|Next|Send/)
     expect(page.url()).toContain(platform)
     await page.goto(`${url}/connections`)
-    await press(/Turn step by step off/)
+    await press(/Turn off step by step/)
 
     // The rest of the pages, and the end.
     for (const path of ['/setup', '/doctor', '/registration', '/scenarios', '/flows', '/connections'])

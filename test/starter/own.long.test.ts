@@ -18,8 +18,9 @@ const init = (...args: string[]) => copy.command('init', ...args)
 const add = (...args: string[]) => copy.command('add-feature', ...args)
 
 /** Like a fresh clone: its files are committed, and nothing else is. */
-beforeAll(() => {
+beforeAll(async () => {
   original = openCopy()
+  await original.checkTypes()
   gitIn(original.dir, 'init', '-q')
   writeFileSync(join(original.dir, '.git/info/exclude'), 'node_modules\n')
   gitIn(original.dir, 'add', '-A')
@@ -102,11 +103,13 @@ describe('npm run init', () => {
     [['--name', 'a/b'], /--name: only letters, digits/],
     [['--name', "Joe's"], /--name: only letters, digits/],
     [['--name', ''], /--name: enter the name/],
+    [['--name', '', '--port', '0'], /--name: enter the name.*\n--port: must be a whole number/],
+    [['--name', 'Acme', '--features', 'price-files'], /price-files needs \S+/],
     [['--name', 'Acme', '--features', 'nothing'], /there is no feature "nothing"/],
-    [['--name', 'Acme', '--port', '99999'], /--port: a whole number/],
-    [['--name', 'Acme', '--port', '4400'], /--sandbox-port must differ from --port/],
-    [['--name', 'Acme', '--sign-in', 'magic'], /--sign-in: demo, openid, own/],
-    [['--name', 'Acme', '--redis-url', 'localhost'], /--redis-url: such as/],
+    [['--name', 'Acme', '--port', '99999'], /--port: must be a whole number/],
+    [['--name', 'Acme', '--port', '4400'], /--sandbox-port: must differ from the port of the app/],
+    [['--name', 'Acme', '--sign-in', 'magic'], /--sign-in: must be demo, openid, or own/],
+    [['--name', 'Acme', '--redis-url', 'localhost'], /--redis-url: must be an address such as/],
   ])('%j is refused, and nothing changes', async (args, message) => {
     await expect(init(...args, '--yes')).rejects.toThrow(message)
     expect(git('status', '--porcelain')).toBe('')

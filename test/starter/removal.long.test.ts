@@ -8,8 +8,9 @@ import { openCopy } from './removal-support.ts'
 
 let original: ReturnType<typeof openCopy>
 let copy: ReturnType<typeof openCopy>
-beforeAll(() => {
+beforeAll(async () => {
   original = openCopy()
+  await original.checkTypes()
 })
 afterAll(() => original.remove())
 beforeEach(() => {

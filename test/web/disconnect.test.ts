@@ -20,7 +20,9 @@ test('without one, the page says that the consent remains, and links to where it
   const app = await startAll()
   const visitor = await connected(app)
   const card = (await visitor.get(`${app.url}/connections`)).text
-  expect(card).toContain(`<a href="${app.platform}/connected-apps">Connected apps on the platform</a>`)
+  expect(card).toContain(
+    `<a href="${app.platform}/connected-apps">See the connected apps on the platform</a>`,
+  )
   const page = await visitor.follow(await visitor.post(`${app.url}/connections/harbour-homes/disconnect`))
   expect(page.text).toContain('The consent on the platform remains.')
   expect(page.text).toContain(`<a href="${app.platform}/connected-apps">Withdraw it there</a>`)

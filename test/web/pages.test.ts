@@ -88,6 +88,14 @@ describe('JSON errors', () => {
     expect(answer.json()).toMatchObject({ status, code, requestId: answer.headers.get('x-request-id') })
   })
 
+  test('of a form after the session has ended says that nothing was changed', async () => {
+    const answer = await createVisitor().post(at('/disconnect'), JSON_TYPE)
+    expect(answer.json()).toMatchObject({
+      code: 'unauthenticated',
+      detail: 'You are no longer signed in, so nothing was changed. Sign in, and try again.',
+    })
+  })
+
   test.each(['probe', 'probe/1'])('/connections/elsewhere/%s: 404 not_connected', async (path) => {
     const answer = await visitor.get(`${app.url}/connections/elsewhere/${path}`, JSON_TYPE)
     expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })

@@ -58,7 +58,7 @@ export interface ConnectRoutesOptions {
     platform: Platform
     authorizationRequests: AuthorizationRequests
     oauth: OAuth
-    vault: Pick<Vault, 'connect'>
+    vault: Pick<Vault, 'connect' | 'uninterrupted'>
   }
   /** The public address of this app. */
   baseUrl: string
@@ -295,7 +295,9 @@ async function handleCallback(options: ConnectRoutesOptions, req: Request, res: 
       expected = consumed.expected
       const { authorizationRequestId, bxcontext } = consumed
       const context = { userId: browser.userId, authorizationRequestId, bxcontext }
-      await eventContext.run(context, () => exchange(options, req, browser.userId, consumed, parameters))
+      await connect.vault.uninterrupted(() =>
+        eventContext.run(context, () => exchange(options, req, browser.userId, consumed, parameters)),
+      )
     }
     res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
     const page = await pages.connectedPage(req, outcome.connected)

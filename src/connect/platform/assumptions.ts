@@ -22,7 +22,7 @@ export interface Assumption {
 export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'consent-url',
-    topic: 'The consent url',
+    topic: 'The consent URL',
     assumed:
       '`{auth_url}/authorize` with `response_type=code`, `client_id`, `redirect_uri`, `scope` (space separated), `state`, `bxcontext` and PKCE S256.',
     setting: '`PLATFORM_AUTHORIZE_PATH`, `PLATFORM_PKCE`, `PLATFORM_AUTHORIZE_PARAMS`',

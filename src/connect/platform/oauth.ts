@@ -1,7 +1,7 @@
 import * as client from 'openid-client'
 import * as z from 'zod'
 import { type EventResponse, publish, tokenRequestChannel, withoutEffect } from '../events.ts'
-import { mask, Secret } from '../masking.ts'
+import { formsOf, mask, Secret } from '../masking.ts'
 import { fieldOf } from './api.ts'
 import type { Platform } from './contract.ts'
 import {
@@ -182,9 +182,10 @@ async function toTokens(
   try {
     const response = await pending
     const secrets = [response.access_token, response.refresh_token, ...sent].filter(Boolean) as string[]
+    const forms = secrets.flatMap(formsOf).map((form) => form.toLowerCase())
     // Scopes and names are shown in plain text.
     const isPlain = (text: unknown): text is string =>
-      typeof text === 'string' && text !== '' && !secrets.some((secret) => text.includes(secret))
+      typeof text === 'string' && text !== '' && !forms.some((form) => text.toLowerCase().includes(form))
     return {
       accessToken: response.access_token,
       refreshToken: response.refresh_token,

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { connectionChannel, publish } from '../events.ts'
+import { NotConnectedError } from '../platform/errors.ts'
 import type { Tokens } from '../platform/oauth.ts'
 import { retry } from '../platform/retry.ts'
 import type { VaultDependencies } from './access-token.ts'
 import { type ActiveConnection, type ConnectionRef, FORMAT, NOT_REFRESHED, withTokens } from './connection.ts'
-import { addToIndex, consentWriter, removeGrant } from './connection-writes.ts'
-import { saveOrWithdraw } from './disconnect.ts'
+import { addToIndex, removeGrant } from './connection-writes.ts'
+import { announceDisconnect, saveConsentOrWithdraw } from './disconnect.ts'
 
 const NO_REFRESH_TOKEN =
   'this connection ends with its access token: the platform issued no refresh token. Many platforms issue one only if the scope offline_access is requested'
@@ -36,17 +37,19 @@ export async function connect(
     ...withTokens(platform, granted, tokens, sentAt, now()),
     ...NOT_REFRESHED,
   }
-  const write = consentWriter(deps, connection)
-  const writeAndReset = async () => {
-    const stored = await saveOrWithdraw(deps, connection, write)
-    // The account is connected, even if an earlier pause or problem could not be cleared. Those of newer tokens are theirs.
-    if (stored.accessToken === connection.accessToken)
+  let isAnnounced = false
+  const write = async () => {
+    const stored = await saveConsentOrWithdraw(deps, connection).catch((error: unknown) => {
+      if (isAnnounced && error instanceof NotConnectedError) announceDisconnect(deps, connection)
+      throw error
+    })
+    // The account is connected, even if an earlier pause or problem could not be cleared. If it was written before, although the
+    // store did not say so, another process may be refreshing it by now.
+    if (stored === connection)
       await Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
     return stored
   }
-  const { isUnsaved, saved } = await unsaved.save(connection, writeAndReset, () =>
-    removeGrant(deps, connection),
-  )
+  const { isUnsaved, saved } = await unsaved.save(connection, write, () => removeGrant(deps, connection))
   // Retried apart from the record: writing the record again could overwrite newer tokens.
   const addLater = () => retry(() => addToIndex(deps, connection), INDEX_RETRIES).catch(() => {})
   if (isUnsaved) void saved.then(addLater)
@@ -58,6 +61,7 @@ export async function connect(
       { grantId, endsAt: expiresAt === null ? null : new Date(expiresAt).toISOString() },
       NO_REFRESH_TOKEN,
     )
+  isAnnounced = true
   publish(
     connectionChannel,
     { type: 'connected', platform: platform.name, ...(scopes && { scopes }) },

@@ -8,7 +8,13 @@ import type { Log } from '../log.ts'
 import type { Platform } from '../platform/contract.ts'
 import { NotConnectedError } from '../platform/errors.ts'
 import type { BxcontextIndex } from './bxcontext-index.ts'
-import { type ActiveConnection, type ConnectionRef, FORMAT, type RevokedConnection } from './connection.ts'
+import {
+  type ActiveConnection,
+  type Connection,
+  type ConnectionRef,
+  FORMAT,
+  type RevokedConnection,
+} from './connection.ts'
 import {
   assertActive,
   type ConnectionRepository,
@@ -123,30 +129,12 @@ export async function revoke(
 const scopesOf = ({ scopes }: ActiveConnection) => (scopes ? { scopes } : {})
 
 /**
- * Returns a function that writes a new consent over any record but that of a newer consent, and resolves to the connection that
- * is stored. It can be called again if the store fails. Throws `NotConnectedError` if the account was disconnected meanwhile:
- * if a record that it has read is gone, or a later disconnect is noted.
+ * Writes a new consent over any record but that of a newer consent. Resolves to the connection that is stored: `connection`
+ * itself if it was written now. It can be called again if the store fails. Throws `StoreUnavailableError`.
  */
-export function consentWriter(
-  deps: WriteDependencies,
-  connection: ActiveConnection,
-): () => Promise<ActiveConnection> {
-  const seen = { record: false }
-  return async () => {
-    const saved = await saveConsent(deps, connection, seen)
-    // Read after the write: a disconnect notes itself first, and then deletes what it finds.
-    const disconnectedAt = (await deps.connections.disconnectedAt(connection)) ?? 0
-    // A time in the future comes from a machine whose clock is ahead; it proves nothing.
-    if (disconnectedAt <= connection.connectedAt || disconnectedAt > deps.now()) return saved
-    await removeGrant(deps, connection)
-    throw new NotConnectedError()
-  }
-}
-
-async function saveConsent(
+export async function saveConsent(
   { connections, now }: WriteDependencies,
   connection: ActiveConnection,
-  seen: { record: boolean },
 ): Promise<ActiveConnection> {
   const startedAt = Date.now()
   const saved = (written: boolean) =>
@@ -156,8 +144,6 @@ async function saveConsent(
       if (error instanceof DecryptionError) return 'unreadable' as const
       throw error
     })
-    if (!stored && seen.record) throw new NotConnectedError()
-    seen.record ||= stored !== null
     if (stored === 'unreadable') {
       await connections.write(connection)
       saved(true)
@@ -184,15 +170,17 @@ async function saveConsent(
   }
 }
 
-/** Removes a grant that was written after its connection had been disconnected. */
+/** Removes a grant that was written after its connection had been disconnected. Resolves to what was removed. */
 export async function removeGrant(
   { connections, index }: WriteDependencies,
   connection: ActiveConnection,
-): Promise<void> {
+): Promise<Connection | null> {
   for (;;) {
     const stored = await connections.read(connection)
-    if (stored?.connection.grantId !== connection.grantId) return
-    if (await connections.removeIfUnchanged(stored)) return await index.remove(connection)
+    if (stored?.connection.grantId !== connection.grantId) return null
+    if (!(await connections.removeIfUnchanged(stored))) continue
+    await index.remove(connection)
+    return stored.connection
   }
 }
 

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import { NotConnectedError, PlatformError } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
 import { type ActiveConnection, type Connection, type ConnectionRef, REVOKED_REASONS } from './connection.ts'
-import { addToIndex, type WriteDependencies } from './connection-writes.ts'
+import { addToIndex, removeGrant, saveConsent, type WriteDependencies } from './connection-writes.ts'
 import { DecryptionError } from './encryption.ts'
 import type { LastUse } from './last-use.ts'
 import type { UnsavedTokens } from './unsaved.ts'
@@ -25,13 +25,16 @@ export async function disconnect(
   deps: DisconnectDependencies,
   ref: ConnectionRef,
 ): Promise<WithdrawnConsent | null> {
-  const { platform, connections, unsaved, index, health, lastUse, log, now } = deps
+  const { connections, unsaved, index, health, lastUse, now } = deps
   // Before the record is read: another process that writes a consent now looks for the note after that. A store that is full
   // may refuse it, and delete nevertheless.
-  const noted = connections.noteDisconnect(ref, now())
+  const note = () => connections.noteDisconnect(ref, now())
+  const noted = note()
   await noted.catch(() => {})
   const unsavedBefore = unsaved.find(ref)
   const removed = await removeRecord(deps, ref)
+  // Now there is room for it.
+  if (removed) await noted.catch(note).catch(() => {})
   const unsavedConnection = unsaved.find(ref) ?? unsavedBefore
   unsaved.forget(ref)
   // Unsaved tokens may have been stored in the meantime. If they cannot be removed, they are as soon as the store allows it.
@@ -44,9 +47,8 @@ export async function disconnect(
     await noted
     return null
   }
-  log.info('account disconnected')
   publish(recordChannel, { action: 'deleted', written: true }, ref)
-  publish(connectionChannel, { type: 'disconnected', platform: platform.name }, ref)
+  announceDisconnect(deps, ref)
   const unsavedRecord = unsavedConnection ? { connection: unsavedConnection } : null
   return withdrawConsents(
     deps,
@@ -54,17 +56,29 @@ export async function disconnect(
   )
 }
 
+/** Logs and publishes that an account is disconnected. */
+export function announceDisconnect(
+  { platform, log }: Pick<WriteDependencies, 'platform' | 'log'>,
+  ref: ConnectionRef,
+): void {
+  log.info('account disconnected')
+  publish(connectionChannel, { type: 'disconnected', platform: platform.name }, ref)
+}
+
 interface RemovedRecord {
   /** Undefined if it could not be decrypted. */
   connection: Connection | undefined
 }
 
-/** Revokes each grant of these records once. Resolves to the worst outcome. */
+/** Revokes each grant of these records once, by its latest tokens. Resolves to the worst outcome. */
 async function withdrawConsents(
   deps: DisconnectDependencies,
   records: readonly RemovedRecord[],
 ): Promise<WithdrawnConsent> {
-  const grants = new Map(records.map(({ connection }) => [connection?.grantId, connection]))
+  const requestedAt = ({ connection }: RemovedRecord) =>
+    connection?.status === 'active' ? connection.requestedAt : 0
+  const latestLast = records.toSorted((one, other) => requestedAt(one) - requestedAt(other))
+  const grants = new Map(latestLast.map(({ connection }) => [connection?.grantId, connection]))
   const outcomes = await Promise.all([...grants.values()].map((grant) => withdrawConsent(deps, grant)))
   return outcomes.find((outcome) => outcome !== 'withdrawn') ?? 'withdrawn'
 }
@@ -81,9 +95,10 @@ async function removeRecord(deps: DisconnectDependencies, ref: ConnectionRef): P
     if (stored === 'unreadable') return (await connections.remove(ref)) ? { connection: undefined } : null
     const { connection } = stored
     const isRemoved = await connections.removeIfUnchanged(stored).catch(async (error: unknown) => {
+      const isThere = await connections.read(ref).then(Boolean, () => undefined)
+      if (isThere === false) return true
       // The record may be deleted nevertheless, and with it the tokens to revoke the grant by.
-      if ((await connections.read(ref).catch(() => stored)) === null) return true
-      await withdrawConsent(deps, connection)
+      if (isThere === undefined) await withdrawConsent(deps, connection)
       throw error
     })
     if (isRemoved) return { connection }
@@ -121,7 +136,25 @@ async function withdrawConsent(
 }
 
 /**
- * Writes received tokens. If the user has disconnected meanwhile, only earlier tokens were revoked then, so these are revoked
+ * Stores a new consent. If a disconnect is noted since it was requested, removes it again and revokes its latest tokens. It can
+ * be called again if the store fails. Throws `NotConnectedError`, `StoreUnavailableError`.
+ */
+export async function saveConsentOrWithdraw(
+  deps: WriteDependencies & { oauth: Pick<OAuth, 'revoke'> },
+  connection: ActiveConnection,
+): Promise<ActiveConnection> {
+  const saved = await saveConsent(deps, connection)
+  // Read after the write: a disconnect notes itself first, and then deletes what it finds.
+  const disconnectedAt = (await deps.connections.disconnectedAt(connection)) ?? 0
+  // A time in the future comes from a machine whose clock is ahead; it proves nothing.
+  if (disconnectedAt <= connection.connectedAt || disconnectedAt > deps.now()) return saved
+  const removed = await removeGrant(deps, connection)
+  await withdrawConsent(deps, removed ?? connection)
+  throw new NotConnectedError()
+}
+
+/**
+ * Writes refreshed tokens. If the user has disconnected meanwhile, only earlier tokens were revoked then, so these are revoked
  * now. Throws the errors of `write`.
  */
 export async function saveOrWithdraw(

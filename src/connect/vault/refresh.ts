@@ -21,6 +21,7 @@ import {
 import { assertActive, type StoredActive, type StoredConnection } from './connection-repository.ts'
 import { addToIndex, removeGrant, revoke, saveTokens, type WriteDependencies } from './connection-writes.ts'
 import { saveOrWithdraw } from './disconnect.ts'
+import type { InFlight } from './in-flight.ts'
 import type { Backoff, FailureReason, LockHandle, RefreshLock } from './refresh-lock.ts'
 import { findRefusal, noteRefusal, refusedError } from './refusal.ts'
 import type { UnsavedTokens } from './unsaved.ts'
@@ -28,6 +29,7 @@ import type { UnsavedTokens } from './unsaved.ts'
 export interface RefreshOptions extends WriteDependencies {
   lock: RefreshLock
   unsaved: UnsavedTokens
+  inFlight: InFlight
   oauth: Pick<OAuth, 'refresh' | 'revoke'>
   /** How long a caller waits for a refresh, in ms; the refresh continues without it. */
   waitMs?: number
@@ -165,7 +167,7 @@ async function refreshLocked(
     await settle(handle.release())
     throw error
   }
-  return requestRefresh(deps, handle, read, refreshToken)
+  return deps.inFlight.run(() => requestRefresh(deps, handle, read, refreshToken))
 }
 
 /**

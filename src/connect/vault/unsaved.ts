@@ -14,7 +14,7 @@ export interface UnsavedTokens {
   save(
     connection: ActiveConnection,
     write: () => Promise<ActiveConnection>,
-    undo: () => Promise<void>,
+    undo: () => Promise<unknown>,
   ): Promise<{ connection: ActiveConnection; saved: Promise<void>; isUnsaved: boolean }>
   /** The connection whose tokens are not stored yet. */
   find(ref: ConnectionRef): ActiveConnection | undefined
@@ -30,7 +30,7 @@ export interface UnsavedTokens {
 interface UnsavedEntry {
   connection: ActiveConnection
   write(): Promise<ActiveConnection>
-  undo(): Promise<void>
+  undo(): Promise<unknown>
   saved: Promise<void>
   /** Whether the connection was disconnected. */
   isForgotten: boolean
@@ -107,10 +107,10 @@ async function writeLater(entries: Entries, entry: UnsavedEntry, log: Log): Prom
   const name = refName(connection)
   const writeOnce = async () => {
     // The connection was disconnected, perhaps during a write.
-    if (entry.isForgotten) return await undo()
+    if (entry.isForgotten) return void (await undo())
     if (entries.get(name) !== entry) return
     await write()
-    if (entry.isForgotten) return await undo()
+    if (entry.isForgotten) return void (await undo())
     log.info({ grantId: connection.grantId }, 'received tokens were stored after the store had failed')
   }
   await sleep(FIRST_PAUSE_MS)

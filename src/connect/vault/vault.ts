@@ -13,6 +13,7 @@ import { assertActive, connectionKind, createConnectionRepository } from './conn
 import { disconnect, type WithdrawnConsent } from './disconnect.ts'
 import { createRecordCipher, type EncryptionKey } from './encryption.ts'
 import { createHealthRecords } from './health.ts'
+import { createInFlight } from './in-flight.ts'
 import { createLastUse } from './last-use.ts'
 import { logIn } from './log-in.ts'
 import { type ReencryptResult, reencrypt } from './reencrypt.ts'
@@ -84,7 +85,13 @@ export interface Vault {
   reencrypt(onProgress?: (result: ReencryptResult) => void): Promise<ReencryptResult>
   /** Resolves when no refresh is in flight and all received tokens are stored. */
   idle(): Promise<void>
-  /** Waits for `idle`, at most `graceMs`, and logs the tokens that could not be stored by then. */
+  /** Runs a code exchange, which `close` does not cut off. Resolves or rejects as `work` does. */
+  uninterrupted<T>(work: () => Promise<T>): Promise<T>
+  /**
+   * Waits for `idle`, at most `graceMs`, and logs the tokens that could not be stored by then. Waits longer for the answer to a
+   * token request that was sent: the code or the refresh token in it may be used up, and the answer is the only copy of the new
+   * tokens. The HTTP pool limits that: 38 s, unless the options say otherwise.
+   */
   close(graceMs: number): Promise<void>
 }
 
@@ -116,10 +123,11 @@ export function createVault(options: VaultOptions): Vault {
     index: createBxcontextIndex(store, name),
     lock: createRefreshLock(store, health, options),
     unsaved: createUnsavedTokens(options.log),
+    inFlight: createInFlight(),
   }
   const lastUse = createLastUse(store, name, now)
   const deps: VaultDependencies = { ...parts, lastUse, refresher: createRefresher(parts) }
-  const { connections, unsaved, index, lock, refresher } = deps
+  const { connections, unsaved, index, lock, refresher, inFlight } = deps
   const idle = () => refresher.idle().then(unsaved.idle)
 
   return {
@@ -150,12 +158,14 @@ export function createVault(options: VaultOptions): Vault {
     usersOf: (bxcontext) => index.usersOf(bxcontext),
     reencrypt: (onProgress) => reencrypt(store, cipher, connectionKind(name), onProgress),
     idle,
+    uninterrupted: (work) => inFlight.run(work),
 
     async close(graceMs) {
       const timeout = new AbortController()
       const graceOver = pause(graceMs, undefined, { signal: timeout.signal }).catch(() => {})
       await Promise.race([idle(), graceOver])
       timeout.abort()
+      await inFlight.idle()
       unsaved.discard()
     },
   }

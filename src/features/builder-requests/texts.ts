@@ -31,7 +31,7 @@ export const texts = {
     andPublic: 'and Public catalogues',
     onlyPublic: 'Public catalogues',
     acceptedBy: 'Accepted by',
-    hint: 'Requests that were decided here, and the latest 500 times that access was granted here.',
+    hint: 'Requests that were decided here, and the last 500 times you granted access here.',
     grant: 'Grant access to a Managed catalogue',
   },
   rejectedRequests: {

@@ -34,7 +34,7 @@ export const texts = {
     public:
       'Every connected builder can see this Public catalogue. You only need to grant access to approve a builder in advance.',
     managed: 'Only builders with access can see this catalogue.',
-    account: "The builder's account number with you",
+    account: 'Your account number for this builder',
     accountRule: '1 to 255 letters and digits',
     preApproved: "Accept this builder's connection request automatically",
     submit: 'Grant access',

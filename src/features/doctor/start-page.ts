@@ -34,7 +34,7 @@ export async function checkStartPage(http: DoctorHttp, target: Target): Promise<
     }
     const isRefused = isResponse(unregistered) && !isPage(unregistered) && !isOutage(unregistered)
     const registration = isRefused
-      ? 'and refuses a redirect url that is not registered'
+      ? 'and refuses a redirect URL that is not registered'
       : 'for any redirect url, so whether ours is registered shows only in a browser'
     return { findings: [ok('start-page', `${SETTING}: ${page} ${what}, ${registration}`)] }
   }

@@ -123,6 +123,8 @@ export const summarySchema = z.object({
   endedAt: z.iso.datetime().nullable(),
   /** `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `received`, `abandoned`, or an error code. */
   outcome: z.string(),
+  /** Of an API call: its method and path, such as `GET /leads`; null for anything else. */
+  call: z.string().nullable().default(null),
   bxcontext: z.string().nullable(),
   /** Number of steps. */
   steps: z.number().int(),
@@ -157,12 +159,19 @@ export function summarize(flow: Flow, now = Date.now()): Summary {
     startedAt,
     endedAt: outcome === 'running' ? null : new Date(lastAt).toISOString(),
     outcome,
+    call: kind === 'api_call' ? callOf(steps) : null,
     bxcontext,
     steps: steps.length + omitted,
     requests: steps.filter(({ topic }) => SENT_TOPICS.has(topic)).length,
     imported: flow.imported,
     storedAt: now,
   }
+}
+
+function callOf(steps: readonly Step[]): string | null {
+  const request = steps.find(({ topic }) => SENT_TOPICS.has(topic))?.request
+  const path = request && URL.parse(request.url)?.pathname
+  return path ? `${request.method} ${path}` : null
 }
 
 const has = (steps: readonly Step[], topic: Topic) => steps.some((step) => step.topic === topic)

@@ -221,7 +221,7 @@ const TEXTS: Record<string, Explanation> = {
     reference: 'RFC 9700 section 4.16',
   },
   location: header(
-    'Where the browser goes next. Its parameters are listed beside it.',
+    'Where the browser goes next. If it has parameters, they are listed too.',
     'RFC 9110 section 10.2.2',
   ),
   'content-type': header('The format of the body.', 'RFC 9110 section 8.3'),

@@ -83,7 +83,7 @@ export const texts = {
     headingsRow: 'Headings row',
     gst: 'GST',
     choose: 'choose…',
-    none: 'none',
+    none: 'Not included',
     removeGst: (percent: number) => `Remove ${percent}%`,
     keep: 'Keep as they are',
     decimal: 'Decimal sign',
@@ -168,7 +168,7 @@ export const texts = {
   /** The rows with problems. */
   problems: {
     title: 'Problems',
-    all: (rows: number) => `All ${count(rows)} as CSV`,
+    all: (rows: number) => `Download all ${count(rows)} as CSV`,
     first: (shown: number, rows: number) => `The first ${shown} of ${count(rows)} rows`,
     willBeSkipped: 'Rows that will be skipped',
     wereSkipped: 'Rows that were skipped',

@@ -82,12 +82,16 @@ describe('the code exchange', () => {
     },
   )
 
-  test.each(['a+secret/with=signs', 'the-code', flow.codeVerifier])(
-    'ignores a name that repeats a secret of the request (%s)',
-    async (secret) => {
-      expect(await names({ business_name: `Harbour ${secret}`, user_name: secret })).toEqual({})
-    },
-  )
+  test.each([
+    'a+secret/with=signs',
+    'the-code',
+    'THE-CODE',
+    Buffer.from('the-code').toString('base64'),
+    encodeURIComponent('a+secret/with=signs'),
+    flow.codeVerifier,
+  ])('ignores a name that repeats a secret of the request, in whatever form (%s)', async (secret) => {
+    expect(await names({ business_name: `Harbour ${secret}`, user_name: secret })).toEqual({})
+  })
 
   test('sends the client id and the secret in a header if the platform wants HTTP Basic, and publishes neither', async () => {
     const events: unknown[] = []

@@ -12,11 +12,12 @@ import {
 } from '../../../src/connect/vault/connection-repository.ts'
 import {
   addToIndex,
-  consentWriter,
   removeGrant,
   revoke,
+  saveConsent,
   saveTokens,
 } from '../../../src/connect/vault/connection-writes.ts'
+import { saveConsentOrWithdraw } from '../../../src/connect/vault/disconnect.ts'
 import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
 import { createHealthRecords } from '../../../src/connect/vault/health.ts'
 import { createLog } from '../../../src/runtime/log.ts'
@@ -161,62 +162,87 @@ test.each([
 ])('a consent is stored over another one %s: %s', async (_what, connectedAt, isStored) => {
   const [other, consent] = [connection({ grantId: 'other', connectedAt }), connection({ grantId: 'new' })]
   await deps.connections.write(other)
-  expect((await consentWriter(deps, consent)()).grantId).toBe(isStored ? 'new' : 'other')
+  expect((await saveConsent(deps, consent)).grantId).toBe(isStored ? 'new' : 'other')
   expect(await now()).toEqual(isStored ? consent : other)
 })
+
+/** Stores a consent for a platform without a revocation endpoint. */
+const save = (consent: ActiveConnection) => saveConsentOrWithdraw({ ...deps, oauth: {} }, consent)
 
 test('a consent that could not be written over an unreadable record is not stored after its account was disconnected', async () => {
   const otherKey = createConnectionRepository(store, createRecordCipher([newKey()]), 'platform')
   await otherKey.write(BASE)
-  const write = consentWriter(deps, connection({ grantId: 'new' }))
+  const consent = connection({ grantId: 'new' })
   vi.spyOn(deps.connections, 'write').mockRejectedValueOnce(new StoreUnavailableError('full'))
-  await expect(write()).rejects.toThrow(StoreUnavailableError)
+  await expect(save(consent)).rejects.toThrow(StoreUnavailableError)
+  await deps.connections.noteDisconnect(REF, NOW)
   await deps.connections.remove(REF)
-  await expect(write()).rejects.toThrow(NotConnectedError)
-})
-
-test('a consent that could not be stored at first is not stored after its account was disconnected', async () => {
-  await deps.connections.write(BASE)
-  const write = consentWriter(deps, connection({ grantId: 'new', connectedAt: NOW }))
-  const replace = vi
-    .spyOn(deps.connections, 'replace')
-    .mockRejectedValueOnce(new StoreUnavailableError('full'))
-  await expect(write()).rejects.toThrow(StoreUnavailableError)
-  expect(replace).toHaveBeenCalledOnce()
-  await deps.connections.remove(REF)
-  await expect(write()).rejects.toThrow(NotConnectedError)
+  await expect(save(consent)).rejects.toThrow(NotConnectedError)
   expect(await deps.connections.read(REF)).toBeNull()
 })
 
+test('a consent that could not be stored at first is stored although the store has lost the record before', async () => {
+  await deps.connections.write(BASE)
+  const consent = connection({ grantId: 'new', connectedAt: NOW - 1 })
+  const replace = vi
+    .spyOn(deps.connections, 'replace')
+    .mockRejectedValueOnce(new StoreUnavailableError('full'))
+  await expect(save(consent)).rejects.toThrow(StoreUnavailableError)
+  expect(replace).toHaveBeenCalledOnce()
+  await deps.connections.remove(REF)
+  expect(await save(consent)).toEqual(consent)
+  expect(await now()).toEqual(consent)
+})
+
+test('a consent is stored although an earlier one, which it has read, is removed because of a disconnect before it', async () => {
+  await deps.connections.write(BASE)
+  await deps.connections.noteDisconnect(REF, NOW - 100)
+  const consent = connection({ grantId: 'new', connectedAt: NOW - 50 })
+  const { read } = deps.connections
+  vi.spyOn(deps.connections, 'read').mockImplementationOnce(async (ref) => {
+    const found = await read(ref)
+    await deps.connections.remove(REF)
+    return found
+  })
+  expect(await save(consent)).toEqual(consent)
+  expect(await now()).toEqual(consent)
+})
+
 test('a consent whose first answer was lost is removed again if a disconnect was noted meanwhile', async () => {
-  const write = consentWriter(deps, connection({ connectedAt: NOW - 100 }))
+  const consent = connection({ connectedAt: NOW - 100 })
   const { compareAndSet } = store
   vi.spyOn(store, 'compareAndSet').mockImplementationOnce(async (...args) => {
     await compareAndSet(...args)
     throw new StoreUnavailableError('no answer')
   })
-  await expect(write()).rejects.toThrow(StoreUnavailableError)
+  await expect(save(consent)).rejects.toThrow(StoreUnavailableError)
   await deps.connections.noteDisconnect(REF, NOW - 50)
-  await expect(write()).rejects.toThrow(NotConnectedError)
+  await expect(save(consent)).rejects.toThrow(NotConnectedError)
   expect(await deps.connections.read(REF)).toBeNull()
+})
+
+test('a consent that is removed again is revoked by its latest tokens', async () => {
+  const revoke = vi.fn(async () => {})
+  await deps.connections.write(connection({ accessToken: 'later', refreshToken: 'rotated' }))
+  await deps.connections.noteDisconnect(REF, NOW)
+  await expect(saveConsentOrWithdraw({ ...deps, oauth: { revoke } }, BASE)).rejects.toThrow(NotConnectedError)
+  expect(revoke.mock.calls).toEqual([['rotated', 'refresh_token']])
 })
 
 test('a consent ends by a disconnect that is noted after it, and not by one before it', async () => {
   await deps.connections.noteDisconnect(REF, NOW - 100)
   const later = connection({ connectedAt: NOW - 99 })
-  expect(await consentWriter(deps, later)()).toEqual(later)
-  const earlier = connection({ grantId: 'earlier', connectedAt: NOW - 101 })
-  await expect(consentWriter(deps, earlier)()).rejects.toThrow(NotConnectedError)
+  expect(await save(later)).toEqual(later)
+  await expect(save(connection({ grantId: 'earlier', connectedAt: NOW - 101 }))).rejects.toThrow(
+    NotConnectedError,
+  )
   expect(await now()).toEqual(later)
 })
 
-test('a consent that could not be stored at first is stored if a disconnect is noted by a clock that is ahead', async () => {
+test('a consent is stored if a disconnect is noted by a clock that is ahead', async () => {
   const consent = connection({ grantId: 'later', connectedAt: NOW - 100 })
-  const write = consentWriter(deps, consent)
-  vi.spyOn(store, 'compareAndSet').mockRejectedValueOnce(new StoreUnavailableError('full'))
-  await expect(write()).rejects.toThrow(StoreUnavailableError)
   await deps.connections.noteDisconnect(REF, NOW + 600_000)
-  expect(await write()).toEqual(consent)
+  expect(await save(consent)).toEqual(consent)
 })
 
 test('removing the grant of a connection that was disconnected leaves a consent that is written meanwhile', async () => {

@@ -3,7 +3,7 @@ import { NotConnectedError, StoreUnavailableError } from '../../../src/connect/e
 import { connectionChannel } from '../../../src/connect/events.ts'
 import type { Tokens } from '../../../src/connect/index.ts'
 import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
-import { oauthError, startTokenEndpoint, type TokenEndpoint } from '../../support/token-endpoint.ts'
+import { oauthError, startTokenEndpoint, type TokenEndpoint, tokens } from '../../support/token-endpoint.ts'
 import {
   GRANTED,
   newKey,
@@ -191,6 +191,44 @@ describe('disconnecting', () => {
     await setup.close()
   })
 
+  test('that the store refuses revokes nothing: the user can try again', async () => {
+    const setup = await setUp(endpoint)
+    const { compareAndSet } = setup.store
+    setup.store.compareAndSet = async () => Promise.reject(new StoreUnavailableError('read-only'))
+    await expect(setup.vault.disconnect(REF)).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(endpoint.requests).toEqual([])
+    setup.store.compareAndSet = compareAndSet
+    expect(await setup.vault.disconnect(REF)).toBe('withdrawn')
+    await setup.close()
+  })
+
+  test('revokes a grant by its latest tokens, although this process has earlier ones that are not stored', async () => {
+    const setup = await vaultSetup({ oauth: revokingOAuth() })
+    const { store } = setup
+    let isLost = false
+    const losing = setup.anotherVault({
+      store: {
+        ...store,
+        async compareAndSet(...args) {
+          if (isLost) throw new StoreUnavailableError('down')
+          const isDone = await store.compareAndSet(...args)
+          isLost = args[0].kind === 'platform-connection'
+          if (isLost) throw new StoreUnavailableError('no answer')
+          return isDone
+        },
+      },
+    })
+    expect(await losing.connect(REF, GRANTED)).toBe('unsaved')
+    endpoint.answers(tokens({ refresh_token: 'refresh-1' }))
+    setup.later(1)
+    await setup.vault.refresh(REF)
+    endpoint.answers({ status: 200, text: '' })
+    isLost = false
+    expect(await losing.disconnect(REF)).toBe('withdrawn')
+    expect(endpoint.requests.at(-1)).toMatchObject({ token: 'refresh-1' })
+    await setup.close()
+  })
+
   test('works in a store that is full: it refuses to write, and deletes', async () => {
     const setup = await setUp(endpoint)
     const { compareAndSet } = setup.store
@@ -274,14 +312,19 @@ describe('disconnecting', () => {
       store,
       oauth: revokingOAuth(),
     })
+    const announced: string[] = []
+    const listener = (event: unknown) => void announced.push((event as { type: string }).type)
+    connectionChannel.subscribe(listener)
     refuses.connections = true
     expect(await setup.vault.connect(REF, GRANTED)).toBe('unsaved')
     setup.later(1)
     expect(await setup.anotherVault().disconnect(REF)).toBeNull()
     refuses.connections = false
     await setup.vault.idle()
+    connectionChannel.unsubscribe(listener)
     expect(await setup.vault.find(REF)).toBeNull()
     expect(endpoint.requests).toMatchObject([{ token: 'refresh-0' }])
+    expect(announced).toEqual(['connected', 'disconnected'])
     await setup.close()
   })
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { tokens, tokensAfter } from '../../support/token-endpoint.ts'
-import { expiredSetup, type VaultSetup } from '../../support/vault.ts'
+import { connectedSetup, expiredSetup, REF, type VaultSetup } from '../../support/vault.ts'
 
 let setup: VaultSetup
 afterEach(() => setup?.close())
@@ -17,6 +17,42 @@ describe('a slow token endpoint', () => {
     setup.endpoint.answers(tokens())
     await setup.token()
     expect(setup.sent()).toEqual(['refresh-0', 'refresh-1'])
+  })
+
+  test('is waited for when the app stops: the answer may be the only copy of the refresh token', async () => {
+    setup = await expiredSetup()
+    const [sent, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    setup.endpoint.answers(
+      tokensAfter(
+        () => {
+          sent.resolve()
+          return goOn.promise
+        },
+        { access_token: 'slow', refresh_token: 'refresh-1' },
+      ),
+    )
+    void setup.token()
+    await sent.promise
+    const closed = setup.vault.close(0)
+    await pause(50)
+    goOn.resolve()
+    await closed
+    expect(await setup.anotherVault().accessToken(REF)).toBe('slow')
+  })
+
+  test('is waited for when the app stops during a code exchange as well', async () => {
+    setup = await connectedSetup()
+    const answered = Promise.withResolvers<void>()
+    const exchange = setup.vault.uninterrupted(() => answered.promise)
+    let isClosed = false
+    const closed = setup.vault.close(0).then(() => {
+      isClosed = true
+    })
+    await pause(50)
+    expect(isClosed).toBe(false)
+    answered.reject(new Error('no tokens'))
+    await expect(exchange).rejects.toThrow('no tokens')
+    await closed
   })
 
   test('has its answer stored even if every caller has timed out', async () => {

@@ -90,6 +90,23 @@ describe('a store that refuses writes temporarily', () => {
     })
   })
 
+  test('and does not say that it has written a consent does not forget a request of its refresh in another process', async () => {
+    const { store } = refusingStore()
+    const { compareAndSet } = store
+    store.compareAndSet = async (...args) => {
+      if (args[0].kind !== 'platform-connection') return compareAndSet(...args)
+      store.compareAndSet = compareAndSet
+      await compareAndSet(...args)
+      throw new StoreUnavailableError('no answer')
+    }
+    setup = await vaultSetup({ store })
+    expect(await setup.vault.connect(REF, GRANTED)).toBe('unsaved')
+    const note = { kind: 'platform-refresh-unfinished', owner: 'ann', id: 'ctx' }
+    await store.set(note, 'of another process', 60_000)
+    await setup.vault.idle()
+    expect(await store.get(note)).toBe('of another process')
+  })
+
   test('for a consent that another one follows leaves the problems of that one', async () => {
     setup = await vaultSetup()
     const { store } = setup

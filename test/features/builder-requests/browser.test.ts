@@ -65,7 +65,7 @@ describe.skipIf(!CHROMIUM)(`a supplier in Chromium${withChromium}`, () => {
     expect(await card.innerText()).not.toContain('Fresh Managed')
     await look(builder.page)
     await supplier.page.goto(managed)
-    await supplier.page.getByLabel("The builder's account number with you").fill('CUST1001')
+    await supplier.page.getByLabel('Your account number for this builder').fill('CUST1001')
     await press(supplier.page, 'Grant access')
     expect(await supplier.page.getByRole('status').innerText()).toContain(
       'Access was granted to account number CUST1001',

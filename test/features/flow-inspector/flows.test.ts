@@ -97,6 +97,8 @@ describe('with the sandbox', () => {
       expect(stepsOf(flow, 'api_call')).toHaveLength(2)
       return flow
     })
+    expect(call.call).toMatch(/^GET \/api\/\w+$/)
+    expect(connect.call).toBeNull()
     const exchange = stepsOf(connect, 'code_exchange')[0]?.response?.parameters
     const [refresh] = stepsOf(call, 'token_refresh')
     const refreshToken = fingerprintIn(exchange, 'refresh_token')

@@ -26,6 +26,7 @@ export interface ShownStep {
 export interface ShownFlow {
   id: string
   kind: string
+  call: string | null
   outcome: string
   startedAt: string
   endedAt: string | null

@@ -27,7 +27,7 @@ describe.skipIf(!CHROMIUM)(`step by step in Chromium${withChromium}`, () => {
       const press = (name: string | RegExp) => page.getByRole('button', { name }).first().click()
       const heading = () => page.getByRole('heading', { level: 1 }).innerText()
       await page.goto(`${app.url}/connections`)
-      await press('Turn step by step on')
+      await press('Turn on step by step')
       await press('Connect an account')
       expect(await heading()).toBe("Next: the platform's start page")
       await page.reload()
@@ -51,7 +51,7 @@ describe.skipIf(!CHROMIUM)(`step by step in Chromium${withChromium}`, () => {
       await press('Continue')
       await press('Continue')
       await page.getByText('Connected by Olivia Hart').waitFor()
-      await press('Turn step by step off')
+      await press('Turn off step by step')
       await close()
     },
   )

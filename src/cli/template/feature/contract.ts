@@ -7,19 +7,19 @@ import { texts as webTexts } from '../../../web/texts.ts'
 import { texts } from './texts.ts'
 // end of template
 
-/** assumed. */
+/** Assumed: the specification does not say it. */
 export const WIDGETS_SCOPE = 'widgets'
 
 /** What this feature needs the scope for. */
 export const SCOPES = { [WIDGETS_SCOPE]: 'to show the widgets of the business' }
 
-/** Paths below `{base_url}`: assumed. */
+/** Paths below `{base_url}`. Assumed: the specification does not say them. */
 export const PATHS = {
   widgets: '/widgets',
   widget: (id: string) => `/widgets/${encodeURIComponent(id)}`,
 } as const
 
-/** assumed. */
+/** Assumed: the specification does not say it. */
 export const widgetSchema = z.looseObject({
   id: idSchema,
   name: z.string().nullish(),
