@@ -33,8 +33,12 @@ describe('a slow token endpoint', () => {
     )
     void setup.token()
     await sent.promise
-    const closed = setup.vault.close(0)
+    let isClosed = false
+    const closed = setup.vault.close(0).then(() => {
+      isClosed = true
+    })
     await pause(50)
+    expect(isClosed).toBe(false)
     goOn.resolve()
     await closed
     expect(await setup.anotherVault().accessToken(REF)).toBe('slow')
