@@ -44,6 +44,7 @@ export function pages(options: PagesOptions): RequestHandler {
         linksToSignIn,
         navigation,
         sandboxUrl,
+        currentPath: req.path,
         texts,
         styles: [],
         scripts: [],

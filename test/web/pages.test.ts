@@ -20,6 +20,13 @@ describe('every page', () => {
     '%s is HTML for a browser and JSON for a client that asks for it, at one address',
     (path) => expectBothFormats(visitor, app.url + path, 'Your connections'),
   )
+
+  test('marks itself among the links of the header', async () => {
+    const page = await visitor.get(`${app.url}/connections`)
+    expect(page.text.match(/<a [^>]*aria-current="page"/g)).toEqual([
+      '<a href="/connections" aria-current="page"',
+    ])
+  })
 })
 
 describe('GET /connections', () => {
