@@ -67,7 +67,7 @@ describe('docs/deploy/kubernetes.yaml', () => {
       expect((await fetch(app.url + container[probe].httpGet.path)).status).toBe(200)
     await app.close()
     // Requests in flight, and the answer to a token request that one of them has sent.
-    const graceSeconds = container.lifecycle.preStop.sleep.seconds + 48
+    const graceSeconds = container.lifecycle.preStop.sleep.seconds + 52
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(graceSeconds)
   })
   test('has a disruption budget', () => {

@@ -7,6 +7,7 @@ import {
   type ConnectionRef,
   type ConnectionSummary,
   connectionKind,
+  disconnectKind,
   parseJson,
   type UnreadableConnection,
   type WithdrawnConsent,
@@ -119,9 +120,11 @@ async function deleteUser(
   // Features write what they have noted about the events above, so that nothing is written after the deletion.
   for (const part of parts) await part.close?.()
   const rest = await store.ofOwner(userId)
-  for (const { key } of rest) await store.delete(key)
+  // A process that could not store tokens until now looks for this note before it does.
+  const note = disconnectKind(connect.platform.name)
+  for (const { key } of rest) if (key.kind !== note) await store.delete(key)
   console.log(
-    `Everything else about ${userId} is deleted. The id remains in a session, which ends within 24 hours, and in webhooks that are not delivered yet.`,
+    `Everything else about ${userId} is deleted. The id remains in a note of what was disconnected, which expires after 15 minutes, in a session, which ends within 24 hours, and in webhooks that are not delivered yet.`,
   )
 }
 

@@ -176,7 +176,7 @@ async function answered<T>(asked: Promise<T>): Promise<Exclude<T, symbol>> {
 
 /** Asks until the answer has no problem, or is empty: that is `defaultValue`. */
 function askFor(message: string, problemOf: (value: string) => string | undefined, defaultValue = '') {
-  const validate = (value: string | undefined) => (value ? problemOf(value) : undefined)
+  const validate = (value = '') => (value || defaultValue ? problemOf(value || defaultValue) : undefined)
   return answered(text({ message, placeholder: defaultValue, defaultValue, validate }))
 }
 

@@ -88,7 +88,7 @@ export type { TokenSource } from './platform/token-source.ts'
 export { requestContext } from './request-context.ts'
 // The vault.
 export { type ConnectionRef, REVOKED_REASONS } from './vault/connection.ts'
-export { connectionKind } from './vault/connection-repository.ts'
+export { connectionKind, disconnectKind } from './vault/connection-repository.ts'
 export { createRecordCipher, type EncryptionKey } from './vault/encryption.ts'
 export type { Problem } from './vault/health.ts'
 export type { ReencryptResult } from './vault/reencrypt.ts'

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { PlatformUnavailableError } from '../connect/errors.ts'
+import { PlatformRejectedError, PlatformUnavailableError } from '../connect/errors.ts'
 import type { Http, Problem, Vault } from '../connect/index.ts'
 import { currentUser } from './user.ts'
 
@@ -28,9 +28,9 @@ async function assertAnswers(appUrl: string, http: Http): Promise<void> {
   const { status } = await http
     .send({ method: 'GET', url: appUrl, deadlineMs: PATIENCE_MS })
     .catch((error: unknown) => {
-      if (error instanceof PlatformUnavailableError) throw error
       // A page that is too large for the app is one for a browser.
-      return { status: 200 }
+      if (error instanceof PlatformRejectedError) return { status: 200 }
+      throw error
     })
   if (status >= 500)
     throw new PlatformUnavailableError('error', `the platform's app answered ${status} before a connect flow`)

@@ -145,7 +145,7 @@ describe('npm run connections', () => {
     expect((await command('export', 'nobody')).output).toContain('Nothing is stored about nobody.')
   })
 
-  test('delete asks for --yes, and then leaves nothing of the user, and everything of others', async () => {
+  test('delete asks for --yes, and then leaves nothing of the user but a note of that, and everything of others', async () => {
     const asked = await command('delete', ANN)
     expect(asked).toMatchObject({
       code: 1,
@@ -155,7 +155,7 @@ describe('npm run connections', () => {
     expect(await command('delete', ANN, '--yes')).toMatchObject({ code: 0 })
     expect(endpoint.requests).toHaveLength(1)
     const store = openStore()
-    expect(await store.ofOwner(ANN)).toEqual([])
+    expect((await store.ofOwner(ANN)).map(({ key }) => key.kind)).toEqual(['platform-disconnected'])
     expect(await store.list('connection-users', 'ridgeline')).toEqual([])
     expect((await store.ofOwner('bob')).map(({ key }) => key.kind)).toContain('platform-connection')
     await store.close()

@@ -45,9 +45,8 @@ export async function connect(
     })
     // The account is connected, even if an earlier pause or problem could not be cleared. If it was written before, although the
     // store did not say so, another process may be refreshing it by now.
-    if (stored === connection)
-      await Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
-    return stored
+    if (stored.isNew) await Promise.all([lock.reset(connection), health.clear(connection)]).catch(() => {})
+    return stored.connection
   }
   const { isUnsaved, saved } = await unsaved.save(connection, write, () => removeGrant(deps, connection))
   // Retried apart from the record: writing the record again could overwrite newer tokens.

@@ -42,7 +42,7 @@ export interface ConnectionRepository {
   removeIfUnchanged(read: StoredConnection): Promise<boolean>
   /** Notes that the user disconnects, for `disconnectedAt`. `at`: ms since 1970. */
   noteDisconnect(ref: ConnectionRef, at: number): Promise<void>
-  /** When the user disconnected, in ms since 1970; null if that was not in the last 15 minutes. */
+  /** When the user disconnected, in ms since 1970; null if that is not known. It is for at least 15 minutes. */
   disconnectedAt(ref: ConnectionRef): Promise<number | null>
   /**
    * All connections of a user; one that cannot be decrypted is listed with the reason. `cached: false` does not cache
@@ -67,6 +67,8 @@ const notesSchema = z.array(z.object({ digest: z.string(), at: z.number() }))
 
 /** The kind of the records of a platform's connections, to walk over the users in the store. `platform`: its name. */
 export const connectionKind = (platform: string) => kindOf(platform, 'connection')
+/** The kind of the notes of which accounts a user has disconnected. They expire. `platform`: its name. */
+export const disconnectKind = (platform: string) => kindOf(platform, 'disconnected')
 export const connectionKey = (platform: string, ref: ConnectionRef): Key =>
   refKey(platform, 'connection', ref)
 
@@ -144,7 +146,7 @@ function disconnectNotes(
   platform: string,
 ): Pick<ConnectionRepository, 'noteDisconnect' | 'disconnectedAt'> {
   const keyOf = ({ userId }: ConnectionRef): Key => ({
-    kind: kindOf(platform, 'disconnected'),
+    kind: disconnectKind(platform),
     owner: userId,
     id: '',
   })

@@ -128,14 +128,21 @@ export async function revoke(
 
 const scopesOf = ({ scopes }: ActiveConnection) => (scopes ? { scopes } : {})
 
+export interface SavedConsent {
+  /** The connection that is stored. */
+  connection: ActiveConnection
+  /** Whether this consent was written now. */
+  isNew: boolean
+}
+
 /**
- * Writes a new consent over any record but that of a newer consent. Resolves to the connection that is stored: `connection`
- * itself if it was written now. It can be called again if the store fails. Throws `StoreUnavailableError`.
+ * Writes a new consent over any record but that of a newer consent. It can be called again if the store fails. Throws
+ * `StoreUnavailableError`.
  */
 export async function saveConsent(
   { connections, now }: WriteDependencies,
   connection: ActiveConnection,
-): Promise<ActiveConnection> {
+): Promise<SavedConsent> {
   const startedAt = Date.now()
   const saved = (written: boolean) =>
     publish(recordChannel, { action: 'saved', written }, connection, startedAt)
@@ -147,17 +154,17 @@ export async function saveConsent(
     if (stored === 'unreadable') {
       await connections.write(connection)
       saved(true)
-      return connection
+      return { connection, isNew: true }
     }
     // It was written before, although the store did not say so; what is stored may be newer by now, or revoked.
     if (stored?.connection.grantId === connection.grantId)
-      return isActive(stored) ? stored.connection : connection
+      return { connection: isActive(stored) ? stored.connection : connection, isNew: false }
     if (stored && isActive(stored)) {
       const { connectedAt } = stored.connection
       // A time in the future comes from a machine whose clock is ahead; it proves nothing.
       if (connectedAt > connection.connectedAt && connectedAt <= now()) {
         saved(false)
-        return stored.connection
+        return { connection: stored.connection, isNew: false }
       }
     }
     const written = stored
@@ -165,7 +172,7 @@ export async function saveConsent(
       : await connections.create(connection)
     if (written) {
       saved(true)
-      return connection
+      return { connection, isNew: true }
     }
   }
 }
@@ -179,7 +186,8 @@ export async function removeGrant(
     const stored = await connections.read(connection)
     if (stored?.connection.grantId !== connection.grantId) return null
     if (!(await connections.removeIfUnchanged(stored))) continue
-    await index.remove(connection)
+    // A later disconnect removes it as well.
+    await index.remove(connection).catch(() => {})
     return stored.connection
   }
 }

@@ -2,8 +2,15 @@ import { connectionChannel, publish, recordChannel } from '../events.ts'
 import type { Log } from '../log.ts'
 import { NotConnectedError, PlatformError } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
+import { retry } from '../platform/retry.ts'
 import { type ActiveConnection, type Connection, type ConnectionRef, REVOKED_REASONS } from './connection.ts'
-import { addToIndex, removeGrant, saveConsent, type WriteDependencies } from './connection-writes.ts'
+import {
+  addToIndex,
+  removeGrant,
+  type SavedConsent,
+  saveConsent,
+  type WriteDependencies,
+} from './connection-writes.ts'
 import { DecryptionError } from './encryption.ts'
 import type { LastUse } from './last-use.ts'
 import type { UnsavedTokens } from './unsaved.ts'
@@ -20,6 +27,11 @@ interface DisconnectDependencies extends WriteDependencies {
   lastUse: LastUse
 }
 
+/** As long as a consent that could not be stored is retried. */
+const NOTE_RETRIES = { timeoutMs: 600_000, pauseMs: 100, maxPauseMs: 1_000 }
+/** By how much the clocks of two machines may differ, in ms. */
+const CLOCK_TOLERANCE_MS = 5_000
+
 /** Deletes a connection, and revokes its grant. */
 export async function disconnect(
   deps: DisconnectDependencies,
@@ -28,13 +40,14 @@ export async function disconnect(
   const { connections, unsaved, index, health, lastUse, now } = deps
   // Before the record is read: another process that writes a consent now looks for the note after that. A store that is full
   // may refuse it, and delete nevertheless.
-  const note = () => connections.noteDisconnect(ref, now())
+  const at = now()
+  const note = () => connections.noteDisconnect(ref, at)
   const noted = note()
   await noted.catch(() => {})
   const unsavedBefore = unsaved.find(ref)
   const removed = await removeRecord(deps, ref)
-  // Now there is room for it.
-  if (removed) await noted.catch(note).catch(() => {})
+  // There may be room for it now, or later.
+  if (removed) await noted.catch(note).catch(() => void retry(note, NOTE_RETRIES).catch(() => {}))
   const unsavedConnection = unsaved.find(ref) ?? unsavedBefore
   unsaved.forget(ref)
   // Unsaved tokens may have been stored in the meantime. If they cannot be removed, they are as soon as the store allows it.
@@ -95,10 +108,10 @@ async function removeRecord(deps: DisconnectDependencies, ref: ConnectionRef): P
     if (stored === 'unreadable') return (await connections.remove(ref)) ? { connection: undefined } : null
     const { connection } = stored
     const isRemoved = await connections.removeIfUnchanged(stored).catch(async (error: unknown) => {
-      const isThere = await connections.read(ref).then(Boolean, () => undefined)
-      if (isThere === false) return true
+      const latest = await connections.read(ref).catch(() => 'unknown' as const)
+      if (latest !== 'unknown' && latest?.connection.grantId !== connection.grantId) return true
       // The record may be deleted nevertheless, and with it the tokens to revoke the grant by.
-      if (isThere === undefined) await withdrawConsent(deps, connection)
+      if (latest === 'unknown') await withdrawConsent(deps, connection)
       throw error
     })
     if (isRemoved) return { connection }
@@ -142,15 +155,24 @@ async function withdrawConsent(
 export async function saveConsentOrWithdraw(
   deps: WriteDependencies & { oauth: Pick<OAuth, 'revoke'> },
   connection: ActiveConnection,
-): Promise<ActiveConnection> {
-  const saved = await saveConsent(deps, connection)
-  // Read after the write: a disconnect notes itself first, and then deletes what it finds.
-  const disconnectedAt = (await deps.connections.disconnectedAt(connection)) ?? 0
-  // A time in the future comes from a machine whose clock is ahead; it proves nothing.
-  if (disconnectedAt <= connection.connectedAt || disconnectedAt > deps.now()) return saved
+): Promise<SavedConsent> {
+  if (!(await isDisconnectedSince(deps, connection))) {
+    const saved = await saveConsent(deps, connection)
+    // Again after the write: a disconnect notes itself first, and then deletes what it finds.
+    if (!(await isDisconnectedSince(deps, connection))) return saved
+  }
   const removed = await removeGrant(deps, connection)
   await withdrawConsent(deps, removed ?? connection)
   throw new NotConnectedError()
+}
+
+async function isDisconnectedSince(
+  { connections, now }: WriteDependencies,
+  connection: ActiveConnection,
+): Promise<boolean> {
+  const disconnectedAt = (await connections.disconnectedAt(connection)) ?? 0
+  // A time further in the future comes from a machine whose clock is wrong; it proves nothing.
+  return disconnectedAt > connection.connectedAt && disconnectedAt <= now() + CLOCK_TOLERANCE_MS
 }
 
 /**

@@ -134,12 +134,13 @@ export function createHealthRecords(
       const isFirst = refused?.grantId !== grantId || refused.expiredSince === null
       if (expired && isFirst) await store.set(refusalKey(ref), '1', REFUSAL_INTERVAL_MS)
       // A store that loses or evicts this key counts the second refusal early, but never the first.
-      const isEarly = isFirst || (await store.get(refusalKey(ref))) !== null
+      const isEarly = (await store.get(refusalKey(ref))) !== null
       return changeRefusal(state, ref, grantId, (earlier) => ({
         grantId,
         since: earlier?.since ?? now(),
         expiredSince: expired ? (earlier?.expiredSince ?? now()) : null,
-        confirmed: earlier?.confirmed === true || (expired && !isEarly),
+        confirmed:
+          earlier?.confirmed === true || (expired && !isEarly && typeof earlier?.expiredSince === 'number'),
       }))
     },
 

@@ -2,7 +2,7 @@
 export interface InFlight {
   /** Runs the work, and resolves or rejects as it does. */
   run<T>(work: () => Promise<T>): Promise<T>
-  /** Resolves when no work is left. */
+  /** Resolves when the work that has begun by now is done. */
   idle(): Promise<void>
 }
 
@@ -19,7 +19,7 @@ export function createInFlight(): InFlight {
       }
     },
     async idle() {
-      while (all.size > 0) await Promise.allSettled(all)
+      await Promise.allSettled(all)
     },
   }
 }

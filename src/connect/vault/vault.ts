@@ -89,8 +89,8 @@ export interface Vault {
   uninterrupted<T>(work: () => Promise<T>): Promise<T>
   /**
    * Waits for `idle`, at most `graceMs`, and logs the tokens that could not be stored by then. Waits longer for the answer to a
-   * token request that was sent: the code or the refresh token in it may be used up, and the answer is the only copy of the new
-   * tokens. The HTTP pool limits that: 38 s, unless the options say otherwise.
+   * token request that was sent, and 2 s more to store it: the code or the refresh token in it may be used up, and the answer is
+   * the only copy of the new tokens. The HTTP pool limits that: 40 s, unless the options say otherwise.
    */
   close(graceMs: number): Promise<void>
 }
@@ -128,7 +128,7 @@ export function createVault(options: VaultOptions): Vault {
   const lastUse = createLastUse(store, name, now)
   const deps: VaultDependencies = { ...parts, lastUse, refresher: createRefresher(parts) }
   const { connections, unsaved, index, lock, refresher, inFlight } = deps
-  const idle = () => refresher.idle().then(unsaved.idle)
+  const idle = () => Promise.all([refresher.idle(), inFlight.idle()]).then(unsaved.idle)
 
   return {
     accessToken: (ref) => accessToken(deps, ref),
@@ -161,14 +161,24 @@ export function createVault(options: VaultOptions): Vault {
     uninterrupted: (work) => inFlight.run(work),
 
     async close(graceMs) {
-      const timeout = new AbortController()
-      const graceOver = pause(graceMs, undefined, { signal: timeout.signal }).catch(() => {})
-      await Promise.race([idle(), graceOver])
-      timeout.abort()
-      await inFlight.idle()
+      if (!(await isDoneWithin(graceMs, idle()))) {
+        await inFlight.idle()
+        await isDoneWithin(LAST_GRACE_MS, unsaved.idle())
+      }
       unsaved.discard()
     },
   }
+}
+
+/** How long tokens that arrive after the grace may take to be stored, in ms. */
+const LAST_GRACE_MS = 2_000
+
+async function isDoneWithin(ms: number, work: Promise<void>): Promise<boolean> {
+  const timeout = new AbortController()
+  const over = pause(ms, false, { signal: timeout.signal }).catch(() => false)
+  const isDone = await Promise.race([work.then(() => true), over])
+  timeout.abort()
+  return isDone
 }
 
 /** `Vault.tokenSource`. */

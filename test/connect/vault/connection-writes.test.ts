@@ -162,12 +162,13 @@ test.each([
 ])('a consent is stored over another one %s: %s', async (_what, connectedAt, isStored) => {
   const [other, consent] = [connection({ grantId: 'other', connectedAt }), connection({ grantId: 'new' })]
   await deps.connections.write(other)
-  expect((await saveConsent(deps, consent)).grantId).toBe(isStored ? 'new' : 'other')
+  expect((await saveConsent(deps, consent)).connection.grantId).toBe(isStored ? 'new' : 'other')
   expect(await now()).toEqual(isStored ? consent : other)
 })
 
 /** Stores a consent for a platform without a revocation endpoint. */
-const save = (consent: ActiveConnection) => saveConsentOrWithdraw({ ...deps, oauth: {} }, consent)
+const save = async (consent: ActiveConnection) =>
+  (await saveConsentOrWithdraw({ ...deps, oauth: {} }, consent)).connection
 
 test('a consent that could not be written over an unreadable record is not stored after its account was disconnected', async () => {
   const otherKey = createConnectionRepository(store, createRecordCipher([newKey()]), 'platform')
@@ -239,7 +240,20 @@ test('a consent ends by a disconnect that is noted after it, and not by one befo
   expect(await now()).toEqual(later)
 })
 
-test('a consent is stored if a disconnect is noted by a clock that is ahead', async () => {
+test('a consent ends by a disconnect that another machine notes at that moment, whose clock is a little ahead', async () => {
+  await deps.connections.noteDisconnect(REF, NOW + 20)
+  await expect(save(BASE)).rejects.toThrow(NotConnectedError)
+  expect(await deps.connections.read(REF)).toBeNull()
+})
+
+test('a consent is not written if a disconnect is noted already', async () => {
+  await deps.connections.noteDisconnect(REF, NOW)
+  const create = vi.spyOn(deps.connections, 'create')
+  await expect(save(BASE)).rejects.toThrow(NotConnectedError)
+  expect(create).not.toHaveBeenCalled()
+})
+
+test('a consent is stored if a disconnect is noted by a clock that is ten minutes ahead', async () => {
   const consent = connection({ grantId: 'later', connectedAt: NOW - 100 })
   await deps.connections.noteDisconnect(REF, NOW + 600_000)
   expect(await save(consent)).toEqual(consent)

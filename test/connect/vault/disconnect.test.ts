@@ -241,6 +241,30 @@ describe('disconnecting', () => {
     await setup.close()
   })
 
+  test('in a store that is full is noted as soon as there is room, for consents that wait for that', async () => {
+    const setup = await setUp(endpoint)
+    const { compareAndSet } = setup.store
+    let isFull = true
+    setup.store.compareAndSet = async (...args) => {
+      if (isFull && args[2] !== null) throw new StoreUnavailableError('full')
+      return compareAndSet(...args)
+    }
+    const elsewhere = setup.anotherVault()
+    setup.later(1)
+    expect(await elsewhere.connect(REF, { ...GRANTED, refreshToken: 'refresh-1' })).toBe('unsaved')
+    setup.later(1)
+    expect(await setup.vault.disconnect(REF)).toBe('withdrawn')
+    await vi.waitFor(
+      async () => {
+        isFull = false
+        expect(await setup.store.get({ kind: 'platform-disconnected', owner: 'ann', id: '' })).not.toBeNull()
+      },
+      { timeout: 20_000 },
+    )
+    await elsewhere.idle()
+    await setup.close()
+  })
+
   test('of an account with unsaved tokens revokes the stored grant too, although the store fails in between', async () => {
     const { store, refuses } = refusingStore()
     const setup = await vaultSetup({ store, oauth: revokingOAuth() })

@@ -1,7 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { tokens, tokensAfter } from '../../support/token-endpoint.ts'
-import { connectedSetup, expiredSetup, REF, type VaultSetup } from '../../support/vault.ts'
+import {
+  connectedSetup,
+  expiredSetup,
+  GRANTED,
+  REF,
+  refusingStore,
+  type VaultSetup,
+  vaultSetup,
+} from '../../support/vault.ts'
 
 let setup: VaultSetup
 afterEach(() => setup?.close())
@@ -57,6 +65,22 @@ describe('a slow token endpoint', () => {
     answered.reject(new Error('no tokens'))
     await expect(exchange).rejects.toThrow('no tokens')
     await closed
+  })
+
+  test('whose answer arrives after the grace has 2 s to be stored', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await vaultSetup({ store })
+    const answered = Promise.withResolvers<void>()
+    const exchange = setup.vault.uninterrupted(async () => {
+      await answered.promise
+      refuses.connections = true
+      await setup.vault.connect(REF, GRANTED)
+      refuses.connections = false
+    })
+    const closed = setup.vault.close(0)
+    answered.resolve()
+    await Promise.all([exchange, closed])
+    expect(await setup.anotherVault().accessToken(REF)).toBe('access-0')
   })
 
   test('has its answer stored even if every caller has timed out', async () => {
