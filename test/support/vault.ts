@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import {
+  connectionChannel,
   createHttp,
   createOAuth,
   createVault,
@@ -121,6 +122,19 @@ export function refusingStore() {
     delete: guarded(inner.delete),
   }
   return { store, refuses }
+}
+
+/** The types of the connection events that are published while `work` runs, in their order. */
+export async function eventsDuring(work: () => Promise<unknown>): Promise<string[]> {
+  const types: string[] = []
+  const listener = (event: unknown) => void types.push((event as { type: string }).type)
+  connectionChannel.subscribe(listener)
+  try {
+    await work()
+  } finally {
+    connectionChannel.unsubscribe(listener)
+  }
+  return types
 }
 
 /** A vault with a connection, whose platform has a revocation endpoint. */

@@ -3,7 +3,7 @@ import type { OutageKind } from '../platform/errors.ts'
 import { parseJson } from '../platform/http.ts'
 import type { CallOutcome } from '../platform/token-source.ts'
 import type { Key, KeyValueStore } from '../store/store.ts'
-import { update } from '../store/update.ts'
+import { claim, update } from '../store/update.ts'
 import { type ConnectionRef, refKey, refName } from './connection.ts'
 
 /** Why the last refresh or API call failed; null after a success. */
@@ -120,7 +120,7 @@ export function createHealthRecords(
     },
 
     async tokenRejected(ref) {
-      const counts = await store.compareAndSet(rejectionKey(ref), null, '1', REJECTION_INTERVAL_MS)
+      const counts = await claim(store, rejectionKey(ref), '1', REJECTION_INTERVAL_MS)
       const { rejected } = await change(state, ref, (health) => {
         const times = health.rejected?.times ?? 0
         return counts ? { ...health, rejected: { times: times + 1 } } : health

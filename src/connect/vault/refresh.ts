@@ -59,12 +59,12 @@ export function createRefresher(options: RefreshOptions): Refresher {
   const { waitMs = 20_000, interruptedMs = 4_000 } = options
   const deps: RefreshDependencies = { ...options, waitMs, interruptedMs }
   /** Refreshes in flight in this process, by the exact record that they start from. */
-  const inFlight = new Map<string, Promise<ActiveConnection>>()
+  const refreshes = new Map<string, Promise<ActiveConnection>>()
   return {
     refresh(current, manual = false) {
       // Manual refreshes have other pauses and errors than automatic ones, so the two are not shared.
       const key = `${manual}:${current.encrypted}`
-      let shared = inFlight.get(key)
+      let shared = refreshes.get(key)
       if (shared) {
         publish(refreshLockChannel, { outcome: 'joined' }, current.connection)
       } else {
@@ -73,13 +73,13 @@ export function createRefresher(options: RefreshOptions): Refresher {
           .run({ ...eventContext.getStore(), userId, bxcontext }, () =>
             refreshWithLock(deps, current, manual),
           )
-          .finally(() => inFlight.delete(key))
-        inFlight.set(key, shared)
+          .finally(() => refreshes.delete(key))
+        refreshes.set(key, shared)
       }
       return withTimeout(shared, waitMs, stillRefreshing).catch((error) => throwRefresh(deps, current, error))
     },
     idle: async () => {
-      await Promise.allSettled(inFlight.values())
+      await Promise.allSettled(refreshes.values())
     },
   }
 }

@@ -1,10 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { connectionChannel, publish } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Platform } from '../platform/contract.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import { type KeyValueStore, StoreUnavailableError } from '../store/store.ts'
+import { withTimeout } from '../timeouts.ts'
 import { accessToken, NOT_STORED, refreshRejected, type VaultDependencies } from './access-token.ts'
 import { createBxcontextIndex } from './bxcontext-index.ts'
 import { connect } from './connect.ts'
@@ -173,13 +173,11 @@ export function createVault(options: VaultOptions): Vault {
 /** How long tokens that arrive after the grace may take to be stored, in ms. */
 const LAST_GRACE_MS = 2_000
 
-async function isDoneWithin(ms: number, work: Promise<void>): Promise<boolean> {
-  const timeout = new AbortController()
-  const over = pause(ms, false, { signal: timeout.signal }).catch(() => false)
-  const isDone = await Promise.race([work.then(() => true), over])
-  timeout.abort()
-  return isDone
-}
+const isDoneWithin = (ms: number, work: Promise<void>): Promise<boolean> =>
+  withTimeout(work, ms).then(
+    () => true,
+    () => false,
+  )
 
 /** `Vault.tokenSource`. */
 function tokenSource(deps: VaultDependencies, ref: ConnectionRef): TokenSource {

@@ -1,7 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { type ConnectionEvent, connectionChannel } from '../../../src/connect/events.ts'
 import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
-import { connectedSetup, expiredSetup, GRANTED, REF, type VaultSetup } from '../../support/vault.ts'
+import {
+  connectedSetup,
+  eventsDuring,
+  expiredSetup,
+  GRANTED,
+  REF,
+  type VaultSetup,
+} from '../../support/vault.ts'
 
 let setup: VaultSetup
 afterEach(() => setup?.close())
@@ -32,11 +38,9 @@ describe('a refresh that is refused without invalid_grant', () => {
   test('that counts as the end of access is announced once, as a revocation', async () => {
     setup = await connectedSetup()
     setup.endpoint.answers(EMPTY_400)
-    const events: string[] = []
-    const note = ({ type }: ConnectionEvent) => void events.push(type)
-    connectionChannel.subscribe(note)
-    for (let time = 0; time < 3; time++) await after401().catch(() => {})
-    connectionChannel.unsubscribe(note)
+    const events = await eventsDuring(async () => {
+      for (let time = 0; time < 3; time++) await after401().catch(() => {})
+    })
     expect(events.filter((type) => type === 'revoked')).toEqual(['revoked'])
   })
 
@@ -211,25 +215,21 @@ describe('a connection whose access is refused', () => {
 
   test('publishes recovered when the API accepts its token again', async () => {
     await refused()
-    const seen: string[] = []
-    const listener = ({ type }: ConnectionEvent) => void seen.push(type)
-    connectionChannel.subscribe(listener)
-    for (let call = 0; call < 3; call++) await setup.vault.tokenSource(REF).noteCall(OK)
-    connectionChannel.unsubscribe(listener)
+    const seen = await eventsDuring(async () => {
+      for (let call = 0; call < 3; call++) await setup.vault.tokenSource(REF).noteCall(OK)
+    })
     expect(seen).toEqual(['recovered'])
   })
 
   test('publishes revoked once, also if the platform says invalid_grant later', async () => {
     setup = await connectedSetup()
-    const seen: string[] = []
-    const listener = ({ type }: ConnectionEvent) => void seen.push(type)
-    connectionChannel.subscribe(listener)
-    setup.endpoint.answers(EMPTY_400)
-    for (let call = 0; call < 5; call++) await after401().catch(() => {})
-    setup.endpoint.answers(oauthError('invalid_grant'))
-    setup.later(60)
-    await after401().catch(() => {})
-    connectionChannel.unsubscribe(listener)
+    const seen = await eventsDuring(async () => {
+      setup.endpoint.answers(EMPTY_400)
+      for (let call = 0; call < 5; call++) await after401().catch(() => {})
+      setup.endpoint.answers(oauthError('invalid_grant'))
+      setup.later(60)
+      await after401().catch(() => {})
+    })
     expect(seen.filter((type) => type !== 'refreshFailed')).toEqual(['revoked'])
   })
 })

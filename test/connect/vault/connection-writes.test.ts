@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { NotConnectedError } from '../../../src/connect/errors.ts'
-import { connectionChannel } from '../../../src/connect/events.ts'
 import { platform } from '../../../src/connect/index.ts'
 import { openSqlite } from '../../../src/connect/store/sqlite.ts'
 import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
@@ -21,7 +20,7 @@ import { saveConsentOrWithdraw } from '../../../src/connect/vault/disconnect.ts'
 import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
 import { createHealthRecords } from '../../../src/connect/vault/health.ts'
 import { createLog } from '../../../src/runtime/log.ts'
-import { newKey, REF } from '../../support/vault.ts'
+import { eventsDuring, newKey, REF } from '../../support/vault.ts'
 
 const NOW = 1_800_000_000_000
 const BASE: ActiveConnection = {
@@ -94,9 +93,6 @@ describe('refreshed tokens', () => {
   })
 
   test('are announced once if the store wrote them and its answer was lost', async () => {
-    const announced: string[] = []
-    const listener = (event: unknown) => void announced.push((event as { type: string }).type)
-    connectionChannel.subscribe(listener)
     await deps.connections.write(BASE)
     const read = (await deps.connections.read(REF)) as StoredActive
     const { compareAndSet } = store
@@ -104,18 +100,16 @@ describe('refreshed tokens', () => {
       await compareAndSet(...args)
       throw new StoreUnavailableError('no answer')
     })
-    await expect(saveTokens(deps, read, next)).rejects.toThrow(StoreUnavailableError)
-    expect(await saveTokens(deps, read, next)).toEqual(next)
-    connectionChannel.unsubscribe(listener)
+    const announced = await eventsDuring(async () => {
+      await expect(saveTokens(deps, read, next)).rejects.toThrow(StoreUnavailableError)
+      expect(await saveTokens(deps, read, next)).toEqual(next)
+    })
     expect(announced).toEqual(['refreshed'])
   })
 
   test('win over a revocation of the same grant, which has been announced: access is announced as recovered', async () => {
-    const events: string[] = []
-    const listener = (message: unknown) => void events.push((message as { type: string }).type)
-    connectionChannel.subscribe(listener)
-    expect(await saveTokens(deps, await readBefore(REVOKED), next)).toEqual(next)
-    connectionChannel.unsubscribe(listener)
+    const read = await readBefore(REVOKED)
+    const events = await eventsDuring(async () => expect(await saveTokens(deps, read, next)).toEqual(next))
     expect(await now()).toEqual(next)
     expect(events).toEqual(['refreshed', 'recovered'])
   })

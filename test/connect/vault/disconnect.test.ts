@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { NotConnectedError, StoreUnavailableError } from '../../../src/connect/errors.ts'
-import { connectionChannel } from '../../../src/connect/events.ts'
 import type { Tokens } from '../../../src/connect/index.ts'
 import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
 import { oauthError, startTokenEndpoint, type TokenEndpoint, tokens } from '../../support/token-endpoint.ts'
 import {
+  eventsDuring,
   GRANTED,
   newKey,
   oauthFor,
@@ -168,11 +168,9 @@ describe('disconnecting', () => {
   test('is complete if the store deletes the record and its answer is lost', async () => {
     const setup = await setUp(endpoint)
     loseTheAnswer(setup)
-    const announced: string[] = []
-    const listener = (event: unknown) => void announced.push((event as { type: string }).type)
-    connectionChannel.subscribe(listener)
-    expect(await setup.vault.disconnect(REF)).toBe('withdrawn')
-    connectionChannel.unsubscribe(listener)
+    const announced = await eventsDuring(async () =>
+      expect(await setup.vault.disconnect(REF)).toBe('withdrawn'),
+    )
     expect(announced).toEqual(['disconnected'])
     expect(endpoint.requests).toMatchObject([{ token: 'refresh-0' }])
     await setup.close()
@@ -336,16 +334,14 @@ describe('disconnecting', () => {
       store,
       oauth: revokingOAuth(),
     })
-    const announced: string[] = []
-    const listener = (event: unknown) => void announced.push((event as { type: string }).type)
-    connectionChannel.subscribe(listener)
-    refuses.connections = true
-    expect(await setup.vault.connect(REF, GRANTED)).toBe('unsaved')
-    setup.later(1)
-    expect(await setup.anotherVault().disconnect(REF)).toBeNull()
-    refuses.connections = false
-    await setup.vault.idle()
-    connectionChannel.unsubscribe(listener)
+    const announced = await eventsDuring(async () => {
+      refuses.connections = true
+      expect(await setup.vault.connect(REF, GRANTED)).toBe('unsaved')
+      setup.later(1)
+      expect(await setup.anotherVault().disconnect(REF)).toBeNull()
+      refuses.connections = false
+      await setup.vault.idle()
+    })
     expect(await setup.vault.find(REF)).toBeNull()
     expect(endpoint.requests).toMatchObject([{ token: 'refresh-0' }])
     expect(announced).toEqual(['connected', 'disconnected'])

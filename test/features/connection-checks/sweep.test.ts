@@ -1,18 +1,20 @@
 import { pino } from 'pino'
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  type ConnectionEvent,
-  connectionChannel,
-  connectionKind,
-  type Vault,
-} from '../../../src/connect/index.ts'
+import { connectionKind, type Vault } from '../../../src/connect/index.ts'
 import { openRedis } from '../../../src/connect/stores.ts'
 import { createSweep, type Sweep } from '../../../src/features/connection-checks/sweep.ts'
 import { lastCounts } from '../../../src/features/connection-checks/sweep-state.ts'
 import { REDIS, withRedis } from '../../support/programs.ts'
 import { ready, startRedis } from '../../support/redis.ts'
 import { oauthError } from '../../support/token-endpoint.ts'
-import { connectedSetup, GRANTED, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
+import {
+  connectedSetup,
+  eventsDuring,
+  GRANTED,
+  REF,
+  type VaultSetup,
+  vaultSetup,
+} from '../../support/vault.ts'
 
 const RECORDS = connectionKind('platform')
 
@@ -80,13 +82,11 @@ describe('a round', () => {
   test('notices a revocation, publishes it, and counts the connection as revoked', async () => {
     setup = await connectedSetup()
     setup.later(3600)
-    const seen: ConnectionEvent['type'][] = []
-    const listener = ({ type }: ConnectionEvent) => void seen.push(type)
-    connectionChannel.subscribe(listener)
-    setup.endpoint.answers(oauthError('invalid_grant'))
-    startSweep(1_000)
-    await roundEnds()
-    connectionChannel.unsubscribe(listener)
+    const seen = await eventsDuring(async () => {
+      setup.endpoint.answers(oauthError('invalid_grant'))
+      startSweep(1_000)
+      await roundEnds()
+    })
     expect(seen).toContain('revoked')
     expect((await setup.vault.find(REF))?.status).toBe('revoked')
     expect(await lastCounts({ store: setup.store, recordKind: RECORDS })).toMatchObject({
