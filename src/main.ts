@@ -1,9 +1,6 @@
 import { flushCompileCache } from 'node:module'
 import { namesInEnvFile } from './runtime/env-file.ts'
 
-// feature: tracing
-if (process.env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim()) await import('./features/tracing/start.ts')
-// end of feature
 const { configOf, start, unknownSettingsOf } = await import('./runtime/run-app.ts')
 const { fail, onStopSignal } = await import('./runtime/serve.ts')
 const { createLog } = await import('./runtime/log.ts')

@@ -3,7 +3,6 @@ import type { SettingsGroup } from '../settings/read.ts'
 import { builderRequests } from './builder-requests/index.ts'
 import { catalogues } from './catalogues/index.ts'
 import { connectionChecks } from './connection-checks/index.ts'
-import { connectionWebhooks } from './connection-webhooks/index.ts'
 import { doctor } from './doctor/index.ts'
 import type { Feature } from './feature.ts'
 import { firstParty } from './first-party/index.ts'
@@ -17,7 +16,6 @@ import { scenarios } from './scenarios/index.ts'
 import { setup } from './setup/index.ts'
 import { stepByStep } from './step-by-step/index.ts'
 import { supplierCheck } from './supplier-check/index.ts'
-import { tracing } from './tracing/index.ts'
 
 /** All features, in the order of their links on a connection's card. */
 export const features: readonly Feature[] = [
@@ -35,9 +33,7 @@ export const features: readonly Feature[] = [
   doctor,
   probe,
   connectionChecks,
-  connectionWebhooks,
   metrics,
-  tracing,
 ]
 
 /** What the features add to the config: their settings, and the scopes that they need. */
