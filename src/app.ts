@@ -82,7 +82,7 @@ export function createApp({
   app.use(signIn.routes)
   if (platform.sandboxUrl) app.use(customerViewRoute())
   const beforeHop = parts.find((part) => part.beforeHop)?.beforeHop
-  const connectPages = createConnectPages(vault, oauth.scopes)
+  const connectPages = createConnectPages(vault)
   app.use(checkPlatformFirst(platform.appUrl, vault, http.api))
   app.use(connectRoutes({ connect, baseUrl, pages: connectPages, beforeHop, log }))
   app.use(

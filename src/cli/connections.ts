@@ -4,13 +4,12 @@ import { writeFileSync } from 'node:fs'
 import { Option } from 'commander'
 import { StoreUnavailableError } from '../connect/errors.ts'
 import {
+  type Connection,
   type ConnectionRef,
-  type ConnectionSummary,
   connectionKind,
-  disconnectKind,
   parseJson,
+  type Revocation,
   type UnreadableConnection,
-  type WithdrawnConsent,
 } from '../connect/index.ts'
 import { allOwners, ready } from '../connect/stores.ts'
 import { createDependencies, type Dependencies } from '../dependencies.ts'
@@ -20,10 +19,10 @@ import { createLog } from '../runtime/log.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
 
-type Row = { userId: string } & (ConnectionSummary | UnreadableConnection)
+type Row = { userId: string } & (Connection | UnreadableConnection)
 
-const CONSENT: Record<WithdrawnConsent, string> = {
-  withdrawn: 'The platform has ended the consent.',
+const CONSENT: Record<Revocation, string> = {
+  revoked: 'The platform has ended the consent.',
   remains: 'The consent remains on the platform: PLATFORM_REVOCATION_URL is not set.',
   unknown: 'The platform did not confirm that the consent has ended, so it may remain.',
 }
@@ -46,10 +45,6 @@ const toJson = (value: unknown, indent?: number) =>
   )
 const printJson = (value: unknown) => console.log(toJson(value, 2))
 
-/** As on the user's pages: access that the platform refuses counts as revoked. */
-const stateOf = (row: ConnectionSummary | UnreadableConnection) =>
-  row.status === 'active' && row.refusedAt !== null ? 'revoked' : row.status
-
 /** All connections, one user after the other. */
 async function* rows({ store, connect }: Dependencies): AsyncIterable<Row> {
   for await (const userId of allOwners(store, connectionKind(connect.platform.name)))
@@ -59,11 +54,11 @@ async function* rows({ store, connect }: Dependencies): AsyncIterable<Row> {
 async function list(dependencies: Dependencies, text: string, { status, json }: ListOptions): Promise<void> {
   let found = 0
   for await (const row of rows(dependencies)) {
-    const state = stateOf(row)
+    const { state } = row.view
     if (status && state !== status) continue
-    const { businessName, userName, grantId } = row as Partial<ConnectionSummary>
+    const { businessName, userName } = 'businessName' in row ? row : { businessName: null, userName: null }
     const fields = [row.userId, row.bxcontext, state, businessName ?? '', userName ?? '']
-    if (![...fields, grantId].join('\n').toLowerCase().includes(text.toLowerCase())) continue
+    if (!fields.join('\n').toLowerCase().includes(text.toLowerCase())) continue
     found++
     console.log(json ? toJson(readable(row)) : fields.map(printable).join('\t'))
   }
@@ -120,11 +115,10 @@ async function deleteUser(
   // Features write what they have noted about the events above, so that nothing is written after the deletion.
   for (const part of parts) await part.close?.()
   const rest = await store.ofOwner(userId)
-  // A process that could not store tokens until now looks for this note before it does.
-  const note = disconnectKind(connect.platform.name)
-  for (const { key } of rest) if (key.kind !== note) await store.delete(key)
+  // What is left of a connection keeps a consent from being stored that began before the deletion; it expires within an hour.
+  for (const { key } of rest) if (key.kind !== connectionKind(connect.platform.name)) await store.delete(key)
   console.log(
-    `Everything else about ${userId} is deleted. The id remains in a note of what was disconnected, which expires after 15 minutes, in a session, which ends within 24 hours, and in webhooks that are not delivered yet.`,
+    `Everything else about ${userId} is deleted. The id remains for an hour where its connections were, and in a session, which ends within 24 hours.`,
   )
 }
 
@@ -160,14 +154,21 @@ const command = createCommand(
 const listing = (name: string) =>
   command
     .command(name)
-    .addOption(new Option('--status <status>').choices(['active', 'revoked', 'unreadable']))
+    .addOption(new Option('--status <status>').choices([
+          'active',
+          'degraded',
+          'needs_consent',
+          'misconfigured',
+          'revoked',
+          'unreadable',
+        ]))
     .option('--json', 'one JSON object per line')
 
 listing('list')
   .description('all connections: user, bxcontext, status, business, person')
   .action((options: ListOptions) => run((dependencies) => list(dependencies, '', options)))
 listing('find')
-  .argument('<text>', 'part of a user id, a bxcontext, a name, or a grantId of the log')
+  .argument('<text>', 'part of a user id, a bxcontext, or a name')
   .description('the connections with this text')
   .action((text: string, options: ListOptions) => run((dependencies) => list(dependencies, text, options)))
 command

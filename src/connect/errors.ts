@@ -4,6 +4,7 @@ export { ConnectError } from './authorization/errors.ts'
 export {
   ConfigurationError,
   ConnectionRevokedError,
+  type EndReason,
   InsufficientScopeError,
   InvalidGrantError,
   NotConnectedError,

@@ -74,34 +74,6 @@ export interface ApiCallEvent extends CommonFields {
   response: EventResponse | undefined
 }
 
-/** How a caller that needed a refresh got its result. */
-export interface RefreshLockEvent extends CommonFields {
-  /**
-   * `acquired`: it refreshes itself. `joined`: it waits for a refresh of this process. `busy`: it waits for another
-   * process. `paused`: refreshing is paused, see `reason`.
-   */
-  outcome: 'acquired' | 'joined' | 'busy' | 'paused'
-  reason?: string
-}
-
-/** A write of a connection's record. */
-export interface RecordEvent extends CommonFields {
-  action: 'saved' | 'refreshed' | 'revoked' | 'deleted'
-  /** False if a newer record was kept, by compare-and-set. */
-  written: boolean
-}
-
-/** A change of a connection's state. Published once, in the process where it happened. */
-export interface ConnectionEvent extends CommonFields {
-  type: 'connected' | 'refreshed' | 'refreshFailed' | 'recovered' | 'revoked' | 'disconnected'
-  /** The name of the platform. */
-  platform: string
-  /** For `refreshFailed`: an error code. For `revoked`: a sentence. */
-  reason?: string
-  /** For `connected` and `refreshed`: the granted scopes, if the platform named them. */
-  scopes?: readonly string[]
-}
-
 /** A webhook of the platform. */
 export interface WebhookEvent extends CommonFields {
   id: string
@@ -123,9 +95,6 @@ export const typedChannel = <T>(name: string) => channel(name) as unknown as Eve
 export const browserChannel = typedChannel<BrowserEvent>('connect:browser')
 export const tokenRequestChannel = typedChannel<TokenRequestEvent>('connect:token-request')
 export const apiCallChannel = typedChannel<ApiCallEvent>('connect:api-call')
-export const refreshLockChannel = typedChannel<RefreshLockEvent>('connect:refresh-lock')
-export const recordChannel = typedChannel<RecordEvent>('connect:record')
-export const connectionChannel = typedChannel<ConnectionEvent>('connect:connection')
 export const webhookChannel = typedChannel<WebhookEvent>('connect:webhook')
 
 /**

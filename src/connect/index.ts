@@ -6,7 +6,6 @@ import {
   type AuthorizationRequests,
   createAuthorizationRequests,
 } from './authorization/authorization-requests.ts'
-import { type ConnectionEvent, connectionChannel } from './events.ts'
 import { type Log, SILENT } from './log.ts'
 import { checkOptions } from './options.ts'
 import { type Api, createApi } from './platform/api.ts'
@@ -16,9 +15,9 @@ import { createOAuth, type OAuth, type OAuthOptions } from './platform/oauth.ts'
 import { type RateLimit, rateLimited } from './platform/rate-limiter.ts'
 import type { TokenSource } from './platform/token-source.ts'
 import type { KeyValueStore } from './store/store.ts'
-import { type ConnectionRef, refName } from './vault/connection.ts'
+import type { ConnectionRef } from './vault/connection.ts'
 import { createRecordCipher, type EncryptionKey } from './vault/encryption.ts'
-import { createVault, type Vault } from './vault/vault.ts'
+import { Vault } from './vault/vault.ts'
 
 // The flow. Its routes for Express are in `express.ts`.
 export { redirectUrls } from './authorization/redirect-urls.ts'
@@ -28,17 +27,12 @@ export {
   apiCallChannel,
   type BrowserEvent,
   browserChannel,
-  type ConnectionEvent,
-  connectionChannel,
+  contextOf,
   type EventChannel,
   type EventContext,
   type EventRequest,
   type EventResponse,
   publish,
-  type RecordEvent,
-  type RefreshLockEvent,
-  recordChannel,
-  refreshLockChannel,
   subscribe,
   type TokenRequestEvent,
   tokenRequestChannel,
@@ -87,20 +81,11 @@ export { type RetryOptions, retry, sleep } from './platform/retry.ts'
 export type { TokenSource } from './platform/token-source.ts'
 export { requestContext } from './request-context.ts'
 // The vault.
-export { type ConnectionRef, REVOKED_REASONS } from './vault/connection.ts'
-export { connectionKind, disconnectKind } from './vault/connection-repository.ts'
+export type { ConnectionEvent, ConnectionRecord, ConnectionRef, ConnectionView, Trouble } from './vault/connection.ts'
+export type { Connection, UnreadableConnection } from './vault/description.ts'
 export { createRecordCipher, type EncryptionKey } from './vault/encryption.ts'
-export type { Problem } from './vault/health.ts'
-export type { ReencryptResult } from './vault/reencrypt.ts'
-export { REFUSED_REASON } from './vault/refusal.ts'
-export {
-  type ConnectionSummary,
-  createVault,
-  type UnreadableConnection,
-  type Vault,
-  type VaultOptions,
-  type WithdrawnConsent,
-} from './vault/vault.ts'
+export { connectionKind } from './vault/records.ts'
+export { type ReencryptResult, type Revocation, Vault, type VaultOptions } from './vault/vault.ts'
 
 export interface CreateConnectOptions {
   /** Where connections are stored: `openRedis` or `openSqlite` of `stores.ts`. */
@@ -121,16 +106,6 @@ export interface CreateConnectOptions {
   http?: HttpPools
 }
 
-/** An event of a connection; never with a token. */
-export interface ConnectionChange extends ConnectionRef {
-  type: ConnectionEvent['type']
-  /** In ms since 1970. */
-  at: number
-  /** For `refreshFailed`: an error code. For `revoked`: a sentence. */
-  reason?: string | undefined
-}
-export type ConnectionListener = (change: ConnectionChange) => unknown
-
 export interface Connect {
   readonly platform: Platform
   /** Keeps connections and hands out valid access tokens. */
@@ -143,11 +118,6 @@ export interface Connect {
   readonly authorizationRequests: AuthorizationRequests
   /** A connection's token source whose calls wait for the platform's rate limit, which all processes share. */
   pacedSource(ref: ConnectionRef): TokenSource
-  /**
-   * Calls `listener` once for each event of a connection in this process: to send an email when access is revoked, for
-   * example. It runs later and delays nothing; its errors and rejections are logged. Returns a function that unsubscribes.
-   */
-  onConnectionEvent(listener: ConnectionListener): () => void
   /**
    * Waits at most `graceMs` until received tokens are stored, and closes the HTTP pools unless they were given. The store,
    * which several platforms may share, is for the caller to close.
@@ -173,7 +143,7 @@ export function createConnect(options: CreateConnectOptions): Connect {
   const { store, keys, platform, client, log = SILENT } = options
   const { http = createHttpPools(platform) } = options
   const oauth = createOAuth({ ...client, platform, http: http.tokens })
-  const vault = createVault({ platform, store, keys, oauth, log })
+  const vault = new Vault({ platform, store, keys, oauth, log })
   const limited = rateLimited(store, client.rateLimit)
   return {
     platform,
@@ -181,31 +151,10 @@ export function createConnect(options: CreateConnectOptions): Connect {
     oauth,
     api: createApi({ platform, baseUrl: client.apiUrl, http: http.api, uploads: http.uploads }),
     authorizationRequests: createAuthorizationRequests(platform, store, createRecordCipher(keys)),
-    pacedSource: (ref) => limited(vault.tokenSource(ref), `${platform.name} ${refName(ref)}`),
-    onConnectionEvent: (listener) => listen(platform, listener, log),
+    pacedSource: (ref) => limited(vault.tokenSource(ref), `${platform.name} ${JSON.stringify([ref.userId, ref.bxcontext])}`),
     async close(graceMs = 10_000) {
       await vault.close(graceMs)
       if (!options.http) await http.close()
     },
   }
-}
-
-function listen({ name }: Platform, listener: ConnectionListener, log: Log): () => void {
-  const onEvent = ({ type, platform, at, reason, context }: ConnectionEvent) => {
-    const { userId, bxcontext } = context
-    if (platform !== name || userId === undefined || bxcontext === undefined) return
-    // Deferred, so that the listener can neither fail nor delay the operation that published the event.
-    setImmediate(async () => {
-      try {
-        await listener({ type, userId, bxcontext, at, reason })
-      } catch (error) {
-        log.error(
-          { code: (error as { code?: unknown } | null | undefined)?.code, event: type },
-          'a connection listener failed',
-        )
-      }
-    })
-  }
-  connectionChannel.subscribe(onEvent)
-  return () => connectionChannel.unsubscribe(onEvent)
 }

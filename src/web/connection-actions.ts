@@ -37,7 +37,7 @@ export async function testConnection(
   const test = tests.find(({ scope }) => scopes === null || scopes.includes(scope))
   const startedAt = performance.now()
   // A platform that refused access may grant it again: ask for a new token at once, although refreshing may be paused.
-  if (connection.status === 'active' && connection.refusedAt !== null) await vault.refresh(ref)
+  if (connection.view.state === 'revoked' && connection.tokens) await vault.refresh(ref)
   const { summary, call } = test ? await test.run(vault.tokenSource(ref)) : await testByRefresh(vault, ref)
   return { summary, call, ms: Math.round(performance.now() - startedAt) }
 }

@@ -1,16 +1,11 @@
 import * as z from 'zod'
-import {
-  type ConnectionSummary,
-  REFUSED_REASON,
-  REVOKED_REASONS,
-  type UnreadableConnection,
-} from '../connect/index.ts'
+import type { EndReason } from '../connect/errors.ts'
+import type { Connection, UnreadableConnection } from '../connect/index.ts'
 import { format } from './format.ts'
 import { texts } from './texts.ts'
 
-/** The health of a connection. */
-const HEALTH = ['connected', 'degraded', 'revoked', 'needs_consent', 'misconfigured', 'unreadable'] as const
-export type Health = (typeof HEALTH)[number]
+const STATUSES = ['active', 'degraded', 'needs_consent', 'misconfigured', 'revoked', 'unreadable'] as const
+export type Status = (typeof STATUSES)[number]
 
 const time = z.iso.datetime().nullable()
 
@@ -19,10 +14,11 @@ export const connectionViewSchema = z.object({
   bxcontext: z.string(),
   businessName: z.string().nullable(),
   userName: z.string().nullable(),
-  status: z.enum(['active', 'revoked', 'unreadable']),
-  health: z.enum(HEALTH),
-  /** Describes `health` in a sentence or two. */
+  status: z.enum(STATUSES),
+  /** Describes the status in a sentence or two. */
   summary: z.string(),
+  /** Whether a new consent is the way on, or may be one. */
+  canReconnect: z.boolean(),
   scopes: z.array(z.string()).nullable(),
   /**
    * Requested scopes that were not granted, if the platform reports the granted scopes, and scopes whose absence made
@@ -44,106 +40,78 @@ export const unreadableText = (missingKeyId: string | null): string =>
     ? texts.errors.record_decryption_failed.detail
     : texts.summary.missingKey(missingKeyId)
 
-/** The text of why the core counts a connection as revoked. */
-export function revocationText(reason: string): string {
-  const { invalid_grant, refused, expired, rejected } = texts.revocation
-  if (reason === REVOKED_REASONS.expired) return expired
-  if (reason === REVOKED_REASONS.rejected) return rejected
-  return reason === REFUSED_REASON ? refused : invalid_grant
-}
-
 const dateOf = (at: number) => format.date(new Date(at).toISOString())
 
-/** Converts a stored connection for pages and JSON. `requestedScopes`: the scopes that this app requests. */
-export function connectionView(
-  connection: ConnectionSummary | UnreadableConnection,
-  requestedScopes: readonly string[],
-): ConnectionView {
-  const { bxcontext, status } = connection
-  const defaults = {
-    businessName: null,
-    userName: null,
-    expiresAt: null,
-    connectedAt: null,
-    refreshedAt: null,
-    lastUsedAt: null,
-    revokedAt: null,
-    revokedReason: null,
-  }
-  if (connection.status === 'unreadable') {
-    const summary = unreadableText(connection.missingKeyId)
-    return { ...defaults, bxcontext, status, health: 'unreadable', summary, scopes: null, missingScopes: [] }
-  }
-  const { businessName, userName, scopes, connectedAt, refreshedAt, lastUsedAt } = connection
-  const missingScopes = findMissingScopes(connection, requestedScopes)
-  const { health, summary } = determineHealth(connection, missingScopes)
+/** Converts a stored connection for pages and JSON. */
+export function connectionView(connection: Connection | UnreadableConnection): ConnectionView {
+  const { bxcontext } = connection
+  const common = { bxcontext, status: connection.view.state, ...statusOf(connection) }
+  if (!('consent' in connection)) return { ...NOTHING_KNOWN, ...common }
+  const { businessName, userName, scopes, missingScopes, connectedAt, lastUsedAt, tokens, view } = connection
+  const isRevoked = view.state === 'revoked'
   return {
-    ...defaults,
-    bxcontext,
+    ...common,
     businessName,
     userName,
-    status,
-    health,
-    summary,
     scopes,
     missingScopes,
+    expiresAt: isRevoked ? null : iso(tokens?.expiresAt ?? null),
     connectedAt: iso(connectedAt),
-    refreshedAt: iso(refreshedAt),
+    refreshedAt: tokens && tokens.refreshes > 0 ? iso(tokens.issuedAt) : null,
     lastUsedAt: iso(lastUsedAt),
-    ...timesOf(connection),
+    revokedAt: isRevoked ? iso(view.at) : null,
+    revokedReason: isRevoked ? texts.revocation[view.reason] : null,
   }
 }
 
-function timesOf(connection: ConnectionSummary) {
-  if (connection.status === 'revoked')
-    return { revokedAt: iso(connection.revokedAt), revokedReason: revocationText(connection.revokedReason) }
-  const { refusedAt, expiresAt } = connection
-  if (refusedAt !== null) return { revokedAt: iso(refusedAt), revokedReason: revocationText(REFUSED_REASON) }
-  return { expiresAt: iso(expiresAt) }
+const NOTHING_KNOWN = {
+  businessName: null,
+  userName: null,
+  scopes: null,
+  missingScopes: [],
+  expiresAt: null,
+  connectedAt: null,
+  refreshedAt: null,
+  lastUsedAt: null,
+  revokedAt: null,
+  revokedReason: null,
 }
 
-/** Asks for a refresh token (OpenID Connect Core 1.0, section 11); it is no permission that a user could grant. */
-const OFFLINE_ACCESS = 'offline_access'
-
-function findMissingScopes(connection: ConnectionSummary, requestedScopes: readonly string[]): string[] {
-  const { scopes } = connection
-  const ungranted =
-    scopes === null
-      ? []
-      : requestedScopes.filter((scope) => scope !== OFFLINE_ACCESS && !scopes.includes(scope))
-  const rejectedScopes = connection.status === 'active' ? connection.forbidden : []
-  return [...new Set([...ungranted, ...rejectedScopes.filter((scope) => scope !== null)])]
-}
-
-function determineHealth(
-  connection: ConnectionSummary,
-  missing: string[],
-): { health: Health; summary: string } {
-  if (connection.status === 'revoked')
-    return { health: 'revoked', summary: texts.summary.ended(dateOf(connection.revokedAt)) }
-  const { problem, forbidden, refusedAt } = connection
-  if (refusedAt !== null) return { health: 'revoked', summary: texts.summary.refused(dateOf(refusedAt)) }
-  if (problem !== null) {
-    return {
-      health: problem === 'misconfigured' ? 'misconfigured' : 'degraded',
-      summary: texts.problems[problem],
+function statusOf(connection: Connection | UnreadableConnection): { summary: string; canReconnect: boolean } {
+  const { view } = connection
+  switch (view.state) {
+    case 'unreadable':
+      return {
+        summary: unreadableText('missingKeyId' in connection ? connection.missingKeyId : null),
+        canReconnect: true,
+      }
+    case 'revoked':
+      return { summary: endedText(view.reason, view.at), canReconnect: true }
+    case 'misconfigured':
+      return { summary: texts.problems.misconfigured, canReconnect: false }
+    case 'degraded':
+      return { summary: texts.problems[view.trouble], canReconnect: view.canReconnect }
+    case 'needs_consent': {
+      const { missing, forbidden } = texts.summary
+      const { missingScopes } = view
+      return { summary: missingScopes.length > 0 ? missing(missingScopes) : forbidden, canReconnect: true }
     }
+    case 'active':
+      return { summary: 'tokens' in connection ? activeText(connection) : '', canReconnect: false }
+    default:
+      return view satisfies never
   }
-  if (missing.length > 0) {
-    return { health: 'needs_consent', summary: texts.summary.missing(missing) }
-  }
-  if (forbidden.length > 0) {
-    return { health: 'needs_consent', summary: texts.summary.forbidden }
-  }
-  if (connection.refreshToken === 'none') return { health: 'connected', summary: endOf(connection.expiresAt) }
-  return { health: 'connected', summary: texts.summary.ready }
 }
 
-/** What happens to a connection that cannot be refreshed. */
-function endOf(expiresAt: number | null): string {
-  return expiresAt === null
+const endedText = (reason: EndReason, at: number) =>
+  reason === 'refused' ? texts.summary.refused(dateOf(at)) : texts.summary.ended(dateOf(at))
+
+/** Also what happens to a connection that cannot be refreshed. */
+function activeText({ tokens }: Connection): string {
+  if (tokens?.refreshToken !== 'none') return texts.summary.ready
+  return tokens.expiresAt === null
     ? texts.summary.notRenewable
-    : texts.summary.readyUntil(format.time(new Date(expiresAt).toISOString()))
+    : texts.summary.readyUntil(format.time(new Date(tokens.expiresAt).toISOString()))
 }
 
 function iso(time: number | null): string | null {

@@ -146,8 +146,8 @@ function actionRoutes(options: ConnectionsOptions): Router {
       '/connections/:bxcontext/disconnect',
       describeRoute({
         summary:
-          'Deletes the connection and its tokens, and revokes its grant if `PLATFORM_REVOCATION_URL` is set. Answers `{connection: null, consent}`. `consent` is `withdrawn`, `remains` (until the user withdraws it on the platform), or `unknown` (the platform did not confirm its end).',
-        response: resultSchema.extend({ consent: z.enum(['withdrawn', 'remains', 'unknown']) }),
+          'Deletes the connection and its tokens, and revokes its grant if `PLATFORM_REVOCATION_URL` is set. Answers `{connection: null, consent}`. `consent` is `revoked`, `remains` (until the user withdraws it on the platform), or `unknown` (the platform did not confirm its end).',
+        response: resultSchema.extend({ consent: z.enum(['revoked', 'remains', 'unknown']) }),
         errors: ['not_connected'],
       }),
       disconnectHandler(options),
@@ -156,7 +156,7 @@ function actionRoutes(options: ConnectionsOptions): Router {
 
 /** Sends the current state of a connection, or redirects to the list with a notice. */
 async function sendConnection(
-  { vault, requestedScopes }: ConnectionsOptions,
+  { vault }: ConnectionsOptions,
   req: Request,
   res: Response,
   ref: ConnectionRef,
@@ -165,7 +165,7 @@ async function sendConnection(
   const { json, ...notice } = result
   // Browsers are redirected without it; what is done must not be reported as failed.
   const found = wantsJson(req) ? await vault.find(ref).catch(() => null) : null
-  const connection = found && connectionView(found, requestedScopes)
+  const connection = found && connectionView(found)
   await sendResultOrRedirect(req, res, '/connections', { ...json, connection }, notice)
 }
 
@@ -193,7 +193,7 @@ function disconnectHandler(options: ConnectionsOptions): RequestHandler<{ bxcont
     const consent = await vault.disconnect(ref)
     if (!consent) throw new NotConnectedError()
     const link =
-      consent === 'withdrawn' || !connectedAppsUrl
+      consent === 'revoked' || !connectedAppsUrl
         ? undefined
         : { href: connectedAppsUrl, label: texts.notices.withdrawThere }
     await sendConnection(options, req, res, ref, {
@@ -217,17 +217,15 @@ function sendHome(req: Request, res: Response, requestedScopes: readonly string[
 
 /** The list of the user's connections, and the events that tell an open page of a change. */
 function listHandlers(options: ConnectionsOptions) {
-  const { vault, requestedScopes, linksOf, connectControls, sendChanges } = options
-  const viewsOf = (stored: Awaited<ReturnType<Vault['list']>>) =>
-    stored.map((connection) => connectionView(connection, requestedScopes))
+  const { vault, linksOf, connectControls, sendChanges } = options
 
   const list: RequestHandler = async (req, res) => {
     const userId = requireUser(req)
     const stored = await vault.list(userId)
-    const connections = viewsOf(stored)
+    const connections = stored.map(connectionView)
     /** Time until each access token can be refreshed manually, in seconds. */
     const refreshableIn = stored.map((connection) =>
-      connection.status === 'active' ? Math.ceil(connection.refreshableInMs / 1000) : 0,
+      'tokens' in connection ? Math.ceil((connection.tokens?.refreshableInMs ?? 0) / 1000) : 0,
     )
     const links = wantsJson(req)
       ? []
@@ -247,7 +245,7 @@ function listHandlers(options: ConnectionsOptions) {
     const userId = requireUser(req)
     const getSnapshot = async () => {
       const [stored, notices] = await Promise.all([vault.list(userId), options.waitingNotices(userId)])
-      const json = JSON.stringify([viewsOf(stored), notices])
+      const json = JSON.stringify([stored.map(connectionView), notices])
       return createHash('sha256').update(json).digest('base64')
     }
     sendChanges(req, res, { getSnapshot, everyMs: LIVE_MS })
@@ -263,13 +261,13 @@ export const businessName = (vault: Vault, userId: string, bxcontext: string) =>
     () => undefined,
   )
 
-/** The pages and sign-in functions used by the connect flow. `requestedScopes`: those of every authorization request. */
-export const createConnectPages = (vault: Vault, requestedScopes: readonly string[]): ConnectPages => ({
+/** The pages and sign-in functions used by the connect flow. */
+export const createConnectPages = (vault: Vault): ConnectPages => ({
   requireUser,
   isSignedIn: (req) => currentUser(req) !== null,
   signedOut: () => notSignedIn(texts.signIn.signedOutWhileConnecting),
   async connectedPage(req, bxcontext) {
-    await req.leaveNotice(await connectedNotice(vault, requestedScopes, req, bxcontext))
+    await req.leaveNotice(await connectedNotice(vault, req, bxcontext))
     return '/connections'
   },
   async askAboutMismatch(req, res, { id, bxcontext, expected }) {
@@ -288,13 +286,12 @@ export const createConnectPages = (vault: Vault, requestedScopes: readonly strin
 /** Says that the account is connected or, if permissions are missing, which. */
 async function connectedNotice(
   vault: Vault,
-  requestedScopes: readonly string[],
   req: Request,
   bxcontext: string,
 ): Promise<Notice> {
   const found = await vault.find({ userId: requireUser(req), bxcontext }).catch(() => null)
-  const view = found && connectionView(found, requestedScopes)
-  return view?.health === 'needs_consent'
+  const view = found && connectionView(found)
+  return view?.status === 'needs_consent'
     ? { text: view.summary, tone: 'wait' }
     : { text: texts.notices.connected }
 }

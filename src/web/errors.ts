@@ -15,7 +15,7 @@ import {
   RefreshTooSoonError,
   StoreUnavailableError,
 } from '../connect/errors.ts'
-import { revocationText, unreadableText } from './connection-view.ts'
+import { unreadableText } from './connection-view.ts'
 import { format } from './format.ts'
 import { wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
@@ -99,7 +99,7 @@ export function problemOf(error: unknown): Problem {
     const { title, detail } = error.expose ? textOf(error) : texts.errors.internal_error
     const extensions: Record<string, unknown> = field === undefined ? { ...details } : { field, ...details }
     if (error instanceof ConnectionRevokedError)
-      extensions.revokedReason = revocationText(String(details.revokedReason))
+      extensions.revokedReason = texts.revocation[error.endReason]
     const rule = error instanceof InvalidInputError ? `${error.rule}.` : undefined
     return { status, code, title, detail, retryAfterMs, rule, extensions }
   }

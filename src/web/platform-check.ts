@@ -1,11 +1,11 @@
 import type { RequestHandler } from 'express'
 import { PlatformRejectedError, PlatformUnavailableError } from '../connect/errors.ts'
-import type { Http, Problem, Vault } from '../connect/index.ts'
+import type { Http, Trouble, Vault } from '../connect/index.ts'
 import { currentUser } from './user.ts'
 
 /** How long the platform may take to answer, in ms. */
 const PATIENCE_MS = 2_000
-const OUTAGES: readonly (Problem | null)[] = ['no_answer', 'error', 'paused']
+const OUTAGES: readonly Trouble[] = ['no_answer', 'error', 'paused']
 
 /**
  * Before the browser goes to the platform: if the last calls for this user failed, looks whether the platform answers at
@@ -17,7 +17,7 @@ export function checkPlatformFirst(appUrl: string, vault: Vault, http: Http): Re
     const user = currentUser(req)
     const connections = user ? await vault.list(user.id) : []
     const failing = connections.some(
-      (connection) => connection.status === 'active' && OUTAGES.includes(connection.problem),
+      ({ view }) => view.state === 'degraded' && OUTAGES.includes(view.trouble),
     )
     if (failing) await assertAnswers(appUrl, http)
     next()

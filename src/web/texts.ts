@@ -4,7 +4,7 @@
  * step) have none.
  */
 import type { ConnectError, OutageKind } from '../connect/errors.ts'
-import type { Problem, WithdrawnConsent } from '../connect/index.ts'
+import type { Revocation, Trouble } from '../connect/index.ts'
 
 /** The language of the texts (BCP 47), in which numbers, dates and lists are formatted too. */
 const LANGUAGE = 'en-AU'
@@ -131,7 +131,7 @@ export const texts = {
   },
 
   health: {
-    connected: 'connected',
+    active: 'connected',
     degraded: 'degraded',
     revoked: 'revoked',
     needs_consent: 'needs consent',
@@ -186,7 +186,7 @@ export const texts = {
       'The platform did not accept this connection a moment ago. Access may have been withdrawn: use “Test this connection” to check.',
     misconfigured:
       "The platform rejects this app's own credentials. Its developers must correct them; you don't need to do anything.",
-  } satisfies Record<Problem, string>,
+  } satisfies Record<Trouble, string>,
 
   notices: {
     connected: 'The account is connected.',
@@ -201,13 +201,13 @@ export const texts = {
         : `Works: ${total.toLocaleString(LANGUAGE)} ${total === 1 ? singular : `${singular}s`} found.`,
     withdrawThere: 'Withdraw it there',
     disconnected: {
-      withdrawn:
+      revoked:
         'The account was disconnected: its tokens were deleted here, and the consent on the platform has ended.',
       remains:
         'The account was disconnected and its tokens were deleted here. The consent on the platform remains.',
       unknown:
         'The account was disconnected and its tokens were deleted here. The platform did not confirm that the consent has ended, so it may remain.',
-    } satisfies Record<WithdrawnConsent, string>,
+    } satisfies Record<Revocation, string>,
   },
 
   /** The user chose a different business on the platform from the one to reconnect. */

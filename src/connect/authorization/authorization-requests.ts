@@ -5,7 +5,6 @@ import { parseJson } from '../platform/http.ts'
 import { randomCodeVerifier, randomState } from '../platform/oauth.ts'
 import { type Key, type KeyValueStore, keyName } from '../store/store.ts'
 import { update } from '../store/update.ts'
-import { kindOf } from '../vault/connection.ts'
 import type { RecordCipher } from '../vault/encryption.ts'
 import { ConnectError, type FailureCode } from './errors.ts'
 import {
@@ -127,7 +126,7 @@ const keyOf = (
   { userId }: BrowserSession,
   id: string,
 ): Key => ({
-  kind: kindOf(platform.name, what),
+  kind: `${platform.name}-${what}`,
   owner: userId,
   id,
 })

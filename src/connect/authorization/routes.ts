@@ -8,7 +8,6 @@ import type { Platform } from '../platform/contract.ts'
 import {
   ConfigurationError,
   InvalidGrantError,
-  NotConnectedError,
   PlatformError,
   PlatformUnavailableError,
   TokenRefusedError,
@@ -58,7 +57,7 @@ export interface ConnectRoutesOptions {
     platform: Platform
     authorizationRequests: AuthorizationRequests
     oauth: OAuth
-    vault: Pick<Vault, 'connect' | 'uninterrupted'>
+    vault: Pick<Vault, 'connect'>
   }
   /** The public address of this app. */
   baseUrl: string
@@ -295,9 +294,7 @@ async function handleCallback(options: ConnectRoutesOptions, req: Request, res: 
       expected = consumed.expected
       const { authorizationRequestId, bxcontext } = consumed
       const context = { userId: browser.userId, authorizationRequestId, bxcontext }
-      await connect.vault.uninterrupted(() =>
-        eventContext.run(context, () => exchange(options, req, browser.userId, consumed, parameters)),
-      )
+      await eventContext.run(context, () => exchange(options, req, browser.userId, consumed, parameters))
     }
     res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
     const page = await pages.connectedPage(req, outcome.connected)
@@ -336,10 +333,12 @@ async function exchange(
     if (code === undefined) throw new ConnectError('invalid_callback')
     const callbackUrl = new URL(baseUrl + CALLBACK_PATH)
     callbackUrl.search = addressOf(req, baseUrl).search
-    const sentAt = Date.now()
-    const tokens = await oauth.exchangeCode({ callbackUrl, bxcontext, state, codeVerifier })
-    if ((await vault.connect({ userId, bxcontext }, tokens, sentAt)) === 'unsaved')
-      throw new ConnectError('not_saved_yet')
+    const outcome = await vault.connect({ userId, bxcontext }, () =>
+      oauth.exchangeCode({ callbackUrl, bxcontext, state, codeVerifier }),
+    )
+    if (outcome === 'pending') throw new ConnectError('not_saved_yet')
+    if (outcome === 'superseded')
+      throw new ConnectError('exchange_incomplete', 'the account was disconnected or connected again meanwhile')
     await endSurely(end, { connected: bxcontext })
   } catch (thrown) {
     const mapped = toConnectError(thrown)
@@ -437,8 +436,6 @@ function toConnectError(error: unknown): ConnectError | null {
   if (error instanceof InvalidGrantError) return new ConnectError('code_rejected')
   if (!(error instanceof PlatformError)) return null
   const { code, reason } = error
-  if (error instanceof NotConnectedError)
-    return new ConnectError('exchange_incomplete', 'the account was disconnected meanwhile')
   if (error instanceof TokenRefusedError) return new ConnectError('code_rejected', reason)
   if (error instanceof PlatformUnavailableError) return new ConnectError('platform_unavailable', reason)
   if (error instanceof ConfigurationError) return new ConnectError('misconfigured', reason)

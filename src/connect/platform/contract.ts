@@ -150,6 +150,8 @@ export interface Platform {
   readonly assumedLifetimeMs: number
   /** The longest time in which the token endpoint answers, in ms. */
   readonly tokenEndpointMs: number
+  /** Whether a refresh leaves the refresh token in use, or ends it and returns a new one. */
+  readonly refreshTokens: 'reused' | 'rotated'
   /** How many requests it accepts from one credential in any window. */
   readonly rateLimit: { readonly requests: number; readonly windowSeconds: number }
   readonly bxcontextSchema: typeof bxcontextSchema
@@ -184,6 +186,8 @@ export const platform: Platform = {
   assumedLifetimeMs: 300_000,
   /** assumed. */
   tokenEndpointMs: 32_000,
+  /** given 5.3.6: the same refresh token is used again. */
+  refreshTokens: 'reused',
   /** assumed. */
   rateLimit: { requests: 100, windowSeconds: 30 },
   bxcontextSchema,

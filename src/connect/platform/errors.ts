@@ -13,17 +13,25 @@ export class NotConnectedError extends PlatformError {
 }
 
 /**
+ * Why access has ended. `invalid_grant`: the platform said so. `expired`, `rejected`: the access token expired, or the API
+ * rejected it three times, and there is no refresh token. `refused`: a refresh is refused without saying why.
+ */
+export type EndReason = 'invalid_grant' | 'expired' | 'rejected' | 'refused'
+
+/**
  * Access has ended. A new consent restores it; if the platform refused without `invalid_grant`, so does a later success with
  * the tokens that were kept.
  */
 export class ConnectionRevokedError extends PlatformError {
   readonly code = 'connection_revoked'
   readonly status = 409
-  /** `revokedAt`: when the revocation was detected, as an ISO 8601 time. */
-  constructor(revokedAt: string, revokedReason: string) {
+  readonly endReason: EndReason
+  /** `revokedAt`: when the end was noticed, in ms since 1970. */
+  constructor(revokedAt: number, revokedReason: EndReason) {
     super('Access to this account was withdrawn on the platform, or has expired. Reconnect it to continue.', {
-      details: { revokedAt, revokedReason },
+      details: { revokedAt: new Date(revokedAt).toISOString(), revokedReason },
     })
+    this.endReason = revokedReason
   }
 }
 

@@ -1,8 +1,11 @@
+/**
+ * A connection is one record, and whatever happens to it is a pure function from the record to the next one; the same record
+ * back means that nothing changes. `vault.ts` applies these functions by reading, calling and compare-and-set. Times are in ms
+ * since 1970, by this app's clock.
+ */
 import * as z from 'zod'
-import type { Platform } from '../platform/contract.ts'
-import { parseJson } from '../platform/http.ts'
-import type { Tokens } from '../platform/oauth.ts'
-import type { Key } from '../store/store.ts'
+import type { EndReason } from '../platform/errors.ts'
+import type { CallOutcome } from '../platform/token-source.ts'
 
 /** Identifies a connection: a user of this app, and the business that the user chose on the platform. */
 export interface ConnectionRef {
@@ -10,118 +13,443 @@ export interface ConnectionRef {
   bxcontext: string
 }
 
-/** A ref as one string, for maps in memory: no two refs share one. */
-export const refName = ({ userId, bxcontext }: ConnectionRef) => JSON.stringify([userId, bxcontext])
+/** Why the last refresh or API call failed. `refused`: a refresh was answered with a 4xx of unknown meaning. */
+const troubleSchema = z.enum([
+  'no_answer',
+  'error',
+  'busy',
+  'unreadable',
+  'paused',
+  'rejected',
+  'refused',
+  'misconfigured',
+])
+export type Trouble = z.infer<typeof troubleSchema>
 
-/**
- * The record kind of something that belongs to the connections of a platform. A platform's name has no hyphen, so that no
- * two of them share a kind.
- */
-export const kindOf = (platform: string, what: string) => `${platform}-${what}`
-
-/** The storage key of something that belongs to a connection. `platform`: the name of its platform. */
-export const refKey = (platform: string, what: string, { userId, bxcontext }: ConnectionRef): Key => ({
-  kind: kindOf(platform, what),
-  owner: userId,
-  id: bxcontext,
-})
-
-/** The format of stored connections. */
-export const FORMAT = 1
+/** The reasons that are final: a refused refresh may still succeed. */
+const endReasonSchema = z.enum(['invalid_grant', 'expired', 'rejected'])
 
 const common = {
-  format: z.literal(FORMAT),
-  userId: z.string(),
-  bxcontext: z.string(),
-  /** The latest act of consent; a refresh of an earlier one must not change this record. */
-  grantId: z.string(),
-  /** The granted scopes, or null if the platform did not name them. */
-  scopes: z.array(z.string()).nullable(),
-  /** The names of the business and the person, if the platform reports them. */
-  businessName: z.string().optional(),
-  userName: z.string().optional(),
-  /** When the code of this grant was sent. All times are in ms since 1970, by this app's clock. */
-  connectedAt: z.number(),
-  refreshedAt: z.number().nullable(),
+  version: z.literal(1),
+  /** Random for each write: a write whose answer was lost is recognised, so every write may be repeated. */
+  rev: z.string(),
+  /** How many consents and disconnects have begun; each gets the next number. */
+  begun: z.int(),
+  /** The number of the consent or disconnect that this record shows. No clock decides which came later. */
+  consent: z.int(),
+  /** How many times this consent was refreshed; with `consent`, it tells apart the tokens of two answers. */
+  refreshes: z.int(),
+  /** Counts the leases: who took the latest one may send the next request for tokens, until `leasedUntil`. */
+  fence: z.int(),
+  leasedUntil: z.number(),
+  /** After failed requests for tokens: how many in a row, and until when no further one is sent. */
+  failures: z.int(),
+  pausedUntil: z.number(),
+  trouble: troubleSchema.nullable(),
 }
+
+/** There is no connection. It expires after `NONE_TTL_MS`, which no consent that has begun outlives. */
+const noneSchema = z.object({ ...common, status: z.literal('none') })
 
 const activeSchema = z.object({
   ...common,
   status: z.literal('active'),
-  accessToken: z.string(),
-  refreshToken: z.string().nullable(),
-  /** When the request for these tokens was sent: of two results, the one requested later wins. */
-  requestedAt: z.number(),
-  /** When the access token was received. */
+  /** The tokens and the names, encrypted. */
+  sealed: z.string(),
+  /** Whether there is a refresh token, and whether the last refresh returned a new one. */
+  renewable: z.boolean(),
+  rotated: z.boolean(),
+  /** The granted scopes, or null if the platform did not name them. */
+  scopes: z.array(z.string()).nullable(),
+  connectedAt: z.number(),
+  /** When the access token was received, when it should be refreshed, and when it expires; null: not known. */
   issuedAt: z.number(),
-  /** When the access token expires; null: the platform did not report it, and there is no refresh token. */
+  dueAt: z.number().nullable(),
   expiresAt: z.number().nullable(),
-  /** How many times this grant was refreshed. */
-  refreshes: z.number(),
-  /** Whether the last refresh returned a new refresh token. */
-  refreshTokenRotated: z.boolean(),
+  /** When the API last accepted a call, to the minute. */
+  usedAt: z.number().nullable(),
+  /** How often the API rejected this access token: once is enough if it can be refreshed. */
+  rejections: z.int(),
+  /** When a refused refresh began to count as the end of access. */
+  refusedAt: z.number().nullable(),
+  /** The calls that the API answered 403, each with the missing scope, or null if it is not known. */
+  missing: z.array(z.object({ call: z.string(), scope: z.string().nullable() })),
 })
 
-const revokedSchema = z.object({
+const endedSchema = z.object({
   ...common,
-  status: z.literal('revoked'),
-  revokedAt: z.number(),
-  revokedReason: z.string(),
+  status: z.literal('ended'),
+  /** The names, encrypted; no tokens. */
+  sealed: z.string(),
+  scopes: z.array(z.string()).nullable(),
+  connectedAt: z.number(),
+  usedAt: z.number().nullable(),
+  endedAt: z.number(),
+  endedReason: endReasonSchema,
 })
 
-/** Why a grant is stored as revoked (`revokedReason`). */
-export const REVOKED_REASONS = {
-  invalidGrant:
-    'The platform no longer accepts this grant (invalid_grant): the user revoked it, or it expired.',
-  expired: 'The access token expired and no refresh token was issued.',
-  rejected: "The platform's API rejected the access token three times and no refresh token was issued.",
-} as const
+const recordSchema = z.discriminatedUnion('status', [noneSchema, activeSchema, endedSchema])
+export type ConnectionRecord = z.infer<typeof recordSchema>
+export type ActiveRecord = z.infer<typeof activeSchema>
+export type EndedRecord = z.infer<typeof endedSchema>
 
-/** One user's granted access to one bxcontext, as it is encrypted into the store. A revoked one holds no tokens. */
-export const connectionSchema = z.discriminatedUnion('status', [activeSchema, revokedSchema])
-export type Connection = z.infer<typeof connectionSchema>
-export type ActiveConnection = z.infer<typeof activeSchema>
-export type RevokedConnection = z.infer<typeof revokedSchema>
-
-/** Parses a stored connection; null if it is invalid. */
-export function parseConnection(text: string): Connection | null {
-  return connectionSchema.safeParse(parseJson(text)).data ?? null
+/** The record of a connection that never was. */
+export const NO_RECORD: ConnectionRecord = {
+  version: 1,
+  rev: '',
+  begun: 0,
+  consent: 0,
+  refreshes: 0,
+  fence: 0,
+  leasedUntil: 0,
+  failures: 0,
+  pausedUntil: 0,
+  trouble: null,
+  status: 'none',
 }
 
-/**
- * The connection with the tokens of a response, counted as a refresh. `requestedAt` and `issuedAt` are by this app's clock
- * (ms since 1970), so the platform's clock does not matter.
- */
-export function withTokens(
-  { assumedLifetimeMs }: Pick<Platform, 'assumedLifetimeMs'>,
-  connection: Omit<ActiveConnection, 'accessToken' | 'requestedAt' | 'issuedAt' | 'expiresAt'>,
-  tokens: Tokens,
-  requestedAt: number,
-  issuedAt: number,
-): ActiveConnection {
-  const refreshToken = tokens.refreshToken ?? connection.refreshToken
-  // Without a lifetime, a token that can be refreshed is refreshed soon; one that cannot is used until the API rejects it.
-  const { expiresIn } = tokens
-  const assumedExpiry = refreshToken === null ? null : issuedAt + assumedLifetimeMs
-  const hasLifetime = expiresIn !== undefined && (expiresIn > 0 || refreshToken !== null)
-  return {
-    ...connection,
-    accessToken: tokens.accessToken,
-    refreshToken,
-    scopes: tokens.scopes ?? connection.scopes,
-    businessName: tokens.businessName ?? connection.businessName,
-    userName: tokens.userName ?? connection.userName,
-    requestedAt,
-    issuedAt,
-    refreshedAt: issuedAt,
-    refreshes: connection.refreshes + 1,
-    refreshTokenRotated: refreshToken !== connection.refreshToken,
-    expiresAt: hasLifetime ? issuedAt + expiresIn * 1000 : assumedExpiry,
+/** How long a record without a connection is kept, in ms. */
+export const NONE_TTL_MS = 3_600_000
+/** A token is refreshed at most once in this time, in ms, unless it lives for less. */
+const REFRESH_INTERVAL_MS = 5_000
+/** How long before its end a token is refreshed in the background, in ms; at most a fifth of its life. */
+const REFRESH_MARGIN_MS = 60_000
+const MAX_BACKOFF_MS = 30_000
+/** `Retry-After` is honoured up to this long, in ms: a longer one would lock an account out after one odd answer. */
+const MAX_PAUSE_MS = 300_000
+/** How long after the end of the access token a repeated refusal counts as the end of access, in ms. */
+const REFUSAL_GRACE_MS = 30_000
+/** How often a rejection of a token that cannot be refreshed is counted, in ms, and how many end the connection. */
+const REJECTION_INTERVAL_MS = 60_000
+const MAX_REJECTIONS = 3
+const MAX_MISSING = 20
+const MINUTE_MS = 60_000
+
+/** Parses a stored record: `NO_RECORD` if there is none, null if it cannot be read. */
+export function parseRecord(text: string | null): ConnectionRecord | null {
+  if (text === null) return NO_RECORD
+  try {
+    return recordSchema.safeParse(JSON.parse(text)).data ?? null
+  } catch {
+    return null
   }
 }
 
-/** The refresh fields of a new connection. `withTokens` counts every response as a refresh, so `connect` resets them. */
-export const NOT_REFRESHED = { refreshedAt: null, refreshes: 0, refreshTokenRotated: false } as const
+/** What a token response changes: the tokens, encrypted by the caller, and what is known of them. */
+export type GrantedTokens = Pick<
+  ActiveRecord,
+  'sealed' | 'renewable' | 'rotated' | 'scopes' | 'issuedAt' | 'dueAt' | 'expiresAt'
+>
 
-export const isExpired = ({ expiresAt }: ActiveConnection, now: number) =>
-  expiresAt !== null && expiresAt <= now
+/**
+ * When a token is to be refreshed, and when it expires. `expiresIn`: in seconds, if the platform reported it; otherwise a token
+ * that can be refreshed is taken to live for `assumedLifetimeMs`, and one that cannot is used until the API rejects it. A token
+ * that a refresh returned again (`isSame`) is not refreshed before its end.
+ */
+export function lifetimeOf(
+  expiresIn: number | undefined,
+  { issuedAt, renewable, isSame }: { issuedAt: number; renewable: boolean; isSame: boolean },
+  assumedLifetimeMs: number,
+): Pick<ActiveRecord, 'issuedAt' | 'dueAt' | 'expiresAt'> {
+  const isReported = expiresIn !== undefined && (expiresIn > 0 || renewable)
+  if (!isReported && !renewable) return { issuedAt, dueAt: null, expiresAt: null }
+  const lifeMs = isReported ? expiresIn * 1000 : assumedLifetimeMs
+  const marginMs = isSame || !renewable ? 0 : Math.min(REFRESH_MARGIN_MS, lifeMs / 5)
+  return { issuedAt, dueAt: issuedAt + lifeMs - marginMs, expiresAt: issuedAt + lifeMs }
+}
+
+/** Takes the next number, for a consent: before its code is sent, so that what began later is known. */
+export const begin = (record: ConnectionRecord): ConnectionRecord => ({
+  ...record,
+  begun: record.begun + 1,
+})
+
+/** Stores the tokens of a consent, unless a consent or a disconnect that began later is stored. */
+export function granted(
+  record: ConnectionRecord,
+  consent: number,
+  tokens: GrantedTokens,
+  connectedAt: number,
+): ConnectionRecord {
+  if (consent <= record.consent) return record
+  return {
+    ...withoutConnection(record),
+    ...tokens,
+    status: 'active',
+    consent,
+    connectedAt,
+    usedAt: null,
+    rejections: 0,
+    refusedAt: null,
+    missing: [],
+  }
+}
+
+/** Ends the connection, and every consent that has begun. */
+export function disconnected(record: ConnectionRecord): ConnectionRecord {
+  if (record.status === 'none' && record.begun === record.consent) return record
+  const begun = record.begun + 1
+  return { ...withoutConnection(record), status: 'none', begun, consent: begun }
+}
+
+/** What is left of a record when its connection is replaced or ends. */
+function withoutConnection({ version, rev, begun, consent, fence }: ConnectionRecord) {
+  return { ...NO_RECORD, version, rev, begun, consent, fence }
+}
+
+/** Which tokens a request was sent for, and under which lease. */
+export type Sent = Pick<ConnectionRecord, 'consent' | 'refreshes' | 'fence'>
+
+/**
+ * Takes the lease, which lasts `leaseMs`, unless somebody has it or requests are paused. `manual`: a person asked, which ends
+ * a pause. A lease or a pause that ends later than it can comes from a clock that was wrong, and is over.
+ */
+export function leased(
+  record: ConnectionRecord,
+  { now, leaseMs, manual }: { now: number; leaseMs: number; manual: boolean },
+): ConnectionRecord {
+  if (isWithin(record.leasedUntil, now, leaseMs)) return record
+  if (!manual && pauseOf(record, now) > 0) return record
+  return { ...record, fence: record.fence + 1, leasedUntil: now + leaseMs }
+}
+
+/** The tokens of a refresh. */
+export function refreshed(record: ConnectionRecord, sent: Sent, tokens: GrantedTokens): ConnectionRecord {
+  if (record.status !== 'active' || !isAbout(record, sent)) return record
+  return {
+    ...record,
+    ...tokens,
+    refreshes: record.refreshes + 1,
+    leasedUntil: 0,
+    failures: 0,
+    pausedUntil: 0,
+    trouble: null,
+    rejections: 0,
+    refusedAt: null,
+  }
+}
+
+/** Access has ended. `sealed`: the names without the tokens, encrypted. */
+export function ended(
+  record: ConnectionRecord,
+  sent: Pick<Sent, 'consent' | 'refreshes'>,
+  end: Pick<EndedRecord, 'sealed' | 'endedAt' | 'endedReason'>,
+): ConnectionRecord {
+  if (record.status !== 'active' || !isAbout(record, sent)) return record
+  const { scopes, connectedAt, usedAt, refreshes } = record
+  return {
+    ...withoutConnection(record),
+    ...end,
+    status: 'ended',
+    refreshes,
+    scopes,
+    connectedAt,
+    usedAt,
+  }
+}
+
+/** A request for tokens failed: the next one waits, longer each time, or as long as the platform asks for. */
+export function failed(
+  record: ConnectionRecord,
+  sent: Sent,
+  { trouble, now, retryAfterMs = 0 }: { trouble: Trouble; now: number; retryAfterMs?: number | undefined },
+): ConnectionRecord {
+  if (!isAbout(record, sent) || record.fence !== sent.fence) return record
+  const backoffMs = Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(record.failures, 10))
+  const pausedUntil = now + Math.max(backoffMs, Math.min(retryAfterMs, MAX_PAUSE_MS))
+  const after = { ...record, trouble, failures: record.failures + 1, pausedUntil, leasedUntil: 0 }
+  if (after.status !== 'active' || record.status !== 'active' || trouble !== 'refused') return after
+  // A refusal proves nothing by itself: the API must agree, or the platform must repeat it when the token has long expired.
+  const isRepeated = record.trouble === 'refused' && (record.expiresAt ?? now) + REFUSAL_GRACE_MS <= now
+  return isRepeated || record.rejections > 0 ? { ...after, refusedAt: record.refusedAt ?? now } : after
+}
+
+/**
+ * The API rejected an access token that should be valid, and it could not be replaced. Without a refresh token, three
+ * rejections a minute apart end the connection; `sealed` as in `ended`.
+ */
+export function rejected(
+  record: ConnectionRecord,
+  sent: Pick<Sent, 'consent' | 'refreshes'>,
+  { now, sealed }: { now: number; sealed: string },
+): ConnectionRecord {
+  if (record.status !== 'active' || !isAbout(record, sent) || isExpired(record, now)) return record
+  if (record.renewable) {
+    const refusedAt = record.refusedAt ?? (record.trouble === 'refused' ? now : null)
+    return patched(record, { rejections: 1, refusedAt })
+  }
+  if (pauseOf(record, now) > 0) return record
+  const rejections = record.rejections + 1
+  return rejections < MAX_REJECTIONS
+    ? { ...record, rejections, pausedUntil: now + REJECTION_INTERVAL_MS }
+    : ended(record, sent, { sealed, endedAt: now, endedReason: 'rejected' })
+}
+
+/** How an API call with a token of this consent ended. The record changes only if that is news. */
+export function called(
+  record: ConnectionRecord,
+  { consent }: Pick<Sent, 'consent'>,
+  outcome: CallOutcome,
+  now: number,
+): ConnectionRecord {
+  if (record.status !== 'active' || record.consent !== consent) return record
+  // Only a refresh proves that this app's credentials are correct again.
+  const trouble = record.trouble === 'misconfigured' ? record.trouble : null
+  switch (outcome.result) {
+    case 'ok': {
+      const { call, scope } = outcome
+      const others = record.missing.filter((entry) => entry.call !== call && entry.scope !== scope)
+      const missing = others.length < record.missing.length ? others : record.missing
+      const usedAt = Math.floor(now / MINUTE_MS) * MINUTE_MS
+      return patched(record, { trouble, missing, usedAt, rejections: 0, refusedAt: null })
+    }
+    case 'forbidden': {
+      const { call, scope } = outcome
+      const isKnown = record.missing.some((entry) => entry.call === call && entry.scope === scope)
+      const others = record.missing.filter((entry) => entry.call !== call)
+      const missing = isKnown ? record.missing : [...others, { call, scope }].slice(-MAX_MISSING)
+      return patched(record, { trouble, missing, rejections: 0, refusedAt: null })
+    }
+    case 'unavailable':
+      return record.trouble === null ? { ...record, trouble: outcome.kind } : record
+    default:
+      return outcome satisfies never
+  }
+}
+
+/** Encrypts the secrets of a record with another key. */
+export function resealed(record: ConnectionRecord, reseal: (sealed: string) => string): ConnectionRecord {
+  return record.status === 'none' ? record : patched(record, { sealed: reseal(record.sealed) })
+}
+
+/** The record with other values, or itself if they are the same. */
+function patched<R extends ActiveRecord | EndedRecord>(record: R, patch: Partial<R>): R {
+  const next = { ...record, ...patch }
+  return isSame(record, next) ? record : next
+}
+
+function isSame<R extends object>(one: R, other: R): boolean {
+  const values = new Map(Object.entries(one))
+  return Object.entries(other).every(([name, value]) => values.get(name) === value)
+}
+
+const isAbout = (record: ConnectionRecord, sent: Pick<Sent, 'consent' | 'refreshes'>) =>
+  record.consent === sent.consent && record.refreshes === sent.refreshes
+
+/** Whether `end` is ahead by no more than it can be. */
+const isWithin = (end: number, now: number, longestMs: number) => end > now && end - now <= longestMs
+
+/** For how long no request for tokens is sent, in ms. */
+export const pauseOf = ({ pausedUntil }: ConnectionRecord, now: number): number =>
+  isWithin(pausedUntil, now, MAX_PAUSE_MS) ? pausedUntil - now : 0
+
+export const isExpired = ({ expiresAt }: ActiveRecord, now: number) => expiresAt !== null && expiresAt <= now
+export const isDue = ({ dueAt }: ActiveRecord, now: number) => dueAt !== null && dueAt <= now
+
+/** How long until the token may be refreshed again, in ms: not within 5 s, whatever the platform answers. */
+export function refreshableIn({ issuedAt, expiresAt }: ActiveRecord, now: number): number {
+  const lifeMs = expiresAt === null ? REFRESH_INTERVAL_MS : expiresAt - issuedAt
+  const intervalMs = lifeMs > 1000 ? Math.min(REFRESH_INTERVAL_MS, lifeMs) : REFRESH_INTERVAL_MS
+  const elapsedMs = now - issuedAt
+  return elapsedMs >= 0 && elapsedMs < intervalMs ? intervalMs - elapsedMs : 0
+}
+
+/**
+ * What a connection is. `degraded`: the platform cannot be reached or refuses, and the connection is kept; `canReconnect`: a
+ * new consent may help, since the API rejects the access token. `needs_consent`: permissions are missing. `revoked`: access has
+ * ended.
+ */
+export type ConnectionView =
+  | { state: 'none' }
+  | { state: 'active' }
+  | { state: 'degraded'; trouble: Exclude<Trouble, 'misconfigured'>; canReconnect: boolean }
+  | { state: 'needs_consent'; missingScopes: string[] }
+  | { state: 'misconfigured' }
+  | { state: 'revoked'; at: number; reason: EndReason }
+
+/** The only judge of what a connection is. `requestedScopes`: those that this app asks for. */
+export function viewOf(
+  record: ConnectionRecord,
+  requestedScopes: readonly string[],
+  now: number,
+): ConnectionView {
+  switch (record.status) {
+    case 'none':
+      return { state: 'none' }
+    case 'ended':
+      return { state: 'revoked', at: record.endedAt, reason: record.endedReason }
+    case 'active':
+      return viewOfActive(record, requestedScopes, now)
+    default:
+      return record satisfies never
+  }
+}
+
+function viewOfActive(
+  record: ActiveRecord,
+  requestedScopes: readonly string[],
+  now: number,
+): ConnectionView {
+  const { trouble, rejections, refusedAt, expiresAt, renewable } = record
+  if (refusedAt !== null) return { state: 'revoked', at: refusedAt, reason: 'refused' }
+  if (!renewable && expiresAt !== null && expiresAt <= now)
+    return { state: 'revoked', at: expiresAt, reason: 'expired' }
+  if (trouble === 'misconfigured') return { state: 'misconfigured' }
+  if (trouble !== null) return { state: 'degraded', trouble, canReconnect: rejections > 0 }
+  const missingScopes = missingScopesOf(record, requestedScopes)
+  return missingScopes.length > 0 || record.missing.length > 0
+    ? { state: 'needs_consent', missingScopes }
+    : { state: 'active' }
+}
+
+/** Asks for a refresh token (OpenID Connect Core 1.0, section 11); it is no permission that a user could grant. */
+const OFFLINE_ACCESS = 'offline_access'
+
+/** Requested scopes that were not granted, and scopes whose absence made the API refuse a call. */
+export function missingScopesOf(record: ConnectionRecord, requestedScopes: readonly string[]): string[] {
+  if (record.status !== 'active') return []
+  const { scopes, missing } = record
+  const ungranted = scopes ? requestedScopes.filter((scope) => !scopes.includes(scope)) : []
+  const refused = missing.map(({ scope }) => scope).filter((scope) => scope !== null)
+  return [...new Set([...ungranted.filter((scope) => scope !== OFFLINE_ACCESS), ...refused])]
+}
+
+/** An event of a connection; never with a token. */
+export type ConnectionEvent =
+  | { type: 'connected'; scopes: readonly string[] | null }
+  | { type: 'refreshed'; scopes: readonly string[] | null }
+  | { type: 'refreshFailed'; trouble: Trouble }
+  | { type: 'recovered' }
+  | { type: 'revoked'; reason: EndReason }
+  | { type: 'disconnected' }
+
+/** The events of a change: the differences of its two records. */
+export function eventsOf(before: ConnectionRecord, after: ConnectionRecord): ConnectionEvent[] {
+  if (after.status === 'none' && before.status !== 'none') return [{ type: 'disconnected' }]
+  if (after.status === 'active' && after.consent !== before.consent)
+    return [{ type: 'connected', scopes: after.scopes }]
+  const events: ConnectionEvent[] = []
+  if (after.failures > before.failures && after.trouble !== null)
+    events.push({ type: 'refreshFailed', trouble: after.trouble })
+  const isRefreshed = after.status === 'active' && after.refreshes > before.refreshes
+  if (isRefreshed) events.push({ type: 'refreshed', scopes: after.scopes })
+  const [hadEnded, reason] = [storedEnd(before) !== null, storedEnd(after)]
+  if (reason === null && (hadEnded || (isRefreshed && before.failures > 0)))
+    events.push({ type: 'recovered' })
+  if (reason !== null && !hadEnded) events.push({ type: 'revoked', reason })
+  return events
+}
+
+/** Why the record says that access has ended; null if it does not. */
+function storedEnd(record: ConnectionRecord): EndReason | null {
+  switch (record.status) {
+    case 'none':
+      return null
+    case 'ended':
+      return record.endedReason
+    case 'active':
+      return record.refusedAt === null ? null : 'refused'
+    default:
+      return record satisfies never
+  }
+}

@@ -9,12 +9,12 @@ export interface EncryptionKey {
 }
 
 export interface RecordCipher {
-  /** The id of the key that encrypts. */
-  readonly keyId: string
   /** Encrypts to `v1.<key id>.<base64url of iv, ciphertext, tag>`. Only the same `aad` (the storage key) decrypts it. */
   encrypt(text: string, aad: string): string
   /** Returns the text. Throws `DecryptionError`. */
   decrypt(encrypted: string, aad: string): string
+  /** Whether the first key encrypted it. */
+  isCurrent(encrypted: string): boolean
 }
 
 /** A record cannot be decrypted. The message says which key id is missing, or what else may be wrong. */
@@ -50,7 +50,7 @@ export function createRecordCipher(keys: readonly EncryptionKey[]): RecordCipher
     throw new Error('The id of an encryption key must be 1 to 32 letters, digits, hyphens or underscores')
 
   return {
-    keyId: current.id,
+    isCurrent: (encrypted) => encrypted.startsWith(`v1.${current.id}.`),
 
     encrypt(text, aad) {
       const iv = randomBytes(IV_BYTES)

@@ -1,227 +1,688 @@
-import { connectionChannel, publish } from '../events.ts'
-import type { Log } from '../log.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { eventContext } from '../events.ts'
+import { type Log, SILENT } from '../log.ts'
 import type { Platform } from '../platform/contract.ts'
+import {
+  ConfigurationError,
+  ConnectionRevokedError,
+  InvalidGrantError,
+  NotConnectedError,
+  PlatformError,
+  PlatformRejectedError,
+  PlatformUnavailableError,
+  RefreshTooSoonError,
+  TokenRefusedError,
+} from '../platform/errors.ts'
 import type { OAuth, Tokens } from '../platform/oauth.ts'
 import type { TokenSource } from '../platform/token-source.ts'
-import { type KeyValueStore, StoreUnavailableError } from '../store/store.ts'
+import { allOwners, type KeyValueStore, StoreUnavailableError } from '../store/store.ts'
 import { withTimeout } from '../timeouts.ts'
-import { accessToken, NOT_STORED, refreshRejected, type VaultDependencies } from './access-token.ts'
-import { createBxcontextIndex } from './bxcontext-index.ts'
-import { connect } from './connect.ts'
-import { type ConnectionRef, isExpired, refName } from './connection.ts'
-import { assertActive, connectionKind, createConnectionRepository } from './connection-repository.ts'
-import { disconnect, type WithdrawnConsent } from './disconnect.ts'
-import { createRecordCipher, type EncryptionKey } from './encryption.ts'
-import { createHealthRecords } from './health.ts'
-import { createInFlight } from './in-flight.ts'
-import { createLastUse } from './last-use.ts'
-import { logIn } from './log-in.ts'
-import { type ReencryptResult, reencrypt } from './reencrypt.ts'
-import { createRefresher, type RefreshOptions } from './refresh.ts'
-import { createRefreshLock, type RefreshLockOptions } from './refresh-lock.ts'
-import { type ConnectionSummary, summarize, type UnreadableConnection } from './summary.ts'
-import { readTokenClaims, type TokenClaims } from './token-claims.ts'
-import { createUnsavedTokens } from './unsaved.ts'
-import { refreshUnused, type UnusedCheck } from './unused.ts'
+import {
+  type ActiveRecord,
+  begin,
+  type ConnectionEvent,
+  type ConnectionRecord,
+  type ConnectionRef,
+  called,
+  disconnected,
+  type EndedRecord,
+  ended,
+  eventsOf,
+  failed,
+  type GrantedTokens,
+  granted,
+  isDue,
+  isExpired,
+  leased,
+  lifetimeOf,
+  pauseOf,
+  refreshableIn,
+  refreshed,
+  rejected,
+  type Trouble,
+  viewOf,
+} from './connection.ts'
+import { type Connection, describe, type UnreadableConnection, unreadable } from './description.ts'
+import { DecryptionError, type EncryptionKey } from './encryption.ts'
+import { type Change, ConnectionRecords, connectionKind, readable, type Secrets } from './records.ts'
 
-export type { WithdrawnConsent } from './disconnect.ts'
-export type { ConnectionSummary, UnreadableConnection } from './summary.ts'
-export type { UnusedCheck } from './unused.ts'
-
-/** Keeps connections and hands out valid access tokens. Methods that use the store throw `StoreUnavailableError`. */
-export interface Vault {
-  /**
-   * Resolves to a valid access token. One that is not due takes at most one read of the store; one that is about to expire is
-   * also refreshed in the background, and an expired one is refreshed first. (When the budget of refreshes is used up, an
-   * expired token is returned without another refresh, and the API decides.) Throws `NotConnectedError`,
-   * `ConnectionRevokedError`, `PlatformUnavailableError`, `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
-   */
-  accessToken(ref: ConnectionRef): Promise<string>
-  /** The connection as a source of tokens for API calls, which can also refresh a token that the API rejects. */
-  tokenSource(ref: ConnectionRef): TokenSource
-  /**
-   * Stores the tokens of a new consent and replaces any earlier grant. `sentAt`: when the code was sent (ms since 1970).
-   * Resolves to `unsaved` if the store did not accept the tokens yet: this process keeps them in memory, uses them, and
-   * keeps trying to store them.
-   */
-  connect(ref: ConnectionRef, tokens: Tokens, sentAt?: number): Promise<'saved' | 'unsaved'>
-  /**
-   * Connects an account that needs no consent, such as one with an API key: `getTokens` logs in. One caller among all
-   * processes does; the others wait for its tokens. Failures pause further attempts, longer each time. Throws the errors
-   * of `getTokens`, and those of `refresh`.
-   */
-  logIn(ref: ConnectionRef, getTokens: () => Promise<Tokens>): Promise<void>
-  /** Resolves to the connection, or null. Throws `DecryptionError`. */
-  find(ref: ConnectionRef): Promise<ConnectionSummary | null>
-  /** The user's connections, the latest first. */
-  list(userId: string): Promise<(ConnectionSummary | UnreadableConnection)[]>
-  /**
-   * Gets a new access token because a user requested it. Resolves to false if there is no refresh token and the access
-   * token is still valid.
-   * Throws the same errors as `accessToken`, and `RefreshTooSoonError`.
-   */
-  refresh(ref: ConnectionRef): Promise<boolean>
-  /**
-   * What may be shown of the access token, which is not refreshed; null if it is not a JWT. Throws `NotConnectedError`,
-   * `ConnectionRevokedError`, `DecryptionError`.
-   */
-  tokenClaims(ref: ConnectionRef): Promise<TokenClaims | null>
-  /**
-   * Deletes the connection and its tokens, and then revokes its grant if the platform has a revocation endpoint.
-   * Resolves to what became of the consent, or null if there was no connection.
-   */
-  disconnect(ref: ConnectionRef): Promise<WithdrawnConsent | null>
-  /**
-   * Refreshes the user's tokens that were neither used nor refreshed for `unusedMs`: refresh tokens that end when they are
-   * not used stay alive, and a revocation is noticed. An error of a refresh is part of the result.
-   */
-  refreshUnused(userId: string, unusedMs: number): Promise<UnusedCheck>
-  /** The ids of the users who are connected to this bxcontext. */
-  usersOf(bxcontext: string): Promise<string[]>
-  /**
-   * Encrypts every stored connection with the first key. Run again after an interruption, it only reads those that are
-   * done. `onProgress` is called after every few hundred records.
-   */
-  reencrypt(onProgress?: (result: ReencryptResult) => void): Promise<ReencryptResult>
-  /** Resolves when no refresh is in flight and all received tokens are stored. */
-  idle(): Promise<void>
-  /** Runs a code exchange, which `close` does not cut off. Resolves or rejects as `work` does. */
-  uninterrupted<T>(work: () => Promise<T>): Promise<T>
-  /**
-   * Waits for `idle`, at most `graceMs`, and logs the tokens that could not be stored by then. Waits longer for the answer to a
-   * token request that was sent, and 2 s more to store it: the code or the refresh token in it may be used up, and the answer is
-   * the only copy of the new tokens. The HTTP pool limits that: 40 s, unless the options say otherwise.
-   */
-  close(graceMs: number): Promise<void>
-}
-
-export interface VaultOptions extends RefreshLockOptions {
+export interface VaultOptions {
   platform: Platform
   store: KeyValueStore
   /** The first key encrypts; all of them decrypt. */
   keys: readonly EncryptionKey[]
-  oauth: Pick<OAuth, 'refresh' | 'revoke'>
-  log: Log
-  /** How long a caller waits for a refresh, in ms; defaults to 20 s. */
+  oauth: Pick<OAuth, 'refresh' | 'revoke' | 'scopes'>
+  /** Defaults to no logging. */
+  log?: Log
+  /** How long a caller waits for a refresh, in ms; the refresh continues without it. Defaults to 20 s. */
   waitMs?: number
-  /** How long to wait for the result of an interrupted refresh, in ms; defaults to 4 s. */
-  interruptedMs?: number
+  /** The time in ms since 1970. */
+  now?: () => number
 }
 
-export function createVault(options: VaultOptions): Vault {
-  const { store, keys, platform, now = Date.now } = options
-  const { name } = platform
-  if (typeof name !== 'string' || !/^[a-z]+$/.test(name))
-    throw new Error(`the platform's name must be lower-case letters: ${name}`)
-  const health = createHealthRecords(store, name, now)
-  const cipher = createRecordCipher(keys)
-  const parts: RefreshOptions = {
-    ...options,
-    now,
-    health,
-    connections: createConnectionRepository(store, cipher, name),
-    index: createBxcontextIndex(store, name),
-    lock: createRefreshLock(store, health, options),
-    unsaved: createUnsavedTokens(options.log),
-    inFlight: createInFlight(),
+/**
+ * What became of a consent. `pending`: the store does not accept the tokens yet, and this process goes on trying.
+ * `superseded`: the user connected the account again, or disconnected it, meanwhile.
+ */
+export type ConnectOutcome = 'connected' | 'pending' | 'superseded'
+
+/**
+ * What became of the consent of a disconnected account: `remains` if the platform has no revocation endpoint, `unknown` if it
+ * did not confirm the revocation, or there were no tokens to revoke it by.
+ */
+export type Revocation = 'revoked' | 'remains' | 'unknown'
+
+/** The connections of a user after a check, and what the check did. */
+export interface UnusedCheck {
+  active: number
+  revoked: number
+  /** Records that cannot be decrypted. */
+  unreadable: number
+  /** How many tokens were refreshed. */
+  refreshed: number
+  /** The errors of refreshes that failed; a revocation is none. */
+  failures: Error[]
+}
+
+export interface ReencryptResult {
+  reencrypted: number
+  /** Records that already used the first key. */
+  current: number
+  /** Records that could not be decrypted. */
+  unreadable: number
+  /** Why they could not be decrypted, each reason once. */
+  reasons: string[]
+}
+
+/** Called after each change of a record with its events, which may be none. Its errors are logged and affect nothing. */
+export type ChangeListener = (
+  ref: ConnectionRef,
+  events: readonly ConnectionEvent[],
+  change: Pick<Change, 'before' | 'after'>,
+) => unknown
+
+/** An active record with its tokens. */
+interface Opened {
+  record: ActiveRecord
+  secrets: Secrets & { accessToken: string }
+}
+
+/** How long a lease lasts if the platform accepts a refresh token again, in ms: a killed holder delays others that long. */
+const LEASE_MS = 10_000
+/** How often a caller looks whether another process has refreshed, in ms. */
+const POLL_MS = 50
+/** How many users are re-encrypted at the same time, and how many reasons are listed. */
+const CONCURRENT = 200
+const MAX_REASONS = 20
+
+/**
+ * Keeps connections and hands out valid access tokens, which come from nowhere but the store's record. The record and what can
+ * happen to it are in `connection.ts`. Methods throw `StoreUnavailableError`.
+ */
+export class Vault {
+  readonly #platform: Platform
+  readonly #store: KeyValueStore
+  readonly #records: ConnectionRecords
+  readonly #oauth: VaultOptions['oauth']
+  readonly #log: Log
+  readonly #waitMs: number
+  readonly #leaseMs: number
+  readonly #now: () => number
+  /** Refreshes of this process that have not ended. */
+  readonly #renewals = new Map<string, Promise<Opened>>()
+  /** Requests for tokens that were sent and not answered, and what was received and is not stored. */
+  readonly #requests = new Set<Promise<unknown>>()
+  readonly #writes = new Set<Promise<unknown>>()
+  readonly #listeners = new Set<ChangeListener>()
+
+  constructor({
+    platform,
+    store,
+    keys,
+    oauth,
+    log = SILENT,
+    waitMs = 20_000,
+    now = Date.now,
+  }: VaultOptions) {
+    if (!/^[a-z]+$/.test(platform.name))
+      throw new Error(`the platform's name must be lower-case letters: ${platform.name}`)
+    this.#platform = platform
+    this.#store = store
+    this.#records = new ConnectionRecords(store, keys, platform.name, (ref, change) => this.#publish(ref, change))
+    this.#oauth = oauth
+    this.#log = log
+    this.#waitMs = waitMs
+    this.#now = now
+    // A refresh token that rotates must not be sent twice: no other process may send it before the first request is over.
+    this.#leaseMs = platform.refreshTokens === 'reused' ? LEASE_MS : platform.tokenEndpointMs + LEASE_MS
   }
-  const lastUse = createLastUse(store, name, now)
-  const deps: VaultDependencies = { ...parts, lastUse, refresher: createRefresher(parts) }
-  const { connections, unsaved, index, lock, refresher, inFlight } = deps
-  const idle = () => Promise.all([refresher.idle(), inFlight.idle()]).then(unsaved.idle)
 
-  return {
-    accessToken: (ref) => accessToken(deps, ref),
+  /**
+   * Resolves to a valid access token. One that is not due takes at most one read of the store; one that is about to expire is also
+   * refreshed in the background, and an expired one is refreshed first. (One that expires within seconds of its refresh is
+   * returned nevertheless, and the API decides.) Throws `NotConnectedError`, `ConnectionRevokedError`,
+   * `PlatformUnavailableError`, `TokenRefusedError`, `PlatformRejectedError`, `ConfigurationError`, `DecryptionError`.
+   */
+  async accessToken(ref: ConnectionRef): Promise<string> {
+    return (await this.#usable(ref)).secrets.accessToken
+  }
 
-    tokenSource: (ref) => tokenSource(deps, ref),
+  /** The connection as a source of tokens for API calls, which can also refresh a token that the API rejects. */
+  tokenSource(ref: ConnectionRef): TokenSource {
+    let sent: Pick<ActiveRecord, 'consent'> | undefined
+    const tokenOf = ({ record, secrets }: Opened) => {
+      sent = record
+      return secrets.accessToken
+    }
+    return {
+      account: JSON.stringify([ref.userId, ref.bxcontext]),
+      connection: ref,
+      accessToken: async () => tokenOf(await this.#usable(ref)),
+      refresh: async (rejectedToken) => tokenOf(await this.#replace(ref, rejectedToken)),
+      grantedScopes: async () => {
+        const record = await this.#records.readCached(ref)
+        return record.status === 'active' ? record.scopes : null
+      },
+      noteCall: async (outcome) => {
+        const about = sent
+        if (!about) return
+        const next = (record: ConnectionRecord) => called(record, about, outcome, this.#now())
+        const cached = await this.#records.readCached(ref)
+        // Most calls are no news, as the cached record shows.
+        if (next(cached) !== cached) await this.#records.change(ref, next)
+      },
+    }
+  }
 
-    connect: (ref, tokens, sentAt = now()) => connect(deps, ref, tokens, sentAt),
+  /**
+   * Connects an account: `requestTokens` sends the code of a consent. The consent gets its number before that, so that what
+   * began later stays; `close` waits for the answer. Throws the errors of `requestTokens`.
+   */
+  async connect(ref: ConnectionRef, requestTokens: () => Promise<Tokens>): Promise<ConnectOutcome> {
+    const { after } = await this.#records.change(ref, begin)
+    const consent = after.begun
+    const connectedAt = this.#now()
+    const tokens = await this.#wait(this.#requests, requestTokens())
+    const issuedAt = this.#now()
+    const store = (record: ConnectionRecord) =>
+      granted(record, consent, this.#seal(ref, record, tokens, issuedAt, false), connectedAt)
+    try {
+      const stored = await this.#settle(ref, store, tokens)
+      return stored.consent === consent ? 'connected' : 'superseded'
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) return 'pending'
+      throw error
+    }
+  }
 
-    logIn: (ref, getTokens) => logIn(deps, ref, getTokens),
+  /**
+   * Connects an account that needs no consent, such as one with an API key: `requestTokens` logs in. One caller among all
+   * processes does; the others wait for its tokens. Failures pause further attempts, longer each time. Throws the errors of
+   * `requestTokens`, and those of `refresh`.
+   */
+  async logIn(ref: ConnectionRef, requestTokens: () => Promise<Tokens>): Promise<void> {
+    const { record, isHolder } = await this.#lease(ref, ({ status }) => status === 'active', false)
+    if (!isHolder) return
+    await this.connect(ref, requestTokens).catch(async (error: unknown) => {
+      await this.#fail(ref, record, error)
+      throw error
+    })
+  }
 
-    async find(ref) {
-      const connection = unsaved.find(ref) ?? (await connections.read(ref))?.connection
-      return connection ? summarize(connection, health, lock, lastUse) : null
-    },
+  /** Resolves to the connection, or null. Throws `DecryptionError`. */
+  async find(ref: ConnectionRef): Promise<Connection | null> {
+    return this.#describe(ref, await this.#records.read(ref))
+  }
 
-    list: (userId) => list(deps, userId),
-
-    refresh: (ref) => refreshNow(deps, ref),
-
-    async tokenClaims(ref) {
-      const connection = unsaved.find(ref) ?? assertActive(await connections.read(ref)).connection
-      return readTokenClaims(connection.accessToken)
-    },
-
-    disconnect: (ref) => disconnect(deps, ref),
-    refreshUnused: (userId, unusedMs) => refreshUnused(deps, userId, unusedMs),
-    usersOf: (bxcontext) => index.usersOf(bxcontext),
-    reencrypt: (onProgress) => reencrypt(store, cipher, connectionKind(name), onProgress),
-    idle,
-    uninterrupted: (work) => inFlight.run(work),
-
-    async close(graceMs) {
-      if (!(await isDoneWithin(graceMs, idle()))) {
-        await inFlight.idle()
-        await isDoneWithin(LAST_GRACE_MS, unsaved.idle())
+  /** The user's connections, the latest first. */
+  async list(userId: string): Promise<(Connection | UnreadableConnection)[]> {
+    const stored = await this.#records.list(userId)
+    const connections = stored.map(({ bxcontext, text }) => {
+      try {
+        return this.#describe({ userId, bxcontext }, readable(text))
+      } catch (error) {
+        if (error instanceof DecryptionError) return unreadable(bxcontext, error)
+        throw error
       }
-      unsaved.discard()
-    },
+    })
+    return connections
+      .filter((connection) => connection !== null)
+      .sort((one, other) => (other.connectedAt ?? 0) - (one.connectedAt ?? 0))
+  }
+
+  /**
+   * Gets a new access token because a person asked for it, which ends a pause. Resolves to false if there is no refresh token and
+   * the access token is still valid. Throws the errors of `accessToken`, and `RefreshTooSoonError`.
+   */
+  async refresh(ref: ConnectionRef): Promise<boolean> {
+    const opened = this.#open(ref, await this.#records.read(ref))
+    const { record } = opened
+    const waitMs = refreshableIn(record, this.#now())
+    if (record.renewable && waitMs > 0) throw new RefreshTooSoonError(waitMs)
+    if (!record.renewable && !isExpired(record, this.#now())) return false
+    await this.#renew(ref, opened, true)
+    return true
+  }
+
+  /**
+   * Deletes the connection and its tokens, and then revokes its grant (RFC 7009) if the platform has a revocation endpoint.
+   * Resolves to what became of the consent, or null if there was no connection.
+   */
+  async disconnect(ref: ConnectionRef): Promise<Revocation | null> {
+    const { before, isFound } = await this.#records.remove(ref, disconnected)
+    if (!isFound) return null
+    if (before.status === 'ended' && before.endedReason === 'invalid_grant') return 'revoked'
+    return this.#revoke(before.status === 'active' ? this.#unsealIfReadable(ref, before) : null)
+  }
+
+  /**
+   * Refreshes the user's tokens that were neither used nor refreshed for `unusedMs`: refresh tokens that end when they are not
+   * used stay alive, and a revocation is noticed. An error of a refresh is part of the result.
+   */
+  async refreshUnused(userId: string, unusedMs: number): Promise<UnusedCheck> {
+    const check: UnusedCheck = { active: 0, revoked: 0, unreadable: 0, refreshed: 0, failures: [] }
+    const since = this.#now() - unusedMs
+    for (const connection of await this.list(userId)) {
+      const { bxcontext, view } = connection
+      if (!('tokens' in connection)) check.unreadable++
+      else if (connection.tokens === null) check.revoked++
+      else {
+        const { issuedAt, refreshToken } = connection.tokens
+        const isUnused = issuedAt <= since && (connection.lastUsedAt ?? 0) <= since
+        // Without a refresh token there is nothing to keep alive; only its end can be noticed.
+        const isToCheck = refreshToken === 'none' ? view.state === 'revoked' : isUnused
+        check.active++
+        if (isToCheck) await this.#refreshUnused({ userId, bxcontext }, check)
+        else if (view.state === 'revoked') countRevoked(check)
+      }
+    }
+    return check
+  }
+
+  /** Calls `listener` after each change of a connection in this process. Returns a function that unsubscribes. */
+  onChange(listener: ChangeListener): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /**
+   * Encrypts every stored connection with the first key. Run again after an interruption, it only reads those that are done.
+   * `onProgress` is called after every few hundred users.
+   */
+  async reencrypt(onProgress: (result: ReencryptResult) => void = () => {}): Promise<ReencryptResult> {
+    const result: ReencryptResult = { reencrypted: 0, current: 0, unreadable: 0, reasons: [] }
+    let batch: Promise<void>[] = []
+    for await (const userId of allOwners(this.#store, connectionKind(this.#platform.name))) {
+      batch.push(this.#reencryptUser(userId, result))
+      if (batch.length < CONCURRENT) continue
+      await Promise.all(batch)
+      batch = []
+      onProgress(result)
+    }
+    await Promise.all(batch)
+    onProgress(result)
+    return result
+  }
+
+  /** Resolves when no request for tokens is in flight, and everything that was received is stored. */
+  async idle(): Promise<void> {
+    while (this.#renewals.size + this.#requests.size + this.#writes.size > 0)
+      await Promise.allSettled([...this.#renewals.values(), ...this.#requests, ...this.#writes])
+  }
+
+  /**
+   * Waits for the answers to requests for tokens that were sent, which the HTTP pool limits (40 s, unless its options say
+   * otherwise): the answer is the only copy of the new tokens. Then waits at most `graceMs` until they are stored, and logs it if
+   * they are not.
+   */
+  async close(graceMs: number): Promise<void> {
+    await Promise.allSettled(this.#requests)
+    await withTimeout(this.idle(), graceMs).catch(() => {
+      if (this.#writes.size > 0) this.#log.error('tokens are lost: the store did not accept them in time')
+    })
+  }
+
+  /** The connection with a token to send. */
+  async #usable(ref: ConnectionRef): Promise<Opened> {
+    const opened = this.#open(ref, await this.#records.readCached(ref))
+    const { record } = opened
+    const now = this.#now()
+    if (record.refusedAt !== null || isExpired(record, now)) {
+      // A token that the platform lets expire at once: the API decides.
+      const isTooSoon = record.renewable && refreshableIn(record, now) > 0
+      return isTooSoon ? opened : this.#renew(ref, opened)
+    }
+    // The token still works. A failure is logged and in the record, and the next call tries again.
+    if (isDue(record, now) && pauseOf(record, now) === 0) this.#renew(ref, opened).catch(() => {})
+    return opened
+  }
+
+  /** Replaces an access token that the API rejected. */
+  async #replace(ref: ConnectionRef, rejectedToken: string): Promise<Opened> {
+    const opened = this.#open(ref, await this.#records.read(ref))
+    const { record, secrets } = opened
+    if (secrets.accessToken !== rejectedToken) return opened
+    const waitMs = record.renewable ? refreshableIn(record, this.#now()) : 0
+    if (waitMs > 0)
+      throw new PlatformUnavailableError('rejected', 'the API rejects a token that was just issued', waitMs)
+    try {
+      if (record.renewable) return await this.#renew(ref, opened)
+      throw new PlatformRejectedError('the API rejects the access token, and there is no refresh token')
+    } catch (error) {
+      const sealed = this.#sealNames(ref, secrets)
+      const { after } = await this.#records.change(ref, (read) =>
+        rejected(read, record, { now: this.#now(), sealed }),
+      )
+      this.#throwIfEnded(after)
+      throw error
+    }
+  }
+
+  /** Resolves to newer tokens than those of `seen`. The callers of this process share one refresh. */
+  #renew(ref: ConnectionRef, seen: Opened, manual = false): Promise<Opened> {
+    const name = JSON.stringify([manual, ref.userId, ref.bxcontext])
+    let renewal = this.#renewals.get(name)
+    if (!renewal) {
+      const { userId, bxcontext } = ref
+      const context = { ...eventContext.getStore(), userId, bxcontext }
+      renewal = eventContext
+        .run(context, () => this.#refresh(ref, seen, manual))
+        .finally(() => this.#renewals.delete(name))
+      this.#renewals.set(name, renewal)
+    }
+    const stillRefreshing = () =>
+      new PlatformUnavailableError('no_answer', 'the refresh has not been answered yet')
+    return withTimeout(renewal, this.#waitMs, stillRefreshing)
+  }
+
+  async #refresh(ref: ConnectionRef, seen: Opened, manual: boolean): Promise<Opened> {
+    const isNewer = ({ consent, refreshes }: ConnectionRecord) =>
+      consent !== seen.record.consent || refreshes !== seen.record.refreshes
+    const isDone = (record: ConnectionRecord) =>
+      record.status !== 'active' || (isNewer(record) && !isExpired(record, this.#now()))
+    const { record, isHolder } = await this.#lease(ref, isDone, manual)
+    const opened = this.#open(ref, record)
+    if (!isHolder) return opened
+    const { refreshToken } = opened.secrets
+    if (refreshToken === null) return this.#open(ref, await this.#end(ref, opened, 'expired'))
+    let tokens: Tokens
+    try {
+      const request = this.#oauth.refresh({ refreshToken, bxcontext: ref.bxcontext })
+      tokens = await this.#wait(this.#requests, request)
+    } catch (error) {
+      if (error instanceof InvalidGrantError)
+        return this.#open(ref, await this.#end(ref, opened, 'invalid_grant'))
+      return this.#open(ref, await this.#fail(ref, opened.record, error, isDone))
+    }
+    const issuedAt = this.#now()
+    const store = (read: ConnectionRecord) =>
+      refreshed(read, opened.record, this.#seal(ref, read, tokens, issuedAt, true))
+    return this.#open(ref, await this.#settle(ref, store, tokens))
+  }
+
+  /**
+   * Takes the lease, as soon as no other process has it. Resolves without it to a record that `isDone`, perhaps by the work of
+   * another process. Throws the error of a pause.
+   */
+  async #lease(
+    ref: ConnectionRef,
+    isDone: (record: ConnectionRecord) => boolean,
+    manual: boolean,
+  ): Promise<{ record: ConnectionRecord; isHolder: boolean }> {
+    for (const deadline = performance.now() + this.#waitMs; ; ) {
+      const now = this.#now()
+      const { after, isWritten } = await this.#records.change(ref, (record) =>
+        isDone(record) ? record : leased(record, { now, leaseMs: this.#leaseMs, manual }),
+      )
+      if (isWritten || isDone(after)) return { record: after, isHolder: isWritten }
+      const pauseMs = manual ? 0 : pauseOf(after, now)
+      if (pauseMs > 0) throw this.#pauseError(after, pauseMs)
+      if (performance.now() > deadline)
+        throw new PlatformUnavailableError('no_answer', 'another process is still refreshing')
+      await pause(POLL_MS * (0.5 + Math.random()))
+    }
+  }
+
+  /**
+   * Stores the outcome of a request for tokens. Rejects if the store does not accept it at once; the write goes on. `tokens`: what
+   * was received.
+   */
+  async #settle(
+    ref: ConnectionRef,
+    next: (record: ConnectionRecord) => ConnectionRecord,
+    tokens?: Tokens,
+  ): Promise<ConnectionRecord> {
+    const { first, last } = this.#records.write(ref, next)
+    const settled = last.then(async ({ after }) => {
+      // The disconnect revoked earlier tokens. Another consent may share the grant, so only a disconnect revokes these.
+      if (tokens && after.status === 'none') await this.#revoke(tokens)
+    })
+    // The caller has the same error from `first`, and `close` logs what is lost.
+    this.#wait(this.#writes, settled).catch(() => {})
+    return (await first).after
+  }
+
+  /** Notes that access has ended. */
+  #end(
+    ref: ConnectionRef,
+    { record, secrets }: Opened,
+    endedReason: EndedRecord['endedReason'],
+  ): Promise<ConnectionRecord> {
+    const endedAt = endedReason === 'expired' ? (record.expiresAt ?? this.#now()) : this.#now()
+    const end = { sealed: this.#sealNames(ref, secrets), endedAt, endedReason }
+    return this.#settle(ref, (read) => ended(read, record, end))
+  }
+
+  /**
+   * Notes that a request for tokens failed, and throws the error, or `ConnectionRevokedError` if it counts as the end of access.
+   * Resolves to the record if it has been replaced meanwhile by one that `isDone`.
+   */
+  async #fail(
+    ref: ConnectionRef,
+    sent: ConnectionRecord,
+    error: unknown,
+    isDone: (record: ConnectionRecord) => boolean = () => false,
+  ): Promise<ConnectionRecord> {
+    const trouble = troubleOf(error)
+    if (!(error instanceof PlatformError) || trouble === null) throw error
+    const { code, reason, retryAfterMs } = error
+    const level = trouble === 'misconfigured' ? 'error' : 'warn'
+    this.#log[level]({ consent: sent.consent, code, reason }, 'token request failed')
+    const failure = { trouble, now: this.#now(), retryAfterMs }
+    // What the platform answered is worth more to the caller than that it could not be noted yet.
+    const after = await this.#settle(ref, (read) => failed(read, sent, failure)).catch(() => null)
+    if (after && isDone(after)) return after
+    if (after) this.#throwIfEnded(after)
+    throw error
+  }
+
+  /** What a token response changes in a record; what it does not repeat is kept. */
+  #seal(
+    ref: ConnectionRef,
+    record: ConnectionRecord,
+    tokens: Tokens,
+    issuedAt: number,
+    isRefresh: boolean,
+  ): GrantedTokens {
+    const earlier = record.status === 'active' ? this.#unsealIfReadable(ref, record) : null
+    const { accessToken, expiresIn } = tokens
+    const refreshToken = tokens.refreshToken ?? earlier?.refreshToken ?? null
+    const renewable = refreshToken !== null
+    const isSame = isRefresh && accessToken === earlier?.accessToken
+    const scopes = isRefresh && record.status === 'active' ? record.scopes : null
+    return {
+      sealed: this.#records.seal(ref, {
+        accessToken,
+        refreshToken,
+        businessName: tokens.businessName ?? earlier?.businessName ?? null,
+        userName: tokens.userName ?? earlier?.userName ?? null,
+      }),
+      renewable,
+      rotated: isRefresh && refreshToken !== earlier?.refreshToken,
+      scopes: tokens.scopes ?? scopes,
+      ...lifetimeOf(expiresIn, { issuedAt, renewable, isSame }, this.#platform.assumedLifetimeMs),
+    }
+  }
+
+  #sealNames(ref: ConnectionRef, { businessName, userName }: Secrets): string {
+    return this.#records.seal(ref, { accessToken: null, refreshToken: null, businessName, userName })
+  }
+
+  /** Null if a key is missing. */
+  #unsealIfReadable(ref: ConnectionRef, { sealed }: ActiveRecord): Secrets | null {
+    try {
+      return this.#records.unseal(ref, sealed)
+    } catch (error) {
+      if (error instanceof DecryptionError) return null
+      throw error
+    }
+  }
+
+  /** Throws `NotConnectedError`, `ConnectionRevokedError`, `DecryptionError`. */
+  #open(ref: ConnectionRef, record: ConnectionRecord): Opened {
+    switch (record.status) {
+      case 'none':
+        throw new NotConnectedError()
+      case 'ended':
+        throw new ConnectionRevokedError(record.endedAt, record.endedReason)
+      case 'active': {
+        const secrets = this.#records.unseal(ref, record.sealed)
+        const { accessToken } = secrets
+        if (accessToken === null) throw new DecryptionError('A stored connection has no access token.')
+        return { record, secrets: { ...secrets, accessToken } }
+      }
+      default:
+        return record satisfies never
+    }
+  }
+
+  #describe(ref: ConnectionRef, record: ConnectionRecord): Connection | null {
+    if (record.status === 'none') return null
+    const secrets = this.#records.unseal(ref, record.sealed)
+    return describe(ref, record, secrets, this.#oauth.scopes, this.#now())
+  }
+
+  #throwIfEnded(record: ConnectionRecord): void {
+    const view = viewOf(record, [], this.#now())
+    if (view.state === 'none') throw new NotConnectedError()
+    if (view.state === 'revoked')
+      throw new ConnectionRevokedError(view.at, view.reason)
+  }
+
+  /** The error of a caller that a pause keeps from sending a request. */
+  #pauseError(record: ConnectionRecord, waitMs: number): PlatformError {
+    if (record.trouble === 'misconfigured')
+      return new ConfigurationError('refreshing is paused after a configuration error')
+    if (record.trouble !== 'refused')
+      return new PlatformUnavailableError('paused', 'refreshing is paused after a failure', waitMs)
+    const view = viewOf(record, [], this.#now())
+    return view.state === 'revoked'
+      ? new ConnectionRevokedError(view.at, view.reason)
+      : new TokenRefusedError('refreshing is paused after it was refused', waitMs)
+  }
+
+  /** Revokes a grant that no record has any more, by its latest tokens. */
+  async #revoke(
+    tokens: { accessToken: string | null; refreshToken?: string | null | undefined } | null,
+  ): Promise<Revocation> {
+    if (!this.#oauth.revoke) return 'remains'
+    const token = tokens?.refreshToken ?? tokens?.accessToken
+    if (!token) return 'unknown'
+    try {
+      await this.#oauth.revoke(token, tokens?.refreshToken ? 'refresh_token' : 'access_token')
+      return 'revoked'
+    } catch (error) {
+      if (!(error instanceof PlatformError)) throw error
+      const { code, reason } = error
+      this.#log.warn({ code, reason }, 'the grant of a disconnected account was not revoked')
+      return 'unknown'
+    }
+  }
+
+  async #refreshUnused(ref: ConnectionRef, check: UnusedCheck): Promise<void> {
+    try {
+      await this.#renew(ref, this.#open(ref, await this.#records.read(ref)))
+      check.refreshed++
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) throw error
+      if (error instanceof NotConnectedError) check.active--
+      else if (error instanceof ConnectionRevokedError) countRevoked(check)
+      else if (error instanceof Error) check.failures.push(error)
+    }
+  }
+
+  async #reencryptUser(userId: string, result: ReencryptResult): Promise<void> {
+    for (const { bxcontext } of await this.#records.list(userId)) {
+      try {
+        result[await this.#records.reencrypt({ userId, bxcontext })]++
+      } catch (error) {
+        if (!(error instanceof DecryptionError)) throw error
+        result.unreadable++
+        const { message } = error
+        if (!result.reasons.includes(message) && result.reasons.length < MAX_REASONS)
+          result.reasons.push(message)
+      }
+    }
+  }
+
+  /** Keeps a promise until it is settled, so that `idle` waits for it. */
+  #wait<T>(among: Set<Promise<unknown>>, work: Promise<T>): Promise<T> {
+    const settled = work.finally(() => among.delete(settled))
+    among.add(settled)
+    return settled
+  }
+
+  #publish(ref: ConnectionRef, { before, after }: Change): void {
+    const events = eventsOf(before, after)
+    for (const event of events) this.#logEvent(event, after)
+    for (const listener of this.#listeners) void this.#tell(listener, ref, events, { before, after })
+  }
+
+  async #tell(listener: ChangeListener, ...change: Parameters<ChangeListener>): Promise<void> {
+    try {
+      await listener(...change)
+    } catch (error) {
+      const name = error instanceof Error ? error.name : typeof error
+      this.#log.error({ name }, 'a listener for changes of connections failed')
+    }
+  }
+
+  #logEvent(event: ConnectionEvent, after: ConnectionRecord): void {
+    const { consent } = after
+    switch (event.type) {
+      case 'connected':
+        this.#log.info({ consent }, 'account connected')
+        if (after.status === 'active' && !after.renewable) this.#log.warn({ consent }, NO_REFRESH_TOKEN)
+        return
+      case 'revoked':
+        this.#log.warn({ consent, reason: event.reason }, 'access to an account has ended')
+        return
+      case 'disconnected':
+        this.#log.info({ consent }, 'account disconnected')
+        return
+      case 'refreshed':
+      case 'refreshFailed':
+      case 'recovered':
+        return
+      default:
+        event satisfies never
+    }
   }
 }
 
-/** How long tokens that arrive after the grace may take to be stored, in ms. */
-const LAST_GRACE_MS = 2_000
+const NO_REFRESH_TOKEN =
+  'this connection ends with its access token: the platform issued no refresh token. Many platforms issue one only if the scope offline_access is requested'
 
-const isDoneWithin = (ms: number, work: Promise<void>): Promise<boolean> =>
-  withTimeout(work, ms).then(
-    () => true,
-    () => false,
-  )
-
-/** `Vault.tokenSource`. */
-function tokenSource(deps: VaultDependencies, ref: ConnectionRef): TokenSource {
-  const { platform, connections, health, lastUse } = deps
-  return {
-    account: refName(ref),
-    connection: ref,
-    accessToken: () => accessToken(deps, ref),
-    refresh: (rejectedToken) => refreshRejected(deps, ref, rejectedToken),
-    async noteCall(outcome) {
-      if (outcome.result === 'ok') lastUse.note(ref)
-      if (await health.noteCall(ref, outcome))
-        publish(connectionChannel, { type: 'recovered', platform: platform.name }, ref)
-    },
-    grantedScopes: async () => (await connections.read(ref))?.connection.scopes ?? null,
-  }
+/** One that was counted as active has ended. */
+function countRevoked(check: UnusedCheck): void {
+  check.active--
+  check.revoked++
 }
 
-/** `Vault.refresh`. */
-async function refreshNow(deps: VaultDependencies, ref: ConnectionRef): Promise<boolean> {
-  const { unsaved, connections, refresher, now } = deps
-  if (unsaved.find(ref)) throw new StoreUnavailableError(NOT_STORED)
-  const stored = assertActive(await connections.read(ref))
-  // Without a refresh token, an access token that is still valid stays.
-  if (stored.connection.refreshToken === null && !isExpired(stored.connection, now())) return false
-  await refresher.refresh(stored, true)
-  return true
-}
-
-async function list(deps: VaultDependencies, userId: string) {
-  const { unsaved, connections, health, lock, lastUse, log } = deps
-  const notStored = unsaved.ofUser(userId)
-  const isUnsaved = (bxcontext: string) => notStored.some((connection) => connection.bxcontext === bxcontext)
-  const stored = (await connections.list(userId)).filter(({ bxcontext }) => !isUnsaved(bxcontext))
-  const summaries = await Promise.all([
-    ...notStored.map((connection) => summarize(connection, health, lock, lastUse)),
-    ...stored.map((item) => {
-      if ('connection' in item) return summarize(item.connection, health, lock, lastUse)
-      const { bxcontext, unreadable } = item
-      const { message: reason, missingKeyId = null } = unreadable
-      log.error({ code: 'record_decryption_failed', reason }, 'a connection cannot be read')
-      return { bxcontext, status: 'unreadable' as const, reason, missingKeyId }
-    }),
-  ])
-  const time = (summary: (typeof summaries)[number]) => ('connectedAt' in summary ? summary.connectedAt : 0)
-  return summaries.sort((a, b) => time(b) - time(a))
+/** Why a request for tokens failed, for the record; null if that says nothing about the platform. */
+function troubleOf(error: unknown): Trouble | null {
+  if (error instanceof ConfigurationError) return 'misconfigured'
+  if (error instanceof TokenRefusedError) return 'refused'
+  if (error instanceof PlatformUnavailableError) return error.kind
+  return error instanceof PlatformRejectedError ? 'unreadable' : null
 }

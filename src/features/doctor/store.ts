@@ -2,14 +2,14 @@ import { lookup } from 'node:dns/promises'
 import { createClient } from 'redis'
 import type { StoreConfig } from '../../config.ts'
 import { StoreUnavailableError } from '../../connect/errors.ts'
-import { connectionKind, platform } from '../../connect/index.ts'
+import { connectionKind, platform, Vault } from '../../connect/index.ts'
 import {
+  allOwners,
   appOwner,
   isSentinelUrl,
   type KeyValueStore,
   parseRedisUrl,
   ready,
-  scan,
 } from '../../connect/stores.ts'
 import { type Finding, failure, ok, warning } from './finding.ts'
 
@@ -59,11 +59,14 @@ async function* checkKeys(
 ): AsyncGenerator<Finding> {
   const missing = new Map<string, number>()
   let connections = 0
-  for await (const { value } of scan(store, connectionKind(platform.name))) {
-    connections++
-    const id = value.split('.')[1] ?? ''
-    if (!tokenEncryptionKeys.some((key) => key.id === id)) missing.set(id, (missing.get(id) ?? 0) + 1)
-  }
+  const oauth = { scopes: [], refresh: () => Promise.reject(new Error('the doctor refreshes nothing')) }
+  const vault = new Vault({ platform, store, keys: tokenEncryptionKeys, oauth })
+  for await (const userId of allOwners(store, connectionKind(platform.name)))
+    for (const connection of await vault.list(userId)) {
+      connections++
+      const id = 'missingKeyId' in connection ? connection.missingKeyId : null
+      if (id !== null) missing.set(id, (missing.get(id) ?? 0) + 1)
+    }
   for (const [id, count] of missing) {
     const text = `TOKEN_ENCRYPTION_KEYS: ${count} of ${connections} connections need the key "${id}", which is missing. Add it behind the others; without it, their users must connect again`
     yield failure('store.missing-key', text, { setting: 'TOKEN_ENCRYPTION_KEYS' })

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import type { Logger } from 'pino'
 import { ConnectionRevokedError, DecryptionError, NotConnectedError } from '../../connect/errors.ts'
 import {
-  createVault,
   type EncryptionKey,
   type Platform,
   platform,
   type TokenSource,
-  type Vault,
+  Vault,
   type VaultOptions,
 } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
@@ -21,8 +20,6 @@ export interface FirstPartyAccessOptions {
   credentials: FirstPartyCredentials
   log: Logger
   now?: () => number
-  /** As in `RefreshLockOptions`, in ms. */
-  refillMs?: number
 }
 
 export interface FirstPartyAccess extends TokenSource {
@@ -42,15 +39,9 @@ export function createFirstPartyVault(options: {
   log: Logger
   refresh: VaultOptions['oauth']['refresh']
   now?: () => number
-  refillMs?: number | undefined
 }): Vault {
-  const { refresh, refillMs, ...rest } = options
-  return createVault({
-    ...rest,
-    platform: FIRST_PARTY,
-    oauth: { refresh },
-    ...(refillMs !== undefined && { refillMs }),
-  })
+  const { refresh, ...rest } = options
+  return new Vault({ ...rest, platform: FIRST_PARTY, oauth: { refresh, scopes: [] } })
 }
 
 /**
@@ -72,7 +63,6 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
     keys,
     log,
     now,
-    refillMs: options.refillMs,
     refresh: ({ refreshToken }) => firstParty.refresh(refreshToken),
   })
   const source = vault.tokenSource(ref)

@@ -13,7 +13,6 @@ import {
   summarySchema,
 } from './flow.ts'
 import { isNewPage } from './sandbox-pages.ts'
-import { addStep } from './steps.ts'
 
 /** How long a flow is kept after its last step, in ms. */
 const TTL_MS = 24 * 3_600_000
@@ -131,9 +130,7 @@ function merge(stored: readonly Summary[], summaries: readonly Summary[]): Summa
 /** Adds steps in the order of their times. */
 function withSteps(flow: Flow, added: readonly Step[]): Flow {
   const isNew = (step: Step) => !isPlatformPage(step.topic) || isNewPage(flow, step)
-  const ordered = inOrder([...flow.steps, ...added.filter(isNew)])
-  const steps: Step[] = []
-  for (const step of ordered) addStep(steps, step)
+  const steps = inOrder([...flow.steps, ...added.filter(isNew)])
   return {
     ...flow,
     // The last one says how the flow ended.
@@ -143,9 +140,7 @@ function withSteps(flow: Flow, added: readonly Step[]): Flow {
 }
 
 function inOrder(all: readonly Step[]): Step[] {
-  // Callers that wait are published before the lock that they wait for, in the same millisecond.
-  const rank = ({ topic }: Step) => Number(topic === 'lock_joined')
-  const byTime = all.toSorted((a, b) => a.at.localeCompare(b.at) || rank(a) - rank(b))
+  const byTime = all.toSorted((a, b) => a.at.localeCompare(b.at))
   const ordered = byTime.filter(({ topic }) => !isPlatformPage(topic))
   for (const page of byTime.filter(({ topic }) => isPlatformPage(topic))) {
     // A page may send the browser back within the same millisecond; it is added later than the app's steps.

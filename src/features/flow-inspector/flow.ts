@@ -32,12 +32,8 @@ export const TOPICS = [
   'code_exchange',
   'token_refresh',
   'api_call',
-  'lock_acquired',
-  'lock_joined',
-  'lock_busy',
-  'lock_paused',
+  'lease_taken',
   'record_written',
-  'record_kept',
   'connection_event',
   'webhook_received',
   'platform_start',
@@ -197,9 +193,9 @@ function outcomeOf(kind: Kind, steps: readonly Step[], ageMs: number): string {
     if (end) return end.failure ?? 'connected'
     return ageMs > CONNECT_MS ? 'abandoned' : 'running'
   }
-  const last = steps.findLast(({ topic }) => SENT_TOPICS.has(topic) || topic === 'lock_paused')
+  const last = steps.findLast(({ topic }) => SENT_TOPICS.has(topic))
   if (last?.failure) return last.failure
   // The request of this refresh is still under way.
-  if (!last && has(steps, 'lock_acquired') && ageMs < CONNECT_MS) return 'running'
+  if (!last && has(steps, 'lease_taken') && ageMs < CONNECT_MS) return 'running'
   return kind === 'api_call' ? 'answered' : 'refreshed'
 }

@@ -2,20 +2,20 @@ import type { Logger } from 'pino'
 import {
   apiCallChannel,
   browserChannel,
-  connectionChannel,
+  contextOf,
+  type ConnectionRecord,
   type EventChannel,
   type EventContext,
   type Platform,
-  recordChannel,
-  refreshLockChannel,
   tokenRequestChannel,
+  type Vault,
   webhookChannel,
 } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
 import { fingerprintKey } from './fingerprints.ts'
 import { stepSchema } from './flow.ts'
 import type { FlowAddition, FlowStore } from './flow-store.ts'
-import { type RecordedEvent, toStep } from './steps.ts'
+import { type ChangeEvent, type RecordedEvent, toStep } from './steps.ts'
 
 export interface Recorder {
   /** Resolves when everything that was published so far is stored. */
@@ -27,6 +27,7 @@ export interface Recorder {
 export interface RecorderOptions {
   platform: Platform
   flows: FlowStore
+  vault: Pick<Vault, 'onChange'>
   store: KeyValueStore
   log: Logger
   /** Called for each connect flow that got new steps, to add the platform's side. */
@@ -103,7 +104,7 @@ export function createRecorder(options: RecorderOptions, flushMs = FLUSH_MS): Re
     }
   }
 
-  const unsubscribe = subscribeAll(add)
+  const unsubscribe = subscribeAll(options.vault, add)
   return {
     flush,
     async close() {
@@ -133,7 +134,7 @@ async function storeFlows(
 type Add = (userId: string, context: EventContext, recorded: RecordedEvent) => void
 
 /** Passes the events of every channel on. Returns a function that stops this. */
-function subscribeAll(add: Add): () => void {
+function subscribeAll(vault: Pick<Vault, 'onChange'>, add: Add): () => void {
   const stops: (() => void)[] = []
   function follow<T extends { context: EventContext }>(
     channel: EventChannel<T>,
@@ -150,9 +151,13 @@ function subscribeAll(add: Add): () => void {
   follow(browserChannel, (event) => ({ type: 'browser', event }))
   follow(tokenRequestChannel, (event) => ({ type: 'tokenRequest', event }))
   follow(apiCallChannel, (event) => ({ type: 'apiCall', event }))
-  follow(refreshLockChannel, (event) => ({ type: 'refreshLock', event }))
-  follow(recordChannel, (event) => ({ type: 'record', event }))
-  follow(connectionChannel, (event) => ({ type: 'connection', event }))
+  stops.push(
+    vault.onChange((ref, events, { before, after }) => {
+      const context = { ...contextOf(), ...ref }
+      for (const shows of [...writesOf(before, after), ...events])
+        add(ref.userId, context, { type: 'change', event: { shows, at: Date.now(), ms: 0 } })
+    }),
+  )
 
   const onWebhook: Parameters<typeof webhookChannel.subscribe>[0] = (event) => {
     for (const userId of event.userIds) add(userId, event.context, { type: 'webhook', event })
@@ -162,6 +167,15 @@ function subscribeAll(add: Add): () => void {
   return () => {
     for (const stop of stops) stop()
   }
+}
+
+/** What a change wrote, as far as a flow shows it. */
+function writesOf(before: ConnectionRecord, after: ConnectionRecord): ChangeEvent['shows'][] {
+  if (after.fence > before.fence) return ['lease']
+  if (after.status === 'none') return before.status === 'none' ? [] : ['disconnected']
+  if (after.status === 'ended') return before.status === 'ended' ? [] : ['ended']
+  if (after.consent !== before.consent) return ['connected']
+  return after.refreshes > before.refreshes ? ['refreshed'] : []
 }
 
 /** Whether it is an API call that the platform accepted. */

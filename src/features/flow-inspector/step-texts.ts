@@ -57,12 +57,6 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
     say: 'What the app keeps is encrypted.',
     reference: 'RFC 6749 sections 10.3 and 10.4',
   },
-  record_kept: {
-    about:
-      'Another process wrote a newer record in the meantime. It stays: an old answer never replaces a newer one.',
-    say: 'A newer result was already there, and it stays.',
-    reference: 'Compare-and-set, docs/architecture.md',
-  },
   to_connections: {
     about: 'The app redirects at once, so that the code leaves the address bar and the history.',
     say: 'Connected. The user sees the business in the app.',
@@ -86,32 +80,16 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
     say: 'This is what the user wanted: their data, with the permissions that they granted.',
     reference: 'RFC 6750 sections 2.1 and 3.1',
   },
-  lock_acquired: {
+  lease_taken: {
     about:
       'One caller at a time may refresh a connection, among all processes. The others wait for its result.',
     say: 'However many ask, one of them refreshes.',
     reference: 'docs/architecture.md, “What happens to a token”',
   },
-  lock_joined: {
-    about:
-      'These callers need a token while a refresh is in flight. They wait for its result and send nothing.',
-    say: 'The others simply wait for the result.',
-    reference: 'docs/architecture.md, “What happens to a token”',
-  },
-  lock_busy: {
-    about: 'Another process holds the lock. This one waits, reads the record again, and uses the result.',
-    say: 'Another server is already refreshing, so this one waits.',
-    reference: 'docs/architecture.md, “What happens to a token”',
-  },
-  lock_paused: {
-    about: 'A refresh failed or happened a moment ago. The app pauses, so that an outage is not made worse.',
-    say: 'The app waits before it tries again.',
-    reference: 'RFC 9110 section 10.2.3 (Retry-After)',
-  },
   connection_event: {
     about: 'The core publishes this once, for logs, metrics and your own code.',
     say: 'The app knows, and can react: with an email, for example.',
-    reference: 'src/connect/events.ts',
+    reference: 'src/connect/vault/connection.ts',
   },
   webhook_received: {
     about:

@@ -7,8 +7,6 @@ import type {
   EventRequest,
   EventResponse,
   Platform,
-  RecordEvent,
-  RefreshLockEvent,
   TokenRequestEvent,
   WebhookEvent,
 } from '../../connect/index.ts'
@@ -19,10 +17,15 @@ export type RecordedEvent =
   | { type: 'browser'; event: BrowserEvent }
   | { type: 'tokenRequest'; event: TokenRequestEvent }
   | { type: 'apiCall'; event: ApiCallEvent }
-  | { type: 'refreshLock'; event: RefreshLockEvent }
-  | { type: 'record'; event: RecordEvent }
-  | { type: 'connection'; event: ConnectionEvent }
+  | { type: 'change'; event: ChangeEvent }
   | { type: 'webhook'; event: WebhookEvent }
+
+/** What a change of a connection's record shows, with its time in ms since 1970. */
+export interface ChangeEvent {
+  at: number
+  ms: number
+  shows: 'lease' | 'connected' | 'refreshed' | 'ended' | 'disconnected' | ConnectionEvent
+}
 
 /** What a step has beside its times. */
 type Shown = Omit<Step, 'at' | 'ms'>
@@ -41,12 +44,8 @@ function show(platform: Platform, recorded: RecordedEvent, key: string): Shown {
       return tokenStep(recorded.event, key)
     case 'apiCall':
       return apiStep(recorded.event, key)
-    case 'refreshLock':
-      return lockStep(recorded.event)
-    case 'record':
-      return recordStep(recorded.event)
-    case 'connection':
-      return connectionStep(recorded.event)
+    case 'change':
+      return changeStep(recorded.event.shows)
     case 'webhook':
       return {
         from: 'web_application',
@@ -55,21 +54,6 @@ function show(platform: Platform, recorded: RecordedEvent, key: string): Shown {
         title: `Webhook: ${recorded.event.type}`,
       }
   }
-}
-
-/** How many steps back a waiting caller is counted with the ones before it. */
-const JOIN_WITHIN = 5
-
-/** Adds a step. Callers that wait for the same refresh are one step with their number. */
-export function addStep(steps: Step[], step: Step): void {
-  const index = steps.findLastIndex(({ topic }) => topic === 'lock_joined')
-  const waiting = steps[index]
-  if (step.topic !== 'lock_joined' || !waiting || index < steps.length - JOIN_WITHIN) {
-    steps.push(step)
-    return
-  }
-  const count = (waiting.count ?? 1) + (step.count ?? 1)
-  steps[index] = { ...waiting, count, title: `${count} callers wait for this refresh` }
 }
 
 const ARRIVALS: { path: string; topic: Topic; title: string }[] = [
@@ -155,39 +139,18 @@ function apiStep({ request, response }: ApiCallEvent, key: string): Shown {
   }
 }
 
-const LOCK_STEPS: Record<RefreshLockEvent['outcome'], { topic: Topic; title: string }> = {
-  acquired: { topic: 'lock_acquired', title: 'Acquire the refresh lock' },
-  joined: { topic: 'lock_joined', title: 'A caller waits for this refresh' },
-  busy: { topic: 'lock_busy', title: 'Another process is refreshing: wait for its result' },
-  paused: { topic: 'lock_paused', title: 'Refreshing is paused' },
-}
-
-function lockStep({ outcome, reason }: RefreshLockEvent): Shown {
-  const { topic, title } = LOCK_STEPS[outcome]
-  const lanes =
-    outcome === 'joined' ? ({ from: 'app', to: 'app' } as const) : ({ from: 'app', to: 'store' } as const)
-  return {
-    ...lanes,
-    topic,
-    title: reason ? `${title} (${reason})` : title,
-    ...(reason && { failure: 'paused' }),
-  }
-}
-
-const RECORD_TITLES: Record<RecordEvent['action'], string> = {
-  saved: 'Store the tokens, encrypted',
+const RECORD_TITLES = {
+  connected: 'Store the tokens, encrypted',
   refreshed: 'Store the refreshed tokens, encrypted',
-  revoked: 'Mark the connection as revoked and delete its tokens',
-  deleted: 'Delete the connection and its tokens',
+  ended: 'Mark the connection as ended and delete its tokens',
+  disconnected: 'Delete the connection and its tokens',
 }
 
-function recordStep({ action, written }: RecordEvent): Shown {
-  return {
-    from: 'app',
-    to: 'store',
-    topic: written ? 'record_written' : 'record_kept',
-    title: written ? RECORD_TITLES[action] : 'Not stored: the record has changed in the meantime',
-  }
+function changeStep(shows: ChangeEvent['shows']): Shown {
+  if (typeof shows !== 'string') return connectionStep(shows)
+  const lanes = { from: 'app', to: 'store' } as const
+  if (shows === 'lease') return { ...lanes, topic: 'lease_taken', title: 'Take the lease for the refresh' }
+  return { ...lanes, topic: 'record_written', title: RECORD_TITLES[shows] }
 }
 
 const EVENT_TITLES: Record<ConnectionEvent['type'], string> = {
@@ -199,15 +162,14 @@ const EVENT_TITLES: Record<ConnectionEvent['type'], string> = {
   disconnected: 'The app reports: disconnected',
 }
 
-function connectionStep({ type, reason }: ConnectionEvent): Shown {
-  const failed = type === 'refreshFailed' && reason !== undefined
-  const lanes = { from: 'app', to: 'app' } as const
+function connectionStep(event: ConnectionEvent): Shown {
   return {
-    ...lanes,
+    from: 'app',
+    to: 'app',
     topic: 'connection_event',
-    title: EVENT_TITLES[type],
-    event: type,
-    ...(failed && { failure: reason.slice(0, 100) }),
+    title: EVENT_TITLES[event.type],
+    event: event.type,
+    ...(event.type === 'refreshFailed' && { failure: event.trouble }),
   }
 }
 

@@ -7,6 +7,7 @@ import { connectionRef } from '../../web/connections.ts'
 import { sendPageOrJson } from '../../web/respond.ts'
 import type { FlowStore } from './flow-store.ts'
 import { ASSETS, flowRow } from './pages.ts'
+import { readTokenClaims } from './token-claims.ts'
 
 const time = z.iso.datetime().nullable()
 const claimSchema = z.object({ name: z.string(), value: z.union([z.string(), z.number()]).optional() })
@@ -29,7 +30,7 @@ const tokenPanelSchema = z.object({
 })
 
 export interface TokenPanelOptions {
-  vault: Pick<Vault, 'find' | 'tokenClaims'>
+  vault: Pick<Vault, 'find' | 'accessToken'>
   flows: FlowStore
   requestedScopes: readonly string[]
 }
@@ -50,21 +51,23 @@ export function tokenPanelRoutes({ vault, flows, requestedScopes }: TokenPanelOp
       const { bxcontext } = ref
       const connection = await vault.find(ref)
       if (!connection) throw new NotConnectedError()
-      if (connection.status === 'revoked')
-        throw new ConnectionRevokedError(iso(connection.revokedAt) ?? '', connection.revokedReason)
+      const { view, tokens } = connection
+      if (view.state === 'revoked')
+        throw new ConnectionRevokedError(view.at, view.reason)
+      if (!tokens) throw new NotConnectedError()
       const ofConnection = (await flows.list(ref.userId)).filter((flow) => flow.bxcontext === bxcontext)
       // Calls that simply worked are no events.
       const rows = ofConnection.filter(({ outcome }) => outcome !== 'answered').map(flowRow)
       const panel: z.input<typeof tokenPanelSchema> = {
         bxcontext,
-        issuedAt: iso(connection.issuedAt),
-        expiresAt: iso(connection.expiresAt),
+        issuedAt: iso(tokens.issuedAt),
+        expiresAt: iso(tokens.expiresAt),
         lastUsedAt: iso(connection.lastUsedAt),
-        refreshes: connection.refreshes,
-        refreshToken: connection.refreshToken,
+        refreshes: tokens.refreshes,
+        refreshToken: tokens.refreshToken,
         requestedScopes: [...requestedScopes],
         scopes: connection.scopes,
-        claims: await vault.tokenClaims(ref),
+        claims: readTokenClaims(await vault.accessToken(ref)),
         events: rows.map(({ startedAt: at, kind, outcome, id: flow }) => ({ at, kind, outcome, flow })),
       }
       sendPageOrJson(req, res, {

@@ -2,11 +2,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import {
   type ApiCallEvent,
   apiCallChannel,
-  type ConnectionEvent,
-  connectionChannel,
+  type Connect,
   pathTemplates,
-  type RefreshLockEvent,
-  refreshLockChannel,
   subscribe,
   type TokenRequestEvent,
   tokenRequestChannel,
@@ -35,8 +32,7 @@ export async function createMetrics(context: FeatureContext): Promise<Metrics> {
   const paths = (await loadContracts()).flatMap((contract) => contract.paths)
   const unsubscribes = [
     countRequests(register),
-    countConnectionEvents(register),
-    countLockWaits(register),
+    countConnectionEvents(register, context.connect),
     measurePlatform(register, pathTemplates(platform.apiUrl, paths)),
   ]
   observePools(register, context)
@@ -78,39 +74,21 @@ function countRequests(register: Registry): () => void {
 /** Anybody can send a request with a method of any name. */
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-function countConnectionEvents(register: Registry): () => void {
+function countConnectionEvents(register: Registry, { vault }: Connect): () => void {
   const events = new Counter({
     name: 'connect_connection_events_total',
-    help: 'What happened to connections. reason: the error code of a failed refresh.',
+    help: 'What happened to connections. reason: why a refresh failed.',
     labelNames: ['type', 'reason'],
     registers: [register],
   })
   // Alerts compute rates, which need a first value before the first event.
   for (const type of ['connected', 'refreshed', 'recovered', 'revoked', 'disconnected'])
     events.inc({ type, reason: '' }, 0)
-  for (const reason of ['platform_unavailable', 'misconfigured', 'platform_rejected'])
+  for (const reason of ['no_answer', 'error', 'busy', 'unreadable', 'refused', 'misconfigured'])
     events.inc({ type: 'refreshFailed', reason }, 0)
-  return subscribe(connectionChannel, ({ type, reason = '' }: ConnectionEvent) =>
-    events.inc({ type, reason: type === 'refreshFailed' ? reason : '' }),
-  )
-}
-
-function countLockWaits(register: Registry): () => void {
-  const outcomes = new Counter({
-    name: 'connect_refresh_lock_total',
-    help: 'How callers that needed a refresh got their result: acquired the lock, joined or waited, or were paused.',
-    labelNames: ['outcome'],
-    registers: [register],
-  })
-  const waits = new Histogram({
-    name: 'connect_refresh_lock_wait_seconds',
-    help: 'How long it took to get the refresh lock.',
-    buckets: BUCKETS,
-    registers: [register],
-  })
-  return subscribe(refreshLockChannel, ({ outcome, ms }: RefreshLockEvent) => {
-    outcomes.inc({ outcome })
-    if (outcome === 'acquired') waits.observe(ms / 1000)
+  return vault.onChange((_ref, changes) => {
+    for (const change of changes)
+      events.inc({ type: change.type, reason: change.type === 'refreshFailed' ? change.trouble : '' })
   })
 }
 

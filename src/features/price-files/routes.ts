@@ -303,7 +303,7 @@ function jobHandler({ imports, vault }: ImportRoutesOptions): RequestHandler<Job
 /** Whether the user must reconnect before items can be sent. */
 async function isRevoked(vault: Vault, { userId, bxcontext }: JobView): Promise<boolean> {
   const connection = await vault.find({ userId, bxcontext }).catch(() => null)
-  return connection?.status === 'revoked' || (connection?.refusedAt ?? null) !== null
+  return connection?.view.state === 'revoked'
 }
 
 /** The label and CSS class of a job's badge. */

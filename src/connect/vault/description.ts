@@ -1,0 +1,83 @@
+import {
+  type ActiveRecord,
+  type ConnectionRecord,
+  type ConnectionRef,
+  type ConnectionView,
+  missingScopesOf,
+  refreshableIn,
+  viewOf,
+} from './connection.ts'
+import type { DecryptionError } from './encryption.ts'
+import type { Secrets } from './records.ts'
+
+/** A connection without its tokens, for pages and JSON. Times are in ms since 1970. */
+export interface Connection {
+  bxcontext: string
+  view: Exclude<ConnectionView, { state: 'none' }>
+  /** The number of the consent, which the log has too. */
+  consent: number
+  /** The names of the business and the person who gave consent, if the platform reports them. */
+  businessName: string | null
+  userName: string | null
+  scopes: string[] | null
+  /** Requested scopes that were not granted, and scopes whose absence made the API refuse a call. */
+  missingScopes: string[]
+  connectedAt: number
+  /** When the API last accepted a call, to the minute; null if that is not known. */
+  lastUsedAt: number | null
+  /** What is known of the tokens; null if access has ended and they are deleted. */
+  tokens: TokenFacts | null
+}
+
+/** What may be known of the tokens of a connection. */
+export interface TokenFacts {
+  issuedAt: number
+  expiresAt: number | null
+  /** How many times this consent was refreshed. */
+  refreshes: number
+  /** Whether the last refresh returned a new refresh token or left the same in use. Before any refresh: `same`. */
+  refreshToken: 'none' | 'same' | 'rotated'
+  /** How long until a person may request a refresh, in ms. */
+  refreshableInMs: number
+}
+
+/** A stored connection that cannot be decrypted, and why. */
+export interface UnreadableConnection {
+  bxcontext: string
+  view: { state: 'unreadable' }
+  connectedAt: null
+  reason: string
+  /** The id of the encryption key that is missing, if that is the reason. */
+  missingKeyId: string | null
+}
+
+/** Describes a record for people. `requestedScopes`: those that this app asks for. */
+export function describe(
+  { bxcontext }: ConnectionRef,
+  record: ConnectionRecord,
+  { businessName, userName }: Secrets,
+  requestedScopes: readonly string[],
+  now: number,
+): Connection | null {
+  const view = viewOf(record, requestedScopes, now)
+  if (record.status === 'none' || view.state === 'none') return null
+  const { consent, scopes, connectedAt, usedAt: lastUsedAt } = record
+  const missingScopes = missingScopesOf(record, requestedScopes)
+  const names = { businessName, userName }
+  const tokens = record.status === 'active' ? factsOf(record, now) : null
+  return { bxcontext, view, consent, ...names, scopes, missingScopes, connectedAt, lastUsedAt, tokens }
+}
+
+function factsOf(record: ActiveRecord, now: number): TokenFacts {
+  const { issuedAt, expiresAt, refreshes, renewable, rotated } = record
+  const refreshToken = renewable ? (rotated ? 'rotated' : 'same') : 'none'
+  return { issuedAt, expiresAt, refreshes, refreshToken, refreshableInMs: refreshableIn(record, now) }
+}
+
+export const unreadable = (bxcontext: string, error: DecryptionError): UnreadableConnection => ({
+  bxcontext,
+  view: { state: 'unreadable' },
+  connectedAt: null,
+  reason: error.message,
+  missingKeyId: error.missingKeyId ?? null,
+})

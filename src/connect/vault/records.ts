@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import * as z from 'zod'
+import { parseJson } from '../platform/http.ts'
+import { retry } from '../platform/retry.ts'
+import { type Key, type KeyValueStore, keyName, StoreUnavailableError } from '../store/store.ts'
+import {
+  type ConnectionRecord,
+  type ConnectionRef,
+  NO_RECORD,
+  NONE_TTL_MS,
+  parseRecord,
+  resealed,
+} from './connection.ts'
+import { createRecordCipher, DecryptionError, type EncryptionKey, type RecordCipher } from './encryption.ts'
+
+/** The kind of the records of a platform's connections, to walk over the users in the store. `platform`: its name. */
+export const connectionKind = (platform: string) => `${platform}-connection`
+
+/** What a record keeps encrypted. An ended connection has the names only. */
+const secretsSchema = z.object({
+  accessToken: z.string().nullable(),
+  refreshToken: z.string().nullable(),
+  businessName: z.string().nullable(),
+  userName: z.string().nullable(),
+})
+export type Secrets = z.infer<typeof secretsSchema>
+
+/** A change of a record; `isWritten` is false if there was nothing to change. */
+export interface Change {
+  before: ConnectionRecord
+  after: ConnectionRecord
+  isWritten: boolean
+}
+
+/** From a record to the next one; the same record back means that nothing changes. */
+type Transition = (record: ConnectionRecord) => ConnectionRecord
+
+/** A write that is repeated: the outcome of the first attempt, and that of the last one. */
+interface RepeatedWrite {
+  first: Promise<Change>
+  last: Promise<Change>
+}
+
+/** What was received is written again for ten minutes. */
+const WRITE_RETRIES = { timeoutMs: 600_000, pauseMs: 100, maxPauseMs: 1_000 }
+
+/** The records of a platform's connections in the store. Methods throw `StoreUnavailableError`. */
+export class ConnectionRecords {
+  readonly #store: KeyValueStore
+  readonly #cipher: RecordCipher
+  readonly #kind: string
+  readonly #onWritten: (ref: ConnectionRef, change: Change) => void
+
+  /** `platform`: its name. `onWritten` is called once for each change. */
+  constructor(
+    store: KeyValueStore,
+    keys: readonly EncryptionKey[],
+    platform: string,
+    onWritten: (ref: ConnectionRef, change: Change) => void,
+  ) {
+    this.#store = store
+    this.#cipher = createRecordCipher(keys)
+    this.#kind = connectionKind(platform)
+    this.#onWritten = onWritten
+  }
+
+  /** Throws `DecryptionError` if the record cannot be read. */
+  async read(ref: ConnectionRef): Promise<ConnectionRecord> {
+    return readable(await this.#store.get(this.#key(ref)))
+  }
+
+  /** Like `read`; a value that is at most a second old may come from memory. */
+  async readCached(ref: ConnectionRef): Promise<ConnectionRecord> {
+    return readable(await this.#store.getCached(this.#key(ref)))
+  }
+
+  /** The stored connections of a user. */
+  async list(userId: string): Promise<{ bxcontext: string; text: string }[]> {
+    const entries = await this.#store.list(this.#kind, userId)
+    return entries.map(({ key, value }) => ({ bxcontext: key.id, text: value }))
+  }
+
+  /** Changes a record: reads it, calls `next`, and writes the result, unless another process was faster; then again. */
+  change(ref: ConnectionRef, next: Transition): Promise<Change> {
+    return this.#repeatable(ref, next)()
+  }
+
+  /** Like `change`, repeated until the store accepts it: for what was received and exists nowhere else. */
+  write(ref: ConnectionRef, next: Transition): RepeatedWrite {
+    const attempt = this.#repeatable(ref, next)
+    const first = attempt()
+    const last = first.catch((error: unknown) => {
+      if (!(error instanceof StoreUnavailableError)) throw error
+      return retry(attempt, WRITE_RETRIES)
+    })
+    return { first, last }
+  }
+
+  /**
+   * A change that may be attempted again after its answer was lost: the record has the `rev` of the attempt then, and nothing
+   * is written twice.
+   */
+  #repeatable(ref: ConnectionRef, next: Transition): () => Promise<Change> {
+    const key = this.#key(ref)
+    const rev = randomUUID()
+    let sent: Change | undefined
+    return async () => {
+      for (;;) {
+        const text = await this.#store.get(key)
+        const before = parseRecord(text) ?? NO_RECORD
+        if (sent && before.rev === rev) return this.#written(ref, sent)
+        const after = next(before)
+        if (after === before) return { before, after, isWritten: false }
+        sent = { before, after: { ...after, rev }, isWritten: true }
+        const ttlMs = after.status === 'none' ? NONE_TTL_MS : undefined
+        const isWritten = await this.#store.compareAndSet(key, text, JSON.stringify(sent.after), ttlMs)
+        if (isWritten) return this.#written(ref, sent)
+      }
+    }
+  }
+
+  #written(ref: ConnectionRef, change: Change): Change {
+    this.#onWritten(ref, change)
+    return change
+  }
+
+  /**
+   * Removes a connection by `next`. A store that is full may refuse that, and still delete. Resolves to the record before it;
+   * `isFound` also counts a record that cannot be read.
+   */
+  async remove(ref: ConnectionRef, next: Transition): Promise<{ before: ConnectionRecord; isFound: boolean }> {
+    const text = await this.#store.get(this.#key(ref))
+    const read = parseRecord(text)
+    const isFound = text !== null && read?.status !== 'none'
+    try {
+      const { before } = await this.change(ref, next)
+      return { before, isFound: isFound || before.status !== 'none' }
+    } catch (error) {
+      if (!isFound || !(error instanceof StoreUnavailableError)) throw error
+      await this.#store.delete(this.#key(ref))
+      const before = read ?? NO_RECORD
+      this.#onWritten(ref, { before, after: next(before), isWritten: true })
+      return { before, isFound }
+    }
+  }
+
+  /** Encrypts a record with the first key. Throws `DecryptionError`. */
+  async reencrypt(ref: ConnectionRef): Promise<'reencrypted' | 'current'> {
+    const aad = keyName(this.#key(ref))
+    const { isWritten } = await this.change(ref, (record) =>
+      resealed(record, (sealed) =>
+        this.#cipher.isCurrent(sealed) ? sealed : this.#cipher.encrypt(this.#cipher.decrypt(sealed, aad), aad),
+      ),
+    )
+    return isWritten ? 'reencrypted' : 'current'
+  }
+
+  seal(ref: ConnectionRef, secrets: Secrets): string {
+    return this.#cipher.encrypt(JSON.stringify(secrets), keyName(this.#key(ref)))
+  }
+
+  /** Throws `DecryptionError`. */
+  unseal(ref: ConnectionRef, sealed: string): Secrets {
+    const text = this.#cipher.decrypt(sealed, keyName(this.#key(ref)))
+    const { data } = secretsSchema.safeParse(parseJson(text))
+    if (!data) throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
+    return data
+  }
+
+  #key({ userId, bxcontext }: ConnectionRef): Key {
+    return { kind: this.#kind, owner: userId, id: bxcontext }
+  }
+}
+
+/** Throws `DecryptionError` if the text is no record. */
+export function readable(text: string | null): ConnectionRecord {
+  const record = parseRecord(text)
+  if (!record)
+    throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
+  return record
+}
