@@ -1,20 +1,18 @@
 /** A process with its own vault: for each message, requests that many access tokens at once and replies with the results. */
 
-import { createVault, platform } from '../../src/connect/index.ts'
+import { platform, Vault } from '../../src/connect/index.ts'
 import { openRedis } from '../../src/connect/stores.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { ready } from './redis.ts'
 import { oauthFor, REF } from './vault.ts'
 
-const { REDIS_URL = '', AUTH_URL = '', KEY = '', LEASE_MS = '5000', INTERRUPTED_MS = '2500' } = process.env
+const { REDIS_URL = '', AUTH_URL = '', KEY = '' } = process.env
 const store = await openRedis({ urls: [REDIS_URL] })
-const vault = createVault({
+const vault = new Vault({
   platform,
   store,
   oauth: oauthFor(AUTH_URL),
   log: createLog('silent'),
-  leaseMs: Number(LEASE_MS),
-  interruptedMs: Number(INTERRUPTED_MS),
   keys: [{ id: 'k1', secret: Buffer.from(KEY, 'base64') }],
 })
 

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import {
-  connectionChannel,
   createHttp,
   createOAuth,
-  createVault,
   type EncryptionKey,
   platform,
+  type Tokens,
+  Vault,
   type VaultOptions,
 } from '../../src/connect/index.ts'
-import { type Key, type KeyValueStore, openSqlite } from '../../src/connect/stores.ts'
+import { type KeyValueStore, openSqlite } from '../../src/connect/stores.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { startTokenEndpoint, type TokenEndpoint } from './token-endpoint.ts'
 
@@ -17,12 +17,15 @@ export const newKey = (id = 'k1'): EncryptionKey => ({ id, secret: randomBytes(3
 /** The connection that most tests use. */
 export const REF = { userId: 'ann', bxcontext: 'ctx' }
 /** Tokens of a code exchange; the access token expires after five minutes. */
-export const GRANTED = {
+export const GRANTED: Tokens = {
   accessToken: 'access-0',
   refreshToken: 'refresh-0',
   expiresIn: 300,
   scopes: ['catalogues', 'leads'],
 }
+/** Connects an account with these tokens, as after a code exchange. */
+export const consent = (vault: Vault, granted: Partial<Tokens> = {}, ref = REF) =>
+  vault.connect(ref, async () => ({ ...GRANTED, ...granted }))
 
 /** An OAuth client with the same timeouts as in production, unless `stepTimeoutMs` says otherwise. */
 export function oauthFor(
@@ -63,7 +66,7 @@ export async function vaultSetup(options: SetupOptions = {}) {
     log: createLog('info', { write: (line) => void logLines.push(line) }),
     ...options,
   }
-  const vault = createVault(settings)
+  const vault = new Vault(settings)
   return {
     endpoint,
     store,
@@ -75,7 +78,7 @@ export async function vaultSetup(options: SetupOptions = {}) {
     /** The refresh tokens that the endpoint has received so far. */
     sent: () => endpoint.requests.map(({ refresh_token }) => refresh_token),
     /** Another process's vault on the same store. */
-    anotherVault: (other: Partial<VaultOptions> = {}) => createVault({ ...settings, ...other }),
+    anotherVault: (other: Partial<VaultOptions> = {}) => new Vault({ ...settings, ...other }),
     /** Moves the clock forward. */
     later: (seconds: number) => {
       time += seconds * 1000
@@ -91,7 +94,7 @@ export type VaultSetup = Awaited<ReturnType<typeof vaultSetup>>
 /** A vault with a connection `REF`. */
 export async function connectedSetup(options: SetupOptions = {}, granted: Partial<typeof GRANTED> = {}) {
   const setup = await vaultSetup(options)
-  await setup.vault.connect(REF, { ...GRANTED, ...granted })
+  await consent(setup.vault, granted)
   return setup
 }
 
@@ -102,37 +105,32 @@ export async function expiredSetup(options: SetupOptions = {}) {
   return setup
 }
 
-/** A store in memory that refuses to write connections, or anything, while `refuses` says so. */
-export function refusingStore() {
-  const inner = openSqlite({ file: ':memory:' })
-  const refuses = { connections: false, index: false, all: false }
-  const guarded =
-    <A extends unknown[], T>(write: (key: Key, ...rest: A) => Promise<T>) =>
-    async (key: Key, ...rest: A): Promise<T> => {
-      const isRefused =
-        (refuses.connections && key.kind === 'platform-connection') ||
-        (refuses.index && key.kind === 'platform-users')
-      if (refuses.all || isRefused) throw new StoreUnavailableError('full')
-      return write(key, ...rest)
+/** A store in memory that refuses to write, but deletes, while `refuses.writes` says so. */
+export function refusingStore(now: () => number = Date.now) {
+  const inner = openSqlite({ file: ':memory:', now })
+  const refuses = { writes: false, deletes: false }
+  const unless = <A extends unknown[], T>(what: keyof typeof refuses, write: (...args: A) => Promise<T>) =>
+    async function refusable(...args: A): Promise<T> {
+      if (refuses[what]) throw new StoreUnavailableError('full')
+      return write(...args)
     }
   const store: KeyValueStore = {
     ...inner,
-    set: guarded(inner.set),
-    compareAndSet: guarded(inner.compareAndSet),
-    delete: guarded(inner.delete),
+    set: unless('writes', inner.set),
+    compareAndSet: unless('writes', inner.compareAndSet),
+    delete: unless('deletes', inner.delete),
   }
   return { store, refuses }
 }
 
-/** The types of the connection events that are published while `work` runs, in their order. */
-export async function eventsDuring(work: () => Promise<unknown>): Promise<string[]> {
+/** The types of the events of these vaults' connections while `work` runs, in their order. */
+export async function eventsDuring(vault: Vault, work: () => Promise<unknown>): Promise<string[]> {
   const types: string[] = []
-  const listener = (event: unknown) => void types.push((event as { type: string }).type)
-  connectionChannel.subscribe(listener)
+  const stop = vault.onChange((_ref, events) => void types.push(...events.map(({ type }) => type)))
   try {
     await work()
   } finally {
-    connectionChannel.unsubscribe(listener)
+    stop()
   }
   return types
 }
@@ -140,6 +138,6 @@ export async function eventsDuring(work: () => Promise<unknown>): Promise<string
 /** A vault with a connection, whose platform has a revocation endpoint. */
 export async function vaultWithRevocation({ authUrl }: TokenEndpoint) {
   const setup = await vaultSetup({ oauth: oauthFor(authUrl, { revocationUrl: `${authUrl}/oauth/revoke` }) })
-  await setup.vault.connect(REF, GRANTED)
+  await consent(setup.vault)
   return setup
 }

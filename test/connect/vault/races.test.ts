@@ -1,233 +1,335 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createConnectionRepository } from '../../../src/connect/vault/connection-repository.ts'
-import { createRecordCipher } from '../../../src/connect/vault/encryption.ts'
-import { createHealthRecords } from '../../../src/connect/vault/health.ts'
-import type { VaultOptions } from '../../../src/connect/vault/vault.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import { platform, type Tokens, type Vault, type VaultOptions } from '../../../src/connect/index.ts'
+import { createFaultyStore } from '../../support/faulty-store.ts'
 import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
-import { connectedSetup, GRANTED, newKey, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
+import {
+  connectedSetup,
+  consent,
+  eventsDuring,
+  GRANTED,
+  newKey,
+  REF,
+  refusingStore,
+  type VaultSetup,
+  vaultSetup,
+} from '../../support/vault.ts'
 
 let setup: VaultSetup
 afterEach(() => setup?.close())
 
-const NEWER = { ...GRANTED, accessToken: 'newer', refreshToken: 'refresh-newer' }
+const NEWER = { accessToken: 'newer', refreshToken: 'refresh-newer' }
 
-/** Runs `meanwhile` while a refresh is in flight, which is then answered with `answer`. */
+/** A step that waits until the test lets it go on. */
+function gate() {
+  const reached = Promise.withResolvers<void>()
+  const opened = Promise.withResolvers<void>()
+  return {
+    reached: reached.promise,
+    open: () => opened.resolve(),
+    async pass() {
+      reached.resolve()
+      await opened.promise
+    },
+  }
+}
+
+/** A consent whose code was sent, and whose answer comes when the test opens the gate. */
+async function slowConsent(vault: Vault, granted: Partial<Tokens> = {}) {
+  const answer = gate()
+  const outcome = vault.connect(REF, async () => {
+    await answer.pass()
+    return { ...GRANTED, ...granted }
+  })
+  await answer.reached
+  return {
+    finish: () => {
+      answer.open()
+      return outcome
+    },
+  }
+}
+
+/** Runs `meanwhile` while a refresh of an expired token is in flight, which is then answered with `answer`. */
 async function refreshWhile(
   answer: Scripted,
   meanwhile: () => Promise<unknown>,
   options: Partial<VaultOptions> = {},
-): Promise<PromiseSettledResult<string>> {
-  setup = await vaultSetup(options)
-  await setup.vault.connect(REF, GRANTED)
+): Promise<PromiseSettledResult<string> | undefined> {
+  setup = await connectedSetup(options)
   setup.later(301)
-  let arrived = () => {}
-  const asked = new Promise<void>((resolve) => {
-    arrived = resolve
-  })
-  let release = () => {}
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const asked = gate()
   setup.endpoint.answers(async (res) => {
-    arrived()
-    await released
-    const { status = 200, json } = answer as { status?: number; json: unknown }
+    await asked.pass()
+    const { status = 200, json } = typeof answer === 'function' ? {} : answer
     res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
   })
-  const refreshing = Promise.allSettled([setup.vault.accessToken(REF)])
-  await asked
+  const refreshing = Promise.allSettled([setup.token()])
+  await asked.reached
   await meanwhile()
-  release()
+  asked.open()
   const [result] = await refreshing
-  return result as PromiseSettledResult<string>
+  return result
 }
 
-describe('while a refresh of the old grant is in flight', () => {
-  test('a new consent stays, and the refresh resolves to its token', async () => {
-    const result = await refreshWhile(tokens(), () => setup.anotherVault().connect(REF, NEWER))
+describe('while a refresh of an earlier consent is in flight', () => {
+  const consentElsewhere = () => consent(setup.anotherVault(), NEWER)
+
+  test.each([
+    ['succeeds', tokens()],
+    ['is answered with invalid_grant', oauthError('invalid_grant')],
+    ['is refused', oauthError('invalid_request')],
+    ['fails', { status: 503, json: {} }],
+  ])('a new consent stays although the refresh %s, and the caller gets its token', async (_what, answer) => {
+    const result = await refreshWhile(answer, consentElsewhere)
     expect(result).toMatchObject({ value: 'newer' })
-    expect(await setup.vault.accessToken(REF)).toBe('newer')
+    expect(await setup.token()).toBe('newer')
+    expect(await setup.vault.find(REF)).toMatchObject({ view: { state: 'active' } })
   })
 
-  test('a new consent stays although the old grant is answered with invalid_grant', async () => {
-    const result = await refreshWhile(oauthError('invalid_grant'), () =>
-      setup.anotherVault().connect(REF, NEWER),
-    )
-    expect(result).toMatchObject({ value: 'newer' })
-    expect(await setup.vault.find(REF)).toMatchObject({ status: 'active' })
-  })
-
-  test('a new consent is used although the refresh fails, and is not paused by that', async () => {
-    const result = await refreshWhile({ status: 500, json: {} }, () =>
-      setup.anotherVault().connect(REF, NEWER),
-    )
-    expect(result).toMatchObject({ value: 'newer' })
-    setup.later(301)
-    setup.endpoint.answers(tokens({ access_token: 'next' }))
-    expect(await setup.vault.accessToken(REF)).toBe('next')
-  })
-
-  test('a disconnect leaves the record gone', async () => {
-    const result = await refreshWhile(tokens(), () => setup.anotherVault().disconnect(REF))
+  test.each([
+    ['succeeds', tokens()],
+    ['is answered with invalid_grant', oauthError('invalid_grant')],
+    ['fails', { status: 503, json: {} }],
+  ])('a disconnect stays although the refresh %s', async (_what, answer) => {
+    const result = await refreshWhile(answer, () => setup.anotherVault().disconnect(REF))
     expect(result).toMatchObject({ reason: { code: 'not_connected' } })
     expect(await setup.vault.find(REF)).toBeNull()
-    const health = createHealthRecords(setup.store, 'platform', Date.now)
-    expect(await health.read(REF)).toMatchObject({ problem: null, refreshFailures: 0 })
   })
 
-  test('a disconnect leaves the record gone although the grant is answered with invalid_grant', async () => {
-    await refreshWhile(oauthError('invalid_grant'), () => setup.anotherVault().disconnect(REF))
-    expect(await setup.vault.find(REF)).toBeNull()
+  test('a consent after a disconnect stays', async () => {
+    const result = await refreshWhile(tokens(), async () => {
+      await setup.anotherVault().disconnect(REF)
+      await consentElsewhere()
+    })
+    expect(result).toMatchObject({ value: 'newer' })
   })
 
-  test('a re-encryption by another process keeps both the new token and the new encryption', async () => {
+  test('a re-encryption loses neither the new token nor the record', async () => {
     const keys = [newKey('old'), newKey('new')] as const
-    const reencrypting = () => setup.anotherVault({ keys: [keys[1], keys[0]] }).reencrypt()
-    const result = await refreshWhile(tokens({ access_token: 'next' }), reencrypting, { keys })
+    const reencrypt = () => setup.anotherVault({ keys: [keys[1], keys[0]] }).reencrypt()
+    const result = await refreshWhile(tokens({ access_token: 'next' }), reencrypt, { keys })
     expect(result).toMatchObject({ value: 'next' })
-    expect(await setup.vault.accessToken(REF)).toBe('next')
+    expect(await setup.token()).toBe('next')
   })
 })
 
 describe('of two consents', () => {
-  test('the later one stays, although the earlier one is stored after it', async () => {
+  test('the one that began later stays, although the earlier one is stored after it', async () => {
     setup = await vaultSetup()
-    const sentAt = Date.now() - 10_000
-    await setup.vault.connect(REF, NEWER, sentAt + 5_000)
-    await setup.anotherVault().connect(REF, GRANTED, sentAt)
-    expect(await setup.anotherVault().accessToken(REF)).toBe('newer')
+    const earlier = await slowConsent(setup.vault)
+    await consent(setup.anotherVault(), NEWER)
+    expect(await earlier.finish()).toBe('superseded')
+    expect(await setup.token()).toBe('newer')
   })
 
-  test('the one that is stored last stays if the other has a time in the future: its clock was ahead', async () => {
+  test('the one that began later stays, whatever the clocks of their machines say', async () => {
     setup = await vaultSetup()
-    await setup.vault.connect(REF, GRANTED, Date.now() + 600_000)
-    await setup.anotherVault().connect(REF, NEWER, Date.now())
-    expect(await setup.anotherVault().accessToken(REF)).toBe('newer')
+    const earlier = await slowConsent(setup.anotherVault({ now: () => Date.now() + 3_600_000 }))
+    await consent(setup.anotherVault({ now: () => Date.now() - 3_600_000 }), NEWER)
+    expect(await earlier.finish()).toBe('superseded')
+    expect(await setup.anotherVault({ now: () => Date.now() - 3_600_000 }).accessToken(REF)).toBe('newer')
   })
 })
 
-test('a refresh result is stored over one whose time lies in the future: its clock was ahead', async () => {
-  const result = await refreshWhile(tokens({ access_token: 'mine' }), async () => {
-    await setup.store.delete({ kind: 'platform-refresh-lock', owner: 'ann', id: 'ctx' })
-    await setup.store.delete({ kind: 'platform-refresh-unfinished', owner: 'ann', id: 'ctx' })
-    const ahead = setup.anotherVault({ now: () => Date.now() + 7_200_000 })
-    const answers = setup.endpoint.answers
-    answers(tokens({ access_token: 'theirs', expires_in: 1 }))
-    await ahead.accessToken(REF)
+describe('a disconnect', () => {
+  test('stays although the code of a consent was sent before it', async () => {
+    setup = await connectedSetup()
+    const earlier = await slowConsent(setup.vault, NEWER)
+    await setup.anotherVault().disconnect(REF)
+    expect(await earlier.finish()).toBe('superseded')
+    expect(await setup.vault.find(REF)).toBeNull()
   })
-  expect(result).toMatchObject({ value: 'mine' })
-  expect(await setup.anotherVault().accessToken(REF)).toBe('mine')
+
+  test('does not end a consent that begins after it', async () => {
+    setup = await connectedSetup()
+    await setup.vault.disconnect(REF)
+    expect(await consent(setup.vault, NEWER)).toBe('connected')
+    expect(await setup.token()).toBe('newer')
+  })
+
+  test('is possible in a store that refuses writes and deletes', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await connectedSetup({ store })
+    refuses.writes = true
+    expect(await eventsDuring(setup.vault, () => setup.vault.disconnect(REF))).toEqual(['disconnected'])
+    expect(await setup.vault.find(REF)).toBeNull()
+  })
 })
 
-test('tokens of another process are used, although it refreshed as often as the ones that were read', async () => {
-  const keys = [newKey()] as const
-  setup = await connectedSetup({ keys })
-  const token = await setup.token()
-  const { store } = setup
-  const connections = createConnectionRepository(store, createRecordCipher(keys), 'platform')
-  const compareAndSet = store.compareAndSet.bind(store)
-  const spy = vi.spyOn(store, 'compareAndSet').mockImplementation(async (...args) => {
-    if (args[0].kind === 'platform-refresh-lock') {
-      spy.mockRestore()
-      const stored = await connections.read(REF)
-      if (stored?.connection.status === 'active')
-        await connections.write({ ...stored.connection, accessToken: 'theirs' })
+describe('a store that loses the answer to a write', () => {
+  test.each([1, 2])('stores a consent once, whichever of its writes it is (%d)', async (write) => {
+    const { store, failNth } = losingStore()
+    setup = await vaultSetup({ store })
+    failNth(write)
+    const events = await eventsDuring(setup.vault, async () => {
+      await consent(setup.vault, NEWER).catch(() => consent(setup.vault, NEWER))
+      await setup.vault.idle()
+    })
+    expect(await setup.token()).toBe('newer')
+    expect(events).toEqual(['connected'])
+  })
+
+  test.each([1, 2])('sends a refresh token once, whichever write of the refresh it is (%d)', async (write) => {
+    const { store, failNth, heal } = losingStore()
+    setup = await connectedSetup({ store })
+    setup.later(301)
+    setup.endpoint.answers(tokens({ access_token: 'next' }))
+    failNth(write)
+    const events = await eventsDuring(setup.vault, async () => {
+      await setup.token().catch(() => {})
+      heal()
+      await setup.vault.idle()
+      setup.later(11)
+      expect(await setup.token()).toBe('next')
+    })
+    expect(setup.endpoint.requests).toHaveLength(1)
+    expect(events).toEqual(['refreshed'])
+  })
+
+  function losingStore() {
+    const faulty = createFaultyStore()
+    let left = 0
+    return {
+      store: faulty.store,
+      heal: faulty.heal,
+      /** The answer to write number `n` from now on is lost. */
+      failNth(n: number) {
+        left = n
+        faulty.failBy((operation) => {
+          if (operation !== 'compareAndSet') return undefined
+          left--
+          return left === 0 ? 'after' : undefined
+        })
+      },
     }
-    return compareAndSet(...args)
+  }
+})
+
+describe('a store that refuses writes for a while', () => {
+  test('gets the tokens of a consent as soon as it accepts them', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await vaultSetup({ store })
+    const granted = await slowConsent(setup.vault)
+    refuses.writes = true
+    expect(await granted.finish()).toBe('pending')
+    expect(await setup.vault.find(REF)).toBeNull()
+    refuses.writes = false
+    await setup.vault.idle()
+    expect(await setup.token()).toBe('access-0')
   })
-  expect(await setup.vault.tokenSource(REF).refresh(token)).toBe('theirs')
-  expect(setup.sent()).toEqual([])
+
+  test('gets the tokens of a refresh, and the callers meanwhile get 503', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await connectedSetup({ store })
+    setup.later(301)
+    setup.endpoint.answers(async (res) => {
+      refuses.writes = true
+      res.writeHead(200, { 'content-type': 'application/json' })
+      res.end(JSON.stringify({ access_token: 'next', expires_in: 300 }))
+    })
+    await expect(setup.token()).rejects.toMatchObject({ code: 'store_unavailable' })
+    refuses.writes = false
+    await setup.vault.idle()
+    expect(await setup.token()).toBe('next')
+    expect(setup.endpoint.requests).toHaveLength(1)
+  })
+
+  test('is waited for when the process stops', async () => {
+    const { store, refuses } = refusingStore()
+    setup = await vaultSetup({ store })
+    const granted = await slowConsent(setup.vault)
+    refuses.writes = true
+    await granted.finish()
+    const closing = setup.vault.close(60_000)
+    refuses.writes = false
+    await closing
+    expect(await setup.anotherVault().accessToken(REF)).toBe('access-0')
+  })
 })
 
-test('a new consent forgets a refresh of the old grant that was interrupted: the next refresh does not wait for it', async () => {
-  setup = await vaultSetup({ interruptedMs: 60_000 })
-  await setup.vault.connect(REF, GRANTED)
-  await setup.store.set({ kind: 'platform-refresh-unfinished', owner: 'ann', id: 'ctx' }, '1', 600_000)
-  await setup.vault.connect(REF, NEWER)
-  setup.later(301)
-  setup.endpoint.answers(tokens({ access_token: 'next' }))
-  expect(await setup.vault.accessToken(REF)).toBe('next')
-})
-
-describe('a lock that expires during a slow refresh', () => {
-  test('allows two refreshes at most, and the result of the one sent later stays', async () => {
-    const holderStops = async () => {
-      // The holder loses its lock, as after a long pause of its process, and another process refreshes.
-      await setup.store.delete({ kind: 'platform-refresh-lock', owner: 'ann', id: 'ctx' })
-      setup.later(1)
-      setup.endpoint.answers(tokens({ access_token: 'fast' }))
-      expect(await setup.anotherVault().accessToken(REF)).toBe('fast')
-      setup.later(1)
+describe('a holder of the lease', () => {
+  /** A holder that sends a request and is gone before the answer. */
+  async function goneHolder(options: Partial<VaultOptions> = {}) {
+    const holder = setup.anotherVault(options)
+    const asked = gate()
+    setup.endpoint.answers(async (res) => {
+      await asked.pass()
+      res.destroy()
+    }, tokens({ access_token: 'next' }))
+    const lost = holder.accessToken(REF).catch(() => {})
+    await asked.reached
+    return async () => {
+      asked.open()
+      await lost
     }
-    const result = await refreshWhile(tokens({ access_token: 'slow' }), holderStops, { interruptedMs: 200 })
-    expect(result.status).toBe('fulfilled')
-    expect(setup.endpoint.requests).toHaveLength(2)
-    expect(await setup.vault.accessToken(REF)).toBe('fast')
+  }
+
+  test('that was killed delays the others until the lease is over, and no longer', async () => {
+    setup = await connectedSetup({ waitMs: 100 })
+    setup.later(301)
+    const end = await goneHolder()
+    await expect(setup.token()).rejects.toMatchObject({ code: 'platform_unavailable' })
+    setup.later(11)
+    expect(await setup.token()).toBe('next')
+    await end()
+    expect(await setup.token()).toBe('next')
   })
 
-  test.each([503, 400])(
-    'and whose refresh is answered with %d after that leaves the tokens of the other one',
-    async (status) => {
-      const holderStops = async () => {
-        await setup.store.delete({ kind: 'platform-refresh-lock', owner: 'ann', id: 'ctx' })
-        setup.endpoint.answers(tokens({ access_token: 'fast' }))
-        expect(await setup.anotherVault().accessToken(REF)).toBe('fast')
-      }
-      const options = { interruptedMs: 200, leaseMs: 60_000 }
-      const result = await refreshWhile({ status, json: {} }, holderStops, options)
-      expect(result).toMatchObject({ value: 'fast' })
-      const health = createHealthRecords(setup.store, 'platform', Date.now)
-      expect(await health.read(REF)).toMatchObject({ problem: null, refreshFailures: 0, refused: null })
-      expect(await setup.store.get({ kind: 'platform-refresh-lock', owner: 'ann', id: 'ctx' })).toBeNull()
+  test.each([3_600_000, -3_600_000])(
+    'that was killed and whose clock was off by %d ms delays nobody for longer',
+    async (offMs) => {
+      setup = await connectedSetup({ waitMs: 100 })
+      setup.later(7_200)
+      const end = await goneHolder({ now: () => Date.now() + 7_200_000 + offMs })
+      setup.later(11)
+      expect(await setup.token()).toBe('next')
+      await end()
     },
   )
 
-  test('and whose holder still waits for the answer is not used: the refresh token is sent once', async () => {
-    const unfinished = { kind: 'platform-refresh-unfinished', owner: 'ann', id: 'ctx' }
-    let other: Promise<string> | undefined
-    const storeFails = async () => {
-      await setup.store.delete({ kind: 'platform-refresh-lock', owner: 'ann', id: 'ctx' })
-      other = setup.anotherVault({ interruptedMs: 500 }).accessToken(REF)
-      // The holder reports for longer than the other one waits for a silent one.
-      const reports = new Set<string | null>()
-      await expect.poll(async () => reports.add(await setup.store.get(unfinished)).size).toBeGreaterThan(30)
-    }
-    const result = await refreshWhile(tokens({ access_token: 'slow' }), storeFails, { leaseMs: 60 })
-    expect(result).toMatchObject({ value: 'slow' })
-    expect(await other).toBe('slow')
-    expect(setup.endpoint.requests).toHaveLength(1)
+  test.each([
+    ['success', tokens({ access_token: 'late' })],
+    ['invalid_grant', oauthError('invalid_grant')],
+    ['outage', { status: 503, json: {} }],
+    ['refusal', oauthError('invalid_request')],
+  ])('whose lease is over changes nothing newer with its late %s', async (_what, answer) => {
+    const result = await refreshWhile(answer, async () => {
+      setup.later(11)
+      setup.endpoint.answers(tokens({ access_token: 'fast' }))
+      expect(await setup.anotherVault().accessToken(REF)).toBe('fast')
+    })
+    expect(result).toMatchObject({ value: 'fast' })
+    expect(await setup.token()).toBe('fast')
+    expect(await setup.vault.find(REF)).toMatchObject({ view: { state: 'active' }, tokens: { refreshes: 1 } })
   })
 
-  test('and whose holder fails pauses the process that waits for it: the platform gets no second request', async () => {
-    let other: Promise<string> | undefined
-    const lockExpires = async () => {
-      const lock = { kind: 'platform-refresh-lock', owner: 'ann', id: 'ctx' }
-      await setup.store.delete(lock)
-      other = setup.anotherVault({ interruptedMs: 60_000 }).accessToken(REF)
-      other.catch(() => {})
-      await expect.poll(() => setup.store.get(lock)).toMatch(/^held:/)
-    }
-    const result = await refreshWhile({ status: 503, json: {} }, lockExpires, { leaseMs: 60_000 })
-    expect(result).toMatchObject({ reason: { code: 'platform_unavailable' } })
-    await expect(other).rejects.toMatchObject({ code: 'platform_unavailable' })
-    expect(setup.endpoint.requests).toHaveLength(1)
+  test('on a platform that rotates refresh tokens has it as long as the endpoint may take', async () => {
+    const rotating = { ...platform, refreshTokens: 'rotated', tokenEndpointMs: 30_000 } as const
+    setup = await connectedSetup({ platform: rotating, waitMs: 100 })
+    setup.later(301)
+    const end = await goneHolder()
+    setup.later(35)
+    await expect(setup.token()).rejects.toMatchObject({ code: 'platform_unavailable' })
+    setup.later(10)
+    expect(await setup.token()).toBe('next')
+    await end()
   })
 })
 
-test('a process that finds newer tokens leaves the note of a request that another one has not finished', async () => {
-  setup = await connectedSetup({ interruptedMs: 60_000 })
-  const token = await setup.token()
-  const { store } = setup
-  const unfinished = { kind: 'platform-refresh-unfinished', owner: 'ann', id: 'ctx' }
-  const compareAndSet = store.compareAndSet.bind(store)
-  const spy = vi.spyOn(store, 'compareAndSet').mockImplementation(async (...args) => {
-    // Before it gets the lock, another process refreshes, and a third one sends the next request.
-    spy.mockRestore()
-    setup.endpoint.answers(tokens({ access_token: 'theirs' }))
-    await setup.anotherVault().tokenSource(REF).refresh(token)
-    await store.set(unfinished, 'held:third 1', 600_000)
-    return compareAndSet(...args)
-  })
-  expect(await setup.vault.tokenSource(REF).refresh(token)).toBe('theirs')
-  expect(await store.get(unfinished)).toBe('held:third 1')
+test('50 callers of four vaults cause one request, and all get its token', async () => {
+  setup = await connectedSetup()
+  setup.later(301)
+  setup.endpoint.answers(tokens({ access_token: 'next' }))
+  const vaults = [setup.vault, setup.anotherVault(), setup.anotherVault(), setup.anotherVault()]
+  const calls = Array.from({ length: 50 }, (_, index) => vaults[index % 4]?.accessToken(REF))
+  expect(new Set(await Promise.all(calls))).toEqual(new Set(['next']))
+  expect(setup.endpoint.requests).toHaveLength(1)
+})
+
+test('a machine whose clock is an hour ahead refreshes more often, and no token is lost', async () => {
+  setup = await connectedSetup()
+  const ahead = setup.anotherVault({ now: () => Date.now() + 3_600_000 })
+  setup.endpoint.answers(tokens({ access_token: 'next' }))
+  expect(await ahead.accessToken(REF)).toBe('next')
+  expect(await setup.token()).toBe('next')
 })
