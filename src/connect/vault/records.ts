@@ -132,8 +132,10 @@ export class ConnectionRecords {
     const text = await this.#store.get(this.#key(ref))
     const read = parseRecord(text)
     const isFound = text !== null && read?.status !== 'none'
+    const attempt = this.#repeatable(ref, next)
     try {
-      const { before } = await this.change(ref, next)
+      // The second attempt finds what the first one has written if only its answer was lost.
+      const { before } = await attempt().catch(attempt)
       return { before, isFound: isFound || before.status !== 'none' }
     } catch (error) {
       if (!isFound || !(error instanceof StoreUnavailableError)) throw error
