@@ -436,7 +436,7 @@ export class Vault {
       )
       if (isWritten || isDone(after)) return { record: after, isHolder: isWritten }
       const pauseMs = manual ? 0 : pauseOf(after, now)
-      if (pauseMs > 0) throw this.#pauseError(after, pauseMs)
+      if (pauseMs > 0) this.#throwPaused(after, pauseMs)
       if (performance.now() > deadline)
         throw new PlatformUnavailableError('no_answer', 'another process is still refreshing')
       await pause(POLL_MS * (0.5 + Math.random()))
@@ -492,7 +492,7 @@ export class Vault {
     // What the platform answered is worth more to the caller than that it could not be noted yet.
     const after = await this.#settle(ref, (read) => failed(read, sent, failure)).catch(() => null)
     if (after && isDone(after)) return after
-    if (after) this.#throwIfEnded(after)
+    if (after?.status === 'active') this.#throwIfEnded(after)
     throw error
   }
 
@@ -569,16 +569,17 @@ export class Vault {
       throw new ConnectionRevokedError(view.at, view.reason)
   }
 
-  /** The error of a caller that a pause keeps from sending a request. */
-  #pauseError(record: ConnectionRecord, waitMs: number): PlatformError {
-    if (record.trouble === 'misconfigured')
-      return new ConfigurationError('refreshing is paused after a configuration error')
-    if (record.trouble !== 'refused')
-      return new PlatformUnavailableError('paused', 'refreshing is paused after a failure', waitMs)
-    const view = viewOf(record, [], this.#now())
-    return view.state === 'revoked'
-      ? new ConnectionRevokedError(view.at, view.reason)
-      : new TokenRefusedError('refreshing is paused after it was refused', waitMs)
+  /** Throws the error of a caller that a pause keeps from sending a request. */
+  #throwPaused(record: ConnectionRecord, waitMs: number): never {
+    if (record.status === 'active') this.#throwIfEnded(record)
+    switch (record.trouble) {
+      case 'misconfigured':
+        throw new ConfigurationError('refreshing is paused after a configuration error')
+      case 'refused':
+        throw new TokenRefusedError('refreshing is paused after it was refused', waitMs)
+      default:
+        throw new PlatformUnavailableError('paused', 'refreshing is paused after a failure', waitMs)
+    }
   }
 
   /** Revokes a grant that no record has any more, by its latest tokens. */
