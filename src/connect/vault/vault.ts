@@ -269,10 +269,10 @@ export class Vault {
    * Resolves to what became of the consent, or null if there was no connection.
    */
   async disconnect(ref: ConnectionRef): Promise<Revocation | null> {
-    const { before, isFound } = await this.#records.remove(ref, disconnected)
-    if (!isFound) return null
-    if (before.status === 'ended' && before.endedReason === 'invalid_grant') return 'revoked'
-    return this.#revoke(before.status === 'active' ? this.#unsealIfReadable(ref, before) : null)
+    const before = await this.#records.remove(ref, disconnected)
+    if (before?.status === 'none') return null
+    if (before?.status === 'ended' && before.endedReason === 'invalid_grant') return 'revoked'
+    return this.#revoke(before?.status === 'active' ? this.#unsealIfReadable(ref, before) : null)
   }
 
   /**
