@@ -395,7 +395,10 @@ function viewOfActive(
   if (!renewable && expiresAt !== null && expiresAt <= now)
     return { state: 'revoked', at: expiresAt, reason: 'expired' }
   if (trouble === 'misconfigured') return { state: 'misconfigured' }
-  if (trouble !== null) return { state: 'degraded', trouble, canReconnect: rejections > 0 || trouble === 'rejected' }
+  if (trouble !== null) {
+    const canReconnect = rejections > 0 || trouble === 'rejected'
+    return { state: 'degraded', trouble, canReconnect }
+  }
   const missingScopes = missingScopesOf(record, requestedScopes)
   return missingScopes.length > 0 || record.missing.length > 0
     ? { state: 'needs_consent', missingScopes }

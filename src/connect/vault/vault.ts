@@ -221,7 +221,9 @@ export class Vault {
    * `requestTokens`, and those of `refresh`.
    */
   async logIn(ref: ConnectionRef, requestTokens: () => Promise<Tokens>): Promise<void> {
-    const { record, isHolder } = await this.#lease(ref, ({ status }) => status === 'active', false)
+    const isDone = (read: ConnectionRecord) =>
+      read.status === 'active' && this.#unsealIfReadable(ref, read) !== null
+    const { record, isHolder } = await this.#lease(ref, isDone, false)
     if (!isHolder) return
     await this.connect(ref, requestTokens).catch(async (error: unknown) => {
       await this.#fail(ref, record, error)
