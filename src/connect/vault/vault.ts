@@ -615,8 +615,9 @@ export class Vault {
   }
 
   async #reencryptUser(userId: string, result: ReencryptResult): Promise<void> {
-    for (const { bxcontext } of await this.#records.list(userId)) {
+    for (const { bxcontext, text } of await this.#records.list(userId)) {
       try {
+        readable(text)
         result[await this.#records.reencrypt({ userId, bxcontext })]++
       } catch (error) {
         if (!(error instanceof DecryptionError)) throw error
