@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
+import type { Tokens, VaultOptions } from '../../../src/connect/index.ts'
 import { createFaultyStore } from '../../support/faulty-store.ts'
 import { oauthError, type Scripted, tokensAfter } from '../../support/token-endpoint.ts'
 import {
@@ -11,7 +12,6 @@ import {
   REF,
   refusingStore,
   type VaultSetup,
-  vaultSetup,
 } from '../../support/vault.ts'
 
 let setup: VaultSetup
@@ -20,8 +20,8 @@ afterEach(() => setup?.close())
 const DONE: Scripted = { text: '' }
 
 /** A connection to a platform that can revoke. */
-async function revocableSetup(options: Parameters<typeof connectedSetup>[0] = {}) {
-  setup = await connectedSetup({ canRevoke: true, ...options })
+async function revocableSetup(options: Partial<VaultOptions> = {}, granted: Partial<Tokens> = {}) {
+  setup = await connectedSetup({ canRevoke: true, ...options }, granted)
   setup.endpoint.answers(DONE)
 }
 /** The tokens that the revocation endpoint has received. */
@@ -32,22 +32,13 @@ describe('a disconnect', () => {
     await revocableSetup()
     const both = await Promise.all([setup.vault.disconnect(REF), setup.anotherVault().disconnect(REF)])
     expect(both.toSorted()).toEqual([null, 'revoked'])
-    expect(setup.endpoint.requests).toEqual([
-      {
-        token: 'refresh-0',
-        token_type_hint: 'refresh_token',
-        client_id: 'client',
-        client_secret: 'client secret',
-      },
-    ])
-    expect(await setup.vault.find(REF)).toBeNull()
+    const request = { token: 'refresh-0', token_type_hint: 'refresh_token', client_id: 'client' }
+    expect(setup.endpoint.requests).toEqual([{ ...request, client_secret: 'client secret' }])
     expect(await setup.vault.list(REF.userId)).toEqual([])
   })
 
   test('revokes the access token if there is no refresh token', async () => {
-    setup = await vaultSetup({ canRevoke: true })
-    setup.endpoint.answers(DONE)
-    await consent(setup.vault, { refreshToken: undefined })
+    await revocableSetup({}, { refreshToken: undefined })
     expect(await setup.vault.disconnect(REF)).toBe('revoked')
     expect(setup.endpoint.requests).toMatchObject([{ token: 'access-0', token_type_hint: 'access_token' }])
   })
@@ -69,24 +60,18 @@ describe('a disconnect', () => {
   test('without a revocation endpoint says that the consent remains', async () => {
     setup = await connectedSetup()
     expect(await setup.vault.disconnect(REF)).toBe('remains')
-    expect(setup.endpoint.requests).toEqual([])
   })
 
-  test('of a grant that the platform has ended says that the consent has ended', async () => {
-    setup = await connectedSetup()
+  test.each([
+    ['the platform has ended', {}, oauthError('invalid_grant'), 'revoked'],
+    ['has no refresh token and has expired', { refreshToken: undefined }, DONE, 'unknown'],
+  ])('of a grant that %s sends nothing', async (_what, granted, answer, outcome) => {
+    await revocableSetup({}, granted)
     setup.later(301)
-    setup.endpoint.answers(oauthError('invalid_grant'))
+    setup.endpoint.answers(answer)
     await setup.token().catch(() => {})
-    expect(await setup.vault.disconnect(REF)).toBe('revoked')
-  })
-
-  test('of an access token that has expired does not say that the consent has ended', async () => {
-    setup = await vaultSetup({ canRevoke: true })
-    await consent(setup.vault, { refreshToken: undefined })
-    setup.later(301)
-    await setup.token().catch(() => {})
-    expect(await setup.vault.disconnect(REF)).toBe('unknown')
-    expect(setup.endpoint.requests).toEqual([])
+    expect(await setup.vault.disconnect(REF)).toBe(outcome)
+    expect(revoked()).toEqual([])
   })
 
   test.each<[what: string, damage: () => Promise<unknown>]>([

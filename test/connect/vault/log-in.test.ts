@@ -3,31 +3,28 @@ import {
   ConfigurationError,
   PlatformRejectedError,
   PlatformUnavailableError,
-  StoreUnavailableError,
 } from '../../../src/connect/errors.ts'
 import type { Tokens } from '../../../src/connect/index.ts'
-import {
-  consent,
-  GRANTED,
-  newKey,
-  REF,
-  refusingStore,
-  type VaultSetup,
-  vaultSetup,
-} from '../../support/vault.ts'
+import { consent, GRANTED, newKey, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 
 let setup: VaultSetup
 afterEach(() => setup?.close())
 
-/** A log-in that counts how often it is called, and answers one after the other. */
-function scripted(...answers: (Tokens | Error)[]) {
+/** A log-in that counts how often it is called, and fails the first time if there is an error. */
+function scripted(error?: Error) {
   const script = { times: 0, logIn: (vault = setup.vault) => vault.logIn(REF, requestTokens) }
   async function requestTokens(): Promise<Tokens> {
-    const answer = answers[script.times++]
-    if (answer instanceof Error) throw answer
-    return answer ?? GRANTED
+    if (script.times++ === 0 && error) throw error
+    return { ...GRANTED, accessToken: 'logged in' }
   }
   return script
+}
+
+/** A record whose tokens have ended. */
+async function endedTokens() {
+  await consent(setup.vault, { refreshToken: undefined })
+  setup.later(301)
+  await expect(setup.token()).rejects.toMatchObject({ code: 'connection_revoked' })
 }
 
 describe('a log-in', () => {
@@ -37,69 +34,45 @@ describe('a log-in', () => {
     const vaults = [setup.vault, setup.anotherVault()]
     await Promise.all(Array.from({ length: 10 }, (_, index) => script.logIn(vaults[index % 2])))
     expect(script.times).toBe(1)
-    expect(await setup.token()).toBe('access-0')
-  })
-
-  test('replaces tokens that have ended', async () => {
-    setup = await vaultSetup()
-    await consent(setup.vault, { refreshToken: undefined })
-    setup.later(301)
-    await expect(setup.token()).rejects.toMatchObject({ code: 'connection_revoked' })
-    await scripted({ ...GRANTED, accessToken: 'again' }).logIn()
-    expect(await setup.token()).toBe('again')
-  })
-
-  test('replaces tokens that cannot be decrypted', async () => {
-    setup = await vaultSetup()
-    await consent(setup.anotherVault({ keys: [newKey('other')] }))
-    await scripted({ ...GRANTED, accessToken: 'readable' }).logIn()
-    expect(await setup.token()).toBe('readable')
+    expect(await setup.token()).toBe('logged in')
   })
 
   test.each([
-    ['busy', new PlatformUnavailableError('busy', 'the first answer'), 'platform_unavailable'],
-    ['a wrong answer', new PlatformRejectedError('the first answer'), 'platform_unavailable'],
-    ['wrong credentials', new ConfigurationError('the first answer'), 'misconfigured'],
-  ])('that fails (%s) is paused, and says so to the next caller', async (_what, error, code) => {
+    ['have ended', endedTokens],
+    ['cannot be decrypted', () => consent(setup.anotherVault({ keys: [newKey('other')] }))],
+  ])('replaces tokens that %s', async (_what, prepare) => {
     setup = await vaultSetup()
-    const script = scripted(error)
-    await expect(script.logIn()).rejects.toBe(error)
-    await expect(script.logIn()).rejects.toMatchObject({ code })
-    expect(script.times).toBe(1)
-    setup.later(1)
-    await script.logIn()
-    expect(await setup.token()).toBe('access-0')
+    await prepare()
+    await scripted().logIn()
+    expect(await setup.token()).toBe('logged in')
   })
 
-  test('that fails after tokens have ended says why it failed', async () => {
-    setup = await vaultSetup()
-    await consent(setup.vault, { refreshToken: undefined })
-    setup.later(301)
-    await setup.token().catch(() => {})
-    const outage = new PlatformUnavailableError('busy', 'busy', 7_000)
-    const script = scripted(outage)
-    await expect(script.logIn()).rejects.toBe(outage)
-    setup.later(6)
-    await expect(script.logIn()).rejects.toMatchObject({ code: 'platform_unavailable', retryAfterMs: 1_000 })
-  })
-
-  test('is not sent if the store cannot say whether another process sends it', async () => {
-    const { store, refuses } = refusingStore()
-    setup = await vaultSetup({ store })
-    refuses.writes = true
-    const script = scripted()
-    await expect(script.logIn()).rejects.toThrow(StoreUnavailableError)
-    expect(script.times).toBe(0)
+  test.each([
+    ['busy', new PlatformUnavailableError('busy', 'busy', 7_000), 'platform_unavailable'],
+    ['a wrong answer', new PlatformRejectedError('no token'), 'platform_unavailable'],
+    ['wrong credentials', new ConfigurationError('wrong key'), 'misconfigured'],
+  ])('that fails (%s) says why and is paused, also after tokens have ended', async (_what, error, code) => {
+    for (const prepare of [async () => {}, endedTokens]) {
+      setup = await vaultSetup()
+      await prepare()
+      const script = scripted(error)
+      await expect(script.logIn()).rejects.toBe(error)
+      await expect(script.logIn()).rejects.toMatchObject({ code })
+      expect(script.times).toBe(1)
+      setup.later(7)
+      await script.logIn()
+      expect(await setup.token()).toBe('logged in')
+      await setup.close()
+    }
   })
 
   test('waits for that of another process no longer than it may', async () => {
     setup = await vaultSetup({ waitMs: 20 })
     const answer = Promise.withResolvers<Tokens>()
     const first = setup.anotherVault().logIn(REF, () => answer.promise)
-    const script = scripted()
-    await expect(script.logIn()).rejects.toMatchObject({ code: 'platform_unavailable' })
-    expect(script.times).toBe(0)
+    await expect(scripted().logIn()).rejects.toMatchObject({ code: 'platform_unavailable' })
     answer.resolve(GRANTED)
     await first
+    expect(await setup.token()).toBe('access-0')
   })
 })

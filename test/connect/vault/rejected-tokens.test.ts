@@ -8,9 +8,10 @@ afterEach(() => setup?.close())
 
 /** What the API client does after a 401 to this token. */
 const after401 = (rejected: string, vault = setup.vault) => vault.tokenSource(REF).refresh(rejected)
-/** A call that the API rejects, whatever its token is. */
+/** A call that the API rejects, whatever its token is. Resolves to its error. */
 const rejectedCall = async (vault = setup.vault) =>
   after401(await vault.accessToken(REF), vault).catch((error: unknown) => error)
+const view = async () => (await setup.vault.find(REF))?.view
 
 test('a rejected token is refreshed once for all callers, early and late ones', async () => {
   setup = await connectedSetup()
@@ -26,10 +27,7 @@ test('a connection is refreshed once in 5 s among all processes, however often t
   setup = await connectedSetup()
   const other = setup.anotherVault()
   for (let interval = 0; interval < 3; interval++) {
-    for (let call = 0; call < 20; call++) {
-      await rejectedCall()
-      await rejectedCall(other)
-    }
+    for (let call = 0; call < 10; call++) await Promise.all([rejectedCall(), rejectedCall(other)])
     expect(setup.sent()).toHaveLength(interval)
     expect(await rejectedCall()).toMatchObject({ code: 'platform_unavailable', retryAfterMs: 5_000 })
     setup.later(5)
@@ -41,26 +39,19 @@ test('a token that lives for 0 s is refreshed once in 5 s, and used in the meant
   setup.endpoint.answers(tokens({ access_token: 'short', expires_in: 0 }))
   for (let interval = 1; interval < 4; interval++) {
     setup.later(5)
-    for (let call = 0; call < 20; call++) expect(await setup.token()).toBe('short')
+    for (let call = 0; call < 10; call++) expect(await setup.token()).toBe('short')
     expect(setup.sent()).toHaveLength(interval)
   }
 })
 
 test('a person may refresh once in 5 s, and the error says when the next time is', async () => {
   setup = await connectedSetup()
-  setup.later(5)
-  await setup.vault.refresh(REF)
   setup.later(1)
-  for (const vault of [setup.vault, setup.anotherVault()])
-    await expect(vault.refresh(REF)).rejects.toMatchObject({
-      code: 'refresh_too_soon',
-      status: 429,
-      retryAfterMs: 4_000,
-    })
+  const tooSoon = { code: 'refresh_too_soon', status: 429, retryAfterMs: 4_000 }
+  await expect(setup.anotherVault().refresh(REF)).rejects.toMatchObject(tooSoon)
   expect(await setup.vault.find(REF)).toMatchObject({ tokens: { refreshableInMs: 4_000 } })
   setup.later(4)
   expect(await setup.vault.refresh(REF)).toBe(true)
-  expect(setup.sent()).toHaveLength(2)
 })
 
 test('an outage after the API has rejected the token offers to reconnect, and is over with a refresh', async () => {
@@ -68,20 +59,16 @@ test('an outage after the API has rejected the token offers to reconnect, and is
   setup.later(5)
   setup.endpoint.answers(oauthError('server_error', 500), tokens({ access_token: 'next' }))
   await expect(after401('access-0')).rejects.toMatchObject({ code: 'platform_unavailable', status: 503 })
-  expect(await setup.vault.find(REF)).toMatchObject({
-    view: { state: 'degraded', trouble: 'error', canReconnect: true },
-  })
+  expect(await view()).toEqual({ state: 'degraded', trouble: 'error', canReconnect: true })
   setup.later(1)
   expect(await after401('access-0')).toBe('next')
-  expect(await setup.vault.find(REF)).toMatchObject({ view: { state: 'active' } })
+  expect(await view()).toEqual({ state: 'active' })
 })
 
-test('a token that the API still rejects after its refresh offers to reconnect', async () => {
+test('a token that the API still rejects right after its refresh offers to reconnect', async () => {
   setup = await connectedSetup()
   const source = setup.vault.tokenSource(REF)
   await expect(source.refresh(await source.accessToken())).rejects.toMatchObject({ kind: 'rejected' })
   await source.noteCall({ result: 'unavailable', kind: 'rejected' })
-  expect(await setup.vault.find(REF)).toMatchObject({
-    view: { state: 'degraded', trouble: 'rejected', canReconnect: true },
-  })
+  expect(await view()).toEqual({ state: 'degraded', trouble: 'rejected', canReconnect: true })
 })
