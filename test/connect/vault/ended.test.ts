@@ -39,7 +39,6 @@ describe('a refusal of the token endpoint', () => {
   /** A connection whose refresh was refused after the API had rejected its token. */
   async function refused(answer = EMPTY_400) {
     setup = await connectedSetup()
-    setup.later(5)
     setup.endpoint.answers(answer)
     await expect(after401()).rejects.toMatchObject(REVOKED)
   }
@@ -105,7 +104,6 @@ describe('a refusal of the token endpoint', () => {
 
   test('that counts as the end is healed by a call that the API accepts, and both are announced once', async () => {
     setup = await connectedSetup()
-    setup.later(5)
     setup.endpoint.answers(EMPTY_400)
     const source = setup.vault.tokenSource(REF)
     const rejected = await source.accessToken()

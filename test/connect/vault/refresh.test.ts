@@ -29,7 +29,6 @@ describe('an access token', () => {
   test('that a refresh returned again is not refreshed before its end', async () => {
     setup = await connectedSetup()
     setup.endpoint.answers(tokens({ access_token: 'access-0' }))
-    setup.later(5)
     await setup.vault.refresh(REF)
     for (const requests of [1, 2]) {
       setup.later(299 + requests - 1)
@@ -104,7 +103,6 @@ describe('a refresh', () => {
     ['a refresh token of seven megabytes', 'refresh_token', 'x'.repeat(7_000_000)],
   ])('whose answer has %s is rejected with the field, and changes no token', async (_what, field, value) => {
     setup = await connectedSetup()
-    setup.later(5)
     setup.endpoint.answers(tokens({ [field]: value }))
     await expect(setup.vault.refresh(REF)).rejects.toMatchObject({ code: 'platform_rejected', field })
     expect(await setup.token()).toBe('access-0')
