@@ -241,6 +241,8 @@ export function ended(
     ...withoutConnection(record),
     ...end,
     status: 'ended',
+    // No failure of an earlier request concerns it.
+    fence: record.fence + 1,
     refreshes,
     scopes,
     connectedAt,

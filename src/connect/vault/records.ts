@@ -132,8 +132,10 @@ export class ConnectionRecords {
     const key = this.#key(ref)
     const read = parseRecord(await this.#store.get(key))
     if (read) {
+      const attempt = this.#repeatable(ref, next)
       try {
-        return (await this.change(ref, next)).before
+        // The second attempt finds what the first one has written if only its answer was lost.
+        return (await attempt().catch(attempt)).before
       } catch (error) {
         if (read.status === 'none' || !(error instanceof StoreUnavailableError)) throw error
       }

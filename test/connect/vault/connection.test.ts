@@ -1,0 +1,320 @@
+import { describe, expect, test } from 'vitest'
+import {
+  type ActiveRecord,
+  begin,
+  type ConnectionRecord,
+  called,
+  disconnected,
+  ended,
+  eventsOf,
+  failed,
+  type GrantedTokens,
+  granted,
+  isDue,
+  leased,
+  lifetimeOf,
+  NO_RECORD,
+  pauseOf,
+  refreshableIn,
+  refreshed,
+  rejected,
+  type Trouble,
+  viewOf,
+} from '../../../src/connect/vault/connection.ts'
+
+const NOW = 1_800_000_000_000
+const LEASE_MS = 10_000
+const SCOPES = ['leads', 'catalogues']
+
+const tokens = (extra: Partial<GrantedTokens> = {}): GrantedTokens => ({
+  sealed: 'sealed',
+  renewable: true,
+  rotated: false,
+  scopes: SCOPES,
+  issuedAt: NOW,
+  dueAt: NOW + 240_000,
+  expiresAt: NOW + 300_000,
+  ...extra,
+})
+
+/** A connection that was granted at `NOW` and expires five minutes later. */
+function active(extra: Partial<GrantedTokens> = {}): ActiveRecord {
+  const record = granted(begin(NO_RECORD), 1, tokens(extra), NOW)
+  if (record.status !== 'active') throw new Error('the consent was not stored')
+  return record
+}
+
+const lease = (record: ConnectionRecord, now = NOW, manual = false) =>
+  leased(record, { now, leaseMs: LEASE_MS, manual })
+const END = { sealed: 'names', endedAt: NOW, endedReason: 'invalid_grant' } as const
+
+/** A record after a request that was sent under a lease and failed. */
+function afterFailure(record: ConnectionRecord, trouble: Trouble, now = NOW, retryAfterMs?: number) {
+  const sent = lease(record, now, true)
+  return failed(sent, sent, { trouble, now, retryAfterMs })
+}
+
+const stateOf = (record: ConnectionRecord, now = NOW) => viewOf(record, SCOPES, now).state
+
+describe('consents and disconnects', () => {
+  test('are numbered by the record when they begin', () => {
+    const both = begin(begin(NO_RECORD))
+    expect([both.begun, both.consent]).toEqual([2, 0])
+  })
+
+  test('an earlier consent does not replace a later one', () => {
+    const later = granted(begin(begin(NO_RECORD)), 2, tokens(), NOW)
+    expect(granted(later, 1, tokens({ sealed: 'earlier' }), NOW)).toBe(later)
+  })
+
+  test('a consent that began before a disconnect is not stored after it', () => {
+    const gone = disconnected(begin(active()))
+    expect(gone.status).toBe('none')
+    expect(granted(gone, 2, tokens(), NOW)).toBe(gone)
+    expect(granted(begin(gone), gone.begun + 1, tokens(), NOW).status).toBe('active')
+  })
+
+  test('nothing changes if there is nothing to disconnect', () => {
+    expect(disconnected(NO_RECORD)).toBe(NO_RECORD)
+  })
+
+  test('a consent leaves no pause, trouble, missing permission or lease of the earlier one', () => {
+    const troubled = called(
+      lease(afterFailure(active(), 'refused'), NOW, true),
+      { consent: 1 },
+      { result: 'forbidden', call: 'GET /leads', scope: 'leads' },
+      NOW,
+    )
+    const next = granted(begin(troubled), 2, tokens(), NOW)
+    expect(next).toMatchObject({ failures: 0, pausedUntil: 0, trouble: null, leasedUntil: 0, missing: [] })
+  })
+})
+
+describe('the lease', () => {
+  test('is taken by one caller at a time, and each holder has a higher number', () => {
+    const first = lease(active())
+    expect(lease(first, NOW + LEASE_MS - 1)).toBe(first)
+    expect(lease(first, NOW + LEASE_MS).fence).toBe(first.fence + 1)
+  })
+
+  test('that ends later than a lease can is over: its clock was wrong', () => {
+    const ahead = lease(active(), NOW + 3_600_000)
+    expect(lease(ahead, NOW).fence).toBe(ahead.fence + 1)
+  })
+
+  test('is not taken during a pause, unless a person asks', () => {
+    const paused = afterFailure(active(), 'error')
+    expect(lease(paused)).toBe(paused)
+    expect(lease(paused, NOW, true).fence).toBe(paused.fence + 1)
+  })
+})
+
+describe('an answer', () => {
+  const sent = lease(active())
+
+  test.each([
+    ['a later consent', granted(begin(sent), 2, tokens({ sealed: 'later' }), NOW)],
+    ['a disconnect', disconnected(sent)],
+    ['an end', ended(sent, sent, END)],
+    ['another refresh', refreshed(sent, sent, tokens({ sealed: 'another' }))],
+  ])('to a request that was sent before %s changes nothing', (_what, record) => {
+    expect(refreshed(record, sent, tokens({ sealed: 'late' }))).toBe(record)
+    expect(ended(record, sent, END)).toBe(record)
+    expect(failed(record, sent, { trouble: 'error', now: NOW })).toBe(record)
+    expect(rejected(record, sent, { now: NOW, sealed: 'names' })).toBe(record)
+  })
+
+  test('of a holder whose lease another one has: a failure changes nothing, tokens are stored', () => {
+    const taken = lease(sent, NOW + LEASE_MS)
+    expect(failed(taken, sent, { trouble: 'error', now: NOW })).toBe(taken)
+    expect(refreshed(taken, sent, tokens())).toMatchObject({ refreshes: 1 })
+  })
+
+  test('with tokens ends every trouble and the lease', () => {
+    const refused = afterFailure(afterFailure(active(), 'refused', NOW + 400_000), 'refused', NOW + 400_000)
+    expect(stateOf(refused)).toBe('revoked')
+    const healed = refreshed(refused, refused, tokens())
+    expect(healed).toMatchObject({ failures: 0, trouble: null, refusedAt: null, leasedUntil: 0 })
+    expect(stateOf(healed)).toBe('active')
+  })
+})
+
+describe('failures', () => {
+  test('pause longer each time, at most 30 s', () => {
+    let record: ConnectionRecord = active()
+    const pauses = [1, 2, 4, 8, 16, 30, 30].map(() => {
+      record = afterFailure(record, 'error')
+      return pauseOf(record, NOW) / 1000
+    })
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30])
+  })
+
+  test('pause as long as the platform asks for, at most 5 minutes', () => {
+    expect(pauseOf(afterFailure(active(), 'busy', NOW, 60_000), NOW)).toBe(60_000)
+    expect(pauseOf(afterFailure(active(), 'busy', NOW, 86_400_000), NOW)).toBe(300_000)
+  })
+
+  test('a pause that ends later than it can is over: its clock was wrong', () => {
+    expect(pauseOf(afterFailure(active(), 'error', NOW + 3_600_000), NOW)).toBe(0)
+  })
+
+  test.each([
+    ['error', 'degraded'],
+    ['refused', 'degraded'],
+    ['misconfigured', 'misconfigured'],
+  ] as const)('%s: the tokens are kept, and the connection is %s', (trouble, state) => {
+    const record = afterFailure(active(), trouble)
+    expect(record).toMatchObject({ status: 'active', sealed: 'sealed' })
+    expect(stateOf(record)).toBe(state)
+  })
+})
+
+describe('a refusal counts as the end of access', () => {
+  const reject = (record: ConnectionRecord, now = NOW) => rejected(record, record, { now, sealed: 'names' })
+
+  test('if the API rejects the token, before or after it', () => {
+    expect(stateOf(reject(afterFailure(active(), 'refused')))).toBe('revoked')
+    expect(stateOf(afterFailure(reject(active()), 'refused'))).toBe('revoked')
+  })
+
+  test('if it is repeated 30 s after the token has expired, not before, and not at once', () => {
+    const [before, after] = [NOW + 329_999, NOW + 330_000]
+    const once = afterFailure(active(), 'refused', after)
+    expect(stateOf(once, after)).toBe('degraded')
+    expect(stateOf(afterFailure(once, 'refused', after), after)).toBe('revoked')
+    const early = afterFailure(afterFailure(active(), 'refused', before), 'refused', before)
+    expect(stateOf(early, before)).toBe('degraded')
+  })
+
+  test('no longer once a call succeeds', () => {
+    const refused = reject(afterFailure(active(), 'refused'))
+    const healed = called(refused, refused, { result: 'ok', call: 'GET /leads', scope: 'leads' }, NOW)
+    expect(stateOf(healed)).toBe('active')
+  })
+
+  test('and an outage does not, but offers to reconnect once the API rejects the token', () => {
+    const outage = afterFailure(reject(active()), 'error')
+    expect(viewOf(outage, SCOPES, NOW)).toEqual({ state: 'degraded', trouble: 'error', canReconnect: true })
+  })
+})
+
+test('without a refresh token, three rejections a minute apart end a connection', () => {
+  let record: ConnectionRecord = active({ renewable: false, dueAt: null, expiresAt: null })
+  for (const now of [0, 1_000, 60_000, 61_000].map((ms) => NOW + ms))
+    record = rejected(record, record, { now, sealed: 'names' })
+  expect(record.status).toBe('active')
+  record = rejected(record, record, { now: NOW + 120_000, sealed: 'names' })
+  expect(record).toMatchObject({ status: 'ended', endedReason: 'rejected', sealed: 'names' })
+})
+
+test('without a refresh token, a connection ends with its access token', () => {
+  const record = active({ renewable: false })
+  expect(stateOf(record, NOW + 299_999)).toBe('active')
+  expect(viewOf(record, SCOPES, NOW + 300_000)).toMatchObject({ state: 'revoked', reason: 'expired' })
+})
+
+describe('a call', () => {
+  const ok = { result: 'ok', call: 'GET /leads', scope: 'leads' } as const
+  const forbidden = { result: 'forbidden', call: 'GET /leads', scope: 'leads' } as const
+  const outage = { result: 'unavailable', kind: 'no_answer' } as const
+  const CONSENT = { consent: 1 }
+
+  test('changes the record only if it is news', () => {
+    for (const outcome of [ok, forbidden, outage]) {
+      const once = called(active(), CONSENT, outcome, NOW)
+      expect(called(once, CONSENT, outcome, NOW)).toBe(once)
+    }
+  })
+
+  test('that ends an outage or fills a gap says so', () => {
+    const troubled = called(called(active(), CONSENT, forbidden, NOW), CONSENT, outage, NOW)
+    expect(stateOf(troubled)).toBe('degraded')
+    expect(stateOf(called(troubled, CONSENT, ok, NOW))).toBe('active')
+  })
+
+  test('that the API forbids names the missing permission', () => {
+    const record = called(active(), CONSENT, forbidden, NOW)
+    expect(viewOf(record, SCOPES, NOW)).toEqual({ state: 'needs_consent', missingScopes: ['leads'] })
+  })
+
+  test('does not show that wrong credentials are correct again', () => {
+    const record = called(afterFailure(active(), 'misconfigured'), CONSENT, ok, NOW)
+    expect(stateOf(record)).toBe('misconfigured')
+  })
+
+  test('of an earlier consent changes nothing', () => {
+    const record = granted(begin(active()), 2, tokens(), NOW)
+    for (const outcome of [ok, forbidden, outage]) expect(called(record, CONSENT, outcome, NOW)).toBe(record)
+  })
+})
+
+test('permissions that were requested and not granted are missing', () => {
+  const record = active({ scopes: ['leads'] })
+  expect(viewOf(record, [...SCOPES, 'offline_access'], NOW)).toEqual({
+    state: 'needs_consent',
+    missingScopes: ['catalogues'],
+  })
+})
+
+describe('the lifetime of a token', () => {
+  const lifetime = (expiresIn: number | undefined, renewable = true, isSame = false) =>
+    lifetimeOf(expiresIn, { issuedAt: NOW, renewable, isSame }, 120_000)
+
+  test.each([
+    ['3600 s: due a minute before', lifetime(3600), 3_540_000, 3_600_000],
+    ['100 s: due after four fifths', lifetime(100), 80_000, 100_000],
+    ['not reported: assumed', lifetime(undefined), 96_000, 120_000],
+    ['returned again by a refresh: due at its end', lifetime(100, true, true), 100_000, 100_000],
+    ['without a refresh token: due at its end', lifetime(100, false), 100_000, 100_000],
+  ])('%s', (_what, { dueAt, expiresAt }, due, end) => {
+    expect([dueAt, expiresAt]).toEqual([NOW + due, NOW + end])
+  })
+
+  test('is unknown if it is not reported and there is no refresh token', () => {
+    expect(lifetime(undefined, false)).toMatchObject({ dueAt: null, expiresAt: null })
+    expect(isDue(active({ dueAt: null }), NOW + 1e9)).toBe(false)
+  })
+
+  test.each([
+    [300_000, 5_000],
+    [2_000, 2_000],
+    [0, 5_000],
+  ])('a token that lives for %d ms is not refreshed again for %d ms', (lifeMs, intervalMs) => {
+    const record = refreshed(active(), active(), tokens({ expiresAt: NOW + lifeMs }))
+    if (record.status !== 'active') throw new Error('the tokens were not stored')
+    expect(refreshableIn(record, NOW)).toBe(intervalMs)
+    expect(refreshableIn(record, NOW + intervalMs)).toBe(0)
+    expect(refreshableIn(record, NOW - 3_600_000)).toBe(0)
+  })
+})
+
+describe('events', () => {
+  const typesOf = (before: ConnectionRecord, after: ConnectionRecord) =>
+    eventsOf(before, after).map(({ type }) => type)
+  const record = active()
+  const failure = afterFailure(record, 'error')
+  const refused = afterFailure(afterFailure(record, 'refused', NOW + 400_000), 'refused', NOW + 400_000)
+
+  test.each([
+    ['a consent', begin(NO_RECORD), record, ['connected']],
+    ['another consent', refused, granted(begin(refused), 2, tokens(), NOW), ['connected']],
+    ['a consent that begins', record, begin(record), []],
+    ['a lease', record, lease(record), []],
+    ['a refresh', record, refreshed(record, record, tokens()), ['refreshed']],
+    ['a refresh after a failure', failure, refreshed(failure, failure, tokens()), ['refreshed', 'recovered']],
+    ['a failure', record, failure, ['refreshFailed']],
+    ['the end', record, ended(record, record, END), ['revoked']],
+    ['the end of what was refused', refused, ended(refused, refused, END), []],
+    ['a disconnect', record, disconnected(record), ['disconnected']],
+    ['the end of a note without a connection', begin(NO_RECORD), disconnected(begin(NO_RECORD)), []],
+  ])('of %s', (_what, before, after, types) => {
+    expect(typesOf(before, after)).toEqual(types)
+  })
+
+  test('of a refusal that counts as the end, and of its healing', () => {
+    const once = afterFailure(record, 'refused', NOW + 400_000)
+    expect(typesOf(once, refused)).toEqual(['refreshFailed', 'revoked'])
+    const healed = called(refused, refused, { result: 'ok', call: 'GET /leads', scope: 'leads' }, NOW)
+    expect(typesOf(refused, healed)).toEqual(['recovered'])
+  })
+})
