@@ -41,11 +41,16 @@ test('the names are those of the latest answer that has them, also when access h
   expect(await found()).toMatchObject({ businessName: null, userName: null })
   await consent(setup.vault, names)
   expect(await found()).toMatchObject(names)
-  setup.endpoint.answers(tokens({ business_name: 'Harbour Group' }), oauthError('invalid_grant'))
-  for (const state of ['active', 'revoked']) {
+  const renamed = { ...names, businessName: 'Harbour Group' }
+  for (const [answer, shown] of [
+    [tokens(), { ...names, view: { state: 'active' } }],
+    [tokens({ business_name: 'Harbour Group' }), { ...renamed, view: { state: 'active' } }],
+    [oauthError('invalid_grant'), { ...renamed, view: { state: 'revoked' } }],
+  ] as const) {
+    setup.endpoint.answers(answer)
     setup.later(5)
     await setup.vault.refresh(REF).catch(() => {})
-    expect(await found()).toMatchObject({ ...names, businessName: 'Harbour Group', view: { state } })
+    expect(await found()).toMatchObject(shown)
   }
 })
 

@@ -21,12 +21,12 @@ const givesTokens: Step = async (setup) => {
 /** Ten answers, each with another refresh token. */
 const rotating = () => [...'123456789'].map((number) => tokens({ refresh_token: `refresh-${number}` }))
 
-test.each<[during: string, act: Step, what: string, isWell: Step, answers?: Scripted[]]>([
-  ['a refresh', token, 'the next call gets a token', givesTokens],
+test.each<[during: string, what: string, act: Step, isWell: Step, answers?: Scripted[]]>([
+  ['a refresh', 'the next call gets a token', token, givesTokens],
   [
     'a refresh that fails',
-    token,
     'the next call gets a token',
+    token,
     async (setup) => {
       setup.endpoint.answers(tokens())
       expect(await setup.token()).toMatch(/^access-[1-9]/)
@@ -35,8 +35,8 @@ test.each<[during: string, act: Step, what: string, isWell: Step, answers?: Scri
   ],
   [
     'the end of access',
-    token,
     'the next call says so',
+    token,
     async (setup) => {
       await expect(setup.token()).rejects.toMatchObject({ code: 'connection_revoked' })
       expect(await setup.vault.find(REF)).toMatchObject({ view: { state: 'revoked' } })
@@ -45,14 +45,14 @@ test.each<[during: string, act: Step, what: string, isWell: Step, answers?: Scri
   ],
   [
     'a new consent',
-    ({ vault }) => consent(vault, { accessToken: 'consent', refreshToken: 'refresh-new' }),
     'its tokens are used, or the earlier ones are',
+    ({ vault }) => consent(vault, { accessToken: 'consent', refreshToken: 'refresh-new' }),
     givesTokens,
   ],
   [
     'a disconnect',
-    ({ vault }) => vault.disconnect(REF),
     'another one leaves nothing',
+    ({ vault }) => vault.disconnect(REF),
     async ({ vault }) => {
       await vault.disconnect(REF)
       expect(await vault.list(REF.userId)).toEqual([])
@@ -60,14 +60,14 @@ test.each<[during: string, act: Step, what: string, isWell: Step, answers?: Scri
   ],
   [
     'a log-in',
-    logIn,
     'the next one gets tokens',
+    logIn,
     async (setup) => {
       await logIn(setup)
       expect(await setup.vault.accessToken(OTHER)).toBe('access-0')
     },
   ],
-])('after a fault during %s, %3$s', (_during, act, _what, isWell, answers = rotating()) =>
+])('after a fault during %s, %s', (_during, _what, act, isWell, answers = rotating()) =>
   forEachFault(async (failing, moment) => {
     const faulty = createFaultyStore()
     const setup = await connectedSetup({ store: faulty.store })
