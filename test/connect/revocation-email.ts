@@ -14,15 +14,18 @@ export const revocationEmail = ({ smtpUrl, from, addressOf }: RevocationEmailOpt
   name: 'revocation-email',
   create({ connect, baseUrl }) {
     const mail = createTransport(smtpUrl)
-    const stop = connect.onConnectionEvent(async ({ type, userId, bxcontext, reason }) => {
-      const to = type === 'revoked' ? await addressOf(userId) : undefined
-      if (to === undefined) return
-      await mail.sendMail({
-        from,
-        to,
-        subject: `${bxcontext} is no longer connected`,
-        text: `${reason}\n\nTo connect it again: ${baseUrl}/connections`,
-      })
+    const stop = connect.vault.onChange(async ({ userId, bxcontext }, events) => {
+      for (const event of events) {
+        if (event.type !== 'revoked') continue
+        const to = await addressOf(userId)
+        if (to === undefined) continue
+        await mail.sendMail({
+          from,
+          to,
+          subject: `${bxcontext} is no longer connected`,
+          text: `Access has ended (${event.reason}).\n\nTo connect it again: ${baseUrl}/connections`,
+        })
+      }
     })
     return {
       async close() {

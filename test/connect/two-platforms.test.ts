@@ -1,11 +1,11 @@
 import { pino } from 'pino'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Connect, createConnect, platform } from '../../src/connect/index.ts'
 import { type KeyValueStore, openRedis, openSqlite } from '../../src/connect/stores.ts'
 import { REDIS } from '../support/programs.ts'
 import { ready, startRedis } from '../support/redis.ts'
 import { oauthError, startTokenEndpoint, type TokenEndpoint, tokens } from '../support/token-endpoint.ts'
-import { GRANTED, newKey, REF } from '../support/vault.ts'
+import { consent, newKey, REF } from '../support/vault.ts'
 
 const stores = [
   { name: 'SQLite', skip: false, open: async () => ({ store: openSqlite({ file: ':memory:' }), stop() {} }) },
@@ -27,6 +27,7 @@ describe.each(stores)('two platforms in one process, on one store ($name)', ({ s
   let second: Connect
 
   beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
     ;({ store, stop } = await open())
     endpoints = [await startTokenEndpoint(), await startTokenEndpoint()]
     const keys = [newKey()]
@@ -43,7 +44,7 @@ describe.each(stores)('two platforms in one process, on one store ($name)', ({ s
           ...registration,
           authorizePath: '/authorize',
           authorizeParams: {},
-          rateLimit: { limit: 1, windowMs: 60_000 },
+          rateLimit: null,
         },
         log: pino({ level: 'silent' }),
       })
@@ -52,52 +53,48 @@ describe.each(stores)('two platforms in one process, on one store ($name)', ({ s
     second = other as Connect
   })
   afterEach(async () => {
+    vi.useRealTimers()
     await Promise.all([first.vault.close(0), second.vault.close(0)])
     for (const endpoint of endpoints) await endpoint.close()
     await store.close()
     await stop()
   })
 
+  const later = (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000)
+
   test.skipIf(skip)('keep the same user and bxcontext apart', async () => {
-    await first.vault.connect(REF, { ...GRANTED, accessToken: 'of-alpha' })
+    await consent(first.vault, { accessToken: 'of-alpha' })
     expect(await second.vault.find(REF)).toBeNull()
-    await second.vault.connect(REF, { ...GRANTED, accessToken: 'of-beta' })
+    await consent(second.vault, { accessToken: 'of-beta' })
     expect(await first.vault.accessToken(REF)).toBe('of-alpha')
-    expect(await second.vault.accessToken(REF)).toBe('of-beta')
     await first.vault.disconnect(REF)
-    expect(await first.vault.usersOf(REF.bxcontext)).toEqual([])
-    expect(await second.vault.usersOf(REF.bxcontext)).toEqual([REF.userId])
     expect(await second.vault.accessToken(REF)).toBe('of-beta')
   })
 
-  test.skipIf(skip)(
-    'refresh their tokens apart: lock, pause and budget of one do not affect the other',
-    async () => {
-      await first.vault.connect(REF, { ...GRANTED, expiresIn: 0 })
-      await second.vault.connect(REF, { ...GRANTED, expiresIn: 0 })
-      endpoints[0]?.answers({ status: 503, json: {} })
-      await expect(first.vault.accessToken(REF)).rejects.toMatchObject({ code: 'platform_unavailable' })
-      endpoints[1]?.answers(tokens({ access_token: 'refreshed' }))
-      expect(await second.vault.accessToken(REF)).toBe('refreshed')
-      expect(await first.vault.find(REF)).toMatchObject({ problem: 'error' })
-      expect(await second.vault.find(REF)).toMatchObject({ problem: null })
-    },
-  )
+  test.skipIf(skip)('refresh their tokens apart: a pause of one does not affect the other', async () => {
+    await consent(first.vault)
+    await consent(second.vault)
+    later(301)
+    endpoints[0]?.answers({ status: 503, json: {} })
+    await expect(first.vault.accessToken(REF)).rejects.toMatchObject({ code: 'platform_unavailable' })
+    endpoints[1]?.answers(tokens({ access_token: 'refreshed' }))
+    expect(await second.vault.accessToken(REF)).toBe('refreshed')
+    expect(await first.vault.find(REF)).toMatchObject({ view: { state: 'degraded' } })
+    expect(await second.vault.find(REF)).toMatchObject({ view: { state: 'active' } })
+  })
 
   test.skipIf(skip)('report their events to their own listeners only', async () => {
     const heard: string[] = []
-    first.onConnectionEvent(({ type }) => heard.push(`alpha ${type}`))
-    second.onConnectionEvent(({ type }) => heard.push(`beta ${type}`))
-    await second.vault.connect(REF, { ...GRANTED, expiresIn: 0 })
+    first.vault.onChange((_ref, events) => void heard.push(...events.map(({ type }) => `alpha ${type}`)))
+    second.vault.onChange((_ref, events) => void heard.push(...events.map(({ type }) => `beta ${type}`)))
+    await consent(second.vault)
+    later(301)
     endpoints[1]?.answers(oauthError('invalid_grant'))
     await second.vault.accessToken(REF).catch(() => {})
-    await expect.poll(() => heard).toEqual(['beta connected', 'beta revoked'])
+    expect(heard).toEqual(['beta connected', 'beta revoked'])
   })
 
-  test.skipIf(skip)('count their calls apart, and share no connect flow', async () => {
-    const permits = [first, second].map((connect) => connect.pacedSource(REF).acquirePermit?.())
-    // The limit of each is one call in a minute: a shared one would make the second wait.
-    for (const release of await Promise.all(permits)) release?.()
+  test.skipIf(skip)('share no connect flow', async () => {
     const browser = { userId: REF.userId, session: 'session' }
     await first.authorizationRequests.start(browser)
     await expect(second.authorizationRequests.bindBxcontext(browser, 'ctx')).rejects.toMatchObject({

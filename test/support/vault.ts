@@ -11,7 +11,7 @@ import {
 } from '../../src/connect/index.ts'
 import { type KeyValueStore, openSqlite } from '../../src/connect/stores.ts'
 import { createLog } from '../../src/runtime/log.ts'
-import { startTokenEndpoint, type TokenEndpoint } from './token-endpoint.ts'
+import { startTokenEndpoint } from './token-endpoint.ts'
 
 export const newKey = (id = 'k1'): EncryptionKey => ({ id, secret: randomBytes(32) })
 /** The connection that most tests use. */
@@ -30,7 +30,10 @@ export const consent = (vault: Vault, granted: Partial<Tokens> = {}, ref = REF) 
 /** An OAuth client with the same timeouts as in production, unless `stepTimeoutMs` says otherwise. */
 export function oauthFor(
   authUrl: string,
-  { stepTimeoutMs = 32_000, revocationUrl }: { stepTimeoutMs?: number; revocationUrl?: string } = {},
+  {
+    stepTimeoutMs = 32_000,
+    revocationUrl,
+  }: { stepTimeoutMs?: number; revocationUrl?: string | undefined } = {},
 ) {
   return createOAuth({
     platform,
@@ -47,16 +50,20 @@ export function oauthFor(
   })
 }
 
-type SetupOptions = Partial<VaultOptions> & { stepTimeoutMs?: number }
+type SetupOptions = Partial<VaultOptions> & { stepTimeoutMs?: number; canRevoke?: boolean }
 
-/** A vault with a store, a scripted token endpoint and a clock that only `later` moves. */
+/**
+ * A vault with a store, a scripted token endpoint and a clock that only `later` moves. `canRevoke`: the endpoint is one for
+ * revocations as well.
+ */
 export async function vaultSetup(options: SetupOptions = {}) {
   const endpoint = await startTokenEndpoint()
+  const revocationUrl = options.canRevoke ? `${endpoint.authUrl}/oauth/revoke` : undefined
   let time = Date.now()
   const now = () => time
   const store = options.store ?? openSqlite({ file: ':memory:', now })
   const logLines: string[] = []
-  const oauth = options.oauth ?? oauthFor(endpoint.authUrl, options)
+  const oauth = options.oauth ?? oauthFor(endpoint.authUrl, { ...options, revocationUrl })
   const settings: VaultOptions = {
     platform,
     store,
@@ -92,7 +99,7 @@ export async function vaultSetup(options: SetupOptions = {}) {
 export type VaultSetup = Awaited<ReturnType<typeof vaultSetup>>
 
 /** A vault with a connection `REF`. */
-export async function connectedSetup(options: SetupOptions = {}, granted: Partial<typeof GRANTED> = {}) {
+export async function connectedSetup(options: SetupOptions = {}, granted: Partial<Tokens> = {}) {
   const setup = await vaultSetup(options)
   await consent(setup.vault, granted)
   return setup
@@ -133,11 +140,4 @@ export async function eventsDuring(vault: Vault, work: () => Promise<unknown>): 
     stop()
   }
   return types
-}
-
-/** A vault with a connection, whose platform has a revocation endpoint. */
-export async function vaultWithRevocation({ authUrl }: TokenEndpoint) {
-  const setup = await vaultSetup({ oauth: oauthFor(authUrl, { revocationUrl: `${authUrl}/oauth/revoke` }) })
-  await consent(setup.vault)
-  return setup
 }

@@ -305,15 +305,6 @@ function secretOf(authorization: string): string {
   return new URLSearchParams(`secret=${secret}`).get('secret') ?? ''
 }
 
-/** Error codes that mean a wrong configuration of this app (RFC 6749 section 5.2). */
-const CONFIGURATION_ERRORS = new Set([
-  'invalid_client',
-  'unauthorized_client',
-  'invalid_scope',
-  'unsupported_grant_type',
-  'invalid_request',
-])
-
 /** Client errors that say "later", not "no" (RFC 9110 section 15.5.9, RFC 8470, RFC 6585). */
 const TEMPORARY_CLIENT_ERRORS = new Set([408, 425, 429])
 
@@ -340,8 +331,8 @@ export function tokenFailure(
   const isTemporary =
     TEMPORARY_CLIENT_ERRORS.has(status) || isPage || (code !== undefined && TEMPORARY_ERRORS.has(code))
   if (status >= 400 && status < 500 && !isTemporary) {
-    if (code === 'invalid_grant' && [400, 401, 403].includes(status)) return new InvalidGrantError()
-    if (code !== undefined && CONFIGURATION_ERRORS.has(code))
+    if (code === 'invalid_grant') return new InvalidGrantError()
+    if (code === 'invalid_client')
       return new ConfigurationError(`the platform answered ${code} (${status}) at the token endpoint`)
     return new TokenRefusedError(reason, retryAfterMs)
   }

@@ -348,8 +348,9 @@ export const pauseOf = ({ pausedUntil }: ConnectionRecord, now: number): number 
 export const isExpired = ({ expiresAt }: ActiveRecord, now: number) => expiresAt !== null && expiresAt <= now
 export const isDue = ({ dueAt }: ActiveRecord, now: number) => dueAt !== null && dueAt <= now
 
-/** How long until the token may be refreshed again, in ms: not within 5 s, whatever the platform answers. */
-export function refreshableIn({ issuedAt, expiresAt }: ActiveRecord, now: number): number {
+/** How long until the token may be refreshed again, in ms: not within 5 s of a refresh, whatever the platform answers. */
+export function refreshableIn({ refreshes, issuedAt, expiresAt }: ActiveRecord, now: number): number {
+  if (refreshes === 0) return 0
   const lifeMs = expiresAt === null ? REFRESH_INTERVAL_MS : expiresAt - issuedAt
   const intervalMs = lifeMs > 1000 ? Math.min(REFRESH_INTERVAL_MS, lifeMs) : REFRESH_INTERVAL_MS
   const elapsedMs = now - issuedAt
@@ -397,7 +398,10 @@ function viewOfActive(
   if (!renewable && expiresAt !== null && expiresAt <= now)
     return { state: 'revoked', at: expiresAt, reason: 'expired' }
   if (trouble === 'misconfigured') return { state: 'misconfigured' }
-  if (trouble !== null) return { state: 'degraded', trouble, canReconnect: rejections > 0 }
+  if (trouble !== null) {
+    const canReconnect = rejections > 0 || trouble === 'rejected'
+    return { state: 'degraded', trouble, canReconnect }
+  }
   const missingScopes = missingScopesOf(record, requestedScopes)
   return missingScopes.length > 0 || record.missing.length > 0
     ? { state: 'needs_consent', missingScopes }

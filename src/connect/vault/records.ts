@@ -125,25 +125,24 @@ export class ConnectionRecords {
   }
 
   /**
-   * Removes a connection by `next`. A store that is full may refuse that, and still delete. Resolves to the record before it;
-   * `isFound` also counts a record that cannot be read.
+   * Removes a connection by `next`, or its record if that cannot be read. A store that is full may refuse to write, and still
+   * delete. Resolves to the record before it; null: it could not be read.
    */
-  async remove(ref: ConnectionRef, next: Transition): Promise<{ before: ConnectionRecord; isFound: boolean }> {
-    const text = await this.#store.get(this.#key(ref))
-    const read = parseRecord(text)
-    const isFound = text !== null && read?.status !== 'none'
-    const attempt = this.#repeatable(ref, next)
-    try {
-      // The second attempt finds what the first one has written if only its answer was lost.
-      const { before } = await attempt().catch(attempt)
-      return { before, isFound: isFound || before.status !== 'none' }
-    } catch (error) {
-      if (!isFound || !(error instanceof StoreUnavailableError)) throw error
-      await this.#store.delete(this.#key(ref))
-      const before = read ?? NO_RECORD
-      this.#onWritten(ref, { before, after: next(before), isWritten: true })
-      return { before, isFound }
+  async remove(ref: ConnectionRef, next: Transition): Promise<ConnectionRecord | null> {
+    const key = this.#key(ref)
+    const read = parseRecord(await this.#store.get(key))
+    if (read) {
+      const attempt = this.#repeatable(ref, next)
+      try {
+        // The second attempt finds what the first one has written if only its answer was lost.
+        return (await attempt().catch(attempt)).before
+      } catch (error) {
+        if (read.status === 'none' || !(error instanceof StoreUnavailableError)) throw error
+      }
     }
+    await this.#store.delete(key)
+    if (read) this.#onWritten(ref, { before: read, after: next(read), isWritten: true })
+    return read
   }
 
   /** Encrypts a record with the first key. Throws `DecryptionError`. */

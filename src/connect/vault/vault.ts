@@ -221,7 +221,9 @@ export class Vault {
    * `requestTokens`, and those of `refresh`.
    */
   async logIn(ref: ConnectionRef, requestTokens: () => Promise<Tokens>): Promise<void> {
-    const { record, isHolder } = await this.#lease(ref, ({ status }) => status === 'active', false)
+    const isDone = (read: ConnectionRecord) =>
+      read.status === 'active' && this.#unsealIfReadable(ref, read) !== null
+    const { record, isHolder } = await this.#lease(ref, isDone, false)
     if (!isHolder) return
     await this.connect(ref, requestTokens).catch(async (error: unknown) => {
       await this.#fail(ref, record, error)
@@ -269,10 +271,10 @@ export class Vault {
    * Resolves to what became of the consent, or null if there was no connection.
    */
   async disconnect(ref: ConnectionRef): Promise<Revocation | null> {
-    const { before, isFound } = await this.#records.remove(ref, disconnected)
-    if (!isFound) return null
-    if (before.status === 'ended' && before.endedReason === 'invalid_grant') return 'revoked'
-    return this.#revoke(before.status === 'active' ? this.#unsealIfReadable(ref, before) : null)
+    const before = await this.#records.remove(ref, disconnected)
+    if (before?.status === 'none') return null
+    if (before?.status === 'ended' && before.endedReason === 'invalid_grant') return 'revoked'
+    return this.#revoke(before?.status === 'active' ? this.#unsealIfReadable(ref, before) : null)
   }
 
   /**
@@ -436,7 +438,7 @@ export class Vault {
       )
       if (isWritten || isDone(after)) return { record: after, isHolder: isWritten }
       const pauseMs = manual ? 0 : pauseOf(after, now)
-      if (pauseMs > 0) throw this.#pauseError(after, pauseMs)
+      if (pauseMs > 0) this.#throwPaused(after, pauseMs)
       if (performance.now() > deadline)
         throw new PlatformUnavailableError('no_answer', 'another process is still refreshing')
       await pause(POLL_MS * (0.5 + Math.random()))
@@ -492,7 +494,7 @@ export class Vault {
     // What the platform answered is worth more to the caller than that it could not be noted yet.
     const after = await this.#settle(ref, (read) => failed(read, sent, failure)).catch(() => null)
     if (after && isDone(after)) return after
-    if (after) this.#throwIfEnded(after)
+    if (after?.status === 'active') this.#throwIfEnded(after)
     throw error
   }
 
@@ -569,16 +571,17 @@ export class Vault {
       throw new ConnectionRevokedError(view.at, view.reason)
   }
 
-  /** The error of a caller that a pause keeps from sending a request. */
-  #pauseError(record: ConnectionRecord, waitMs: number): PlatformError {
-    if (record.trouble === 'misconfigured')
-      return new ConfigurationError('refreshing is paused after a configuration error')
-    if (record.trouble !== 'refused')
-      return new PlatformUnavailableError('paused', 'refreshing is paused after a failure', waitMs)
-    const view = viewOf(record, [], this.#now())
-    return view.state === 'revoked'
-      ? new ConnectionRevokedError(view.at, view.reason)
-      : new TokenRefusedError('refreshing is paused after it was refused', waitMs)
+  /** Throws the error of a caller that a pause keeps from sending a request. */
+  #throwPaused(record: ConnectionRecord, waitMs: number): never {
+    if (record.status === 'active') this.#throwIfEnded(record)
+    switch (record.trouble) {
+      case 'misconfigured':
+        throw new ConfigurationError('refreshing is paused after a configuration error')
+      case 'refused':
+        throw new TokenRefusedError('refreshing is paused after it was refused', waitMs)
+      default:
+        throw new PlatformUnavailableError('paused', 'refreshing is paused after a failure', waitMs)
+    }
   }
 
   /** Revokes a grant that no record has any more, by its latest tokens. */
@@ -612,8 +615,9 @@ export class Vault {
   }
 
   async #reencryptUser(userId: string, result: ReencryptResult): Promise<void> {
-    for (const { bxcontext } of await this.#records.list(userId)) {
+    for (const { bxcontext, text } of await this.#records.list(userId)) {
       try {
+        readable(text)
         result[await this.#records.reencrypt({ userId, bxcontext })]++
       } catch (error) {
         if (!(error instanceof DecryptionError)) throw error

@@ -280,7 +280,8 @@ describe('the lifetime of a token', () => {
     [2_000, 2_000],
     [0, 5_000],
   ])('a token that lives for %d ms is not refreshed again for %d ms', (lifeMs, intervalMs) => {
-    const record = active({ expiresAt: NOW + lifeMs })
+    const record = refreshed(active(), active(), tokens({ expiresAt: NOW + lifeMs }))
+    if (record.status !== 'active') throw new Error('the tokens were not stored')
     expect(refreshableIn(record, NOW)).toBe(intervalMs)
     expect(refreshableIn(record, NOW + intervalMs)).toBe(0)
     expect(refreshableIn(record, NOW - 3_600_000)).toBe(0)

@@ -1,77 +1,74 @@
-import { afterEach, describe, expect, test } from 'vitest'
-import { tokens } from '../../support/token-endpoint.ts'
-import { connectedSetup, GRANTED, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
+/** What happens when the API answers 401 to a token that should be valid. */
+import { afterEach, expect, test } from 'vitest'
+import { oauthError, tokens } from '../../support/token-endpoint.ts'
+import { connectedSetup, REF, type VaultSetup } from '../../support/vault.ts'
 
 let setup: VaultSetup
 afterEach(() => setup?.close())
 
-describe('a grant without a refresh token', () => {
-  const refreshRejected = () => setup.vault.tokenSource(REF).refresh('access-0')
-  const grant = async (expiresIn: number | undefined) => {
-    setup = await vaultSetup()
-    await setup.vault.connect(REF, { ...GRANTED, refreshToken: undefined, expiresIn })
-  }
+/** What the API client does after a 401 to this token. */
+const after401 = (rejected: string, vault = setup.vault) => vault.tokenSource(REF).refresh(rejected)
+/** A call that the API rejects, whatever its token is. Resolves to its error. */
+const rejectedCall = async (vault = setup.vault) =>
+  after401(await vault.accessToken(REF), vault).catch((error: unknown) => error)
+const view = async () => (await setup.vault.find(REF))?.view
 
-  test('survives a 401 from the API', async () => {
-    await grant(3600)
-    await expect(refreshRejected()).rejects.toMatchObject({ code: 'platform_rejected' })
-    expect(await setup.token()).toBe('access-0')
-  })
-
-  test('survives any number of 401s within a minute, and two more a minute apart', async () => {
-    await grant(3600)
-    for (let call = 0; call < 20; call++) await refreshRejected().catch(() => {})
-    setup.later(61)
-    await expect(refreshRejected()).rejects.toMatchObject({ code: 'platform_rejected' })
-    expect(await setup.token()).toBe('access-0')
-  })
-
-  test('ends at the third 401 that comes at least a minute after the previous one', async () => {
-    await grant(3600)
-    for (let call = 0; call < 2; call++) {
-      await refreshRejected().catch(() => {})
-      setup.later(60)
-    }
-    await expect(refreshRejected()).rejects.toMatchObject({ code: 'connection_revoked' })
-  })
-
-  test('starts counting again after a successful call', async () => {
-    await grant(3600)
-    for (let call = 0; call < 2; call++) {
-      await refreshRejected().catch(() => {})
-      setup.later(61)
-    }
-    await setup.vault.tokenSource(REF).noteCall({ result: 'ok', call: 'GET leads', scope: 'leads' })
-    await expect(refreshRejected()).rejects.toMatchObject({ code: 'platform_rejected' })
-  })
-
-  test('without expires_in does not expire, and is shown without an expiry', async () => {
-    await grant(undefined)
-    setup.later(24 * 3600)
-    expect(await setup.token()).toBe('access-0')
-    expect(await setup.vault.find(REF)).toMatchObject({ status: 'active', expiresAt: null })
-  })
+test('a rejected token is refreshed once for all callers, early and late ones', async () => {
+  setup = await connectedSetup()
+  setup.endpoint.answers(tokens({ access_token: 'next' }))
+  const calls = Array.from({ length: 20 }, () => after401('access-0'))
+  expect(new Set(await Promise.all(calls))).toEqual(new Set(['next']))
+  expect(await after401('access-0')).toBe('next')
+  expect(setup.sent()).toHaveLength(1)
 })
 
-describe('invalid tokens', () => {
-  test.each([
-    ['a line break', 'a\nb'],
-    ['a control character', 'a\u0001b'],
-    ['a character that is not ASCII', 'tökén'],
-    ['seven megabytes', 'x'.repeat(7_000_000)],
-  ])(
-    '(%s) are rejected with the name of the field, and the connection stays as it was',
-    async (_what, bad) => {
-      for (const field of ['access_token', 'refresh_token']) {
-        setup = await connectedSetup()
-        setup.endpoint.answers(tokens({ [field]: bad }))
-        await expect(setup.vault.refresh(REF)).rejects.toMatchObject({
-          code: 'platform_rejected',
-          field,
-        })
-        expect(await setup.token()).toBe('access-0')
-        await setup.close()
-      }
-    },
-  )
+test('a connection is refreshed once in 5 s among all processes, however often the API answers 401', async () => {
+  setup = await connectedSetup()
+  const other = setup.anotherVault()
+  for (let interval = 1; interval < 4; interval++) {
+    for (let call = 0; call < 10; call++) await Promise.all([rejectedCall(), rejectedCall(other)])
+    expect(setup.sent()).toHaveLength(interval)
+    expect(await rejectedCall()).toMatchObject({ code: 'platform_unavailable', retryAfterMs: 5_000 })
+    setup.later(5)
+  }
+})
+
+test('a token that lives for 0 s is refreshed once in 5 s, and used in the meantime', async () => {
+  setup = await connectedSetup({}, { expiresIn: 0 })
+  setup.endpoint.answers(tokens({ access_token: 'short', expires_in: 0 }))
+  for (let interval = 1; interval < 4; interval++) {
+    for (let call = 0; call < 10; call++) expect(await setup.token()).toBe('short')
+    expect(setup.sent()).toHaveLength(interval)
+    setup.later(5)
+  }
+})
+
+test('a person may refresh once in 5 s, and the error says when the next time is', async () => {
+  setup = await connectedSetup()
+  expect(await setup.vault.refresh(REF)).toBe(true)
+  setup.later(1)
+  const tooSoon = { code: 'refresh_too_soon', status: 429, retryAfterMs: 4_000 }
+  await expect(setup.anotherVault().refresh(REF)).rejects.toMatchObject(tooSoon)
+  expect(await setup.vault.find(REF)).toMatchObject({ tokens: { refreshableInMs: 4_000 } })
+  setup.later(4)
+  expect(await setup.vault.refresh(REF)).toBe(true)
+})
+
+test('an outage after the API has rejected the token offers to reconnect, and is over with a refresh', async () => {
+  setup = await connectedSetup()
+  setup.endpoint.answers(oauthError('server_error', 500), tokens({ access_token: 'next' }))
+  await expect(after401('access-0')).rejects.toMatchObject({ code: 'platform_unavailable', status: 503 })
+  expect(await view()).toEqual({ state: 'degraded', trouble: 'error', canReconnect: true })
+  setup.later(1)
+  expect(await after401('access-0')).toBe('next')
+  expect(await view()).toEqual({ state: 'active' })
+})
+
+test('a token that the API still rejects right after its refresh offers to reconnect', async () => {
+  setup = await connectedSetup()
+  const source = setup.vault.tokenSource(REF)
+  const next = await source.refresh(await source.accessToken())
+  await expect(source.refresh(next)).rejects.toMatchObject({ kind: 'rejected' })
+  await source.noteCall({ result: 'unavailable', kind: 'rejected' })
+  expect(await view()).toEqual({ state: 'degraded', trouble: 'rejected', canReconnect: true })
 })

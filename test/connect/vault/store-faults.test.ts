@@ -1,109 +1,87 @@
 /** One operation of the store fails, whichever it is, before it takes effect or after; then the store is well again. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { StoreUnavailableError } from '../../../src/connect/errors.ts'
-import { createFaultyStore, forEachFault, type Moment } from '../../support/faulty-store.ts'
-import { oauthError, tokens } from '../../support/token-endpoint.ts'
-import { GRANTED, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
+import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
+import { oauthError, type Scripted, tokens } from '../../support/token-endpoint.ts'
+import { connectedSetup, consent, GRANTED, REF, type VaultSetup } from '../../support/vault.ts'
 
-type Run = (setup: VaultSetup) => Promise<unknown>
+type Step = (setup: VaultSetup) => Promise<unknown>
 
-const LEASE_MS = 60
+const EXPECTED = ['store_unavailable', 'platform_unavailable', 'connection_revoked']
+const OTHER = { ...REF, bxcontext: 'other' }
+const logIn: Step = ({ vault }) => vault.logIn(OTHER, async () => ({ ...GRANTED, expiresIn: 3_600 }))
+const token: Step = (setup) => setup.token()
 
-/** Runs `act` on an expired connection while one operation fails, and then `expectWell`, when all locks have expired. */
-async function withFault(act: Run, expectWell: Run, failing: number, moment: Moment): Promise<number> {
-  let time = Date.now()
-  const now = () => time
-  const faulty = createFaultyStore(now)
-  const options = { store: faulty.store, now, leaseMs: LEASE_MS, waitMs: 20_000, interruptedMs: 20 }
-  const setup = await vaultSetup(options)
-  await setup.vault.connect(REF, GRANTED)
-  time += 301_000
-  let number = 0
-  const rotating = () => tokens({ refresh_token: `refresh-${++number}` })
-  setup.endpoint.answers(...Array.from({ length: 10 }, rotating))
-  faulty.failOnce(failing, moment)
-  await act(setup).catch((error: unknown) => {
-    if (!(error instanceof StoreUnavailableError)) throw error
-  })
-  await setup.vault.idle()
-  const operations = faulty.count()
-  faulty.heal()
-  time += 301_000
-  // Time for a renewal that nobody stopped to take the lock again.
-  await pause(LEASE_MS)
-  await expectWell(setup)
-  await setup.close()
-  return operations
-}
-
-const afterEachFault = (act: Run, expectWell: Run) =>
-  forEachFault((failing, moment) => withFault(act, expectWell, failing, moment))
-
-/** The connection gives tokens, and no refresh token is sent twice, which some platforms answer by ending the grant. */
-async function expectTokens(setup: VaultSetup): Promise<void> {
+/** The connection gives tokens to every process, and no refresh token was sent twice. */
+const givesTokens: Step = async (setup) => {
   expect(await setup.token()).toMatch(/^access-[1-9]/)
   expect(await setup.anotherVault().accessToken(REF)).toBe(await setup.token())
   expect(new Set(setup.sent()).size).toBe(setup.sent().length)
 }
 
-test('after a fault during a refresh, the next call gets a token', () =>
-  afterEachFault((setup) => setup.token(), expectTokens))
+/** Ten answers, each with another refresh token. */
+const rotating = () => [...'123456789'].map((number) => tokens({ refresh_token: `refresh-${number}` }))
 
-test('after a fault during a refresh of a rejected token, the next call gets a token', () =>
-  afterEachFault((setup) => setup.vault.tokenSource(REF).refresh('access-0'), expectTokens))
-
-test('after a fault during a refresh that fails, the next call gets a token', () =>
-  afterEachFault(
-    (setup) => {
-      setup.endpoint.answers({ status: 503, json: {} })
-      return setup.token().catch((error: { code?: string }) => {
-        if (error.code !== 'platform_unavailable') throw error
-      })
-    },
+test.each<[during: string, what: string, act: Step, isWell: Step, answers?: Scripted[]]>([
+  ['a refresh', 'the next call gets a token', token, givesTokens],
+  [
+    'a refresh that fails',
+    'the next call gets a token',
+    token,
     async (setup) => {
       setup.endpoint.answers(tokens())
       expect(await setup.token()).toMatch(/^access-[1-9]/)
     },
-  ))
-
-test('after a fault while a grant ends, the next call says that it has ended', () =>
-  afterEachFault(
-    (setup) => {
-      setup.endpoint.answers(oauthError('invalid_grant'))
-      return setup.token().catch((error: { code?: string }) => {
-        if (error.code !== 'connection_revoked') throw error
-      })
-    },
+    [{ status: 503, json: {} }],
+  ],
+  [
+    'the end of access',
+    'the next call says so',
+    token,
     async (setup) => {
       await expect(setup.token()).rejects.toMatchObject({ code: 'connection_revoked' })
-      expect(await setup.vault.find(REF)).toMatchObject({ status: 'revoked' })
+      expect(await setup.vault.find(REF)).toMatchObject({ view: { state: 'revoked' } })
     },
-  ))
-
-test('after a fault during a new consent, the new tokens are used or the old ones are', () =>
-  afterEachFault(
-    (setup) => setup.vault.connect(REF, { ...GRANTED, accessToken: 'consent', refreshToken: 'refresh-new' }),
-    expectTokens,
-  ))
-
-test('after a fault during a disconnect, disconnecting again leaves nothing', () =>
-  afterEachFault(
-    (setup) => setup.vault.disconnect(REF),
+    [oauthError('invalid_grant')],
+  ],
+  [
+    'a new consent',
+    'its tokens are used, or the earlier ones are',
+    ({ vault }) => consent(vault, { accessToken: 'consent', refreshToken: 'refresh-new' }),
+    givesTokens,
+  ],
+  [
+    'a disconnect',
+    'another one leaves nothing',
+    ({ vault }) => vault.disconnect(REF),
+    async ({ vault }) => {
+      await vault.disconnect(REF)
+      expect(await vault.list(REF.userId)).toEqual([])
+    },
+  ],
+  [
+    'a log-in',
+    'the next one gets tokens',
+    logIn,
     async (setup) => {
-      await setup.vault.disconnect(REF)
-      expect(await setup.vault.find(REF)).toBeNull()
-      expect(await setup.vault.list(REF.userId)).toEqual([])
-      expect(await setup.vault.usersOf(REF.bxcontext)).toEqual([])
+      await logIn(setup)
+      expect(await setup.vault.accessToken(OTHER)).toBe('access-0')
     },
-  ))
-
-test('after a fault during a log-in, the next one gets tokens', () => {
-  const other = { ...REF, bxcontext: 'other' }
-  const granted = { ...GRANTED, refreshToken: undefined, expiresIn: undefined }
-  const logIn: Run = ({ vault }) => vault.logIn(other, async () => granted)
-  return afterEachFault(logIn, async (setup) => {
-    await logIn(setup)
-    expect(await setup.vault.accessToken(other)).toBe('access-0')
-  })
-})
+  ],
+])('after a fault during %s, %s', (_during, _what, act, isWell, answers = rotating()) =>
+  forEachFault(async (failing, moment) => {
+    const faulty = createFaultyStore()
+    const setup = await connectedSetup({ store: faulty.store })
+    setup.later(301)
+    setup.endpoint.answers(...answers)
+    faulty.failOnce(failing, moment)
+    await act(setup).catch(({ code }: { code?: string }) => expect(EXPECTED).toContain(code))
+    await setup.vault.idle()
+    const operations = faulty.count()
+    faulty.heal()
+    // Every lease and pause is over.
+    setup.later(301)
+    await isWell(setup)
+    await setup.close()
+    return operations
+  }),
+)

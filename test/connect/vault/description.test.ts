@@ -1,0 +1,106 @@
+/** What people read about a connection. */
+import { afterEach, expect, test } from 'vitest'
+import { oauthError, tokens } from '../../support/token-endpoint.ts'
+import { connectedSetup, consent, newKey, REF, refusingStore, type VaultSetup } from '../../support/vault.ts'
+
+let setup: VaultSetup
+afterEach(() => setup?.close())
+
+const found = () => setup.vault.find(REF)
+const OK = { result: 'ok', call: 'GET leads', scope: 'leads' } as const
+const OUTAGE = { result: 'unavailable', kind: 'no_answer' } as const
+
+/** A token source that has sent a token, and learns how the call ended. */
+async function calling(vault = setup.vault) {
+  const source = vault.tokenSource(REF)
+  await source.accessToken()
+  return source
+}
+
+test('the list of a user has the latest connection first, and those that cannot be decrypted', async () => {
+  setup = await connectedSetup()
+  setup.later(1)
+  await consent(setup.vault, {}, { ...REF, bxcontext: 'later' })
+  await consent(setup.vault, {}, { ...REF, userId: 'ben' })
+  const lost = { ...REF, bxcontext: 'lost' }
+  await consent(setup.anotherVault({ keys: [newKey('elsewhere')] }), {}, lost)
+  expect(await setup.vault.list(REF.userId)).toMatchObject([
+    { bxcontext: 'later', view: { state: 'active' } },
+    { bxcontext: 'ctx', view: { state: 'active' } },
+    { bxcontext: 'lost', view: { state: 'unreadable' }, missingKeyId: 'elsewhere' },
+  ])
+  await expect(setup.vault.find(lost)).rejects.toMatchObject({
+    code: 'record_decryption_failed',
+    status: 500,
+  })
+})
+
+test('the names are those of the latest answer that has them, also when access has ended', async () => {
+  const names = { businessName: 'Harbour Homes', userName: 'Olivia Hart' }
+  setup = await connectedSetup()
+  expect(await found()).toMatchObject({ businessName: null, userName: null })
+  await consent(setup.vault, names)
+  expect(await found()).toMatchObject(names)
+  const renamed = { ...names, businessName: 'Harbour Group' }
+  for (const [answer, shown] of [
+    [tokens(), { ...names, view: { state: 'active' } }],
+    [tokens({ business_name: 'Harbour Group' }), { ...renamed, view: { state: 'active' } }],
+    [oauthError('invalid_grant'), { ...renamed, view: { state: 'revoked' } }],
+  ] as const) {
+    setup.endpoint.answers(answer)
+    setup.later(5)
+    await setup.vault.refresh(REF).catch(() => {})
+    expect(await found()).toMatchObject(shown)
+  }
+})
+
+test('the refreshes of a consent are counted, with what the last one did to the refresh token', async () => {
+  setup = await connectedSetup()
+  expect(await found()).toMatchObject({ consent: 1, tokens: { refreshes: 0, refreshToken: 'same' } })
+  setup.endpoint.answers(tokens({ refresh_token: 'refresh-1' }))
+  for (const [index, refreshToken] of ['rotated', 'same'].entries()) {
+    setup.later(5)
+    await setup.vault.refresh(REF)
+    expect(await found()).toMatchObject({ tokens: { refreshes: index + 1, refreshToken } })
+  }
+  await consent(setup.vault)
+  expect(await found()).toMatchObject({ consent: 2, tokens: { refreshes: 0, refreshToken: 'same' } })
+})
+
+test('the last use is the minute of the last call that succeeded', async () => {
+  setup = await connectedSetup()
+  const source = await calling()
+  await source.noteCall(OUTAGE)
+  expect(await found()).toMatchObject({ lastUsedAt: null })
+  await source.noteCall(OK)
+  const first = (await found())?.lastUsedAt ?? 0
+  expect(first % 60_000).toBe(0)
+  setup.later(60)
+  await source.noteCall(OK)
+  expect(await found()).toMatchObject({ lastUsedAt: first + 60_000 })
+})
+
+test('calls that are no news write nothing', async () => {
+  const { store, refuses } = refusingStore()
+  setup = await connectedSetup({ store })
+  const source = await calling()
+  await source.noteCall(OK)
+  refuses.writes = true
+  for (let call = 0; call < 5; call++) await source.noteCall(OK)
+})
+
+test('trouble with the API is shown in every process until a call of any process succeeds', async () => {
+  setup = await connectedSetup()
+  await (await calling(setup.anotherVault())).noteCall(OUTAGE)
+  expect(await found()).toMatchObject({ view: { state: 'degraded', trouble: 'no_answer' } })
+  await (await calling()).noteCall(OK)
+  expect(await found()).toMatchObject({ view: { state: 'active' } })
+})
+
+test('a permission is missing if it was not granted, or if the API requires it', async () => {
+  setup = await connectedSetup({}, { scopes: ['leads'] })
+  const missingScopes = ['catalogues']
+  expect(await found()).toMatchObject({ view: { state: 'needs_consent', missingScopes }, missingScopes })
+  await (await calling()).noteCall({ result: 'forbidden', call: 'GET orders', scope: 'orders' })
+  expect(await found()).toMatchObject({ missingScopes: ['catalogues', 'orders'] })
+})
