@@ -5,7 +5,6 @@ import {
   REVOKED_REASONS,
   type UnreadableConnection,
 } from '../connect/index.ts'
-import { format } from './format.ts'
 import { texts } from './texts.ts'
 
 /** The health of a connection. */
@@ -51,8 +50,6 @@ export function revocationText(reason: string): string {
   if (reason === REVOKED_REASONS.rejected) return rejected
   return reason === REFUSED_REASON ? refused : invalid_grant
 }
-
-const dateOf = (at: number) => format.date(new Date(at).toISOString())
 
 /** Converts a stored connection for pages and JSON. `requestedScopes`: the scopes that this app requests. */
 export function connectionView(
@@ -120,9 +117,9 @@ function determineHealth(
   missing: string[],
 ): { health: Health; summary: string } {
   if (connection.status === 'revoked')
-    return { health: 'revoked', summary: texts.summary.ended(dateOf(connection.revokedAt)) }
+    return { health: 'revoked', summary: texts.summary.ended(iso(connection.revokedAt)) }
   const { problem, forbidden, refusedAt } = connection
-  if (refusedAt !== null) return { health: 'revoked', summary: texts.summary.refused(dateOf(refusedAt)) }
+  if (refusedAt !== null) return { health: 'revoked', summary: texts.summary.refused(iso(refusedAt)) }
   if (problem !== null) {
     return {
       health: problem === 'misconfigured' ? 'misconfigured' : 'degraded',
@@ -141,11 +138,11 @@ function determineHealth(
 
 /** What happens to a connection that cannot be refreshed. */
 function endOf(expiresAt: number | null): string {
-  return expiresAt === null
-    ? texts.summary.notRenewable
-    : texts.summary.readyUntil(format.time(new Date(expiresAt).toISOString()))
+  return expiresAt === null ? texts.summary.notRenewable : texts.summary.readyUntil(iso(expiresAt))
 }
 
+function iso(time: number): string
+function iso(time: number | null): string | null
 function iso(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString()
 }
