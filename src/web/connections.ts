@@ -269,7 +269,8 @@ export const createConnectPages = (vault: Vault, requestedScopes: readonly strin
   isSignedIn: (req) => currentUser(req) !== null,
   signedOut: () => notSignedIn(texts.signIn.signedOutWhileConnecting),
   async connectedPage(req, bxcontext) {
-    await req.leaveNotice(await connectedNotice(vault, requestedScopes, req, bxcontext))
+    const notice = await connectedNotice(vault, requestedScopes, req, bxcontext)
+    if (notice) await req.leaveNotice(notice)
     return '/connections'
   },
   async askAboutMismatch(req, res, { id, bxcontext, expected }) {
@@ -285,16 +286,15 @@ export const createConnectPages = (vault: Vault, requestedScopes: readonly strin
   },
 })
 
-/** Says that the account is connected or, if permissions are missing, which. */
+/** Says that the account is connected, or what is missing or wrong; null if it is not known, or was disconnected meanwhile. */
 async function connectedNotice(
   vault: Vault,
   requestedScopes: readonly string[],
   req: Request,
   bxcontext: string,
-): Promise<Notice> {
+): Promise<Notice | null> {
   const found = await vault.find({ userId: requireUser(req), bxcontext }).catch(() => null)
-  const view = found && connectionView(found, requestedScopes)
-  return view?.health === 'needs_consent'
-    ? { text: view.summary, tone: 'wait' }
-    : { text: texts.notices.connected }
+  if (!found) return null
+  const { health, summary } = connectionView(found, requestedScopes)
+  return health === 'connected' ? { text: texts.notices.connected } : { text: summary, tone: 'wait' }
 }
