@@ -62,6 +62,14 @@ describe('GET /connections', () => {
   })
 })
 
+test('a callback that is opened again after a disconnect does not say that the account is connected', async () => {
+  const user = await signedIn(app, 'again')
+  const callback = await toCallback(app, user)
+  expect((await user.follow(await user.get(callback))).text).toContain('The account is connected.')
+  await user.post(at('/disconnect'), JSON_TYPE)
+  expect((await user.follow(await user.get(callback))).text).not.toContain('The account is connected.')
+})
+
 describe('a bxcontext of odd characters', () => {
   const odd = ['a/b', 'a:b', '{a}', 'a b?c#d', '%2F', 'é😀', 'x'.repeat(500), "';--", '<b>']
 

@@ -61,7 +61,7 @@ test('a connection without a refresh token says on its card and in the log when 
   expect({ health, summary }).toEqual({
     health: 'connected',
     summary: expect.stringMatching(
-      /^Ready to use until \d+ \w+ 20\d\d.* UTC\. The platform does not let the app renew this access/,
+      /^Ready to use until 20\d\d-\d\d-\d\dT[\d:.]+Z\. The platform does not let the app renew this access/,
     ),
   })
   const line = app.logLines.map((text) => JSON.parse(text)).find(({ msg }) => /no refresh token/.test(msg))
