@@ -154,14 +154,16 @@ const command = createCommand(
 const listing = (name: string) =>
   command
     .command(name)
-    .addOption(new Option('--status <status>').choices([
-          'active',
-          'degraded',
-          'needs_consent',
-          'misconfigured',
-          'revoked',
-          'unreadable',
-        ]))
+    .addOption(
+      new Option('--status <status>').choices([
+        'active',
+        'degraded',
+        'needs_consent',
+        'misconfigured',
+        'revoked',
+        'unreadable',
+      ]),
+    )
     .option('--json', 'one JSON object per line')
 
 listing('list')

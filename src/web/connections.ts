@@ -285,11 +285,7 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
 })
 
 /** Says that the account is connected, or what is missing or wrong; null if it is not known, or was disconnected meanwhile. */
-async function connectedNotice(
-  vault: Vault,
-  req: Request,
-  bxcontext: string,
-): Promise<Notice | null> {
+async function connectedNotice(vault: Vault, req: Request, bxcontext: string): Promise<Notice | null> {
   const found = await vault.find({ userId: requireUser(req), bxcontext }).catch(() => null)
   if (!found) return null
   const { status, summary } = connectionView(found)
