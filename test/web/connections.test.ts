@@ -46,7 +46,7 @@ describe('POST /connections/:bxcontext/test', () => {
       summary: expect.stringMatching(/^Works: .*\.$/),
       call: expect.stringMatching(/^GET \/\w+/),
       ms: expect.any(Number),
-      connection: expect.objectContaining({ health: 'connected', lastUsedAt: expect.any(String) }),
+      connection: expect.objectContaining({ status: 'active', lastUsedAt: expect.any(String) }),
     })
   })
 
@@ -88,7 +88,7 @@ describe('POST /connections/:bxcontext/test', () => {
       status: 409,
       code: 'connection_revoked',
     })
-    expect(await connectionsOf(app, visitor)).toMatchObject([{ health: 'revoked' }])
+    expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'revoked' }])
   })
 })
 

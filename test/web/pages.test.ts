@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, connectionsOf, SCOPES, signedIn, toCallback } from '../support/flow.ts'
 import { expectBothFormats } from '../support/pages.ts'
+import { consent } from '../support/vault.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
 let app: Running
@@ -40,7 +41,8 @@ describe('GET /connections', () => {
         'lastUsedAt',
         'connectedAt',
         'expiresAt',
-        'health',
+        'canReconnect',
+        'canTest',
         'missingScopes',
         'refreshedAt',
         'revokedAt',
@@ -75,9 +77,7 @@ describe('a bxcontext of odd characters', () => {
 
   test('has its own address and its own record, and reaches no other', async () => {
     const user = await signedIn(app, 'odd')
-    const tokens = { accessToken: 'a', refreshToken: 'r', expiresIn: 300, scopes: undefined }
-    for (const bxcontext of odd)
-      await app.services.connect.vault.connect({ userId: 'odd', bxcontext }, tokens)
+    for (const bxcontext of odd) await consent(app.services.connect.vault, {}, { userId: 'odd', bxcontext })
     const listed = async () =>
       (await connectionsOf(app, user)).map(({ bxcontext }: { bxcontext: string }) => bxcontext).sort()
     expect(await listed()).toEqual([...odd].sort())
@@ -191,7 +191,7 @@ describe('a connection', () => {
     await partial.get(await toCallback(app, partial, { form }))
     expect(await connectionsOf(app, partial)).toMatchObject([
       {
-        health: 'needs_consent',
+        status: 'needs_consent',
         scopes: ['catalogues'],
         missingScopes: SCOPES.filter((scope) => scope !== 'catalogues'),
       },
@@ -209,7 +209,7 @@ describe('a connection', () => {
     expect(denied.json()).toMatchObject({ status: 403, code: 'insufficient_scope', scope: 'leads' })
     await partial.get(await toCallback(app, partial))
     expect((await partial.get(at('/probe'))).status).toBe(200)
-    expect(await connectionsOf(app, partial)).toMatchObject([{ health: 'connected', missingScopes: [] }])
+    expect(await connectionsOf(app, partial)).toMatchObject([{ status: 'active', missingScopes: [] }])
   })
 })
 
@@ -221,21 +221,21 @@ describe('a connection whose platform has a fault', () => {
     const answer = await patient.get(at('/probe'), JSON_TYPE)
     expect(answer.json()).toMatchObject({ status: 503, code: 'platform_unavailable' })
     expect(Number(answer.headers.get('retry-after'))).toBe(1)
-    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'degraded' }])
+    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'degraded' }])
     await expect.poll(async () => (await patient.get(at('/probe'))).status, { interval: 100 }).toBe(200)
-    expect(await connectionsOf(app, patient)).toMatchObject([{ health: 'connected' }])
+    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active' }])
   })
 
   test('is shown as degraded when its API does not answer', async () => {
     const patient = await connected(app, { name: 'patient-3' })
     await app.fault('probe', '500', 3)
     expect((await patient.get(at('/probe'), JSON_TYPE)).json()).toMatchObject({ status: 503 })
-    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'degraded' }])
+    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'degraded' }])
     expect((await patient.get(`${app.url}/connections`)).text).toContain(
       'returned an error for the last request',
     )
     expect((await patient.post(at('/refresh'))).status).toBe(303)
-    expect(await connectionsOf(app, patient)).toMatchObject([{ health: 'connected' }])
+    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active' }])
   })
 
   test("is shown as the app's own fault when the platform refuses its credentials", async () => {
@@ -244,7 +244,7 @@ describe('a connection whose platform has a fault', () => {
     await app.fault('refresh', 'invalid_client', 1)
     const answer = await patient.get(at('/probe'), JSON_TYPE)
     expect(answer.json()).toMatchObject({ status: 500, code: 'misconfigured' })
-    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'misconfigured' }])
+    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'misconfigured' }])
     const page = await patient.get(`${app.url}/connections`)
     expect(page.text).toContain('Its developers must correct them')
     expect(page.text).not.toContain('Reconnect')
