@@ -347,7 +347,8 @@ export const isExpired = ({ expiresAt }: ActiveRecord, now: number) => expiresAt
 export const isDue = ({ dueAt }: ActiveRecord, now: number) => dueAt !== null && dueAt <= now
 
 /** How long until the token may be refreshed again, in ms: not within 5 s, whatever the platform answers. */
-export function refreshableIn({ issuedAt, expiresAt }: ActiveRecord, now: number): number {
+export function refreshableIn({ refreshes, issuedAt, expiresAt }: ActiveRecord, now: number): number {
+  if (refreshes === 0) return 0
   const lifeMs = expiresAt === null ? REFRESH_INTERVAL_MS : expiresAt - issuedAt
   const intervalMs = lifeMs > 1000 ? Math.min(REFRESH_INTERVAL_MS, lifeMs) : REFRESH_INTERVAL_MS
   const elapsedMs = now - issuedAt
