@@ -3,8 +3,14 @@ import type { EndReason } from '../connect/errors.ts'
 import type { Connection, UnreadableConnection } from '../connect/index.ts'
 import { texts } from './texts.ts'
 
-const STATUSES = ['active', 'degraded', 'needs_consent', 'misconfigured', 'revoked', 'unreadable'] as const
-export type Status = (typeof STATUSES)[number]
+export const STATUSES = [
+  'active',
+  'degraded',
+  'needs_consent',
+  'misconfigured',
+  'revoked',
+  'unreadable',
+] as const
 
 const time = z.iso.datetime().nullable()
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, connectionsOf, SCOPES, signedIn, toCallback } from '../support/flow.ts'
 import { expectBothFormats } from '../support/pages.ts'
+import { storedTokens } from '../support/stored.ts'
 import { consent } from '../support/vault.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
@@ -181,8 +182,8 @@ describe('a connection', () => {
     const leaver = await connected(app, { name: 'leaver' })
     expect((await leaver.post(at('/disconnect'))).headers.get('location')).toBe('/connections')
     expect(await connectionsOf(app, leaver)).toEqual([])
-    const key = { kind: 'platform-connection', owner: 'leaver', id: 'harbour-homes' }
-    expect(await app.services.store.get(key)).toBeNull()
+    const ref = { userId: 'leaver', bxcontext: 'harbour-homes' }
+    expect(await storedTokens(app.services.store, app.config.tokenEncryptionKeys, ref)).toBeNull()
   })
 
   test('without a scope that the app asks for shows the gap, and one new consent fills it', async () => {

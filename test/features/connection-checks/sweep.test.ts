@@ -57,10 +57,12 @@ describe('a round', () => {
       { ...REF, bxcontext: 'fresh' },
       { ...REF, bxcontext: 'used' },
     ]
-    await consent(setup.vault, { refreshToken: 'refresh-used' }, used)
+    await consent(setup.vault, { refreshToken: 'refresh-used', expiresIn: 7200 }, used)
     setup.later(3600)
     await consent(setup.vault, { refreshToken: 'refresh-fresh' }, fresh)
-    await setup.vault.tokenSource(used).noteCall({ result: 'ok', call: 'GET /leads', scope: 'leads' })
+    const source = setup.vault.tokenSource(used)
+    await source.accessToken()
+    await source.noteCall({ result: 'ok', call: 'GET /leads', scope: 'leads' })
     startSweep(100_000)
     await roundEnds()
     expect(setup.sent()).toEqual(['refresh-0'])
