@@ -130,7 +130,8 @@ export const texts = {
     connectedApps: 'See the connected apps on the platform',
   },
 
-  health: {
+  /** The badge of a connection, by its status. */
+  status: {
     active: 'connected',
     degraded: 'degraded',
     revoked: 'revoked',
