@@ -1,9 +1,8 @@
 import { flushCompileCache } from 'node:module'
 import { namesInEnvFile } from './runtime/env-file.ts'
-
-const { configOf, start, unknownSettingsOf } = await import('./runtime/run-app.ts')
-const { fail, onStopSignal } = await import('./runtime/serve.ts')
-const { createLog } = await import('./runtime/log.ts')
+import { createLog } from './runtime/log.ts'
+import { configOf, start, unknownSettingsOf } from './runtime/run-app.ts'
+import { fail, onStopSignal } from './runtime/serve.ts'
 
 /** `npm run dev` prints lines for people; otherwise, the log is JSON. */
 async function destination() {

@@ -3,14 +3,7 @@ import '../runtime/env-file.ts'
 import { writeFileSync } from 'node:fs'
 import { Option } from 'commander'
 import { StoreUnavailableError } from '../connect/errors.ts'
-import {
-  type Connection,
-  type ConnectionRef,
-  connectionKind,
-  parseJson,
-  type Revocation,
-  type UnreadableConnection,
-} from '../connect/index.ts'
+import { type ConnectionRef, connectionKind, parseJson, type Revocation } from '../connect/index.ts'
 import { allOwners, ready } from '../connect/stores.ts'
 import { createDependencies, type Dependencies } from '../dependencies.ts'
 import { features } from '../features/index.ts'
@@ -18,8 +11,10 @@ import { createCommand, storeProblem } from '../runtime/command.ts'
 import { createLog } from '../runtime/log.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
+import { type ConnectionView, connectionView, STATUSES } from '../web/connection-view.ts'
 
-type Row = { userId: string } & (Connection | UnreadableConnection)
+/** A connection as on the user's pages: without tokens. */
+type Row = { userId: string } & ConnectionView
 
 const CONSENT: Record<Revocation, string> = {
   revoked: 'The platform has ended the consent.',
@@ -27,14 +22,6 @@ const CONSENT: Record<Revocation, string> = {
   unknown: 'The platform did not confirm that the consent has ended, so it may remain.',
 }
 
-/** Times as ISO 8601, which people and programs read. */
-const readable = (row: object) =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name,
-      name.endsWith('At') && typeof value === 'number' ? new Date(value).toISOString() : value,
-    ]),
-  )
 /** A name that the platform reports must not control the terminal. */
 const printable = (text: string) => text.replace(/\p{Cc}/gu, ' ')
 /** JSON with every control character escaped: those above ASCII, and those that change the direction of text, as well. */
@@ -48,19 +35,17 @@ const printJson = (value: unknown) => console.log(toJson(value, 2))
 /** All connections, one user after the other. */
 async function* rows({ store, connect }: Dependencies): AsyncIterable<Row> {
   for await (const userId of allOwners(store, connectionKind(connect.platform.name)))
-    for (const connection of await connect.vault.list(userId)) yield { userId, ...connection }
+    for (const connection of await connect.vault.list(userId)) yield { userId, ...connectionView(connection) }
 }
 
 async function list(dependencies: Dependencies, text: string, { status, json }: ListOptions): Promise<void> {
   let found = 0
   for await (const row of rows(dependencies)) {
-    const { state } = row.view
-    if (status && state !== status) continue
-    const { businessName, userName } = 'businessName' in row ? row : { businessName: null, userName: null }
-    const fields = [row.userId, row.bxcontext, state, businessName ?? '', userName ?? '']
+    if (status && row.status !== status) continue
+    const fields = [row.userId, row.bxcontext, row.status, row.businessName ?? '', row.userName ?? '']
     if (!fields.join('\n').toLowerCase().includes(text.toLowerCase())) continue
     found++
-    console.log(json ? toJson(readable(row)) : fields.map(printable).join('\t'))
+    console.log(json ? toJson(row) : fields.map(printable).join('\t'))
   }
   if (!json) console.error(`${found} ${found === 1 ? 'connection' : 'connections'}.`)
 }
@@ -68,7 +53,7 @@ async function list(dependencies: Dependencies, text: string, { status, json }: 
 async function show({ connect }: Dependencies, ref: ConnectionRef): Promise<void> {
   const connection = await connect.vault.find(ref)
   if (!connection) throw notConnected(ref)
-  printJson(readable({ userId: ref.userId, ...connection }))
+  printJson({ userId: ref.userId, ...connectionView(connection) })
 }
 
 async function revoke({ connect }: Dependencies, ref: ConnectionRef): Promise<void> {
@@ -77,12 +62,12 @@ async function revoke({ connect }: Dependencies, ref: ConnectionRef): Promise<vo
   console.log(`The connection and its tokens are deleted. ${CONSENT[consent]}`)
 }
 
-/** What the store has about a user. Connections are shown as on the user's pages: without tokens. */
+/** What the store has about a user. */
 async function exportUser({ store, connect }: Dependencies, userId: string, file?: string): Promise<void> {
   const entries = (await store.ofOwner(userId)).filter(
     ({ key }) => key.kind !== connectionKind(connect.platform.name),
   )
-  const connections = (await connect.vault.list(userId)).map(readable)
+  const connections = (await connect.vault.list(userId)).map(connectionView)
   const others = entries.map(({ key: { kind, id }, value }) => ({
     kind,
     id,
@@ -154,14 +139,7 @@ const command = createCommand(
 const listing = (name: string) =>
   command
     .command(name)
-    .addOption(new Option('--status <status>').choices([
-          'active',
-          'degraded',
-          'needs_consent',
-          'misconfigured',
-          'revoked',
-          'unreadable',
-        ]))
+    .addOption(new Option('--status <status>').choices(STATUSES))
     .option('--json', 'one JSON object per line')
 
 listing('list')

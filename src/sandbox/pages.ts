@@ -15,10 +15,15 @@ export interface PageData {
   [name: string]: unknown
 }
 
+/** A time as HTML, for `<%~ %>`: in UTC, until `local-times.js` shows it in the reader's time zone. */
+function time(value: number | string): string {
+  const at = new Date(value)
+  const text = at.toLocaleString('en-AU', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
+  return `<time datetime="${at.toISOString()}" data-time-style="medium">${text} UTC</time>`
+}
+
 /** Renders a page of `views/sandbox` inside its layout. */
 export function page(res: Response, view: string, data: PageData): void {
-  const time = (ms: number | string) =>
-    `${new Date(ms).toLocaleString('en-AU', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })} UTC`
   const { openToAll, links, appUrl } = res.app.locals
   const notice = res.statusCode < 400 ? takeNotice(res) : null
   const customerView = /\bcustomer_view=1\b/.test(res.req.get('cookie') ?? '')

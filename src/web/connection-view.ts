@@ -1,11 +1,16 @@
 import * as z from 'zod'
 import type { EndReason } from '../connect/errors.ts'
 import type { Connection, UnreadableConnection } from '../connect/index.ts'
-import { format } from './format.ts'
 import { texts } from './texts.ts'
 
-const STATUSES = ['active', 'degraded', 'needs_consent', 'misconfigured', 'revoked', 'unreadable'] as const
-export type Status = (typeof STATUSES)[number]
+export const STATUSES = [
+  'active',
+  'degraded',
+  'needs_consent',
+  'misconfigured',
+  'revoked',
+  'unreadable',
+] as const
 
 const time = z.iso.datetime().nullable()
 
@@ -19,6 +24,8 @@ export const connectionViewSchema = z.object({
   summary: z.string(),
   /** Whether a new consent is the way on, or may be one. */
   canReconnect: z.boolean(),
+  /** Whether there are tokens that may work: not after access has ended for good. */
+  canTest: z.boolean(),
   scopes: z.array(z.string()).nullable(),
   /**
    * Requested scopes that were not granted, if the platform reports the granted scopes, and scopes whose absence made
@@ -40,19 +47,21 @@ export const unreadableText = (missingKeyId: string | null): string =>
     ? texts.errors.record_decryption_failed.detail
     : texts.summary.missingKey(missingKeyId)
 
-const dateOf = (at: number) => format.date(new Date(at).toISOString())
-
 /** Converts a stored connection for pages and JSON. */
 export function connectionView(connection: Connection | UnreadableConnection): ConnectionView {
   const { bxcontext } = connection
-  const common = { bxcontext, status: connection.view.state, ...statusOf(connection) }
-  if (!('consent' in connection)) return { ...NOTHING_KNOWN, ...common }
+  if ('reason' in connection) {
+    const summary = unreadableText(connection.missingKeyId)
+    return { ...NOTHING_KNOWN, bxcontext, status: 'unreadable', summary, canReconnect: true, canTest: false }
+  }
   const { businessName, userName, scopes, missingScopes, connectedAt, lastUsedAt, tokens, view } = connection
   const isRevoked = view.state === 'revoked'
   return {
-    ...common,
+    bxcontext,
     businessName,
     userName,
+    status: view.state,
+    ...statusOf(connection),
     scopes,
     missingScopes,
     expiresAt: isRevoked ? null : iso(tokens?.expiresAt ?? null),
@@ -77,43 +86,45 @@ const NOTHING_KNOWN = {
   revokedReason: null,
 }
 
-function statusOf(connection: Connection | UnreadableConnection): { summary: string; canReconnect: boolean } {
+function statusOf(connection: Connection): Pick<ConnectionView, 'summary' | 'canReconnect' | 'canTest'> {
   const { view } = connection
   switch (view.state) {
-    case 'unreadable':
-      return {
-        summary: unreadableText('missingKeyId' in connection ? connection.missingKeyId : null),
-        canReconnect: true,
-      }
     case 'revoked':
-      return { summary: endedText(view.reason, view.at), canReconnect: true }
+      return {
+        summary: endedText(view.reason, view.at),
+        canReconnect: true,
+        canTest: view.reason === 'refused',
+      }
     case 'misconfigured':
-      return { summary: texts.problems.misconfigured, canReconnect: false }
+      return { summary: texts.problems.misconfigured, canReconnect: false, canTest: true }
     case 'degraded':
-      return { summary: texts.problems[view.trouble], canReconnect: view.canReconnect }
+      return { summary: texts.problems[view.trouble], canReconnect: view.canReconnect, canTest: true }
     case 'needs_consent': {
       const { missing, forbidden } = texts.summary
       const { missingScopes } = view
-      return { summary: missingScopes.length > 0 ? missing(missingScopes) : forbidden, canReconnect: true }
+      const summary = missingScopes.length > 0 ? missing(missingScopes) : forbidden
+      return { summary, canReconnect: true, canTest: true }
     }
     case 'active':
-      return { summary: 'tokens' in connection ? activeText(connection) : '', canReconnect: false }
+      return { summary: activeText(connection), canReconnect: false, canTest: true }
     default:
       return view satisfies never
   }
 }
 
 const endedText = (reason: EndReason, at: number) =>
-  reason === 'refused' ? texts.summary.refused(dateOf(at)) : texts.summary.ended(dateOf(at))
+  reason === 'refused' ? texts.summary.refused(iso(at)) : texts.summary.ended(iso(at))
 
 /** Also what happens to a connection that cannot be refreshed. */
 function activeText({ tokens }: Connection): string {
   if (tokens?.refreshToken !== 'none') return texts.summary.ready
   return tokens.expiresAt === null
     ? texts.summary.notRenewable
-    : texts.summary.readyUntil(format.time(new Date(tokens.expiresAt).toISOString()))
+    : texts.summary.readyUntil(iso(tokens.expiresAt))
 }
 
+function iso(time: number): string
+function iso(time: number | null): string | null
 function iso(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString()
 }

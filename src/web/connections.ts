@@ -267,7 +267,8 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   isSignedIn: (req) => currentUser(req) !== null,
   signedOut: () => notSignedIn(texts.signIn.signedOutWhileConnecting),
   async connectedPage(req, bxcontext) {
-    await req.leaveNotice(await connectedNotice(vault, req, bxcontext))
+    const notice = await connectedNotice(vault, req, bxcontext)
+    if (notice) await req.leaveNotice(notice)
     return '/connections'
   },
   async askAboutMismatch(req, res, { id, bxcontext, expected }) {
@@ -283,15 +284,10 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
   },
 })
 
-/** Says that the account is connected or, if permissions are missing, which. */
-async function connectedNotice(
-  vault: Vault,
-  req: Request,
-  bxcontext: string,
-): Promise<Notice> {
+/** Says that the account is connected, or what is missing or wrong; null if it is not known, or was disconnected meanwhile. */
+async function connectedNotice(vault: Vault, req: Request, bxcontext: string): Promise<Notice | null> {
   const found = await vault.find({ userId: requireUser(req), bxcontext }).catch(() => null)
-  const view = found && connectionView(found)
-  return view?.status === 'needs_consent'
-    ? { text: view.summary, tone: 'wait' }
-    : { text: texts.notices.connected }
+  if (!found) return null
+  const { status, summary } = connectionView(found)
+  return status === 'active' ? { text: texts.notices.connected } : { text: summary, tone: 'wait' }
 }

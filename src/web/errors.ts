@@ -98,8 +98,7 @@ export function problemOf(error: unknown): Problem {
     const { status, code, retryAfterMs, field, details } = error
     const { title, detail } = error.expose ? textOf(error) : texts.errors.internal_error
     const extensions: Record<string, unknown> = field === undefined ? { ...details } : { field, ...details }
-    if (error instanceof ConnectionRevokedError)
-      extensions.revokedReason = texts.revocation[error.endReason]
+    if (error instanceof ConnectionRevokedError) extensions.revokedReason = texts.revocation[error.endReason]
     const rule = error instanceof InvalidInputError ? `${error.rule}.` : undefined
     return { status, code, title, detail, retryAfterMs, rule, extensions }
   }

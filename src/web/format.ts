@@ -4,9 +4,9 @@ const { language } = texts
 
 /** Formats for templates and texts, in the language of `texts.ts`. */
 export const format = {
-  /** Formats an ISO 8601 time as "21 Nov 2026, 7:15 am UTC"; invalid dates are returned unchanged. */
-  time: (value: string) => formatDate(value, { dateStyle: 'medium', timeStyle: 'short' }, ' UTC'),
-  date: (value: string) => formatDate(value, { dateStyle: 'medium' }),
+  time,
+  /** A sentence as HTML, with its times of ISO 8601 as `time` shows them. */
+  withTimes: (text: string) => escapeHtml(text).replace(ISO_TIME, (value) => time(value)),
   segment: encodeURIComponent,
   count: (value: number) => value.toLocaleString(language),
   /** `1 item`, `2,000 items`. */
@@ -35,9 +35,28 @@ export const format = {
   capital: (text: string) => text.charAt(0).toUpperCase() + text.slice(1),
 }
 
-function formatDate(value: string, style: Intl.DateTimeFormatOptions, suffix = ''): string {
-  const date = new Date(value)
-  return Number.isNaN(date.getTime())
-    ? value
-    : date.toLocaleString(language, { ...style, timeZone: 'UTC' }) + suffix
+const ISO_TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
+const ISO_DATE = /^\d{4}-\d\d-\d\d$/
+
+/**
+ * A time of ISO 8601 as a `<time>` element: "21 Nov 2026, 7:15 am UTC", which the browser changes to the reader's time zone
+ * (`local-times.js`); a date without a time of day is the same everywhere. HTML, for `<%~ %>`. `data`: its data attributes.
+ * Without a value "—"; a text that is no time is only escaped.
+ */
+function time(value: string | null | undefined, data: Record<string, string> = {}): string {
+  if (!value) return '—'
+  const at = new Date(value)
+  if (Number.isNaN(at.getTime())) return escapeHtml(value)
+  const isDay = ISO_DATE.test(value)
+  const text = at.toLocaleString(language, {
+    dateStyle: 'medium',
+    ...(isDay ? {} : { timeStyle: 'short' }),
+    timeZone: 'UTC',
+  })
+  const attributes = Object.entries(data).map(([name, content]) => `data-${name}="${escapeHtml(content)}" `)
+  return `<time ${attributes.join('')}datetime="${isDay ? value : at.toISOString()}">${text}${isDay ? '' : ' UTC'}</time>`
 }
+
+/** A text as HTML. */
+export const escapeHtml = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

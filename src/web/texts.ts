@@ -130,7 +130,8 @@ export const texts = {
     connectedApps: 'See the connected apps on the platform',
   },
 
-  health: {
+  /** The badge of a connection, by its status. */
+  status: {
     active: 'connected',
     degraded: 'degraded',
     revoked: 'revoked',
@@ -139,17 +140,17 @@ export const texts = {
     unreadable: 'unreadable',
   },
 
-  /** The state of a connection in a sentence or two. Dates are formatted. */
+  /** The state of a connection in a sentence or two. Times are ISO 8601; pages show them in the reader's time zone. */
   summary: {
     ready: 'Ready to use.',
     readyUntil: (time: string) =>
       `Ready to use until ${time}. The platform does not let the app renew this access, so you need to reconnect then.`,
     notRenewable:
       'Ready to use. The platform does not let the app renew this access, so you need to reconnect when it ends.',
-    ended: (date: string) =>
-      `Access ended on ${date}: it was withdrawn on the platform, or has expired. Reconnect to continue.`,
-    refused: (date: string) =>
-      `The platform has refused access since ${date}: it was probably withdrawn there, or has expired. Reconnect to continue.`,
+    ended: (time: string) =>
+      `Access ended on ${time}: it was withdrawn on the platform, or has expired. Reconnect to continue.`,
+    refused: (time: string) =>
+      `The platform has refused access since ${time}: it was probably withdrawn there, or has expired. Reconnect to continue.`,
     missing: (scopes: readonly string[]) =>
       `Connected, but without permission for ${new Intl.ListFormat(LANGUAGE).format(scopes)}. Grant it to use everything.`,
     forbidden:

@@ -2,20 +2,20 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createVault, platform } from '../../src/connect/index.ts'
+import { platform, Vault } from '../../src/connect/index.ts'
 import { type KeyValueStore, openRedis, openSqlite } from '../../src/connect/stores.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { command } from '../support/process.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
 import { ready, startRedis } from '../support/redis.ts'
-import { GRANTED, newKey, oauthFor, REF } from '../support/vault.ts'
+import { consent, newKey, oauthFor, REF } from '../support/vault.ts'
 
 const KEY = newKey()
 const NOWHERE = 'http://127.0.0.1:9'
 const LATER = { userId: 'bob', bxcontext: 'ctx' }
 const vaultOn = (store: KeyValueStore) =>
-  createVault({ platform, store, keys: [KEY], oauth: oauthFor(NOWHERE), log: createLog('silent') })
+  new Vault({ platform, store, keys: [KEY], oauth: oauthFor(NOWHERE), log: createLog('silent') })
 
 let temp: ReturnType<typeof tempDir>
 beforeEach(() => {
@@ -31,14 +31,14 @@ describe('npm run backup', () => {
     const data = join(temp.dir, 'data')
     const store = openSqlite({ file: join(data, 'store.sqlite') })
     const vault = vaultOn(store)
-    await vault.connect(REF, GRANTED)
+    await consent(vault)
     const copy = join(temp.dir, 'backup.sqlite')
     const { code, output } = await backup(copy)
     expect(code, output).toBe(0)
     expect(statSync(copy).mode & 0o777).toBe(0o600)
     expect(readdirSync(temp.dir).filter((name) => name.startsWith('backup'))).toEqual(['backup.sqlite'])
     await vault.disconnect(REF)
-    await vault.connect(LATER, GRANTED)
+    await consent(vault, {}, LATER)
     await store.close()
 
     // As in docs/deploy.md.
@@ -66,7 +66,7 @@ describe('npm run backup', () => {
 test.skipIf(!REDIS)(`a backup of Redis is restored as docs/deploy.md says${withRedis}`, async () => {
   const redis = await startRedis()
   const store = await ready(await openRedis({ urls: [redis.url] }))
-  await vaultOn(store).connect(REF, GRANTED)
+  await consent(vaultOn(store))
   const copy = join(temp.dir, 'backup.rdb')
   execFileSync('redis-cli', ['-u', redis.url, '--rdb', copy], { stdio: 'ignore' })
   await store.close()

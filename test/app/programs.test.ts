@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createVault, platform } from '../../src/connect/index.ts'
+import { platform, Vault } from '../../src/connect/index.ts'
 import { type KeyValueStore, openRedis, openSqlite } from '../../src/connect/stores.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { tempDir, testEnv } from '../support/env.ts'
@@ -11,7 +11,7 @@ import { freePort, serve } from '../support/ports.ts'
 import { answering, command, type Program, run, runApp } from '../support/process.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
 import { ready, startRedis } from '../support/redis.ts'
-import { GRANTED, newKey, oauthFor, REF } from '../support/vault.ts'
+import { consent, newKey, oauthFor, REF } from '../support/vault.ts'
 import { createVisitor } from '../support/visitor.ts'
 
 /** Nobody listens there. */
@@ -37,14 +37,14 @@ const started = (program: Program) => {
 /** The app stores a connection, encrypted with this key. */
 async function storeConnection(store: KeyValueStore, key: ReturnType<typeof newKey>): Promise<void> {
   await ready(store)
-  const vault = createVault({
+  const vault = new Vault({
     platform,
     store,
     keys: [key],
     oauth: oauthFor(NOWHERE),
     log: createLog('silent'),
   })
-  await vault.connect(REF, GRANTED)
+  await consent(vault)
   await vault.close(0)
   await store.close()
 }

@@ -4,7 +4,7 @@ import { tempDir, testEnv } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
 import { answering, type Program, run } from '../support/process.ts'
 import { ready } from '../support/redis.ts'
-import { GRANTED, REF, vaultSetup } from '../support/vault.ts'
+import { consent, REF, vaultSetup } from '../support/vault.ts'
 import { createVisitor } from '../support/visitor.ts'
 
 /** The whole app on Redis in a process of its own, with the connection `REF`, which expires after `expiresIn` seconds. */
@@ -35,7 +35,7 @@ export async function startBenchApp(
   const store = await ready(await openRedis({ urls: [redisUrl] }))
   const [id = '', secret = ''] = (env.TOKEN_ENCRYPTION_KEYS ?? '').split(':')
   const setup = await vaultSetup({ store, keys: [{ id, secret: Buffer.from(secret, 'base64') }] })
-  await setup.vault.connect(REF, { ...GRANTED, expiresIn })
+  await consent(setup.vault, { expiresIn })
   return {
     url,
     pid: program.child.pid,

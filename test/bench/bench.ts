@@ -7,13 +7,13 @@ import { setTimeout } from 'node:timers/promises'
 import { createClient } from 'redis'
 import * as z from 'zod'
 import { createApi, createHttp, platform, rateLimited } from '../../src/connect/index.ts'
-import { openRedis, openSqlite } from '../../src/connect/stores.ts'
-import { recordName } from '../connect/records.ts'
+import { keyName, openRedis, openSqlite } from '../../src/connect/stores.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
 import { answering, type Program, run } from '../support/process.ts'
 import { type RedisServer, ready, startRedis } from '../support/redis.ts'
-import { GRANTED, newKey, REF, vaultSetup } from '../support/vault.ts'
+import { recordKey } from '../support/stored.ts'
+import { consent, newKey, REF, vaultSetup } from '../support/vault.ts'
 import { signedInCaller, startBenchApp, startYardstick } from './app.ts'
 import { type Add, compare, type Measured, medianOf, memoryKb } from './measure.ts'
 import { BARE_SOURCE, bareList, startServer } from './platform.ts'
@@ -84,8 +84,8 @@ async function vaultBench(redis: RedisServer): Promise<void> {
   const store = await ready(await openRedis({ urls: [redis.url] }))
   const bare = await createClient({ url: redis.url }).connect()
   const setup = await vaultSetup({ store, keys: [newKey()] })
-  await setup.vault.connect(REF, GRANTED)
-  const name = recordName(REF)
+  await consent(setup.vault)
+  const name = keyName(recordKey())
   const measured = await compare(
     64,
     { call: () => setup.vault.accessToken(REF) },

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import type { RedisServer } from '../support/redis.ts'
-import { GRANTED, REF } from '../support/vault.ts'
+import { consent, REF } from '../support/vault.ts'
 import { signIn, startBenchApp, startYardstick } from './app.ts'
 import { type Add, cpuUs, type Measured, memoryKb } from './measure.ts'
 
@@ -27,7 +27,7 @@ const userOf = (index: number) => `user-${index}`
 export async function streamsBench(add: Add, redis: RedisServer): Promise<void> {
   const ours = await startBenchApp('test/bench/probe-app.ts', redis.url, { apiUrl: 'http://127.0.0.1:1' })
   for (let index = 0; index < USERS; index++)
-    await ours.vault.connect({ ...REF, userId: userOf(index) }, { ...GRANTED, expiresIn: 3600 })
+    await consent(ours.vault, { expiresIn: 3600 }, { ...REF, userId: userOf(index) })
   const subject = await costOf(ours.url, ours.pid)
   await ours.close()
   const settings = { REDIS_URL: redis.url, EVERY_MS: String(EVERY_MS) }

@@ -4,8 +4,10 @@ import { type Running, startAll } from '../support/app.ts'
 import { openChromium, openPage, takeSession } from '../support/chromium.ts'
 import { SCOPES, signedIn } from '../support/flow.ts'
 import { CHROMIUM, withChromium } from '../support/programs.ts'
+import { anotherVault } from '../support/stored.ts'
+import { consent } from '../support/vault.ts'
 
-const TOKENS = { accessToken: 'a', refreshToken: 'r', expiresIn: 300, scopes: SCOPES }
+const GRANTED = { scopes: SCOPES }
 /** 9 pm in Tokyo. */
 const NOON = '2025-03-01T12:00:00.000Z'
 
@@ -25,7 +27,11 @@ describe.skipIf(!CHROMIUM)(`the page of connections in Chromium${withChromium}`,
 
   const ref = (bxcontext: string) => ({ userId: 'Ann', bxcontext })
   const connect = (bxcontext: string, at: string | null) =>
-    app.services.connect.vault.connect(ref(bxcontext), TOKENS, at === null ? Date.now() : Date.parse(at))
+    consent(
+      anotherVault(app, { now: () => (at === null ? Date.now() : Date.parse(at)) }),
+      GRANTED,
+      ref(bxcontext),
+    )
   const fail = (bxcontext: string, kind: 'error' | 'busy' = 'error') =>
     app.services.connect.vault.tokenSource(ref(bxcontext)).noteCall({ result: 'unavailable', kind })
   const open = async (options: Parameters<typeof openPage>[1] = {}) => {

@@ -4,6 +4,8 @@ import { startAll } from '../support/app.ts'
 import { inspect, openChromium, openPage, startWalk } from '../support/chromium.ts'
 import { SCOPES } from '../support/flow.ts'
 import { CHROMIUM, withChromium } from '../support/programs.ts'
+import { anotherVault } from '../support/stored.ts'
+import { consent, newKey } from '../support/vault.ts'
 
 describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
   let browser: Browser
@@ -212,24 +214,23 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
 
   test('sees one sentence and one action for each state of a connection, on a phone', async () => {
     const app = await startAll()
-    const { store } = app.services
     const { vault } = app.services.connect
     const ann = (bxcontext: string) => ({ userId: 'Ann', bxcontext })
-    const tokens = { accessToken: 'a', refreshToken: 'r', expiresIn: 300, scopes: SCOPES }
+    const granted = { scopes: SCOPES }
     const long = `long-${'x'.repeat(400)}`
-    for (const bxcontext of ['connected', long]) await vault.connect(ann(bxcontext), tokens)
-    await vault.connect(ann('partial'), { ...tokens, scopes: ['leads'] })
+    for (const bxcontext of ['connected', long]) await consent(vault, granted, ann(bxcontext))
+    await consent(vault, { scopes: ['leads'] }, ann('partial'))
     for (const [bxcontext, fault] of [
       ['degraded', '500'],
       ['misconfigured', 'invalid_client'],
       ['revoked', 'invalid_grant'],
     ] as const) {
-      await vault.connect(ann(bxcontext), { ...tokens, expiresIn: 0 })
+      await consent(anotherVault(app, { now: () => Date.now() - 400_000 }), granted, ann(bxcontext))
       await app.fault('refresh', fault, 1)
       // The sandbox does not know this made-up grant, so each fault stands in for its answer.
       await vault.accessToken(ann(bxcontext)).catch(() => {})
     }
-    await store.set({ kind: 'platform-connection', owner: 'Ann', id: 'unreadable' }, 'v1.lost.AAAA')
+    await consent(anotherVault(app, { keys: [newKey('lost')] }), granted, ann('unreadable'))
 
     const { page, close } = await openPage(browser, { viewport: { width: 375, height: 700 } })
     await page.goto(app.url)

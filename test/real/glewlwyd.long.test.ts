@@ -42,8 +42,8 @@ describe.skipIf(!GLEWLWYD)(`with a real Glewlwyd as the authorization server${wi
   const leads = (visitor: Visitor) => visitor.get(`${app.url}/connections/harbour-homes/leads`, JSON_ONLY)
   const refresh = (visitor: Visitor) =>
     visitor.post(`${app.url}/connections/harbour-homes/refresh`, JSON_ONLY)
-  const health = async (visitor: Visitor) =>
-    (await visitor.get(`${app.url}/connections`, JSON_ONLY)).json().connections[0].health
+  const status = async (visitor: Visitor) =>
+    (await visitor.get(`${app.url}/connections`, JSON_ONLY)).json().connections[0].status
 
   test('calls work after connecting and after a refresh', async () => {
     const visitor = await connected('ann')
@@ -51,7 +51,7 @@ describe.skipIf(!GLEWLWYD)(`with a real Glewlwyd as the authorization server${wi
     const refreshed = await refresh(visitor)
     expect(refreshed.status).toBe(200)
     expect(refreshed.json().connection).toMatchObject({
-      health: 'connected',
+      status: 'active',
       scopes: ['catalogues', 'leads'],
     })
     expect(refreshed.json().connection.refreshedAt).not.toBeNull()
@@ -73,7 +73,7 @@ describe.skipIf(!GLEWLWYD)(`with a real Glewlwyd as the authorization server${wi
       status: 409,
       code: 'connection_revoked',
     })
-    expect(await health(visitor)).toBe('revoked')
+    expect(await status(visitor)).toBe('revoked')
   })
 
   test('calls work again once the user connects again after a revocation', async () => {
@@ -82,7 +82,7 @@ describe.skipIf(!GLEWLWYD)(`with a real Glewlwyd as the authorization server${wi
     expect((await leads(visitor)).status).not.toBe(200)
     await connect(visitor)
     expect((await leads(visitor)).status).toBe(200)
-    expect(await health(visitor)).toBe('connected')
+    expect(await status(visitor)).toBe('active')
   })
 
   // Alone, this answer therefore proves no revocation: it takes the API's 401 as well.

@@ -41,7 +41,7 @@ describe('@node-oauth/oauth2-server as the platform, which ends each refresh tok
     expect((await connect()).text).toContain('The account is connected.')
     expect((await call(app, visitor)).status).toBe(200)
     expect(await connectionsOf(app, visitor)).toMatchObject([
-      { health: 'connected', scopes: ['catalogues', 'leads'] },
+      { status: 'active', scopes: ['catalogues', 'leads'] },
     ])
   })
 
@@ -72,10 +72,10 @@ describe('@node-oauth/oauth2-server as the platform, which ends each refresh tok
     await platform.revoke()
     const answer = await call(app, visitor)
     expect(answer.json()).toMatchObject({ status: 409, code: 'connection_revoked' })
-    expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'revoked', health: 'revoked' }])
+    expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'revoked' }])
     await connect()
     expect((await call(app, visitor)).status).toBe(200)
-    expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'active', health: 'connected' }])
+    expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'active' }])
   })
 
   test('a wrong client secret is an error of the settings, although the answer is 400 and not 401', async () => {

@@ -87,16 +87,16 @@ describe('oidc-provider as the platform, with offline_access and prompt=consent'
     expect(refreshesOf(platform).map(({ status }) => status)).toEqual([200, 200, 200])
     const issued = platform.tokenRequests.map(({ answer }) => answer.refresh_token)
     expect(new Set(issued).size).toBe(1)
-    expect(await card()).toMatchObject({ health: 'connected', missingScopes: [] })
+    expect(await card()).toMatchObject({ status: 'active', missingScopes: [] })
   })
 
   test('the next call notices a revocation, and connecting again works', async () => {
     await platform.revoke()
     expect((await call(app, visitor)).json()).toMatchObject({ status: 409, code: 'connection_revoked' })
-    expect(await card()).toMatchObject({ status: 'revoked', health: 'revoked' })
+    expect(await card()).toMatchObject({ status: 'revoked' })
     await connect()
     expect((await call(app, visitor)).status).toBe(200)
-    expect(await card()).toMatchObject({ status: 'active', health: 'connected' })
+    expect(await card()).toMatchObject({ status: 'active' })
   })
 })
 
@@ -105,7 +105,7 @@ describe('oidc-provider as the platform, with offline_access but without prompt=
 
   test('the card does not call offline_access a missing permission, which nobody could grant, and says when it ends', async () => {
     expect(await card()).toMatchObject({
-      health: 'connected',
+      status: 'active',
       missingScopes: [],
       summary: expect.stringMatching(/does not let the app renew this access/),
     })

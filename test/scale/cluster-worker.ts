@@ -1,14 +1,14 @@
 /** A process of `npm run scale -- cluster`: callers that ask the vault for tokens without a pause. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
-import { createVault, platform } from '../../src/connect/index.ts'
+import { platform, Vault } from '../../src/connect/index.ts'
 import { openRedis } from '../../src/connect/stores.ts'
 import { ready } from '../support/redis.ts'
 import { oauthFor } from '../support/vault.ts'
 
 const { REDIS_URLS = '', KEY = '', AUTH_URL = '', CALLERS = '', CONNECTIONS = '' } = process.env
 const store = await ready(await openRedis({ urls: REDIS_URLS.split(',') }))
-const vault = createVault({
+const vault = new Vault({
   platform,
   store,
   keys: [{ id: 'k1', secret: Buffer.from(KEY, 'base64') }],

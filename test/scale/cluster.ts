@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
-import { createVault, platform } from '../../src/connect/index.ts'
+import { platform, Vault } from '../../src/connect/index.ts'
 import { openRedis } from '../../src/connect/stores.ts'
 import { serve } from '../support/ports.ts'
 import { type RedisServer, ready, startRedis } from '../support/redis.ts'
-import { GRANTED, newKey, oauthFor } from '../support/vault.ts'
+import { consent, newKey, oauthFor } from '../support/vault.ts'
 
 const [PROCESSES, CALLERS, CONNECTIONS] = [4, 100, 400]
-/** Longer than the shortest time between two refreshes of a connection, 30 s. */
+/** A token is refreshed when a fifth of its life is left, here after 32 s. */
 const TOKEN_SECONDS = 40
 const SECONDS = 130
 /** When the master is killed, in seconds after the start. */
@@ -71,7 +71,7 @@ export async function cluster(): Promise<void> {
   const endpoint = await startTokenEndpoint()
   const key = newKey()
   const store = await ready(await openRedis({ urls }))
-  const vault = createVault({
+  const vault = new Vault({
     platform,
     store,
     keys: [key],
@@ -83,7 +83,7 @@ export async function cluster(): Promise<void> {
     bxcontext: 'ctx',
   }))
   for (const [index, ref] of refs.entries())
-    await vault.connect(ref, { ...GRANTED, refreshToken: `refresh-${index}`, expiresIn: TOKEN_SECONDS })
+    await consent(vault, { refreshToken: `refresh-${index}`, expiresIn: TOKEN_SECONDS }, ref)
 
   const env = {
     PATH: process.env.PATH ?? '',

@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { pino } from 'pino'
 import { createClient } from 'redis'
-import { connectionKind, createVault, platform, type Vault } from '../../src/connect/index.ts'
+import { connectionKind, platform, Vault } from '../../src/connect/index.ts'
 import { allOwners, type KeyValueStore, openRedis } from '../../src/connect/stores.ts'
 import { compare } from '../bench/measure.ts'
 import { startServer } from '../bench/platform.ts'
-import { type ActiveConnection, FORMAT, storedConnections, storedIndex } from '../connect/records.ts'
 import { ready, startRedis } from '../support/redis.ts'
-import { newKey, oauthFor } from '../support/vault.ts'
+import { consent, newKey, oauthFor } from '../support/vault.ts'
 
 const SIZES = [10_000, 1_000_000] as const
 /** How many connections the readers use, and how many one user has. */
@@ -34,39 +32,25 @@ interface Figures {
   reencryptMs: number
 }
 
-/** A connection with tokens as long as usual ones. */
-function connectionOf(index: number, idle: boolean): ActiveConnection {
-  const at = Date.now() - (idle ? 30 * 86_400_000 : 0)
-  return {
-    format: FORMAT,
-    status: 'active',
-    userId: index < OF_ONE_USER ? HEAVY_USER : `https://login.example#user-${index}`,
-    bxcontext: `business-${index}`,
-    grantId: crypto.randomUUID(),
-    scopes: ['catalogues', 'leads'],
-    connectedAt: at,
-    refreshedAt: null,
-    accessToken: randomBytes(600).toString('base64url'),
-    refreshToken: randomBytes(48).toString('base64url'),
-    requestedAt: at,
-    issuedAt: at,
-    expiresAt: at + 3_600_000,
-    refreshes: 0,
-    refreshTokenRotated: false,
-  }
-}
+const refOf = (index: number) => ({
+  userId: index < OF_ONE_USER ? HEAVY_USER : `https://login.example#user-${index}`,
+  bxcontext: `business-${index}`,
+})
 
-async function populate(store: KeyValueStore, count: number): Promise<void> {
-  const connections = storedConnections(store, [OLD])
-  const index = storedIndex(store)
-  let next = 0
-  const writer = async () => {
-    while (next < count) {
-      const connection = connectionOf(next++, false)
-      await Promise.all([connections.write(connection), index.add(connection)])
+/** Connects these accounts, with tokens as long as usual ones. */
+async function connectAll(vault: Vault, indexes: Iterator<number>): Promise<void> {
+  const connecting = async () => {
+    for (let next = indexes.next(); !next.done; next = indexes.next()) {
+      const accessToken = randomBytes(600).toString('base64url')
+      const refreshToken = randomBytes(48).toString('base64url')
+      await consent(vault, { accessToken, refreshToken, expiresIn: 3600 }, refOf(next.value))
     }
   }
-  await Promise.all(Array.from({ length: WRITERS }, writer))
+  await Promise.all(Array.from({ length: WRITERS }, connecting))
+}
+
+function* range(from: number, to: number): Generator<number, undefined> {
+  for (let index = from; index < to; index++) yield index
 }
 
 async function openVault(size: number, authUrl: string) {
@@ -75,12 +59,13 @@ async function openVault(size: number, authUrl: string) {
   const admin = await createClient({ url: redis.url }).connect()
   const memory = async () => Number(/used_memory:(\d+)/.exec(await admin.info('memory'))?.[1])
   const before = await memory()
-  await populate(store, size)
+  const settings = { platform, store, oauth: oauthFor(authUrl) }
+  const vault = new Vault({ ...settings, keys: [OLD] })
+  await connectAll(vault, range(0, size))
   const bytes = ((await memory()) - before) / size
-  const log = pino({ level: 'silent' })
-  const vault = createVault({ platform, store, keys: [OLD], oauth: oauthFor(authUrl), log })
   return {
     store,
+    settings,
     vault,
     bytes,
     close: async () => {
@@ -93,10 +78,7 @@ async function openVault(size: number, authUrl: string) {
 }
 
 let turn = 0
-const hotRef = () => {
-  const index = OF_ONE_USER + (turn++ % HOT)
-  return { userId: `https://login.example#user-${index}`, bxcontext: `business-${index}` }
-}
+const hotRef = () => refOf(OF_ONE_USER + (turn++ % HOT))
 
 /** Looks at all connections, as a round of their check does. Resolves to its CPU time and memory. */
 async function walk({ store, vault }: { store: KeyValueStore; vault: Vault }) {
@@ -131,26 +113,20 @@ async function measure(size: number, authUrl: string): Promise<Figures> {
 
   // No connection is idle: what remains is to look at all of them.
   const walked = await walk(full)
-  const connections = storedConnections(full.store, [OLD])
-  const idle = Array.from({ length: REFRESHED }, (_, index) => connectionOf(size - 1 - index, true))
-  await Promise.all(idle.map((connection) => connections.write(connection)))
+  const past = () => Date.now() - 30 * 86_400_000
+  const idle = [size - REFRESHED, size] as const
+  await connectAll(new Vault({ ...full.settings, keys: [OLD], now: past }), range(...idle))
   const cpu = process.cpuUsage()
-  let at = 0
+  const users = range(...idle)
   const refresher = async () => {
-    for (let user = idle[at++]; user; user = idle[at++]) await full.vault.refreshUnused(user.userId, EVERY_MS)
+    for (let user = users.next(); !user.done; user = users.next())
+      await full.vault.refreshUnused(refOf(user.value).userId, EVERY_MS)
   }
   await Promise.all(Array.from({ length: 32 }, refresher))
   const { user, system } = process.cpuUsage(cpu)
 
   const startedAt = performance.now()
-  const log = pino({ level: 'silent' })
-  const newVault = createVault({
-    platform,
-    store: full.store,
-    keys: [NEW, OLD],
-    oauth: oauthFor(authUrl),
-    log,
-  })
+  const newVault = new Vault({ ...full.settings, keys: [NEW, OLD] })
   const result = await newVault.reencrypt()
   if (result.reencrypted < size) throw new Error(`only ${result.reencrypted} records were re-encrypted`)
   const reencryptMs = (1000 * (performance.now() - startedAt)) / size

@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { InvalidGrantError, PlatformUnavailableError } from '../../src/connect/errors.ts'
-import { createVault, type OAuth, platform } from '../../src/connect/index.ts'
+import { platform, Vault, type VaultOptions } from '../../src/connect/index.ts'
 import { openSqlite } from '../../src/connect/stores.ts'
-import { newKey } from '../support/vault.ts'
+import { consent, newKey } from '../support/vault.ts'
 
 const [USERS, PROCESSES] = [10_000, 2]
 const STEP_MS = 10_000
@@ -60,7 +60,8 @@ export async function day(): Promise<void> {
       scopes: undefined,
     }
   }
-  const oauth: Pick<OAuth, 'refresh'> = {
+  const oauth: VaultOptions['oauth'] = {
+    scopes: [],
     async refresh({ refreshToken }) {
       const grant = grants.get(refreshToken) as Grant
       if (isOut()) {
@@ -78,9 +79,9 @@ export async function day(): Promise<void> {
   const store = openSqlite({ file: ':memory:', now })
   const keys = [newKey()]
   const log = pino({ level: 'silent' })
-  const vaults = Array.from({ length: PROCESSES }, () =>
-    createVault({ platform, store, keys, oauth, log, now }),
-  )
+  const openVault = () => new Vault({ platform, store, keys, oauth, log, now })
+  const first = openVault()
+  const vaults = [first, ...Array.from({ length: PROCESSES - 1 }, openVault)]
   const refOf = (user: number) => ({ userId: `user-${user}`, bxcontext: 'ctx' })
   const activeFrom: number[][] = []
   for (let user = 0; user < USERS; user++) {
@@ -91,7 +92,7 @@ export async function day(): Promise<void> {
       revokedAt: Math.random() < REVOKED ? start + Math.random() * 24 * HOUR_MS : Number.POSITIVE_INFINITY,
     }
     grants.set(`refresh-${user}`, grant)
-    await vaults[0]?.connect(refOf(user), { ...issue(grant), refreshToken: `refresh-${user}` })
+    await consent(first, { ...issue(grant), refreshToken: `refresh-${user}` }, refOf(user))
     activeFrom.push(Array.from({ length: SESSIONS }, () => start + Math.random() * 24 * HOUR_MS))
   }
 
@@ -120,9 +121,8 @@ export async function day(): Promise<void> {
     await Promise.all(vaults.map((vault) => vault.idle()))
   }
   counts.needed = needed.size
-  const active = (
-    await Promise.all(Array.from({ length: USERS }, (_, user) => vaults[0]?.find(refOf(user))))
-  ).filter((connection) => connection?.status === 'active').length
+  const found = await Promise.all(Array.from({ length: USERS }, (_, user) => first.find(refOf(user))))
+  const active = found.filter((connection) => connection?.view.state === 'active').length
   const revoked = [...grants.values()].filter(({ revokedAt }) => revokedAt < time).length
   console.log(`24 h of ${USERS} users on ${PROCESSES} processes, in ${Math.round((performance.now() - startedAt) / 1000)} s
 calls: ${counts.calls}, of which ${counts.failedCalls} failed: revoked connections, and tokens that expired in one of ${OUTAGES.length} outages

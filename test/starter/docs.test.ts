@@ -23,8 +23,8 @@ import { probe } from '../support/probe.ts'
 /** The changelog is not among them: it names what no longer exists. */
 const DOCS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...files('docs/*.md')]
 
-/** The states of a connection's health. */
-const STATES = connectionViewSchema.shape.health.options
+/** What a connection can be. */
+const STATES = connectionViewSchema.shape.status.options
 
 test('docs/assumptions.md is what `npm run docs` writes', async () => {
   // Where a feature has been cut out, blank lines may be left.
@@ -170,7 +170,7 @@ describe('docs/troubleshooting.md', () => {
 
   test('explains every state of a connection', () => {
     const badges = rows(read('docs/troubleshooting.md'), 'Badge').flatMap(([badge]) => codeIn(badge))
-    expect(badges.map((badge) => badge.replace(' ', '_')).sort()).toEqual([...STATES].sort())
+    expect(badges.sort()).toEqual(STATES.map((state) => texts.status[state]).sort())
   })
 })
 
@@ -266,6 +266,32 @@ describe('docs/architecture.md', () => {
     const members = rows(read('docs/architecture.md'), 'Member').flatMap(([member]) => codeIn(member))
     const [type = ''] = all(read('src/features/feature.ts'), /interface Feature<[^>]*> \{\n([\s\S]*?)\n\}/g)
     expect(members.sort()).toEqual(all(type, /^ {2}(?:readonly )?(\w+)\??[:(]/gm))
+  })
+
+  const connection = read('src/connect/vault/connection.ts')
+  const [diagram = ''] = all(read('docs/architecture.md'), /```mermaid\nstateDiagram-v2\n([\s\S]*?)```/g)
+
+  test('draws exactly the kinds of a connection’s record', () => {
+    const drawn = [...all(diagram, /(\w+) -->/g), ...all(diagram, /--> (\w+)/g)]
+    expect([...new Set(drawn)].sort()).toEqual(all(connection, /status: z\.literal\('(\w+)'\)/g))
+  })
+
+  test('draws exactly the functions that change a record', () => {
+    const drawn = all(diagram, /: (.+)$/gm).flatMap((names) => names.split(', '))
+    // Those that take a record first and return one.
+    const transitions = connection.split(/^export /m).flatMap((text) => {
+      const [, name] = /^(?:function|const) (\w+)(?: = )?\(\s*record: ConnectionRecord\b/.exec(text) ?? []
+      const [, returned] = /\): (\w+)/.exec(text) ?? []
+      return name !== undefined && returned === 'ConnectionRecord' ? [name] : []
+    })
+    expect(transitions.length).toBeGreaterThan(0)
+    expect([...new Set(drawn)].sort()).toEqual(transitions.sort())
+  })
+
+  test('names exactly the fields of a connection’s record', () => {
+    const named = rows(read('docs/architecture.md'), 'Field').flatMap(([field]) => codeIn(field))
+    const [schemas = ''] = all(connection, /\nconst common = \{\n([\s\S]*?)\nconst recordSchema/g)
+    expect(named.sort()).toEqual(all(schemas, /^ {2}(\w+): /gm))
   })
 })
 

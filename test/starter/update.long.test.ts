@@ -47,7 +47,7 @@ afterAll(() => {
 
 const removed = features
   .map(({ name }) => name)
-  .filter((name) => ['step-by-step', 'scenarios', 'tracing'].includes(name))
+  .filter((name) => ['step-by-step', 'scenarios'].includes(name))
 const kept = features.map(({ name }) => name).filter((name) => !removed.includes(name))
 const update = (...args: string[]) => clone.command('update', ...args)
 

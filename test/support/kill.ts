@@ -2,12 +2,12 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { openRedis, openSqlite } from '../../src/connect/stores.ts'
-import { storedConnections } from '../connect/records.ts'
 import { tempDir, testEnv } from './env.ts'
 import { freePort } from './ports.ts'
 import { type Program, runApp } from './process.ts'
 import { REDIS, withRedis } from './programs.ts'
 import { ready, startRedis } from './redis.ts'
+import { recordKey, storedTokens } from './stored.ts'
 import { startTokenEndpoint } from './token-endpoint.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
@@ -28,7 +28,7 @@ export type KillSetup = Awaited<ReturnType<typeof killSetup>>
 export async function killSetup({ redis, answering }: { redis: boolean; answering(): Promise<void> }) {
   const { dir, remove } = tempDir()
   const issued = new Set<string>()
-  const key = randomBytes(32)
+  const secret = randomBytes(32)
   const endpoint = await startTokenEndpoint()
   endpoint.answers(async (res) => {
     const access = randomBytes(16).toString('hex')
@@ -44,7 +44,7 @@ export async function killSetup({ redis, answering }: { redis: boolean; answerin
     PORT: String(port),
     DATA_DIR: dir,
     LOG_LEVEL: 'silent',
-    TOKEN_ENCRYPTION_KEYS: `k1:${key.toString('base64')}`,
+    TOKEN_ENCRYPTION_KEYS: `k1:${secret.toString('base64')}`,
     PLATFORM_APP_URL: endpoint.authUrl,
     PLATFORM_AUTH_URL: endpoint.authUrl,
     PLATFORM_API_URL: endpoint.authUrl,
@@ -82,17 +82,16 @@ export async function killSetup({ redis, answering }: { redis: boolean; answerin
         ? await openRedis({ urls: [server.url] })
         : openSqlite({ file: join(dir, 'store.sqlite') })
       await ready(store)
-      const listed = await storedConnections(store, [{ id: 'k1', secret: key }]).list('ann')
-      await store.close()
       const found = new Map<string, string>()
-      for (const entry of listed) {
-        const connection = 'connection' in entry ? entry.connection : undefined
-        expect(connection).toMatchObject({ status: 'active', bxcontext: entry.bxcontext })
-        if (connection?.status !== 'active') continue
-        expect(issued).toContain(connection.accessToken)
-        expect(connection.refreshToken).toBe(digest(connection.accessToken))
-        found.set(entry.bxcontext, connection.accessToken)
+      for (const { key } of await store.list(recordKey().kind, 'ann')) {
+        const ref = { userId: 'ann', bxcontext: key.id }
+        const { accessToken = '', refreshToken } =
+          (await storedTokens(store, [{ id: 'k1', secret }], ref)) ?? {}
+        expect(issued).toContain(accessToken)
+        expect(refreshToken).toBe(digest(accessToken))
+        found.set(ref.bxcontext, accessToken)
       }
+      await store.close()
       return found
     },
     async close(): Promise<void> {

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { expect, vi } from 'vitest'
 import { createRecordCipher } from '../../src/connect/index.ts'
 import { keyName } from '../../src/connect/stores.ts'
-import { storedConnections } from '../connect/records.ts'
 import type { Running } from './app.ts'
 import { CLIENT } from './env.ts'
 import { signedIn, toCallback } from './flow.ts'
+import { storedTokens } from './stored.ts'
 import type { Answer, Visitor } from './visitor.ts'
 
 const REF = { userId: 'ann', bxcontext: 'harbour-homes' }
@@ -26,14 +26,13 @@ export async function watchSecrets(app: Running, more: Record<string, string> = 
   const visitor = listening(app, await signedIn(app), answers)
   const { store } = app.services
   const cipher = createRecordCipher(app.config.tokenEncryptionKeys)
-  const connections = storedConnections(store, app.config.tokenEncryptionKeys)
 
   /** Notes the tokens and the session of this moment. */
   async function collect(): Promise<void> {
-    const stored = await connections.read(REF)
-    if (stored?.connection.status === 'active') {
-      secrets.set(`access token ${secrets.size}`, stored.connection.accessToken)
-      secrets.set(`refresh token ${secrets.size}`, String(stored.connection.refreshToken))
+    const stored = await storedTokens(store, app.config.tokenEncryptionKeys, REF)
+    if (stored) {
+      secrets.set(`access token ${secrets.size}`, stored.accessToken)
+      secrets.set(`refresh token ${secrets.size}`, stored.refreshToken)
     }
     const cookie = decodeURIComponent(visitor.cookies.get(new URL(app.url).host)?.get('connect') ?? '')
     const [, id = '', signature = ''] = /^s:([^.]+)\.(.+)$/.exec(cookie) ?? []

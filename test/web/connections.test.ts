@@ -46,7 +46,7 @@ describe('POST /connections/:bxcontext/test', () => {
       summary: expect.stringMatching(/^Works: .*\.$/),
       call: expect.stringMatching(/^GET \/\w+/),
       ms: expect.any(Number),
-      connection: expect.objectContaining({ health: 'connected', lastUsedAt: expect.any(String) }),
+      connection: expect.objectContaining({ status: 'active', lastUsedAt: expect.any(String) }),
     })
   })
 
@@ -88,11 +88,14 @@ describe('POST /connections/:bxcontext/test', () => {
       status: 409,
       code: 'connection_revoked',
     })
-    expect(await connectionsOf(app, visitor)).toMatchObject([{ health: 'revoked' }])
+    expect(await connectionsOf(app, visitor)).toMatchObject([{ status: 'revoked' }])
   })
 })
 
 describe('GET /connections/live', () => {
+  const OK = { result: 'ok', call: 'GET /leads', scope: 'leads' } as const
+  const OUTAGE = { result: 'unavailable', kind: 'error' } as const
+
   test('sends events without data when a connection changes, and ends when the user signs out', async () => {
     const visitor = await connected(app, { name: 'watcher' })
     const jar = visitor.cookies.get(new URL(app.url).host) ?? []
@@ -103,9 +106,10 @@ describe('GET /connections/live', () => {
       for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) events += chunk
     })()
     const source = app.services.connect.vault.tokenSource({ userId: 'watcher', bxcontext: 'harbour-homes' })
+    await source.accessToken()
     // Changed again and again: the stream compares with what it found first.
-    for (const kind of ['error', 'busy', 'error', 'busy', 'error'] as const) {
-      await source.noteCall({ result: 'unavailable', kind })
+    for (const outcome of [OUTAGE, OK, OUTAGE, OK, OUTAGE]) {
+      await source.noteCall(outcome)
       await setTimeout(400)
       if (events.includes('changed')) break
     }

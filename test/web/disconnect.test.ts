@@ -11,7 +11,7 @@ test('disconnecting ends the consent on a platform that has a revocation endpoin
   const consents = async () => (await visitor.get(`${app.platform}/connected-apps`)).text
   expect(await consents()).toContain('Revoke')
   const answer = await visitor.post(`${app.url}/connections/harbour-homes/disconnect`, JSON_TYPE)
-  expect(answer.json()).toEqual({ connection: null, consent: 'withdrawn' })
+  expect(answer.json()).toEqual({ connection: null, consent: 'revoked' })
   expect(await consents()).not.toContain('>Revoke')
   await app.close()
 })

@@ -110,7 +110,7 @@ describe('the id of a request', () => {
     await app.sandbox('revoke')
     const path = at('/probe')
     const { requestId } = (await owner.get(path, { accept: 'application/json' })).json()
-    expect(linesOf(requestId).map(({ msg }) => msg)).toContain('connection revoked')
+    expect(linesOf(requestId).map(({ msg }) => msg)).toContain('access to an account has ended')
   })
 
   test('is the same on an error page and in its header', async () => {

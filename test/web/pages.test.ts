@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, connectionsOf, SCOPES, signedIn, toCallback } from '../support/flow.ts'
 import { expectBothFormats } from '../support/pages.ts'
+import { storedTokens } from '../support/stored.ts'
+import { consent } from '../support/vault.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 
 let app: Running
@@ -40,7 +42,8 @@ describe('GET /connections', () => {
         'lastUsedAt',
         'connectedAt',
         'expiresAt',
-        'health',
+        'canReconnect',
+        'canTest',
         'missingScopes',
         'refreshedAt',
         'revokedAt',
@@ -62,14 +65,20 @@ describe('GET /connections', () => {
   })
 })
 
+test('a callback that is opened again after a disconnect does not say that the account is connected', async () => {
+  const user = await signedIn(app, 'again')
+  const callback = await toCallback(app, user)
+  expect((await user.follow(await user.get(callback))).text).toContain('The account is connected.')
+  await user.post(at('/disconnect'), JSON_TYPE)
+  expect((await user.follow(await user.get(callback))).text).not.toContain('The account is connected.')
+})
+
 describe('a bxcontext of odd characters', () => {
   const odd = ['a/b', 'a:b', '{a}', 'a b?c#d', '%2F', 'é😀', 'x'.repeat(500), "';--", '<b>']
 
   test('has its own address and its own record, and reaches no other', async () => {
     const user = await signedIn(app, 'odd')
-    const tokens = { accessToken: 'a', refreshToken: 'r', expiresIn: 300, scopes: undefined }
-    for (const bxcontext of odd)
-      await app.services.connect.vault.connect({ userId: 'odd', bxcontext }, tokens)
+    for (const bxcontext of odd) await consent(app.services.connect.vault, {}, { userId: 'odd', bxcontext })
     const listed = async () =>
       (await connectionsOf(app, user)).map(({ bxcontext }: { bxcontext: string }) => bxcontext).sort()
     expect(await listed()).toEqual([...odd].sort())
@@ -173,8 +182,8 @@ describe('a connection', () => {
     const leaver = await connected(app, { name: 'leaver' })
     expect((await leaver.post(at('/disconnect'))).headers.get('location')).toBe('/connections')
     expect(await connectionsOf(app, leaver)).toEqual([])
-    const key = { kind: 'platform-connection', owner: 'leaver', id: 'harbour-homes' }
-    expect(await app.services.store.get(key)).toBeNull()
+    const ref = { userId: 'leaver', bxcontext: 'harbour-homes' }
+    expect(await storedTokens(app.services.store, app.config.tokenEncryptionKeys, ref)).toBeNull()
   })
 
   test('without a scope that the app asks for shows the gap, and one new consent fills it', async () => {
@@ -183,7 +192,7 @@ describe('a connection', () => {
     await partial.get(await toCallback(app, partial, { form }))
     expect(await connectionsOf(app, partial)).toMatchObject([
       {
-        health: 'needs_consent',
+        status: 'needs_consent',
         scopes: ['catalogues'],
         missingScopes: SCOPES.filter((scope) => scope !== 'catalogues'),
       },
@@ -201,7 +210,7 @@ describe('a connection', () => {
     expect(denied.json()).toMatchObject({ status: 403, code: 'insufficient_scope', scope: 'leads' })
     await partial.get(await toCallback(app, partial))
     expect((await partial.get(at('/probe'))).status).toBe(200)
-    expect(await connectionsOf(app, partial)).toMatchObject([{ health: 'connected', missingScopes: [] }])
+    expect(await connectionsOf(app, partial)).toMatchObject([{ status: 'active', missingScopes: [] }])
   })
 })
 
@@ -213,21 +222,21 @@ describe('a connection whose platform has a fault', () => {
     const answer = await patient.get(at('/probe'), JSON_TYPE)
     expect(answer.json()).toMatchObject({ status: 503, code: 'platform_unavailable' })
     expect(Number(answer.headers.get('retry-after'))).toBe(1)
-    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'degraded' }])
+    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'degraded' }])
     await expect.poll(async () => (await patient.get(at('/probe'))).status, { interval: 100 }).toBe(200)
-    expect(await connectionsOf(app, patient)).toMatchObject([{ health: 'connected' }])
+    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active' }])
   })
 
   test('is shown as degraded when its API does not answer', async () => {
     const patient = await connected(app, { name: 'patient-3' })
     await app.fault('probe', '500', 3)
     expect((await patient.get(at('/probe'), JSON_TYPE)).json()).toMatchObject({ status: 503 })
-    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'degraded' }])
+    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'degraded' }])
     expect((await patient.get(`${app.url}/connections`)).text).toContain(
       'returned an error for the last request',
     )
     expect((await patient.post(at('/refresh'))).status).toBe(303)
-    expect(await connectionsOf(app, patient)).toMatchObject([{ health: 'connected' }])
+    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active' }])
   })
 
   test("is shown as the app's own fault when the platform refuses its credentials", async () => {
@@ -236,7 +245,7 @@ describe('a connection whose platform has a fault', () => {
     await app.fault('refresh', 'invalid_client', 1)
     const answer = await patient.get(at('/probe'), JSON_TYPE)
     expect(answer.json()).toMatchObject({ status: 500, code: 'misconfigured' })
-    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'active', health: 'misconfigured' }])
+    expect(await connectionsOf(app, patient)).toMatchObject([{ status: 'misconfigured' }])
     const page = await patient.get(`${app.url}/connections`)
     expect(page.text).toContain('Its developers must correct them')
     expect(page.text).not.toContain('Reconnect')

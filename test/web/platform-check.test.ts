@@ -11,7 +11,7 @@ test.each([
 ])('before a connect flow after an outage, a platform that %s', async (_what, answer, code) => {
   const platform = await startTokenEndpoint()
   platform.answers(answer)
-  const list = async () => [{ status: 'active', problem: 'no_answer' }]
+  const list = async () => [{ view: { state: 'degraded', trouble: 'no_answer' } }]
   const check = checkPlatformFirst(
     platform.authUrl,
     { list } as unknown as Vault,

@@ -4,7 +4,9 @@ import { testConnection } from '../../src/web/connection-actions.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connectionsOf, SCOPES, signedIn } from '../support/flow.ts'
 import { startTokenEndpoint, type TokenEndpoint, tokens } from '../support/token-endpoint.ts'
-import { connectedSetup, GRANTED, REF } from '../support/vault.ts'
+import { connectedSetup, consent, REF } from '../support/vault.ts'
+
+const REF_B = { userId: 'ann', bxcontext: 'b' }
 
 let endpoint: TokenEndpoint | undefined
 let app: Running | undefined
@@ -19,13 +21,13 @@ test('a platform that refuses access without saying why: 409, and a card with si
   app = await startAll({ PLATFORM_AUTH_URL: endpoint.authUrl })
   const ann = await signedIn(app)
   // The sandbox's API does not know this token.
-  await app.services.connect.vault.connect({ userId: 'ann', bxcontext: 'b' }, GRANTED)
+  await consent(app.services.connect.vault, {}, REF_B)
   endpoint.answers({ status: 400, text: '' })
   const called = await ann.get(`${app.url}/connections/b/probe`, { accept: 'application/json' })
   expect(called).toMatchObject({ status: 409 })
   expect(called.json()).toMatchObject({ code: 'connection_revoked', revokedAt: expect.any(String) })
   expect(await connectionsOf(app, ann)).toMatchObject([
-    { status: 'active', health: 'revoked', revokedAt: called.json().revokedAt },
+    { status: 'revoked', revokedAt: called.json().revokedAt },
   ])
   const { text } = await ann.get(`${app.url}/connections`)
   expect(text).toMatch(/<dt>Access refused<\/dt>\s*<dd><time[^>]*datetime="20/)
@@ -55,19 +57,18 @@ test('Check now asks for a new token first, although refreshing is paused', asyn
 test('a connection without a refresh token says on its card and in the log when it ends', async () => {
   app = await startAll()
   const ann = await signedIn(app)
-  const granted = { ...GRANTED, scopes: SCOPES, refreshToken: undefined, expiresIn: 3600 }
-  await app.services.connect.vault.connect({ userId: 'ann', bxcontext: 'b' }, granted)
-  const [{ summary, expiresAt, health }] = await connectionsOf(app, ann)
-  expect({ health, summary }).toEqual({
-    health: 'connected',
+  const granted = { scopes: SCOPES, refreshToken: undefined, expiresIn: 3600 }
+  await consent(app.services.connect.vault, granted, REF_B)
+  const [{ summary, status }] = await connectionsOf(app, ann)
+  expect({ status, summary }).toEqual({
+    status: 'active',
     summary: expect.stringMatching(
-      /^Ready to use until \d+ \w+ 20\d\d.* UTC\. The platform does not let the app renew this access/,
+      /^Ready to use until 20\d\d-\d\d-\d\dT[\d:.]+Z\. The platform does not let the app renew this access/,
     ),
   })
   const line = app.logLines.map((text) => JSON.parse(text)).find(({ msg }) => /no refresh token/.test(msg))
   expect(line).toMatchObject({
     level: 'warn',
-    endsAt: expiresAt,
     msg: expect.stringContaining('offline_access'),
   })
 })
@@ -75,10 +76,11 @@ test('a connection without a refresh token says on its card and in the log when 
 test('a connection without a refresh token whose time is over says so, and not that the user revoked it', async () => {
   app = await startAll()
   const ann = await signedIn(app)
-  const ref = { userId: 'ann', bxcontext: 'b' }
   const { vault } = app.services.connect
-  await vault.connect(ref, { ...GRANTED, refreshToken: undefined, expiresIn: 1 })
-  await vi.waitFor(() => expect(vault.accessToken(ref)).rejects.toMatchObject({ code: 'connection_revoked' }))
+  await consent(vault, { refreshToken: undefined, expiresIn: 1 }, REF_B)
+  await vi.waitFor(() =>
+    expect(vault.accessToken(REF_B)).rejects.toMatchObject({ code: 'connection_revoked' }),
+  )
   expect(await connectionsOf(app, ann)).toMatchObject([
     { status: 'revoked', revokedReason: expect.stringContaining('limited time') },
   ])
@@ -87,6 +89,6 @@ test('a connection without a refresh token whose time is over says so, and not t
 test('offline_access is no permission that could be missing', async () => {
   app = await startAll({ PLATFORM_SCOPES: 'catalogues leads offline_access' })
   const ann = await signedIn(app)
-  await app.services.connect.vault.connect({ userId: 'ann', bxcontext: 'b' }, GRANTED)
-  expect(await connectionsOf(app, ann)).toMatchObject([{ health: 'connected', missingScopes: [] }])
+  await consent(app.services.connect.vault, {}, REF_B)
+  expect(await connectionsOf(app, ann)).toMatchObject([{ status: 'active', missingScopes: [] }])
 })

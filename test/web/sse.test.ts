@@ -71,11 +71,16 @@ describe('event streams', () => {
     const [first, second] = [await open(ann), await open(ann)]
     first.close()
     const source = app.services.connect.vault.tokenSource({ userId: 'ann', bxcontext: 'harbour-homes' })
-    let kind: 'error' | 'busy' = 'error'
+    await source.accessToken()
+    let isOut = false
     await vi.waitFor(
       async () => {
-        kind = kind === 'error' ? 'busy' : 'error'
-        await source.noteCall({ result: 'unavailable', kind })
+        isOut = !isOut
+        await source.noteCall(
+          isOut
+            ? { result: 'unavailable', kind: 'error' }
+            : { result: 'ok', call: 'GET /leads', scope: 'leads' },
+        )
         expect(second.text).toContain('changed')
       },
       { timeout: 15_000, interval: 400 },

@@ -1,5 +1,6 @@
 // Shows every <time datetime> in the reader's time zone, and the exact time in UTC on hover; recent ones as "2 minutes
-// ago" if they have data-relative. Without this script, pages show times in UTC.
+// ago" if they have data-relative. A date without a time of day is the same in every time zone. Without this script, pages
+// show times in UTC.
 const MINUTE = 60_000
 const REFRESH_MS = 20_000
 const { lang } = document.documentElement
@@ -15,7 +16,7 @@ function textOf(element, date) {
 }
 
 function show() {
-  for (const element of document.querySelectorAll('time[datetime]:not([data-countdown])')) {
+  for (const element of document.querySelectorAll('time[datetime*=T]:not([data-countdown])')) {
     const date = new Date(element.dateTime)
     if (Number.isNaN(date.getTime())) continue
     element.title = date.toISOString()

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -46,6 +46,7 @@ export interface SqliteOptions {
  */
 export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): KeyValueStore {
   const db = open(file)
+  const inode = inodeOf(file)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${Number(maxPages)}`)
   const statements = prepareStatements(db)
   const purging = startPurging(db, statements, now)
@@ -90,7 +91,8 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
 
     ping: () =>
       attempt(() => {
-        db.exec('SELECT 1')
+        if (inodeOf(file) !== inode) throw new Error(`${file} is not the file that this process has opened`)
+        checkFile(db, statements)
       }),
 
     warnings: async () => [],
@@ -181,6 +183,20 @@ function protectFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)
+}
+
+/** The inode of a database file; null in memory. Throws if there is no such file. */
+const inodeOf = (file: string) => (file === ':memory:' ? null : statSync(file).ino)
+
+/** Throws if the file is damaged, or if another process has locked it. */
+function checkFile(db: DatabaseSync, { clock }: ReturnType<typeof prepareStatements>): void {
+  // The row must come from the file: not from its log, nor from memory.
+  db.exec('PRAGMA wal_checkpoint(PASSIVE); PRAGMA shrink_memory; BEGIN IMMEDIATE')
+  try {
+    clock.get()
+  } finally {
+    if (db.isTransaction) db.exec('ROLLBACK')
+  }
 }
 
 function ownersPage(

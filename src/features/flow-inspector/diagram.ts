@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../web/format.ts'
 import { LANE_NAMES, LANES, type Lane } from './flow.ts'
 import type { NumberedStep } from './flow-reader.ts'
 
@@ -13,9 +14,6 @@ const MAX_LABEL = 72
 const COLOURS = 12
 const SHAPES = 3
 const MAX_MARKS = 6
-
-const escapeXml = (text: string) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 const xOf = (lane: Lane) => LEFT + LANES.indexOf(lane) * LANE_WIDTH
 
@@ -77,9 +75,9 @@ function drawStep(
   const anchor = isRight ? 'end' : 'start'
   const arrow =
     from === to ? `<circle class="dot" cx="${from}" cy="${y}" r="5"/>` : drawArrow(step, from, to, y)
-  const content = `<rect class="row" x="0" y="${y - 28}" width="${WIDTH}" height="${ROW}"/>${arrow}<text class="number" x="14" y="${y + 4}">${step.number}</text><text class="label" x="${labelX}" y="${y - 8}" text-anchor="${anchor}">${escapeXml(label)}</text>${drawMarks(step, y)}`
+  const content = `<rect class="row" x="0" y="${y - 28}" width="${WIDTH}" height="${ROW}"/>${arrow}<text class="number" x="14" y="${y + 4}">${step.number}</text><text class="label" x="${labelX}" y="${y - 8}" text-anchor="${anchor}">${escapeHtml(label)}</text>${drawMarks(step, y)}`
   const group = `<g class="${classes.filter(Boolean).join(' ')}">${content}</g>`
-  return hrefOf ? `<a href="${escapeXml(hrefOf(step.number))}" tabindex="-1">${group}</a>` : group
+  return hrefOf ? `<a href="${escapeHtml(hrefOf(step.number))}" tabindex="-1">${group}</a>` : group
 }
 
 /** A request is a solid arrow, and an answer, such as a redirect, a dashed one. */
@@ -103,5 +101,5 @@ function drawMark(fingerprint: string, x: number, y: number): string {
   const turn = colours.endsWith('shape-2') ? ` transform="rotate(45 ${x} ${y})"` : ''
   const [left, right] = isRound ? ['a6 6 0 0 0 0 12z', 'a6 6 0 0 1 0 12z'] : ['h-6v12h6z', 'h6v12h-6z']
   const start = `M${x} ${y - 6}`
-  return `<g class="mark ${colours}"${turn}><title>${escapeXml(fingerprint)}</title><path class="first" d="${start}${left}"/><path class="second" d="${start}${right}"/></g>`
+  return `<g class="mark ${colours}"${turn}><title>${escapeHtml(fingerprint)}</title><path class="first" d="${start}${left}"/><path class="second" d="${start}${right}"/></g>`
 }

@@ -16,7 +16,7 @@ export async function fingerprintKey(store: KeyValueStore): Promise<string> {
 }
 
 /** The fingerprint of a secret: its kind, its length, and 6 hex digits of a keyed digest (`code:43:0a1b2c`). */
-const fingerprintOf = (secret: Secret, key: string): string =>
+export const fingerprintOf = (secret: Secret, key: string): string =>
   `${secret.kind.replaceAll(':', '_').slice(0, 200) || '_'}:${secret.length}:${secret.digest(key).slice(0, 6)}`
 
 /** Converts a parameter of an event, in which a secret becomes its fingerprint. */

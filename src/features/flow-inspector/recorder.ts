@@ -2,8 +2,8 @@ import type { Logger } from 'pino'
 import {
   apiCallChannel,
   browserChannel,
-  contextOf,
   type ConnectionRecord,
+  contextOf,
   type EventChannel,
   type EventContext,
   type Platform,

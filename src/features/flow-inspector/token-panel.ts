@@ -52,8 +52,7 @@ export function tokenPanelRoutes({ vault, flows, requestedScopes }: TokenPanelOp
       const connection = await vault.find(ref)
       if (!connection) throw new NotConnectedError()
       const { view, tokens } = connection
-      if (view.state === 'revoked')
-        throw new ConnectionRevokedError(view.at, view.reason)
+      if (view.state === 'revoked') throw new ConnectionRevokedError(view.at, view.reason)
       if (!tokens) throw new NotConnectedError()
       const ofConnection = (await flows.list(ref.userId)).filter((flow) => flow.bxcontext === bxcontext)
       // Calls that simply worked are no events.

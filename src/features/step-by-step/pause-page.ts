@@ -24,13 +24,14 @@ const HEADINGS: Record<Hop, string> = {
   exchange: 'Next: exchange the code for tokens',
   result: 'Next: back to your connections',
 }
-const TEXTS: Record<Hop, { about: string; reference: string }> = {
+const TEXTS: Record<Hop | 'failed', { about: string; reference: string }> = {
   start: STEP_TEXTS.to_start_page,
   consent: STEP_TEXTS.to_consent_page,
   exchange: STEP_TEXTS.code_exchange,
   result: STEP_TEXTS.record_written,
+  failed: STEP_TEXTS.flow_failed,
 }
-const DENIED = {
+const NO_CODE = {
   about: 'There is no code to exchange. Next, the app shows why, and offers to connect again.',
   reference: 'RFC 6749 section 4.1.2.1',
 }
@@ -54,8 +55,9 @@ export function pausePage(
 ) {
   const { stage, at, isContinued, id } = pause
   const error = parameters.find(({ name }) => name === 'error')?.value
-  const isFailed = error !== undefined || address.endsWith('/connect/failed')
-  const isExchange = stage === 'exchange' && !isFailed
+  const hasCode = error === undefined && parameters.some(({ name }) => name === 'code')
+  const isFailed = stage === 'exchange' ? !hasCode : address.endsWith('/connect/failed')
+  const isExchange = stage === 'exchange' && hasCode
   const request = isExchange
     ? { method: 'POST', url: platform.tokenUrl, parameters: exchangeParameters(parameters, platform, flow) }
     : { method: 'GET', url: address, parameters }
@@ -66,7 +68,7 @@ export function pausePage(
     isContinued,
     isFailed,
     title: titleOf(stage, error, isFailed),
-    text: isFailed ? DENIED : TEXTS[stage],
+    text: stage === 'exchange' && isFailed ? NO_CODE : TEXTS[isFailed ? 'failed' : stage],
     step: {
       request: { ...request, headers: {} },
       sent: byInterest(request.parameters.map(showParameter)),
@@ -79,6 +81,7 @@ export function pausePage(
 function titleOf(stage: Hop, error: string | undefined, isFailed: boolean): string {
   if (!isFailed) return HEADINGS[stage]
   if (stage === 'result') return 'Next: the page that shows why it failed'
+  if (error === undefined) return 'The platform sent no code'
   return error === 'access_denied'
     ? 'The user denied access'
     : `The platform answered with an error: ${error}`

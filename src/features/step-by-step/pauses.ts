@@ -2,11 +2,13 @@ import { createHash, randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import { HOPS, type Hop } from '../../connect/express.ts'
 import { createRecordCipher, type EncryptionKey, parseJson } from '../../connect/index.ts'
-import { claim, type Key, type KeyValueStore, keyName } from '../../connect/stores.ts'
+import { type Key, type KeyValueStore, keyName, update } from '../../connect/stores.ts'
 
 const pauseSchema = z.object({
   id: z.string(),
   stage: z.enum(HOPS),
+  /** The state of its flow; null before there is one. */
+  state: z.string().nullable(),
   /** The address that the browser opens next, perhaps with a code. */
   target: z.string(),
   /** When the pause began, in ms since 1970. */
@@ -26,12 +28,12 @@ export interface Owner {
 export interface Pauses {
   find(owner: Owner, id: string): Promise<Pause | null>
   /**
-   * Starts a pause, or resolves to the one that was started before for the same `cause`. `target`: the address that the
-   * browser opens next. `cause`: what led here; without it, each pause is a new one.
+   * Starts the pause of a flow at this stage. Resolves to the one before, after a reload for example, if it has the same
+   * target, or is of an exchange that was continued: a flow has one. `target`: the address that the browser opens next.
+   * `state`: that of the flow; without it, each pause is a new one.
    */
-  start(owner: Owner, stage: Hop, target: string, cause?: string): Promise<Pause>
-  /** Notes the state of a consent request that has been paused, so that `isExpected` recognises its callback. */
-  expect(owner: Owner, state: string): Promise<void>
+  start(owner: Owner, stage: Hop, target: string, state: string | null): Promise<Pause>
+  /** Whether the flow of this state was paused before the consent page. */
   isExpected(owner: Owner, state: string): Promise<boolean>
   /** Ends a pause. Resolves to it, or to null if there is none. */
   end(owner: Owner, id: string): Promise<Pause | null>
@@ -48,33 +50,38 @@ export function createPauses(store: KeyValueStore, encryptionKeys: readonly Encr
     owner: userId,
     id: `${session}.${id}`,
   })
-  const stateKey = ({ userId, session }: Owner, state: string): Key => ({
-    kind: 'flow-pause-state',
-    owner: userId,
-    id: `${session}.${digest(state)}`,
-  })
   const encrypt = (key: Key, pause: Pause) => cipher.encrypt(JSON.stringify(pause), keyName(key))
+
+  const decrypt = (key: Key, encrypted: string | null): Pause | null =>
+    encrypted === null
+      ? null
+      : (pauseSchema.safeParse(parseJson(cipher.decrypt(encrypted, keyName(key)))).data ?? null)
 
   async function find(owner: Owner, id: string): Promise<Pause | null> {
     const key = keyOf(owner, id)
-    const encrypted = await store.get(key)
-    if (encrypted === null) return null
-    return pauseSchema.safeParse(parseJson(cipher.decrypt(encrypted, keyName(key)))).data ?? null
+    return decrypt(key, await store.get(key))
   }
 
   return {
     find,
 
-    async start(owner, stage, target, cause) {
-      const id = cause === undefined ? randomBytes(18).toString('base64url') : digest(`${stage} ${cause}`)
+    async start(owner, stage, target, state) {
+      const id = state === null ? randomBytes(18).toString('base64url') : idOf(stage, state)
       const key = keyOf(owner, id)
-      const pause: Pause = { id, stage, target, at: Date.now(), isContinued: false }
-      const isNew = await claim(store, key, encrypt(key, pause), PAUSE_MS)
-      return isNew ? pause : ((await find(owner, id)) ?? pause)
+      let pause: Pause = { id, stage, state, target, at: Date.now(), isContinued: false }
+      const started = encrypt(key, pause)
+      const change = (encrypted: string | null) => {
+        const before = decrypt(key, encrypted)
+        const isSame = before?.target === target || (stage === 'exchange' && before?.isContinued)
+        if (!before || !isSame) return started
+        pause = before
+        return encrypted
+      }
+      await update(store, key, change, PAUSE_MS)
+      return pause
     },
 
-    expect: (owner, state) => store.set(stateKey(owner, state), '1', PAUSE_MS),
-    isExpected: async (owner, state) => (await store.get(stateKey(owner, state))) !== null,
+    isExpected: async (owner, state) => (await find(owner, idOf('consent', state))) !== null,
 
     async end(owner, id) {
       const pause = await find(owner, id)
@@ -86,4 +93,6 @@ export function createPauses(store: KeyValueStore, encryptionKeys: readonly Encr
   }
 }
 
-const digest = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 32)
+/** The id of the pause of a flow at a stage. It does not tell the state. */
+const idOf = (stage: Hop, state: string) =>
+  createHash('sha256').update(`${stage} ${state}`).digest('base64url').slice(0, 32)

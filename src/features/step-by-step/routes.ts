@@ -1,13 +1,14 @@
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
 import { describeRoute, HOPS } from '../../connect/express.ts'
+import { Secret } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
 import { WebError } from '../../web/errors.ts'
 import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import { localPath } from '../../web/return-to.ts'
 import { requireUser } from '../../web/user.ts'
 import { drawDiagram } from '../flow-inspector/diagram.ts'
-import { fingerprintKey } from '../flow-inspector/fingerprints.ts'
+import { fingerprintKey, fingerprintOf } from '../flow-inspector/fingerprints.ts'
 import { type Flow, parameterSchema } from '../flow-inspector/flow.ts'
 import type { FlowReader } from '../flow-inspector/flow-reader.ts'
 import type { FlowStore } from '../flow-inspector/flow-store.ts'
@@ -90,8 +91,13 @@ function pauseHandler(options: StepByStepRoutesOptions): RequestHandler<{ id: st
     const pause = await pauses.find(ownerOf(req), req.params.id)
     if (!pause) throw new WebError(404, 'not_found', NO_PAUSE)
     await flush()
-    const next = nextRequest(platform.platform, pause, baseUrl, await fingerprintKey(store))
-    const flow = await flowOfPause(options, requireUser(req), next.parameters)
+    const key = await fingerprintKey(store)
+    const next = nextRequest(platform.platform, pause, baseUrl, key)
+    const flow = await flowOfPause(
+      options,
+      requireUser(req),
+      pause.state && fingerprintOf(new Secret('state', pause.state), key),
+    )
     const page = pausePage(pause, next, platform, flow)
     const { method, url, parameters } = page.step.request
     sendPageOrJson(req, res, {
@@ -109,14 +115,9 @@ const soFar = (flow: Flow) => ({
   flowPath: `/flows/${encodeURIComponent(flow.id)}`,
 })
 
-/** The flow that has the state of a pause; before there is one, the latest connect flow. */
-async function flowOfPause(
-  { flows, reader }: StepByStepRoutesOptions,
-  userId: string,
-  sent: readonly { name: string; fingerprint?: string | undefined }[],
-) {
+/** The flow that has the state of a pause, as a fingerprint; before there is one, the latest connect flow. */
+async function flowOfPause({ flows, reader }: StepByStepRoutesOptions, userId: string, state: string | null) {
   const recent = (await flows.list(userId)).filter(({ kind }) => kind === 'connect').slice(0, SEARCHED)
-  const secrets = sent.flatMap(({ fingerprint }) => fingerprint ?? [])
   for (const { id } of recent) {
     const flow = await reader.load(userId, id)
     if (!flow) continue
@@ -124,8 +125,7 @@ async function flowOfPause(
       ...(request?.parameters ?? []),
       ...(response?.parameters ?? []),
     ])
-    if (secrets.length === 0 || known.some(({ fingerprint }) => fingerprint && secrets.includes(fingerprint)))
-      return flow
+    if (state === null || known.some(({ fingerprint }) => fingerprint === state)) return flow
   }
   return null
 }

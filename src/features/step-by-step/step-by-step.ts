@@ -25,19 +25,14 @@ export function createStepByStep(store: KeyValueStore, pauses: Pauses): StepBySt
     return user !== null && (await store.get(modeKey(req, user.id))) !== null
   }
 
-  const pauseBefore: BeforeHop = async (req, hop, target, state = '') => {
+  const pauseBefore: BeforeHop = async (req, hop, target, state) => {
     if (wantsJson(req) || !(await isOn(req))) return target
     const owner = ownerOf(req)
     const isCallback = hop === 'exchange' || hop === 'result'
     // A callback that nobody expects is for the core to refuse, at once.
-    if (isCallback && !(await pauses.isExpected(owner, state))) return target
-    if (hop === 'exchange') {
-      const pause = await pauses.start(owner, hop, target, req.originalUrl)
-      return pause.isContinued ? target : pausePath(pause)
-    }
-    if (hop === 'consent') await pauses.expect(owner, state)
-    // A reload of the same address finds the same pause. Each start is a flow of its own.
-    return pausePath(await pauses.start(owner, hop, target, hop === 'start' ? undefined : req.originalUrl))
+    if (isCallback && !(await pauses.isExpected(owner, state ?? ''))) return target
+    const pause = await pauses.start(owner, hop, target, state ?? null)
+    return hop === 'exchange' && pause.isContinued ? target : pausePath(pause)
   }
 
   return {

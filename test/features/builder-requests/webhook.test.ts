@@ -13,6 +13,7 @@ import { WEBHOOK_SECRET } from '../../support/env.ts'
 import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
 import { connected, logIn } from '../../support/flow.ts'
 import { serve } from '../../support/ports.ts'
+import { consent } from '../../support/vault.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 
 let app: Running
@@ -259,9 +260,8 @@ test('without a secret there is no webhook, and the open page asks the platform 
 describe('many webhooks', () => {
   test('with 5,000 other connections are as fast as with none, and fetch only the lists they concern', async () => {
     const { vault } = app.services.connect
-    const tokens = { accessToken: 'a', refreshToken: 'r', expiresIn: 3600, scopes: undefined }
     for (let at = 0; at < 5_000; at++)
-      await vault.connect({ userId: `user-${at}`, bxcontext: `business-${at}` }, tokens)
+      await consent(vault, {}, { userId: `user-${at}`, bxcontext: `business-${at}` })
     const listed = await lists()
     const scan = vi.spyOn(app.services.store, 'owners')
     await deliver(JSON.stringify(event()))

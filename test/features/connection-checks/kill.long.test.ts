@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createVault, platform } from '../../../src/connect/index.ts'
+import { platform, Vault } from '../../../src/connect/index.ts'
 import { openSqlite } from '../../../src/connect/stores.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { tempDir, testEnv } from '../../support/env.ts'
 import { freePort } from '../../support/ports.ts'
 import { runApp } from '../../support/process.ts'
 import { startTokenEndpoint } from '../../support/token-endpoint.ts'
-import { GRANTED, newKey, oauthFor } from '../../support/vault.ts'
+import { consent, newKey, oauthFor } from '../../support/vault.ts'
 
 const USERS = 30
 
@@ -20,12 +20,9 @@ test.skipIf(!process.env.LONG_TESTS)(
     const store = openSqlite({ file: `${dir}/store.sqlite` })
     const earlier = () => Date.now() - 3_600_000
     const oauth = oauthFor(endpoint.authUrl)
-    const vault = createVault({ platform, store, keys: [key], oauth, log: createLog('silent'), now: earlier })
+    const vault = new Vault({ platform, store, keys: [key], oauth, log: createLog('silent'), now: earlier })
     for (let user = 0; user < USERS; user++)
-      await vault.connect(
-        { userId: `user ${user}`, bxcontext: 'ctx' },
-        { ...GRANTED, refreshToken: `of ${user}` },
-      )
+      await consent(vault, { refreshToken: `of ${user}` }, { userId: `user ${user}`, bxcontext: 'ctx' })
     await store.close()
     const settings = testEnv({
       DATA_DIR: dir,

@@ -9,8 +9,8 @@ import { ready, startRedis } from '../../support/redis.ts'
 import { oauthError } from '../../support/token-endpoint.ts'
 import {
   connectedSetup,
+  consent,
   eventsDuring,
-  GRANTED,
   REF,
   type VaultSetup,
   vaultSetup,
@@ -46,7 +46,7 @@ const roundEnds = () =>
 async function connectMany(users: number): Promise<void> {
   for (let user = 0; user < users; user++) {
     const refreshToken = `refresh of ${user}`
-    await setup.vault.connect({ userId: `user ${user}`, bxcontext: 'ctx' }, { ...GRANTED, refreshToken })
+    await consent(setup.vault, { refreshToken }, { userId: `user ${user}`, bxcontext: 'ctx' })
   }
 }
 
@@ -57,10 +57,12 @@ describe('a round', () => {
       { ...REF, bxcontext: 'fresh' },
       { ...REF, bxcontext: 'used' },
     ]
-    await setup.vault.connect(used, { ...GRANTED, refreshToken: 'refresh-used' })
+    await consent(setup.vault, { refreshToken: 'refresh-used', expiresIn: 7200 }, used)
     setup.later(3600)
-    await setup.vault.connect(fresh, { ...GRANTED, refreshToken: 'refresh-fresh' })
-    await setup.vault.tokenSource(used).noteCall({ result: 'ok', call: 'GET /leads', scope: 'leads' })
+    await consent(setup.vault, { refreshToken: 'refresh-fresh' }, fresh)
+    const source = setup.vault.tokenSource(used)
+    await source.accessToken()
+    await source.noteCall({ result: 'ok', call: 'GET /leads', scope: 'leads' })
     startSweep(100_000)
     await roundEnds()
     expect(setup.sent()).toEqual(['refresh-0'])
@@ -82,13 +84,13 @@ describe('a round', () => {
   test('notices a revocation, publishes it, and counts the connection as revoked', async () => {
     setup = await connectedSetup()
     setup.later(3600)
-    const seen = await eventsDuring(async () => {
+    const seen = await eventsDuring(setup.vault, async () => {
       setup.endpoint.answers(oauthError('invalid_grant'))
       startSweep(1_000)
       await roundEnds()
     })
     expect(seen).toContain('revoked')
-    expect((await setup.vault.find(REF))?.status).toBe('revoked')
+    expect((await setup.vault.find(REF))?.view.state).toBe('revoked')
     expect(await lastCounts({ store: setup.store, recordKind: RECORDS })).toMatchObject({
       active: 0,
       revoked: 1,
@@ -97,17 +99,12 @@ describe('a round', () => {
 
   test('notices that a connection without a refresh token has ended', async () => {
     setup = await vaultSetup()
-    await setup.vault.connect(REF, {
-      accessToken: 'access',
-      expiresIn: 300,
-      refreshToken: undefined,
-      scopes: undefined,
-    })
+    await consent(setup.vault, { refreshToken: undefined })
     setup.later(301)
     startSweep(1_000)
     await roundEnds()
     expect(setup.sent()).toEqual([])
-    expect((await setup.vault.find(REF))?.status).toBe('revoked')
+    expect((await setup.vault.find(REF))?.view.state).toBe('revoked')
   })
 
   test('starts if the next one is further ahead than the interval, which was longer or set by a wrong clock', async () => {

@@ -120,7 +120,6 @@ export function openAccess(
     keys = [newKey()],
     credentials = CREDENTIALS,
     uploadMs = 5_000,
-    refillMs = 0,
     now = Date.now,
   } = {},
 ): ApiKeyAccess {
@@ -129,7 +128,7 @@ export function openAccess(
   const firstParty = createFirstParty({ ...credentials, baseUrl: apiUrl, http })
   return {
     api: createApi({ platform, baseUrl: apiUrl, http, uploads }),
-    source: createFirstPartyAccess({ store, keys, firstParty, credentials, log: SILENT, refillMs, now }),
+    source: createFirstPartyAccess({ store, keys, firstParty, credentials, log: SILENT, now }),
     store,
     close: async () => {
       await Promise.all([http.close(), uploads.close(), store.close()])

@@ -5,6 +5,7 @@ import { type Running, startAll } from '../../support/app.ts'
 import { connected, signedIn, toCallback, toConsent } from '../../support/flow.ts'
 import { expectBothFormats } from '../../support/pages.ts'
 import { startTokenEndpoint, tokens } from '../../support/token-endpoint.ts'
+import { consent } from '../../support/vault.ts'
 import type { Visitor } from '../../support/visitor.ts'
 import {
   fingerprintIn,
@@ -201,8 +202,8 @@ test('a platform that rotates refresh tokens: the fingerprint differs, and the p
   const endpoint = await startTokenEndpoint()
   const app = await startAll({ PLATFORM_AUTH_URL: endpoint.authUrl })
   const ann = await signedIn(app)
-  const granted = { accessToken: 'a', refreshToken: 'first-refresh-token', expiresIn: 300, scopes: undefined }
-  await app.services.connect.vault.connect({ userId: 'ann', bxcontext: 'b' }, granted)
+  const granted = { refreshToken: 'first-refresh-token' }
+  await consent(app.services.connect.vault, granted, { userId: 'ann', bxcontext: 'b' })
   endpoint.answers(tokens({ refresh_token: 'second-refresh-token' }))
   await ann.post(`${app.url}/connections/b/refresh`)
   const flow = await latestRefresh(app, ann)
@@ -222,8 +223,7 @@ test('a platform that repeats a secret in an error, a header or an unknown param
   const app = await startAll({ PLATFORM_AUTH_URL: endpoint.authUrl })
   const ann = await signedIn(app)
   const secret = 'marked-refresh-token'
-  const granted = { accessToken: 'a', refreshToken: secret, expiresIn: 300, scopes: undefined }
-  await app.services.connect.vault.connect({ userId: 'ann', bxcontext: 'b' }, granted)
+  await consent(app.services.connect.vault, { refreshToken: secret }, { userId: 'ann', bxcontext: 'b' })
   endpoint.answers({
     status: 503,
     headers: { 'www-authenticate': `Bearer realm="${secret}"` },

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { storedConnections } from '../../connect/records.ts'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected, signedIn, toCallback } from '../../support/flow.ts'
+import { storedTokens } from '../../support/stored.ts'
 import { startTokenEndpoint, type TokenEndpoint } from '../../support/token-endpoint.ts'
+import { consent } from '../../support/vault.ts'
 import type { Visitor } from '../../support/visitor.ts'
 import { flowWith, latestFlow, latestRefresh } from './support.ts'
 
@@ -28,8 +29,7 @@ afterEach(() => endpoint.answers())
 async function refreshed(): Promise<string> {
   const name = `ann-${++user}`
   ann = await signedIn(lying, name)
-  const granted = { accessToken: 'a', refreshToken: SECRET, expiresIn: 300, scopes: undefined }
-  await lying.services.connect.vault.connect({ userId: name, bxcontext: 'b' }, granted)
+  await consent(lying.services.connect.vault, { refreshToken: SECRET }, { userId: name, bxcontext: 'b' })
   await ann.post(`${lying.url}/connections/b/refresh`)
   const { id } = await latestRefresh(lying, ann)
   const paths = ['', '/export/html', '/export/json', '/export/mermaid']
@@ -77,10 +77,9 @@ test('an answer that cannot be masked is used all the same: a rotated refresh to
     text: `{"access_token":"new","refresh_token":"rotated","expires_in":300,"x":${nested}}`,
   })
   await refreshed()
-  const { store } = lying.services
-  const connections = storedConnections(store, lying.config.tokenEncryptionKeys)
-  const stored = await connections.read({ userId: `ann-${user}`, bxcontext: 'b' })
-  expect(stored?.connection).toMatchObject({ refreshToken: 'rotated' })
+  const ref = { userId: `ann-${user}`, bxcontext: 'b' }
+  const stored = await storedTokens(lying.services.store, lying.config.tokenEncryptionKeys, ref)
+  expect(stored).toMatchObject({ refreshToken: 'rotated' })
 })
 
 test.each(['constructor=abcdefgh', '__proto__=x', '=x', 'a:b=1', `${'n'.repeat(300)}=1`])(

@@ -6,7 +6,6 @@ import {
   browserChannel,
   platform,
   publish,
-  refreshLockChannel,
   requestContext,
   webhookChannel,
 } from '../../../src/connect/index.ts'
@@ -22,11 +21,25 @@ const MINUTE = Math.floor(Date.now() / 60_000) * 60_000
 let store: KeyValueStore
 let flows: FlowStore
 let recorder: Recorder
+/** How many follow the changes of connections. */
+let following: number
 beforeEach(() => {
   store = openSqlite({ file: ':memory:' })
   flows = createFlowStore(store)
+  following = 0
+  const onChange = () => {
+    following++
+    return () => void following--
+  }
   recorder = createRecorder(
-    { platform, flows, store, log: pino({ level: 'silent' }), complete: async () => {} },
+    {
+      platform,
+      flows,
+      vault: { onChange },
+      store,
+      log: pino({ level: 'silent' }),
+      complete: async () => {},
+    },
     NEVER,
   )
 })
@@ -37,14 +50,14 @@ afterEach(async () => {
 
 const request = { method: 'GET', url: 'https://api.example/leads', headers: [], parameters: [] }
 const response = (status: number) => ({ status, headers: [], parameters: [] })
-const call = (status: number, requestId: string) =>
-  requestContext.run({ requestId }, () =>
-    publish(
-      apiCallChannel,
-      { status, method: 'GET', url: request.url, request, response: response(status) },
-      REF,
-    ),
+const callOutside = (status: number, ref = REF) =>
+  publish(
+    apiCallChannel,
+    { status, method: 'GET', url: request.url, request, response: response(status) },
+    ref,
   )
+const call = (status: number, requestId: string) =>
+  requestContext.run({ requestId }, () => callOutside(status))
 
 test('of calls that succeed at once, 60 a minute are recorded for each user; of all others, every one', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: MINUTE })
@@ -83,16 +96,15 @@ test('the events of one request are one flow; those of a connect flow are one, w
 
 test('work outside a request is one flow for each connection, until it pauses for 30 s', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: MINUTE })
-  const refresh = (bxcontext: string) =>
-    publish(refreshLockChannel, { outcome: 'acquired' }, { userId: 'ann', bxcontext })
-  refresh('b')
+  const work = (bxcontext: string) => callOutside(500, { userId: 'ann', bxcontext })
+  work('b')
   // Flows that begin in the same millisecond have no order.
   vi.setSystemTime(MINUTE + 1)
-  refresh('a')
+  work('a')
   vi.setSystemTime(MINUTE + 20_000)
-  refresh('a')
+  work('a')
   vi.setSystemTime(MINUTE + 60_000)
-  refresh('a')
+  work('a')
   await recorder.flush()
   const found = await flows.list('ann')
   expect(found.map(({ bxcontext, steps }) => [bxcontext, steps])).toEqual([
@@ -123,20 +135,14 @@ test('a store that is unavailable loses flows, and nothing else; later ones are 
 })
 
 test('after close, nobody subscribes and nothing is recorded', async () => {
-  expect(apiCallChannel.hasSubscribers).toBe(true)
+  expect([apiCallChannel.hasSubscribers, following]).toEqual([true, 1])
   await recorder.close()
-  expect(apiCallChannel.hasSubscribers).toBe(false)
+  expect([apiCallChannel.hasSubscribers, following]).toEqual([false, 0])
 })
 
 test('a user with thousands of events between two flushes takes no room of the others', async () => {
   for (let number = 0; number < 6_000; number++) call(500, `flood-${number % 40}`)
-  requestContext.run({ requestId: 'other' }, () =>
-    publish(
-      apiCallChannel,
-      { status: 500, method: 'GET', url: request.url, request, response: response(500) },
-      { userId: 'ben', bxcontext: 'b' },
-    ),
-  )
+  requestContext.run({ requestId: 'other' }, () => callOutside(500, { userId: 'ben', bxcontext: 'b' }))
   await recorder.flush()
   expect(await flows.list('ben')).toHaveLength(1)
 })

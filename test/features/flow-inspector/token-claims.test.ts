@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readTokenClaims } from '../../../src/connect/vault/token-claims.ts'
+import { readTokenClaims } from '../../../src/features/flow-inspector/token-claims.ts'
 
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const jwt = (payload: unknown, header: unknown = { alg: 'ES256', typ: 'at+jwt', kid: 'k1' }) =>

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
 import { connected, SCOPES, signedIn } from '../../support/flow.ts'
+import { consent } from '../../support/vault.ts'
 import { latestRefresh } from './support.ts'
 
 const JSON_ONLY = { accept: 'application/json' }
@@ -44,8 +45,8 @@ test('of an access token that is a JWT, the public claims are shown with their v
   }
   const accessToken = `${part({ alg: 'ES256', typ: 'at+jwt' })}.${part(payload)}.signature-of-the-token`
   const bea = await signedIn(app, 'bea')
-  const granted = { accessToken, refreshToken: undefined, expiresIn: 300, scopes: undefined }
-  await app.services.connect.vault.connect({ userId: 'bea', bxcontext: 'b' }, granted)
+  const granted = { accessToken, refreshToken: undefined }
+  await consent(app.services.connect.vault, granted, { userId: 'bea', bxcontext: 'b' })
   const { claims, refreshToken } = await panelOf(bea, 'b')
   expect(claims.claims).toEqual([
     { name: 'iss', value: 'https://auth.example' },

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
-import { openChromium, startWalk, takeSession } from '../../support/chromium.ts'
+import { openChromium, openPage, startWalk, takeSession } from '../../support/chromium.ts'
 import { connected } from '../../support/flow.ts'
 import { CHROMIUM, withChromium } from '../../support/programs.ts'
 
@@ -38,4 +38,26 @@ describe.skipIf(!CHROMIUM)(`a user in Chromium${withChromium}`, () => {
     expect(complaints).toEqual([])
     await close()
   })
+
+  test.each([
+    [true, '26 Nov 2026, 9:53 am'],
+    [false, '25 Nov 2026, 10:53 pm UTC'],
+  ])(
+    'a lead that arrived in the morning of Melbourne has its date there (JavaScript: %s)',
+    async (javaScriptEnabled, shown) => {
+      const lead = { id: 'one', name: 'Mel Bourne', createdAt: '2026-11-25T22:53:00Z' }
+      app.answer('/api/leads', { json: [lead] })
+      app.answer('/api/leads/one', { json: lead })
+      const { page, close } = await openPage(browser, {
+        timezoneId: 'Australia/Melbourne',
+        javaScriptEnabled,
+      })
+      await takeSession(page, app, await connected(app))
+      await page.goto(`${app.url}/connections/harbour-homes/leads`)
+      expect(await page.locator('td[data-label=Received]').innerText()).toBe(shown)
+      await page.goto(`${app.url}/connections/harbour-homes/leads/one`)
+      expect(await page.locator('dt:text("Received") + dd').innerText()).toBe(shown)
+      await close()
+    },
+  )
 })

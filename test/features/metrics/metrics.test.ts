@@ -31,7 +31,7 @@ const figure = (text: string, start: string) =>
   )
 
 describe('GET /metrics', () => {
-  test('counts requests, refreshes, platform calls, lock waits, pools and the event loop, and names nobody', async () => {
+  test('counts requests, refreshes, platform calls, pools and the event loop, and names nobody', async () => {
     const app = await start({ METRICS_TOKEN: TOKEN })
     const ann = await connected(app, { name: 'ann-the-user' })
     await app.sandbox('expire')
@@ -46,8 +46,6 @@ describe('GET /metrics', () => {
     expect(answer.headers.get('content-type')).toContain('text/plain')
     expect(figure(text, 'connect_connection_events_total{type="connected",reason=""}')).toBe(1)
     expect(figure(text, 'connect_connection_events_total{type="refreshed",reason=""}')).toBe(1)
-    expect(figure(text, 'connect_refresh_lock_total{outcome="acquired"}')).toBe(1)
-    expect(figure(text, 'connect_refresh_lock_wait_seconds_count')).toBe(1)
     expect(text).toMatch(
       /connect_http_request_duration_seconds_count\{method="GET",route="\/connect\/callback",status="303"\} 1/,
     )

@@ -37,7 +37,7 @@ test.each(SCENARIOS)('$name ends as expected, and its flow shows it', async ({ n
 /** For each scenario, a fault of the app that it must notice. */
 const BROKEN: Record<string, (core: Running['services']['connect']) => void> = {
   // The tokens are thrown away.
-  'happy-path': ({ vault }) => vi.spyOn(vault, 'connect').mockResolvedValue('saved'),
+  'happy-path': ({ vault }) => vi.spyOn(vault, 'connect').mockResolvedValue('connected'),
   // A denial counts as a success.
   denied: ({ authorizationRequests }) =>
     vi
@@ -53,7 +53,7 @@ const BROKEN: Record<string, (core: Running['services']['connect']) => void> = {
   },
   // A rejected token is used again.
   'token-expires': ({ vault }) => {
-    const { tokenSource } = vault
+    const tokenSource = vault.tokenSource.bind(vault)
     vi.spyOn(vault, 'tokenSource').mockImplementation((ref) => ({
       ...tokenSource(ref),
       refresh: async (rejectedToken) => rejectedToken,
@@ -61,7 +61,7 @@ const BROKEN: Record<string, (core: Running['services']['connect']) => void> = {
   },
   // Each caller refreshes for itself.
   'hundred-callers': ({ vault, oauth }) => {
-    const { accessToken } = vault
+    const accessToken = vault.accessToken.bind(vault)
     vi.spyOn(vault, 'accessToken').mockImplementation(async (ref) => {
       const token = await accessToken(ref)
       await oauth.refresh({ refreshToken: 'x', bxcontext: ref.bxcontext }).catch(() => {})
@@ -70,7 +70,7 @@ const BROKEN: Record<string, (core: Running['services']['connect']) => void> = {
   },
   // A refused refresh is taken for an outage.
   revoked: ({ vault }) => {
-    const { tokenSource } = vault
+    const tokenSource = vault.tokenSource.bind(vault)
     vi.spyOn(vault, 'tokenSource').mockImplementation((ref) => ({
       ...tokenSource(ref),
       refresh: async () => {
@@ -80,7 +80,7 @@ const BROKEN: Record<string, (core: Running['services']['connect']) => void> = {
   },
   // An outage disconnects the account.
   outage: ({ vault }) => {
-    const { tokenSource } = vault
+    const tokenSource = vault.tokenSource.bind(vault)
     vi.spyOn(vault, 'tokenSource').mockImplementation((ref) => ({
       ...tokenSource(ref),
       refresh: async () => {
@@ -132,9 +132,9 @@ const BROKEN: Record<string, (core: Running['services']['connect']) => void> = {
   },
   // The second tab ends the flow of the first.
   'two-tabs': ({ vault }) => {
-    const { connect } = vault
-    vi.spyOn(vault, 'connect').mockImplementation(async (ref, tokens, sentAt) =>
-      ref.bxcontext === OTHER_BUSINESS ? connect(ref, tokens, sentAt) : 'saved',
+    const connect = vault.connect.bind(vault)
+    vi.spyOn(vault, 'connect').mockImplementation(async (ref, requestTokens) =>
+      ref.bxcontext === OTHER_BUSINESS ? connect(ref, requestTokens) : 'connected',
     )
   },
 }
@@ -158,7 +158,7 @@ test('a scenario leaves the connections of the user alone, and clears its faults
   expect(
     connections.find(({ bxcontext }: { bxcontext: string }) => bxcontext === 'harbour-homes'),
   ).toMatchObject({
-    health: 'connected',
+    status: 'active',
   })
   const state = await fetch(`${app.platform}/sandbox/faults`, { headers: JSON_ONLY })
   expect(((await state.json()) as { faults: unknown[] }).faults).toEqual([])

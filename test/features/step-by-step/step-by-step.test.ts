@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { type Running, startAll } from '../../support/app.ts'
 import { connectionsOf, logIn, SCOPES, signedIn } from '../../support/flow.ts'
 import type { Answer, Visitor } from '../../support/visitor.ts'
-import { latestFlow, stepsOf } from '../flow-inspector/support.ts'
+import { flowsOf, flowWith, latestFlow, stepsOf } from '../flow-inspector/support.ts'
 
 let app: Running
 let ann: Visitor
@@ -117,6 +117,49 @@ test('a denied consent pauses with the error, and then shows why it failed', asy
   expect(heading(failed)).toBe('Next: the page that shows why it failed')
   expect((await proceed(failed)).status).toBe(403)
   expect(await bxcontexts()).toEqual([])
+})
+
+test('a second flow of the same business has pauses of its own, and exchanges its own code', async () => {
+  const connect = async () => {
+    const beforeConsent = await choose(await proceed(await start()))
+    const beforeExchange = await decide(await proceed(beforeConsent))
+    const afterExchange = await proceed(beforeExchange)
+    expect(heading(afterExchange)).toBe('Next: back to your connections')
+    return { pauses: [beforeConsent, beforeExchange, afterExchange], end: await proceed(afterExchange) }
+  }
+  const first = await connect()
+  const second = await connect()
+  for (const [index, pause] of second.pauses.entries()) {
+    expect(pause.url).not.toBe(first.pauses[index]?.url)
+    expect(pause.text).not.toContain('You already continued from here')
+  }
+  expect(second.end.text).toContain('The account is connected.')
+  await vi.waitFor(async () => {
+    const flows = (await flowsOf(app, ann)).filter(({ outcome }) => outcome === 'connected')
+    const exchanges = await Promise.all(
+      flows.map(async ({ id }) => stepsOf(await flowWith(app, ann, id), 'code_exchange')),
+    )
+    expect(exchanges.map(({ length }) => length)).toEqual([1, 1])
+  })
+})
+
+test('a pause after a failed exchange says that nothing was connected, and nothing of a missing code', async () => {
+  const beforeExchange = await decide(await proceed(await choose(await proceed(await start()))))
+  await app.fault('exchange', '500', 1)
+  const failed = await proceed(beforeExchange)
+  expect(heading(failed)).toBe('Next: the page that shows why it failed')
+  expect(failed.text).toContain('without a new connection')
+  expect(failed.text).not.toContain('There is no code to exchange')
+})
+
+test('a consent after a denied one takes its place in the pause', async () => {
+  const consent = await proceed(await choose(await proceed(await start())))
+  const answered = await ann.post(consent.url, { form: { answer: 'accept', scope: SCOPES } })
+  const callback = (await ann.follow(answered, `${app.url}/connect/callback`)).url
+  const state = new URL(callback).searchParams.get('state')
+  const denied = `${app.url}/connect/callback?error=access_denied&state=${state}`
+  expect(heading(await ann.follow(await ann.get(denied)))).toBe('The user denied access')
+  expect(heading(await ann.follow(await ann.get(callback)))).toBe('Next: exchange the code for tokens')
 })
 
 test('a pause belongs to one browser session: neither another user nor another browser sees or ends it', async () => {

@@ -32,6 +32,10 @@ describe('widgets', () => {
     expect((await visitor.get(at('?top=10&skip=10'))).text).toContain(`11–20 of ${first.total}`)
   })
 
+  test('show when they were created, in UTC until the browser shows the time zone of the reader', async () => {
+    expect((await visitor.get(at())).text).toMatch(/<td [^>]*><time datetime="20[^"]+Z">[^<]+ UTC<\/time>/)
+  })
+
   test('of a bxcontext that is not connected: 404 not_connected', async () => {
     const answer = await visitor.get(`${app.url}/connections/elsewhere/widgets`, JSON_TYPE)
     expect(answer.json()).toMatchObject({ status: 404, code: 'not_connected' })

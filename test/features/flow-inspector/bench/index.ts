@@ -8,7 +8,7 @@ import { tempDir, testEnv } from '../../../support/env.ts'
 import { freePort } from '../../../support/ports.ts'
 import { answering, run } from '../../../support/process.ts'
 import { ready, startRedis } from '../../../support/redis.ts'
-import { GRANTED, REF, vaultSetup } from '../../../support/vault.ts'
+import { consent, REF, vaultSetup } from '../../../support/vault.ts'
 import { createVisitor } from '../../../support/visitor.ts'
 
 const WITHOUT_EVENTS = fileURLToPath(new URL('without-events.ts', import.meta.url))
@@ -30,7 +30,7 @@ export async function bench(add: Add): Promise<void> {
   const store = await ready(await openRedis({ urls: [redis.url] }))
   const [id = '', secret = ''] = (env.TOKEN_ENCRYPTION_KEYS ?? '').split(':')
   const setup = await vaultSetup({ store, keys: [{ id, secret: Buffer.from(secret, 'base64') }] })
-  await setup.vault.connect(REF, { ...GRANTED, expiresIn: 3600 })
+  await consent(setup.vault, { expiresIn: 3600 })
   const dispatcher = new Agent({ connections: 64 })
 
   async function start(extra: Record<string, string>) {

@@ -1,0 +1,40 @@
+/** What the store of an app has of a connection. */
+import {
+  connectionKind,
+  createRecordCipher,
+  type EncryptionKey,
+  platform,
+  Vault,
+  type VaultOptions,
+} from '../../src/connect/index.ts'
+import { type Key, type KeyValueStore, keyName } from '../../src/connect/stores.ts'
+import type { Running } from './app.ts'
+import { REF } from './vault.ts'
+
+export const recordKey = ({ userId, bxcontext } = REF): Key => ({
+  kind: connectionKind(platform.name),
+  owner: userId,
+  id: bxcontext,
+})
+
+/** The stored tokens of a connection, to look for them where they should not be; null if there is none. */
+export async function storedTokens(
+  store: KeyValueStore,
+  keys: readonly EncryptionKey[],
+  ref = REF,
+): Promise<{ accessToken: string; refreshToken: string } | null> {
+  const key = recordKey(ref)
+  const { sealed } = JSON.parse((await store.get(key)) ?? '{}')
+  if (typeof sealed !== 'string') return null
+  return JSON.parse(createRecordCipher(keys).decrypt(sealed, keyName(key)))
+}
+
+/** A vault on the app's store, as another process has it: perhaps at another time, or with another key. */
+export const anotherVault = ({ config, services }: Running, options: Partial<VaultOptions>): Vault =>
+  new Vault({
+    platform,
+    store: services.store,
+    keys: config.tokenEncryptionKeys,
+    oauth: services.connect.oauth,
+    ...options,
+  })

@@ -1,0 +1,59 @@
+import { copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import express from 'express'
+import request from 'supertest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type KeyValueStore, openSqlite } from '../../src/connect/stores.ts'
+import { healthRoutes } from '../../src/web/health.ts'
+import { tempDir } from '../support/env.ts'
+
+let folder: ReturnType<typeof tempDir>
+let file: string
+let store: KeyValueStore
+beforeEach(async () => {
+  folder = tempDir()
+  file = join(folder.dir, 'store.sqlite')
+  store = openSqlite({ file })
+  await store.set({ kind: 'thing', owner: 'ann', id: 'one' }, 'x'.repeat(20_000))
+  expect(await readiness()).toBe(200)
+})
+afterEach(async () => {
+  await store.close()
+  folder.remove()
+})
+
+const readiness = async () => (await request(express().use(healthRoutes(store))).get('/health/ready')).status
+
+test.each<[string, () => void]>([
+  ['was overwritten', () => writeFileSync(file, 'x'.repeat(50_000))],
+  ['was cut off', () => truncateSync(file, 4096)],
+  ['is empty', () => truncateSync(file, 0)],
+  ['was deleted', () => rmSync(file)],
+  [
+    'was replaced by a copy',
+    () => {
+      copyFileSync(file, `${file}.copy`)
+      renameSync(`${file}.copy`, file)
+    },
+  ],
+])('a process whose SQLite file %s is not ready', async (_what, harm) => {
+  harm()
+  expect(await readiness()).toBe(503)
+})
+
+test('a process whose SQLite file is moved away is ready once the file is back', async () => {
+  renameSync(file, `${file}.away`)
+  expect(await readiness()).toBe(503)
+  renameSync(`${file}.away`, file)
+  expect(await readiness()).toBe(200)
+})
+
+test('a process is not ready while another one keeps the SQLite file locked', async () => {
+  const other = new DatabaseSync(file)
+  other.exec('BEGIN EXCLUSIVE')
+  expect(await readiness()).toBe(503)
+  other.exec('COMMIT')
+  other.close()
+  expect(await readiness()).toBe(200)
+})
