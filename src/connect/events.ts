@@ -74,14 +74,6 @@ export interface ApiCallEvent extends CommonFields {
   response: EventResponse | undefined
 }
 
-/** A webhook of the platform. */
-export interface WebhookEvent extends CommonFields {
-  id: string
-  type: string
-  /** The users who are connected to its business. */
-  userIds: readonly string[]
-}
-
 export interface EventChannel<T> {
   readonly hasSubscribers: boolean
   publish(event: T): void
@@ -95,7 +87,6 @@ export const typedChannel = <T>(name: string) => channel(name) as unknown as Eve
 export const browserChannel = typedChannel<BrowserEvent>('connect:browser')
 export const tokenRequestChannel = typedChannel<TokenRequestEvent>('connect:token-request')
 export const apiCallChannel = typedChannel<ApiCallEvent>('connect:api-call')
-export const webhookChannel = typedChannel<WebhookEvent>('connect:webhook')
 
 /**
  * Subscribes to a channel, and ignores the errors of `onEvent`: an error of a subscriber would end the process. Returns a

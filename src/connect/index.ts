@@ -37,8 +37,6 @@ export {
   type TokenRequestEvent,
   tokenRequestChannel,
   typedChannel,
-  type WebhookEvent,
-  webhookChannel,
 } from './events.ts'
 export type { Log } from './log.ts'
 export { type EventParameter, mask, Secret, splitUrl } from './masking.ts'

@@ -3,6 +3,8 @@
 const liveElement = () => document.querySelector('#live[data-live]')
 let events = null
 let refreshing = Promise.resolve()
+/** Whether a refresh waits for the one that is running. */
+let isWaiting = false
 
 async function refresh() {
   const response = await fetch(location.href, { headers: { accept: 'text/html', 'x-live-update': '1' } })
@@ -42,7 +44,14 @@ function counterpart(next, focused) {
 }
 
 function changed() {
-  refreshing = refreshing.then(refresh, refresh)
+  // It will show every change until it begins.
+  if (isWaiting) return
+  isWaiting = true
+  const next = () => {
+    isWaiting = false
+    return refresh()
+  }
+  refreshing = refreshing.then(next, next)
 }
 
 function follow() {

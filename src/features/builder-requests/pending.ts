@@ -1,101 +1,74 @@
-import { setTimeout } from 'node:timers/promises'
-import type { ConnectionRef, TokenSource } from '../../connect/index.ts'
+import * as z from 'zod'
+import { type ConnectionRef, parseJson, type Vault } from '../../connect/index.ts'
 import type { Key, KeyValueStore } from '../../connect/stores.ts'
 import type { BuilderRequests } from './builder-requests.ts'
 import type { BuilderRequest } from './contract.ts'
+import type { Events } from './webhook-events.ts'
 
 export interface Pending {
   /** Fetches the pending builder requests of a connection. Throws what `BuilderRequests.list` throws. */
   fetch(ref: ConnectionRef): Promise<BuilderRequest[]>
-  /**
-   * Fetches in the background after an event, at most every 500 ms per connection and within the rate limit. Failures
-   * are ignored: the page fetches the list when it is opened.
-   */
-  fetchSoon(ref: ConnectionRef): void
-  /** Like `fetchSoon`, for the most recently fetched connections of this process: for events without a bxcontext. */
-  fetchRecentSoon(): void
-  /** The ids found by the latest fetch, as text to compare; null before the first fetch. */
-  snapshot(ref: ConnectionRef): Promise<string | null>
-  /** The number of requests found by the latest fetch. */
+  /** What is known of a connection's requests without asking the platform, as text to compare: a page that shows them reloads. */
+  snapshot(ref: ConnectionRef): Promise<string>
+  /** The requests that the latest fetch found, and those that an event has announced since. Does not ask the platform. */
   count(ref: ConnectionRef): Promise<number>
 }
 
 export interface PendingOptions {
   store: KeyValueStore
   builderRequests: Pick<BuilderRequests, 'list'>
-  source(ref: ConnectionRef): TokenSource
-  /** Like `source`, but rate limited. */
-  pacedSource(ref: ConnectionRef): TokenSource
+  events: Pick<Events, 'recent'>
+  vault: Pick<Vault, 'tokenSource'>
 }
 
-/** Minimum interval between background fetches for a connection, in ms. */
-const MIN_INTERVAL_MS = 500
-/** Number of connections to fetch for an event without a bxcontext. */
-const MAX_RECENT = 50
+/** The latest fetch: the ids of the requests, and those of the events that had been received before it. */
+const latestSchema = z
+  .object({ requests: z.array(z.string()), events: z.array(z.string()) })
+  .catch({ requests: [], events: [] })
 
 const key = ({ userId, bxcontext }: ConnectionRef): Key => ({
   kind: 'builder-requests',
   owner: userId,
   id: bxcontext,
 })
-const connectionName = ({ userId, bxcontext }: ConnectionRef) => JSON.stringify([userId, bxcontext])
 
-/** Fetches pending builder requests and stores a snapshot of their ids, so that open pages detect changes. */
-export function createPending(options: PendingOptions): Pending {
-  const { store, builderRequests } = options
-  const snapshot: Pending['snapshot'] = (ref) => store.get(key(ref))
-  /** Connections with a background fetch; true: another event has arrived since it started. */
-  const background = new Map<string, boolean>()
-  const recent = new Map<string, ConnectionRef>()
-
-  async function fetchBy(source: TokenSource, ref: ConnectionRef): Promise<BuilderRequest[]> {
-    const requests = await builderRequests.list(source)
-    const ids = JSON.stringify(requests.map((request) => request.integrationConnectionId))
-    // The list is what the caller needs.
-    if (ids !== (await snapshot(ref).catch(() => null))) await store.set(key(ref), ids).catch(() => {})
-    return requests
-  }
-
-  async function fetchUntilQuiet(name: string, ref: ConnectionRef): Promise<void> {
-    do {
-      background.set(name, false)
-      await fetchBy(options.pacedSource(ref), ref).catch(() => {})
-      await setTimeout(MIN_INTERVAL_MS, undefined, { ref: false })
-    } while (background.get(name))
-    background.delete(name)
-  }
-
-  function fetchSoon(ref: ConnectionRef): void {
-    const name = connectionName(ref)
-    if (background.has(name)) background.set(name, true)
-    else void fetchUntilQuiet(name, ref)
+/**
+ * Fetches the pending builder requests, and stores what was found beside the events that had arrived before it: so each process
+ * knows whether there is news.
+ */
+export function createPending({ store, builderRequests, events, vault }: PendingOptions): Pending {
+  /** The latest fetch, and the events received so far. */
+  async function load(ref: ConnectionRef) {
+    const [text, received] = await Promise.all([store.get(key(ref)), events.recent(ref.bxcontext)])
+    return { latest: latestSchema.parse(parseJson(text ?? '')), received }
   }
 
   return {
-    snapshot,
-    fetchSoon,
-
     async fetch(ref) {
-      const name = connectionName(ref)
-      recent.delete(name)
-      recent.set(name, ref)
-      const [oldest] = recent.keys()
-      if (recent.size > MAX_RECENT && oldest !== undefined) recent.delete(oldest)
-      return fetchBy(options.source(ref), ref)
+      // Before the list: an event that arrives meanwhile is later than the list.
+      const received = await events.recent(ref.bxcontext).catch(() => [])
+      const requests = await builderRequests.list(vault.tokenSource(ref))
+      const latest = {
+        requests: requests.map(({ integrationConnectionId }) => integrationConnectionId),
+        events: received.map(({ id }) => id),
+      }
+      // The list is what the caller needs.
+      await store.set(key(ref), JSON.stringify(latest)).catch(() => {})
+      return requests
     },
 
-    fetchRecentSoon() {
-      for (const ref of recent.values()) fetchSoon(ref)
+    async snapshot(ref) {
+      const { latest, received } = await load(ref)
+      return JSON.stringify([latest.requests, received.map(({ id }) => id)])
     },
 
     async count(ref) {
-      const latest = await snapshot(ref)
-      try {
-        const ids: unknown = JSON.parse(latest ?? '[]')
-        return Array.isArray(ids) ? ids.length : 0
-      } catch {
-        return 0
-      }
+      const { latest, received } = await load(ref)
+      const announced = received.filter(
+        // An event that names no business may be about another one.
+        ({ id, known, bxcontext }) => known && bxcontext !== null && !latest.events.includes(id),
+      )
+      return latest.requests.length + announced.length
     },
   }
 }

@@ -32,7 +32,7 @@ export interface BuilderRequestsOptions {
   pollMs?: number
 }
 
-/** How often an open page compares its content with the latest fetch, in ms. */
+/** How often an open page looks for an event and another list, in ms. */
 const COMPARE_MS = 500
 
 const ROUTE = '/connections/:bxcontext/builder-requests'
@@ -122,7 +122,7 @@ function liveHandler(options: BuilderRequestsOptions): RequestHandler<{ bxcontex
         fetchedAt = performance.now()
         await pending.fetch(ref)
       }
-      return (await pending.snapshot(ref)) ?? ''
+      return pending.snapshot(ref)
     }
     sendChanges(req, res, { getSnapshot, everyMs: COMPARE_MS })
   }

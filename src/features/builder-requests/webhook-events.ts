@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { StoreUnavailableError } from '../../connect/errors.ts'
+import { parseJson } from '../../connect/index.ts'
 import { appOwner, claim, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
 import { BUILDER_REQUESTED, type WebhookEvent } from './contract.ts'
 
@@ -21,13 +22,14 @@ export type ReceivedEvent = z.infer<typeof receivedSchema>
 export interface Events {
   /** Stores an event, unless its id was received in the last 24 hours; then resolves to false. Throws `StoreUnavailableError`. */
   add(event: WebhookEvent & { id: string; type: string }): Promise<boolean>
-  /** Returns the latest events of a bxcontext and those without a bxcontext, newest first. */
+  /** Returns the latest ten events of a bxcontext and the latest ten without one, newest first. Throws `StoreUnavailableError`. */
   recent(bxcontext: string): Promise<ReceivedEvent[]>
 }
 
 const OWNER = appOwner('platform')
 /** How long event ids are kept to detect replays, in ms. */
 const REPLAY_MS = 24 * 3_600_000
+/** How many events are kept of a bxcontext. */
 const MAX_RECENT = 10
 /** How long an event that is being stored is claimed, in ms: what fails then must not make the next delivery a replay. */
 const CLAIM_MS = 15_000
@@ -81,18 +83,14 @@ export function createEvents(store: KeyValueStore, now = Date.now): Events {
 
     async recent(bxcontext) {
       const values = await Promise.all([store.get(recentKey(bxcontext)), store.get(recentKey(null))])
-      const events = values.flatMap(parse)
-      return events.sort((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1)).slice(0, MAX_RECENT)
+      return values.flatMap(parse).sort((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1))
     },
   }
 }
 
 /** Parses a stored list; an invalid one counts as empty, since the list is only displayed. */
-function parse(value: string | null): ReceivedEvent[] {
-  if (value === null) return []
-  try {
-    return z.array(receivedSchema).catch([]).parse(JSON.parse(value))
-  } catch {
-    return []
-  }
-}
+const parse = (value: string | null): ReceivedEvent[] =>
+  z
+    .array(receivedSchema)
+    .catch([])
+    .parse(parseJson(value ?? ''))

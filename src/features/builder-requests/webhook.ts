@@ -4,9 +4,8 @@ import type { Logger } from 'pino'
 import * as z from 'zod'
 import { AppError } from '../../connect/errors.ts'
 import { describeRoute } from '../../connect/express.ts'
-import { parseJsonExactly, publish, webhookChannel } from '../../connect/index.ts'
-import { BUILDER_REQUESTED, webhookEventSchema } from './contract.ts'
-import type { Pending } from './pending.ts'
+import { parseJsonExactly } from '../../connect/index.ts'
+import { webhookEventSchema } from './contract.ts'
 import type { Events } from './webhook-events.ts'
 
 export interface WebhookOptions {
@@ -15,9 +14,6 @@ export interface WebhookOptions {
   /** The header that carries the signature. */
   header: string
   events: Events
-  pending: Pick<Pending, 'fetchSoon' | 'fetchRecentSoon'>
-  /** Returns the ids of the users with a connection to a bxcontext. */
-  usersOf(bxcontext: string): Promise<string[]>
   log: Logger
 }
 
@@ -52,8 +48,7 @@ const MAX_AGE_MS = 300_000
 
 /**
  * `POST /webhooks/platform` (specification 6). Verifies the signature of the raw body in constant time before parsing
- * it, stores each event id once and responds immediately; then fetches the builder requests. Unknown events are only
- * stored and displayed.
+ * it, and stores each event id once. Nothing is fetched: open pages notice the stored event, and ask with their own tokens.
  */
 export function webhookRoutes(options: WebhookOptions): Router {
   return Router().post(
@@ -111,9 +106,6 @@ function receiveEvent(options: WebhookOptions): RequestHandler {
     const fresh = await events.add({ ...event, data, id, type })
     res.status(fresh ? 202 : 200).json({ received: id, fresh })
     log.info({ type, fresh }, 'webhook')
-    if (!fresh) return
-    await publishWebhook(options, id, type, data?.bxcontext)
-    if (type === BUILDER_REQUESTED || !event.type) await fetchFor(options, data?.bxcontext ?? null)
   }
 }
 
@@ -140,25 +132,6 @@ function parseEvent(body: Buffer): z.infer<typeof webhookEventSchema> {
     throw new WebhookError(400, 'stale_event', message)
   }
   return event.data
-}
-
-async function publishWebhook(
-  { usersOf }: WebhookOptions,
-  id: string,
-  type: string,
-  bxcontext: string | null | undefined,
-): Promise<void> {
-  if (!bxcontext || !webhookChannel.hasSubscribers) return
-  const userIds = await usersOf(bxcontext).catch(() => [])
-  publish(webhookChannel, { id, type, userIds }, { bxcontext })
-}
-
-/** Fetches the builder requests of the affected connections, so that open pages are updated. */
-async function fetchFor({ pending, usersOf }: WebhookOptions, bxcontext: string | null): Promise<void> {
-  if (bxcontext === null) return pending.fetchRecentSoon()
-  // The response has been sent; if the store is unreachable, the page fetches the list when it is opened.
-  const users = await usersOf(bxcontext).catch(() => [])
-  for (const userId of users) pending.fetchSoon({ userId, bxcontext })
 }
 
 /** Parses an ISO 8601 time, or seconds or milliseconds since 1970, to ms since 1970; NaN if invalid. */

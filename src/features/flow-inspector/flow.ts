@@ -13,7 +13,7 @@ export const LANE_NAMES: Record<Lane, string> = {
   api: 'Platform: API',
 }
 
-export const KINDS = ['connect', 'refresh', 'api_call', 'revocation', 'disconnect', 'webhook'] as const
+export const KINDS = ['connect', 'refresh', 'api_call', 'revocation', 'disconnect'] as const
 export type Kind = (typeof KINDS)[number]
 
 /** What can happen to a connection. */
@@ -35,7 +35,6 @@ export const TOPICS = [
   'lease_taken',
   'record_written',
   'connection_event',
-  'webhook_received',
   'platform_start',
   'platform_login',
   'platform_authorize',
@@ -180,14 +179,12 @@ function kindOf(steps: readonly Step[]): Kind {
   if (isConnect) return 'connect'
   if (hasEvent(steps, 'revoked')) return 'revocation'
   if (hasEvent(steps, 'disconnected')) return 'disconnect'
-  if (has(steps, 'webhook_received')) return 'webhook'
   return has(steps, 'api_call') ? 'api_call' : 'refresh'
 }
 
 function outcomeOf(kind: Kind, steps: readonly Step[], ageMs: number): string {
   if (kind === 'revocation') return 'revoked'
   if (kind === 'disconnect') return 'disconnected'
-  if (kind === 'webhook') return 'received'
   if (kind === 'connect') {
     const end = steps.find(({ topic }) => FINAL_TOPICS.has(topic))
     if (end) return end.failure ?? 'connected'

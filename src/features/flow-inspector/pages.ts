@@ -19,10 +19,9 @@ const KIND_TITLES: Record<(typeof KINDS)[number], string> = {
   api_call: 'API call',
   revocation: 'Revocation detected',
   disconnect: 'Disconnect',
-  webhook: 'Webhook',
 }
 
-const GOOD = new Set(['connected', 'refreshed', 'answered', 'disconnected', 'received'])
+const GOOD = new Set(['connected', 'refreshed', 'answered', 'disconnected'])
 
 /** Outcomes whose code says too little or too much. */
 const OUTCOMES = new Map([

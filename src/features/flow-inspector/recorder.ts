@@ -9,7 +9,6 @@ import {
   type Platform,
   tokenRequestChannel,
   type Vault,
-  webhookChannel,
 } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
 import { fingerprintKey } from './fingerprints.ts'
@@ -158,12 +157,6 @@ function subscribeAll(vault: Pick<Vault, 'onChange'>, add: Add): () => void {
         add(ref.userId, context, { type: 'change', event: { shows, at: Date.now(), ms: 0 } })
     }),
   )
-
-  const onWebhook: Parameters<typeof webhookChannel.subscribe>[0] = (event) => {
-    for (const userId of event.userIds) add(userId, event.context, { type: 'webhook', event })
-  }
-  webhookChannel.subscribe(onWebhook)
-  stops.push(() => webhookChannel.unsubscribe(onWebhook))
   return () => {
     for (const stop of stops) stop()
   }

@@ -41,7 +41,7 @@ function listRoutes(options: FlowRoutesOptions): Router {
       '/flows',
       describeRoute({
         summary:
-          '`{flows: [{id, kind, startedAt, endedAt, outcome, call, bxcontext, steps, requests, imported}]}`. `call` is the method and path of an API call, such as `GET /leads`. `steps` is their number. `kind` is `connect`, `refresh`, `api_call`, `revocation`, `disconnect`, or `webhook`; `outcome` is `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `received`, `abandoned`, or an error code.',
+          '`{flows: [{id, kind, startedAt, endedAt, outcome, call, bxcontext, steps, requests, imported}]}`. `call` is the method and path of an API call, such as `GET /leads`. `steps` is their number. `kind` is `connect`, `refresh`, `api_call`, `revocation`, or `disconnect`; `outcome` is `running`, `connected`, `refreshed`, `answered`, `revoked`, `disconnected`, `abandoned`, or an error code.',
         response: z.object({ flows: z.array(listedFlowSchema) }),
       }),
       async (req, res) => {

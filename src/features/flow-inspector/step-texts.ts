@@ -91,12 +91,6 @@ export const STEP_TEXTS: Record<Topic, StepText> = {
     say: 'The app knows, and can react: with an email, for example.',
     reference: 'src/connect/vault/connection.ts',
   },
-  webhook_received: {
-    about:
-      'The platform reports an event. The app checks the signature of the raw body and takes each event once.',
-    say: 'The platform tells the app that something happened.',
-    reference: 'Specification 6; assumption “webhook”',
-  },
   platform_start: {
     about:
       'The platform checks that the redirect URL is registered, and lets the user choose one of their businesses. The app cannot see this page; the sandbox reports it.',

@@ -8,7 +8,6 @@ import type {
   EventResponse,
   Platform,
   TokenRequestEvent,
-  WebhookEvent,
 } from '../../connect/index.ts'
 import { toHeaders, toParameter } from './fingerprints.ts'
 import type { Step, StepRequest, StepResponse, Topic } from './flow.ts'
@@ -18,7 +17,6 @@ export type RecordedEvent =
   | { type: 'tokenRequest'; event: TokenRequestEvent }
   | { type: 'apiCall'; event: ApiCallEvent }
   | { type: 'change'; event: ChangeEvent }
-  | { type: 'webhook'; event: WebhookEvent }
 
 /** What a change of a connection's record shows, with its time in ms since 1970. */
 export interface ChangeEvent {
@@ -46,13 +44,6 @@ function show(platform: Platform, recorded: RecordedEvent, key: string): Shown {
       return apiStep(recorded.event, key)
     case 'change':
       return changeStep(recorded.event.shows)
-    case 'webhook':
-      return {
-        from: 'web_application',
-        to: 'app',
-        topic: 'webhook_received',
-        title: `Webhook: ${recorded.event.type}`,
-      }
   }
 }
 

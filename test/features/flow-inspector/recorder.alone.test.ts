@@ -7,7 +7,6 @@ import {
   platform,
   publish,
   requestContext,
-  webhookChannel,
 } from '../../../src/connect/index.ts'
 import { type KeyValueStore, openSqlite } from '../../../src/connect/stores.ts'
 import { createFlowStore, type FlowStore } from '../../../src/features/flow-inspector/flow-store.ts'
@@ -112,15 +111,6 @@ test('work outside a request is one flow for each connection, until it pauses fo
     ['a', 2],
     ['b', 1],
   ])
-})
-
-test('a webhook is a flow of every user who is connected to its business', async () => {
-  const received = { id: 'event', type: 'integration-connection.requested', userIds: ['ann', 'bea'] }
-  requestContext.run({ requestId: 'delivery' }, () => publish(webhookChannel, received, { bxcontext: 'b' }))
-  await recorder.flush()
-  for (const userId of ['ann', 'bea'])
-    expect(await flows.list(userId)).toMatchObject([{ kind: 'webhook', outcome: 'received', bxcontext: 'b' }])
-  expect(await flows.list('eve')).toEqual([])
 })
 
 test('a store that is unavailable loses flows, and nothing else; later ones are recorded', async () => {
