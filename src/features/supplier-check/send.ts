@@ -1,4 +1,5 @@
-import { Agent, fetch, type Response } from 'undici'
+import { type Dispatcher, fetch, type Response } from 'undici'
+import { createDispatcher } from '../../connect/index.ts'
 import type { Call, Exchange } from './exchange.ts'
 
 /** A request and its response, without the times. */
@@ -7,14 +8,17 @@ type Sent = Omit<Exchange, 'sentAt' | 'receivedAt'>
 /** How a connection ends that the server has closed while it was idle. */
 const CLOSED = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']
 
+const openConnections = () => createDispatcher({ connectTimeout: 10_000 }, null)
+const connections = openConnections()
+
 /**
  * Sends a request. Never throws: without a response, the status of the exchange is 0. If the connection was closed before
  * any answer, it may have been idle for too long: the request, which changes nothing, is sent once more, by a new connection.
  */
 export async function send(baseUrl: string, path: string, call: Call, timeoutMs: number): Promise<Sent> {
-  const { isClosed, ...sent } = await sendOnce(baseUrl, path, call, timeoutMs)
+  const { isClosed, ...sent } = await sendOnce(baseUrl, path, call, timeoutMs, await connections)
   if (!isClosed) return sent
-  const fresh = new Agent()
+  const fresh = await openConnections()
   const { isClosed: _, ...again } = await sendOnce(baseUrl, path, call, timeoutMs, fresh)
   await fresh.close()
   return again
@@ -25,7 +29,7 @@ async function sendOnce(
   path: string,
   call: Call,
   timeoutMs: number,
-  dispatcher?: Agent,
+  dispatcher: Dispatcher,
 ): Promise<Sent & { isClosed: boolean }> {
   const { method = 'GET', body, headers = {} } = call
   const request = `${method} ${path}${body ? `\n${body}` : ''}`
@@ -36,7 +40,7 @@ async function sendOnce(
       headers,
       signal: AbortSignal.timeout(timeoutMs),
       redirect: 'manual',
-      ...(dispatcher && { dispatcher }),
+      dispatcher,
       ...(body !== undefined && { body }),
     })
     isClosed = false
