@@ -35,7 +35,12 @@ function connectTo(hostname: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const host = hostname.replace(/^\[|\]$/g, '')
     // As long for each address as the app's own calls allow.
-    const socket = connect({ host, port, timeout: TIMEOUT_MS, autoSelectFamilyAttemptTimeout: TIMEOUT_MS / 2 })
+    const socket = connect({
+      host,
+      port,
+      timeout: TIMEOUT_MS,
+      autoSelectFamilyAttemptTimeout: TIMEOUT_MS / 2,
+    })
     const end = (result: string | null) => {
       socket.destroy()
       resolve(result)

@@ -1,5 +1,4 @@
-import { type Dispatcher, fetch, type Response } from 'undici'
-import { createDispatcher } from '../../connect/index.ts'
+import { Agent, fetch, type Response } from 'undici'
 import type { Call, Exchange } from './exchange.ts'
 
 /** A request and its response, without the times. */
@@ -8,7 +7,9 @@ type Sent = Omit<Exchange, 'sentAt' | 'receivedAt'>
 /** How a connection ends that the server has closed while it was idle. */
 const CLOSED = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']
 
-const openConnections = () => createDispatcher({ connectTimeout: 10_000 }, null)
+/** HTTP/1.1, and for each address of the host longer than a handshake with one lost packet takes, as the app's own calls. */
+const openConnections = () =>
+  new Agent({ allowH2: false, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2_500 })
 const connections = openConnections()
 
 /**
@@ -16,9 +17,9 @@ const connections = openConnections()
  * any answer, it may have been idle for too long: the request, which changes nothing, is sent once more, by a new connection.
  */
 export async function send(baseUrl: string, path: string, call: Call, timeoutMs: number): Promise<Sent> {
-  const { isClosed, ...sent } = await sendOnce(baseUrl, path, call, timeoutMs, await connections)
+  const { isClosed, ...sent } = await sendOnce(baseUrl, path, call, timeoutMs, connections)
   if (!isClosed) return sent
-  const fresh = await openConnections()
+  const fresh = openConnections()
   const { isClosed: _, ...again } = await sendOnce(baseUrl, path, call, timeoutMs, fresh)
   await fresh.close()
   return again
@@ -29,7 +30,7 @@ async function sendOnce(
   path: string,
   call: Call,
   timeoutMs: number,
-  dispatcher: Dispatcher,
+  dispatcher: Agent,
 ): Promise<Sent & { isClosed: boolean }> {
   const { method = 'GET', body, headers = {} } = call
   const request = `${method} ${path}${body ? `\n${body}` : ''}`
