@@ -242,8 +242,9 @@ function update(source: string | undefined, version: string | undefined, dryRun:
   else
     print(
       '',
-      `${merge.changed.length} files would change, and ${merge.conflicts.length} would be in conflict. Nothing was changed.`,
+      `${merge.changed.length} files would change, and ${merge.conflicts.length} would be in conflict${merge.conflicts.length > 0 ? ':' : '.'}`,
       ...merge.conflicts.map((path) => `  ${path}`),
+      'Nothing was changed.',
     )
 }
 
