@@ -3,6 +3,7 @@
 import { features } from './features/index.ts'
 import { readDemoPorts } from './runtime/demo-ports.ts'
 import { createLog } from './runtime/log.ts'
+import { print } from './runtime/print.ts'
 import { readableLog } from './runtime/readable-log.ts'
 import { configOf, start } from './runtime/run-app.ts'
 import { openSandbox, sandboxSettings } from './runtime/run-sandbox.ts'
@@ -23,13 +24,15 @@ try {
   for (const { prepareDemo } of features) await prepareDemo?.(config.dataDir)
   const sandbox = await openSandbox(settings)
   const app = await start(config, createLog(config.logLevel, readableLog()))
-  console.log(`
-  The app                ${config.baseUrl}
-${sandbox.summary}
-
-  Open the app, sign in with any name, and press "Connect an account". Ctrl-C stops both.
-  The app's log follows: each line ends with the request id that error pages show.
-`)
+  print(
+    '',
+    `  The app                ${config.baseUrl}`,
+    ...sandbox.summary,
+    '',
+    '  Open the app, sign in with any name, and press "Connect an account". Ctrl-C stops both.',
+    "  The app's log follows: each line ends with the request id that error pages show.",
+    '',
+  )
   onStopSignal(async () => {
     await app.close()
     await sandbox.close()

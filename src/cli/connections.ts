@@ -17,6 +17,7 @@ import { createDependencies, type Dependencies } from '../dependencies.ts'
 import { features } from '../features/index.ts'
 import { createCommand, storeProblem } from '../runtime/command.ts'
 import { createLog } from '../runtime/log.ts'
+import { print, printError, printJson, toJson } from '../runtime/print.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
 
@@ -36,16 +37,6 @@ const readable = (row: object) =>
       name.endsWith('At') && typeof value === 'number' ? new Date(value).toISOString() : value,
     ]),
   )
-/** A name that the platform reports must not control the terminal. */
-const printable = (text: string) => text.replace(/\p{Cc}/gu, ' ')
-/** JSON with every control character escaped: those above ASCII, and those that change the direction of text, as well. */
-const toJson = (value: unknown, indent?: number) =>
-  JSON.stringify(value, null, indent).replace(
-    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
-const printJson = (value: unknown) => console.log(toJson(value, 2))
-
 /** As on the user's pages: access that the platform refuses counts as revoked. */
 const stateOf = (row: ConnectionSummary | UnreadableConnection) =>
   row.status === 'active' && row.refusedAt !== null ? 'revoked' : row.status
@@ -65,9 +56,10 @@ async function list(dependencies: Dependencies, text: string, { status, json }: 
     const fields = [row.userId, row.bxcontext, state, businessName ?? '', userName ?? '']
     if (![...fields, grantId].join('\n').toLowerCase().includes(text.toLowerCase())) continue
     found++
-    console.log(json ? toJson(readable(row)) : fields.map(printable).join('\t'))
+    if (json) printJson(readable(row), { compact: true })
+    else print(fields.map((field) => field.replaceAll('\t', ' ')).join('\t'))
   }
-  if (!json) console.error(`${found} ${found === 1 ? 'connection' : 'connections'}.`)
+  if (!json) printError(`${found} ${found === 1 ? 'connection' : 'connections'}.`)
 }
 
 async function show({ connect }: Dependencies, ref: ConnectionRef): Promise<void> {
@@ -79,7 +71,7 @@ async function show({ connect }: Dependencies, ref: ConnectionRef): Promise<void
 async function revoke({ connect }: Dependencies, ref: ConnectionRef): Promise<void> {
   const consent = await connect.vault.disconnect(ref)
   if (consent === null) throw notConnected(ref)
-  console.log(`The connection and its tokens are deleted. ${CONSENT[consent]}`)
+  print(`The connection and its tokens are deleted. ${CONSENT[consent]}`)
 }
 
 /** What the store has about a user. Connections are shown as on the user's pages: without tokens. */
@@ -97,7 +89,7 @@ async function exportUser({ store, connect }: Dependencies, userId: string, file
   const exported = { userId, exportedAt: new Date().toISOString(), connections, others }
   if (file === undefined) return printJson(exported)
   writeFileSync(file, `${toJson(exported, 2)}\n`, { mode: 0o600, flag: 'wx' })
-  console.log(`Wrote ${file}.`)
+  print(`Wrote ${file}.`)
 }
 
 async function deleteUser(
@@ -114,7 +106,7 @@ async function deleteUser(
     )
   for (const { bxcontext } of connections) {
     const consent = await connect.vault.disconnect({ userId, bxcontext })
-    if (consent) console.log(`${bxcontext}: deleted. ${CONSENT[consent]}`)
+    if (consent) print(`${bxcontext}: deleted. ${CONSENT[consent]}`)
   }
   for (const part of parts) await part.deleteUser?.(userId)
   // Features write what they have noted about the events above, so that nothing is written after the deletion.
@@ -123,7 +115,7 @@ async function deleteUser(
   // A process that could not store tokens until now looks for this note before it does.
   const note = disconnectKind(connect.platform.name)
   for (const { key } of rest) if (key.kind !== note) await store.delete(key)
-  console.log(
+  print(
     `Everything else about ${userId} is deleted. The id remains in a note of what was disconnected, which expires after 15 minutes, in a session, which ends within 24 hours, and in webhooks that are not delivered yet.`,
   )
 }

@@ -13,6 +13,7 @@ import { createDependencies } from '../dependencies.ts'
 import { type Contract, loadContracts } from '../features/contracts.ts'
 import { features } from '../features/index.ts'
 import { createLog } from '../runtime/log.ts'
+import { print } from '../runtime/print.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { type Operation, operationsOf } from '../web/openapi.ts'
 
@@ -150,5 +151,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   if (existsSync(PROBE)) writeFileSync(PROBE, await probePage(readFileSync(PROBE, 'utf8')))
   writeFileSync(HTTP_API, await httpApiPage(readFileSync(HTTP_API, 'utf8')))
   const written = [TARGET, PROBE, HTTP_API].filter(existsSync)
-  console.log(`Wrote ${written.map((file) => relative(process.cwd(), file)).join(', ')}.`)
+  print(`Wrote ${written.map((file) => relative(process.cwd(), file)).join(', ')}.`)
 }

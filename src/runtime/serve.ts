@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { UPLOAD_MS } from '../web/body-deadline.ts'
+import { printError } from './print.ts'
 
 /** How long requests in flight may take to finish after a stop signal, in ms. */
 export const GRACE_MS = 10_000
@@ -145,6 +146,6 @@ export function onStopSignal(work: () => Promise<void>): void {
 
 /** Prints the message of an error, without a stack trace, and exits with 1. */
 export function fail(error: unknown): never {
-  console.error(error instanceof Error ? error.message : String(error))
+  printError(...(error instanceof Error ? error.message : String(error)).split('\n'))
   process.exit(1)
 }

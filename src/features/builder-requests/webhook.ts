@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { AppError } from '../../connect/errors.ts'
 import { describeRoute } from '../../connect/express.ts'
 import { parseJsonExactly, publish, webhookChannel } from '../../connect/index.ts'
-import { BUILDER_REQUESTED, webhookEventSchema } from './contract.ts'
+import { BUILDER_REQUESTED, timeOf, webhookEventSchema } from './contract.ts'
 import type { Pending } from './pending.ts'
 import type { Events } from './webhook-events.ts'
 
@@ -135,7 +135,8 @@ function parseEvent(body: Buffer): z.infer<typeof webhookEventSchema> {
     const where = issue?.path.join('.') || 'the body'
     throw new WebhookError(400, 'invalid_event', `${where}: ${issue?.message}.`)
   }
-  if (Math.abs(Date.now() - timeOf(event.data.occurredAt)) > MAX_AGE_MS) {
+  const { occurredAt } = event.data
+  if (occurredAt != null && Math.abs(Date.now() - timeOf(occurredAt)) > MAX_AGE_MS) {
     const message = 'occurredAt differs from the server time by more than 5 minutes.'
     throw new WebhookError(400, 'stale_event', message)
   }
@@ -159,12 +160,4 @@ async function fetchFor({ pending, usersOf }: WebhookOptions, bxcontext: string 
   // The response has been sent; if the store is unreachable, the page fetches the list when it is opened.
   const users = await usersOf(bxcontext).catch(() => [])
   for (const userId of users) pending.fetchSoon({ userId, bxcontext })
-}
-
-/** Parses an ISO 8601 time, or seconds or milliseconds since 1970, to ms since 1970; NaN if invalid. */
-function timeOf(value: string | number | null | undefined): number {
-  const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
-  if (typeof number !== 'number') return Date.parse(number ?? '')
-  // Smaller numbers are seconds: as milliseconds, they would be before 1973.
-  return number < 100_000_000_000 ? number * 1000 : number
 }

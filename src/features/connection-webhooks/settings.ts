@@ -16,7 +16,7 @@ const HOW_TO_CREATE = '`echo "whsec_$(openssl rand -base64 32)"` prints a new on
 
 export const connectionWebhooksSettings = settingsGroup({
   variables: (env) => ({
-    CONNECTION_WEBHOOK_URL: field.httpAddress({ hint: '', path: true, env }).optional(),
+    CONNECTION_WEBHOOK_URL: field.httpAddress({ hint: '', env, parts: ['a path', 'a query'] }).optional(),
     CONNECTION_WEBHOOK_SECRET: secrets().refine(
       (keys) => !env.CONNECTION_WEBHOOK_URL || keys.length > 0,
       `is required with CONNECTION_WEBHOOK_URL (${HOW_TO_CREATE})`,

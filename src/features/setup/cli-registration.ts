@@ -2,6 +2,7 @@
 import '../../runtime/env-file.ts'
 import { parseArgs } from 'node:util'
 import { scopes, serverSettings } from '../../config.ts'
+import { print } from '../../runtime/print.ts'
 import { fail } from '../../runtime/serve.ts'
 import { readSettings, settingsGroup } from '../../settings/read.ts'
 import { loadContracts } from '../contracts.ts'
@@ -21,7 +22,7 @@ const scopeSettings = settingsGroup({
 
 try {
   const { values } = parseArgs({ options: { markdown: { type: 'boolean' }, help: { type: 'boolean' } } })
-  if (values.help) console.log(HELP)
+  if (values.help) print(...HELP.split('\n'))
   else {
     const groups = { server: serverSettings, setup: setupSettings, scopes: scopeSettings }
     const settings = readSettings(process.env, groups)
@@ -33,7 +34,7 @@ try {
       scopes: settings.scopes ?? [...needed].sort(),
       contracts,
     })
-    console.log(values.markdown ? toMarkdown(registration) : toText(registration))
+    print(...(values.markdown ? toMarkdown(registration) : toText(registration)).split('\n'))
   }
 } catch (error) {
   fail(error)

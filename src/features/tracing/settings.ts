@@ -7,7 +7,7 @@ export const tracingSettings = settingsGroup({
   variables: (env) => ({
     // The exporter reads it itself, and a few others (docs/tracing.md).
     OTEL_EXPORTER_OTLP_ENDPOINT: field
-      .httpAddress({ hint: '', path: true, env: { ...env, NODE_ENV: 'development' } })
+      .baseAddress({ hint: '', env: { ...env, NODE_ENV: 'development' }, parts: ['a path'] })
       .optional(),
   }),
   build: ({ OTEL_EXPORTER_OTLP_ENDPOINT }) => ({ isOn: OTEL_EXPORTER_OTLP_ENDPOINT !== undefined }),

@@ -22,6 +22,11 @@ test('an address, several secrets and the events are read', () => {
   expect(read(FULL)?.events).toEqual(['connected', 'revoked', 'recovered', 'disconnected'])
 })
 
+test('the address is used as it is typed', () => {
+  const url = 'https://hooks.example/connect/?source=app'
+  expect(read({ ...FULL, CONNECTION_WEBHOOK_URL: url })?.url).toBe(url)
+})
+
 test.each([
   [{ CONNECTION_WEBHOOK_URL: 'https://hooks.example' }, 'CONNECTION_WEBHOOK_SECRET is required'],
   [{ ...FULL, CONNECTION_WEBHOOK_SECRET: 'my secret' }, 'CONNECTION_WEBHOOK_SECRET must be whsec_'],
