@@ -128,7 +128,7 @@ function startRoute(options: ConnectRoutesOptions): Router {
       const authorizationRequestId = await authorizationRequests.start(browser, bxcontext)
       const { userId } = browser
       const flow = { platform, userId, authorizationRequestId, ...(bxcontext && { bxcontext }) }
-      publishArrival(flow, 'POST', addressOf(req, baseUrl), { startedAt, form: req.body ?? {} })
+      publishArrival(flow, 'POST', addressOf(req, baseUrl), { startedAt, ...(bxcontext && { form: { bxcontext } }) })
       const url = oauth.startUrl(bxcontextUrl)
       publishOnward(flow, url, 200)
       pages.goOn(req, res, await beforeHop(req, 'start', url.href))
