@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { sessionCookie } from '../../src/web/session.ts'
 import { type Running, startAll } from '../support/app.ts'
 import {
   OIDC_CLIENT,
@@ -55,9 +56,9 @@ describe('sign-in at a real provider (node-oidc-provider)', () => {
   test('renews the session, and two users have nothing in common', async () => {
     const [ann, bob] = [createVisitor(), createVisitor()]
     await ann.get(`${app.url}/sign-in`)
-    const before = ann.cookies.get(new URL(app.url).host)?.get('connect')
+    const before = ann.cookies.get(new URL(app.url).host)?.get(sessionCookie(app.url))
     await logIn(ann, 'ann')
-    expect(ann.cookies.get(new URL(app.url).host)?.get('connect')).not.toBe(before)
+    expect(ann.cookies.get(new URL(app.url).host)?.get(sessionCookie(app.url))).not.toBe(before)
     await logIn(bob, 'bob')
     expect([await signedInAs(app, ann), await signedInAs(app, bob)]).toEqual([
       'ann of Ridgeline',

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { describeRoute } from '../describe-route.ts'
 import { eventContext } from '../events.ts'
 import type { Log } from '../log.ts'
-import type { Platform } from '../platform/contract.ts'
+import { MAX_TOKEN_LENGTH, type Platform } from '../platform/contract.ts'
 import {
   ConfigurationError,
   InvalidGrantError,
@@ -79,7 +79,6 @@ export interface ConnectRoutesOptions {
   log: Log
 }
 
-const MAX_PARAMETER_LENGTH = 4096
 const [BXCONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
 const FAILED_PATH = '/connect/failed'
 /** Where a form leads, for programs. */
@@ -128,7 +127,10 @@ function startRoute(options: ConnectRoutesOptions): Router {
       const authorizationRequestId = await authorizationRequests.start(browser, bxcontext)
       const { userId } = browser
       const flow = { platform, userId, authorizationRequestId, ...(bxcontext && { bxcontext }) }
-      publishArrival(flow, 'POST', addressOf(req, baseUrl), { startedAt, ...(bxcontext && { form: { bxcontext } }) })
+      publishArrival(flow, 'POST', addressOf(req, baseUrl), {
+        startedAt,
+        ...(bxcontext && { form: { bxcontext } }),
+      })
       const url = oauth.startUrl(bxcontextUrl)
       publishOnward(flow, url, 200)
       pages.goOn(req, res, await beforeHop(req, 'start', url.href))
@@ -436,7 +438,7 @@ function callbackParameters(req: Request): CallbackParameters {
   const parameter = (name: string): string | undefined => {
     const value = req.query[name]
     if (value === undefined || value === '') return undefined
-    if (typeof value !== 'string' || value.length > MAX_PARAMETER_LENGTH)
+    if (typeof value !== 'string' || value.length > MAX_TOKEN_LENGTH)
       throw new ConnectError('invalid_callback')
     return value
   }
