@@ -54,7 +54,7 @@ export function sendOnward(
   location: string,
   page: { pageTitle: string; title: string; lead: string; continue: string },
 ): void {
-  if (location.startsWith('/') && !wantsJson(req)) return res.redirect(303, location)
+  if (location.startsWith('/') && !wantsJson(req)) return void res.redirect(303, location)
   sendPageOrJson(req, res, {
     view: 'app/onward',
     title: page.pageTitle,
