@@ -25,6 +25,8 @@ export interface PriceReader {
 
 /** The highest price that is accepted, in dollars. */
 const MAX_PRICE = 1e9
+/** The longest text that may be a price: the expressions below take time with the square of its length. */
+const MAX_LENGTH = 100
 
 const USUAL = /^\d{1,9}(\.\d{1,2})?$/
 const CURRENCY = /^(?:(?:AU|NZ|A)?\$|AUD\s?\$?|NZD\s?\$?)?\s*([^$]*?)\s*(?:AUD|NZD|\$)?$/i
@@ -65,6 +67,8 @@ export function createPriceReader(decimal?: Decimal): PriceReader {
       }
       const problem = problemOf(cell)
       if (problem) return problem
+      if (cell.length > MAX_LENGTH)
+        return shown === undefined ? invalidPrice(cell, decimal) : texts.price.notDollars(shorten(cell))
       const digits = CURRENCY.exec(cell)?.[1] ?? cell
       const own = countryOf(cell)
       if (own === 'NZD' && isPlain) country ??= 'AUD'
@@ -82,13 +86,15 @@ export function createPriceReader(decimal?: Decimal): PriceReader {
         found.example ||= cell
         return texts.price.ambiguous(shorten(cell), asNumber(digits, 'point'), asNumber(digits, 'comma'))
       }
-      if (sign === 'invalid' || (decimal && isOther(sign, decimal)))
-        return texts.price.invalid(shorten(cell), decimal === 'comma' ? '1234,50' : '1234.50')
+      if (sign === 'invalid' || (decimal && isOther(sign, decimal))) return invalidPrice(cell, decimal)
       if (sign === 'point' || sign === 'comma') found[sign]++
       return inRange(asNumber(digits, sign === 'ambiguous' || sign === 'none' ? (decimal ?? 'point') : sign))
     },
   }
 }
+
+const invalidPrice = (cell: string, decimal?: Decimal) =>
+  texts.price.invalid(shorten(cell), decimal === 'comma' ? '1234,50' : '1234.50')
 
 /** Whose dollars a price names. */
 function countryOf(cell: string): 'AUD' | 'NZD' | undefined {
@@ -111,7 +117,7 @@ const isOther = (sign: ReturnType<typeof decimalOf>, decimal: Decimal) =>
 
 function problemOf(cell: string): string | undefined {
   if (cell === '') return texts.price.missing
-  if (NOT_GIVEN.test(cell)) return texts.price.notGiven(cell)
+  if (NOT_GIVEN.test(cell)) return texts.price.notGiven(shorten(cell))
   if (NEGATIVE.test(cell.replace(/^\$\s*/, ''))) return texts.price.negative
   if (OTHER_CURRENCY.test(cell)) return texts.price.otherCurrency(shorten(cell))
   if (ROUNDED.test(cell)) return texts.price.rounded(cell)
