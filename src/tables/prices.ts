@@ -25,11 +25,10 @@ export interface PriceReader {
 
 /** The highest price that is accepted, in dollars. */
 const MAX_PRICE = 1e9
-/** The longest text that may be a price: the expressions below take time with the square of its length. */
-const MAX_LENGTH = 100
 
 const USUAL = /^\d{1,9}(\.\d{1,2})?$/
-const CURRENCY = /^(?:(?:AU|NZ|A)?\$|AUD\s?\$?|NZD\s?\$?)?\s*([^$]*?)\s*(?:AUD|NZD|\$)?$/i
+const CURRENCY_BEFORE = /^(?:(?:AU|NZ|A)?\$|(?:AUD|NZD)\s?\$?)/i
+const CURRENCY_BEHIND = /(?:AUD|NZD|\$)$/i
 /** An amount without its currency, as a spreadsheet shows it: other words may say that it is for 100 units. */
 const SHOWN = /^[\s.,'’\d]*\d[\s.,'’]*(e-\d+)?$/i
 const OTHER_CURRENCY = /[€£¥₹]|US\$|\b(USD|EUR|GBP|JPY|CNY|CAD|SGD|HKD|INR)\b/i
@@ -67,9 +66,7 @@ export function createPriceReader(decimal?: Decimal): PriceReader {
       }
       const problem = problemOf(cell)
       if (problem) return problem
-      if (cell.length > MAX_LENGTH)
-        return shown === undefined ? invalidPrice(cell, decimal) : texts.price.notDollars(shorten(cell))
-      const digits = CURRENCY.exec(cell)?.[1] ?? cell
+      const digits = cell.replace(CURRENCY_BEFORE, '').replace(CURRENCY_BEHIND, '').trim()
       const own = countryOf(cell)
       if (own === 'NZD' && isPlain) country ??= 'AUD'
       country ??= own
@@ -83,18 +80,16 @@ export function createPriceReader(decimal?: Decimal): PriceReader {
       if (sign === 'ambiguous' && !decimal) {
         found.ambiguous++
         if (digits.includes(',')) found.withComma++
-        found.example ||= cell
+        found.example ||= shorten(cell)
         return texts.price.ambiguous(shorten(cell), asNumber(digits, 'point'), asNumber(digits, 'comma'))
       }
-      if (sign === 'invalid' || (decimal && isOther(sign, decimal))) return invalidPrice(cell, decimal)
+      if (sign === 'invalid' || (decimal && isOther(sign, decimal)))
+        return texts.price.invalid(shorten(cell), decimal === 'comma' ? '1234,50' : '1234.50')
       if (sign === 'point' || sign === 'comma') found[sign]++
       return inRange(asNumber(digits, sign === 'ambiguous' || sign === 'none' ? (decimal ?? 'point') : sign))
     },
   }
 }
-
-const invalidPrice = (cell: string, decimal?: Decimal) =>
-  texts.price.invalid(shorten(cell), decimal === 'comma' ? '1234,50' : '1234.50')
 
 /** Whose dollars a price names. */
 function countryOf(cell: string): 'AUD' | 'NZD' | undefined {

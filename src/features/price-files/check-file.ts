@@ -1,6 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync, statSync } from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import type { CheckedFile, CheckOptions } from './check.ts'
@@ -54,10 +56,11 @@ export async function checkFile(
   signal?.throwIfAborted()
   const bytes = statSync(task.path).size
   const cpuMs = CHECK_MS + (bytes / 1_000_000) * CHECK_MS_PER_MB
+  const cache = getCompileCacheDir()
   const child = fork(new URL('./check-process.ts', import.meta.url), {
     execArgv: HEAP,
-    // It gets no secrets of this process.
-    env: {},
+    // No secrets of this process; without the cache, a small file would take twice the CPU time.
+    env: { NODE_COMPILE_CACHE: cache && dirname(cache) },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
   const order = { task: { ...task, bytes }, limits: { cpuMs, memoryBytes: MEMORY_BYTES, ...limits } }

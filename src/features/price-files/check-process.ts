@@ -1,4 +1,5 @@
 /** The process that checks a price file. `check-file.ts` starts it, and ends it when it has the answer. */
+import { flushCompileCache } from 'node:module'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { checkPriceFile } from './check.ts'
 import type { CheckMessage, CheckOrder, CheckTask } from './check-file.ts'
@@ -55,6 +56,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
 process.once('disconnect', () => process.exit())
 process.once('message', async ({ task, limits }: CheckOrder) => {
   limitProcess(limits)
+  flushCompileCache()
   const answer = await check(task)
   const isLong = JSON.stringify(answer).length > MAX_ANSWER
   process.send?.(isLong ? { unreadable: { line: 0, reason: texts.unreadable.tooMuch } } : answer)
