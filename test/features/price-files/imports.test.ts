@@ -139,7 +139,7 @@ describe('an import', () => {
 })
 
 describe('several imports of one user', () => {
-  test('are all completed, though fewer threads read at once', async () => {
+  test('are all completed, though fewer processes read at once', async () => {
     const { upload, act, ended, newCatalogue } = pages
     const to = await newCatalogue('Threads')
     const ids: string[] = []
