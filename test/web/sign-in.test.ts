@@ -81,7 +81,7 @@ test.skipIf(!REDIS)(
     onTestFinished(async () => {
       await Promise.all([app.close(), redis.close(), provider.close()])
     })
-    const signIns = Array.from({ length: 200 }, async () => {
+    const signIns = Array.from({ length: 50 }, async () => {
       const visitor = createVisitor()
       const { headers } = await visitor.get(`${app.url}/sign-in`)
       const state = new URL(headers.get('location') ?? '').searchParams.get('state')
