@@ -24,7 +24,12 @@ export const generalSettings = settingsGroup({
       .default('development'),
     LOG_LEVEL: field.oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   }),
-  build: (values) => ({ production: values.NODE_ENV === 'production', logLevel: values.LOG_LEVEL }),
+  build: (values) => ({
+    production: values.NODE_ENV === 'production',
+    /** Whether this is a test, which signs in by the demo's sign-in, whatever the product's is. */
+    test: values.NODE_ENV === 'test',
+    logLevel: values.LOG_LEVEL,
+  }),
 })
 
 /** For a program that listens. */

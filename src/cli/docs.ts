@@ -105,8 +105,9 @@ export async function httpApiPage(page: string): Promise<string> {
 async function routeTables(): Promise<Map<string, string>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'docs-'))
   const platform = 'http://localhost:4000'
-  // With the sandbox, so that the features that need it have their routes too.
+  // With the sandbox and the demo's sign-in, so that the features that need them have their routes too.
   const config = configOf({
+    NODE_ENV: 'test',
     DATA_DIR: dataDir,
     PLATFORM_APP_URL: platform,
     PLATFORM_AUTH_URL: platform,

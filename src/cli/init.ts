@@ -221,7 +221,7 @@ function init(answers: Answers): void {
 const SIGN_IN_STEPS: Record<Answers['signIn'], string> = {
   demo: 'Users sign in by any name; before production, see "Replace the sign-in" in the README',
   openid: 'Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET in .env',
-  own: 'Set OWN_SIGN_IN in src/web/sign-in.ts; test/web/own-sign-in.ts is an example',
+  own: 'Set OWN_SIGN_IN in src/web/sign-in.ts; see "Replace the sign-in" in the README',
 }
 
 /** Writes an .env with fresh secrets, unless there is one. Resolves to whether it did. */
@@ -231,7 +231,7 @@ function writeEnv({ name, scopes, port, sandboxPort, redisUrl }: Answers): boole
   const values: Record<string, string> = {
     ...newSecrets(),
     PORT: String(port),
-    // The demo keeps its data in .data and encrypts it with other keys.
+    // The demo has kept its data in .data until now, and encrypted it with other keys.
     DATA_DIR: '.data/app',
     SANDBOX_PORT: String(sandboxPort),
     ...(scopes.length > 0 && { PLATFORM_SCOPES: scopes.join(' ') }),

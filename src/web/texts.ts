@@ -68,6 +68,9 @@ export const texts = {
     signIn: 'Sign in',
     name: 'Your name',
     namePlaceholder: 'Ann',
+    email: 'Email',
+    password: 'Password',
+    wrongPassword: 'The email address or the password is wrong.',
     nameRule: 'enter a name of 1 to 100 characters',
     demo: 'This is a demo: use any name, no password needed.',
     openDemo:

@@ -138,7 +138,7 @@ export interface Platform {
   readonly bxcontextParameter: string
   /** A path below `{base_url}` that answers 401 without a token. */
   readonly apiCheckPath: string
-  /** The scopes that it documents: the default of `PLATFORM_SCOPES`, together with those of the features. */
+  /** The scopes that it documents: the default of `PLATFORM_SCOPES` if no feature needs any. */
   readonly scopes: readonly string[]
   /** The parameters and the header of lists, and the most records of a page. */
   readonly paging: {

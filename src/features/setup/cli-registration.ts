@@ -6,6 +6,7 @@ import { print } from '../../runtime/print.ts'
 import { fail } from '../../runtime/serve.ts'
 import { readSettings, settingsGroup } from '../../settings/read.ts'
 import { loadContracts } from '../contracts.ts'
+import { featureOptions } from '../index.ts'
 import { registrationOf } from './registration.ts'
 import { toMarkdown, toText } from './registration-text.ts'
 import { setupSettings } from './settings.ts'
@@ -27,11 +28,10 @@ try {
     const groups = { server: serverSettings, setup: setupSettings, scopes: scopeSettings }
     const settings = readSettings(process.env, groups)
     const contracts = await loadContracts()
-    const needed = new Set(contracts.flatMap((contract) => Object.keys(contract.scopes)))
     const registration = registrationOf({
       ...settings.setup,
       baseUrl: settings.server.baseUrl,
-      scopes: settings.scopes ?? [...needed].sort(),
+      scopes: settings.scopes ?? featureOptions().scopes,
       contracts,
     })
     print(...(values.markdown ? toMarkdown(registration) : toText(registration)).split('\n'))
