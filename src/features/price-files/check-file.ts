@@ -40,7 +40,7 @@ const CHECK_MS_PER_MB = 1_000
 /** Resident memory that a check may use, in bytes: the heap, and the tables of codes and prices. */
 const MEMORY_BYTES = 600_000_000
 /** The heap of V8, in MB. A single allocation beyond it ends the process before the memory is taken. */
-const HEAP = ['--max-old-space-size=160', '--max-semi-space-size=16']
+const HEAP = ['--max-old-space-size=160', '--max-semi-space-size=8']
 
 /**
  * Checks a price file in a child process, which a hostile file may kill without harm. Resolves to the check and its first
