@@ -24,7 +24,12 @@ export const generalSettings = settingsGroup({
       .default('development'),
     LOG_LEVEL: field.oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   }),
-  build: (values) => ({ production: values.NODE_ENV === 'production', logLevel: values.LOG_LEVEL }),
+  build: (values) => ({
+    production: values.NODE_ENV === 'production',
+    /** Whether this is a test, which signs in by the demo's sign-in, whatever the product's is. */
+    test: values.NODE_ENV === 'test',
+    logLevel: values.LOG_LEVEL,
+  }),
 })
 
 /** For a program that listens. */
@@ -93,7 +98,7 @@ export const storeSettings = settingsGroup({
 /** For a program that calls the platform's API. */
 export const apiSettings = settingsGroup({
   variables: (env) => ({
-    PLATFORM_API_URL: field.httpAddress({ hint: ASK_SUPPORT, path: true, env }),
+    PLATFORM_API_URL: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }),
     PLATFORM_RATE_LIMIT: field.requests('PLATFORM_RATE_WINDOW_SECONDS', platform.rateLimit.requests),
     PLATFORM_RATE_WINDOW_SECONDS: field.windowSeconds(platform.rateLimit.windowSeconds),
     HTTPS_PROXY: proxy(env.https_proxy),
@@ -112,8 +117,8 @@ export const apiSettings = settingsGroup({
 /** For a program that connects users' accounts. */
 export const oauthSettings = settingsGroup({
   variables: (env) => ({
-    PLATFORM_APP_URL: field.httpAddress({ hint: ASK_SUPPORT, path: true, env }),
-    PLATFORM_AUTH_URL: field.httpAddress({ hint: ASK_SUPPORT, path: true, env }),
+    PLATFORM_APP_URL: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }),
+    PLATFORM_AUTH_URL: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }),
     PLATFORM_CLIENT_ID: field.required(ASK_SUPPORT),
     PLATFORM_CLIENT_SECRET: field
       .required(ASK_SUPPORT)
@@ -130,8 +135,11 @@ export const oauthSettings = settingsGroup({
     PLATFORM_TOKEN_ENDPOINT_AUTH_METHOD: field
       .oneOf(['client_secret_post', 'client_secret_basic'])
       .default('client_secret_post'),
-    PLATFORM_REVOCATION_URL: field.httpAddress({ hint: ASK_SUPPORT, path: true, env }).optional(),
-    PLATFORM_CONNECTED_APPS_URL: field.httpAddress({ hint: ASK_SUPPORT, path: true, env }).optional(),
+    // RFC 7009 section 2: it may have a query.
+    PLATFORM_REVOCATION_URL: field.httpAddress({ hint: '', env, parts: ['a path', 'a query'] }).optional(),
+    PLATFORM_CONNECTED_APPS_URL: field
+      .httpAddress({ hint: '', env, parts: ['a path', 'a query', 'a #'] })
+      .optional(),
     SANDBOX_URL: sandboxUrl(env),
   }),
   build: (values) => ({
@@ -231,13 +239,13 @@ export function unknownSettings(
 }
 
 function baseUrl(env: Environment) {
-  const address = field.httpAddress({ hint: 'production needs the public https address', path: false, env })
+  const address = field.baseAddress({ hint: 'production needs the public https address', env, parts: [] })
   return field.isProduction(env) ? address : address.optional()
 }
 
 const sandboxUrl = (env: Environment) =>
   field
-    .httpAddress({ hint: '', path: false, env })
+    .baseAddress({ hint: '', env, parts: [] })
     .optional()
     .refine((url) => url === undefined || !field.isProduction(env), 'must not be set in production')
 
@@ -331,9 +339,9 @@ const authorizeParams = () =>
   z
     .string()
     .default('')
-    .transform((text, ctx): Record<string, string> => {
+    .transform((text, ctx): URLSearchParams => {
       const params = new URLSearchParams(text)
       const reserved = RESERVED.find((name) => params.has(name))
       if (reserved) ctx.addIssue(`must not set ${reserved}: the flow sets it`)
-      return Object.fromEntries(params)
+      return params
     })

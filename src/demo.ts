@@ -1,8 +1,12 @@
-/** `npm run demo`: the sandbox and the app, configured for each other. It needs no credentials, no `.env` and no Redis. */
+/**
+ * `npm run demo`: the sandbox and the app, configured for each other. It needs no credentials, no `.env` and no Redis, and
+ * shares the settings and the data of an `.env` that is for the sandbox.
+ */
 
 import { features } from './features/index.ts'
-import { readDemoPorts } from './runtime/demo-ports.ts'
+import { loadEnvFile } from './runtime/load-env-file.ts'
 import { createLog } from './runtime/log.ts'
+import { print } from './runtime/print.ts'
 import { readableLog } from './runtime/readable-log.ts'
 import { configOf, start } from './runtime/run-app.ts'
 import { openSandbox, sandboxSettings } from './runtime/run-sandbox.ts'
@@ -10,7 +14,7 @@ import { sandboxEnv } from './runtime/sandbox-env.ts'
 import { fail, onStopSignal } from './runtime/serve.ts'
 
 try {
-  readDemoPorts()
+  loadEnvFile({ demo: true })
   const settings = sandboxSettings(process.env)
   const config = configOf({
     LOG_LEVEL: 'info',
@@ -23,13 +27,15 @@ try {
   for (const { prepareDemo } of features) await prepareDemo?.(config.dataDir)
   const sandbox = await openSandbox(settings)
   const app = await start(config, createLog(config.logLevel, readableLog()))
-  console.log(`
-  The app                ${config.baseUrl}
-${sandbox.summary}
-
-  Open the app, sign in with any name, and press "Connect an account". Ctrl-C stops both.
-  The app's log follows: each line ends with the request id that error pages show.
-`)
+  print(
+    '',
+    `  The app                ${config.baseUrl}`,
+    ...sandbox.summary,
+    '',
+    `  Open the app, sign in${app.hasDemoSignIn ? ' with any name' : ''}, and press "Connect an account". Ctrl-C stops both.`,
+    "  The app's log follows: each line ends with the request id that error pages show.",
+    '',
+  )
   onStopSignal(async () => {
     await app.close()
     await sandbox.close()

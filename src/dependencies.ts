@@ -47,7 +47,7 @@ export async function createDependencies(
   log: Logger,
   features: readonly Feature[],
   http: HttpPools = createHttpPools(platform, { proxies: config.platform.proxies }),
-  ownSignIn = OWN_SIGN_IN,
+  ownSignIn = config.test ? null : OWN_SIGN_IN,
 ): Promise<Dependencies> {
   const { store, sessionStore } = await createStore(config, log)
   const { platform: client, tokenEncryptionKeys } = config
@@ -56,7 +56,8 @@ export async function createDependencies(
   const connect = createConnect({ store, keys: tokenEncryptionKeys, platform, client, log, http })
   const { oidc, baseUrl } = config
   const { scopes } = connect.oauth
-  const signIn = createSignIn({ oidc, store, baseUrl, requestedScopes: scopes, http: http.api }, ownSignIn)
+  const signInOptions = { oidc, store, baseUrl, encryptionKeys: tokenEncryptionKeys, requestedScopes: scopes }
+  const signIn = createSignIn({ ...signInOptions, http: http.api }, ownSignIn)
   const draining = new AbortController()
   const shutdown = new AbortController()
   const parts: FeatureParts[] = []

@@ -10,8 +10,8 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.exit(1)
 }
 
-// Compiled modules are kept for the next start (npm run bench, row "start of the app"), and for threads, which look at the
-// variable: it halves the CPU time of checking a small price file. Here, and not in TypeScript: Node loads its compiler of
+// Compiled modules are kept for the next start (npm run bench, row "start of the app"), and for the
+// processes that check price files: it halves the CPU time of a small one. Here, and not in TypeScript: Node loads its compiler of
 // TypeScript for the first file that is not in the cache.
 if (!process.env.NODE_COMPILE_CACHE)
   process.env.NODE_COMPILE_CACHE = path.join(__dirname, '..', 'node_modules', '.cache', 'connect-starter')

@@ -75,7 +75,7 @@ test('good settings make a config; addresses lose their closing slash', () => {
     clientSecret: 'test-secret',
     scopes: ['catalogues', 'leads'],
     authorizePath: '/authorize',
-    authorizeParams: {},
+    authorizeParams: new URLSearchParams(),
     pkce: true,
     tokenEndpointAuthMethod: 'client_secret_post',
     proxies: null,
@@ -126,6 +126,27 @@ describe('settings of features', () => {
   })
 })
 
+test('an address that is used by itself is used as it is typed, and one that paths are appended to has no closing slash', () => {
+  const revocationUrl = 'https://auth.example/o/revoke_token/?tenant=a%2Fb'
+  const connectedAppsUrl = 'https://app.example/settings/?tab=apps#connected'
+  const config = readConfig(
+    good({
+      PLATFORM_REVOCATION_URL: revocationUrl,
+      PLATFORM_CONNECTED_APPS_URL: connectedAppsUrl,
+      OIDC_ISSUER: 'https://login.example/',
+      OIDC_CLIENT_ID: 'x',
+      OIDC_CLIENT_SECRET: 'x',
+    }),
+    { hasOwnSignIn: false },
+  )
+  expect(config.platform).toMatchObject({
+    revocationUrl,
+    connectedAppsUrl,
+    apiUrl: 'https://api.platform.example/v1',
+  })
+  expect(config.oidc?.issuer).toBe('https://login.example/')
+})
+
 test.each([
   ['PORT', '65536'],
   ['PORT', '-1'],
@@ -147,6 +168,9 @@ test.each([
   ['PLATFORM_AUTHORIZE_PARAMS', 'state=fixed'],
   ['PLATFORM_SCOPES', 'le"ads'],
   ['PLATFORM_API_URL', 'https://user:password@api.example'],
+  ['PLATFORM_API_URL', 'https://api.example/?version=1'],
+  ['PLATFORM_REVOCATION_URL', 'https://auth.example/revoke#x'],
+  ['PLATFORM_CONNECTED_APPS_URL', 'javascript:alert(1)'],
   ['PLATFORM_PKCE', 'on'],
   ['HTTPS_PROXY', 'proxy.example:3128'],
   ['HTTPS_PROXY', 'http://user:50%off@proxy.example:3128'],

@@ -1,3 +1,6 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { importing, lint } from './support/lint.ts'
 
@@ -68,6 +71,23 @@ const WITHOUT_ENVIRONMENT = [
   'features/some',
   'sandbox',
 ]
+
+test('nothing prints but by src/runtime/print.ts, which leaves out what controls a terminal', () => {
+  const places = [
+    'src/x.ts',
+    'src/cli/x.ts',
+    'src/runtime/x.ts',
+    'src/features/some/x.ts',
+    'src/features/some/cli-x.ts',
+  ]
+  const complaints = lint(places.map((path) => ({ path, code: "console.log('x')\n" })))
+  expect(complaints.map((found) => found.map(({ rule }) => rule))).toEqual(places.map(() => ['noConsole']))
+  const source = fileURLToPath(new URL('../src', import.meta.url))
+  const writers = globSync('**/*.ts', { cwd: source }).filter((file) =>
+    /process\.std(out|err)\.write/.test(readFileSync(join(source, file), 'utf8')),
+  )
+  expect(writers).toEqual(['runtime/print.ts'])
+})
 
 describe('the import rules', () => {
   const complaints = lint([

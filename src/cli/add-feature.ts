@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { runInNewContext } from 'node:vm'
 import { features } from '../features/index.ts'
 import { createCommand } from '../runtime/command.ts'
+import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { FEATURES as sandboxFeatures } from '../sandbox/features/index.ts'
 import { PLATFORM } from '../sandbox/platform.ts'
@@ -243,12 +244,15 @@ try {
   addToLists(plan)
   addToDocs(plan)
   regenerate(project)
-  console.log(`Added ${name}:\n  ${[...written, ...project.done].join('\n  ')}
-
-npm run demo shows it: connect an account, and open ${capitalized(name)} on its card. Restart npm run sandbox if it runs, and
-press "Grant missing permissions" on a connection that you have.
-Change the fields in src/features/${name}/contract.ts and views/${name} to those of the platform.
-npm test tests it; npm run remove-feature -- ${name} --discard removes it.`)
+  print(
+    `Added ${name}:`,
+    ...[...written, ...project.done].map((change) => `  ${change}`),
+    '',
+    `npm run demo shows it: connect an account, and open ${capitalized(name)} on its card. Restart npm run sandbox if it runs, and`,
+    'press "Grant missing permissions" on a connection that you have.',
+    `Change the fields in src/features/${name}/contract.ts and views/${name} to those of the platform.`,
+    `npm test tests it; npm run remove-feature -- ${name} --discard removes it.`,
+  )
 } catch (error) {
   fail(error)
 }

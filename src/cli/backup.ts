@@ -6,6 +6,7 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { storeSettings } from '../config.ts'
 import { createCommand } from '../runtime/command.ts'
 import { withDevelopmentSecrets } from '../runtime/dev-secrets.ts'
+import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { readSettings } from '../settings/read.ts'
 
@@ -32,7 +33,7 @@ try {
     throw new Error(`${file} cannot be written: ${error.message}`)
   })
   db.close()
-  console.log(`Wrote ${file} (${pages} pages). Keep TOKEN_ENCRYPTION_KEYS in another place: it needs them.`)
+  print(`Wrote ${file} (${pages} pages). Keep TOKEN_ENCRYPTION_KEYS in another place: it needs them.`)
 } catch (error) {
   fail(error)
 }

@@ -9,6 +9,7 @@ import { createDependencies, type Dependencies } from '../dependencies.ts'
 import { features } from '../features/index.ts'
 import { createCommand, storeProblem } from '../runtime/command.ts'
 import { createLog } from '../runtime/log.ts'
+import { print, printError, printJson, toJson } from '../runtime/print.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
 import { type ConnectionView, connectionView, STATUSES } from '../web/connection-view.ts'
@@ -21,16 +22,6 @@ const CONSENT: Record<Revocation, string> = {
   remains: 'The consent remains on the platform: PLATFORM_REVOCATION_URL is not set.',
   unknown: 'The platform did not confirm that the consent has ended, so it may remain.',
 }
-
-/** A name that the platform reports must not control the terminal. */
-const printable = (text: string) => text.replace(/\p{Cc}/gu, ' ')
-/** JSON with every control character escaped: those above ASCII, and those that change the direction of text, as well. */
-const toJson = (value: unknown, indent?: number) =>
-  JSON.stringify(value, null, indent).replace(
-    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
-const printJson = (value: unknown) => console.log(toJson(value, 2))
 
 /** All connections, one user after the other. */
 async function* rows({ store, connect }: Dependencies): AsyncIterable<Row> {
@@ -45,9 +36,10 @@ async function list(dependencies: Dependencies, text: string, { status, json }: 
     const fields = [row.userId, row.bxcontext, row.status, row.businessName ?? '', row.userName ?? '']
     if (!fields.join('\n').toLowerCase().includes(text.toLowerCase())) continue
     found++
-    console.log(json ? toJson(row) : fields.map(printable).join('\t'))
+    if (json) printJson(row, { compact: true })
+    else print(fields.map((field) => field.replaceAll('\t', ' ')).join('\t'))
   }
-  if (!json) console.error(`${found} ${found === 1 ? 'connection' : 'connections'}.`)
+  if (!json) printError(`${found} ${found === 1 ? 'connection' : 'connections'}.`)
 }
 
 async function show({ connect }: Dependencies, ref: ConnectionRef): Promise<void> {
@@ -59,7 +51,7 @@ async function show({ connect }: Dependencies, ref: ConnectionRef): Promise<void
 async function revoke({ connect }: Dependencies, ref: ConnectionRef): Promise<void> {
   const consent = await connect.vault.disconnect(ref)
   if (consent === null) throw notConnected(ref)
-  console.log(`The connection and its tokens are deleted. ${CONSENT[consent]}`)
+  print(`The connection and its tokens are deleted. ${CONSENT[consent]}`)
 }
 
 /** What the store has about a user. */
@@ -77,7 +69,7 @@ async function exportUser({ store, connect }: Dependencies, userId: string, file
   const exported = { userId, exportedAt: new Date().toISOString(), connections, others }
   if (file === undefined) return printJson(exported)
   writeFileSync(file, `${toJson(exported, 2)}\n`, { mode: 0o600, flag: 'wx' })
-  console.log(`Wrote ${file}.`)
+  print(`Wrote ${file}.`)
 }
 
 async function deleteUser(
@@ -94,7 +86,7 @@ async function deleteUser(
     )
   for (const { bxcontext } of connections) {
     const consent = await connect.vault.disconnect({ userId, bxcontext })
-    if (consent) console.log(`${bxcontext}: deleted. ${CONSENT[consent]}`)
+    if (consent) print(`${bxcontext}: deleted. ${CONSENT[consent]}`)
   }
   for (const part of parts) await part.deleteUser?.(userId)
   // Features write what they have noted about the events above, so that nothing is written after the deletion.
@@ -102,7 +94,7 @@ async function deleteUser(
   const rest = await store.ofOwner(userId)
   // What is left of a connection keeps a consent from being stored that began before the deletion; it expires within an hour.
   for (const { key } of rest) if (key.kind !== connectionKind(connect.platform.name)) await store.delete(key)
-  console.log(
+  print(
     `Everything else about ${userId} is deleted. The id remains for an hour where its connections were, and in a session, which ends within 24 hours.`,
   )
 }

@@ -13,6 +13,7 @@ import { createDependencies } from '../dependencies.ts'
 import { type Contract, loadContracts } from '../features/contracts.ts'
 import { features } from '../features/index.ts'
 import { createLog } from '../runtime/log.ts'
+import { print } from '../runtime/print.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { type Operation, operationsOf } from '../web/openapi.ts'
 
@@ -104,8 +105,9 @@ export async function httpApiPage(page: string): Promise<string> {
 async function routeTables(): Promise<Map<string, string>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'docs-'))
   const platform = 'http://localhost:4000'
-  // With the sandbox, so that the features that need it have their routes too.
+  // With the sandbox and the demo's sign-in, so that the features that need them have their routes too.
   const config = configOf({
+    NODE_ENV: 'test',
     DATA_DIR: dataDir,
     PLATFORM_APP_URL: platform,
     PLATFORM_AUTH_URL: platform,
@@ -150,5 +152,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   if (existsSync(PROBE)) writeFileSync(PROBE, await probePage(readFileSync(PROBE, 'utf8')))
   writeFileSync(HTTP_API, await httpApiPage(readFileSync(HTTP_API, 'utf8')))
   const written = [TARGET, PROBE, HTTP_API].filter(existsSync)
-  console.log(`Wrote ${written.map((file) => relative(process.cwd(), file)).join(', ')}.`)
+  print(`Wrote ${written.map((file) => relative(process.cwd(), file)).join(', ')}.`)
 }

@@ -1,5 +1,6 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { printError } from '../runtime/print.ts'
 import type { Project } from './project.ts'
 
 /** Throws, before anything is changed, if the packages are not installed. */
@@ -24,13 +25,11 @@ export function formatCode({ root }: Project): SpawnSyncReturns<string> {
 export function updateLockFile({ root }: Project): void {
   const args = ['install', '--package-lock-only', '--ignore-scripts', '--offline']
   const { status } = spawnSync('npm', args, { cwd: root, stdio: 'ignore' })
-  if (status !== 0) console.error('package-lock.json could not be written: run npm install.')
+  if (status !== 0) printError('package-lock.json could not be written: run npm install.')
 }
 
 function report(script: string, { status, stderr }: SpawnSyncReturns<string>): void {
   if (status === 0) return
   const [reason = ''] = /^\w*Error: .*$/m.exec(stderr) ?? []
-  console.error(
-    `npm run ${script} failed (${reason || `exit code ${status}`}): correct that, and run it again.`,
-  )
+  printError(`npm run ${script} failed (${reason || `exit code ${status}`}): correct that, and run it again.`)
 }

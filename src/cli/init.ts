@@ -6,6 +6,7 @@ import { cancel, confirm, isCancel, log, multiselect, select, text } from '@clac
 import { features } from '../features/index.ts'
 import { createCommand } from '../runtime/command.ts'
 import { newSecrets } from '../runtime/dev-secrets.ts'
+import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { regenerate, requireFormatter, updateLockFile } from './generated.ts'
 import { makeOwn, slugOf } from './make-own.ts'
@@ -206,19 +207,21 @@ function init(answers: Answers): void {
   regenerate(project)
   updateLockFile(project)
   tolerateUnusedExports(project, unusedBefore)
-  console.log(`This clone is now ${answers.name}. git diff shows the changes.
-
-1. npm run demo        the app and the sandbox; it prints their addresses
-2. npm test            checks what is left
-3. ${SIGN_IN_STEPS[answers.signIn]}
-4. ${wroteEnv ? '.env has fresh secrets; enter your credentials there' : 'There was an .env already: it is unchanged'}
-5. npm run add-feature -- NAME adds a feature of your own; commit what is here first`)
+  print(
+    `This clone is now ${answers.name}. git diff shows the changes.`,
+    '',
+    '1. npm run demo        the app and the sandbox; it prints their addresses',
+    '2. npm test            checks what is left',
+    `3. ${SIGN_IN_STEPS[answers.signIn]}`,
+    `4. ${wroteEnv ? '.env has fresh secrets; enter your credentials there' : 'There was an .env already: it is unchanged'}`,
+    '5. npm run add-feature -- NAME adds a feature of your own; commit what is here first',
+  )
 }
 
 const SIGN_IN_STEPS: Record<Answers['signIn'], string> = {
   demo: 'Users sign in by any name; before production, see "Replace the sign-in" in the README',
   openid: 'Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET in .env',
-  own: 'Set OWN_SIGN_IN in src/web/sign-in.ts; test/web/own-sign-in.ts is an example',
+  own: 'Set OWN_SIGN_IN in src/web/sign-in.ts; see "Replace the sign-in" in the README',
 }
 
 /** Writes an .env with fresh secrets, unless there is one. Resolves to whether it did. */
@@ -228,7 +231,7 @@ function writeEnv({ name, scopes, port, sandboxPort, redisUrl }: Answers): boole
   const values: Record<string, string> = {
     ...newSecrets(),
     PORT: String(port),
-    // The demo keeps its data in .data and encrypts it with other keys.
+    // The demo has kept its data in .data until now, and encrypted it with other keys.
     DATA_DIR: '.data/app',
     SANDBOX_PORT: String(sandboxPort),
     ...(scopes.length > 0 && { PLATFORM_SCOPES: scopes.join(' ') }),
@@ -245,7 +248,7 @@ function writeEnv({ name, scopes, port, sandboxPort, redisUrl }: Answers): boole
 try {
   const { starter } = readManifest(project)
   if (starter) {
-    console.log(
+    print(
       `This is ${starter.name} already. Nothing was changed. npm run remove-feature removes features; .env has the settings.`,
     )
     process.exit(0)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createCommand } from '../runtime/command.ts'
+import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -81,7 +82,7 @@ function pack(folder: string): void {
       encoding: 'utf8',
     })
     if (packed.status !== 0) throw new Error(`npm pack failed: ${packed.stderr}`)
-    console.log(`Wrote connect-core-${version}.tgz. It needs ${Object.keys(dependencies).join(', ')}.`)
+    print(`Wrote connect-core-${version}.tgz. It needs ${Object.keys(dependencies).join(', ')}.`)
   } finally {
     rmSync(dir, { recursive: true })
   }

@@ -10,6 +10,7 @@ import { createDependencies } from '../dependencies.ts'
 import { features } from '../features/index.ts'
 import { storeProblem } from '../runtime/command.ts'
 import { createLog } from '../runtime/log.ts'
+import { print, printError } from '../runtime/print.ts'
 import { configOf } from '../runtime/run-app.ts'
 import { fail } from '../runtime/serve.ts'
 
@@ -20,7 +21,7 @@ let printedAt = performance.now()
 function printProgress({ reencrypted, current }: ReencryptResult): void {
   if (performance.now() - printedAt < PROGRESS_MS) return
   printedAt = performance.now()
-  console.error(`${reencrypted} records re-encrypted so far; ${current} already used the first key.`)
+  printError(`${reencrypted} records re-encrypted so far; ${current} already used the first key.`)
 }
 
 try {
@@ -36,10 +37,10 @@ try {
   const sum = (name: 'reencrypted' | 'current' | 'unreadable') =>
     results.reduce((total, result) => total + result[name], 0)
   const [key] = config.tokenEncryptionKeys
-  console.log(
+  print(
     `${sum('reencrypted')} records re-encrypted with the key "${key?.id}"; ${sum('current')} already used it.`,
   )
-  for (const reason of new Set(results.flatMap(({ reasons }) => reasons))) console.error(reason)
+  for (const reason of new Set(results.flatMap(({ reasons }) => reasons))) printError(reason)
   if (sum('unreadable') > 0) fail(`${sum('unreadable')} records cannot be decrypted and were not changed.`)
 } catch (error) {
   fail(error instanceof StoreUnavailableError ? storeProblem(error) : error)

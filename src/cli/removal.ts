@@ -1,6 +1,7 @@
 /** Removes features from a clone: their code, views, tests, sandbox part, settings, scripts and docs. */
 import { spawnSync } from 'node:child_process'
 import { dirname, join, relative, resolve } from 'node:path'
+import { printError } from '../runtime/print.ts'
 import { changeManifest, type Project, readManifest } from './project.ts'
 
 /** Everything that belongs to a feature by its place. */
@@ -150,9 +151,7 @@ export function findUnusedExports(project: Project): UnusedExports {
       ]),
     )
   } catch {
-    console.error(
-      `knip could not run (${stderr.trim().split('\n')[0]}): correct that, and run npm run check.`,
-    )
+    printError(`knip could not run (${stderr.trim().split('\n')[0]}): correct that, and run npm run check.`)
     return {}
   }
 }

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { features } from '../features/index.ts'
 import { createCommand } from '../runtime/command.ts'
+import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { regenerate, requireFormatter, updateLockFile } from './generated.ts'
 import { changeManifest, openProject, readManifest } from './project.ts'
@@ -17,11 +18,11 @@ import { commitOf, git } from './repository.ts'
 const project = openProject(fileURLToPath(new URL('../..', import.meta.url)))
 
 function listFeatures(): void {
-  if (features.length === 0) console.log('All features are removed.')
+  if (features.length === 0) print('All features are removed.')
   for (const { name, needs = [] } of features) {
     const { files, lines } = describeFeature(project, name)
     const size = `${String(files).padStart(3)} files, ${String(lines).padStart(5)} lines of source`
-    console.log(`${name.padEnd(18)} ${size}${needs.length > 0 ? `   needs ${needs.join(', ')}` : ''}`)
+    print(`${name.padEnd(18)} ${size}${needs.length > 0 ? `   needs ${needs.join(', ')}` : ''}`)
   }
 }
 
@@ -67,15 +68,15 @@ function remove(names: string[], discard: boolean): void {
   const unusedBefore = findUnusedExports(project)
   removeFeatures(project, names)
   if (ofStarter.length > 0) noteRemoval(ofStarter)
-  console.log(`Removed ${names.join(', ')}:\n  ${project.done.join('\n  ')}`)
-  console.log('If nothing needs a scope any more, remove it from PLATFORM_SCOPES (.env), if it is there.')
+  print(`Removed ${names.join(', ')}:`, ...project.done.map((change) => `  ${change}`))
+  print('If nothing needs a scope any more, remove it from PLATFORM_SCOPES (.env), if it is there.')
   regenerate(project)
   updateLockFile(project)
   tolerateUnusedExports(project, unusedBefore)
   const undo = commitOf(project.root)
     ? 'git can undo the removal of what was committed'
     : 'without git, this cannot be undone'
-  console.log(`Run npm test to check what is left; ${undo}.`)
+  print(`Run npm test to check what is left; ${undo}.`)
 }
 
 /** Whether a feature came with the starter, as far as this clone's history says. */

@@ -5,6 +5,7 @@
 import '../runtime/env-file.ts'
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { print } from '../runtime/print.ts'
 import { openSandbox, sandboxSettings } from '../runtime/run-sandbox.ts'
 import { fail, onStopSignal } from '../runtime/serve.ts'
 import { type Recorded, readRecorded } from '../sandbox/recorded.ts'
@@ -26,14 +27,14 @@ function recordedOf(file: string): Recorded {
 try {
   const { values } = parseArgs({ options: { as: { type: 'string' }, help: { type: 'boolean' } } })
   if (values.help) {
-    console.log(HELP)
+    print(...HELP.split('\n'))
     process.exit(0)
   }
   const settings = sandboxSettings(process.env)
   const sandbox = await openSandbox(settings, values.as === undefined ? undefined : recordedOf(values.as))
-  console.log(sandbox.summary)
+  print(...sandbox.summary)
   if (values.as !== undefined)
-    console.log(
+    print(
       `  It answers as recorded in ${values.as}: tokens, refusals, lists, and records. All else is the sandbox's own.`,
     )
   onStopSignal(() => sandbox.close())

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createCommand } from '../runtime/command.ts'
+import { print } from '../runtime/print.ts'
 import { fail } from '../runtime/serve.ts'
 import { formatCode, regenerate, requireFormatter } from './generated.ts'
 import { makeOwn } from './make-own.ts'
@@ -186,17 +187,18 @@ function apply(merge: Merge, theirs: string, commit: string): void {
   }
   requireGit(root, ['add', '--all'])
   markUnmerged(merge)
-  console.log(`\nThe branch ${branch} has ${merge.changed.length} changed files, which are staged.`)
+  print('', `The branch ${branch} has ${merge.changed.length} changed files, which are staged.`)
   if (merge.conflicts.length > 0)
-    console.log(
-      `These are in conflict; look for <<<<<<< in them, and git add each when it is resolved:\n  ${merge.conflicts.join('\n  ')}`,
+    print(
+      'These are in conflict; look for <<<<<<< in them, and git add each when it is resolved:',
+      ...merge.conflicts.map((path) => `  ${path}`),
     )
   else if (!check())
-    console.log(
+    print(
       'npm run check reports problems, such as a name that the starter has changed and your code uses: correct them, and run npm run docs.',
     )
   const next = blocking.length > 0 ? 'Then run npm install, npm run docs and npm test' : 'Run npm test'
-  console.log(
+  print(
     `${next}, and commit. To abandon the update: git switch --quiet --discard-changes - && git branch -D ${branch}`,
   )
 }
@@ -227,7 +229,7 @@ function update(source: string | undefined, version: string | undefined, dryRun:
   requireCleanTree(root)
   const commit = fetchStarter(from, version, starter.commit)
   if (commit === starter.commit) {
-    console.log('This clone has everything of that version already. Nothing was changed.')
+    print('This clone has everything of that version already. Nothing was changed.')
     return
   }
   if (git(starterGit, 'merge-base', '--is-ancestor', commit, starter.commit) !== null)
@@ -235,11 +237,14 @@ function update(source: string | undefined, version: string | undefined, dryRun:
   const base = ownVersion(starter.commit, starter)
   const theirs = ownVersion(commit, { ...starter, source: from }, base)
   const merge = mergeOf(base, theirs)
-  console.log(changelogOf(starter.commit, commit))
+  print(...changelogOf(starter.commit, commit).split('\n'))
   if (!dryRun) apply(merge, theirs, commit)
   else
-    console.log(
-      `\n${merge.changed.length} files would change, and ${merge.conflicts.length} would be in conflict${merge.conflicts.length > 0 ? `:\n  ${merge.conflicts.join('\n  ')}` : ''}. Nothing was changed.`,
+    print(
+      '',
+      `${merge.changed.length} files would change, and ${merge.conflicts.length} would be in conflict${merge.conflicts.length > 0 ? ':' : '.'}`,
+      ...merge.conflicts.map((path) => `  ${path}`),
+      'Nothing was changed.',
     )
 }
 

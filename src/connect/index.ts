@@ -79,7 +79,13 @@ export { type RetryOptions, retry, sleep } from './platform/retry.ts'
 export type { TokenSource } from './platform/token-source.ts'
 export { requestContext } from './request-context.ts'
 // The vault.
-export type { ConnectionEvent, ConnectionRecord, ConnectionRef, ConnectionView, Trouble } from './vault/connection.ts'
+export type {
+  ConnectionEvent,
+  ConnectionRecord,
+  ConnectionRef,
+  ConnectionView,
+  Trouble,
+} from './vault/connection.ts'
 export type { Connection, UnreadableConnection } from './vault/description.ts'
 export { createRecordCipher, type EncryptionKey } from './vault/encryption.ts'
 export { connectionKind } from './vault/records.ts'
@@ -149,7 +155,8 @@ export function createConnect(options: CreateConnectOptions): Connect {
     oauth,
     api: createApi({ platform, baseUrl: client.apiUrl, http: http.api, uploads: http.uploads }),
     authorizationRequests: createAuthorizationRequests(platform, store, createRecordCipher(keys)),
-    pacedSource: (ref) => limited(vault.tokenSource(ref), `${platform.name} ${JSON.stringify([ref.userId, ref.bxcontext])}`),
+    pacedSource: (ref) =>
+      limited(vault.tokenSource(ref), `${platform.name} ${JSON.stringify([ref.userId, ref.bxcontext])}`),
     async close(graceMs = 10_000) {
       await vault.close(graceMs)
       if (!options.http) await http.close()

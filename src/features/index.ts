@@ -37,13 +37,13 @@ export const features: readonly Feature[] = [
 ]
 
 /** What the features add to the config: their settings, and the scopes that they need. */
-export function featureOptions(): { features: Record<string, SettingsGroup<unknown>>; scopes: string[] } {
+export function featureOptions(of = features): {
+  features: Record<string, SettingsGroup<unknown>>
+  scopes: string[]
+} {
   const groups: Record<string, SettingsGroup<unknown>> = {}
-  for (const { name, settings } of features) if (settings) groups[name] = settings
-  // Those that the platform documents as well, so that an app without features can connect.
-  const scopes = new Set([
-    ...platform.scopes,
-    ...features.flatMap((feature) => Object.keys(feature.scopes ?? {})),
-  ])
-  return { features: groups, scopes: [...scopes].sort() }
+  for (const { name, settings } of of) if (settings) groups[name] = settings
+  const needed = new Set(of.flatMap(({ scopes = {} }) => Object.keys(scopes)))
+  // An app whose features need none asks for those that the platform documents: it can connect nevertheless.
+  return { features: groups, scopes: needed.size > 0 ? [...needed].sort() : [...platform.scopes] }
 }

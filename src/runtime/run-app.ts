@@ -47,7 +47,7 @@ async function startBackgroundWork({ store, parts, context }: Dependencies): Pro
 export async function start(
   config: Config,
   log: Logger = createLog(config.logLevel),
-): Promise<{ close(): Promise<void> }> {
+): Promise<{ hasDemoSignIn: boolean; close(): Promise<void> }> {
   protectDataDir(config.dataDir)
   const dependencies = await createDependencies(config, log, features)
   const { isDemo } = dependencies.signIn
@@ -64,6 +64,7 @@ export async function start(
   void startBackgroundWork(dependencies)
   log.info({ url: config.baseUrl, store: dependencies.store.description }, 'listening')
   return {
+    hasDemoSignIn: isDemo,
     async close() {
       log.info('stopping')
       dependencies.drain()

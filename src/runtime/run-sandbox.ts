@@ -94,7 +94,7 @@ export async function openSandbox(settings: SandboxSettings, recorded?: Recorded
       `    ${email.padEnd(24)} password ${password}   ${businesses.map(({ name }) => name).join(', ')}`,
   )
   return {
-    summary: `  The sandbox platform   ${url}\n${accounts.join('\n')}`,
+    summary: [`  The sandbox platform   ${url}`, ...accounts],
     async close() {
       await server.stop(0)
       sandbox.close()

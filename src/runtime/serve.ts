@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { UPLOAD_MS } from '../web/body-deadline.ts'
+import { printError } from './print.ts'
 
 /** How long requests in flight may take to finish after a stop signal, in ms. */
 export const GRACE_MS = 10_000
@@ -33,6 +34,8 @@ export interface Listening {
 }
 
 const KEEP_ALIVE_MS = 75_000
+/** How large the headers of a request may be, in bytes: with a code of 16,384 characters in its address. */
+export const MAX_HEADER_BYTES = 32_768
 /** How long the headers of a request may take, in ms. */
 const HEADERS_MS = 15_000
 /** How long idle connections stay open after the port was closed, in ms. */
@@ -53,6 +56,7 @@ export function listen(
   const server = createServer({
     requestTimeout: UPLOAD_MS,
     headersTimeout: HEADERS_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: keepAliveMs,
   })
   const sockets = new Set<Socket>()
@@ -145,6 +149,6 @@ export function onStopSignal(work: () => Promise<void>): void {
 
 /** Prints the message of an error, without a stack trace, and exits with 1. */
 export function fail(error: unknown): never {
-  console.error(error instanceof Error ? error.message : String(error))
+  printError(...(error instanceof Error ? error.message : String(error)).split('\n'))
   process.exit(1)
 }

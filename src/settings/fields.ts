@@ -90,37 +90,41 @@ export const list = () =>
 export const requiredList = (hint: string) =>
   list().refine((parts) => parts.length > 0, `is required (${hint})`)
 
-/**
- * An http or https address, without a closing slash. In production it has to be https, except on this machine.
- * `path` allows one that has a path. `exact` keeps a slash at its end.
- */
-export function httpAddress({
-  hint,
-  path,
-  env,
-  exact = false,
-}: {
+/** What an address may have beside its host and port. */
+type AddressPart = 'a path' | 'a query' | 'a #'
+
+interface AddressOptions {
   hint: string
-  path: boolean
   env: Environment
-  exact?: boolean
-}) {
-  return required(hint).transform((text, ctx) => {
+  parts: readonly AddressPart[]
+}
+
+/** An http or https address, which is used as it is typed. In production it has to be https, except on this machine. */
+export function httpAddress({ hint, env, parts }: AddressOptions) {
+  return required(hint).superRefine((text, ctx) => {
     const url = URL.parse(text)
-    const refuse = (rule: string): never => {
-      ctx.addIssue(rule)
-      return z.NEVER
+    if (!url || !/^https?:$/.test(url.protocol)) return ctx.addIssue('must be an http or https address')
+    const found = {
+      'a user': url.username + url.password,
+      'a path': url.pathname.slice(1),
+      'a query': url.search,
+      'a #': url.hash,
     }
-    if (!url || !/^https?:$/.test(url.protocol)) return refuse('must be an http or https address')
-    if (url.username || url.password || url.search || url.hash)
-      return refuse('must be an address without a user, a query or a #')
-    if (!path && url.pathname !== '/') return refuse('must be an address without a path')
+    const refused = Object.entries(found).find(
+      ([name, value]) => value && !parts.some((part) => part === name),
+    )
+    if (refused) return ctx.addIssue(`must be an address without ${refused[0]}`)
     if (isProduction(env) && url.protocol === 'http:' && !isLoopback(url))
-      return refuse('must be https in production')
-    const address = url.origin + url.pathname
-    return exact && url.pathname !== '/' ? address : address.replace(/\/+$/, '')
+      ctx.addIssue('must be https in production')
   })
 }
+
+/** The address that paths are appended to: a closing slash makes no difference. */
+export const baseAddress = (options: AddressOptions) =>
+  httpAddress(options).transform((text) => {
+    const { origin, pathname } = new URL(text)
+    return (origin + pathname).replace(/\/+$/, '')
+  })
 
 /** Requests per window; `windowVariable` is the variable of the window, for the message. */
 export const requests = (windowVariable: string, fallback: number) =>

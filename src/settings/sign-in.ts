@@ -9,7 +9,7 @@ export const signInSettings = settingsGroup({
     return {
       // An issuer is compared to the last character (OpenID Connect Discovery 1.0, section 4.3).
       OIDC_ISSUER: field
-        .httpAddress({ hint: 'your sign-in service names it', path: true, env, exact: true })
+        .httpAddress({ hint: 'your sign-in service names it', env, parts: ['a path'] })
         .optional(),
       OIDC_CLIENT_ID: needed,
       OIDC_CLIENT_SECRET: needed,

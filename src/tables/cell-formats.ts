@@ -41,6 +41,8 @@ const BUILT_IN: Record<number, string> = {
   48: '##0.0E+0',
   49: '@',
 }
+/** The longest format that is used, in characters; Excel's limit is 255. */
+const MAX_FORMAT = 1_000
 /** Days between the two origins of dates that a workbook can have. */
 const DAYS_TO_1904 = 1462
 const FORMAT_OPTIONS = { locale: 'en-AU', fillChar: '', skipChar: '', nbsp: false } as const
@@ -136,8 +138,9 @@ function formatter(pattern: string, date1904: boolean): (value: number) => Numbe
 
 /** The number that a text shows, if it is the value rounded; NaN otherwise, as with percentages and thousands. */
 function numberIn(text: string, value: number): number {
-  const [, whole = '', decimals = ''] = /^\D*?((?:\d[\d,\s'’]*)?)(?:\.(\d*))?\D*$/.exec(text) ?? []
-  if (whole + decimals === '') return Number.NaN
+  const from = text.slice(Math.max(text.search(/\.?\d/), 0))
+  const [, whole = '', decimals = '', rest = ''] = /^(\d[\d,\s'’]*)?(?:\.(\d*))?(.*)$/s.exec(from) ?? []
+  if (whole + decimals === '' || /\d/.test(rest)) return Number.NaN
   const shown = Number(`${whole.replace(/\D/g, '')}.${decimals}`)
   // The sign may be shown as brackets, or only by a colour.
   const isRounded = Math.abs(shown - Math.abs(exact(value))) <= 0.5001 * 10 ** -decimals.length
@@ -146,6 +149,7 @@ function numberIn(text: string, value: number): number {
 }
 
 function infoOf(pattern: string) {
+  if (pattern.length > MAX_FORMAT) return undefined
   try {
     return getFormatInfo(pattern)
   } catch {

@@ -27,7 +27,8 @@ export interface PriceReader {
 const MAX_PRICE = 1e9
 
 const USUAL = /^\d{1,9}(\.\d{1,2})?$/
-const CURRENCY = /^(?:(?:AU|NZ|A)?\$|AUD\s?\$?|NZD\s?\$?)?\s*([^$]*?)\s*(?:AUD|NZD|\$)?$/i
+const CURRENCY_BEFORE = /^(?:(?:AU|NZ|A)?\$|(?:AUD|NZD)\s?\$?)/i
+const CURRENCY_BEHIND = /(?:AUD|NZD|\$)$/i
 /** An amount without its currency, as a spreadsheet shows it: other words may say that it is for 100 units. */
 const SHOWN = /^[\s.,'’\d]*\d[\s.,'’]*(e-\d+)?$/i
 const OTHER_CURRENCY = /[€£¥₹]|US\$|\b(USD|EUR|GBP|JPY|CNY|CAD|SGD|HKD|INR)\b/i
@@ -65,7 +66,7 @@ export function createPriceReader(decimal?: Decimal): PriceReader {
       }
       const problem = problemOf(cell)
       if (problem) return problem
-      const digits = CURRENCY.exec(cell)?.[1] ?? cell
+      const digits = cell.replace(CURRENCY_BEFORE, '').replace(CURRENCY_BEHIND, '').trim()
       const own = countryOf(cell)
       if (own === 'NZD' && isPlain) country ??= 'AUD'
       country ??= own
@@ -79,7 +80,7 @@ export function createPriceReader(decimal?: Decimal): PriceReader {
       if (sign === 'ambiguous' && !decimal) {
         found.ambiguous++
         if (digits.includes(',')) found.withComma++
-        found.example ||= cell
+        found.example ||= shorten(cell)
         return texts.price.ambiguous(shorten(cell), asNumber(digits, 'point'), asNumber(digits, 'comma'))
       }
       if (sign === 'invalid' || (decimal && isOther(sign, decimal)))
@@ -111,7 +112,7 @@ const isOther = (sign: ReturnType<typeof decimalOf>, decimal: Decimal) =>
 
 function problemOf(cell: string): string | undefined {
   if (cell === '') return texts.price.missing
-  if (NOT_GIVEN.test(cell)) return texts.price.notGiven(cell)
+  if (NOT_GIVEN.test(cell)) return texts.price.notGiven(shorten(cell))
   if (NEGATIVE.test(cell.replace(/^\$\s*/, ''))) return texts.price.negative
   if (OTHER_CURRENCY.test(cell)) return texts.price.otherCurrency(shorten(cell))
   if (ROUNDED.test(cell)) return texts.price.rounded(cell)

@@ -3,12 +3,14 @@ import { UnreadableFileError } from './errors.ts'
 import type { MergedCells, Row } from './row.ts'
 import { createRuns } from './text-runs.ts'
 import { texts } from './texts.ts'
-import type { Attributes, XmlEvents } from './xml.ts'
+import { type Attributes, hostile, type XmlEvents } from './xml.ts'
 
 /** The limits of a sheet (Excel specifications and limits); columns are ours. */
 const MAX_ROW = 1_048_576
-const MAX_CELL_LENGTH = 32_767
+export const MAX_CELL_LENGTH = 32_767
 const MAX_COLUMNS = 500
+/** A sheet describes each of its 16,384 columns at most once. */
+const MAX_COLUMN_ELEMENTS = 16_384
 
 export interface SheetParser {
   events: XmlEvents
@@ -20,11 +22,12 @@ export interface SheetParser {
   readonly printed: string[]
   readonly merged: MergedCells[]
   /** What comes before the rows: the columns that are hidden. */
-  readonly hiddenColumns: number[]
+  readonly hiddenColumns: ReadonlySet<number>
 }
 
 /** Page headers and footers (ECMA-376 part 1, section 18.3.1.46). */
 const PRINTED = /^(odd|even|first)(Header|Footer)$/
+const MAX_PRINTED = 6
 const MAX_MERGED = 10_000
 
 /** Where the parser is in the sheet, and what it has found. */
@@ -46,7 +49,8 @@ interface SheetState {
   isPrinted: boolean
   readonly printed: string[]
   readonly merged: MergedCells[]
-  readonly hiddenColumns: number[]
+  columnElements: number
+  readonly hiddenColumns: Set<number>
 }
 
 /** Collects the rows of a sheet from its XML (ECMA-376 part 1, section 18.3). Handlers throw `UnreadableFileError`. */
@@ -68,7 +72,8 @@ export function createSheetParser(strings: readonly string[], formats: CellForma
     isPrinted: false,
     printed: [],
     merged: [],
-    hiddenColumns: [],
+    columnElements: 0,
+    hiddenColumns: new Set(),
   }
   return {
     events: {
@@ -98,9 +103,10 @@ function openElement(state: SheetState, name: string, attributes: Attributes): v
     state.value = ''
   } else if (name === 'v' || name === 't') state.isValue = !state.isPhonetic
   else if (name === 'rPh') state.isPhonetic = true
-  else if (name === 'col' && isTrue(attributes.hidden)) hideColumns(state, attributes)
+  else if (name === 'col') openColumns(state, attributes)
   else if (name === 'mergeCell') mergeCells(state, attributes.ref ?? '')
   else if (PRINTED.test(name)) {
+    if (state.printed.length === MAX_PRINTED) throw hostile()
     state.isPrinted = true
     state.printed.push('')
   }
@@ -110,27 +116,35 @@ const isTrue = (flag = '') => /^(1|true)$/.test(flag)
 
 function openRow(state: SheetState, { r, hidden }: Attributes): void {
   const line = Number(r ?? state.row.line + 1)
-  if (!(line > state.row.line && line <= MAX_ROW))
+  if (!(Number.isInteger(line) && line > state.row.line && line <= MAX_ROW))
     throw new UnreadableFileError(state.row.line, texts.unreadable.rowNumber)
   state.row = { line, cells: [] }
   state.isHidden = isTrue(hidden)
   state.column = -1
 }
 
-function hideColumns({ hiddenColumns }: SheetState, { min, max }: Attributes): void {
-  for (let number = Number(min); number <= Math.min(Number(max), MAX_COLUMNS); number++)
-    hiddenColumns.push(number - 1)
+/** Notes which of these columns are hidden, among those that are read. */
+function openColumns(state: SheetState, { min, max, hidden }: Attributes): void {
+  const { hiddenColumns, row } = state
+  const [first, last] = [Number(min), Number(max)]
+  if (!(Number.isInteger(first) && first >= 1 && last >= first))
+    throw new UnreadableFileError(row.line, texts.unreadable.columnNumber)
+  if (++state.columnElements > MAX_COLUMN_ELEMENTS) throw hostile()
+  if (!isTrue(hidden)) return
+  for (let number = first; number <= Math.min(last, MAX_COLUMNS); number++) hiddenColumns.add(number - 1)
 }
 
 function mergeCells({ merged }: SheetState, reference: string): void {
   const [from = '', to = ''] = reference.split(':')
-  const [firstLine = 0, lastLine = 0] = [from, to].map((cell) => Number(/\d+$/.exec(cell)?.[0] ?? 0))
-  if (lastLine <= firstLine || merged.length >= MAX_MERGED) return
+  const [firstLine = 0, lastLine = 0] = [from, to].map((cell) =>
+    Number(/^[A-Z]{1,3}(\d{1,7})$/i.exec(cell)?.[1]),
+  )
+  if (!(lastLine > firstLine) || merged.length >= MAX_MERGED) return
   merged.push({ firstColumn: columnOf(from), lastColumn: columnOf(to), firstLine, lastLine })
 }
 
 function addText(state: SheetState, text: string): void {
-  if (state.isPrinted) state.printed[state.printed.length - 1] += text
+  if (state.isPrinted) state.printed.push(`${state.printed.pop()}${text}`.slice(0, MAX_CELL_LENGTH))
   if (!state.isValue) return
   state.value += state.runs.shown(text, state.value)
   if (state.value.length > MAX_CELL_LENGTH)
@@ -158,7 +172,7 @@ function closeCell(state: SheetState): void {
   row.cells[column] = text
   if (formats.isStruck(style)) {
     row.struck ??= []
-    row.struck.push(column)
+    if (!row.struck.includes(column)) row.struck.push(column)
   }
   if (number !== undefined) {
     row.numbers ??= []

@@ -22,7 +22,7 @@ export const texts = {
     unclosedQuote:
       'a quote opened here is never closed, so the rest of the file cannot be read. Fix it and try again.',
     longRow:
-      'a row longer than 8 MB starts here, probably because of an unclosed quote, so the rest of the file cannot be read. Fix it and try again.',
+      'a row longer than 2 MB starts here, probably because of an unclosed quote, so the rest of the file cannot be read. Fix it and try again.',
     noSheet: (wanted: string, sheets: readonly string[]) =>
       `the workbook has no sheet "${wanted}"; its sheets are ${quoted(sheets)}.`,
     hugeWorkbook: 'this workbook unpacks to far more data than a price file has; save it as CSV.',
@@ -39,6 +39,7 @@ export const texts = {
       'this is a zip file, but not an XLSX workbook; open it in your spreadsheet, save it as XLSX again, or save it as CSV UTF-8.',
     columns: (max: number) => `it has more than ${max} columns.`,
     rowNumber: 'the next row has no valid number.',
+    columnNumber: 'the sheet describes a column without a valid number.',
     longCell: 'a cell is longer than a spreadsheet allows.',
   },
 

@@ -1,15 +1,17 @@
+import { posix } from 'node:path'
 import { Readable } from 'node:stream'
 import yauzl, { type Entry, type ZipFile } from 'yauzl'
 import { createCellFormats } from './cell-formats.ts'
 import { UnreadableFileError } from './errors.ts'
 import type { Row, Table } from './row.ts'
-import { createSheetParser } from './sheet-parser.ts'
+import { createSheetParser, MAX_CELL_LENGTH } from './sheet-parser.ts'
 import { createRuns } from './text-runs.ts'
 import { texts } from './texts.ts'
-import { attribute, parseXml, type XmlEvents } from './xml.ts'
+import { attribute, hostile, parseXml, type XmlEvents } from './xml.ts'
 
 /** Limits of an archive: a small one can unpack to gigabytes. Sizes are in bytes, unpacked. */
 const MAX_ENTRIES = 5_000
+const MAX_ENTRY_NAME = 1_000
 const MAX_PART = 1_000_000_000
 const MAX_SMALL_PART = 20_000_000
 /** Office documents shrink to a tenth or so; only hostile ones shrink to this part of their size. */
@@ -18,6 +20,9 @@ const MIN_SUSPICIOUS = 50_000_000
 /** Limits of the shared strings, in characters and strings: they stay in memory. */
 const MAX_SHARED_CHARACTERS = 60_000_000
 const MAX_SHARED_STRINGS = 2_000_000
+/** Limits of the list of sheets; Excel's limit of a name is 31 characters. */
+const MAX_SHEETS = 1_000
+const MAX_SHEET_NAME = 100
 
 /** Whether a file begins like a zip archive, which an XLSX workbook is. */
 export const isWorkbook = (start: Buffer): boolean => start.toString('latin1') === 'PK\u0003\u0004'
@@ -61,7 +66,12 @@ export async function readWorkbookRows(
       rows,
       comments,
       ...late,
-      readOther: () => Promise.all(small.map(({ name }) => readFirstRows(path, name))),
+      async readOther() {
+        const read: { sheet: string; rows: Row[] }[] = []
+        // One after the other: each has the shared strings in memory.
+        for (const { name } of small) read.push(await readFirstRows(path, name))
+        return read
+      },
     }
   } catch (error) {
     archive.zip.close()
@@ -106,6 +116,7 @@ async function openArchive(path: string): Promise<Archive> {
       const ratio = uncompressedSize / Math.max(compressedSize, 1)
       if (uncompressedSize > MAX_PART || (uncompressedSize > MIN_SUSPICIOUS && ratio > MAX_RATIO))
         throw hostile()
+      if (fileName.length > MAX_ENTRY_NAME) throw hostile()
       entries.set(fileName.toLowerCase(), entry)
     }
     return { zip, entries }
@@ -114,8 +125,6 @@ async function openArchive(path: string): Promise<Archive> {
     throw toReadable(error)
   }
 }
-
-const hostile = () => new UnreadableFileError(1, texts.unreadable.hugeWorkbook)
 
 /** Errors of the archive or its XML as `UnreadableFileError`. */
 function toReadable(error: unknown): unknown {
@@ -144,7 +153,7 @@ const WORKBOOK = 'xl/workbook.xml'
 /** The parts that another part refers to, by the ids of the relationships. */
 async function readTargets(archive: Archive, part: string): Promise<Map<string, string>> {
   const targets = new Map<string, string>()
-  await readPart(archive, part.replace(/([^/]+)$/, '_rels/$1.rels'), {
+  await readPart(archive, posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`), {
     open(name, attributes) {
       if (name === 'Relationship')
         targets.set(attribute(attributes, 'Id') ?? '', attribute(attributes, 'Target') ?? '')
@@ -153,7 +162,7 @@ async function readTargets(archive: Archive, part: string): Promise<Map<string, 
   return targets
 }
 
-/** Comments and drawings that are this large, in bytes, say nothing about prices. */
+/** Comments and drawings that are this large together, in bytes, say nothing about prices. */
 const MAX_COMMENTS_BYTES = 2_000_000
 
 /** The texts of the comments and text boxes of a sheet: one for each comment and each paragraph of a text box. */
@@ -173,14 +182,22 @@ async function readComments(archive: Archive, { path }: Sheet): Promise<string[]
       isText = false
     },
   }
-  for (const target of (await readTargets(archive, path)).values()) {
-    const part = new URL(target, `zip:///${path}`).pathname.slice(1)
-    const size = archive.entries.get(part.toLowerCase())?.uncompressedSize ?? 0
-    if (/(comment|drawing)[^/]*\.xml$/i.test(part) && size <= MAX_COMMENTS_BYTES)
-      await readPart(archive, part, events)
+  const targets = [...(await readTargets(archive, path)).values()]
+  // Several links may lead to one part.
+  const parts = new Set(
+    targets.map((target) => new URL(target, `zip:///${path}`).pathname.slice(1).toLowerCase()),
+  )
+  let bytes = 0
+  for (const part of parts) {
+    const size = archive.entries.get(part)?.uncompressedSize
+    if (size === undefined || !isComments(posix.basename(part)) || bytes + size > MAX_COMMENTS_BYTES) continue
+    bytes += size
+    await readPart(archive, part, events)
   }
   return found.filter((text) => text.trim() !== '')
 }
+
+const isComments = (name: string) => name.endsWith('.xml') && /comment|drawing/.test(name)
 
 /** Reads the list of sheets, and whether dates count from 1904. */
 async function readSheets(archive: Archive): Promise<{ sheets: Sheet[]; date1904: boolean }> {
@@ -193,7 +210,9 @@ async function readSheets(archive: Archive): Promise<{ sheets: Sheet[]; date1904
       if (name !== 'sheet') return
       const state = attribute(attributes, 'state') ?? 'visible'
       const id = attribute(attributes, 'id') ?? ''
-      found.push({ name: attribute(attributes, 'name') ?? '', id, hidden: state !== 'visible' })
+      const sheetName = attribute(attributes, 'name') ?? ''
+      if (found.length === MAX_SHEETS || sheetName.length > MAX_SHEET_NAME) throw hostile()
+      found.push({ name: sheetName, id, hidden: state !== 'visible' })
     },
   })
   if (!exists) throw new UnreadableFileError(0, await problemOfArchive(archive))
@@ -262,7 +281,9 @@ async function readSharedStrings(archive: Archive): Promise<string[]> {
       runs.open(name, attributes)
     },
     text(part) {
-      if (isText) text += runs.shown(part, text)
+      if (!isText) return
+      text += runs.shown(part, text)
+      if (text.length > MAX_CELL_LENGTH) throw new UnreadableFileError(0, texts.unreadable.longCell)
     },
     close(name) {
       isText = false

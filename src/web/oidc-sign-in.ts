@@ -1,40 +1,26 @@
-import { createHash } from 'node:crypto'
 import { type Request, Router } from 'express'
 import * as client from 'openid-client'
 import { AppError } from '../connect/errors.ts'
-import type { Http } from '../connect/index.ts'
-import { appOwner, claim, type Key, type KeyValueStore } from '../connect/stores.ts'
+import { createRecordCipher, type EncryptionKey, type Http } from '../connect/index.ts'
 import { cookiesBlocked } from './errors.ts'
 import { codeOf, discovery, type OidcProvider, SignInUnavailableError } from './oidc-discovery.ts'
-import { sendResultOrRedirect, wantsJson } from './respond.ts'
+import { type PendingSignIn, pendingSignIns } from './pending-sign-ins.ts'
+import { sendOnward, wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
 import { texts } from './texts.ts'
-import { currentUser, isUserId, saveSession, signIn, signOut, type User } from './user.ts'
+import { currentUser, isUserId, signIn, signOut, type User } from './user.ts'
 
 declare module 'express-session' {
   interface SessionData {
-    /** Sign-ins that have been started in this browser, the newest last. */
-    signIns: PendingSignIn[]
-    /** Whether the user has just signed out here. */
-    hasSignedOut: boolean
+    /** The ID token of the sign-in, encrypted: whoever reads the store learns nothing about the user from it. */
+    idToken: string | undefined
   }
 }
 
-interface PendingSignIn {
-  state: string
-  nonce: string
-  codeVerifier: string
-  returnTo: string | null
-  /** In ms since 1970. */
-  startedAt: number
-}
-
-/** Sign-ins that one browser may have open at a time, for example in several tabs. */
-const MAX_PENDING = 5
-/** How long a sign-in may take, in ms. */
-const PENDING_MS = 15 * 60_000
 /** The longest subject, in characters (OpenID Connect Core 1.0, section 2). */
 const MAX_SUBJECT = 255
+/** The longest ID token to send back at sign-out, in characters: it is in an address, for which servers have limits. */
+const MAX_HINT = 7_000
 const CALLBACK = '/sign-in/callback'
 
 /** The redirect URI of this app at the provider. */
@@ -43,8 +29,8 @@ export const redirectUriOf = (baseUrl: string) => baseUrl + CALLBACK
 export interface OidcOptions extends OidcProvider {
   /** The app's public origin. Register `{baseUrl}/sign-in/callback` as a redirect URI, and `{baseUrl}/` for after logout. */
   baseUrl: string
-  /** Where it is recorded which sign-ins have been finished. */
-  store: KeyValueStore
+  /** The first encrypts, all of them decrypt. */
+  encryptionKeys: readonly EncryptionKey[]
   http: Http
 }
 
@@ -63,57 +49,48 @@ class SignInFailedError extends AppError {
  * server's certificate replaces the check of its signature (OpenID Connect Core 1.0, section 3.1.3.7).
  */
 export function oidcSignIn(options: OidcOptions): Router {
-  const { baseUrl, store } = options
+  const { baseUrl } = options
   const configuration = discovery(options)
-  const redirectUri = redirectUriOf(baseUrl)
+  const cipher = createRecordCipher(options.encryptionKeys)
+  const started = pendingSignIns(cipher, baseUrl)
+  /** The states of the callbacks that are being answered. */
+  const answering = new Set<string>()
 
   return Router()
     .get('/sign-in', async (req, res) => {
-      // Link checkers open addresses with HEAD, and would store a sign-in each.
-      if (req.method === 'HEAD') return void res.status(405).set('Allow', 'GET').end()
-      // Writing the session of a user could restore it after they have signed out in another tab.
       if (currentUser(req)) return res.redirect(303, localPath(req.query.returnTo) ?? '/')
       const config = await configuration()
       const pending = newSignIn(localPath(req.query.returnTo))
-      const url = client.buildAuthorizationUrl(config, {
-        redirect_uri: redirectUri,
-        scope: 'openid profile email',
-        state: pending.state,
-        nonce: pending.nonce,
-        code_challenge: await client.calculatePKCECodeChallenge(pending.codeVerifier),
-        code_challenge_method: 'S256',
-      })
-      req.session.signIns = [...openSignIns(req), pending].slice(-MAX_PENDING)
-      // Many browsers start a sign-in and never come back.
-      req.session.cookie.maxAge = PENDING_MS
-      await saveSession(req)
-      res.redirect(303, url.href)
+      started.add(req, res, pending)
+      res.redirect(303, (await authorizationUrl(config, baseUrl, pending)).href)
     })
     .get(CALLBACK, async (req, res) => {
-      // Another tab has finished its sign-in, which ended the others.
-      if (req.session.user && !openSignIns(req).some(({ state }) => state === req.query.state))
-        return res.redirect(303, '/')
-      const pending = await claimSignIn(req, store)
-      await signIn(req, await userOf(await configuration(), new URL(req.originalUrl, baseUrl), pending))
+      const pending = started.find(req)
+      // Another tab has signed in meanwhile.
+      if (currentUser(req)) return res.redirect(303, pending?.returnTo ?? '/')
+      if (!pending && req.headers.cookie === undefined) throw cookiesBlocked()
+      // A callback that comes twice at once sends its code once. Later, the browser has forgotten the state.
+      if (!pending || answering.has(pending.state)) throw new SignInFailedError(texts.signIn.notPending)
+      answering.add(pending.state)
+      try {
+        const config = await configuration()
+        started.remove(req, res, pending)
+        const { user, idToken } = await exchange(config, req.originalUrl, options, pending)
+        await signIn(req, user, { idToken: cipher.encrypt(idToken, idTokenPurpose(user)) })
+      } finally {
+        answering.delete(pending.state)
+      }
       res.redirect(303, pending.returnTo ?? '/')
     })
     .post('/sign-out', async (req, res) => {
-      const wasSignedIn = currentUser(req) !== null
+      const user = currentUser(req)
+      const hint = idTokenOf(req, cipher)
       await signOut(req)
-      const logoutUrl = await logoutUrlOf(options, configuration)
+      const logoutUrl = await logoutUrlOf(options, configuration, hint)
       if (wantsJson(req)) return void res.json({ user: null, logoutUrl })
-      if (!wasSignedIn) return res.redirect(303, '/')
-      req.session.hasSignedOut = logoutUrl !== null
-      req.session.cookie.maxAge = PENDING_MS
-      // Through a page of ours: `form-action` keeps a form from being redirected to another site.
-      await sendResultOrRedirect(req, res, logoutUrl ? '/signed-out' : '/', { user: null })
-    })
-    .get('/signed-out', async (req, res) => {
-      // A link on another site must not end the session at the provider.
-      const logoutUrl = req.session.hasSignedOut ? await logoutUrlOf(options, configuration) : null
-      delete req.session.hasSignedOut
-      if (!logoutUrl) return res.redirect(303, '/')
-      res.page('app/signed-out', { title: texts.signedOut.pageTitle, logoutUrl })
+      if (!user || !logoutUrl) return res.redirect(303, '/')
+      // A page that goes on by itself: `form-action` keeps a form from being redirected to another site.
+      sendOnward(req, res, logoutUrl, texts.signedOut)
     })
 }
 
@@ -125,34 +102,47 @@ const newSignIn = (returnTo: string | null): PendingSignIn => ({
   startedAt: Date.now(),
 })
 
-const openSignIns = (req: Request): PendingSignIn[] =>
-  (req.session.signIns ?? []).filter(({ startedAt }) => Date.now() - startedAt < PENDING_MS)
+const authorizationUrl = async (config: client.Configuration, baseUrl: string, pending: PendingSignIn) =>
+  client.buildAuthorizationUrl(config, {
+    redirect_uri: redirectUriOf(baseUrl),
+    scope: 'openid profile email',
+    state: pending.state,
+    nonce: pending.nonce,
+    code_challenge: await client.calculatePKCECodeChallenge(pending.codeVerifier),
+    code_challenge_method: 'S256',
+  })
 
-/**
- * The sign-in that the callback answers. Of several callbacks at once, one gets it, so that the code is sent once. The
- * others leave the session as it is: saving it could undo the sign-in of the first.
- */
-async function claimSignIn(req: Request, store: KeyValueStore): Promise<PendingSignIn> {
-  const pending = openSignIns(req).find(({ state }) => state === req.query.state)
-  if (!pending)
-    throw req.headers.cookie === undefined ? cookiesBlocked() : new SignInFailedError(texts.signIn.notPending)
-  const digest = createHash('sha256').update(pending.state).digest('base64url')
-  const key: Key = { kind: 'sign-in-claim', owner: appOwner(digest), id: '' }
-  if (!(await claim(store, key, 'claimed', PENDING_MS))) throw new SignInFailedError(texts.signIn.notPending)
-  return pending
+/** What an ID token is encrypted for. */
+const idTokenPurpose = ({ id }: User) => `ID token of ${id}`
+
+/** The ID token of this session, if it has a readable one. */
+function idTokenOf(req: Request, cipher: ReturnType<typeof createRecordCipher>): string | undefined {
+  const { user, idToken } = req.session
+  try {
+    return user && idToken && cipher.decrypt(idToken, idTokenPurpose(user))
+  } catch {
+    // Encrypted with a key that is gone.
+    return undefined
+  }
 }
 
 /** Exchanges the code and checks the ID token. The user's id is the issuer and the subject together, which never change. */
-async function userOf(config: client.Configuration, url: URL, pending: PendingSignIn): Promise<User> {
+async function exchange(
+  config: client.Configuration,
+  callback: string,
+  { baseUrl }: OidcOptions,
+  pending: PendingSignIn,
+): Promise<{ user: User; idToken: string }> {
   try {
-    const tokens = await client.authorizationCodeGrant(config, url, {
+    const tokens = await client.authorizationCodeGrant(config, new URL(callback, baseUrl), {
       pkceCodeVerifier: pending.codeVerifier,
       expectedState: pending.state,
       expectedNonce: pending.nonce,
       idTokenExpected: true,
     })
     const claims = tokens.claims()
-    if (!claims) throw new SignInFailedError(texts.signIn.unknownUser, 'token response: no ID token')
+    if (!claims || !tokens.id_token)
+      throw new SignInFailedError(texts.signIn.unknownUser, 'token response: no ID token')
     // An issuer has no fragment, so both parts can be told apart.
     const id = `${claims.iss}#${claims.sub}`
     if (claims.sub === '' || claims.sub.length > MAX_SUBJECT || !isUserId(id))
@@ -160,24 +150,44 @@ async function userOf(config: client.Configuration, url: URL, pending: PendingSi
         texts.signIn.unknownUser,
         'ID token: sub is empty, too long, or has control characters',
       )
-    return { id, name: nameOf(claims) }
+    return { user: { id, name: await nameOf(config, claims, tokens.access_token) }, idToken: tokens.id_token }
   } catch (error) {
     throw toSignInError(error)
   }
 }
 
-/** A name for the page: only to recognise oneself. */
-function nameOf(claims: client.IDToken): string {
-  const names = [claims.name, claims.preferred_username, claims.email, claims.sub]
-  const clean = (name: unknown) =>
-    typeof name === 'string'
-      ? name
-          .toWellFormed()
-          .replace(/\p{Cc}/gu, '')
-          .trim()
-      : ''
-  return (names.map(clean).find((name) => name !== '') ?? texts.signIn.unnamed).slice(0, 100)
+/**
+ * A name for the page, only to recognise oneself: of the ID token, or of UserInfo (OpenID Connect Core 1.0, section 5.4). A
+ * UserInfo that is not there, fails, or is about somebody else (section 5.3.2) does not prevent the sign-in.
+ */
+async function nameOf(
+  config: client.Configuration,
+  claims: client.IDToken,
+  accessToken: string,
+): Promise<string> {
+  const known = cleanName(claims.name)
+  const info = known
+    ? undefined
+    : await client.fetchUserInfo(config, accessToken, claims.sub).catch(() => undefined)
+  const names = [
+    info?.name,
+    claims.preferred_username,
+    info?.preferred_username,
+    claims.email,
+    info?.email,
+    claims.sub,
+  ]
+  const name = known || names.map(cleanName).find((each) => each !== '')
+  return (name ?? texts.signIn.unnamed).slice(0, 100)
 }
+
+const cleanName = (name: unknown): string =>
+  typeof name === 'string'
+    ? name
+        .toWellFormed()
+        .replace(/\p{Cc}/gu, '')
+        .trim()
+    : ''
 
 /** Codes, tokens and the provider's texts stay out of errors. */
 function toSignInError(error: unknown): AppError {
@@ -196,13 +206,21 @@ function toSignInError(error: unknown): AppError {
   return new SignInFailedError(texts.errors.sign_in_failed.detail, codeOf(error))
 }
 
-/** The provider's logout page (OpenID Connect RP-Initiated Logout 1.0); null if it has none or does not answer. */
+/**
+ * The provider's logout page (OpenID Connect RP-Initiated Logout 1.0), with the ID token as a hint, which some providers
+ * require. Null if it has none or does not answer.
+ */
 async function logoutUrlOf(
   { baseUrl, clientId }: OidcOptions,
   configuration: () => Promise<client.Configuration>,
+  idToken: string | undefined,
 ): Promise<string | null> {
   const config = await configuration().catch(() => null)
   if (!config?.serverMetadata().end_session_endpoint) return null
-  const parameters = { client_id: clientId, post_logout_redirect_uri: `${baseUrl}/` }
+  const parameters = {
+    client_id: clientId,
+    post_logout_redirect_uri: `${baseUrl}/`,
+    ...(idToken && idToken.length <= MAX_HINT && { id_token_hint: idToken }),
+  }
   return client.buildEndSessionUrl(config, parameters).href
 }

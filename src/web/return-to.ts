@@ -3,11 +3,11 @@
  * other origin (`//host`, `/\host`), no scheme, and no control characters, which browsers ignore.
  */
 export function localPath(value: unknown): string | null {
-  if (typeof value !== 'string' || value.length > 2048) return null
+  if (typeof value !== 'string') return null
   if (!value.startsWith('/') || value.includes('\\') || /\p{Cc}/u.test(value)) return null
   const url = URL.parse(value, 'http://here.invalid')
   // Check the normalized path: "/.//host" becomes "//host".
-  return url?.origin === 'http://here.invalid' && !url.pathname.startsWith('//')
-    ? url.pathname + url.search
-    : null
+  if (url?.origin !== 'http://here.invalid' || url.pathname.startsWith('//')) return null
+  const path = url.pathname + url.search
+  return path.length <= 2048 ? path : null
 }

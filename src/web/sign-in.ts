@@ -4,7 +4,7 @@
  * routes exist, what pages show to visitors, and whether other machines may connect.
  */
 import type { Router } from 'express'
-import type { Http } from '../connect/index.ts'
+import type { EncryptionKey, Http } from '../connect/index.ts'
 import type { KeyValueStore } from '../connect/stores.ts'
 import { demoSignIn } from './demo-sign-in.ts'
 import type { OidcProvider } from './oidc-discovery.ts'
@@ -14,7 +14,8 @@ import { oidcSignIn } from './oidc-sign-in.ts'
  * The sign-in of your product, or null. A function that returns a router with `GET /sign-in`, a page that pages link to,
  * and `POST /sign-out`, to which their button posts. The router calls `signIn` and `signOut` of `user.ts`, which renew
  * the session, and redirects to `localPath(req.query.returnTo) ?? '/'`. The page's own form is yours: pages only send
- * `returnTo` in the address, and `POST /sign-out` has no fields. `test/web/own-sign-in.ts` is an example.
+ * `returnTo` in the address, and `POST /sign-out` has no fields. `passwordSignIn` of `password-sign-in.ts` is one. Tests run the
+ * app with the demo's sign-in (`NODE_ENV=test`).
  */
 export const OWN_SIGN_IN: OwnSignIn | null = null
 
@@ -25,6 +26,8 @@ export interface SignInOptions {
   store: KeyValueStore
   /** The app's public origin. */
   baseUrl: string
+  /** The first encrypts, all of them decrypt. */
+  encryptionKeys: readonly EncryptionKey[]
   requestedScopes: readonly string[]
   http: Http
 }
@@ -38,8 +41,8 @@ export interface SignIn {
 
 /** Creates the sign-in. Throws an error for the developer if `own` lacks a route. */
 export function createSignIn(options: SignInOptions, own: OwnSignIn | null): SignIn {
-  const { oidc, requestedScopes, ...rest } = options
-  if (own) return { routes: requireRoutes(own(rest)), isDemo: false }
+  const { oidc, requestedScopes, store, ...rest } = options
+  if (own) return { routes: requireRoutes(own({ store, baseUrl: rest.baseUrl })), isDemo: false }
   if (oidc) return { routes: oidcSignIn({ ...oidc, ...rest }), isDemo: false }
   return { routes: demoSignIn({ requestedScopes }), isDemo: true }
 }

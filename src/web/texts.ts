@@ -68,6 +68,9 @@ export const texts = {
     signIn: 'Sign in',
     name: 'Your name',
     namePlaceholder: 'Ann',
+    email: 'Email',
+    password: 'Password',
+    wrongPassword: 'The email address or the password is wrong.',
     nameRule: 'enter a name of 1 to 100 characters',
     demo: 'This is a demo: use any name, no password needed.',
     openDemo:
@@ -90,6 +93,13 @@ export const texts = {
     title: 'You are signed out here',
     lead: 'Your sign-in service may still have a session. You are taken there to end it too.',
     continue: 'Continue',
+  },
+
+  toPlatform: {
+    pageTitle: 'To the platform',
+    title: 'You are being taken to the platform',
+    lead: 'There you log in, and choose what this app may use.',
+    continue: 'Continue to the platform',
   },
 
   connections: {

@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import type { SessionData } from 'express-session'
 import { AppError } from '../connect/errors.ts'
 import { notSignedIn } from './errors.ts'
 import { texts } from './texts.ts'
@@ -57,13 +58,13 @@ class InvalidUserIdError extends AppError {
 }
 
 /**
- * Signs a user in. The session gets a new id, and pending authorization requests of the old one become invalid. Throws an
- * error with a reason for the log if `isUserId(user.id)` is false.
+ * Signs a user in. The session gets a new id, and pending authorization requests of the old one become invalid. `data`: what
+ * the session keeps beside the user. Throws an error with a reason for the log if `isUserId(user.id)` is false.
  */
-export async function signIn(req: Request, user: User): Promise<void> {
+export async function signIn(req: Request, user: User, data: Partial<SessionData> = {}): Promise<void> {
   if (!isUserId(user.id)) throw new InvalidUserIdError(user.id)
   await regenerateSession(req)
-  req.session.user = user
+  Object.assign(req.session, data, { user })
   await saveSession(req)
 }
 
@@ -73,7 +74,7 @@ export async function signOut(req: Request): Promise<void> {
 }
 
 /** Saves the session before responding: the next request may arrive first, and a failure must not look like success. */
-export function saveSession(req: Request): Promise<void> {
+function saveSession(req: Request): Promise<void> {
   return new Promise((resolve, reject) => {
     req.session.save((error: unknown) => (error ? reject(error) : resolve()))
   })

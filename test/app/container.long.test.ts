@@ -3,6 +3,7 @@ import { chownSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } 
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { endsWithFile } from '../support/children.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
 import { answering, type Program } from '../support/process.ts'
@@ -60,6 +61,7 @@ test.skipIf(!process.env.LONG_TESTS || process.getuid?.() !== 0)(
     const child = spawn('unshare', ['--mount', 'sh', '-c', script, 'sh', ...command.slice(1)], {
       env: { ...env, APP: app, NODE: node, PATH: process.env.PATH ?? '' },
     })
+    endsWithFile(child)
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
     const exited = new Promise<number | NodeJS.Signals>((resolve) =>

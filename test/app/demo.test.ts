@@ -102,13 +102,24 @@ describe('the demo that cannot start', () => {
     },
   )
 
-  test('because the port in .env is in use names it: it takes the ports from there, and nothing else', async () => {
+  test('because the port in .env is in use names it: it takes the ports of another platform’s .env, and nothing else', async () => {
     demo = await openDemo()
-    writeFileSync(join(demo.dir, '.env'), `PORT=${taken}\nTOKEN_ENCRYPTION_KEYS=z\n`)
+    writeFileSync(
+      join(demo.dir, '.env'),
+      `PORT=${taken}\nSANDBOX_PORT=1\nPLATFORM_API_URL=https://api.example\nTOKEN_ENCRYPTION_KEYS=z\n`,
+    )
     const { PORT: _, ...settings } = demo.settings
     const program = run(join(ROOT, 'src/demo.ts'), settings, { cwd: demo.dir })
     expect(await program.exited).toBe(1)
     expect(program.output()).toContain(`PORT: port ${taken} is already in use`)
+  })
+
+  test('because of a bad setting in an .env for the sandbox names it: it takes all of that', async () => {
+    demo = await openDemo()
+    writeFileSync(join(demo.dir, '.env'), `SANDBOX_PORT=${taken}\nTOKEN_ENCRYPTION_KEYS=z\n`)
+    const program = run(join(ROOT, 'src/demo.ts'), demo.settings, { cwd: demo.dir })
+    expect(await program.exited).toBe(1)
+    expect(program.output()).toContain('TOKEN_ENCRYPTION_KEYS entry 1 must be')
   })
 
   test('because of a bad setting prints one line that names it', async () => {

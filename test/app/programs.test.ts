@@ -132,7 +132,6 @@ describe('the app', () => {
       'TOKEN_ENCRYPTION_KEYS',
       'PLATFORM_CLIENT_ID',
       'PLATFORM_APP_URL',
-      'set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
     ]) {
       expect(program.output()).toContain(name)
     }

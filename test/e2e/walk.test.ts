@@ -27,7 +27,7 @@ describe.skipIf(!CHROMIUM)(`a new user in Chromium${withChromium}`, () => {
     await press('Sign in')
     await look()
     await press('Connect an account')
-    expect(page.url()).toContain(`${app.platform}/login`)
+    await page.waitForURL((url) => url.href.startsWith(`${app.platform}/login`))
     await look()
     await page.getByLabel('Email').fill('olivia@harbour.example')
     await page.getByLabel('Password').fill('wrong')

@@ -1,5 +1,6 @@
 import { type Browser, launch } from 'puppeteer-core'
 import { expect } from 'vitest'
+import { endsWithFile } from '../support/children.ts'
 import { FIREFOX } from '../support/programs.ts'
 
 /** Preferences, as `about:config` lists them. */
@@ -17,13 +18,16 @@ const PREFERENCES: Preferences = {
 const PATIENCE_MS = 15_000
 
 /** The machine's own Firefox, headless, with a new profile. */
-export function openFirefox(preferences: Preferences = {}): Promise<Browser> {
-  return launch({
+export async function openFirefox(preferences: Preferences = {}): Promise<Browser> {
+  const browser = await launch({
     browser: 'firefox',
     executablePath: FIREFOX ?? 'firefox',
     headless: true,
     extraPrefsFirefox: { ...PREFERENCES, ...preferences },
   })
+  const child = browser.process()
+  if (child) endsWithFile(child)
+  return browser
 }
 
 export type Tab = Awaited<ReturnType<typeof openTab>>

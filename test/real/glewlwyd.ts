@@ -8,6 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { vi } from 'vitest'
+import { endsWithFile } from '../support/children.ts'
 import { CLIENT, tempDir } from '../support/env.ts'
 import { freePort, serve } from '../support/ports.ts'
 import { GLEWLWYD } from '../support/programs.ts'
@@ -62,6 +63,7 @@ export async function startGlewlwyd({ redirectUri }: { redirectUri: string }): P
       GLWD_PLUGIN_MODULE_PATH: `${MODULES}/plugin`,
     },
   })
+  endsWithFile(child)
   const ended = new Promise((resolve) => child.once('exit', resolve))
   await vi.waitFor(() => fetch(`${url}/config`), { timeout: 20_000 })
   await configure(await logIn(authUrl, ADMIN), authUrl, redirectUri)

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { CERTIFICATES } from '../support/certificates.ts'
+import { endsWithFile } from '../support/children.ts'
 import { tempDir } from '../support/env.ts'
 import { CADDY, NGINX, withCaddy, withNginx } from '../support/programs.ts'
 
@@ -133,6 +134,8 @@ function proxyFolder() {
 
 /** Resolves when the proxy accepts connections. Throws with its output when it ends before that. */
 async function started(child: ChildProcess, port: number, remove: () => void): Promise<RunningProxy> {
+  // By SIGKILL, nginx would leave its workers behind.
+  endsWithFile(child, 'SIGTERM')
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk))
   let ended = false

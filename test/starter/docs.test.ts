@@ -137,7 +137,7 @@ function hasDefault(schema: z.core.$ZodType, documented: string): boolean {
   if (documented.startsWith('required')) return !absent.success
   if (!absent.success) return false
   if (documented.startsWith('unset'))
-    return [undefined, [], {}].some((none) => isDeepStrictEqual(absent.data, none))
+    return [undefined, [], new URLSearchParams()].some((none) => isDeepStrictEqual(absent.data, none))
   return isDeepStrictEqual(absent.data, z.safeParse(schema, codeIn(documented)[0]).data)
 }
 

@@ -87,6 +87,19 @@ describe('npm run init', () => {
     expect(await copy.bin('knip')).toBe('')
   })
 
+  test('keeps the tests of a product green whose sign-in is replaced as the README says', async () => {
+    await init('--name', 'Acme', '--features', 'leads', '--sign-in', 'own', '--yes')
+    const file = join(copy.dir, 'src/web/sign-in.ts')
+    const own = read('src/web/sign-in.ts')
+      .replace('OwnSignIn | null = null', 'OwnSignIn | null = passwordSignIn')
+      .replace(/(?=^import .*oidc-sign-in)/m, "import { passwordSignIn } from './password-sign-in.ts'\n")
+    writeFileSync(file, own)
+    await copy.bin('biome', 'check', '--write', file)
+    await copy.check()
+    copy.leaveOutIndependentTests()
+    await copy.runTests('test/app/', 'test/web/own-sign-in')
+  })
+
   test('keeps the packages that other code names, and reports the unused exports that it has', async () => {
     mkdirSync(join(copy.dir, 'scripts'))
     writeFileSync(join(copy.dir, 'scripts/own.mjs'), "import Big from 'big.js'\n\nconsole.log(new Big(1))\n")

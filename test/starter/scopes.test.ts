@@ -1,10 +1,17 @@
 import { expect, test } from 'vitest'
+import { platform } from '../../src/connect/index.ts'
 import { loadContracts } from '../../src/features/contracts.ts'
-import { features } from '../../src/features/index.ts'
+import { featureOptions, features } from '../../src/features/index.ts'
 
 test('a feature asks for the scopes that its contract names, whichever other features there are', async () => {
   for (const { name, scopes } of await loadContracts()) {
     const feature = features.find((each) => each.name === name)
     if (feature) expect({ name, scopes: feature.scopes ?? {} }).toEqual({ name, scopes })
   }
+})
+
+test('the app asks for the scopes of its features, and for those of the platform only if no feature needs one', () => {
+  const invoices = { name: 'invoices', scopes: { billing: 'to read invoices' } }
+  expect(featureOptions([invoices, { name: 'metrics' }]).scopes).toEqual(['billing'])
+  expect(featureOptions([{ name: 'metrics' }]).scopes).toEqual(platform.scopes)
 })

@@ -106,7 +106,7 @@ export async function startAll(
       SANDBOX_URL: sandboxUrl,
       ...(typeof env === 'function' ? env({ authUrl }) : env),
     }),
-    { hasOwnSignIn: ownSignIn !== null, ...featureOptions() },
+    { hasOwnSignIn: ownSignIn !== null, ...featureOptions([...features, probe]) },
   )
   const logLines: string[] = []
   const log = createLog(config.logLevel, { write: (line) => void logLines.push(line) })

@@ -1,9 +1,10 @@
-import { featureOptions } from '../../src/features/index.ts'
+import { featureOptions, features } from '../../src/features/index.ts'
 import type { Running } from './app.ts'
+import { probe } from './probe.ts'
 import { type Answer, createVisitor, type Visitor } from './visitor.ts'
 
-/** The scopes that the app asks for: those that the platform documents, and those of the features. */
-export const { scopes: SCOPES } = featureOptions()
+/** The scopes that the app asks for: those of the features, and of the one that only tests have. */
+export const { scopes: SCOPES } = featureOptions([...features, probe])
 
 /** Where the app and the sandbox are. */
 type Addresses = Pick<Running, 'url' | 'platform'>

@@ -18,8 +18,14 @@ const envOf = (issuer: string) => ({
   OIDC_CLIENT_SECRET: OIDC_CLIENT.secret,
 })
 
-/** A real provider: node-oidc-provider, with its pages for development. Anyone can log in under any name. */
-export async function startOidcProvider(appUrl: string): Promise<OpenIdProvider> {
+/**
+ * A real provider: node-oidc-provider, with its pages for development. Anyone can log in under any name. With
+ * `namesInUserInfo`, its ID tokens have no name, as is its default.
+ */
+export async function startOidcProvider(
+  appUrl: string,
+  { namesInUserInfo = false } = {},
+): Promise<OpenIdProvider> {
   const { server, port, close } = await serve()
   const issuer = `http://127.0.0.1:${port}`
   const provider = new Provider(issuer, {
@@ -36,7 +42,7 @@ export async function startOidcProvider(appUrl: string): Promise<OpenIdProvider>
       claims: () => ({ sub: id, name: `${id} of Ridgeline` }),
     }),
     claims: { openid: ['sub'], profile: ['name'], email: ['email'] },
-    conformIdTokenClaims: false,
+    conformIdTokenClaims: namesInUserInfo,
     pkce: { required: () => true },
   })
   // The provider warns of its development settings.
@@ -56,11 +62,15 @@ export interface Choices {
   isDown?: boolean
   /** Whether the token response has no ID token. */
   withoutIdToken?: boolean
+  /** What its UserInfo endpoint answers; nothing: it fails. */
+  userInfo?: Record<string, unknown>
+  /** Whether it has a logout page. */
+  hasLogout?: boolean
 }
 
 /**
- * A provider with other choices: no logout page, the client secret in the body, a new signing key for each sign-in, `sub`
- * with unusual characters, and no consent. `choices` can be changed while it runs.
+ * A provider with other choices: a logout page that requires `id_token_hint`, or none, the client secret in the body, a new
+ * signing key for each sign-in, `sub` with unusual characters, and no consent. `choices` can be changed while it runs.
  */
 export async function startOwnProvider(): Promise<OpenIdProvider & { choices: Choices }> {
   const { server, port, close } = await serve()
@@ -68,6 +78,7 @@ export async function startOwnProvider(): Promise<OpenIdProvider & { choices: Ch
   const choices: Choices = {}
   const pending = new Map<string, URLSearchParams>()
   let key = await generateKeyPair('ES256', { extractable: true })
+  let [accessToken, idToken] = ['', '']
   const app: Express = express()
   app.use((_req, res, next) => (choices.isDown ? void res.status(503).send('<h1>Down</h1>') : next()))
   app.get('/tenants/1/.well-known/openid-configuration', (_req, res) => {
@@ -76,6 +87,8 @@ export async function startOwnProvider(): Promise<OpenIdProvider & { choices: Ch
       authorization_endpoint: `${issuer}/authorize`,
       token_endpoint: `${issuer}/token`,
       jwks_uri: `${issuer}/keys`,
+      userinfo_endpoint: `${issuer}/userinfo`,
+      ...(choices.hasLogout && { end_session_endpoint: `${issuer}/logout` }),
       response_types_supported: ['code'],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['ES256'],
@@ -83,6 +96,14 @@ export async function startOwnProvider(): Promise<OpenIdProvider & { choices: Ch
     })
   })
   app.get('/tenants/1/keys', async (_req, res) => void res.json({ keys: [await exportJWK(key.publicKey)] }))
+  app.get('/tenants/1/userinfo', (req, res) => {
+    if (choices.userInfo && req.headers.authorization === `Bearer ${accessToken}`) res.json(choices.userInfo)
+    else res.status(401).end()
+  })
+  app.get('/tenants/1/logout', (req, res) => {
+    const isIssued = req.query.id_token_hint === idToken
+    res.status(isIssued ? 200 : 400).send(isIssued ? 'You are signed out.' : 'id_token_hint is required')
+  })
   app.get('/tenants/1/authorize', (req, res) => {
     const given = new URL(req.originalUrl, issuer).searchParams
     const code = randomUUID()
@@ -115,11 +136,12 @@ export async function startOwnProvider(): Promise<OpenIdProvider & { choices: Ch
       email: 'ann@ridgeline.example',
       ...choices.claims,
     }
-    const id_token = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(key.privateKey)
+    idToken = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(key.privateKey)
+    accessToken = randomUUID()
     res.json({
-      access_token: randomUUID(),
+      access_token: accessToken,
       token_type: 'Bearer',
-      ...(!choices.withoutIdToken && { id_token }),
+      ...(!choices.withoutIdToken && { id_token: idToken }),
     })
   })
   server.on('request', app)

@@ -7,6 +7,9 @@ import { serve } from './ports.ts'
 export interface OtherPlatformOptions {
   /** The path of the consent page below `PLATFORM_AUTH_URL`. */
   consentPath?: string
+  /** The path of the token endpoint below `PLATFORM_AUTH_URL`, and whether the usual one redirects there. */
+  tokenPath?: string
+  tokenRedirect?: boolean
   pkce?: 'optional' | 'refused' | 'required'
   scopes?: string[]
   /** A parameter that the consent page requires, with the message when it is missing. */
@@ -16,6 +19,8 @@ export interface OtherPlatformOptions {
   jsonBody?: boolean
   /** Whether the token endpoint looks at the code before it looks at the client. */
   codeFirst?: boolean
+  /** What the token endpoint answers to a code that it did not issue; `invalid_grant` by default. */
+  codeError?: string
   /** Whether the token endpoint reports errors in a form of its own. */
   ownErrors?: boolean
   /** Whether a login comes before the client, the redirect url and the scopes are checked. */
@@ -54,6 +59,7 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
   const url = `http://127.0.0.1:${port}`
   const [app, auth, api] = [`${url}/portal/web`, `${url}/idp/v2`, `${url}/gateway/api/v1`]
   const consentPath = options.consentPath ?? '/connect/consent'
+  const tokenUrl = auth + (options.tokenPath ?? '/oauth/token')
   server.on('request', async (req: IncomingMessage, res: ServerResponse) => {
     const address = new URL(req.url ?? '/', url)
     const place = url + address.pathname
@@ -83,15 +89,18 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
         error_description: options.refuses.consent,
       })
     if (place === auth + consentPath) return consent(address.searchParams, { page, redirect })
-    if (place === `${auth}/oauth/token` && req.method === 'POST') return token(req, body, res)
+    if (place === tokenUrl && req.method === 'POST') return token(req, body, res)
+    if (options.tokenRedirect && place === `${auth}/oauth/token`) return redirect(tokenUrl)
     if (place === `${auth}/oauth/revoke` && req.method === 'POST') return json(res, 200, {})
+    if (address.pathname === '/revoke/empty-page')
+      return res.writeHead(200, { 'content-type': 'text/html' }).end()
     if (address.pathname === '/revoke/client') return json(res, 400, { error: 'invalid_client' })
     if (address.pathname === '/revoke/type') return json(res, 400, { error: 'unsupported_token_type' })
     if (address.pathname === '/revoke/down') return json(res, 503, {})
     if (options.discovery && place === `${auth}/.well-known/openid-configuration`)
       return json(res, 200, {
         authorization_endpoint: auth + consentPath,
-        token_endpoint: `${auth}/oauth/token`,
+        token_endpoint: tokenUrl,
       })
     if (place.startsWith(`${api}/`))
       return res.writeHead(401, { 'www-authenticate': 'Bearer realm="gateway"' }).end()
@@ -125,11 +134,12 @@ export async function startOtherPlatform(options: OtherPlatformOptions = {}): Pr
     const isJson = /json/.test(req.headers['content-type'] ?? '')
     const fields = new URLSearchParams(isJson ? JSON.parse(body) : body)
     if (isJson !== (options.jsonBody ?? false)) return error(res, 400, 'invalid_request')
-    if (options.codeFirst) return error(res, 400, 'invalid_grant')
+    const codeError = options.codeError ?? 'invalid_grant'
+    if (options.codeFirst) return error(res, 400, codeError)
     const [id, secret] = credentials(req, fields)
     if (id !== OTHER_CLIENT.id || secret !== OTHER_CLIENT.secret)
       return error(res, 401, 'invalid_client', secret ?? '')
-    return error(res, 400, 'invalid_grant')
+    return error(res, 400, codeError)
   }
 
   const noise = () =>

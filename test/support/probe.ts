@@ -29,9 +29,10 @@ export const probeContract: Contract = {
   paths: ['/probe'],
 }
 
-/** The app's side. It needs the scope `leads`. */
+/** The app's side. */
 export const probe: Feature = {
   name: 'probe',
+  scopes: { leads: 'to read records', catalogues: 'to read others' },
   async probe({ checkRecords }) {
     for (const [path, scope] of [
       ['/probe', 'leads'],

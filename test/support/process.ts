@@ -2,6 +2,7 @@ import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { existsSync, openSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { endsWithFile } from './children.ts'
 import type { Answered, Asked } from './command-runner.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -21,17 +22,22 @@ export interface Program {
   kill(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
 
+/** What every program of a test has in its environment. */
+const OWN = { PATH: process.env.PATH ?? '', NODE_ENV: 'test', ...COMPILED }
+
 /** Runs one of our scripts by this Node, with nothing of ours in its environment but `env`; its output may go to a file. */
 export function run(
   script: string,
   env: Record<string, string> = {},
   { stdout = '', args = [] as string[], cwd = HERE } = {},
 ): Program {
-  const child = spawn(process.execPath, [resolve(ROOT, script), ...args], {
-    cwd,
-    env: { PATH: process.env.PATH ?? '', ...COMPILED, ...env },
-    stdio: ['ignore', stdout ? openSync(stdout, 'a') : 'pipe', 'pipe'],
-  })
+  const child = endsWithFile(
+    spawn(process.execPath, [resolve(ROOT, script), ...args], {
+      cwd,
+      env: { ...OWN, ...env },
+      stdio: ['ignore', stdout ? openSync(stdout, 'a') : 'pipe', 'pipe'],
+    }),
+  )
   let output = ''
   child.stdout?.on('data', (chunk) => {
     output += chunk
@@ -70,11 +76,10 @@ export async function command(
     const program = run(script, env, { args, cwd })
     return { code: Number(await program.exited), output: program.output() }
   }
-  const own = { PATH: process.env.PATH ?? '', ...COMPILED }
-  const runner = runners.pop() ?? forkWorker('command-runner.ts', {})
+  const runner = runners.pop() ?? forkHere('command-runner.ts', {})
   runner.ref()
   runner.channel?.ref()
-  const asked: Asked = { script: resolve(ROOT, script), args, env: { ...own, ...env }, cwd }
+  const asked: Asked = { script: resolve(ROOT, script), args, env: { ...OWN, ...env }, cwd }
   const { code, output, last } = await new Promise<Answered>((answer, reject) => {
     const ended = (code: number | null) => reject(new Error(`the runner of commands ended with ${code}`))
     runner.once('exit', ended)
@@ -119,7 +124,10 @@ export async function answering(url: string, program: Program): Promise<void> {
 }
 
 /** A worker of `test/support` in a process of its own, spoken to by messages. */
-export function forkWorker(name: string, env: Record<string, string>): ChildProcess {
+export const forkWorker = (name: string, env: Record<string, string>): ChildProcess =>
+  endsWithFile(forkHere(name, env))
+
+function forkHere(name: string, env: Record<string, string>): ChildProcess {
   const script = fileURLToPath(new URL(name, import.meta.url))
-  return fork(script, { cwd: ROOT, env: { PATH: process.env.PATH ?? '', ...COMPILED, ...env } })
+  return fork(script, { cwd: ROOT, env: { ...OWN, ...env } })
 }

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { createClient } from 'redis'
 import type { KeyValueStore } from '../../src/connect/stores.ts'
 import { CERTIFICATES, TEST_CA } from './certificates.ts'
+import { endsWithFile } from './children.ts'
 import { freePort } from './ports.ts'
 import { REDIS, REDIS_SENTINEL } from './programs.ts'
 
@@ -22,18 +23,8 @@ export interface RedisServer {
   close(): Promise<void>
 }
 
-/** Servers that a test which failed has left behind end with the process. */
-const running = new Set<ChildProcess>()
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL')
-})
-
-function spawnServer(program: string, args: string[]): ChildProcess {
-  const child = spawn(program, args, { stdio: 'ignore' })
-  running.add(child)
-  child.once('exit', () => running.delete(child))
-  return child
-}
+const spawnServer = (program: string, args: string[]): ChildProcess =>
+  endsWithFile(spawn(program, args, { stdio: 'ignore' }))
 
 /**
  * A real redis-server of the test's own, in a folder of its own. What it has answered is in its files even if it is killed.

@@ -1,4 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { decodeJwt } from 'jose'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { sessionCookie } from '../../src/web/session.ts'
 import { type Running, startAll } from '../support/app.ts'
 import {
   OIDC_CLIENT,
@@ -12,6 +16,21 @@ import { createVisitor, type Visitor } from '../support/visitor.ts'
 const JSON_TYPE = { accept: 'application/json' }
 const signedInAs = async (app: Running, visitor: Visitor) =>
   /class="who">([^<]*)</.exec((await visitor.get(`${app.url}/connections`)).text)?.[1]
+
+/** Goes through the provider's pages. */
+async function logInAt(app: Running, visitor: Visitor, name: string, path = '/sign-in') {
+  let page = await visitor.follow(await visitor.get(app.url + path))
+  for (const form of [{ prompt: 'login', login: name, password: 'x' }, { prompt: 'consent' }]) {
+    if (page.url.startsWith(app.url)) break
+    const action = /action="([^"]+)"/.exec(page.text)?.[1] ?? ''
+    page = await visitor.follow(await visitor.post(new URL(action, page.url).href, { form }))
+  }
+  return page
+}
+
+/** Where the page after signing out goes on to. */
+const logoutUrlIn = ({ text }: { text: string }) =>
+  new URL(/url=([^"]+)/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '')
 
 describe('sign-in at a real provider (node-oidc-provider)', () => {
   let app: Running
@@ -29,16 +48,7 @@ describe('sign-in at a real provider (node-oidc-provider)', () => {
     await provider.close()
   })
 
-  /** Goes through the provider's pages. */
-  async function logIn(visitor: Visitor, name: string, path = '/sign-in') {
-    let page = await visitor.follow(await visitor.get(app.url + path))
-    for (const form of [{ prompt: 'login', login: name, password: 'x' }, { prompt: 'consent' }]) {
-      if (page.url.startsWith(app.url)) break
-      const action = /action="([^"]+)"/.exec(page.text)?.[1] ?? ''
-      page = await visitor.follow(await visitor.post(new URL(action, page.url).href, { form }))
-    }
-    return page
-  }
+  const logIn = (visitor: Visitor, name: string, path?: string) => logInAt(app, visitor, name, path)
 
   test('returns to the page that asked for it; the user is the issuer and the subject together', async () => {
     const visitor = createVisitor()
@@ -55,9 +65,9 @@ describe('sign-in at a real provider (node-oidc-provider)', () => {
   test('renews the session, and two users have nothing in common', async () => {
     const [ann, bob] = [createVisitor(), createVisitor()]
     await ann.get(`${app.url}/sign-in`)
-    const before = ann.cookies.get(new URL(app.url).host)?.get('connect')
+    const before = ann.cookies.get(new URL(app.url).host)?.get(sessionCookie(app.url))
     await logIn(ann, 'ann')
-    expect(ann.cookies.get(new URL(app.url).host)?.get('connect')).not.toBe(before)
+    expect(ann.cookies.get(new URL(app.url).host)?.get(sessionCookie(app.url))).not.toBe(before)
     await logIn(bob, 'bob')
     expect([await signedInAs(app, ann), await signedInAs(app, bob)]).toEqual([
       'ann of Ridgeline',
@@ -68,8 +78,11 @@ describe('sign-in at a real provider (node-oidc-provider)', () => {
   test('signs out here and leads to the provider’s logout', async () => {
     const visitor = createVisitor()
     await logIn(visitor, 'ann')
-    const page = await visitor.follow(await visitor.post(`${app.url}/sign-out`))
-    expect(page.text).toContain(`${provider.env.OIDC_ISSUER}/session/end?client_id=${OIDC_CLIENT.id}`)
+    const logout = `${provider.env.OIDC_ISSUER}/session/end?client_id=${OIDC_CLIENT.id}`
+    const page = await visitor.follow(await visitor.post(`${app.url}/sign-out`), logout)
+    expect(page.url).toContain(logout)
+    // By a page of ours: browsers block a form post that is redirected to another site.
+    expect(page.status).toBe(200)
     expect(await signedInAs(app, visitor)).toBeUndefined()
     expect((await visitor.post(`${app.url}/sign-out`, JSON_TYPE)).json()).toMatchObject({
       user: null,
@@ -91,29 +104,40 @@ describe('sign-in at a real provider (node-oidc-provider)', () => {
     expect(await signedInAs(app, visitor)).toBeUndefined()
   })
 
-  test('stores nothing for a user who is signed in, nor for HEAD', async () => {
+  test('leaves the cookies of a user who is signed in as they are', async () => {
     const visitor = createVisitor()
-    const head = await fetch(`${app.url}/sign-in`, { method: 'HEAD' })
-    expect([head.status, head.headers.get('set-cookie')]).toEqual([405, null])
     await logIn(visitor, 'ann')
     const again = await visitor.get(`${app.url}/sign-in?returnTo=/connections`)
     expect(again.headers.get('location')).toBe('/connections')
     expect(again.headers.get('set-cookie')).toBeNull()
   })
 
-  test('a second tab that finishes later ends on the start page, signed in', async () => {
+  test('a second tab that finishes later ends on the page that it asked for, signed in', async () => {
     const visitor = createVisitor()
-    const second = await visitor.get(`${app.url}/sign-in`)
+    const second = await visitor.get(`${app.url}/sign-in?returnTo=/connections?second`)
     await logIn(visitor, 'ann')
-    expect((await visitor.follow(second)).url).toMatch(new RegExp(`^${app.url}/(connections)?$`))
+    expect((await visitor.follow(second)).url).toBe(`${app.url}/connections?second`)
     expect(await signedInAs(app, visitor)).toBe('ann of Ridgeline')
   })
 
-  test('a link to the page after signing out does not sign anyone out', async () => {
+  test('the newest of a hundred sign-ins that a browser has begun works: its cookie stays one that browsers keep', async () => {
+    const visitor = createVisitor()
+    const long = `/connections?${'x'.repeat(1_000)}`
+    for (let tab = 0; tab < 100; tab++) {
+      const { headers } = await visitor.get(`${app.url}/sign-in?returnTo=${encodeURIComponent(long)}`)
+      for (const cookie of headers.getSetCookie()) expect(cookie.length).toBeLessThanOrEqual(4_096)
+    }
+    expect((await logIn(visitor, 'ann', '/sign-in?returnTo=/connections')).url).toBe(`${app.url}/connections`)
+  })
+
+  test('is told at the logout who signs out, and accepts it', async () => {
     const visitor = createVisitor()
     await logIn(visitor, 'ann')
-    const page = await visitor.get(`${app.url}/signed-out`)
-    expect(page.headers.get('location')).toBe('/')
+    const url = logoutUrlIn(await visitor.post(`${app.url}/sign-out`))
+    expect(decodeJwt(url.searchParams.get('id_token_hint') ?? '')).toMatchObject({ sub: 'ann' })
+    expect((await visitor.get(url.href)).status).toBe(200)
+    url.searchParams.set('id_token_hint', 'x')
+    expect((await visitor.get(url.href)).status).toBe(400)
   })
 
   test.each(['//evil.example', 'https://evil.example/', '/\\evil.example'])(
@@ -123,6 +147,17 @@ describe('sign-in at a real provider (node-oidc-provider)', () => {
       expect(new URL(page.url).origin).toBe(app.url)
     },
   )
+})
+
+test('shows the name of UserInfo if the ID token has none, at a real provider', async () => {
+  for (const method of ['info', 'warn'] as const) vi.spyOn(console, method).mockImplementation(() => {})
+  const port = await freePort()
+  const provider = await startOidcProvider(`http://localhost:${port}`, { namesInUserInfo: true })
+  const app = await startAll(provider.env, {}, undefined, port)
+  onTestFinished(async () => void (await Promise.all([app.close(), provider.close()])))
+  const visitor = createVisitor()
+  await logInAt(app, visitor, 'ann')
+  expect(await signedInAs(app, visitor)).toBe('ann of Ridgeline')
 })
 
 describe('sign-in at a provider with other choices', () => {
@@ -197,6 +232,43 @@ describe('sign-in at a provider with other choices', () => {
     const name = (await signedInAs(app, (await logIn()).visitor)) ?? ''
     expect(name).toMatch(/Annx+$/)
     expect(name.length).toBeLessThanOrEqual(100)
+  })
+
+  test('signs out at a provider that requires the ID token', async () => {
+    provider.choices.hasLogout = true
+    const { visitor } = await logIn()
+    const url = logoutUrlIn(await visitor.post(`${app.url}/sign-out`))
+    expect(await (await fetch(url)).text()).toBe('You are signed out.')
+  })
+
+  test('an ID token that is too long for an address is left out at sign-out', async () => {
+    Object.assign(provider.choices, { hasLogout: true, claims: { groups: 'x'.repeat(20_000) } })
+    const { visitor } = await logIn()
+    const url = logoutUrlIn(await visitor.post(`${app.url}/sign-out`))
+    expect([...url.searchParams.keys()]).toEqual(['client_id', 'post_logout_redirect_uri'])
+  })
+
+  test('nobody who reads the store can read the ID token', async () => {
+    provider.choices.hasLogout = true
+    const { visitor } = await logIn()
+    const stored = readdirSync(app.config.dataDir)
+      .map((name) => readFileSync(join(app.config.dataDir, name), 'latin1'))
+      .join()
+    expect(stored).toContain('ann@ridgeline.example')
+    const url = logoutUrlIn(await visitor.post(`${app.url}/sign-out`))
+    const [, payload = ''] = url.searchParams.get('id_token_hint')?.split('.') ?? []
+    expect(payload.length).toBeGreaterThan(100)
+    expect(stored).not.toContain(payload)
+  })
+
+  test('shows the name of UserInfo if the ID token has none', async () => {
+    provider.choices.userInfo = { sub: 'user|42 é', name: 'Ann Lee' }
+    expect(await signedInAs(app, (await logIn()).visitor)).toBe('Ann Lee')
+  })
+
+  test('shows no name of a UserInfo that is about somebody else', async () => {
+    provider.choices.userInfo = { sub: 'user|43', name: 'Bob' }
+    expect(await signedInAs(app, (await logIn()).visitor)).toBe('ann@ridgeline.example')
   })
 
   test('is 503 while the provider does not answer, and works when it does', async () => {

@@ -1,10 +1,11 @@
 import { Router } from 'express'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createAccount, passwordSignIn } from '../../src/web/password-sign-in.ts'
 import { createSignIn } from '../../src/web/sign-in.ts'
 import { signIn } from '../../src/web/user.ts'
 import { type Running, startAll } from '../support/app.ts'
+import { command } from '../support/process.ts'
 import { createVisitor } from '../support/visitor.ts'
-import { createAccount, passwordSignIn } from './own-sign-in.ts'
 
 const OPTIONS = { oidc: null, baseUrl: '', requestedScopes: [] } as unknown as Parameters<
   typeof createSignIn
@@ -24,13 +25,9 @@ describe('an app with a sign-in of its own', () => {
     return { visitor, answer: await visitor.post(`${app.url}/sign-in${returnTo}`, { form }) }
   }
 
-  test('shows a link to it where the demo has its form: on the start page, a 401 and after a failure', async () => {
+  test('shows a link to it where the demo has its form: on the start page and a 401', async () => {
     const visitor = createVisitor()
-    const pages = [
-      await visitor.get(app.url),
-      await visitor.get(`${app.url}/connections`),
-      (await enter('wrong')).answer,
-    ]
+    const pages = [await visitor.get(app.url), await visitor.get(`${app.url}/connections`)]
     for (const { text } of pages) {
       expect(text).toMatch(/<a class="button primary" href="\/sign-in/)
       expect(text).not.toMatch(/no password needed|name="name"/)
@@ -46,10 +43,37 @@ describe('an app with a sign-in of its own', () => {
     expect((await visitor.get(`${app.url}/connections`)).status).toBe(401)
   })
 
-  test('refuses a wrong password and an unknown address alike', async () => {
-    expect((await enter('wrong')).answer.status).toBe(401)
-    const form = { email: 'bob@ridgeline.example', password: 'correct horse' }
-    expect((await createVisitor().post(`${app.url}/sign-in`, { form })).status).toBe(401)
+  test('refuses a wrong password and an unknown address alike, with the form and the address in it', async () => {
+    for (const form of [
+      { email: 'ann@ridgeline.example', password: 'wrong one' },
+      { email: 'bob@ridgeline.example', password: 'correct horse' },
+    ]) {
+      const { status, text } = await createVisitor().post(`${app.url}/sign-in`, { form })
+      expect(status).toBe(401)
+      expect(text).toContain('The email address or the password is wrong.')
+      expect(text).toContain(`value="${form.email}"`)
+      expect(text).not.toContain(form.password)
+    }
+  })
+
+  test('never replaces an account: its id owns connections', async () => {
+    const { store } = app.services
+    expect(await createAccount(store, 'ANN@ridgeline.example', 'another')).toBe(false)
+    expect((await enter('correct horse')).answer.status).toBe(303)
+  })
+
+  test('signs in whom npm run create-account has created, with the password that it prints', async () => {
+    const env = { DATA_DIR: app.config.dataDir }
+    const create = (email: string) => command('src/cli/create-account.ts', env, { args: [email] })
+    const { output } = await create('cleo@ridgeline.example')
+    const [password = ''] = /(?<= password )\S+/.exec(output) ?? []
+    const form = { email: 'cleo@ridgeline.example', password }
+    expect((await createVisitor().post(`${app.url}/sign-in`, { form })).status).toBe(303)
+    expect(await create('cleo@ridgeline.example')).toEqual({
+      code: 1,
+      output: 'There is an account of cleo@ridgeline.example already.\n',
+    })
+    expect((await create('cleo')).output).toContain('must be like ann@example.com')
   })
 
   test('signs nobody in by the form of the demo', async () => {

@@ -1,10 +1,11 @@
 import { createClient } from 'redis'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { passwordSignIn } from '../../src/web/password-sign-in.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { startOwnProvider } from '../support/openid-provider.ts'
 import { REDIS, withRedis } from '../support/programs.ts'
-import { startRedis } from '../support/redis.ts'
+import { type RedisServer, startRedis } from '../support/redis.ts'
 import { createVisitor } from '../support/visitor.ts'
 
 describe('a browser on its first visit to the sign-in of the demo', () => {
@@ -54,27 +55,50 @@ test.skipIf(!REDIS)(
   `nothing is stored for visitors without a session, whatever they open or post${withRedis}`,
   async () => {
     const [redis, provider] = [await startRedis(), await startOwnProvider()]
-    for (const env of [{}, provider.env]) {
-      const app = await startAll({ ...env, REDIS_URL: redis.url })
+    provider.choices.hasLogout = true
+    for (const [env, own] of [[{}], [provider.env], [{}, passwordSignIn]] as const) {
+      const app = await startAll({ ...env, REDIS_URL: redis.url }, {}, undefined, undefined, own)
       const { paths } = (await createVisitor().get(`${app.url}/openapi.json`)).json()
-      for (const [path, methods] of Object.entries(paths as Record<string, object>)) {
-        // A sign-in that begins has to be remembered.
-        if (path === '/sign-in') continue
+      for (const path of ['/', '/sign-in', '/sign-in/callback', '/signed-out', ...Object.keys(paths)]) {
         const url = app.url + path.replaceAll(/\{\w+\}/g, 'x')
-        if ('get' in methods) await createVisitor().get(url)
-        if ('post' in methods) await createVisitor().post(url)
+        await createVisitor().get(url)
+        // The demo's sign-in takes any name.
+        await createVisitor().post(url, { form: { email: 'a@b.example', password: 'x' } })
       }
       await Promise.all(Array.from({ length: 20 }, () => createVisitor().post(`${app.url}/sign-out`)))
       await app.close()
     }
-    const client = await createClient({ url: redis.url }).connect()
-    // Failed logins of live pricing are counted.
-    const keys = (await client.keys('*')).filter((key) => !key.startsWith('connect:failed-'))
-    client.destroy()
+    expect(await keysIn(redis)).toEqual([])
     await Promise.all([redis.close(), provider.close()])
-    expect(keys).toEqual([])
   },
 )
+
+test.skipIf(!REDIS)(
+  `nothing is stored for sign-ins that begin, nor for callbacks with a made-up code${withRedis}`,
+  async () => {
+    const [redis, provider] = [await startRedis(), await startOwnProvider()]
+    const app = await startAll({ ...provider.env, REDIS_URL: redis.url })
+    onTestFinished(async () => {
+      await Promise.all([app.close(), redis.close(), provider.close()])
+    })
+    const signIns = Array.from({ length: 50 }, async () => {
+      const visitor = createVisitor()
+      const { headers } = await visitor.get(`${app.url}/sign-in`)
+      const state = new URL(headers.get('location') ?? '').searchParams.get('state')
+      return visitor.get(`${app.url}/sign-in/callback?code=made-up&state=${state}`)
+    })
+    for (const { status } of await Promise.all(signIns)) expect(status).toBe(400)
+    expect(await keysIn(redis)).toEqual([])
+  },
+)
+
+/** What is in a Redis, but for the failed logins of live pricing: a few for each address, for a minute. */
+async function keysIn({ url }: RedisServer): Promise<string[]> {
+  const client = await createClient({ url }).connect()
+  const keys = await client.keys('*')
+  client.destroy()
+  return keys.filter((key) => !key.startsWith('connect:failed-'))
+}
 
 test.each(['a\u0000b', 'a\ud800b', '', 'x'.repeat(256)])(
   'an ID token with the subject %j signs nobody in, and the log says why',

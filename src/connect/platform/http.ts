@@ -123,6 +123,13 @@ const MAX_BYTES = 8 * 1024 * 1024
 /** Some firewalls refuse requests without a `User-Agent`. */
 const USER_AGENT = 'connect-starter'
 
+/**
+ * How every connection is opened. HTTP/1.1 only: a lost HTTP/2 connection fails every request on it, and of a POST nobody knows
+ * whether it was processed. Node gives each address of a host 250 ms, less than a handshake with one lost packet takes (1 s,
+ * RFC 6298 section 2.1); undici reads the longer time only if `autoSelectFamily` is set as well.
+ */
+const CONNECTING = { allowH2: false, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2_500 }
+
 /** A timer that fires this late, in ms, was delayed: the process was stopped, or busy. */
 const SUSPENDED_MS = 1_000
 
@@ -169,14 +176,15 @@ function statsOf(dispatcher: Dispatcher | undefined): { running: number; queued:
 }
 
 /**
- * Creates a keep-alive pool that uses the proxies, if there are any. undici is loaded here, with the first request, as it is a
+ * Creates a keep-alive pool that uses the proxies, if there are any, and speaks HTTP/1.1. undici is loaded here, with the first request, as it is a
  * tenth of the start (npm run bench, row "start of the app").
  */
 export async function createDispatcher(
-  options: Agent.Options & { connectTimeout: number },
+  limits: Agent.Options & { connectTimeout: number },
   proxies: Proxies | null,
 ): Promise<Dispatcher> {
   const { Agent, EnvHttpProxyAgent, Pool } = await import('undici')
+  const options = { ...limits, ...CONNECTING }
   if (!proxies) return new Agent(options)
   const { httpsProxy = '', httpProxy = '', noProxy } = proxies
   return new EnvHttpProxyAgent({
@@ -184,6 +192,7 @@ export async function createDispatcher(
     httpsProxy,
     httpProxy,
     noProxy,
+    proxyTls: CONNECTING,
     // A proxy that does not answer CONNECT would keep all requests waiting for five minutes, undici's default.
     clientFactory: (origin, client) =>
       new Pool(origin, { ...client, headersTimeout: options.connectTimeout }),

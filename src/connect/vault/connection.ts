@@ -388,11 +388,7 @@ export function viewOf(
   }
 }
 
-function viewOfActive(
-  record: ActiveRecord,
-  requestedScopes: readonly string[],
-  now: number,
-): ConnectionView {
+function viewOfActive(record: ActiveRecord, requestedScopes: readonly string[], now: number): ConnectionView {
   const { trouble, rejections, refusedAt, expiresAt, renewable } = record
   if (refusedAt !== null) return { state: 'revoked', at: refusedAt, reason: 'refused' }
   if (!renewable && expiresAt !== null && expiresAt <= now)

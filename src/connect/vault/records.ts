@@ -150,7 +150,9 @@ export class ConnectionRecords {
     const aad = keyName(this.#key(ref))
     const { isWritten } = await this.change(ref, (record) =>
       resealed(record, (sealed) =>
-        this.#cipher.isCurrent(sealed) ? sealed : this.#cipher.encrypt(this.#cipher.decrypt(sealed, aad), aad),
+        this.#cipher.isCurrent(sealed)
+          ? sealed
+          : this.#cipher.encrypt(this.#cipher.decrypt(sealed, aad), aad),
       ),
     )
     return isWritten ? 'reencrypted' : 'current'
@@ -164,7 +166,8 @@ export class ConnectionRecords {
   unseal(ref: ConnectionRef, sealed: string): Secrets {
     const text = this.#cipher.decrypt(sealed, keyName(this.#key(ref)))
     const { data } = secretsSchema.safeParse(parseJson(text))
-    if (!data) throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
+    if (!data)
+      throw new DecryptionError('A stored record has a format that this version of the app cannot read.')
     return data
   }
 

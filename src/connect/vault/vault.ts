@@ -135,20 +135,14 @@ export class Vault {
   readonly #writes = new Set<Promise<unknown>>()
   readonly #listeners = new Set<ChangeListener>()
 
-  constructor({
-    platform,
-    store,
-    keys,
-    oauth,
-    log = SILENT,
-    waitMs = 20_000,
-    now = Date.now,
-  }: VaultOptions) {
+  constructor({ platform, store, keys, oauth, log = SILENT, waitMs = 20_000, now = Date.now }: VaultOptions) {
     if (!/^[a-z]+$/.test(platform.name))
       throw new Error(`the platform's name must be lower-case letters: ${platform.name}`)
     this.#platform = platform
     this.#store = store
-    this.#records = new ConnectionRecords(store, keys, platform.name, (ref, change) => this.#publish(ref, change))
+    this.#records = new ConnectionRecords(store, keys, platform.name, (ref, change) =>
+      this.#publish(ref, change),
+    )
     this.#oauth = oauth
     this.#log = log
     this.#waitMs = waitMs
@@ -567,8 +561,7 @@ export class Vault {
   #throwIfEnded(record: ConnectionRecord): void {
     const view = viewOf(record, [], this.#now())
     if (view.state === 'none') throw new NotConnectedError()
-    if (view.state === 'revoked')
-      throw new ConnectionRevokedError(view.at, view.reason)
+    if (view.state === 'revoked') throw new ConnectionRevokedError(view.at, view.reason)
   }
 
   /** Throws the error of a caller that a pause keeps from sending a request. */

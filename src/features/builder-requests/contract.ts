@@ -43,6 +43,16 @@ export const BUILDER_REQUESTED = 'integration-connection.requested'
 
 const EVENT_ID_RULE = 'must be text of 1 to 200 characters, or a number'
 
+const TIME_RULE = 'must be a time: ISO 8601, or seconds or milliseconds since 1970'
+
+/** Parses a time of an event to ms since 1970; NaN if it is none. */
+export function timeOf(value: string | number): number {
+  const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
+  if (typeof number !== 'number') return Date.parse(number)
+  // Smaller numbers are seconds: as milliseconds, they would be before 1973.
+  return number < 100_000_000_000 ? number * 1000 : number
+}
+
 /**
  * assumed: the body of a webhook. `data.bxcontext` identifies the business. The specification doesn't define the
  * payload, so a body without `id` or `type` is accepted as an event of unknown type.
@@ -58,9 +68,9 @@ export const webhookEventSchema = z.looseObject(
       .nullish(),
     type: z.string().min(1).max(200).nullish().catch(null),
     occurredAt: z
-      .union([z.string().max(100), z.number()])
-      .nullish()
-      .catch(null),
+      .union([z.string(), z.number()], TIME_RULE)
+      .refine((value) => Number.isFinite(timeOf(value)), TIME_RULE)
+      .nullish(),
     data: z.looseObject({ bxcontext: platform.bxcontextSchema.nullish() }).nullish().catch(null),
   },
   'must be a JSON object',

@@ -1,7 +1,13 @@
 import { createHmac } from 'node:crypto'
 import { parseJson } from '../../connect/index.ts'
 import type { Probe, ReceivedRequest } from '../feature.ts'
-import { BUILDER_REQUESTS_SCOPE, builderRequestSchema, PATHS, webhookEventSchema } from './contract.ts'
+import {
+  BUILDER_REQUESTS_SCOPE,
+  builderRequestSchema,
+  PATHS,
+  timeOf,
+  webhookEventSchema,
+} from './contract.ts'
 import type { BuilderRequestsSettings } from './settings.ts'
 
 /** Reads builder requests, and checks the webhooks that arrived while the probe was running. */
@@ -59,15 +65,15 @@ function checkWebhooks(probe: Probe, settings: BuilderRequestsSettings): void {
 
 function checkEvent(probe: Probe, body: unknown): void {
   const event = webhookEventSchema.safeParse(body)
-  const { id, type, data, occurredAt } = event.success ? event.data : {}
-  const age = Math.abs(Date.now() - Date.parse(String(occurredAt)))
-  if (!event.success || !id || !type || !data) {
-    probe.differ(
-      'webhook-event',
-      'it has no text fields `id` and `type`, and no object `data`',
-      event.success,
-    )
-  } else if (age > MAX_AGE_MS) {
+  if (!event.success) {
+    const field = event.error.issues[0]?.path.join('.') || 'the body'
+    probe.differ('webhook-event', `the app refuses it because of ${field}`, false)
+    return
+  }
+  const { id, type, data, occurredAt } = event.data
+  if (!id || !type || !data) {
+    probe.differ('webhook-event', 'it has no text fields `id` and `type`, and no object `data`', true)
+  } else if (occurredAt != null && Math.abs(Date.now() - timeOf(occurredAt)) > MAX_AGE_MS) {
     probe.differ('webhook-event', '`occurredAt` is more than 5 minutes from now', false)
   } else probe.checkFields('webhook-event', webhookEventSchema, [body])
 }

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { AppError } from '../../connect/errors.ts'
 import { describeRoute } from '../../connect/express.ts'
 import { parseJsonExactly } from '../../connect/index.ts'
-import { webhookEventSchema } from './contract.ts'
+import { timeOf, webhookEventSchema } from './contract.ts'
 import type { Events } from './webhook-events.ts'
 
 export interface WebhookOptions {
@@ -127,17 +127,10 @@ function parseEvent(body: Buffer): z.infer<typeof webhookEventSchema> {
     const where = issue?.path.join('.') || 'the body'
     throw new WebhookError(400, 'invalid_event', `${where}: ${issue?.message}.`)
   }
-  if (Math.abs(Date.now() - timeOf(event.data.occurredAt)) > MAX_AGE_MS) {
+  const { occurredAt } = event.data
+  if (occurredAt != null && Math.abs(Date.now() - timeOf(occurredAt)) > MAX_AGE_MS) {
     const message = 'occurredAt differs from the server time by more than 5 minutes.'
     throw new WebhookError(400, 'stale_event', message)
   }
   return event.data
-}
-
-/** Parses an ISO 8601 time, or seconds or milliseconds since 1970, to ms since 1970; NaN if invalid. */
-function timeOf(value: string | number | null | undefined): number {
-  const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
-  if (typeof number !== 'number') return Date.parse(number ?? '')
-  // Smaller numbers are seconds: as milliseconds, they would be before 1973.
-  return number < 100_000_000_000 ? number * 1000 : number
 }

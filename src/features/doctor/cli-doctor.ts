@@ -9,6 +9,7 @@ import type { Config } from '../../config.ts'
 import { protectDataDir } from '../../runtime/data-dir.ts'
 import { namesInEnvFile } from '../../runtime/env-file.ts'
 import { createLog } from '../../runtime/log.ts'
+import { print, printJson } from '../../runtime/print.ts'
 import { configOf, unknownSettingsOf } from '../../runtime/run-app.ts'
 import { fail } from '../../runtime/serve.ts'
 import { ConfigError } from '../../settings/read.ts'
@@ -90,19 +91,19 @@ try {
     options: { json: { type: 'boolean' }, strict: { type: 'boolean' }, help: { type: 'boolean' } },
   })
   if (values.help) {
-    console.log(HELP)
+    print(...HELP.split('\n'))
     process.exit(0)
   }
   const found: Finding[] = []
   for await (const finding of findings()) {
     found.push(finding)
     const { id, status, text } = finding
-    if (!values.json) console.log(`${LABELS[status]} ${text}${status === 'ok' ? '' : ` [${id}]`}`)
+    if (!values.json) print(`${LABELS[status]} ${text}${status === 'ok' ? '' : ` [${id}]`}`)
   }
-  if (values.json) console.log(JSON.stringify(found, null, 2))
+  if (values.json) printJson(found)
   const has = (status: Finding['status']) => found.some((finding) => finding.status === status)
   if (!values.json && (has('failure') || has('warning')))
-    console.log('\ndocs/doctor.md explains each id in brackets.')
+    print('', 'docs/doctor.md explains each id in brackets.')
   process.exitCode = has('failure') ? 1 : has('warning') && values.strict ? 2 : 0
 } catch (error) {
   fail(error)

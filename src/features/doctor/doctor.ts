@@ -71,11 +71,11 @@ async function checkFeature(name: string, check: () => Promise<Finding[]>): Prom
 const isSandbox = ({ sandboxUrl, apiUrl }: Config['platform']) =>
   sandboxUrl !== undefined && new URL(sandboxUrl).origin === new URL(apiUrl).origin
 
-/** Responses are quoted: what decoding them revealed, and control characters, must not be printed. */
-function withoutSecrets(finding: Finding, secrets: readonly string[]): Finding {
-  const text = hide(finding.text, secrets).replace(/[\p{Cc}\p{Cf}]/gu, ' ')
-  return { ...finding, text }
-}
+/** Responses are quoted: what decoding them revealed must not be printed. */
+const withoutSecrets = (finding: Finding, secrets: readonly string[]): Finding => ({
+  ...finding,
+  text: hide(finding.text, secrets),
+})
 
 /** The client secret in all forms in which a response may repeat it. */
 function formsOf({ clientId, clientSecret }: Config['platform']): string[] {

@@ -33,7 +33,14 @@ export async function checkProxy(proxies: Proxies | null): Promise<Finding | und
 /** Resolves to the code of the error, or null if the connection was accepted. */
 function connectTo(hostname: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
-    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port, timeout: TIMEOUT_MS })
+    const host = hostname.replace(/^\[|\]$/g, '')
+    // As long for each address as the app's own calls allow.
+    const socket = connect({
+      host,
+      port,
+      timeout: TIMEOUT_MS,
+      autoSelectFamilyAttemptTimeout: TIMEOUT_MS / 2,
+    })
     const end = (result: string | null) => {
       socket.destroy()
       resolve(result)

@@ -25,7 +25,8 @@ export interface TokenEndpointCheck extends AddressCheck {
 
 /**
  * Checks the token endpoint with a made-up code and our credentials: `invalid_grant` proves the client id and the
- * secret, provided that a wrong secret gets another answer, and `invalid_client` disproves them (RFC 6749 section 5.2).
+ * secret, provided that a wrong secret gets another answer, and `invalid_client` disproves them (RFC 6749 section 5.2). Some
+ * servers check the form of a code first, and answer `invalid_request`.
  */
 export async function checkTokenEndpoint(http: DoctorHttp, target: Target): Promise<TokenEndpointCheck> {
   const { tokenPath, tokenEndpointMs } = target.platform
@@ -38,33 +39,65 @@ export async function checkTokenEndpoint(http: DoctorHttp, target: Target): Prom
     const text = `${SETTING}: ${url} answered ${answer.status}, so the client id and the secret could not be checked. Try again later; if it persists, ask the platform's support team`
     return { findings: [warning('token.unavailable', text, { setting: SETTING })] }
   }
-  if (await isMissing(http, url, tokenPath, answer))
-    return { findings: [await notFound(http, target, url, answer)], isWrong: true }
-  if (isProof(answer)) return provenBy(await exchange({ clientSecret: madeUp() }), url)
+  if (await isMissing(http, url, tokenPath, answer)) return notFound(http, target, url, answer)
+  if (isProof(answer)) return provenBy(answer, await exchange({ clientSecret: madeUp() }), url)
+  if (errorOf(answer) === 'invalid_request' && !refusesClient(answer)) {
+    const proven = provenBy(answer, await exchange({ clientSecret: madeUp() }), url)
+    if (proven.isClientKnown) return proven
+  }
   return explain({ answer, exchange, url, target, http })
 }
 
-async function notFound(http: DoctorHttp, target: Target, url: string, answer: Response): Promise<Finding> {
-  const { tokenEndpoint } = (await discover(http, target.authUrl)) ?? {}
+/** Looks for the token endpoint where the server's own description has it, and where the answer redirects. */
+async function notFound(
+  http: DoctorHttp,
+  target: Target,
+  url: string,
+  answer: Response,
+): Promise<TokenEndpointCheck> {
   const { tokenPath } = target.platform
-  const value = tokenEndpoint?.endsWith(tokenPath) ? tokenEndpoint.slice(0, -tokenPath.length) : undefined
-  const cure = value ? `Set ${SETTING}=${value}` : `Check the address: it is the part before ${tokenPath}`
-  const text = `${SETTING}: ${url} is not a token endpoint (${describe(answer)}). ${cure}`
-  return failure('token.not-found', text, { setting: SETTING, ...(value && { value }) })
+  const { tokenEndpoint: described } = (await discover(http, target.authUrl)) ?? {}
+  const location = answer.location && answer.location.origin + answer.location.pathname
+  const said = `${describe(answer)}${location ? `, a redirect to ${location}` : ''}`
+  const what = `${SETTING}: ${url} is not a token endpoint (${said})`
+  const fail = (cure: string, value?: string) =>
+    failure('token.not-found', `${what}. ${cure}`, {
+      setting: SETTING,
+      ...(value !== undefined && { value }),
+    })
+  if (described?.endsWith(tokenPath)) {
+    const value = described.slice(0, -tokenPath.length)
+    return { findings: [fail(`Set ${SETTING}=${value}`, value)], isWrong: true }
+  }
+  const endpoint = described ?? (location && (await answersAsTokenEndpoint(http, location)) ? location : null)
+  if (endpoint) {
+    const source = described ? "The server's metadata names" : 'There is a token endpoint at'
+    const isWrong = !endpoint.startsWith(`${target.authUrl.replace(/\/+$/, '')}/`)
+    return { findings: [fail(`${source} ${endpoint}. ${pathCure(target.authUrl, endpoint)}`)], isWrong }
+  }
+  const cure = `Check the address: it is the part before ${tokenPath}, which is \`tokenPath\` in ${CONTRACT}`
+  return { findings: [fail(cure)], isWrong: true }
+}
+
+const CONTRACT = 'src/connect/platform/contract.ts'
+
+/** What to change for a token endpoint with another path than `tokenPath`. */
+function pathCure(authUrl: string, endpoint: string): string {
+  const base = authUrl.replace(/\/+$/, '')
+  if (endpoint.startsWith(`${base}/`))
+    return `Change \`tokenPath\` in ${CONTRACT} to '${endpoint.slice(base.length)}'`
+  const { origin } = new URL(endpoint)
+  return `Change \`tokenPath\` in ${CONTRACT} to '${endpoint.slice(origin.length)}', and set ${SETTING}=${origin}`
 }
 
 /** Whether a token endpoint is below this address. */
-export async function isTokenEndpoint(
-  http: DoctorHttp,
-  authUrl: string,
-  { platform }: Target,
-): Promise<boolean> {
+export const isTokenEndpoint = (http: DoctorHttp, authUrl: string, { platform }: Target): Promise<boolean> =>
+  answersAsTokenEndpoint(http, authUrl.replace(/\/+$/, '') + platform.tokenPath)
+
+/** Whether a made-up code gets an error of a token endpoint there. */
+async function answersAsTokenEndpoint(http: DoctorHttp, url: string): Promise<boolean> {
   const body = new URLSearchParams({ grant_type: 'authorization_code', code: madeUp() }).toString()
-  const answer = await http.send(authUrl.replace(/\/+$/, '') + platform.tokenPath, {
-    method: 'POST',
-    headers: FORM,
-    body,
-  })
+  const answer = await http.send(url, { method: 'POST', headers: FORM, body })
   return isResponse(answer) && OAUTH_ERRORS.test(errorOf(answer) ?? '')
 }
 
@@ -84,10 +117,13 @@ async function codeExchange(target: Target): Promise<Request> {
   )
 }
 
-/** `invalid_grant` alone proves nothing: some servers look at the code before they look at the client. */
-function provenBy(withWrongSecret: Answer, url: string): TokenEndpointCheck {
+/** An answer about the code alone proves nothing: some servers look at the code before they look at the client. */
+function provenBy(answer: Response, withWrongSecret: Answer, url: string): TokenEndpointCheck {
   if (isResponse(withWrongSecret) && refusesClient(withWrongSecret)) {
-    const text = `PLATFORM_CLIENT_ID, PLATFORM_CLIENT_SECRET: ${url} accepts them, and refuses a wrong secret`
+    const rest = isProof(answer)
+      ? ''
+      : `. It answers a made-up code with ${describe(answer)}: connect an account to see whether it lacks a parameter`
+    const text = `PLATFORM_CLIENT_ID, PLATFORM_CLIENT_SECRET: ${url} accepts them, and refuses a wrong secret${rest}`
     return { findings: [ok('token', text)], isClientKnown: true }
   }
   const other = isResponse(withWrongSecret) ? describe(withWrongSecret) : 'no answer'
@@ -145,7 +181,9 @@ async function explain({ answer, exchange, url, target, http }: Rejection): Prom
     return { findings: [warning('token.error-format', text, { setting: SETTING })] }
   }
   const text = `${SETTING}: ${url} answered a made-up code with ${said} instead of invalid_grant. Compare the token request in docs/assumptions.md with the platform's documentation`
-  return { findings: [failure('token.rejected', text, { setting: SETTING })] }
+  // A server that checks the form of a code before the client answers so as well.
+  const finding = errorOf(answer) === 'invalid_request' ? warning : failure
+  return { findings: [finding('token.rejected', text, { setting: SETTING })] }
 }
 
 /** The finding that the secret is wrong. `reason`: how that is known. */

@@ -1,6 +1,7 @@
 /** `npm run tenants`: lists the tenants that the API key may act for (specification 5.2.7). */
 import '../../runtime/env-file.ts'
 import { createCommand } from '../../runtime/command.ts'
+import { print, printError } from '../../runtime/print.ts'
 import { fail } from '../../runtime/serve.ts'
 import { openByApiKey } from './by-api-key.ts'
 import { describeError } from './describe-error.ts'
@@ -15,8 +16,8 @@ try {
   // Without a tenant: a token for a tenant lists only that tenant.
   const { api, source, close } = await openByApiKey(process.env, { tenant: '', demo })
   const tenants = await listTenants(api, source).finally(close)
-  for (const { tenantId, name } of tenants) console.log(name ? `${tenantId}  ${name}` : tenantId)
-  if (tenants.length === 0) console.error('This API key has no tenants.')
+  for (const { tenantId, name } of tenants) print(name ? `${tenantId}  ${name}` : tenantId)
+  if (tenants.length === 0) printError('This API key has no tenants.')
 } catch (error) {
   fail(describeError(error))
 }

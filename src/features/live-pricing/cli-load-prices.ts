@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { Option } from 'commander'
 import { stringify } from 'csv-stringify/sync'
 import { createCommand } from '../../runtime/command.ts'
+import { print } from '../../runtime/print.ts'
 import { fail } from '../../runtime/serve.ts'
 import { DECIMALS, type Decimal } from '../../tables/prices.ts'
 import { PRICE_LIST_FOLDERS } from './bases.ts'
@@ -42,11 +43,11 @@ try {
   const target = join(process.env.DATA_DIR || '.data', PRICE_LIST_FOLDERS[staging ? 'staging' : 'production'])
   const { counts, notes, skipped } = await loadPriceList(folder, target, { skipProblems, decimal })
   const summary = Object.entries(counts).map(([name, count]) => `${count.toLocaleString('en-AU')} ${name}`)
-  console.log(`Loaded ${summary.join(', ')}${staging ? ' for staging' : ''}. The price list is live.`)
-  for (const note of notes) console.log(`Note: ${note}`)
+  print(`Loaded ${summary.join(', ')}${staging ? ' for staging' : ''}. The price list is live.`)
+  for (const note of notes) print(`Note: ${note}`)
   for (const { file, line, reason } of skipped.slice(0, 20))
-    console.log(`Left out: ${file}, line ${line}: ${reason}`)
-  if (skipped.length > 20) console.log(`... and ${skipped.length - 20} more.`)
+    print(`Left out: ${file}, line ${line}: ${reason}`)
+  if (skipped.length > 20) print(`... and ${skipped.length - 20} more.`)
   if (report !== undefined) writeReport(report, skipped)
 } catch (error) {
   fail(error)

@@ -1,13 +1,15 @@
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
-import { Worker } from 'node:worker_threads'
+import { rmSync, statSync } from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { StoreUnavailableError } from '../../connect/errors.ts'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import type { CheckedFile, CheckOptions } from './check.ts'
 import type { Comparison } from './comparison.ts'
+import type { ProcessLimits } from './process-limits.ts'
 import { texts } from './texts.ts'
 
-/** The `workerData` of the thread. */
 export interface CheckTask extends CheckOptions {
   path: string
   /** Where to write the problems as CSV. */
@@ -19,7 +21,13 @@ export interface CheckTask extends CheckOptions {
 /** A checked file, and how it differs from the one before; null if there is none, or if a question is open. */
 export type ComparedFile = CheckedFile & { comparison: Comparison | null }
 
-/** The message of the thread. */
+/** What the process is told. */
+export interface CheckOrder {
+  task: CheckTask
+  limits: ProcessLimits
+}
+
+/** What the process answers. */
 export type CheckMessage =
   | ComparedFile
   | { unreadable: { line: number; reason: string } }
@@ -29,58 +37,76 @@ export type CheckMessage =
 /** CPU time that a check may use, in ms: a base plus an amount per megabyte. */
 const CHECK_MS = 20_000
 const CHECK_MS_PER_MB = 1_000
-/** How often the CPU time is measured, in ms. */
-const WATCH_MS = 200
-/** The thread's heap, in MB, independent of the file size: the table of codes is allocated outside the heap. */
-const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 160 }
+/** Resident memory that a check may use, in bytes: the heap, and the tables of codes and prices. */
+const MEMORY_BYTES = 600_000_000
+/** The heap of V8, in MB. A single allocation beyond it ends the process before the memory is taken. */
+const HEAP = ['--max-old-space-size=160', '--max-semi-space-size=8']
 
 /**
- * Checks a price file in a worker thread, which keeps the event loop free and limits memory. Resolves to the check and
- * its first 100 problems. `maxMs`: CPU time that the thread may use, 20 s plus 1 s per megabyte by default.
- * Throws `UnreadableFileError`, also if the check needs too much time or memory, `StoreUnavailableError` if a file cannot
- * be written, and the signal's reason if aborted.
+ * Checks a price file in a child process, which a hostile file may kill without harm. Resolves to the check and its first
+ * 100 problems; the items and the report are in the files of the task. `limits`: by default, CPU time of 20 s plus 1 s per
+ * megabyte, and 600 MB of memory.
+ * Throws `UnreadableFileError`, also if the process died or was killed because of its limits, `StoreUnavailableError` if a file
+ * cannot be written, and the signal's reason if aborted.
  */
 export async function checkFile(
   task: CheckTask,
-  { signal, maxMs }: { signal?: AbortSignal; maxMs?: number } = {},
+  { signal, limits }: { signal?: AbortSignal; limits?: Partial<ProcessLimits> } = {},
 ): Promise<ComparedFile> {
   signal?.throwIfAborted()
   const bytes = statSync(task.path).size
-  const limitMs = maxMs ?? CHECK_MS + (bytes / 1_000_000) * CHECK_MS_PER_MB
-  const worker = new Worker(new URL('./check-worker.ts', import.meta.url), {
-    workerData: { ...task, bytes },
-    resourceLimits: RESOURCE_LIMITS,
+  const cpuMs = CHECK_MS + (bytes / 1_000_000) * CHECK_MS_PER_MB
+  const cache = getCompileCacheDir()
+  const child = fork(new URL('./check-process.ts', import.meta.url), {
+    execArgv: HEAP,
+    // No secrets of this process; without the cache, a small file would take twice the CPU time.
+    env: { NODE_COMPILE_CACHE: cache && dirname(cache) },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
-  const stop = new AbortController()
-  const watch = setInterval(() => {
-    if (worker.performance.eventLoopUtilization().active > limitMs)
-      stop.abort(tooLarge(texts.unreadable.tooLong))
-  }, WATCH_MS)
+  const order = { task: { ...task, bytes }, limits: { cpuMs, memoryBytes: MEMORY_BYTES, ...limits } }
   try {
-    const signals = signal ? [signal, stop.signal] : [stop.signal]
-    return resultOf(await messageOf(worker, AbortSignal.any(signals)))
-  } finally {
-    clearInterval(watch)
-    await worker.terminate()
+    return resultOf(await answerOf(child, order, signal).finally(() => kill(child)))
+  } catch (error) {
+    discardItems(task)
+    throw error
   }
 }
 
-const tooLarge = (problem: string) => new UnreadableFileError(1, problem)
+/** Deletes what a process that was killed has written. */
+function discardItems({ itemsPath }: CheckTask): void {
+  if (itemsPath === undefined) return
+  for (const path of [itemsPath, `${itemsPath}.draft`]) rmSync(path, { force: true })
+}
 
-/** The message of the thread. Throws its errors, and the signal's reason if aborted. */
-async function messageOf(worker: Worker, signal: AbortSignal): Promise<CheckMessage> {
+/** The answer of the process. Throws `UnreadableFileError` if it died, and the signal's reason if aborted. */
+async function answerOf(child: ChildProcess, order: CheckOrder, signal?: AbortSignal): Promise<CheckMessage> {
+  const options = signal ? { signal } : {}
+  const answer = once(child, 'message', options)
+  const death = once(child, 'exit', options).then(([code, deathBy]) => {
+    if (deathBy !== null || code >= 128) throw new UnreadableFileError(0, texts.unreadable.tooMuch)
+    throw new Error(`the process that checks the price file exited with ${code}`)
+  })
+  // The one that loses the race may fail later.
+  death.catch(() => {})
+  answer.catch(() => {})
   try {
-    const exit = once(worker, 'exit', { signal }).then(() => {
-      throw new Error('the thread that checks the price file exited unexpectedly')
-    })
-    const [message] = await Promise.race([once(worker, 'message', { signal }), exit])
+    // An error here is that it has exited.
+    child.send(order, () => {})
+    const [message] = await Promise.race([answer, death])
     return message
   } catch (error) {
-    signal.throwIfAborted()
-    throw (error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY'
-      ? tooLarge(texts.unreadable.tooMuchMemory)
-      : error
+    signal?.throwIfAborted()
+    throw error
   }
+}
+
+/** Resolves when the process has ended, and writes to no file any more. */
+async function kill(child: ChildProcess): Promise<void> {
+  const isRunning = child.pid !== undefined && child.exitCode === null && child.signalCode === null
+  if (!isRunning) return
+  const exit = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exit
 }
 
 function resultOf(message: CheckMessage): ComparedFile {

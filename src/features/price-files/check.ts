@@ -52,6 +52,8 @@ export interface CheckedFile {
 export const MAX_PROBLEMS = 10_000
 const MAX_PROBLEM_CHARACTERS = 10_000_000
 const PREVIEW_ITEMS = 10
+/** Maximum number of rows: the table of their codes is kept in memory. */
+const MAX_ROWS = 2_000_000
 /** Length of a short row, in bytes: used to estimate the number of rows from the file size. */
 const MIN_ROW_BYTES = 32
 
@@ -124,6 +126,7 @@ async function checkRows(path: string, options: CheckOptions, decimal?: Decimal)
   try {
     for await (const batch of rows) {
       count += batch.length
+      if (count > MAX_ROWS) throw new UnreadableFileError(1, texts.unreadable.manyRows(MAX_ROWS))
       if (!isKnown) continue
       for (const row of batch) {
         const item = reader.read(row)
@@ -191,7 +194,8 @@ function createCollector(
   bytes: number | undefined,
   layout: DoubtsOptions & { gst: number },
 ) {
-  const seen = createSeenCodes(bytes === undefined ? undefined : Math.ceil(bytes / MIN_ROW_BYTES))
+  const expected = bytes === undefined ? undefined : Math.min(Math.ceil(bytes / MIN_ROW_BYTES), MAX_ROWS)
+  const seen = createSeenCodes(expected)
   const problems: Problem[] = []
   /** Codes with several prices. It is not known which is right, so none is sent. */
   const conflicts = new Set<string>()

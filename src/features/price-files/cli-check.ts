@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
+import { printError } from '../../runtime/print.ts'
 import { DECIMALS, type Decimal } from '../../tables/prices.ts'
 import { type Check, MAX_PROBLEMS } from './check.ts'
 import { checkFile } from './check-file.ts'
@@ -101,7 +102,7 @@ export async function checkBeforeSending(
     const choices = await choicesOf(file, options)
     const task = { path: file, choices, itemsPath, pricesPath, reportPath: options.report }
     const { check, problems } = await checkFile(task, { signal })
-    for (const { line, reason } of problems.slice(0, 20)) console.error(`Line ${line}: ${reason}`)
+    for (const { line, reason } of problems.slice(0, 20)) printError(`Line ${line}: ${reason}`)
     if (check.mappingErrors.length > 0) throw questions(check)
     summarize(check, options, reporter)
     const digest = await digestOf(file, { ...choices, columns: check.columns })
@@ -137,7 +138,7 @@ function removeLeftOvers(folder: string): void {
 function summarize(check: Check, options: FileOptions, reporter: Reporter): void {
   if (check.invalidRows > 20) {
     const hint = options.report ? '' : `; --report FILE writes the first ${formatCount(MAX_PROBLEMS)}`
-    console.error(`... and ${formatCount(check.invalidRows - 20)} more${hint}.`)
+    printError(`... and ${formatCount(check.invalidRows - 20)} more${hint}.`)
   }
   const columns = Object.entries(check.columns).map(
     ([field, index]) => `${field} from "${check.headings[index]}"`,

@@ -9,6 +9,7 @@ import * as z from 'zod'
 import { type Api, parseJson, retry, type TokenSource } from '../../connect/index.ts'
 import { acquireLease, type Key, type KeyValueStore, update } from '../../connect/stores.ts'
 import { createCommand } from '../../runtime/command.ts'
+import { printError } from '../../runtime/print.ts'
 import { type Catalogues, createCatalogues } from '../catalogues/catalogues.ts'
 import {
   CATALOGUE_SCOPES,
@@ -53,7 +54,7 @@ try {
   await main()
 } catch (error) {
   reporter.end()
-  console.error(error instanceof z.ZodError ? z.prettifyError(error) : describeError(error))
+  printError(...(error instanceof z.ZodError ? z.prettifyError(error) : describeError(error)).split('\n'))
   process.exitCode = 1
 }
 

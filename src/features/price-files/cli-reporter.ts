@@ -1,4 +1,5 @@
 import type { WriteStream } from 'node:tty'
+import { printable } from '../../runtime/print.ts'
 import type { Progress } from './run.ts'
 
 export interface Reporter {
@@ -24,7 +25,7 @@ export function createReporter(output: NodeJS.WriteStream | WriteStream): Report
   }
   const step = (line: string) => {
     end()
-    output.write(`${line}\n`)
+    output.write(`${printable(line)}\n`)
   }
 
   function describe({ phase, sent, processed, waiting }: Readonly<Progress>, validRows: number): string {
@@ -43,7 +44,7 @@ export function createReporter(output: NodeJS.WriteStream | WriteStream): Report
       if (output.isTTY) {
         const filled = Math.round(Math.min(fraction, 1) * BAR_WIDTH)
         output.write(
-          `\r\u001b[K[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${describe(progress, validRows)}`,
+          `\r\u001b[K[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${printable(describe(progress, validRows))}`,
         )
         barShown = true
         return

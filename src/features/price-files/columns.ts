@@ -82,14 +82,17 @@ const TRADE_PRICES = new RegExp(
 )
 const SEVERAL_UNITS = '((?!1\\b)\\d+|hundred|thousand|dozen|box|pack|pkt|carton|pallet)'
 const ROUND_NUMBER = '(10|50|100|144|250|500|1000|hundred|thousand)'
-const PRICES_OF_SEVERAL = new RegExp(
-  `\\bpric(e[sd]?|ing)\\b.* (per (${SEVERAL_UNITS}|c)|in cents)\\b|^per ${SEVERAL_UNITS}\\b|` +
-    `\\bprice[sd]?( unit)?( is| are)?( for)? ${ROUND_NUMBER}\\b`,
+const PRICES = /\bpric(e[sd]?|ing)\b/
+const OF_SEVERAL = new RegExp(` (per (${SEVERAL_UNITS}|c)|in cents)\\b`)
+const PRICE_OF_SEVERAL = new RegExp(
+  `^per ${SEVERAL_UNITS}\\b|\\bprice[sd]?( unit)?( is| are)?( for)? ${ROUND_NUMBER}\\b`,
 )
 const ENDS_PER_SEVERAL = new RegExp(`\\bper ${SEVERAL_UNITS}\\s*\\)?$|(^|[\\s($])/ ?(100|1000)\\s*\\)?$`, 'i')
-/** What is added to all prices, now or later, in one sentence. */
-const CHANGES_PRICES =
-  /\b(add|added|surcharge|levy|multiply|deduct|deducted|increase)\b([^.;]|\.\d)*\bprices\b|\bprices\b([^.;]|\.\d)*\b(increase|rise|go up|fall)/i
+/** What is added to all prices, now or later, in one sentence: one of the words follows the other. */
+const CHANGES_PRICES = [
+  [/\b(add|added|surcharge|levy|multiply|deduct|deducted|increase)\b/i, /\bprices\b/i],
+  [/\bprices\b/i, /\b(increase|rise|go up|fall)/i],
+] as const
 /** `Less 25%`, `List prices less 25%`. */
 const LESS_OR_PLUS = /^\W*((all|our|the|list|retail|rrp|prices?)\W+)*(less|minus|plus|deduct)\W/i
 /** Percents that are not those of prices. */
@@ -109,7 +112,7 @@ export function doubtsPrice(note: string, heading: string, isName = false): bool
   // Net of tax is before tax, and not the price of the trade.
   const [words, own] = [wordsOf(note).replace(/\bnett? of (gst|tax|vat)\b/g, ''), wordsOf(heading)]
   if (namesOtherCurrency(note) && !/\b(aud|nzd)\b/.test(own)) return true
-  if (PRICES_OF_SEVERAL.test(words) && !/\b(each|ea|per (unit|item|each))\b/.test(own)) return true
+  if (arePricesOfSeveral(words) && !/\b(each|ea|per (unit|item|each))\b/.test(own)) return true
   if (changesPrices(note) || IN_THOUSANDS.test(note) || NOT_IN_FORCE.test(note)) return true
   const isTrade = TRADE_PRICES.test(words) || (isName && TRADE_NAME.test(words))
   return isTrade && (/\bonly\b/.test(words) || !/rrp|srp|retail|sell|list|aud|nzd/.test(own))
@@ -117,12 +120,29 @@ export function doubtsPrice(note: string, heading: string, isName = false): bool
 
 /** Whether the name of an item says that its price is that of several: `Bolt M8 (price per 100)`. */
 export const isPricePerSeveral = (name: string): boolean =>
-  /price/i.test(name) && PRICES_OF_SEVERAL.test(wordsOf(name))
+  /price/i.test(name) && arePricesOfSeveral(wordsOf(name))
+
+const arePricesOfSeveral = (words: string) =>
+  PRICE_OF_SEVERAL.test(words) || isFollowed(words, PRICES, OF_SEVERAL)
+
+/**
+ * Whether the second expression matches behind the first match of the first one. One expression for both would begin
+ * anew at each match of the first, and take time with the square of the text.
+ */
+function isFollowed(text: string, first: RegExp, second: RegExp): boolean {
+  const match = first.exec(text)
+  return match !== null && second.test(text.slice(match.index + match[0].length))
+}
+
+const sentencesOf = (note: string) => note.split(/;|\.(?!\d)/)
 
 const changesPrices = (note: string) =>
-  (CHANGES_PRICES.test(note) || LESS_OR_PLUS.test(note)) &&
   /\d ?%|\d per ?cent|\bby \d/i.test(note) &&
-  !OTHER_PERCENT.test(note)
+  !OTHER_PERCENT.test(note) &&
+  (LESS_OR_PLUS.test(note) ||
+    sentencesOf(note).some((sentence) =>
+      CHANGES_PRICES.some(([first, second]) => isFollowed(sentence, first, second)),
+    ))
 
 /**
  * Whether a line of its own, such as the title of a section or a second row of headings, says that prices are those of

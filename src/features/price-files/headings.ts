@@ -43,13 +43,9 @@ export function findHeadings(rows: readonly Row[], line: number | undefined, nam
     if (line === undefined) return { ...withoutHeadings(rows, names), isUnsure: true }
     throw new UnreadableFileError(line, texts.unreadable.notHeadings(MAX_HEADINGS_LINE))
   }
-  const second = secondRow(row, rows[index + 1])
-  const headings = second ? joinHeadings(row, second) : row.cells.map(cleanHeading)
-  while (headings.at(-1) === '') headings.pop()
-  if (headings.length > MAX_COLUMNS)
-    throw new UnreadableFileError(row.line, texts.unreadable.manyColumns(headings.length, MAX_COLUMNS))
-  if (headings.some((heading) => heading.length > MAX_HEADING_LENGTH))
-    throw new UnreadableFileError(row.line, texts.unreadable.longHeading(MAX_HEADING_LENGTH))
+  const upper = limited(row.line, row.cells.map(cleanHeading))
+  const second = secondRow(upper, rows[index + 1])
+  const headings = second ? limited(row.line, joinHeadings(upper, second)) : upper
   const titles = rows.slice(0, index).flatMap(({ cells }) => cells)
   return {
     headings,
@@ -68,29 +64,34 @@ export function findHeadings(rows: readonly Row[], line: number | undefined, nam
 /** A heading without line breaks and repeated spaces. */
 export const cleanHeading = (cell: string) => cell.replace(/\s+/g, ' ').trim()
 
+/** The headings without blank ones at the end. Throws `UnreadableFileError` if they are too many or too long. */
+function limited(line: number, cells: readonly string[]): string[] {
+  const headings = cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1)
+  if (headings.length > MAX_COLUMNS)
+    throw new UnreadableFileError(line, texts.unreadable.manyColumns(headings.length, MAX_COLUMNS))
+  if (headings.some((heading) => heading.length > MAX_HEADING_LENGTH))
+    throw new UnreadableFileError(line, texts.unreadable.longHeading(MAX_HEADING_LENGTH))
+  return headings
+}
+
 /** The heading above a cell, which a group of columns has in its first one only: `Price` above `Trade` and `Retail`. */
-const headingAbove = ({ cells }: Row, column: number) =>
-  cells
-    .slice(0, column + 1)
-    .map(cleanHeading)
-    .findLast((cell) => cell !== '') ?? ''
+const headingAbove = (headings: readonly string[], column: number) =>
+  headings.slice(0, column + 1).findLast((heading) => heading !== '') ?? ''
 
 /** The row below the headings if it says more about the prices, such as `Trade` and `Retail`, and is no item. */
-function secondRow(headings: Row, next: Row | undefined): Row | undefined {
+function secondRow(headings: readonly string[], next: Row | undefined): Row | undefined {
   if (!next || next.cells.some(isNumber)) return undefined
   const filled = next.cells.flatMap((cell, column) => (cell.trim() === '' ? [] : [column]))
-  const { code, name, description } = guessColumns(headings.cells).columns
+  const { code, name, description } = guessColumns(headings).columns
   const isOfItem = filled.some((column) => [code, name, description].includes(column))
   return !isOfItem && filled.some((column) => mayBePrice(headingAbove(headings, column))) ? next : undefined
 }
 
-function joinHeadings(headings: Row, second: Row): string[] {
-  const width = Math.max(headings.cells.length, second.cells.length)
+function joinHeadings(headings: readonly string[], second: Row): string[] {
+  const width = Math.max(headings.length, second.cells.length)
   return Array.from({ length: width }, (_, column) => {
     const below = cleanHeading(second.cells[column] ?? '')
-    return below === ''
-      ? cleanHeading(headings.cells[column] ?? '')
-      : `${headingAbove(headings, column)} ${below}`.trim()
+    return below === '' ? (headings[column] ?? '') : `${headingAbove(headings, column)} ${below}`.trim()
   })
 }
 

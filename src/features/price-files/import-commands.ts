@@ -102,15 +102,18 @@ export async function choose(
   await files.requireFile(id)
   const { job } = await readJob(imports, userId, id)
   if (!choices && job.layoutId) await remembered.forget(job, job.layoutId)
-  const toChecking = (): Partial<Job> => ({ state: 'checking', choices: choices ?? null, progress: null })
-  await startTask(imports, userId, id, ['ready', 'unreadable'], toChecking, tasks.check)
+  const change = () => ({ ...toChecking, choices: choices ?? null, progress: null })
+  await startTask(imports, userId, id, ['ready', 'unreadable'], change, tasks.check)
 }
 
 /** See `ImportService.checkAgain`. */
 export async function checkAgain(imports: Imports, userId: string, id: string): Promise<void> {
   await imports.files.requireFile(id)
-  await startTask(imports, userId, id, [], () => ({ state: 'checking' }), imports.tasks.check)
+  await startTask(imports, userId, id, [], () => toChecking, imports.tasks.check)
 }
+
+/** A person asks for the check, so a file whose reader has died is read again. */
+const toChecking = { state: 'checking', isBeingRead: false } as const
 
 /** See `ImportService.start`. */
 export async function start(

@@ -116,6 +116,11 @@ export const jobSchema = z.object({
       waiting: z.string().nullable(),
     })
     .nullable(),
+  /**
+   * Whether a process has begun to read the file, and has not said how that ended: the file may have killed it, and is not read
+   * again until its user asks for that.
+   */
+  isBeingRead: z.boolean().default(false),
   /** User-facing reason why the import failed or the file is unreadable. */
   failure: z.string().nullable(),
 })
@@ -160,6 +165,7 @@ export function newJob({
     preview: [],
     problems: [],
     progress: null,
+    isBeingRead: false,
     failure: null,
   }
 }

@@ -1,5 +1,6 @@
 import { type ConnectionRef, retry, type TokenSource } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
+import { UnreadableFileError } from '../../tables/errors.ts'
 import { readBatches } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
 import { checkFile } from './check-file.ts'
@@ -25,11 +26,14 @@ export interface ImportTasksOptions {
 /** The work of jobs. */
 export function createImportTasks(options: ImportTasksOptions) {
   return {
-    /** Checks the file, with what the user chose or has chosen before for these headings. */
+    /**
+     * Checks the file, with what the user chose or has chosen before for these headings. Throws `UnreadableFileError` if an
+     * earlier check has not ended.
+     */
     check:
       (job: Job): JobTask =>
-      (_record, signal) =>
-        check(options, job, signal),
+      (record, signal) =>
+        check(options, job, record, signal),
 
     /** Sends the items, from the first one that the platform has not accepted yet. */
     send:
@@ -39,9 +43,27 @@ export function createImportTasks(options: ImportTasksOptions) {
   }
 }
 
-async function check({ files, remembered }: ImportTasksOptions, job: Job, signal: AbortSignal) {
+async function check(
+  options: ImportTasksOptions,
+  job: Job,
+  { update, save }: JobRecord,
+  signal: AbortSignal,
+): Promise<Partial<Job>> {
+  if (job.isBeingRead) throw new UnreadableFileError(0, texts.unreadable.readerDied)
+  await options.files.requireFile(job.id)
+  update({ isBeingRead: true })
+  await retry(save, { signal })
+  try {
+    return await read(options, job, signal)
+  } finally {
+    update({ isBeingRead: false })
+    // Stopped, and not dead: it is read again after the restart.
+    if (signal.aborted) await save()
+  }
+}
+
+async function read({ files, remembered }: ImportTasksOptions, job: Job, signal: AbortSignal) {
   const { id } = job
-  await files.requireFile(id)
   await files.clearResults(id)
   const task = {
     path: files.file(id),

@@ -1,6 +1,6 @@
 /**
  * The items that the platform takes: a part of contract.ts that imports nothing, because every check of a price file
- * loads it in a thread of its own.
+ * loads it in a process of its own.
  */
 
 /** given 8: maximum number of items per upload. */

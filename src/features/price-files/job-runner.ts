@@ -61,7 +61,7 @@ const HEARTBEAT_MS = 400
 /** How long the final state of a job is tried to be saved while the store is unavailable, in ms. */
 const PERSIST_MS = 60_000
 /**
- * Maximum number of concurrent jobs, in total and per user; each uses a thread. Checks have their own limit, as they
+ * Maximum number of concurrent jobs, in total and per user. Checks, each in a process of its own, have their own limit, as they
  * are short and don't wait for the platform.
  */
 const CHECKS = { max: 2, maxPerUser: 1 }

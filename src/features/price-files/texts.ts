@@ -257,8 +257,10 @@ export const texts = {
       'its columns are neither those of the report nor those of the file. Upload the report with its headings, or upload the whole file in the catalogue.',
     longHeading: (max: number) => `a heading is longer than ${max} characters.`,
     manyItems: 'its items take more than 1 GB. Split it into smaller files.',
-    tooLong: 'this file takes too long to check. Split it into smaller files.',
-    tooMuchMemory: 'this file takes too much memory to check. Split it into smaller files.',
+    manyRows: (max: number) => `it has more than ${count(max)} rows. Split it into smaller files.`,
+    tooMuch: 'this file takes too much time or memory to check. Split it into smaller files.',
+    readerDied:
+      'the app stopped while it was checking this file, so it does not check it again by itself. Upload it again; if it stops once more, split the file into smaller ones.',
   },
 
   /** What was assumed of a file. */

@@ -5,6 +5,7 @@
 import '../../runtime/env-file.ts'
 import { closeSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { print } from '../../runtime/print.ts'
 import { configOf } from '../../runtime/run-app.ts'
 import { fail, listen, onStopSignal } from '../../runtime/serve.ts'
 import { loadContracts } from '../contracts.ts'
@@ -41,7 +42,7 @@ try {
     },
   })
   if (values.help) {
-    console.log(HELP)
+    print(...HELP.split('\n'))
     process.exit(0)
   }
   const config = configOf(process.env)
@@ -59,8 +60,8 @@ try {
     writeFileSync(`${values.out}.json`, `${JSON.stringify(report, null, 2)}\n`)
     writeFileSync(`${values.out}.md`, toMarkdown(report))
     const { results } = report
-    for (const line of toLines(results)) console.log(line)
-    console.log(`${summaryOf(results)}. Wrote ${values.out}.md and ${values.out}.json. Stop with Ctrl+C.`)
+    print(...toLines(results))
+    print(`${summaryOf(results)}. Wrote ${values.out}.md and ${values.out}.json. Stop with Ctrl+C.`)
   }
   const app = createProbeServer({ config, run, onChecked })
   const server = await listen(app, {
@@ -72,7 +73,7 @@ try {
     if (!error.message.includes('already in use')) throw error
     throw new Error(`PORT: port ${config.port} is in use. Stop the app first: the probe needs its address`)
   })
-  console.log(`Open ${config.baseUrl} and give consent. Stop with Ctrl+C.`)
+  print(`Open ${config.baseUrl} and give consent. Stop with Ctrl+C.`)
   onStopSignal(async () => {
     await server.stop(0)
     await run.close()

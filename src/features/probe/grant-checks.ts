@@ -62,12 +62,21 @@ export async function checkNarrowScope(
   const form = new URLSearchParams(String(request.body))
   form.set('scope', kept)
   const narrowed = await sendOrNull(http, { ...request, body: form.toString() })
-  const { access_token: token, refresh_token: next } = Object(narrowed?.json)
+  const { access_token: token, refresh_token: next, scope } = Object(narrowed?.json)
   if (typeof next === 'string' && next !== '') grant.refreshToken = next
   if (typeof token !== 'string') return results.notSeen('insufficient-scope', how)
-  const answer = await sendOrNull(http, apiRequest(config.platform.apiUrl, path, token))
-  if (!answer || answer.status < 300)
+  // Without a `scope`, it is the one that was requested (RFC 6749 section 5.1), unless the platform ignores that.
+  const granted = typeof scope === 'string' ? scope.split(' ') : undefined
+  if (granted?.includes(missing))
     return results.notSeen('insufficient-scope', `The platform ignores fewer scopes at a refresh. ${how}`)
+  const answer = await sendOrNull(http, apiRequest(config.platform.apiUrl, path, token))
+  if (!answer) return results.notSeen('insufficient-scope', `The API did not answer GET ${path}. ${how}`)
+  if (answer.status < 300) {
+    const why = granted
+      ? `The API answers GET ${path} without the scope \`${missing}\`.`
+      : 'The platform ignores fewer scopes at a refresh, or the API does not check them.'
+    return results.notSeen('insufficient-scope', `${why} ${how}`)
+  }
   checkMissingScope(results, answer, missing)
   recording.challenge('missingScope', answer)
 }

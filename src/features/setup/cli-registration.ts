@@ -2,9 +2,11 @@
 import '../../runtime/env-file.ts'
 import { parseArgs } from 'node:util'
 import { scopes, serverSettings } from '../../config.ts'
+import { print } from '../../runtime/print.ts'
 import { fail } from '../../runtime/serve.ts'
 import { readSettings, settingsGroup } from '../../settings/read.ts'
 import { loadContracts } from '../contracts.ts'
+import { featureOptions } from '../index.ts'
 import { registrationOf } from './registration.ts'
 import { toMarkdown, toText } from './registration-text.ts'
 import { setupSettings } from './settings.ts'
@@ -21,19 +23,18 @@ const scopeSettings = settingsGroup({
 
 try {
   const { values } = parseArgs({ options: { markdown: { type: 'boolean' }, help: { type: 'boolean' } } })
-  if (values.help) console.log(HELP)
+  if (values.help) print(...HELP.split('\n'))
   else {
     const groups = { server: serverSettings, setup: setupSettings, scopes: scopeSettings }
     const settings = readSettings(process.env, groups)
     const contracts = await loadContracts()
-    const needed = new Set(contracts.flatMap((contract) => Object.keys(contract.scopes)))
     const registration = registrationOf({
       ...settings.setup,
       baseUrl: settings.server.baseUrl,
-      scopes: settings.scopes ?? [...needed].sort(),
+      scopes: settings.scopes ?? featureOptions().scopes,
       contracts,
     })
-    console.log(values.markdown ? toMarkdown(registration) : toText(registration))
+    print(...(values.markdown ? toMarkdown(registration) : toText(registration)).split('\n'))
   }
 } catch (error) {
   fail(error)

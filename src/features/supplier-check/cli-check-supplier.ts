@@ -3,12 +3,13 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, extname } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { createCommand } from '../../runtime/command.ts'
+import { print, printJson } from '../../runtime/print.ts'
 import { fail } from '../../runtime/serve.ts'
 import { checkSupplier, type Finding, isBroken, isUnproven } from './check.ts'
 import { htmlReport } from './html-report.ts'
 import { junitReport } from './junit-report.ts'
 import { createProbe } from './probe.ts'
-import { basisOf, callOf, printable, type Report, resultOf, summaryOf } from './report.ts'
+import { basisOf, callOf, type Report, resultOf, summaryOf } from './report.ts'
 import type { Subject } from './rule.ts'
 
 const MARKS = { pass: 'pass', fail: 'FAIL', warning: 'warn', 'not checked': ' -- ' } as const
@@ -26,10 +27,10 @@ try {
   const findings: Finding[] = []
   for await (const finding of checkSupplier(subject)) {
     findings.push(finding)
-    if (!json) print(finding, givenOnly, verbose)
+    if (!json) printFinding(finding, givenOnly, verbose)
   }
-  if (json) console.log(JSON.stringify(findings.map(toJson), null, 2))
-  else console.log(`\n${summaryOf({ findings, givenOnly })}`)
+  if (json) printJson(findings.map(toJson))
+  else print('', summaryOf({ findings, givenOnly }))
   for (const file of options.report)
     writeFileSync(
       file,
@@ -37,7 +38,7 @@ try {
     )
   const isProven = options.allowUnchecked || !findings.some(isUnproven)
   if (!isProven && !json)
-    console.log(
+    print(
       'Not proven: a rule that the specification gives could not be checked. See above which option it needs.',
     )
   process.exitCode = findings.some((finding) => isBroken(finding, givenOnly)) ? 1 : isProven ? 0 : 2
@@ -45,13 +46,13 @@ try {
   fail(error)
 }
 
-function print(finding: Finding, givenOnly: boolean, verbose: boolean): void {
+function printFinding(finding: Finding, givenOnly: boolean, verbose: boolean): void {
   const { rule, outcome, reason, call } = finding
-  const say = (text: string) => console.log(printable(text))
-  say(`${MARKS[resultOf(finding, givenOnly)]}  ${rule.id.padEnd(22)} ${rule.title} (${basisOf(rule)})`)
-  if (reason) say(`        ${outcome === 'fail' ? reason : `Not checked: ${reason}.`}`)
-  if (call && (verbose || outcome === 'fail')) say(truncate(finding).replace(/^/gm, '        '))
-  else if (call) say(`        ${call.request.split('\n')[0]}  ->  ${call.status}`)
+  print(`${MARKS[resultOf(finding, givenOnly)]}  ${rule.id.padEnd(22)} ${rule.title} (${basisOf(rule)})`)
+  if (reason) print(`        ${outcome === 'fail' ? reason : `Not checked: ${reason}.`}`)
+  if (call && (verbose || outcome === 'fail'))
+    print(...truncate(finding).replace(/^/gm, '        ').split('\n'))
+  else if (call) print(`        ${call.request.split('\n')[0]}  ->  ${call.status}`)
 }
 
 /** The call of a finding, in a readable length. */

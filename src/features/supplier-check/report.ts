@@ -39,7 +39,7 @@ export function callOf({ call }: Finding): string {
 const CONTROL = /(?![\n\t])[\p{Cc}\p{Cs}\ufffe\uffff]/gu
 
 /** Replaces control characters and halves of surrogate pairs, so that a text can be printed or put into a document. */
-export const printable = (text: string) => text.replace(CONTROL, '\ufffd')
+const printable = (text: string) => text.replace(CONTROL, '\ufffd')
 
 const ENTITIES: Record<string, string> = {
   '&': '&amp;',

@@ -7,14 +7,19 @@ type Sent = Omit<Exchange, 'sentAt' | 'receivedAt'>
 /** How a connection ends that the server has closed while it was idle. */
 const CLOSED = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']
 
+/** HTTP/1.1, and for each address of the host longer than a handshake with one lost packet takes, as the app's own calls. */
+const openConnections = () =>
+  new Agent({ allowH2: false, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2_500 })
+const connections = openConnections()
+
 /**
  * Sends a request. Never throws: without a response, the status of the exchange is 0. If the connection was closed before
  * any answer, it may have been idle for too long: the request, which changes nothing, is sent once more, by a new connection.
  */
 export async function send(baseUrl: string, path: string, call: Call, timeoutMs: number): Promise<Sent> {
-  const { isClosed, ...sent } = await sendOnce(baseUrl, path, call, timeoutMs)
+  const { isClosed, ...sent } = await sendOnce(baseUrl, path, call, timeoutMs, connections)
   if (!isClosed) return sent
-  const fresh = new Agent()
+  const fresh = openConnections()
   const { isClosed: _, ...again } = await sendOnce(baseUrl, path, call, timeoutMs, fresh)
   await fresh.close()
   return again
@@ -25,7 +30,7 @@ async function sendOnce(
   path: string,
   call: Call,
   timeoutMs: number,
-  dispatcher?: Agent,
+  dispatcher: Agent,
 ): Promise<Sent & { isClosed: boolean }> {
   const { method = 'GET', body, headers = {} } = call
   const request = `${method} ${path}${body ? `\n${body}` : ''}`
@@ -36,7 +41,7 @@ async function sendOnce(
       headers,
       signal: AbortSignal.timeout(timeoutMs),
       redirect: 'manual',
-      ...(dispatcher && { dispatcher }),
+      dispatcher,
       ...(body !== undefined && { body }),
     })
     isClosed = false

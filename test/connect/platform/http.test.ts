@@ -1,10 +1,15 @@
+import dns from 'node:dns'
 import type { IncomingHttpHeaders } from 'node:http'
-import { createServer, type Socket } from 'node:net'
+import { createSecureServer } from 'node:http2'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { platform } from '../../../src/connect/index.ts'
 import { createHttp, createHttpPools, type HttpPools } from '../../../src/connect/platform/http.ts'
+import { CERTIFICATES, TEST_CA } from '../../support/certificates.ts'
 import { serve } from '../../support/ports.ts'
+import { startSlowAddress } from '../../support/slow-address.ts'
 
 let pools: HttpPools
 afterEach(() => pools?.close())
@@ -58,6 +63,57 @@ test('a proxy that does not answer one CONNECT delays the requests of that time 
   await http.close()
   for (const socket of sockets) socket.destroy()
   proxy.close()
+})
+
+test('a host whose first address needs a second and whose other one is dead is reached, by each pool and through a proxy', async () => {
+  const slow = await startSlowAddress()
+  const [good, dead] = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))
+  let lookups = 0
+  vi.spyOn(dns, 'lookup').mockImplementation(((
+    _name: string,
+    _options: object,
+    done: (...result: unknown[]) => void,
+  ) => {
+    done(null, [good, dead])
+    // Each of them has sent its first packet by then.
+    if (++lookups === 4) setImmediate(slow.wake)
+  }) as typeof dns.lookup)
+  const url = `http://two.example:${slow.port}`
+  pools = createHttpPools(platform)
+  const proxied = createHttp({ proxies: { httpsProxy: undefined, httpProxy: url, noProxy: '' } })
+  const answers = await Promise.all([
+    ...[pools.tokens, pools.api, pools.uploads].map((pool) => pool.send({ method: 'GET', url })),
+    proxied.send({ method: 'GET', url: 'http://platform.example/' }),
+  ])
+  expect(answers.map(({ text }) => text)).toEqual(Array(4).fill('from the slow address'))
+  await proxied.close()
+  await slow.close()
+})
+
+test('a server that offers HTTP/2 is spoken to in HTTP/1.1, by each pool and through a proxy', async () => {
+  const usual = getCACertificates('default')
+  setDefaultCACertificates([...usual, TEST_CA])
+  onTestFinished(() => setDefaultCACertificates(usual))
+  const server = createSecureServer({ ...CERTIFICATES.valid, allowHTTP1: true }, (req, res) => {
+    res.end(req.httpVersion)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const proxy = await serve()
+  proxy.server.on('connect', (_req, socket: Socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n')
+    socket.pipe(connect(port, '127.0.0.1')).pipe(socket)
+  })
+  const httpsProxy = `http://127.0.0.1:${proxy.port}`
+  pools = createHttpPools(platform)
+  const proxied = createHttp({ proxies: { httpsProxy, httpProxy: undefined, noProxy: '' } })
+  const answers = [pools.tokens, pools.api, pools.uploads, proxied].map((pool) =>
+    pool.send({ method: 'GET', url: `https://localhost:${port}/` }),
+  )
+  expect((await Promise.all(answers)).map(({ text }) => text)).toEqual(Array(4).fill('1.1'))
+  await Promise.all([proxied.close(), pools.close()])
+  server.close()
+  await proxy.close()
 })
 
 test('requests whose deadline passed while they waited for a connection leave it to the others', async () => {

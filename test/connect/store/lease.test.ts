@@ -29,7 +29,7 @@ test('a lease whose value another process has written is lost, and its release l
 test('a lease is lost when the store was unreachable for as long as it lasts, not before', async () => {
   const { store, refuses } = refusingStore()
   const lease = await acquireLease(store, KEY, 3_000)
-  refuses.all = true
+  refuses.writes = true
   await pause(300)
   expect(lease?.lost.aborted).toBe(false)
   await expect.poll(() => lease?.lost.aborted).toBe(true)

@@ -169,22 +169,25 @@ describe('a store that loses the answer to a write', () => {
     expect(events).toEqual(['connected'])
   })
 
-  test.each([1, 2])('sends a refresh token once, whichever write of the refresh it is (%d)', async (write) => {
-    const { store, failNth, heal } = losingStore()
-    setup = await connectedSetup({ store })
-    setup.later(301)
-    setup.endpoint.answers(tokens({ access_token: 'next' }))
-    failNth(write)
-    const events = await eventsDuring(setup.vault, async () => {
-      await setup.token().catch(() => {})
-      heal()
-      await setup.vault.idle()
-      setup.later(11)
-      expect(await setup.token()).toBe('next')
-    })
-    expect(setup.endpoint.requests).toHaveLength(1)
-    expect(events).toEqual(['refreshed'])
-  })
+  test.each([1, 2])(
+    'sends a refresh token once, whichever write of the refresh it is (%d)',
+    async (write) => {
+      const { store, failNth, heal } = losingStore()
+      setup = await connectedSetup({ store })
+      setup.later(301)
+      setup.endpoint.answers(tokens({ access_token: 'next' }))
+      failNth(write)
+      const events = await eventsDuring(setup.vault, async () => {
+        await setup.token().catch(() => {})
+        heal()
+        await setup.vault.idle()
+        setup.later(11)
+        expect(await setup.token()).toBe('next')
+      })
+      expect(setup.endpoint.requests).toHaveLength(1)
+      expect(events).toEqual(['refreshed'])
+    },
+  )
 
   function losingStore() {
     const faulty = createFaultyStore()
@@ -252,10 +255,13 @@ describe('a holder of the lease', () => {
   async function goneHolder(options: Partial<VaultOptions> = {}) {
     const holder = setup.anotherVault(options)
     const asked = gate()
-    setup.endpoint.answers(async (res) => {
-      await asked.pass()
-      res.destroy()
-    }, tokens({ access_token: 'next' }))
+    setup.endpoint.answers(
+      async (res) => {
+        await asked.pass()
+        res.destroy()
+      },
+      tokens({ access_token: 'next' }),
+    )
     const lost = holder.accessToken(REF).catch(() => {})
     await asked.reached
     return async () => {

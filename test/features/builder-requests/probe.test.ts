@@ -65,6 +65,8 @@ test.each<[string, (body: string) => Record<string, string>, string]>([
 test('an event that is too old, or has other fields, is different', async () => {
   const old = await reported([delivery(asAssumed, { ...EVENT, occurredAt: '2001-01-01T00:00:00Z' })])
   expect(old['webhook-event']).toEqual(['different', '`occurredAt` is more than 5 minutes from now'])
+  const odd = await reported([delivery(asAssumed, { ...EVENT, occurredAt: 'yesterday' })])
+  expect(odd['webhook-event']).toEqual(['different', 'the app refuses it because of occurredAt'])
   const other = await reported([delivery(asAssumed, { eventId: 'e1' })])
   expect(other['webhook-event']?.[0]).toBe('different')
 })

@@ -13,7 +13,6 @@ import { WEBHOOK_SECRET } from '../../support/env.ts'
 import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
 import { connected, logIn } from '../../support/flow.ts'
 import { serve } from '../../support/ports.ts'
-import { consent } from '../../support/vault.ts'
 import { createVisitor, type Visitor } from '../../support/visitor.ts'
 
 let app: Running
@@ -158,6 +157,10 @@ describe('a delivery', () => {
     ['with an id that is too long', `{"id":"${'x'.repeat(201)}"}`, 'id: must be text of 1 to 200 characters'],
     ['with an empty id', '{"id":""}', 'id: must be text of 1 to 200 characters'],
     ['with an id that is a list', '{"id":[]}', 'id: must be text of 1 to 200 characters'],
+    ['with a time that is none', '{"occurredAt":"yesterday"}', 'occurredAt: must be a time'],
+    ['with an empty time', '{"occurredAt":""}', 'occurredAt: must be a time'],
+    ['with a time that is an object', '{"occurredAt":{}}', 'occurredAt: must be a time'],
+    ['with a time beyond all numbers', '{"occurredAt":1e999}', 'occurredAt: must be a time'],
   ])('that is signed but %s is 400 in plain words, and not stored', async (_name, body, words) => {
     const detail = expect.stringContaining(words)
     expect(await deliver(body)).toMatchObject({ status: 400, json: { code: 'invalid_event', detail } })

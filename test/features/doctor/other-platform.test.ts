@@ -21,6 +21,7 @@ describe('a platform with other choices has no problem with the right settings:'
     ['prefixes, pages as errors, redirects to a login', {}, {}],
     ['a login before everything else', { loginFirst: true }, {}],
     ['PKCE is required', { pkce: 'required' }, {}],
+    ['a made-up code is an invalid request', { codeError: 'invalid_request' }, {}],
     [
       'HTTP Basic at the token endpoint',
       { authMethod: 'client_secret_basic' },
@@ -146,6 +147,11 @@ describe('what cannot be proven is a warning that says so:', () => {
   test.each<[string, OtherPlatformOptions, string]>([
     ['a token endpoint that looks at the code first', { codeFirst: true }, 'token.not-proven'],
     ['a token endpoint with errors of its own', { ownErrors: true }, 'token.error-format'],
+    [
+      'a token endpoint that answers every secret with an invalid request',
+      { codeFirst: true, codeError: 'invalid_request' },
+      'token.rejected',
+    ],
     ['a web application that answers every address', { singlePage: true }, 'start-page.not-proven'],
   ])('%s', async (_name, options, id) => {
     expect(problemsOf(await findings(await started(options)))).toMatchObject([{ id, status: 'warning' }])
@@ -193,6 +199,26 @@ describe('a refusal in JSON is read for what it says, and nothing is called miss
   })
 })
 
+describe('a token endpoint with another path is told with where it is, and the line to change:', () => {
+  test.each<[how: string, options: OtherPlatformOptions, said: string]>([
+    ['a redirect', { tokenRedirect: true }, 'a redirect to '],
+    ['its metadata', { discovery: true }, "The server's metadata names "],
+    ['both', { tokenRedirect: true, discovery: true }, "The server's metadata names "],
+  ])('%s', async (_how, options, said) => {
+    const problems = problemsOf(await findings(await started({ ...options, tokenPath: '/o/token/' })))
+    expect(problems.map(({ id }) => id)).toEqual(['token.not-found'])
+    expect(problems[0]?.text).toContain(`${said}${platform.url}/idp/v2/o/token/`)
+    expect(problems[0]?.text).toContain(
+      "Change `tokenPath` in src/connect/platform/contract.ts to '/o/token/'",
+    )
+  })
+
+  test('nothing says where: the line is named', async () => {
+    const [problem] = problemsOf(await findings(await started({ tokenPath: '/o/token/' })))
+    expect(problem?.text).toContain('`tokenPath` in src/connect/platform/contract.ts')
+  })
+})
+
 test('PKCE that is refused in JSON, even with 404, is named with the value that is accepted', async () => {
   const refuses = { consent: 'unknown parameter code_challenge', status: 404, onlyWithPkce: true }
   const problems = problemsOf(await findings(await started({ refuses })))
@@ -210,7 +236,7 @@ describe('PLATFORM_REVOCATION_URL', () => {
   test.each<[path: string, id: string, status: string]>([
     ['/idp/v2/oauth/revoke', 'revocation', 'ok'],
     ['/idp/v2/nothing', 'revocation.not-found', 'failure'],
-    ['/portal/web/login', 'revocation.not-found', 'failure'],
+    ['/revoke/empty-page', 'revocation', 'ok'],
     ['/revoke/client', 'revocation.client', 'warning'],
     ['/revoke/type', 'revocation.not-proven', 'warning'],
     ['/revoke/down', 'revocation.unavailable', 'warning'],

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { serve } from '../../support/ports.ts'
 import { command } from '../../support/process.ts'
 import { type Platform, startPlatform } from './support.ts'
 
@@ -22,6 +23,25 @@ describe('npm run tenants', () => {
     const { code, output } = await tenants({ ...platform.env, PLATFORM_TENANT_ID: 'any' })
     expect(code).toBe(0)
     expect(output).toMatch(/^\S+ {2}Summit Building Supplies\n\S+ {2}Summit Coast\n\S+ {2}Summit Ranges\n$/)
+  })
+
+  test('prints what the platform sends without what controls a terminal, one tenant on a line', async () => {
+    const tenants = [{ tenantId: 'a', name: 'Summit\u001b[2J\u009b31m\u202eevil\r\nb  Forged' }]
+    const other = await serve((req, res) => {
+      res.writeHead(200, { 'content-type': 'application/json' })
+      res.end(
+        JSON.stringify(
+          req.url?.includes('tenants') ? tenants : { accessToken: 'x', refreshToken: 'y', expiresIn: 60 },
+        ),
+      )
+    })
+    const apiUrl = `http://127.0.0.1:${other.port}`
+    const { output } = await ran('src/features/first-party/cli-tenants.ts', {
+      ...platform.env,
+      PLATFORM_API_URL: apiUrl,
+    })
+    expect(output).toBe('a  Summit [2J 31m evil  b  Forged\n')
+    await other.close()
   })
 
   test('reads its settings from the .env of its folder', async () => {

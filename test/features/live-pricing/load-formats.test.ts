@@ -97,3 +97,26 @@ test('load-prices refuses a report that could replace a file of the price list',
   expect(program.output).toContain('must not be in the folder of the price list')
   expect(readFileSync(join(folder, 'items.csv'), 'utf8')).toBe('code,price\nA,1\n')
 })
+
+test.each<[string, string, () => string | Uint8Array, RegExp]>([
+  [
+    'a workbook with hidden columns from −1,000,000,000',
+    'items.xlsx',
+    () =>
+      workbook([{ name: 'Items', rows: [] }], {
+        parts: {
+          'xl/worksheets/sheet1.xml':
+            '<worksheet><cols><col min="-1000000000" max="3" hidden="1"/></cols><sheetData/></worksheet>',
+        },
+      }),
+    /^items\.xlsx, line 0: the sheet describes a column without a valid number/m,
+  ],
+  [
+    'a row of 20 MB of commas',
+    'items.csv',
+    () => `code,price\n${','.repeat(20_000_000)}\nA,1\n`,
+    /^items\.csv, line 2: it has more than 16384 columns/m,
+  ],
+])('load-prices refuses %s, and names the file and the line', async (_name, name, create, message) => {
+  await expect(loadPriceList(folderWith(create(), name), lists())).rejects.toThrow(message)
+})

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { features } from '../../../src/features/index.ts'
 import { type Running, startAll } from '../../support/app.ts'
+import { endsWithFile } from '../../support/children.ts'
 import { connected } from '../../support/flow.ts'
 import { freePort } from '../../support/ports.ts'
 import { PROMETHEUS, REDIS } from '../../support/programs.ts'
@@ -51,6 +52,7 @@ scrape_configs:
     const child = spawn(PROMETHEUS ?? '', [...args, `--web.listen-address=127.0.0.1:${port}`], {
       stdio: 'ignore',
     })
+    endsWithFile(child)
     stops.push(() => child.kill('SIGKILL'))
     await vi.waitFor(async () => expect(await query('up == 1')).toHaveLength(1), { timeout: 20_000 })
   })

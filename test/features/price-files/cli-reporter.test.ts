@@ -18,6 +18,19 @@ test('a terminal shows a bar', () => {
   expect(written).toBe(`\r\u001b[K[${'#'.repeat(15)}${'.'.repeat(15)}] Sent 500 of 1,000 items\nCompleted\n`)
 })
 
+test('what the platform says does not control the terminal, neither on a line nor beside the bar', () => {
+  const hostile = 'busy\u001b[2J\r\nForged'
+  const written = writtenTo(true, (reporter) => {
+    reporter.progress({ ...PROGRESS, waiting: hostile, phase: 'sending' }, { validRows: 1000 })
+    reporter.step(hostile)
+  })
+  expect(written.split('\n')).toEqual([
+    `\r\u001b[K[${'#'.repeat(15)}${'.'.repeat(15)}] Sent 500 of 1,000. busy [2J  Forged`,
+    'busy [2J  Forged',
+    '',
+  ])
+})
+
 test('a log gets a line at each tenth, and when the import begins to wait', () => {
   const written = writtenTo(false, (reporter) => {
     for (const sent of [500, 510, 600, 600])

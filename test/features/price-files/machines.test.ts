@@ -125,6 +125,29 @@ describe.skipIf(!REDIS)(`machines without a shared folder${withRedis}`, () => {
     expect(await one.imports.get('sam', id)).toMatchObject({ state: 'completed' })
   })
 
+  test('do not read a file again whose reader has died, until its user uploads or reads it again', async () => {
+    const [one, two] = [await startMachine(), await startMachine()]
+    const id = await upload(one, prices('A,1,10'))
+    const { interrupted: _, ...record } = await one.imports.get('sam', id)
+    // As a process leaves it that is killed while it reads.
+    const killed = { ...record, state: 'checking', isBeingRead: true }
+    await one.store.set({ kind: 'import', owner: 'sam', id }, JSON.stringify(killed))
+    await one.store.set({ kind: 'active-import', owner: appOwner('imports'), id }, 'sam')
+    await two.imports.takeOver()
+    await two.imports.settled(id, 10_000)
+    expect(await one.imports.get('sam', id)).toMatchObject({
+      state: 'unreadable',
+      rows: 0,
+      failure: expect.stringContaining('does not check it again by itself'),
+    })
+    await two.imports.resume()
+    await one.imports.takeOver()
+    expect(await one.imports.get('sam', id)).toMatchObject({ state: 'unreadable' })
+    await two.imports.choose('sam', id)
+    await two.imports.settled(id, 10_000)
+    expect(await one.imports.get('sam', id)).toMatchObject({ state: 'ready', validRows: 1 })
+  })
+
   test('know the items of the last file, whichever machine sent it', async () => {
     const [one, two] = [await startMachine(), await startMachine()]
     const id = await upload(one, prices('A,1,10', 'B,2,20'))

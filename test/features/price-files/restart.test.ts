@@ -38,6 +38,15 @@ describe('after a restart of the app', () => {
     await next.close()
   })
 
+  test('a check runs again that was going on when the app was stopped', async () => {
+    const { upload, jobOf, checked, app } = pages
+    const { json } = await upload(rowsOf(500_000), { atOnce: true })
+    await app.services.parts[features.indexOf(priceFiles)]?.close?.()
+    const next = await startAgain()
+    expect(await checked(await jobOf(json.id))).toMatchObject({ state: 'ready', validRows: 500_000 })
+    await next.close()
+  })
+
   test('a check that was interrupted runs again, and files that belong to no import are deleted', async () => {
     const { upload, jobOf, app } = pages
     const { store } = app.services

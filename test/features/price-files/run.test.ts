@@ -261,7 +261,7 @@ describe('a stopped import', () => {
   })
 })
 
-test('a check that is stopped ends its thread', async () => {
+test('a check that is stopped ends its process', async () => {
   const path = await writePriceFile(platform.dir, 200_000)
   const stop = new AbortController()
   let stoppedAt = 0

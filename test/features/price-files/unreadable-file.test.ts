@@ -38,7 +38,7 @@ describe('a file that cannot be read', () => {
   test('because of an unclosed quote is reported without reading all of a large file into memory', async () => {
     const content = Buffer.concat([Buffer.from('code,price\n"A1,1\n'), Buffer.alloc(20_000_000, 'B1,2\n')])
     expect(await failure(content)).toMatch(
-      /^Line 2: a row longer than 8 MB starts here, probably because of an unclosed quote/,
+      /^Line 2: a row longer than 2 MB starts here, probably because of an unclosed quote/,
     )
   })
 

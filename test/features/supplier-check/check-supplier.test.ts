@@ -61,7 +61,7 @@ describe.concurrent('npm run check-supplier', () => {
     const { code, output } = await check(url)
     expect(code).toBe(1)
     expect(output).toMatch(
-      /^FAIL {2}store\.unknown .*\n.*must return 404, not 200\.\n\s+> GET \/stores\/[\w-]+\n\s+< 200 \ufffd\[2Jnull/m,
+      /^FAIL {2}store\.unknown .*\n.*must return 404, not 200\.\n\s+> GET \/stores\/[\w-]+\n\s+< 200 {2}\[2Jnull/m,
     )
   })
 

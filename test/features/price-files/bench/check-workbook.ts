@@ -1,7 +1,7 @@
-/** Checks a workbook; prints by how much memory grows at most, in bytes. */
-import { checkFile } from '../../../../src/features/price-files/check-file.ts'
+/** Checks a workbook, in this process; prints by how much memory grows at most, in bytes. */
+import { checkPriceFile } from '../../../../src/features/price-files/check.ts'
 
 const { FILE = '' } = process.env
 const idle = process.memoryUsage().rss
-await checkFile({ path: FILE, itemsPath: `${FILE}.items` })
+await checkPriceFile(FILE, { itemsPath: `${FILE}.items` })
 console.log(JSON.stringify({ above: process.resourceUsage().maxRSS * 1024 - idle }))

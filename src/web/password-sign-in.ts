@@ -1,17 +1,17 @@
 /**
- * An example of a sign-in of your own: an email address and a password, hashed with scrypt, in the app's store. Copy it to
- * `src/web`, change `../../src/web/` to `./` and `../../src/connect/` to `../connect/`, and set `OWN_SIGN_IN` in
- * `src/web/sign-in.ts` to `passwordSignIn`. Create a first account: `await createAccount(store, EMAIL, PASSWORD)`.
+ * A sign-in of your own, to use or to start from: an email address and a password, hashed with scrypt, in the app's store. To
+ * use it, set `OWN_SIGN_IN` in `sign-in.ts` to `passwordSignIn`. `npm run create-account` creates accounts.
  */
 import { randomBytes, randomUUID, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Router } from 'express'
-import { appOwner, type Key, type KeyValueStore } from '../../src/connect/stores.ts'
-import { notSignedIn } from '../../src/web/errors.ts'
-import { sendResultOrRedirect } from '../../src/web/respond.ts'
-import { localPath } from '../../src/web/return-to.ts'
-import type { OwnSignIn } from '../../src/web/sign-in.ts'
-import { signIn, signOut } from '../../src/web/user.ts'
+import { appOwner, claim, type Key, type KeyValueStore } from '../connect/stores.ts'
+import { rejectForm, WebError } from './errors.ts'
+import { sendResultOrRedirect } from './respond.ts'
+import { localPath } from './return-to.ts'
+import type { OwnSignIn } from './sign-in.ts'
+import { texts } from './texts.ts'
+import { signIn, signOut } from './user.ts'
 
 interface Account {
   id: string
@@ -20,7 +20,7 @@ interface Account {
   hash: string
 }
 
-const hashOf = promisify(scrypt) as (password: string, salt: string, length: number) => Promise<Buffer>
+const hashOf = promisify<string, string, number, Buffer>(scrypt)
 const keyOf = (email: string): Key => ({
   kind: 'account',
   owner: appOwner('accounts'),
@@ -28,12 +28,15 @@ const keyOf = (email: string): Key => ({
 })
 /** Compared with if there is no such account, so that the time of the answer does not tell. */
 const NOBODY: Account = { id: '', email: '', salt: 'none', hash: randomBytes(32).toString('base64') }
+const PAGE = { view: 'app/password-sign-in', title: texts.signIn.signIn, data: {} }
 
-export async function createAccount(store: KeyValueStore, email: string, password: string): Promise<void> {
+/** Creates an account. Resolves to false if the address has one. Throws `StoreUnavailableError`. */
+export async function createAccount(store: KeyValueStore, email: string, password: string): Promise<boolean> {
   const salt = randomBytes(16).toString('base64')
   const hash = (await hashOf(password, salt, 32)).toString('base64')
   // The id never changes, unlike an email address.
-  await store.set(keyOf(email), JSON.stringify({ id: randomUUID(), email, salt, hash } satisfies Account))
+  const account: Account = { id: randomUUID(), email, salt, hash }
+  return claim(store, keyOf(email), JSON.stringify(account))
 }
 
 async function findAccount(store: KeyValueStore, email: string, password: string): Promise<Account | null> {
@@ -43,19 +46,17 @@ async function findAccount(store: KeyValueStore, email: string, password: string
   return timingSafeEqual(given, Buffer.from(account.hash, 'base64')) ? account : null
 }
 
-const FORM = `<!doctype html><html lang="en"><title>Sign in</title><form method="post">
-<label>Email <input name="email" type="email" autocomplete="username" required></label>
-<label>Password <input name="password" type="password" autocomplete="current-password" required></label>
-<button>Sign in</button></form></html>`
-
 export const passwordSignIn: OwnSignIn = ({ store }) =>
   Router()
-    .get('/sign-in', (_req, res) => void res.type('html').send(FORM))
+    .get('/sign-in', (_req, res) => res.page(PAGE.view, PAGE))
     // The form posts to its own address, whose query has `returnTo`.
     .post('/sign-in', async (req, res) => {
       const { email = '', password = '' } = req.body ?? {}
       const account = await findAccount(store, String(email), String(password))
-      if (!account) throw notSignedIn('The email address or the password is wrong.')
+      if (!account) {
+        const error = new WebError(401, 'sign_in_failed', texts.signIn.wrongPassword)
+        return rejectForm(req, res, error, async () => PAGE)
+      }
       await signIn(req, { id: account.id, name: account.email })
       await sendResultOrRedirect(req, res, localPath(req.query.returnTo) ?? '/', {
         user: { name: account.email },

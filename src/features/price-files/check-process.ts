@@ -1,12 +1,14 @@
-/** Worker thread that checks a price file. `check-file.ts` starts it. */
-import { parentPort, workerData } from 'node:worker_threads'
+/** The process that checks a price file. `check-file.ts` starts it, and ends it when it has the answer. */
+import { flushCompileCache } from 'node:module'
 import { UnreadableFileError } from '../../tables/errors.ts'
 import { checkPriceFile } from './check.ts'
-import type { CheckMessage, CheckTask } from './check-file.ts'
+import type { CheckMessage, CheckOrder, CheckTask } from './check-file.ts'
 import { comparePrices } from './comparison.ts'
 import type { Problem } from './items.ts'
+import { limitProcess } from './process-limits.ts'
 import type { Choices } from './questions.ts'
 import { writeReport } from './report.ts'
+import { texts } from './texts.ts'
 
 // csv-parse creates an error for every row with too few cells. Capturing its stack, which is never used here, is most
 // of the cost.
@@ -14,6 +16,8 @@ Error.stackTraceLimit = 0
 
 /** Problems that are passed on; the report has more. */
 const MAX_LISTED = 100
+/** The longest answer, in characters. */
+const MAX_ANSWER = 1_000_000
 
 /** Whether the file is a report whose rows were corrected; undefined if only its headings tell. */
 const isReport = (headings: readonly string[], { corrects }: Choices = {}) =>
@@ -35,6 +39,8 @@ async function check({ path, reportPath, lastPricesPath, ...options }: CheckTask
   } catch (error) {
     if (error instanceof UnreadableFileError)
       return { unreadable: { line: error.line, reason: error.problem } }
+    // An array, a buffer or a text that would be too large.
+    if (error instanceof RangeError) return { unreadable: { line: 0, reason: texts.unreadable.tooMuch } }
     const { code, message } = error as NodeJS.ErrnoException
     return typeof code === 'string' && /^E[A-Z]+$/.test(code) ? { unwritable: code } : { failed: message }
   }
@@ -42,7 +48,16 @@ async function check({ path, reportPath, lastPricesPath, ...options }: CheckTask
 
 /** Truncates a problem for display on a page. */
 function truncate({ line, reason, cells }: Problem): Problem {
-  return { line, reason, cells: cells.slice(0, 8).map((cell) => cell.slice(0, 60)) }
+  return { line, reason: reason.slice(0, 1_000), cells: cells.slice(0, 8).map((cell) => cell.slice(0, 60)) }
 }
 
-parentPort?.postMessage(await check(workerData))
+// Both would come from a terminal, whose command decides what happens to this process.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
+process.once('disconnect', () => process.exit())
+process.once('message', async ({ task, limits }: CheckOrder) => {
+  limitProcess(limits)
+  flushCompileCache()
+  const answer = await check(task)
+  const isLong = JSON.stringify(answer).length > MAX_ANSWER
+  process.send?.(isLong ? { unreadable: { line: 0, reason: texts.unreadable.tooMuch } } : answer)
+})

@@ -1,0 +1,23 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import { missingSandboxEnv } from './sandbox-env.ts'
+
+/**
+ * Loads `.env`, if there is one, into the environment, whose own values come first. For the `demo`, an `.env` that names
+ * another platform than the sandbox has nothing but its ports: the tokens of that platform stay away from the sandbox.
+ * Returns the names that were read, also of those that the environment overrides.
+ */
+export function loadEnvFile({ demo }: { demo: boolean }): string[] {
+  const { PORT, SANDBOX_PORT, ...rest } = readEnvFile()
+  const isForSandbox = Object.keys(missingSandboxEnv({ SANDBOX_PORT, ...rest })).length > 0
+  const values = { PORT, SANDBOX_PORT, ...(demo && !isForSandbox ? {} : rest) }
+  const read = Object.entries(values).filter(([, value]) => value !== undefined)
+  for (const [name, value] of read) process.env[name] ??= value
+  return read.map(([name]) => name)
+}
+
+function readEnvFile() {
+  if (!existsSync('.env')) return {}
+  // Editors on Windows begin a file with a byte order mark, which would become part of the first name.
+  return parseEnv(readFileSync('.env', 'utf8').replace(/^\uFEFF/, ''))
+}

@@ -1,0 +1,29 @@
+/** What every command prints goes through here: names and messages of the platform must not control the terminal. */
+
+/** Control characters but the tab, and characters that end a line or change the direction of text. */
+const CONTROL = /(?!\t)[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
+
+/** A line as it may be printed: with a space in place of each character that controls a terminal, a line break included. */
+export const printable = (line: string): string => line.replace(CONTROL, ' ')
+
+const linesOf = (lines: readonly string[]) => lines.map((line) => `${printable(line)}\n`).join('')
+
+/** Prints lines to standard output. */
+export const print = (...lines: string[]): void => {
+  process.stdout.write(linesOf(lines))
+}
+
+/** Prints lines to standard error. */
+export const printError = (...lines: string[]): void => {
+  process.stderr.write(linesOf(lines))
+}
+
+/** Prints JSON, in lines unless it is `compact`. */
+export const printJson = (value: unknown, { compact = false } = {}): void =>
+  print(...toJson(value, compact ? 0 : 2).split('\n'))
+
+/** JSON that says the same, with every character escaped that controls a terminal, but for the line breaks of `indent`. */
+export const toJson = (value: unknown, indent: number): string =>
+  JSON.stringify(value, null, indent).replace(CONTROL, (character) =>
+    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
