@@ -12,7 +12,6 @@ export {
   PlatformError,
   PlatformRejectedError,
   PlatformUnavailableError,
-  RefreshedRecentlyError,
   RefreshTooSoonError,
   TokenRefusedError,
 } from './platform/errors.ts'

@@ -11,12 +11,11 @@ import { type Log, SILENT } from './log.ts'
 import { checkOptions } from './options.ts'
 import { type Api, createApi } from './platform/api.ts'
 import type { Platform } from './platform/contract.ts'
+import { createExchanges, type ExchangeListener } from './platform/exchanges.ts'
 import { createHttpPools, type HttpPools } from './platform/http.ts'
 import { createOAuth, type OAuth, type OAuthOptions } from './platform/oauth.ts'
-import { type RateLimit, rateLimited } from './platform/rate-limiter.ts'
-import type { TokenSource } from './platform/token-source.ts'
 import type { KeyValueStore } from './store/store.ts'
-import { type ConnectionRef, refName } from './vault/connection.ts'
+import type { ConnectionRef } from './vault/connection.ts'
 import { createRecordCipher, type EncryptionKey } from './vault/encryption.ts'
 import { createVault, type Vault } from './vault/vault.ts'
 
@@ -24,32 +23,25 @@ import { createVault, type Vault } from './vault/vault.ts'
 export { redirectUrls } from './authorization/redirect-urls.ts'
 // What the core publishes about its work.
 export {
-  type ApiCallEvent,
-  apiCallChannel,
   type BrowserEvent,
   browserChannel,
   type ConnectionEvent,
   connectionChannel,
   type EventChannel,
   type EventContext,
-  type EventRequest,
-  type EventResponse,
   publish,
   type RecordEvent,
   type RefreshLockEvent,
   recordChannel,
   refreshLockChannel,
   subscribe,
-  type TokenRequestEvent,
-  tokenRequestChannel,
   typedChannel,
   type WebhookEvent,
   webhookChannel,
 } from './events.ts'
 export type { Log } from './log.ts'
-export { type EventParameter, mask, Secret, splitUrl } from './masking.ts'
 // The platform: its facts, its OAuth and its API.
-export { type Api, type Call, createApi, fieldOf, type Page, type PageOf } from './platform/api.ts'
+export { type Api, type Call, createApi, type Page, type PageOf } from './platform/api.ts'
 export type { Assumption } from './platform/assumptions.ts'
 export {
   idSchema,
@@ -59,6 +51,7 @@ export {
   textField,
   tokenSchema,
 } from './platform/contract.ts'
+export type { Exchange, ExchangeListener } from './platform/exchanges.ts'
 export {
   createDispatcher,
   createHttp,
@@ -69,21 +62,18 @@ export {
   type HttpResponse,
   outageOf,
   type Proxies,
-  parseJson,
-  parseJsonExactly,
 } from './platform/http.ts'
+export { fieldOf, parseJson, parseJsonExactly } from './platform/json.ts'
 export {
   createOAuth,
   type OAuth,
   randomCodeVerifier,
   randomState,
   type TokenEndpointAuthMethod,
-  type Tokens,
-  tokenFailure,
 } from './platform/oauth.ts'
 export { pathTemplates } from './platform/path-template.ts'
-export { rateLimited } from './platform/rate-limiter.ts'
 export { type RetryOptions, retry, sleep } from './platform/retry.ts'
+export { formsOf, type Tokens, tokenFailure } from './platform/token-answer.ts'
 export type { TokenSource } from './platform/token-source.ts'
 export { requestContext } from './request-context.ts'
 // The vault.
@@ -113,8 +103,6 @@ export interface CreateConnectOptions {
   client: Omit<OAuthOptions, 'platform' | 'http'> & {
     /** `{base_url}`, may carry a path. */
     apiUrl: string
-    /** The requests that the platform accepts from one credential; null: no limit. */
-    rateLimit: RateLimit | null
   }
   /** Defaults to no logging. */
   log?: Log
@@ -141,13 +129,16 @@ export interface Connect {
   readonly oauth: OAuth
   /** Connect flows that have started and not finished. */
   readonly authorizationRequests: AuthorizationRequests
-  /** A connection's token source whose calls wait for the platform's rate limit, which all processes share. */
-  pacedSource(ref: ConnectionRef): TokenSource
   /**
    * Calls `listener` once for each event of a connection in this process: to send an email when access is revoked, for
    * example. It runs later and delays nothing; its errors and rejections are logged. Returns a function that unsubscribes.
    */
   onConnectionEvent(listener: ConnectionListener): () => void
+  /**
+   * Calls `listener` after each request to the token endpoint and each attempt of an API call, with the secrets in it: mask what
+   * you store, log or show. Its errors have no effect. Returns a function that unsubscribes.
+   */
+  onExchange(listener: ExchangeListener): () => void
   /**
    * Waits at most `graceMs` until received tokens are stored, and closes the HTTP pools unless they were given. The store,
    * which several platforms may share, is for the caller to close.
@@ -172,17 +163,22 @@ export function createConnect(options: CreateConnectOptions): Connect {
   checkOptions(options)
   const { store, keys, platform, client, log = SILENT } = options
   const { http = createHttpPools(platform) } = options
-  const oauth = createOAuth({ ...client, platform, http: http.tokens })
+  const { onExchange, observed } = createExchanges()
+  const oauth = createOAuth({ ...client, platform, http: observed(http.tokens, 'token') })
   const vault = createVault({ platform, store, keys, oauth, log })
-  const limited = rateLimited(store, client.rateLimit)
   return {
     platform,
     vault,
     oauth,
-    api: createApi({ platform, baseUrl: client.apiUrl, http: http.api, uploads: http.uploads }),
+    api: createApi({
+      platform,
+      baseUrl: client.apiUrl,
+      http: observed(http.api, 'api'),
+      uploads: observed(http.uploads, 'api'),
+    }),
     authorizationRequests: createAuthorizationRequests(platform, store, createRecordCipher(keys)),
-    pacedSource: (ref) => limited(vault.tokenSource(ref), `${platform.name} ${refName(ref)}`),
     onConnectionEvent: (listener) => listen(platform, listener, log),
+    onExchange,
     async close(graceMs = 10_000) {
       await vault.close(graceMs)
       if (!options.http) await http.close()

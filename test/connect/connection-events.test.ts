@@ -28,7 +28,6 @@ beforeEach(async () => {
       authorizePath: '/authorize',
       authorizeParams: {},
       pkce: true,
-      rateLimit: null,
     },
     log: createLog('info', { write: (line) => void logLines.push(line) }),
   })

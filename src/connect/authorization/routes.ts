@@ -230,7 +230,7 @@ async function redirectToConsent(
   consent: Consent,
 ): Promise<void> {
   const [, redirectUri] = redirectUrls(baseUrl)
-  const url = await oauth.authorizationUrl({ ...consent, redirectUri })
+  const url = oauth.authorizationUrl({ ...consent, redirectUri })
   publishRedirect({ platform, userId, ...consent }, url)
   res.redirect(303, await beforeHop(req, 'consent', url.href, consent.state))
 }

@@ -20,6 +20,7 @@ const paging = {
   top: '$top',
   skip: '$skip',
   orderBy: '$orderby',
+  filter: '$filter',
   count: '$count',
   totalHeader: 'x-odata-total-count',
   maxTop: 100,
@@ -140,18 +141,17 @@ export interface Platform {
     readonly top: string
     readonly skip: string
     readonly orderBy: string
+    readonly filter: string
     readonly count: string
     readonly totalHeader: string
     readonly maxTop: number
   }
-  /** Parameters of this platform, beside those of OAuth, whose values are no secret: events show them. */
+  /** Parameters of this platform, beside those of OAuth, whose values are no secret: recordings show them. */
   readonly publicParameters: ReadonlySet<string>
   /** How long an access token lives if `expires_in` is absent, in ms. */
   readonly assumedLifetimeMs: number
   /** The longest time in which the token endpoint answers, in ms. */
   readonly tokenEndpointMs: number
-  /** How many requests it accepts from one credential in any window. */
-  readonly rateLimit: { readonly requests: number; readonly windowSeconds: number }
   readonly bxcontextSchema: typeof bxcontextSchema
   readonly tokenResponseSchema: typeof tokenResponseSchema
 }
@@ -177,6 +177,7 @@ export const platform: Platform = {
     paging.top,
     paging.skip,
     paging.orderBy,
+    paging.filter,
     paging.count,
     paging.totalHeader,
   ]),
@@ -184,8 +185,6 @@ export const platform: Platform = {
   assumedLifetimeMs: 300_000,
   /** assumed. */
   tokenEndpointMs: 32_000,
-  /** assumed. */
-  rateLimit: { requests: 100, windowSeconds: 30 },
   bxcontextSchema,
   tokenResponseSchema,
 }

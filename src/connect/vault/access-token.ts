@@ -1,10 +1,10 @@
-import { PlatformRejectedError, RefreshedRecentlyError, TokenRefusedError } from '../platform/errors.ts'
+import { PlatformRejectedError, TokenRefusedError } from '../platform/errors.ts'
 import { StoreUnavailableError } from '../store/store.ts'
 import { type ActiveConnection, type ConnectionRef, isExpired, REVOKED_REASONS } from './connection.ts'
 import { assertActive, isActive } from './connection-repository.ts'
 import { revoke } from './connection-writes.ts'
 import type { LastUse } from './last-use.ts'
-import type { Refresher, RefreshOptions } from './refresh.ts'
+import { isRefreshedRecently, type Refresher, type RefreshOptions } from './refresh.ts'
 import { confirmRefusal, refusedError } from './refusal.ts'
 
 export interface VaultDependencies extends RefreshOptions {
@@ -46,7 +46,7 @@ export async function accessToken(deps: VaultDependencies, ref: ConnectionRef): 
     try {
       return (await refresher.refresh(stored)).accessToken
     } catch (error) {
-      if (!(error instanceof RefreshedRecentlyError)) throw error
+      if (!isRefreshedRecently(error)) throw error
       // It expired again right after several refreshes, according to the platform. Let the API decide.
       return assertActive(await connections.read(ref)).connection.accessToken
     }

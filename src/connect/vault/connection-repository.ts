@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import * as z from 'zod'
 import { ConnectionRevokedError, NotConnectedError } from '../platform/errors.ts'
-import { parseJson } from '../platform/http.ts'
+import { parseJson } from '../platform/json.ts'
 import { type Key, type KeyValueStore, keyName } from '../store/store.ts'
 import { update } from '../store/update.ts'
 import {

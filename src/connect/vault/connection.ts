@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Platform } from '../platform/contract.ts'
-import { parseJson } from '../platform/http.ts'
-import type { Tokens } from '../platform/oauth.ts'
+import { parseJson } from '../platform/json.ts'
+import type { Tokens } from '../platform/token-answer.ts'
 import type { Key } from '../store/store.ts'
 
 /** Identifies a connection: a user of this app, and the business that the user chose on the platform. */

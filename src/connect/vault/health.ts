@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { OutageKind } from '../platform/errors.ts'
-import { parseJson } from '../platform/http.ts'
+import { parseJson } from '../platform/json.ts'
 import type { CallOutcome } from '../platform/token-source.ts'
 import type { Key, KeyValueStore } from '../store/store.ts'
 import { claim, update } from '../store/update.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../app-error.ts'
 import { ConfigurationError, PlatformUnavailableError } from '../platform/errors.ts'
-import type { Tokens } from '../platform/oauth.ts'
+import type { Tokens } from '../platform/token-answer.ts'
 import type { VaultDependencies } from './access-token.ts'
 import { connect } from './connect.ts'
 import type { ConnectionRef } from './connection.ts'

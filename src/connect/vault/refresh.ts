@@ -5,7 +5,6 @@ import {
   InvalidGrantError,
   PlatformError,
   PlatformUnavailableError,
-  RefreshedRecentlyError,
   RefreshTooSoonError,
   TokenRefusedError,
 } from '../platform/errors.ts'
@@ -46,7 +45,7 @@ export interface Refresher {
    * Resolves to a connection newer than `current`: refreshed by this or another process, or consented again. Sends one
    * request to the platform, however many callers there are. `manual`: a user requested it, which overrides a pause.
    * Throws `NotConnectedError`, `ConnectionRevokedError`, `ConfigurationError`, `PlatformUnavailableError`,
-   * `PlatformRejectedError`, `RefreshedRecentlyError`, `RefreshTooSoonError`, `StoreUnavailableError`.
+   * `PlatformRejectedError`, `TokenRefusedError`, `RefreshTooSoonError`, `StoreUnavailableError`.
    */
   refresh(current: StoredActive, manual?: boolean): Promise<ActiveConnection>
   /** Resolves when no refresh is in flight. */
@@ -263,7 +262,8 @@ async function recordFailure(
   const level = failure === 'misconfigured' ? 'error' : 'warn'
   log[level]({ grantId: connection.grantId, code, reason }, 'token refresh failed')
   publish(connectionChannel, { type: 'refreshFailed', platform: platform.name, reason: code }, connection)
-  const outage = error instanceof PlatformUnavailableError ? error.kind : 'unreadable'
+  const isOutage = error instanceof PlatformUnavailableError || error instanceof TokenRefusedError
+  const outage = isOutage ? error.kind : 'unreadable'
   await health
     .noteRefreshProblem(connection, failure === 'misconfigured' ? 'misconfigured' : outage)
     .catch(() => {})
@@ -299,10 +299,17 @@ const settle = (release: Promise<void>) => release.catch(() => {})
 export const isHandle = (acquired: LockHandle | Backoff | 'busy'): acquired is LockHandle =>
   typeof acquired === 'object' && 'release' in acquired
 
+/** Whether an error says that the tokens were refreshed several times a moment ago, so that they are not refreshed again yet. */
+export const isRefreshedRecently = (error: unknown) =>
+  error instanceof PlatformUnavailableError && error.kind === 'rejected'
+const REFRESHED_RECENTLY = 'the access token was rejected or expired again right after several refreshes'
+
 /** The error of a caller that a pause keeps from refreshing. */
 export function backoffError({ reason, waitMs }: Backoff, manual: boolean): PlatformError {
   if (reason === 'recent')
-    return manual ? new RefreshTooSoonError(waitMs) : new RefreshedRecentlyError(waitMs)
+    return manual
+      ? new RefreshTooSoonError(waitMs)
+      : new PlatformUnavailableError('rejected', REFRESHED_RECENTLY, waitMs)
   if (reason === 'refused') return new TokenRefusedError('refreshing is paused after it was refused', waitMs)
   return reason === 'misconfigured'
     ? new ConfigurationError('refreshing is paused after a configuration error')

@@ -1,4 +1,4 @@
-import { parseJson } from '../platform/http.ts'
+import { parseJson } from '../platform/json.ts'
 
 /** One member of a token's header or claims. Without a `value`, it may be personal data, or is not of the usual type. */
 export interface TokenField {

@@ -1,9 +1,9 @@
-import { ConnectionRevokedError, NotConnectedError, RefreshedRecentlyError } from '../platform/errors.ts'
+import { ConnectionRevokedError, NotConnectedError } from '../platform/errors.ts'
 import { StoreUnavailableError } from '../store/store.ts'
 import { type ActiveConnection, isExpired } from './connection.ts'
 import { assertActive } from './connection-repository.ts'
 import type { LastUse } from './last-use.ts'
-import type { Refresher, RefreshOptions } from './refresh.ts'
+import { isRefreshedRecently, type Refresher, type RefreshOptions } from './refresh.ts'
 
 /** The connections of a user after a check, and what the check did. */
 export interface UnusedCheck {
@@ -68,6 +68,6 @@ async function refreshOne(
     else if (error instanceof ConnectionRevokedError) {
       check.active--
       check.revoked++
-    } else if (!(error instanceof RefreshedRecentlyError)) check.failures.push(error as Error)
+    } else if (!isRefreshedRecently(error)) check.failures.push(error as Error)
   }
 }

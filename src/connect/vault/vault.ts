@@ -1,14 +1,15 @@
 import { connectionChannel, publish } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Platform } from '../platform/contract.ts'
-import type { OAuth, Tokens } from '../platform/oauth.ts'
+import type { OAuth } from '../platform/oauth.ts'
+import type { Tokens } from '../platform/token-answer.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import { type KeyValueStore, StoreUnavailableError } from '../store/store.ts'
 import { withTimeout } from '../timeouts.ts'
 import { accessToken, NOT_STORED, refreshRejected, type VaultDependencies } from './access-token.ts'
 import { createBxcontextIndex } from './bxcontext-index.ts'
 import { connect } from './connect.ts'
-import { type ConnectionRef, isExpired, refName } from './connection.ts'
+import { type ConnectionRef, isExpired } from './connection.ts'
 import { assertActive, connectionKind, createConnectionRepository } from './connection-repository.ts'
 import { disconnect, type WithdrawnConsent } from './disconnect.ts'
 import { createRecordCipher, type EncryptionKey } from './encryption.ts'
@@ -183,7 +184,6 @@ const isDoneWithin = (ms: number, work: Promise<void>): Promise<boolean> =>
 function tokenSource(deps: VaultDependencies, ref: ConnectionRef): TokenSource {
   const { platform, connections, health, lastUse } = deps
   return {
-    account: refName(ref),
     connection: ref,
     accessToken: () => accessToken(deps, ref),
     refresh: (rejectedToken) => refreshRejected(deps, ref, rejectedToken),

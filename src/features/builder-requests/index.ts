@@ -21,15 +21,10 @@ export const builderRequests: Feature<BuilderRequestsSettings> = {
   check: checkWebhook,
   probe: probeBuilderRequests,
   create({ connect, store, log, sendChanges }, { webhookSecrets, webhookHeader }) {
-    const { vault, pacedSource } = connect
+    const { vault } = connect
     const requests = createBuilderRequests(connect.api)
     const events = createEvents(store)
-    const pending = createPending({
-      store,
-      builderRequests: requests,
-      source: vault.tokenSource,
-      pacedSource,
-    })
+    const pending = createPending({ store, builderRequests: requests, source: vault.tokenSource })
     const hasWebhook = webhookSecrets.length > 0
     return {
       serverRoutes: webhookRoutes({

@@ -8,7 +8,7 @@ export interface Pending {
   /** Fetches the pending builder requests of a connection. Throws what `BuilderRequests.list` throws. */
   fetch(ref: ConnectionRef): Promise<BuilderRequest[]>
   /**
-   * Fetches in the background after an event, at most every 500 ms per connection and within the rate limit. Failures
+   * Fetches in the background after an event, at most every 500 ms per connection. Failures
    * are ignored: the page fetches the list when it is opened.
    */
   fetchSoon(ref: ConnectionRef): void
@@ -24,8 +24,6 @@ export interface PendingOptions {
   store: KeyValueStore
   builderRequests: Pick<BuilderRequests, 'list'>
   source(ref: ConnectionRef): TokenSource
-  /** Like `source`, but rate limited. */
-  pacedSource(ref: ConnectionRef): TokenSource
 }
 
 /** Minimum interval between background fetches for a connection, in ms. */
@@ -48,8 +46,8 @@ export function createPending(options: PendingOptions): Pending {
   const background = new Map<string, boolean>()
   const recent = new Map<string, ConnectionRef>()
 
-  async function fetchBy(source: TokenSource, ref: ConnectionRef): Promise<BuilderRequest[]> {
-    const requests = await builderRequests.list(source)
+  async function fetchList(ref: ConnectionRef): Promise<BuilderRequest[]> {
+    const requests = await builderRequests.list(options.source(ref))
     const ids = JSON.stringify(requests.map((request) => request.integrationConnectionId))
     // The list is what the caller needs.
     if (ids !== (await snapshot(ref).catch(() => null))) await store.set(key(ref), ids).catch(() => {})
@@ -59,7 +57,7 @@ export function createPending(options: PendingOptions): Pending {
   async function fetchUntilQuiet(name: string, ref: ConnectionRef): Promise<void> {
     do {
       background.set(name, false)
-      await fetchBy(options.pacedSource(ref), ref).catch(() => {})
+      await fetchList(ref).catch(() => {})
       await setTimeout(MIN_INTERVAL_MS, undefined, { ref: false })
     } while (background.get(name))
     background.delete(name)
@@ -81,7 +79,7 @@ export function createPending(options: PendingOptions): Pending {
       recent.set(name, ref)
       const [oldest] = recent.keys()
       if (recent.size > MAX_RECENT && oldest !== undefined) recent.delete(oldest)
-      return fetchBy(options.source(ref), ref)
+      return fetchList(ref)
     },
 
     fetchRecentSoon() {

@@ -1,17 +1,18 @@
 import type { Logger } from 'pino'
 import {
-  apiCallChannel,
   browserChannel,
+  type Connect,
   connectionChannel,
   type EventChannel,
   type EventContext,
+  type Exchange,
   type Platform,
   recordChannel,
   refreshLockChannel,
-  tokenRequestChannel,
   webhookChannel,
 } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
+import { isTokenRequest, maskExchange, maskHop } from './exchanges.ts'
 import { fingerprintKey } from './fingerprints.ts'
 import { stepSchema } from './flow.ts'
 import type { FlowAddition, FlowStore } from './flow-store.ts'
@@ -25,7 +26,7 @@ export interface Recorder {
 }
 
 export interface RecorderOptions {
-  platform: Platform
+  connect: Pick<Connect, 'platform' | 'onExchange'>
   flows: FlowStore
   store: KeyValueStore
   log: Logger
@@ -54,7 +55,7 @@ const BACKGROUND_MS = 30_000
 
 /** Subscribes to the events of the core and stores them as flows, a moment later and in the background. */
 export function createRecorder(options: RecorderOptions, flushMs = FLUSH_MS): Recorder {
-  const { log } = options
+  const { connect, log } = options
   const buffers = new Map<string, Buffered>()
   const identify = createBackgroundIds()
   const plainCalls = createPlainCallBudget()
@@ -62,16 +63,16 @@ export function createRecorder(options: RecorderOptions, flushMs = FLUSH_MS): Re
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> = Promise.resolve()
 
-  function add(userId: string, context: EventContext, recorded: RecordedEvent): void {
+  const add: Add = (userId, context, record, isPlainCall) => {
     const { bxcontext = null } = context
     const id = context.authorizationRequestId ?? context.requestId ?? identify(userId, bxcontext)
     const name = `${id} ${userId}`
     // Decided at once: events that are kept until the flush cost more than all else (npm run bench, row "inspector on").
-    if (isPlainCall(recorded) && !buffers.has(name) && !plainCalls.spend(userId)) return
+    if (isPlainCall && !buffers.has(name) && !plainCalls.spend(userId)) return
     if (!room.take(userId)) return
     const buffered = buffers.get(name) ?? { userId, id, bxcontext, events: [] }
     buffered.bxcontext = bxcontext ?? buffered.bxcontext
-    buffered.events.push(recorded)
+    buffered.events.push(record())
     buffers.set(name, buffered)
     timer ??= setTimeout(() => void flush(), flushMs)
   }
@@ -103,7 +104,7 @@ export function createRecorder(options: RecorderOptions, flushMs = FLUSH_MS): Re
     }
   }
 
-  const unsubscribe = subscribeAll(add)
+  const unsubscribe = subscribeAll(connect, add)
   return {
     flush,
     async close() {
@@ -115,7 +116,7 @@ export function createRecorder(options: RecorderOptions, flushMs = FLUSH_MS): Re
 
 /** Stores the flows of one user, and adds the platform's side to connect flows. */
 async function storeFlows(
-  { platform, flows, store, complete }: RecorderOptions,
+  { connect: { platform }, flows, store, complete }: RecorderOptions,
   userId: string,
   buffered: readonly Buffered[],
 ): Promise<void> {
@@ -130,32 +131,34 @@ async function storeFlows(
     if (events.some(({ type }) => type === 'browser')) await complete(userId, id)
 }
 
-type Add = (userId: string, context: EventContext, recorded: RecordedEvent) => void
+/**
+ * Adds an event to a flow. `record` masks it; it is called only for an event that is kept. `isPlainCall`: whether it is an API
+ * call that the platform accepted.
+ */
+type Add = (userId: string, context: EventContext, record: () => RecordedEvent, isPlainCall?: boolean) => void
 
-/** Passes the events of every channel on. Returns a function that stops this. */
-function subscribeAll(add: Add): () => void {
+/** Passes all that is reported on. Returns a function that stops this. */
+function subscribeAll({ platform, onExchange }: RecorderOptions['connect'], add: Add): () => void {
   const stops: (() => void)[] = []
   function follow<T extends { context: EventContext }>(
     channel: EventChannel<T>,
-    wrap: (event: T) => RecordedEvent,
+    record: (event: T) => RecordedEvent,
   ) {
     const onEvent = (event: T) => {
       const { userId } = event.context
-      // First-party access belongs to no user.
-      if (userId !== undefined) add(userId, event.context, wrap(event))
+      if (userId !== undefined) add(userId, event.context, () => record(event))
     }
     channel.subscribe(onEvent)
     stops.push(() => channel.unsubscribe(onEvent))
   }
-  follow(browserChannel, (event) => ({ type: 'browser', event }))
-  follow(tokenRequestChannel, (event) => ({ type: 'tokenRequest', event }))
-  follow(apiCallChannel, (event) => ({ type: 'apiCall', event }))
+  follow(browserChannel, (event) => ({ type: 'browser', event: maskHop(platform, event) }))
   follow(refreshLockChannel, (event) => ({ type: 'refreshLock', event }))
   follow(recordChannel, (event) => ({ type: 'record', event }))
   follow(connectionChannel, (event) => ({ type: 'connection', event }))
+  stops.push(onExchange((exchange) => addExchange(platform, exchange, add)))
 
   const onWebhook: Parameters<typeof webhookChannel.subscribe>[0] = (event) => {
-    for (const userId of event.userIds) add(userId, event.context, { type: 'webhook', event })
+    for (const userId of event.userIds) add(userId, event.context, () => ({ type: 'webhook', event }))
   }
   webhookChannel.subscribe(onWebhook)
   stops.push(() => webhookChannel.unsubscribe(onWebhook))
@@ -164,9 +167,15 @@ function subscribeAll(add: Add): () => void {
   }
 }
 
-/** Whether it is an API call that the platform accepted. */
-const isPlainCall = (recorded: RecordedEvent) =>
-  recorded.type === 'apiCall' && (recorded.event.status ?? 500) < 400
+function addExchange(platform: Platform, exchange: Exchange, add: Add): void {
+  const { purpose, context, response } = exchange
+  // First-party access belongs to no user.
+  if (context.userId === undefined) return
+  const type = purpose === 'api' ? 'apiCall' : 'tokenRequest'
+  if (type === 'tokenRequest' && !isTokenRequest(exchange)) return
+  const record = (): RecordedEvent => ({ type, event: maskExchange(platform, exchange) })
+  add(context.userId, context, record, type === 'apiCall' && (response?.status ?? 500) < 400)
+}
 
 /** Counts the plain calls of each user in the current minute. */
 function createPlainCallBudget() {

@@ -1,24 +1,20 @@
 /** Converts the events of the core to steps of a flow. */
 
 import type {
-  ApiCallEvent,
-  BrowserEvent,
   ConnectionEvent,
-  EventRequest,
-  EventResponse,
   Platform,
   RecordEvent,
   RefreshLockEvent,
-  TokenRequestEvent,
   WebhookEvent,
 } from '../../connect/index.ts'
+import type { MaskedExchange, MaskedHop, MaskedRequest, MaskedResponse } from './exchanges.ts'
 import { toHeaders, toParameter } from './fingerprints.ts'
 import type { Step, StepRequest, StepResponse, Topic } from './flow.ts'
 
 export type RecordedEvent =
-  | { type: 'browser'; event: BrowserEvent }
-  | { type: 'tokenRequest'; event: TokenRequestEvent }
-  | { type: 'apiCall'; event: ApiCallEvent }
+  | { type: 'browser'; event: MaskedHop }
+  | { type: 'tokenRequest'; event: MaskedExchange }
+  | { type: 'apiCall'; event: MaskedExchange }
   | { type: 'refreshLock'; event: RefreshLockEvent }
   | { type: 'record'; event: RecordEvent }
   | { type: 'connection'; event: ConnectionEvent }
@@ -91,7 +87,7 @@ const RECONNECTING = { topic: 'connect_started', title: 'The user presses “Rec
 
 function browserStep(
   { startPage }: Platform,
-  { direction, request, status, failure }: BrowserEvent,
+  { direction, request, status, failure }: MaskedHop,
   key: string,
 ): Shown {
   // Express accepts other letter cases and a trailing slash.
@@ -130,7 +126,7 @@ function browserStep(
   return { ...lanes, topic: 'to_consent_page', title: 'Redirect to the consent page', response }
 }
 
-function tokenStep({ request, response }: TokenRequestEvent, key: string): Shown {
+function tokenStep({ request, response }: MaskedExchange, key: string): Shown {
   const grant = request.parameters.find(({ name }) => name === 'grant_type')?.value
   const isRefresh = grant === 'refresh_token'
   return {
@@ -143,7 +139,7 @@ function tokenStep({ request, response }: TokenRequestEvent, key: string): Shown
   }
 }
 
-function apiStep({ request, response }: ApiCallEvent, key: string): Shown {
+function apiStep({ request, response }: MaskedExchange, key: string): Shown {
   const { pathname } = new URL(request.url)
   return {
     from: 'app',
@@ -211,21 +207,21 @@ function connectionStep({ type, reason }: ConnectionEvent): Shown {
   }
 }
 
-const statusOf = (response: EventResponse | undefined) => (response ? String(response.status) : 'no answer')
+const statusOf = (response: MaskedResponse | undefined) => (response ? String(response.status) : 'no answer')
 
 /** The code of a failed exchange: the OAuth error, the status, or `no_answer`. */
-function failureOf(response: EventResponse | undefined): { failure?: string } {
+function failureOf(response: MaskedResponse | undefined): { failure?: string } {
   if (!response) return { failure: 'no_answer' }
   if (response.status < 400) return {}
   const error = response.parameters.find(({ name }) => name === 'error')?.value
   return { failure: typeof error === 'string' ? error.slice(0, 100) : `http_${response.status}` }
 }
 
-function exchangeOf(request: EventRequest, response: EventResponse | undefined, key: string) {
+function exchangeOf(request: MaskedRequest, response: MaskedResponse | undefined, key: string) {
   return { request: toRequest(request, key), ...(response && { response: toResponse(response, key) }) }
 }
 
-function toRequest({ method, url, headers, parameters }: EventRequest, key: string): StepRequest {
+function toRequest({ method, url, headers, parameters }: MaskedRequest, key: string): StepRequest {
   return {
     method,
     url: url.slice(0, 4000),
@@ -234,7 +230,7 @@ function toRequest({ method, url, headers, parameters }: EventRequest, key: stri
   }
 }
 
-function toResponse({ status, headers, parameters, bodyLength }: EventResponse, key: string): StepResponse {
+function toResponse({ status, headers, parameters, bodyLength }: MaskedResponse, key: string): StepResponse {
   return {
     status,
     headers: toHeaders(headers, key),
@@ -244,7 +240,7 @@ function toResponse({ status, headers, parameters, bodyLength }: EventResponse, 
 }
 
 /** A redirect, with the parameters of its target. */
-function redirectTo(target: EventRequest, key: string): StepResponse {
+function redirectTo(target: MaskedRequest, key: string): StepResponse {
   const { url, parameters } = toRequest(target, key)
   return { status: 303, headers: { location: url.slice(0, 1000) }, parameters }
 }

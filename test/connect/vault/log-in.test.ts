@@ -6,7 +6,7 @@ import {
   PlatformRejectedError,
   PlatformUnavailableError,
 } from '../../../src/connect/platform/errors.ts'
-import type { Tokens } from '../../../src/connect/platform/oauth.ts'
+import type { Tokens } from '../../../src/connect/platform/token-answer.ts'
 import { StoreUnavailableError } from '../../../src/connect/store/store.ts'
 import { GRANTED, newKey, REF, type VaultSetup, vaultSetup } from '../../support/vault.ts'
 

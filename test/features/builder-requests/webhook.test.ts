@@ -56,13 +56,8 @@ const stored = async (id: string) =>
 /** What the app knows of the pending requests. */
 const pending = () => {
   const { store, connect } = app.services
-  const { vault, pacedSource } = connect
-  return createPending({
-    store,
-    builderRequests: createBuilderRequests(connect.api),
-    source: vault.tokenSource,
-    pacedSource,
-  })
+  const builderRequests = createBuilderRequests(connect.api)
+  return createPending({ store, builderRequests, source: connect.vault.tokenSource })
 }
 const lists = async () => (await app.calls()).filter(({ endpoint }) => endpoint === 'catalogues').length
 
