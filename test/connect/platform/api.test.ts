@@ -1,8 +1,5 @@
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { setTimeout as pause } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { platform } from '../../../src/connect/index.ts'
@@ -424,23 +421,6 @@ describe('an outage', () => {
     })
     expect(noted).toEqual([{ result: 'unavailable', kind }])
   })
-})
-
-test('a process that was stopped past its deadline reads the response that has arrived', async () => {
-  const answering = new Worker(
-    `const { createServer } = require('node:http')
-    const server = createServer((_req, res) => setTimeout(() => res.end('[]'), 100))
-    server.listen(0, '127.0.0.1', () => require('node:worker_threads').parentPort.postMessage(server.address().port))`,
-    { eval: true },
-  )
-  const [port] = await once(answering, 'message')
-  const pool = createHttp({ deadlineMs: 500 })
-  const answer = pool.send({ method: 'GET', url: `http://127.0.0.1:${port}/` })
-  await pause(50)
-  // As SIGSTOP does: nothing is read, and time goes on.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_700)
-  expect(await answer).toMatchObject({ status: 200 })
-  await Promise.all([pool.close(), answering.terminate()])
 })
 
 test('an error about the request itself ends an outage; a token that stays rejected is a problem', async () => {

@@ -67,7 +67,7 @@ function call(status: number, requestId: string, userId = 'ann') {
       text: JSON.stringify({
         error: 'invalid_request',
         error_description: `no ${TOKEN}`,
-        name: 'Ann Builder',
+        business_name: 'Ann Builder',
       }),
       headers,
       header: () => undefined,
