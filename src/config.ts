@@ -99,16 +99,12 @@ export const storeSettings = settingsGroup({
 export const apiSettings = settingsGroup({
   variables: (env) => ({
     PLATFORM_API_URL: field.baseAddress({ hint: ASK_SUPPORT, env, parts: ['a path'] }),
-    PLATFORM_RATE_LIMIT: field.requests('PLATFORM_RATE_WINDOW_SECONDS', platform.rateLimit.requests),
-    PLATFORM_RATE_WINDOW_SECONDS: field.windowSeconds(platform.rateLimit.windowSeconds),
     HTTPS_PROXY: proxy(env.https_proxy),
     HTTP_PROXY: proxy(env.http_proxy),
     NO_PROXY: field.list().transform((hosts) => env.no_proxy?.split(',') ?? hosts),
   }),
   build: (values) => ({
     apiUrl: values.PLATFORM_API_URL,
-    /** How much the platform accepts from one credential; null: no limit. */
-    rateLimit: field.rateLimit(values.PLATFORM_RATE_LIMIT, values.PLATFORM_RATE_WINDOW_SECONDS),
     /** The forward proxies for calls to the platform; null: none. */
     proxies: proxiesOf(values.HTTPS_PROXY, values.HTTP_PROXY, values.NO_PROXY),
   }),

@@ -52,7 +52,7 @@ export async function createDependencies(
   const { store, sessionStore } = await createStore(config, log)
   const { platform: client, tokenEncryptionKeys } = config
   // Features do not need the client secret.
-  const { authUrl, apiUrl, clientId, pkce, rateLimit } = client
+  const { authUrl, apiUrl, clientId, pkce } = client
   const connect = createConnect({ store, keys: tokenEncryptionKeys, platform, client, log, http })
   const { oidc, baseUrl } = config
   const { scopes } = connect.oauth
@@ -72,7 +72,7 @@ export async function createDependencies(
     trustProxy: config.trustProxy,
     dataDir: config.dataDir,
     encryptionKeys: tokenEncryptionKeys,
-    platform: { authUrl, apiUrl, clientId, pkce, rateLimit },
+    platform: { authUrl, apiUrl, clientId, pkce },
     sandboxUrl: client.sandboxUrl,
     shutdownSignal: shutdown.signal,
     sendChanges: createChangeStreams(shutdown.signal),

@@ -79,7 +79,6 @@ test('good settings make a config; addresses lose their closing slash', () => {
     pkce: true,
     tokenEndpointAuthMethod: 'client_secret_post',
     proxies: null,
-    rateLimit: { limit: 100, windowMs: 30_000 },
   })
 })
 
@@ -175,8 +174,6 @@ test.each([
   ['HTTPS_PROXY', 'proxy.example:3128'],
   ['HTTPS_PROXY', 'http://user:50%off@proxy.example:3128'],
   ['PLATFORM_PKCE', 'off'],
-  ['PLATFORM_RATE_LIMIT', 'off'],
-  ['PLATFORM_RATE_WINDOW_SECONDS', '0'],
 ])('%s=%s is refused by name', (name, value) => {
   expect(problems(good({ [name]: value }))).toEqual(startingWith(name))
 })
@@ -252,19 +249,6 @@ test('no problem repeats the value that caused it: it may be a secret', () => {
     expect(reported.length).toBeGreaterThan(10)
     expect(reported.join()).not.toContain('hunter2')
   }
-})
-
-test('the rate limit of the platform has two settings, and 0 is no limit', () => {
-  const rateLimit = (env: Record<string, string>) =>
-    readConfig(good(env), { hasOwnSignIn: false }).platform.rateLimit
-  expect(rateLimit({ PLATFORM_RATE_LIMIT: '7', PLATFORM_RATE_WINDOW_SECONDS: '0.5' })).toEqual({
-    limit: 7,
-    windowMs: 500,
-  })
-  expect(rateLimit({ PLATFORM_RATE_LIMIT: '0' })).toBeNull()
-  expect(problems(good({ PLATFORM_RATE_LIMIT: '100/30' }))).toEqual([
-    expect.stringMatching(/^PLATFORM_RATE_LIMIT .*PLATFORM_RATE_WINDOW_SECONDS/),
-  ])
 })
 
 describe('in production', () => {

@@ -13,7 +13,6 @@ export {
   PlatformError,
   PlatformRejectedError,
   PlatformUnavailableError,
-  RefreshedRecentlyError,
   RefreshTooSoonError,
   TokenRefusedError,
 } from './platform/errors.ts'

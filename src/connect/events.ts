@@ -1,13 +1,12 @@
 /**
  * What the core publishes about its work, on `node:diagnostics_channel`. Logs, metrics and an inspector can
- * subscribe; the core imports none of them. Publishing costs almost nothing while nobody subscribes. No subscriber can read
- * a secret: it only gets the kind, the length and a keyed digest (`Secret` in masking.ts).
+ * subscribe; the core imports none of them. Publishing costs almost nothing while nobody subscribes. `BrowserEvent` has secrets,
+ * as `Exchange` of platform/exchanges.ts has: who stores, logs or shows any of it masks it first.
  *
  * Subscribers run synchronously. They must not throw: the error would be an uncaught exception, which ends the process.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel } from 'node:diagnostics_channel'
-import type { EventParameter } from './masking.ts'
 import { requestContext } from './request-context.ts'
 
 /** What an event belongs to. */
@@ -28,50 +27,19 @@ interface CommonFields {
   ms: number
 }
 
-export interface EventRequest {
-  method: string
-  /** Without its query, which is in `parameters`. */
-  url: string
-  headers: EventParameter[]
-  parameters: EventParameter[]
-}
-
-export interface EventResponse {
-  status: number
-  headers: EventParameter[]
-  parameters: EventParameter[]
-  /** The length of a body that is not part of the event, in characters. */
-  bodyLength?: number
-}
-
 /** A request or a response of the connect flow in the browser. */
 export interface BrowserEvent extends CommonFields {
   /** `in`: the browser opened an address of this app. `out`: this app redirects the browser. */
   direction: 'in' | 'out'
-  /** The request that arrived, or the one that the browser makes next. */
-  request: EventRequest
+  method: 'GET' | 'POST'
+  /** The address that arrived, or the one that the browser opens next. */
+  url: string
+  /** The fields of a form of this app. */
+  form: Readonly<Record<string, unknown>>
   /** The status of this app's response, for `out`. */
   status?: number
   /** Why the flow failed, if this response shows a failure. */
   failure?: string
-}
-
-/** A request to the token endpoint. */
-export interface TokenRequestEvent extends CommonFields {
-  request: EventRequest
-  /** Absent if there was no complete answer. */
-  response?: EventResponse
-}
-
-/** One attempt of an API call. */
-export interface ApiCallEvent extends CommonFields {
-  method: string
-  /** The address without its query. It may contain ids. */
-  url: string
-  /** The status of the answer; undefined if there was no complete one. */
-  status: number | undefined
-  request: EventRequest
-  response: EventResponse | undefined
 }
 
 export interface EventChannel<T> {
@@ -85,8 +53,6 @@ export interface EventChannel<T> {
 export const typedChannel = <T>(name: string) => channel(name) as unknown as EventChannel<T>
 
 export const browserChannel = typedChannel<BrowserEvent>('connect:browser')
-export const tokenRequestChannel = typedChannel<TokenRequestEvent>('connect:token-request')
-export const apiCallChannel = typedChannel<ApiCallEvent>('connect:api-call')
 
 /**
  * Subscribes to a channel, and ignores the errors of `onEvent`: an error of a subscriber would end the process. Returns a

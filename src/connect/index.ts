@@ -10,12 +10,10 @@ import { type Log, SILENT } from './log.ts'
 import { checkOptions } from './options.ts'
 import { type Api, createApi } from './platform/api.ts'
 import type { Platform } from './platform/contract.ts'
+import { createExchanges, type ExchangeListener } from './platform/exchanges.ts'
 import { createHttpPools, type HttpPools } from './platform/http.ts'
 import { createOAuth, type OAuth, type OAuthOptions } from './platform/oauth.ts'
-import { type RateLimit, rateLimited } from './platform/rate-limiter.ts'
-import type { TokenSource } from './platform/token-source.ts'
 import type { KeyValueStore } from './store/store.ts'
-import type { ConnectionRef } from './vault/connection.ts'
 import { createRecordCipher, type EncryptionKey } from './vault/encryption.ts'
 import { Vault } from './vault/vault.ts'
 
@@ -23,25 +21,18 @@ import { Vault } from './vault/vault.ts'
 export { redirectUrls } from './authorization/redirect-urls.ts'
 // What the core publishes about its work.
 export {
-  type ApiCallEvent,
-  apiCallChannel,
   type BrowserEvent,
   browserChannel,
   contextOf,
   type EventChannel,
   type EventContext,
-  type EventRequest,
-  type EventResponse,
   publish,
   subscribe,
-  type TokenRequestEvent,
-  tokenRequestChannel,
   typedChannel,
 } from './events.ts'
 export type { Log } from './log.ts'
-export { type EventParameter, mask, Secret, splitUrl } from './masking.ts'
 // The platform: its facts, its OAuth and its API.
-export { type Api, type Call, createApi, fieldOf, type Page, type PageOf } from './platform/api.ts'
+export { type Api, type Call, createApi, type Page, type PageOf } from './platform/api.ts'
 export type { Assumption } from './platform/assumptions.ts'
 export {
   idSchema,
@@ -51,6 +42,7 @@ export {
   textField,
   tokenSchema,
 } from './platform/contract.ts'
+export type { Exchange, ExchangeListener } from './platform/exchanges.ts'
 export {
   createDispatcher,
   createHttp,
@@ -61,21 +53,18 @@ export {
   type HttpResponse,
   outageOf,
   type Proxies,
-  parseJson,
-  parseJsonExactly,
 } from './platform/http.ts'
+export { fieldOf, parseJson, parseJsonExactly } from './platform/json.ts'
 export {
   createOAuth,
   type OAuth,
   randomCodeVerifier,
   randomState,
   type TokenEndpointAuthMethod,
-  type Tokens,
-  tokenFailure,
 } from './platform/oauth.ts'
 export { pathTemplates } from './platform/path-template.ts'
-export { rateLimited } from './platform/rate-limiter.ts'
 export { type RetryOptions, retry, sleep } from './platform/retry.ts'
+export { formsOf, type Tokens, tokenFailure } from './platform/token-answer.ts'
 export type { TokenSource } from './platform/token-source.ts'
 export { requestContext } from './request-context.ts'
 // The vault.
@@ -102,8 +91,6 @@ export interface CreateConnectOptions {
   client: Omit<OAuthOptions, 'platform' | 'http'> & {
     /** `{base_url}`, may carry a path. */
     apiUrl: string
-    /** The requests that the platform accepts from one credential; null: no limit. */
-    rateLimit: RateLimit | null
   }
   /** Defaults to no logging. */
   log?: Log
@@ -120,8 +107,11 @@ export interface Connect {
   readonly oauth: OAuth
   /** Connect flows that have started and not finished. */
   readonly authorizationRequests: AuthorizationRequests
-  /** A connection's token source whose calls wait for the platform's rate limit, which all processes share. */
-  pacedSource(ref: ConnectionRef): TokenSource
+  /**
+   * Calls `listener` after each request to the token endpoint and each attempt of an API call, with the secrets in it: mask what
+   * you store, log or show. Its errors have no effect. Returns a function that unsubscribes.
+   */
+  onExchange(listener: ExchangeListener): () => void
   /**
    * Waits at most `graceMs` until received tokens are stored, and closes the HTTP pools unless they were given. The store,
    * which several platforms may share, is for the caller to close.
@@ -146,17 +136,21 @@ export function createConnect(options: CreateConnectOptions): Connect {
   checkOptions(options)
   const { store, keys, platform, client, log = SILENT } = options
   const { http = createHttpPools(platform) } = options
-  const oauth = createOAuth({ ...client, platform, http: http.tokens })
+  const { onExchange, observed } = createExchanges()
+  const oauth = createOAuth({ ...client, platform, http: observed(http.tokens, 'token') })
   const vault = new Vault({ platform, store, keys, oauth, log })
-  const limited = rateLimited(store, client.rateLimit)
   return {
     platform,
     vault,
     oauth,
-    api: createApi({ platform, baseUrl: client.apiUrl, http: http.api, uploads: http.uploads }),
+    api: createApi({
+      platform,
+      baseUrl: client.apiUrl,
+      http: observed(http.api, 'api'),
+      uploads: observed(http.uploads, 'api'),
+    }),
     authorizationRequests: createAuthorizationRequests(platform, store, createRecordCipher(keys)),
-    pacedSource: (ref) =>
-      limited(vault.tokenSource(ref), `${platform.name} ${JSON.stringify([ref.userId, ref.bxcontext])}`),
+    onExchange,
     async close(graceMs = 10_000) {
       await vault.close(graceMs)
       if (!options.http) await http.close()

@@ -64,8 +64,6 @@ export interface FeatureContext {
     apiUrl: string
     clientId: string
     pkce: boolean
-    /** The limit per credential; null: no limit. */
-    rateLimit: { limit: number; windowMs: number } | null
   }
   /** The sandbox's address, if the platform is the sandbox. */
   readonly sandboxUrl: string | undefined

@@ -11,9 +11,9 @@ import {
   PlatformError,
   PlatformRejectedError,
   PlatformUnavailableError,
-  RefreshedRecentlyError,
   RefreshTooSoonError,
   StoreUnavailableError,
+  TokenRefusedError,
 } from '../connect/errors.ts'
 import { unreadableText } from './connection-view.ts'
 import { format } from './format.ts'
@@ -69,11 +69,16 @@ const errorTexts: Record<string, { title: string; detail: string }> = texts.erro
 const secondsOf = ({ retryAfterMs }: AppError) =>
   retryAfterMs === undefined || retryAfterMs <= 1000 ? null : Math.ceil(retryAfterMs / 1000)
 
+/** What kind of outage of the platform an error is, if it is one. */
+const outageKind = (error: unknown): OutageKind | undefined =>
+  error instanceof PlatformUnavailableError || error instanceof TokenRefusedError ? error.kind : undefined
+
 /** What users read about an error of the core, by its class or code. Others bring their own text. */
 function textOf(error: AppError): { title: string; detail: string } {
   if (error instanceof ConnectError) return texts.connectErrors[error.code]
-  if (error instanceof PlatformUnavailableError) {
-    const { title, detail } = texts.outages[error.kind]
+  const outage = outageKind(error)
+  if (outage) {
+    const { title, detail } = texts.outages[outage]
     return { title, detail: detail(secondsOf(error)) }
   }
   if (error instanceof RefreshTooSoonError) {
@@ -137,9 +142,10 @@ export const errorHandler: ErrorRequestHandler = (error, req, res, _next) => {
     return
   }
   setStatus(res, problem)
-  if (req.method === 'GET' && error instanceof PlatformUnavailableError && AUTO_RETRY.has(error.kind)) {
+  const outage = outageKind(error)
+  if (req.method === 'GET' && outage && AUTO_RETRY.has(outage)) {
     // Have the browser retry automatically, as the page announces.
-    res.set('Refresh', String(Math.max(1, Math.ceil((error.retryAfterMs ?? 0) / 1000))))
+    res.set('Refresh', String(Math.max(1, Math.ceil((problem.retryAfterMs ?? 0) / 1000))))
   }
   res.vary('Accept')
   const requestId = error instanceof ConnectError ? (error.requestId ?? req.id) : req.id
@@ -243,7 +249,7 @@ function recovery(req: Request, error: unknown, code: string) {
     recovery: action,
     retry: currentPath,
     resubmit: action === 'retry' ? resubmitOf(req) : null,
-    refresh: error instanceof RefreshedRecentlyError ? refreshAction(req) : null,
+    refresh: outageKind(error) === 'rejected' ? refreshAction(req) : null,
     returnTo: currentPath,
     // Reconnect the same business.
     bxcontext: bxcontextToReconnect(req, error, code),

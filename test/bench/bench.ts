@@ -6,8 +6,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from 'redis'
 import * as z from 'zod'
-import { createApi, createHttp, platform, rateLimited } from '../../src/connect/index.ts'
-import { keyName, openRedis, openSqlite } from '../../src/connect/stores.ts'
+import { createApi, createHttp, platform } from '../../src/connect/index.ts'
+import { keyName, openRedis } from '../../src/connect/stores.ts'
 import { tempDir, testEnv } from '../support/env.ts'
 import { freePort } from '../support/ports.ts'
 import { answering, type Program, run } from '../support/process.ts'
@@ -45,7 +45,6 @@ const benches = new Map<string, () => Promise<void>>([
   ['streams', () => withRedis((redis) => streamsBench(add, redis))],
   ['start', startBench],
   ['memory', () => withRedis(memoryBench)],
-  ['rate-limiter', rateLimiterBench],
 ])
 for (const name of readdirSync(FEATURES)) {
   const script = new URL(`${name}/bench/index.ts`, FEATURES)
@@ -161,38 +160,6 @@ async function memoryBench(redis: RedisServer): Promise<void> {
   const measured = { subject, yardstick, ratio: subject / yardstick }
   add('memory at rest, with Redis', "an empty Express app's", measured, '<= 110 MB', 'MB')
   await Promise.all([ours.close(), empty.kill()])
-}
-
-/** At the platform's real limit: how much of it twelve callers use, and whether they ever exceed it. */
-async function rateLimiterBench(): Promise<void> {
-  const { dir, remove } = tempDir()
-  const [limit, windowMs] = [100, 30_000]
-  const settings = { LIMIT: String(limit), WINDOW_MS: String(windowMs) }
-  const server = await startServer('test/bench/limited-server.ts', settings)
-  const store = openSqlite({ file: `${dir}/store.sqlite` })
-  const http = createHttp()
-  const api = createApi({ platform, baseUrl: server.url, http })
-  const source = rateLimited(store, { limit, windowMs })(BARE_SOURCE, 'bench')
-  let left = 260
-  const caller = async () => {
-    while (left-- > 0) await api.post(source, { path: '/probe', scope: '' }, {})
-  }
-  await Promise.all(Array.from({ length: 12 }, caller))
-  const answer = await fetch(`${server.url}/times`)
-  const { times, refused } = (await answer.json()) as { times: number[]; refused: number }
-  // In use to the full, each request comes one window after the one that had its permit before.
-  const cycles = times.slice(limit).map((time, at) => time - (times[at] ?? 0))
-  const used = windowMs / (cycles.reduce((sum, cycle) => sum + cycle) / cycles.length)
-  rows.push([
-    'share of the rate limit that 12 callers use',
-    '100 per 30 s',
-    `${(100 * used).toFixed(1)} %`,
-    '100 %',
-    `${refused} x 429`,
-    '>= 97 %, 0 x 429',
-  ])
-  await Promise.all([http.close(), store.close(), server.stop()])
-  remove()
 }
 
 function addressesOf(url: string): Record<string, string> {

@@ -5,7 +5,6 @@ import { answering, run } from '../support/process.ts'
 
 /** A token source that costs nothing. */
 export const BARE_SOURCE: TokenSource = {
-  account: 'one',
   accessToken: async () => 'token',
   refresh: async () => 'token',
   grantedScopes: async () => null,

@@ -41,7 +41,6 @@ const env = testEnv({
   PLATFORM_AUTH_URL: platform.url,
   PLATFORM_API_URL: platform.url,
   PLATFORM_CLIENT_SECRET: clientSecret,
-  PLATFORM_RATE_LIMIT: '0',
   NODE_ENV: 'test',
 })
 

@@ -39,7 +39,6 @@ test('an option that is missing or wrong is named at once, without its value', a
     authorizePath: '/authorize',
     authorizeParams: {},
     pkce: true,
-    rateLimit: null,
   }
   const options = { store, platform, keys: [{ id: 'k1', secret: Buffer.from('short-key') }], client }
   const create = () => createConnect(options as unknown as CreateConnectOptions)

@@ -44,7 +44,6 @@ describe.each(stores)('two platforms in one process, on one store ($name)', ({ s
           ...registration,
           authorizePath: '/authorize',
           authorizeParams: {},
-          rateLimit: null,
         },
         log: pino({ level: 'silent' }),
       })
@@ -119,7 +118,6 @@ test('a name that could be part of another key is refused', () => {
         authorizePath: '/authorize',
         authorizeParams: {},
         pkce: true,
-        rateLimit: null,
       },
     })
   expect(create).toThrow('lower-case letters')

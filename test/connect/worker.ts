@@ -21,10 +21,9 @@ const connect = createConnect({
     authorizePath: '/authorize',
     authorizeParams: {},
     pkce: true,
-    rateLimit: { limit: 100, windowMs: 30_000 },
   },
 })
-const source = connect.pacedSource({ userId: USER, bxcontext: BXCONTEXT })
+const source = connect.vault.tokenSource({ userId: USER, bxcontext: BXCONTEXT })
 const schema = z.array(z.looseObject({ id: z.union([z.string(), z.number()]) }))
 const { items, total } = await connect.api.list(source, { path, scope: 'leads', schema }, { top: 5 })
 console.log(`${items.length} of ${total} at ${path}`)

@@ -47,7 +47,6 @@ export function openClient(url: string, bxcontext: string) {
   const http = createHttp()
   const token = async () => `probe-${bxcontext}`
   const source: TokenSource = {
-    account: bxcontext,
     accessToken: token,
     refresh: token,
     grantedScopes: async () => null,

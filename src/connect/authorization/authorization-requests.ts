@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Platform } from '../platform/contract.ts'
-import { parseJson } from '../platform/http.ts'
+import { parseJson } from '../platform/json.ts'
 import { randomCodeVerifier, randomState } from '../platform/oauth.ts'
 import { type Key, type KeyValueStore, keyName } from '../store/store.ts'
 import { update } from '../store/update.ts'

@@ -246,7 +246,7 @@ async function consentUrl(
   status: OnwardStatus,
 ): Promise<string> {
   const [, redirectUri] = redirectUrls(baseUrl)
-  const url = await oauth.authorizationUrl({ ...consent, redirectUri })
+  const url = oauth.authorizationUrl({ ...consent, redirectUri })
   publishOnward({ platform, userId, ...consent }, url, status)
   return beforeHop(req, 'consent', url.href, consent.state)
 }

@@ -53,9 +53,9 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: 'revoked-refresh-token',
     topic: 'What the token endpoint answers to a refresh token that was revoked',
     assumed:
-      '`invalid_grant`, with 400, 401 or 403. Any other 4xx ends access only if the API answers `401` as well, or if it comes again at least 30 s later, after the expiry of the access token. 408, 425, 429, `temporarily_unavailable`, `server_error`, `slow_down` and HTML pages other than a 404 are outages.',
+      '`invalid_grant`, with any 4xx. Any other 4xx but `invalid_client` ends access only if the API answers `401` as well, or if it comes again at least 30 s later, after the expiry of the access token. 408, 425, 429, `temporarily_unavailable`, `server_error`, `slow_down` and the page of a firewall (403 with HTML) are outages.',
     importance: 1,
-    code: 'oauth.ts#tokenFailure',
+    code: 'token-answer.ts#tokenFailure',
     cure: 'Nothing, if it is another 4xx; to notice revocations sooner, have `tokenFailure` return an `InvalidGrantError` for this answer.',
   },
   {
@@ -72,7 +72,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     topic: 'Whether a refresh returns a new refresh token',
     assumed: 'It returns none, or the same. A new one is stored as well.',
     importance: 1,
-    code: 'oauth.ts#toTokens',
+    code: 'token-answer.ts#readTokens',
     cure: 'Nothing: a new refresh token replaces the old one. Do not run two apps with a copy of the same store.',
   },
   {
@@ -80,7 +80,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     topic: 'Whether a refresh token can be used again',
     assumed: 'It can, for each refresh until access is revoked (specification 5.3.6).',
     importance: 1,
-    code: 'oauth.ts#toTokens',
+    code: 'token-answer.ts#readTokens',
     cure: 'Nothing, if each refresh returns a new one. Otherwise users must connect again at each expiry: ask the support team for longer tokens.',
   },
   {
@@ -122,8 +122,8 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed:
       '`PLATFORM_AUTH_URL`, with or without a trailing slash; checked when the callback carries `iss`.',
     importance: 2,
-    code: 'oauth.ts#createOAuth',
-    cure: 'Set `PLATFORM_AUTH_URL` to the issuer, or pass the issuer to the `Configuration` there.',
+    code: 'oauth.ts#codeOf',
+    cure: 'Set `PLATFORM_AUTH_URL` to the issuer, or compare `iss` with the issuer there.',
   },
   {
     id: 'expires-in',
@@ -140,7 +140,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     assumed: 'In `scope`, separated by spaces. It may be absent; anything but text counts as absent.',
     importance: 2,
     code: 'tokenResponseSchema',
-    cure: 'Nothing, if `scope` is absent: the app then learns of a missing permission when a call is refused. Otherwise read it in `toTokens`.',
+    cure: 'Nothing, if `scope` is absent: the app then learns of a missing permission when a call is refused. Otherwise read it in `readTokens`.',
   },
   {
     id: 'token-format',
@@ -153,9 +153,9 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'used-code',
     topic: 'What the token endpoint answers to a code that was used before',
-    assumed: '`invalid_grant`, with 400, 401 or 403.',
+    assumed: '`invalid_grant`, with any 4xx.',
     importance: 2,
-    code: 'oauth.ts#tokenFailure',
+    code: 'token-answer.ts#tokenFailure',
     cure: 'Nothing, if it is another 4xx. Otherwise have `tokenFailure` return an `InvalidGrantError` for this answer, so that users see "start again" and not an outage.',
   },
   {
@@ -194,12 +194,10 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   {
     id: 'rate-limit',
     topic: 'The rate limit',
-    assumed:
-      '100 requests in 30 s for each connection or subscription key (with all its tenants), `429` with `Retry-After`.',
-    setting: '`PLATFORM_RATE_LIMIT`, `PLATFORM_RATE_WINDOW_SECONDS`',
+    assumed: '`429` with `Retry-After`, in seconds or as a date.',
     importance: 2,
-    code: 'rateLimit',
-    cure: 'Set the settings.',
+    code: 'api.ts#withRetry',
+    cure: 'Nothing, if the status is `429`: without `Retry-After`, the pauses of retries grow. Otherwise treat the status like `429` there and in `parseResponse`.',
     otherwise: "Ask the platform's support team: the probe does not exhaust the limit.",
   },
   {
@@ -207,8 +205,8 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     topic: 'Whether responses report the remaining quota of the rate limit',
     assumed: 'They do not: no header with `ratelimit` in its name.',
     importance: 3,
-    code: 'rate-limiter.ts#rateLimited',
-    cure: 'Nothing. The settings `PLATFORM_RATE_LIMIT` and `PLATFORM_RATE_WINDOW_SECONDS` should agree with them.',
+    code: 'api.ts#withRetry',
+    cure: 'Nothing: the app obeys `429` and `Retry-After`.',
   },
   {
     id: 'list-order',
@@ -217,6 +215,15 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     importance: 3,
     code: 'contract.ts#paging',
     cure: 'Change `paging`, or leave out `orderBy` where lists are read.',
+  },
+  {
+    id: 'list-filter',
+    topic: 'How to filter a list',
+    assumed: "OData `$filter`, such as `status eq 'New'`.",
+    importance: 3,
+    code: 'contract.ts#paging',
+    cure: 'Change `paging`, or leave out `filter` where lists are read.',
+    otherwise: 'Read a list with a filter, and compare: the probe sends none.',
   },
   {
     id: 'list-total',
@@ -249,7 +256,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
       'The token response has the text fields `business_name` and `user_name`, of at most 200 characters and without control characters. They may be absent; any other value is ignored.',
     importance: 3,
     code: 'nameSchema',
-    cure: 'Change the names of the fields there and in `toTokens`. Without them, pages show the bxcontext.',
+    cure: 'Change the names of the fields there and in `readTokens`. Without them, pages show the bxcontext.',
   },
   {
     id: 'token-endpoint-time',

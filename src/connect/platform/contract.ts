@@ -20,6 +20,7 @@ const paging = {
   top: '$top',
   skip: '$skip',
   orderBy: '$orderby',
+  filter: '$filter',
   count: '$count',
   totalHeader: 'x-odata-total-count',
   maxTop: 100,
@@ -145,11 +146,12 @@ export interface Platform {
     readonly top: string
     readonly skip: string
     readonly orderBy: string
+    readonly filter: string
     readonly count: string
     readonly totalHeader: string
     readonly maxTop: number
   }
-  /** Parameters of this platform, beside those of OAuth, whose values are no secret: events show them. */
+  /** Parameters of this platform, beside those of OAuth, whose values are no secret: recordings show them. */
   readonly publicParameters: ReadonlySet<string>
   /** How long an access token lives if `expires_in` is absent, in ms. */
   readonly assumedLifetimeMs: number
@@ -157,8 +159,6 @@ export interface Platform {
   readonly tokenEndpointMs: number
   /** Whether a refresh leaves the refresh token in use, or ends it and returns a new one. */
   readonly refreshTokens: 'reused' | 'rotated'
-  /** How many requests it accepts from one credential in any window. */
-  readonly rateLimit: { readonly requests: number; readonly windowSeconds: number }
   readonly bxcontextSchema: typeof bxcontextSchema
   readonly tokenResponseSchema: typeof tokenResponseSchema
 }
@@ -184,6 +184,7 @@ export const platform: Platform = {
     paging.top,
     paging.skip,
     paging.orderBy,
+    paging.filter,
     paging.count,
     paging.totalHeader,
   ]),
@@ -193,8 +194,6 @@ export const platform: Platform = {
   tokenEndpointMs: 32_000,
   /** given 5.3.6: the same refresh token is used again. */
   refreshTokens: 'reused',
-  /** assumed. */
-  rateLimit: { requests: 100, windowSeconds: 30 },
   bxcontextSchema,
   tokenResponseSchema,
 }

@@ -83,37 +83,36 @@ export const MAX_RETRY_AFTER_MS = 300_000
 
 const inSeconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000))
 
+function outageMessage(kind: OutageKind, waitMs: number, isKnown: boolean): string {
+  const safe = kind === 'rejected' || kind === 'refused' ? '' : ' Your connection is safe.'
+  return `${OUTAGES[kind]}${safe} Please try again in ${isKnown ? `${inSeconds(waitMs)} s` : 'a moment'}.`
+}
+
 /** The platform does not answer, or says that it cannot right now. The connection is kept. */
 export class PlatformUnavailableError extends PlatformError {
   readonly code = 'platform_unavailable'
   readonly status = 503
   readonly kind: OutageKind
-  /** `retryAfterMs`: in ms from now; defaults to one second. `summary` replaces the first sentence of the message. */
-  constructor(kind: OutageKind, reason: string, retryAfterMs?: number, summary = OUTAGES[kind]) {
+  /** `retryAfterMs`: in ms from now; defaults to one second. */
+  constructor(kind: OutageKind, reason: string, retryAfterMs?: number) {
     const waitMs = Math.min(retryAfterMs ?? 1000, MAX_RETRY_AFTER_MS)
-    const mayBeRevoked = kind === 'rejected' || kind === 'refused'
-    const safe = mayBeRevoked ? '' : ' Your connection is safe.'
-    const when = retryAfterMs === undefined ? 'a moment' : `${inSeconds(waitMs)} s`
-    super(`${summary}${safe} Please try again in ${when}.`, { retryAfterMs: waitMs, reason })
+    super(outageMessage(kind, waitMs, retryAfterMs !== undefined), { retryAfterMs: waitMs, reason })
     this.kind = kind
   }
 }
 
-/** The connection was refreshed several times a moment ago, so it is not refreshed again yet. */
-export class RefreshedRecentlyError extends PlatformUnavailableError {
-  constructor(waitMs: number) {
-    super('rejected', 'the access token was rejected or expired again right after several refreshes', waitMs)
-  }
-}
-
 /**
- * The token endpoint refused the request with a 4xx of no known meaning, as some servers do after a revocation. By itself
- * it proves nothing: `refusal.ts` in the vault decides whether access has ended.
+ * The token endpoint refused this request: a 4xx that is neither `invalid_grant` nor `invalid_client`, as some servers answer
+ * to a dead token. By itself it proves nothing: the vault decides whether access has ended.
  */
-export class TokenRefusedError extends PlatformUnavailableError {
-  /** `retryAfterMs`: in ms from now. */
+export class TokenRefusedError extends PlatformError {
+  readonly code = 'platform_unavailable'
+  readonly status = 503
+  readonly kind = 'refused'
+  /** `retryAfterMs`: in ms from now; defaults to one second. */
   constructor(reason: string, retryAfterMs?: number) {
-    super('refused', reason, retryAfterMs)
+    const waitMs = Math.min(retryAfterMs ?? 1000, MAX_RETRY_AFTER_MS)
+    super(outageMessage('refused', waitMs, retryAfterMs !== undefined), { retryAfterMs: waitMs, reason })
   }
 }
 

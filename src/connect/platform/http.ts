@@ -8,22 +8,26 @@ import {
   PlatformUnavailableError,
 } from './errors.ts'
 
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
 export interface HttpRequest {
-  method: 'GET' | 'POST'
+  method: Method
   url: string
   headers?: Record<string, string>
   body?: string | Uint8Array
   /** Deadline for the whole exchange, in ms from now, if it is earlier than the pool's own. */
   deadlineMs?: number
+  /** The connection that it belongs to, for those who observe it. */
+  connection?: { userId: string; bxcontext: string } | undefined
 }
 
 export interface HttpResponse {
   status: number
   text: string
+  /** By their lower-case names. */
+  headers: Readonly<Record<string, string | string[] | undefined>>
   /** A header's value by its lower-case name. */
   header(name: string): string | undefined
-  /** The names of all headers, in lower case. */
-  headerNames(): string[]
   /** `Retry-After` in ms from now, if the response has a valid one (RFC 9110 section 10.2.3). */
   retryAfterMs: number | undefined
 }
@@ -130,9 +134,6 @@ const USER_AGENT = 'connect-starter'
  */
 const CONNECTING = { allowH2: false, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2_500 }
 
-/** A timer that fires this late, in ms, was delayed: the process was stopped, or busy. */
-const SUSPENDED_MS = 1_000
-
 /** Creates a keep-alive pool for calls to the platform. */
 export function createHttp(options: HttpOptions = {}): Http {
   const { connectTimeoutMs = 5_000, stepTimeoutMs = 5_000, deadlineMs: poolDeadlineMs = 8_000 } = options
@@ -201,7 +202,7 @@ export async function createDispatcher(
 
 /**
  * Sends a request and reads the whole response, within `deadlineMs`; then it is aborted, which frees its connection. The
- * `request` of undici would make each response a stream, which costs a third of a call (npm run bench, row `api.list`).
+ * `request` of undici would make each response a stream, which adds half to the CPU of a call (npm run bench, row `api.list`).
  */
 function exchange(
   dispatcher: Dispatcher,
@@ -210,115 +211,102 @@ function exchange(
   { userAgent = USER_AGENT, maxBytes = MAX_BYTES }: HttpOptions,
 ): Promise<HttpResponse> {
   const { origin, pathname, search } = new URL(url)
-  return new Promise((resolve, reject) => {
-    let controller: Dispatcher.DispatchController | undefined
-    let status = 0
-    let received: Dispatcher.ResponseData['headers'] = {}
-    const chunks = collectChunks()
-    const deadline = startDeadline(deadlineMs, () => {
-      // A request that is still waiting for a connection has no controller yet: `onRequestStart` refuses it.
-      reject(new PlatformUnavailableError('no_answer', 'no complete answer before the deadline'))
-      controller?.abort(TOO_LATE)
-    })
-    const request = {
-      origin,
-      path: pathname + search,
-      method,
-      headers: {
-        accept: 'application/json',
-        'accept-encoding': 'identity',
-        ...headers,
-        'user-agent': userAgent,
-      },
-      body: body ?? null,
-    }
-    dispatcher.dispatch(request, {
+  const accept = { accept: 'application/json', 'accept-encoding': 'identity' }
+  const sent = { ...accept, ...headers, 'user-agent': userAgent }
+  const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
+  let controller: Dispatcher.DispatchController | undefined
+  let status = 0
+  let received: Headers = {}
+  let isOver = false
+  const content = collect()
+  const expire = () => {
+    if (isOver) return
+    isOver = true
+    reject(new PlatformUnavailableError('no_answer', 'no complete answer before the deadline'))
+    // A request that is still waiting for a connection has no controller yet: `onRequestStart` refuses it.
+    controller?.abort(TOO_LATE)
+  }
+  // A process that was stopped reads what has arrived before the immediate runs.
+  const timer = setTimeout(() => setImmediate(expire), Math.max(1, deadlineMs))
+  const end = () => {
+    isOver = true
+    clearTimeout(timer)
+  }
+  dispatcher.dispatch(
+    { origin, path: pathname + search, method, headers: sent, body: body ?? null },
+    {
       onRequestStart(started) {
         controller = started
         // An error keeps the connection for the next request; `abort` would close it.
-        if (deadline.isOver()) throw TOO_LATE
+        if (isOver) throw TOO_LATE
       },
       onResponseStart(_controller, statusCode, responseHeaders) {
         status = statusCode
         received = responseHeaders
       },
       onResponseData(_controller, chunk) {
-        chunks.add(chunk)
+        content.add(chunk)
       },
       onResponseEnd() {
-        deadline.stop()
+        end()
         try {
-          resolve(toResponse(status, received, chunks.all(), maxBytes))
+          resolve(toResponse(status, received, content.bytes(), maxBytes))
         } catch (error) {
           reject(decodingError(error))
         }
       },
       onResponseError(_controller, error) {
-        deadline.stop()
+        end()
         reject(transportError(error))
       },
-    })
-  })
+    },
+  )
+  return promise
 }
 
-/** Collects the chunks of a body. A thousand become one: a chunk of a few bytes takes a hundred times as much memory. */
-function collectChunks() {
-  const joined: Buffer[] = []
-  let latest: Buffer[] = []
-  return {
-    add(chunk: Buffer) {
-      latest.push(chunk)
-      if (latest.length < 1_000) return
-      joined.push(Buffer.concat(latest))
-      latest = []
-    },
-    all: () => [...joined, ...latest],
-  }
-}
+type Headers = Dispatcher.ResponseData['headers']
 
 const TOO_LATE = new Error('no complete answer before the deadline')
 
-/** Calls `onEnd` after `ms`, unless it is stopped before. */
-function startDeadline(ms: number, onEnd: () => void) {
-  let isOver = false
-  let timer: NodeJS.Timeout
-  const wait = (waitMs: number) => {
-    const due = performance.now() + waitMs
-    timer = setTimeout(() => {
-      // After the process was stopped, the response may be there, unread.
-      if (performance.now() - due > SUSPENDED_MS) return wait(SUSPENDED_MS)
-      isOver = true
-      onEnd()
-    }, waitMs)
+/** Collects a body. Chunks are joined as they come: kept, one of a few bytes would take a hundred times as much memory. */
+function collect() {
+  let joined: Buffer = Buffer.alloc(0)
+  let length = 0
+  return {
+    add(chunk: Buffer) {
+      const needed = length + chunk.length
+      // The first one, which usually is the only one, is not copied.
+      if (length === 0) joined = chunk
+      else {
+        if (needed > joined.length) joined = Buffer.concat([joined], 2 * needed)
+        chunk.copy(joined, length)
+      }
+      length = needed
+    },
+    bytes: () => joined.subarray(0, length),
   }
-  wait(Math.max(1, ms))
-  return { isOver: () => isOver, stop: () => clearTimeout(timer) }
 }
 
-function toResponse(
-  status: number,
-  headers: Dispatcher.ResponseData['headers'],
-  chunks: readonly Buffer[],
-  maxBytes: number,
-): HttpResponse {
-  const [first, ...others] = chunks
-  const bytes = decode(others.length === 0 ? first : Buffer.concat(chunks), headers, maxBytes)
+function toResponse(status: number, headers: Headers, bytes: Buffer, maxBytes: number): HttpResponse {
   const header = (name: string) => {
     const value = headers[name]
     if (!Array.isArray(value)) return value
     // Challenges may come in several lines, which form one list (RFC 9110 section 5.3); other headers are values.
     return name === 'www-authenticate' ? value.join(', ') : value[0]
   }
+  const decoder = DECODERS[String(headers['content-encoding']).toLowerCase()]
+  const content = decoder && bytes.length > 0 ? decoder(bytes, { maxOutputLength: maxBytes }) : bytes
   return {
     status,
     // A byte order mark is no part of the text.
-    text: bytes?.toString().replace(/^\ufeff/, '') ?? '',
+    text: content.toString().replace(/^\ufeff/, ''),
+    headers,
     header,
-    headerNames: () => Object.keys(headers),
     retryAfterMs: parseRetryAfter(header('retry-after'), header('date')),
   }
 }
 
+/** We ask for no compression, but some servers compress whatever they send. */
 const DECODERS: Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Buffer> = {
   gzip: gunzipSync,
   'x-gzip': gunzipSync,
@@ -326,22 +314,11 @@ const DECODERS: Record<string, (bytes: Buffer, options: { maxOutputLength: numbe
   br: brotliDecompressSync,
 }
 
-/** We ask for no compression, but some servers compress whatever they send. Throws an error of node:zlib. */
-function decode(
-  bytes: Buffer | undefined,
-  { 'content-encoding': encoding }: Dispatcher.ResponseData['headers'],
-  maxOutputLength: number,
-): Buffer | undefined {
-  const decoder = DECODERS[String(encoding).toLowerCase()]
-  return bytes && decoder ? decoder(bytes, { maxOutputLength }) : bytes
-}
-
+/** Maps an error of node:zlib. */
 function decodingError(error: unknown): unknown {
   if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') return tooLarge()
-  return new PlatformUnavailableError(
-    'unreadable',
-    'the answer is not compressed as its Content-Encoding says',
-  )
+  const reason = 'the answer is not compressed as its Content-Encoding says'
+  return new PlatformUnavailableError('unreadable', reason)
 }
 
 /** In ms. `date`: when the response was sent, by the clock that a date in `Retry-After` comes from as well. */
@@ -369,56 +346,8 @@ function transportError(error: unknown): unknown {
 
 const tooLarge = () => new PlatformRejectedError('the answer is too large', 'its size')
 
-/** Headers of a response that say how to read it, for events. */
-const DESCRIBING_HEADERS = [
-  'content-type',
-  'retry-after',
-  'www-authenticate',
-  'x-request-id',
-  'x-odata-total-count',
-  'location',
-]
-
-/** The headers of a response that events have. */
-export function responseHeaders(response: HttpResponse | undefined): [name: string, value: string][] {
-  return DESCRIBING_HEADERS.flatMap((name): [string, string][] => {
-    const value = response?.header(name)
-    if (value === undefined) return []
-    // The query of a redirect may hold anything.
-    return [[name, name === 'location' ? (value.split(/[?#]/)[0] ?? '') : value]]
-  })
-}
-
-/** Parses JSON; undefined if the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** Whether a JSON text may have a number of 16 digits or more. Some digits inside a string count as well. */
-export const mayHaveLargeNumbers = (text: string): boolean => /[:,[\s]-?\d{16}/.test(text)
-
-/**
- * Like `parseJson`, but an integer that is too large to be exact (above 2^53) becomes text: an id must not turn into that of
- * something else.
- */
-export function parseJsonExactly(text: string): unknown {
-  try {
-    return mayHaveLargeNumbers(text) ? JSON.parse(text, keepDigits) : JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function keepDigits(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
-  return Number.isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value
-}
-
-/** Classifies an unusable response by its status and parsed body (undefined: not JSON). */
-export function outageOf(status: number, body: unknown): OutageKind {
+/** The outage that an unusable response shows. */
+export function outageOf(status: number): OutageKind {
   if (status === 429) return 'busy'
-  return status < 300 && body === undefined ? 'unreadable' : 'error'
+  return status < 300 ? 'unreadable' : 'error'
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
-import { parseJson } from '../platform/http.ts'
+import { parseJson } from '../platform/json.ts'
 import { retry } from '../platform/retry.ts'
 import { type Key, type KeyValueStore, keyName, StoreUnavailableError } from '../store/store.ts'
 import {

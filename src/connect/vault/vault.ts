@@ -13,7 +13,8 @@ import {
   RefreshTooSoonError,
   TokenRefusedError,
 } from '../platform/errors.ts'
-import type { OAuth, Tokens } from '../platform/oauth.ts'
+import type { OAuth } from '../platform/oauth.ts'
+import type { Tokens } from '../platform/token-answer.ts'
 import type { TokenSource } from '../platform/token-source.ts'
 import { allOwners, type KeyValueStore, StoreUnavailableError } from '../store/store.ts'
 import { withTimeout } from '../timeouts.ts'
@@ -169,7 +170,6 @@ export class Vault {
       return secrets.accessToken
     }
     return {
-      account: JSON.stringify([ref.userId, ref.bxcontext]),
       connection: ref,
       accessToken: async () => tokenOf(await this.#usable(ref)),
       refresh: async (rejectedToken) => tokenOf(await this.#replace(ref, rejectedToken)),

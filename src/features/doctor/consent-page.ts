@@ -78,7 +78,7 @@ interface Consent {
   isClientKnown: boolean | undefined
 }
 
-function consentUrl(target: Target, redirectUri: string): Promise<URL> {
+function consentUrl(target: Target, redirectUri: string): URL {
   const unused = { send: () => Promise.reject(new Error('not used')), close: async () => {} }
   return createOAuth({ ...target, http: unused }).authorizationUrl({
     bxcontext: 'doctor-check',

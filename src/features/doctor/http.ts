@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { type Dispatcher, request } from 'undici'
 import { PlatformUnavailableError } from '../../connect/errors.ts'
-import { createDispatcher, type Http, type Proxies, parseJson } from '../../connect/index.ts'
+import {
+  createDispatcher,
+  type Http,
+  type HttpRequest,
+  type HttpResponse,
+  type Proxies,
+  parseJson,
+} from '../../connect/index.ts'
 import type { ProbeAnswer } from '../feature.ts'
 
 /** A value that the platform cannot know: a code, a token or a client id. */
@@ -15,7 +22,7 @@ const MAX_REDIRECTS = 5
 export interface Request {
   /** How long to wait for the response, in ms; by default 5 s. */
   timeoutMs?: number
-  method?: 'GET' | 'POST'
+  method?: HttpRequest['method']
   headers?: Record<string, string>
   body?: string
 }
@@ -29,6 +36,7 @@ export interface Response extends ProbeAnswer {
   text: string
   /** Parsed JSON; undefined if the body is not JSON. */
   json: unknown
+  headers: HttpResponse['headers']
   /** Where a redirect leads. */
   location: URL | undefined
   /** The address of this response, after redirects. */
@@ -128,12 +136,12 @@ export const asHttp = (client: DoctorHttp, timeoutMs: number): Http => ({
     const answer = await client.send(url, { method, headers, timeoutMs, ...(body && { body: String(body) }) })
     if (answer.status === 0)
       throw new PlatformUnavailableError('no_answer', `no answer (${(answer as NoAnswer).error})`)
-    const { status, text, header, headerNames } = answer as Response
+    const { status, text, header, headers: received } = answer as Response
     return {
       status,
       text,
       header,
-      headerNames: () => [...headerNames],
+      headers: received,
       retryAfterMs: retryAfterOf(answer as Response),
     }
   },
@@ -171,6 +179,7 @@ function toResponse(
   return {
     status: statusCode,
     header: (name) => [headers[name]].flat()[0],
+    headers,
     headerNames: Object.keys(headers),
     contentType: headerOf(headers, 'content-type'),
     text,

@@ -25,8 +25,6 @@ export interface FirstPartyAccessOptions {
 export interface FirstPartyAccess extends TokenSource {
   /** Identifies the credentials and the tenant without revealing them; the same in every process. */
   readonly id: string
-  /** Identifies the subscription key, whose tenants share a rate limit. */
-  readonly rateLimitId: string
 }
 
 /** A platform of its own beside users' connections: its keys in the store have its name. */
@@ -89,9 +87,7 @@ export function createFirstPartyAccess(options: FirstPartyAccessOptions): FirstP
   const id = `${FIRST_PARTY.name}:${userId}:${tenantId}`
   return {
     ...source,
-    account: id,
     id,
-    rateLimitId: `${FIRST_PARTY.name}:${createHash('sha256').update(subscriptionKey).digest('hex')}`,
     headers: firstParty.headers,
     accessToken: () => withLogin(source.accessToken),
     refresh: (rejected) => withLogin(() => source.refresh(rejected)),

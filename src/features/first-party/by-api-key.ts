@@ -1,12 +1,5 @@
 import { apiSettings, generalSettings, storeSettings } from '../../config.ts'
-import {
-  type Api,
-  createApi,
-  createHttpPools,
-  platform,
-  rateLimited,
-  type TokenSource,
-} from '../../connect/index.ts'
+import { type Api, createApi, createHttpPools, platform, type TokenSource } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
 import { ready } from '../../connect/stores.ts'
 import { withDevelopmentSecrets } from '../../runtime/dev-secrets.ts'
@@ -21,7 +14,6 @@ import { requiredFirstPartySettings } from './settings.ts'
 export interface ByApiKey {
   store: KeyValueStore
   api: Api
-  /** Rate limited. */
   source: TokenSource
   /** Identifies the credentials without revealing them. */
   credential: string
@@ -50,7 +42,7 @@ export async function openByApiKey(
     api: apiSettings,
     credentials: requiredFirstPartySettings,
   })
-  const { apiUrl: baseUrl, rateLimit, proxies } = settings.api
+  const { apiUrl: baseUrl, proxies } = settings.api
   const credentials = {
     ...settings.credentials,
     tenantId: (tenant ?? settings.credentials.tenantId) || undefined,
@@ -73,7 +65,7 @@ export async function openByApiKey(
   return {
     store,
     api: createApi({ platform, baseUrl, http: http.api, uploads: http.uploads }),
-    source: rateLimited(store, rateLimit)(access, access.rateLimitId),
+    source: access,
     credential: access.id,
     close,
   }

@@ -58,7 +58,7 @@ export function createFirstParty({ baseUrl, http, ...credentials }: FirstPartyOp
     if (status === 404) throw new ConfigurationError(`the platform's API has no ${path} (404); check its URL`)
     if (status < 200 || status > 299)
       throw new PlatformUnavailableError(
-        outageOf(status, {}),
+        outageOf(status),
         `${path} returned ${status}`,
         response.retryAfterMs,
       )

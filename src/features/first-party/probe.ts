@@ -40,8 +40,8 @@ export async function probeFirstParty(probe: Probe, credentials: FirstPartySetti
   }
   const response = await probe.http.send(request).catch(() => null)
   if (!response) return probe.notSeen('tenants', `GET ${PATHS.tenants}: no answer. Run the probe again.`)
-  const { status, header, headerNames, text } = response
-  const answer = { status, text, header, headerNames: headerNames(), json: parseJson(text) }
+  const { status, header, headers: received, text } = response
+  const answer = { status, text, header, headerNames: Object.keys(received), json: parseJson(text) }
   const tenants = status === 200 ? probe.recordsOf(answer, PATHS.tenants) : undefined
   if (status !== 200) probe.differ('tenants', `GET ${PATHS.tenants}: ${status}`, false)
   else if (tenants) probe.checkFields('tenants', tenantSchema, tenants)

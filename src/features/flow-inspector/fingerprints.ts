@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { type EventParameter, Secret } from '../../connect/index.ts'
 import { appOwner, type KeyValueStore, update } from '../../connect/stores.ts'
 import type { Parameter } from './flow.ts'
+import { type EventParameter, Secret } from './masking.ts'
 
 /** How long a key is used, in ms. */
 const KEY_MS = 24 * 3_600_000

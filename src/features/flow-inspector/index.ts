@@ -18,14 +18,7 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
     const flows = createFlowStore(store)
     const fetchPageSteps = sandboxUrl ? fetchFromSandbox(sandboxUrl) : undefined
     const reader = createFlowReader({ platform: connect.platform, flows, store, fetchPageSteps })
-    const recorder = createRecorder({
-      platform: connect.platform,
-      vault: connect.vault,
-      flows,
-      store,
-      log,
-      complete: reader.load,
-    })
+    const recorder = createRecorder({ connect, flows, store, log, complete: reader.load })
     const businessNames = async (userId: string) => {
       const connections = await connect.vault.list(userId)
       const named = connections.flatMap((one) =>

@@ -242,6 +242,7 @@ const TEXTS: Record<string, Explanation> = {
   [platform.paging.top]: paging('How many entries a page has.'),
   [platform.paging.skip]: paging('How many entries to skip.'),
   [platform.paging.orderBy]: paging('The order of the entries.'),
+  [platform.paging.filter]: paging('Which entries to return.'),
   [platform.paging.count]: paging('Asks for the total number of entries, in a header.'),
 }
 

@@ -1,16 +1,17 @@
 import type { Logger } from 'pino'
 import {
-  apiCallChannel,
   browserChannel,
+  type Connect,
   type ConnectionRecord,
   contextOf,
   type EventChannel,
   type EventContext,
+  type Exchange,
   type Platform,
-  tokenRequestChannel,
   type Vault,
 } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
+import { isTokenRequest, maskExchange, maskHop } from './exchanges.ts'
 import { fingerprintKey } from './fingerprints.ts'
 import { stepSchema } from './flow.ts'
 import type { FlowAddition, FlowStore } from './flow-store.ts'
@@ -24,9 +25,8 @@ export interface Recorder {
 }
 
 export interface RecorderOptions {
-  platform: Platform
+  connect: Pick<Connect, 'platform' | 'onExchange'> & { vault: Pick<Vault, 'onChange'> }
   flows: FlowStore
-  vault: Pick<Vault, 'onChange'>
   store: KeyValueStore
   log: Logger
   /** Called for each connect flow that got new steps, to add the platform's side. */
@@ -54,7 +54,7 @@ const BACKGROUND_MS = 30_000
 
 /** Subscribes to the events of the core and stores them as flows, a moment later and in the background. */
 export function createRecorder(options: RecorderOptions, flushMs = FLUSH_MS): Recorder {
-  const { log } = options
+  const { connect, log } = options
   const buffers = new Map<string, Buffered>()
   const identify = createBackgroundIds()
   const plainCalls = createPlainCallBudget()
@@ -62,16 +62,16 @@ export function createRecorder(options: RecorderOptions, flushMs = FLUSH_MS): Re
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> = Promise.resolve()
 
-  function add(userId: string, context: EventContext, recorded: RecordedEvent): void {
+  const add: Add = (userId, context, record, isPlainCall) => {
     const { bxcontext = null } = context
     const id = context.authorizationRequestId ?? context.requestId ?? identify(userId, bxcontext)
     const name = `${id} ${userId}`
     // Decided at once: events that are kept until the flush cost more than all else (npm run bench, row "inspector on").
-    if (isPlainCall(recorded) && !buffers.has(name) && !plainCalls.spend(userId)) return
+    if (isPlainCall && !buffers.has(name) && !plainCalls.spend(userId)) return
     if (!room.take(userId)) return
     const buffered = buffers.get(name) ?? { userId, id, bxcontext, events: [] }
     buffered.bxcontext = bxcontext ?? buffered.bxcontext
-    buffered.events.push(recorded)
+    buffered.events.push(record())
     buffers.set(name, buffered)
     timer ??= setTimeout(() => void flush(), flushMs)
   }
@@ -103,7 +103,7 @@ export function createRecorder(options: RecorderOptions, flushMs = FLUSH_MS): Re
     }
   }
 
-  const unsubscribe = subscribeAll(options.vault, add)
+  const unsubscribe = subscribeAll(connect, add)
   return {
     flush,
     async close() {
@@ -115,7 +115,7 @@ export function createRecorder(options: RecorderOptions, flushMs = FLUSH_MS): Re
 
 /** Stores the flows of one user, and adds the platform's side to connect flows. */
 async function storeFlows(
-  { platform, flows, store, complete }: RecorderOptions,
+  { connect: { platform }, flows, store, complete }: RecorderOptions,
   userId: string,
   buffered: readonly Buffered[],
 ): Promise<void> {
@@ -130,31 +130,33 @@ async function storeFlows(
     if (events.some(({ type }) => type === 'browser')) await complete(userId, id)
 }
 
-type Add = (userId: string, context: EventContext, recorded: RecordedEvent) => void
+/**
+ * Adds an event to a flow. `record` masks it; it is called only for an event that is kept. `isPlainCall`: whether it is an API
+ * call that the platform accepted.
+ */
+type Add = (userId: string, context: EventContext, record: () => RecordedEvent, isPlainCall?: boolean) => void
 
-/** Passes the events of every channel on. Returns a function that stops this. */
-function subscribeAll(vault: Pick<Vault, 'onChange'>, add: Add): () => void {
+/** Passes all that is reported on. Returns a function that stops this. */
+function subscribeAll({ platform, vault, onExchange }: RecorderOptions['connect'], add: Add): () => void {
   const stops: (() => void)[] = []
   function follow<T extends { context: EventContext }>(
     channel: EventChannel<T>,
-    wrap: (event: T) => RecordedEvent,
+    record: (event: T) => RecordedEvent,
   ) {
     const onEvent = (event: T) => {
       const { userId } = event.context
-      // First-party access belongs to no user.
-      if (userId !== undefined) add(userId, event.context, wrap(event))
+      if (userId !== undefined) add(userId, event.context, () => record(event))
     }
     channel.subscribe(onEvent)
     stops.push(() => channel.unsubscribe(onEvent))
   }
-  follow(browserChannel, (event) => ({ type: 'browser', event }))
-  follow(tokenRequestChannel, (event) => ({ type: 'tokenRequest', event }))
-  follow(apiCallChannel, (event) => ({ type: 'apiCall', event }))
+  follow(browserChannel, (event) => ({ type: 'browser', event: maskHop(platform, event) }))
   stops.push(
+    onExchange((exchange) => addExchange(platform, exchange, add)),
     vault.onChange((ref, events, { before, after }) => {
       const context = { ...contextOf(), ...ref }
       for (const shows of [...writesOf(before, after), ...events])
-        add(ref.userId, context, { type: 'change', event: { shows, at: Date.now(), ms: 0 } })
+        add(ref.userId, context, () => ({ type: 'change', event: { shows, at: Date.now(), ms: 0 } }))
     }),
   )
   return () => {
@@ -171,9 +173,15 @@ function writesOf(before: ConnectionRecord, after: ConnectionRecord): ChangeEven
   return after.refreshes > before.refreshes ? ['refreshed'] : []
 }
 
-/** Whether it is an API call that the platform accepted. */
-const isPlainCall = (recorded: RecordedEvent) =>
-  recorded.type === 'apiCall' && (recorded.event.status ?? 500) < 400
+function addExchange(platform: Platform, exchange: Exchange, add: Add): void {
+  const { purpose, context, response } = exchange
+  // First-party access belongs to no user.
+  if (context.userId === undefined) return
+  const type = purpose === 'api' ? 'apiCall' : 'tokenRequest'
+  if (type === 'tokenRequest' && !isTokenRequest(exchange)) return
+  const record = (): RecordedEvent => ({ type, event: maskExchange(platform, exchange) })
+  add(context.userId, context, record, type === 'apiCall' && (response?.status ?? 500) < 400)
+}
 
 /** Counts the plain calls of each user in the current minute. */
 function createPlainCallBudget() {

@@ -1,21 +1,14 @@
 /** Converts the events of the core to steps of a flow. */
 
-import type {
-  ApiCallEvent,
-  BrowserEvent,
-  ConnectionEvent,
-  EventRequest,
-  EventResponse,
-  Platform,
-  TokenRequestEvent,
-} from '../../connect/index.ts'
+import type { ConnectionEvent, Platform } from '../../connect/index.ts'
+import type { MaskedExchange, MaskedHop, MaskedRequest, MaskedResponse } from './exchanges.ts'
 import { toHeaders, toParameter } from './fingerprints.ts'
 import type { Step, StepRequest, StepResponse, Topic } from './flow.ts'
 
 export type RecordedEvent =
-  | { type: 'browser'; event: BrowserEvent }
-  | { type: 'tokenRequest'; event: TokenRequestEvent }
-  | { type: 'apiCall'; event: ApiCallEvent }
+  | { type: 'browser'; event: MaskedHop }
+  | { type: 'tokenRequest'; event: MaskedExchange }
+  | { type: 'apiCall'; event: MaskedExchange }
   | { type: 'change'; event: ChangeEvent }
 
 /** What a change of a connection's record shows, with its time in ms since 1970. */
@@ -66,7 +59,7 @@ const RECONNECTING = { topic: 'connect_started', title: 'The user presses “Rec
 
 function browserStep(
   { startPage }: Platform,
-  { direction, request, status, failure }: BrowserEvent,
+  { direction, request, status, failure }: MaskedHop,
   key: string,
 ): Shown {
   // Express accepts other letter cases and a trailing slash.
@@ -105,7 +98,7 @@ function browserStep(
   return { ...lanes, topic: 'to_consent_page', title: 'Lead to the consent page', response }
 }
 
-function tokenStep({ request, response }: TokenRequestEvent, key: string): Shown {
+function tokenStep({ request, response }: MaskedExchange, key: string): Shown {
   const grant = request.parameters.find(({ name }) => name === 'grant_type')?.value
   const isRefresh = grant === 'refresh_token'
   return {
@@ -118,7 +111,7 @@ function tokenStep({ request, response }: TokenRequestEvent, key: string): Shown
   }
 }
 
-function apiStep({ request, response }: ApiCallEvent, key: string): Shown {
+function apiStep({ request, response }: MaskedExchange, key: string): Shown {
   const { pathname } = new URL(request.url)
   return {
     from: 'app',
@@ -164,21 +157,21 @@ function connectionStep(event: ConnectionEvent): Shown {
   }
 }
 
-const statusOf = (response: EventResponse | undefined) => (response ? String(response.status) : 'no answer')
+const statusOf = (response: MaskedResponse | undefined) => (response ? String(response.status) : 'no answer')
 
 /** The code of a failed exchange: the OAuth error, the status, or `no_answer`. */
-function failureOf(response: EventResponse | undefined): { failure?: string } {
+function failureOf(response: MaskedResponse | undefined): { failure?: string } {
   if (!response) return { failure: 'no_answer' }
   if (response.status < 400) return {}
   const error = response.parameters.find(({ name }) => name === 'error')?.value
   return { failure: typeof error === 'string' ? error.slice(0, 100) : `http_${response.status}` }
 }
 
-function exchangeOf(request: EventRequest, response: EventResponse | undefined, key: string) {
+function exchangeOf(request: MaskedRequest, response: MaskedResponse | undefined, key: string) {
   return { request: toRequest(request, key), ...(response && { response: toResponse(response, key) }) }
 }
 
-function toRequest({ method, url, headers, parameters }: EventRequest, key: string): StepRequest {
+function toRequest({ method, url, headers, parameters }: MaskedRequest, key: string): StepRequest {
   return {
     method,
     url: url.slice(0, 4000),
@@ -187,7 +180,7 @@ function toRequest({ method, url, headers, parameters }: EventRequest, key: stri
   }
 }
 
-function toResponse({ status, headers, parameters, bodyLength }: EventResponse, key: string): StepResponse {
+function toResponse({ status, headers, parameters, bodyLength }: MaskedResponse, key: string): StepResponse {
   return {
     status,
     headers: toHeaders(headers, key),
@@ -197,7 +190,7 @@ function toResponse({ status, headers, parameters, bodyLength }: EventResponse, 
 }
 
 /** A redirect, or a page that goes on by itself, with the parameters of its target. */
-function leadingTo(target: EventRequest, status = 303, key: string): StepResponse {
+function leadingTo(target: MaskedRequest, status = 303, key: string): StepResponse {
   const { url, parameters } = toRequest(target, key)
   return { status, headers: status === 303 ? { location: url.slice(0, 1000) } : {}, parameters }
 }

@@ -1,13 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import {
-  type ApiCallEvent,
-  apiCallChannel,
-  type Connect,
-  pathTemplates,
-  subscribe,
-  type TokenRequestEvent,
-  tokenRequestChannel,
-} from '../../connect/index.ts'
+import { type Connect, pathTemplates, subscribe } from '../../connect/index.ts'
 import { type HttpRequestEvent, requestChannel } from '../../web/request-log.ts'
 import type { FeatureContext } from '../feature.ts'
 
@@ -26,14 +18,14 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
  * a bxcontext, or an id of the platform.
  */
 export async function createMetrics(context: FeatureContext): Promise<Metrics> {
-  const { platform, loadContracts } = context
+  const { connect, platform, loadContracts } = context
   const register = new Registry()
   collectDefaultMetrics({ register })
   const paths = (await loadContracts()).flatMap((contract) => contract.paths)
   const unsubscribes = [
     countRequests(register),
-    countConnectionEvents(register, context.connect),
-    measurePlatform(register, pathTemplates(platform.apiUrl, paths)),
+    countConnectionEvents(register, connect),
+    measurePlatform(register, connect, pathTemplates(platform.apiUrl, paths)),
   ]
   observePools(register, context)
   observeStore(register, context)
@@ -92,7 +84,11 @@ function countConnectionEvents(register: Registry, { vault }: Connect): () => vo
   })
 }
 
-function measurePlatform(register: Registry, templateOf: (url: URL) => string | undefined): () => void {
+function measurePlatform(
+  register: Registry,
+  { platform, onExchange }: Connect,
+  templateOf: (url: URL) => string | undefined,
+): () => void {
   const durations = new Histogram({
     name: 'connect_platform_request_duration_seconds',
     help: 'How long the platform took to answer. status: none if there was no complete answer.',
@@ -100,19 +96,17 @@ function measurePlatform(register: Registry, templateOf: (url: URL) => string | 
     buckets: BUCKETS,
     registers: [register],
   })
-  const observe = (endpoint: string, status: number | undefined, ms: number) =>
-    durations.observe({ endpoint, status: status ?? 'none' }, ms / 1000)
-  const unsubscribes = [
-    subscribe(apiCallChannel, ({ method, url, status, ms }: ApiCallEvent) =>
-      observe(`${method} ${templateOf(new URL(url)) ?? '(other)'}`, status, ms),
-    ),
-    subscribe(tokenRequestChannel, ({ response, ms }: TokenRequestEvent) =>
-      observe('token endpoint', response?.status, ms),
-    ),
-  ]
-  return () => {
-    for (const unsubscribe of unsubscribes) unsubscribe()
-  }
+  return onExchange(({ purpose, request: { method, url }, response, ms }) => {
+    const address = new URL(url)
+    const isToken = address.pathname.endsWith(platform.tokenPath)
+    const endpoint =
+      purpose === 'api'
+        ? `${method} ${templateOf(address) ?? '(other)'}`
+        : isToken
+          ? 'token endpoint'
+          : 'revocation endpoint'
+    durations.observe({ endpoint, status: response?.status ?? 'none' }, ms / 1000)
+  })
 }
 
 function observePools(register: Registry, { http }: FeatureContext): void {

@@ -83,7 +83,7 @@ export interface ImportServiceOptions {
   /** Maximum size of the compressed copies of all users' files in a shared store, in bytes. */
   totalBytes: number
   catalogueImports: CatalogueImports
-  /** Returns a rate-limited token source for a connection. */
+  /** Returns the token source of a connection. */
   source(ref: ConnectionRef): TokenSource
   log: Logger
 }

@@ -28,7 +28,7 @@ export const priceFiles: Feature<PriceFilesSettings> = {
       quotaBytes: settings.uploadQuotaBytes,
       totalBytes: settings.uploadTotalBytes,
       catalogueImports: createCatalogueImports(connect.api),
-      source: connect.pacedSource,
+      source: connect.vault.tokenSource,
     })
     return {
       routes: importRoutes({

@@ -1,4 +1,9 @@
-import { NotFoundError, PlatformRejectedError, PlatformUnavailableError } from '../../connect/errors.ts'
+import {
+  NotFoundError,
+  PlatformRejectedError,
+  PlatformUnavailableError,
+  TokenRefusedError,
+} from '../../connect/errors.ts'
 import { retry, sleep, type TokenSource } from '../../connect/index.ts'
 import type { Batch } from './batches.ts'
 import type { CatalogueImports } from './catalogue-imports.ts'
@@ -70,7 +75,7 @@ export interface ImportResult {
 const MAX_POLL_MS = 10_000
 /**
  * How long a batch may be unanswered before the next one is sent too, in ms. A platform that answers sooner gets one at
- * a time, so that at most one is sent again after a crash; a slower one does not keep the rate limit from being used.
+ * a time, so that at most one is sent again after a crash; a slower one does not keep the others waiting.
  */
 const OVERLAP_MS = 250
 const MAX_IN_FLIGHT = 12
@@ -133,32 +138,32 @@ interface Run extends ImportOptions {
 
 /** Makes an idempotent call, with retries while the platform is unavailable or its rate limit is exceeded. */
 async function callWithRetry<T>(
-  { source, signal, progress, report, retryTimeoutMs = 300_000, pauseMs = 500 }: Run,
-  call: (source: TokenSource) => Promise<T>,
+  { signal, progress, report, retryTimeoutMs = 300_000, pauseMs = 500 }: Run,
+  call: () => Promise<T>,
   abortSignal = signal,
 ): Promise<T> {
-  const onWait = (_reason: string, error: Error) =>
-    report({ waiting: texts.waiting[error instanceof PlatformUnavailableError ? error.kind : 'store'] })
-  const callSource = abortSignal ? abortable(source, abortSignal) : source
+  const onWait = (_reason: string, error: Error) => {
+    const isOutage = error instanceof PlatformUnavailableError || error instanceof TokenRefusedError
+    report({ waiting: texts.waiting[isOutage ? error.kind : 'store'] })
+  }
   const retryOptions = {
     timeoutMs: retryTimeoutMs,
     pauseMs,
     onWait,
     ...(abortSignal && { signal: abortSignal }),
   }
-  const result = await retry(() => call(callSource), retryOptions)
+  const result = await retry(call, retryOptions)
   if (progress.waiting) report({ waiting: null })
   return result
 }
 
 /** Starts the job and returns its batch id. A finished job accepts no more items, so `<id>.2` and so on follow. */
 async function startJob(run: Run): Promise<string> {
-  const { catalogueImports, catalogueId } = run
+  const { catalogueImports, source, catalogueId } = run
   let batchId = run.batchId
   for (let attempt = 2; ; attempt++) {
-    const { status } = await callWithRetry(run, (source) =>
-      catalogueImports.start(source, catalogueId, batchId),
-    )
+    const start = () => catalogueImports.start(source, catalogueId, batchId)
+    const { status } = await callWithRetry(run, start)
     if (!isCompleted(status) && !isFailed(status)) return batchId
     batchId = `${run.batchId.slice(0, 90)}.${attempt}`
   }
@@ -170,13 +175,13 @@ async function startJob(run: Run): Promise<string> {
  * completed import, if any.
  */
 async function resume(run: Run): Promise<ImportJob | undefined> {
-  const { progress, report, catalogueImports, catalogueId } = run
+  const { progress, report, catalogueImports, source, catalogueId } = run
   const { batchId, importSent } = progress
   if (batchId === null) {
     report({})
     return undefined
   }
-  const job = await callWithRetry(run, (source) => catalogueImports.get(source, catalogueId, batchId)).catch(
+  const job = await callWithRetry(run, () => catalogueImports.get(source, catalogueId, batchId)).catch(
     (error: unknown) => {
       if (error instanceof NotFoundError) return undefined
       throw error
@@ -194,8 +199,8 @@ async function resume(run: Run): Promise<ImportJob | undefined> {
 const MAX_NEW_IMPORTS = 5
 
 /**
- * Uploads the batches. If the platform has closed the import, as some do with one that was idle while we waited for the rate
- * limit, the rest goes into a new one.
+ * Uploads the batches. If the platform has closed the import, as some do with one that was idle while we waited, the rest
+ * goes into a new one.
  */
 async function uploadAll(run: Run): Promise<void> {
   for (let started = 1; ; started++) {
@@ -241,20 +246,22 @@ async function uploadBatches(run: Run): Promise<void> {
   stopSignal.throwIfAborted()
 }
 
-/** Uploads a batch, with retries. `unanswered` resolves if the platform takes long to answer. */
+/**
+ * Uploads a batch, with retries. `unanswered` resolves if the platform takes long to answer. An answer that says "later" is one:
+ * the next batch waits until this one is accepted.
+ */
 function upload(run: Run, batchId: string, { body }: Batch, signal: AbortSignal) {
-  const { catalogueImports, catalogueId } = run
+  const { catalogueImports, source, catalogueId } = run
   const unanswered = Promise.withResolvers<void>()
-  let timer: NodeJS.Timeout | undefined
-  const onSent = () => {
-    timer ??= setTimeout(unanswered.resolve, OVERLAP_MS)
+  const send = async () => {
+    const timer = setTimeout(unanswered.resolve, OVERLAP_MS)
+    try {
+      return await catalogueImports.uploadItems(source, catalogueId, batchId, body)
+    } finally {
+      clearTimeout(timer)
+    }
   }
-  const answered = callWithRetry(
-    run,
-    (source) => catalogueImports.uploadItems(whenSent(source, onSent), catalogueId, batchId, body),
-    signal,
-  ).finally(() => clearTimeout(timer))
-  return { answered, unanswered: unanswered.promise }
+  return { answered: callWithRetry(run, send, signal), unanswered: unanswered.promise }
 }
 
 /** Counts an accepted batch and saves the progress, which is retried like a call. */
@@ -280,27 +287,11 @@ async function count(
   if (save) await callWithRetry(run, () => save(progress), signal)
 }
 
-/** Calls `onSent` when a call gets its permit, or at once if it needs none. */
-function whenSent(source: TokenSource, onSent: () => void): TokenSource {
-  const { acquirePermit } = source
-  if (!acquirePermit) {
-    onSent()
-    return source
-  }
-  return {
-    ...source,
-    acquirePermit: async () => {
-      const release = await acquirePermit()
-      onSent()
-      return release
-    },
-  }
-}
-
 /** Polls the job until it is completed. Throws `ImportFailedError` if it fails or does not complete in time. */
 async function pollUntilCompleted(run: Run, batchId: string): Promise<ImportJob> {
   const {
     catalogueImports,
+    source,
     catalogueId,
     signal,
     report,
@@ -309,7 +300,7 @@ async function pollUntilCompleted(run: Run, batchId: string): Promise<ImportJob>
   } = run
   const deadline = performance.now() + completionTimeoutMs
   for (let pause = pauseMs; ; pause = Math.min(pause * 1.5, MAX_POLL_MS)) {
-    const job = await callWithRetry(run, (source) => catalogueImports.get(source, catalogueId, batchId))
+    const job = await callWithRetry(run, () => catalogueImports.get(source, catalogueId, batchId))
     if (job.itemsProcessed != null) report({ processed: job.itemsProcessed })
     if (isCompleted(job.status)) return job
     if (isFailed(job.status)) throw new ImportFailedError(texts.failures.notCompleted(messageOf(job)))
@@ -325,22 +316,3 @@ const isFailed = (status: string) => FAILED_STATES.includes(status.toLowerCase()
 
 /** The platform's message about a job; empty if it has none. */
 const messageOf = ({ message }: ImportJob) => message?.slice(0, 500) ?? ''
-
-/** A token source that stops waiting for a permit when aborted. A permit that arrives later is released. */
-function abortable(source: TokenSource, signal: AbortSignal): TokenSource {
-  const { acquirePermit } = source
-  if (!acquirePermit) return source
-  return {
-    ...source,
-    acquirePermit: () =>
-      new Promise((resolve, reject) => {
-        const stop = () => reject(signal.reason)
-        signal.addEventListener('abort', stop, { once: true })
-        acquirePermit().then((release) => {
-          signal.removeEventListener('abort', stop)
-          if (signal.aborted) release()
-          resolve(release)
-        }, reject)
-      }),
-  }
-}

@@ -24,7 +24,13 @@ export function createRecorder(http: Http): Recorder {
       const startedAt = performance.now()
       const response = await http.send(request)
       const { status, text, header } = response
-      const answer = { status, text, json: parseJson(text), header, headerNames: response.headerNames() }
+      const answer = {
+        status,
+        text,
+        json: parseJson(text),
+        header,
+        headerNames: Object.keys(response.headers),
+      }
       last = { request, answer, ms: Math.round(performance.now() - startedAt) }
       return response
     },

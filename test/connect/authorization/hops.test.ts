@@ -23,8 +23,8 @@ afterEach(() => browserChannel.unsubscribe(collect))
 const MARCUS = 'marcus@ridgeline.example'
 /** Each event in a line: where the browser came in, or was sent to, with which status and why. */
 const hops = () =>
-  events.map(({ direction, request, status, failure }) =>
-    [direction, request.method, new URL(request.url).pathname, status, failure].filter(Boolean).join(' '),
+  events.map(({ direction, method, url, status, failure }) =>
+    [direction, method, new URL(url).pathname, status, failure].filter(Boolean).join(' '),
   )
 
 describe('each hop of a connect flow is published', () => {

@@ -1,7 +1,5 @@
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { platform } from '../../../src/connect/index.ts'
@@ -27,6 +25,8 @@ function createRecords(api: Api) {
     create: (source: TokenSource, record: object) => api.post(source, { ...one, path: '/records' }, record),
   }
 }
+
+const RECORD = { path: '/records/1', scope: 'leads' }
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void
 
@@ -62,7 +62,6 @@ function source(granted: string[] | null = null) {
     refresh: async () => `refreshed-${++refreshes}`,
     refreshes: () => refreshes,
     grantedScopes: async () => granted,
-    account: 'one',
     noteCall: async () => {},
   }
 }
@@ -89,42 +88,44 @@ describe('an API call', () => {
     })
   })
 
-  test('waits for a permit before it gets a token, which could expire while it waits, also after a 401', async () => {
-    const order: string[] = []
-    const limited = {
-      ...source(),
-      acquirePermit: async () => {
-        order.push('permit')
-        return () => {}
-      },
-      accessToken: async () => {
-        order.push('token')
-        return 'old'
-      },
-      refresh: async () => {
-        order.push('refresh')
-        return 'new'
-      },
-    }
-    handlers = [json({}, 401), json({ id: 'a', name: 'A' })]
-    await records.get(limited, 'a')
-    expect(order).toEqual(['permit', 'token', 'permit', 'refresh'])
+  test('can ask for some of the items of a list', async () => {
+    handlers = [json([])]
+    await records.list(source(), { filter: "name eq 'A & B'" })
+    expect(new URL(requests[0]?.url ?? '', 'http://x').searchParams.get('$filter')).toBe("name eq 'A & B'")
   })
 
-  test('gives its permit back unused if there is no token', async () => {
-    const released: unknown[] = []
-    const accessToken = async () => {
-      throw new Error('revoked')
-    }
-    const acquirePermit = async () => (sentAt: unknown) => void released.push(sentAt)
-    await expect(records.get({ ...source(), acquirePermit, accessToken }, 'a')).rejects.toThrow('revoked')
-    expect(released).toEqual([null])
+  test('for a list whose path has a query is an error of the caller, and not sent', async () => {
+    const api = createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}`, http })
+    const call = { path: '/records?status=New', scope: 'leads', schema: z.array(recordSchema) }
+    await expect(api.list(source(), call, {})).rejects.toThrow(TypeError)
+    expect(requests).toEqual([])
+  })
+
+  test.each([
+    ['PUT', (api: Api) => api.put(source(), RECORD, { name: 'B' }), '{"name":"B"}'],
+    ['PATCH', (api: Api) => api.patch(source(), RECORD, { name: 'B' }), '{"name":"B"}'],
+    ['DELETE', (api: Api) => api.delete(source(), RECORD), ''],
+  ])('changes a record by %s, once, even if the response is lost', async (method, call, sent) => {
+    const bodies: string[] = []
+    const receive = async (req: IncomingMessage) => void bodies.push(await text(req))
+    handlers = [
+      (req, res) => void receive(req).then(() => res.writeHead(204).end()),
+      (req, res) => void receive(req).then(() => res.destroy()),
+    ]
+    const api = createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}`, http })
+    expect(await call(api)).toBeUndefined()
+    await expect(call(api)).rejects.toMatchObject({ code: 'platform_unavailable' })
+    expect(requests.map((request) => `${request.method} ${request.url}`)).toEqual([
+      `${method} /records/1`,
+      `${method} /records/1`,
+    ])
+    expect(bodies).toEqual([sent, sent])
   })
 
   test.each(['OK', '', '<result>accepted</result>'])(
     'without a schema accepts a 2xx with the body %j',
-    async (text) => {
-      handlers = [(_req, res) => void res.writeHead(200).end(text)]
+    async (body) => {
+      handlers = [(_req, res) => void res.writeHead(200).end(body)]
       const api = createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}`, http })
       await api.post(source(), { path: '/records', scope: 'records' }, {})
       expect(requests).toHaveLength(1)
@@ -187,6 +188,17 @@ describe('what an API answer means', () => {
     handlers = [json({}, 401)]
     const failing = { ...source(), refresh: () => Promise.reject(new Error('error of the vault')) }
     await expect(records.list(failing)).rejects.toThrow('error of the vault')
+  })
+
+  test('403 whose challenge says that the token is invalid: as 401', async () => {
+    const challenge = { 'www-authenticate': 'Bearer realm="x", error="invalid_token"' }
+    handlers = [json({}, 403, challenge), json([]), json({}, 403, challenge)]
+    await records.list(source())
+    expect(requests.map(({ authorization }) => authorization)).toEqual(['Bearer token', 'Bearer refreshed-1'])
+    const noted: unknown[] = []
+    const from = { ...source(), noteCall: async (outcome: unknown) => void noted.push(outcome) }
+    await expect(records.list(from)).rejects.toMatchObject({ code: 'platform_rejected' })
+    expect(noted).toEqual([{ result: 'unavailable', kind: 'rejected' }])
   })
 
   test('403: the scope may be in the second of two challenges', async () => {
@@ -302,8 +314,9 @@ describe('what an API answer means', () => {
   })
 
   test('ids that are large numbers keep their digits: none turns into another one', async () => {
-    const text = '[{"id":9007199254740993,"name":"A"},{"id": 9007199254740992,"name":"1234567890123456789"}]'
-    handlers = [(_req, res) => void res.end(text)]
+    const answer =
+      '[{"id":9007199254740993,"name":"A"},{"id": 9007199254740992,"name":"1234567890123456789"}]'
+    handlers = [(_req, res) => void res.end(answer)]
     const { items } = await records.list(source())
     expect(items).toMatchObject([
       { id: '9007199254740993' },
@@ -390,45 +403,6 @@ describe('creating', () => {
   })
 })
 
-describe('one account whose calls hang', () => {
-  const quick = createHttp()
-  const create = (deadlineMs = 800) =>
-    createRecords(
-      createApi({ platform, baseUrl: `http://127.0.0.1:${server.port}`, http: quick, deadlineMs }),
-    )
-  afterAll(() => quick.close())
-
-  /** Requests that are in flight at the server, by account. */
-  const inFlight = new Map<string, number>()
-  const hang: Handler = (req, res) => {
-    const account = req.headers.authorization ?? ''
-    inFlight.set(account, (inFlight.get(account) ?? 0) + 1)
-    if (account !== 'Bearer hanging') res.end('[]')
-  }
-  const of = (account: string) => ({ ...source(), account, accessToken: async () => account })
-
-  test('has at most 16 calls in flight, and does not delay other accounts', async () => {
-    handlers = [hang]
-    const shared = create()
-    const hanging = Array.from({ length: 200 }, () => shared.list(of('hanging')).catch((error) => error))
-    await expect.poll(() => inFlight.get('Bearer hanging'), { interval: 20 }).toBe(16)
-    await pause(50)
-    expect(inFlight.get('Bearer hanging')).toBe(16)
-    const started = performance.now()
-    await Promise.all(Array.from({ length: 10 }, () => shared.list(of('another'))))
-    expect(performance.now() - started).toBeLessThan(700)
-    for (const error of await Promise.all(hanging))
-      expect(error).toMatchObject({ code: 'platform_unavailable' })
-  })
-
-  test('has its queued calls sent as calls are answered', async () => {
-    handlers = [json([])]
-    const shared = create(30_000)
-    const all = await Promise.all(Array.from({ length: 100 }, () => shared.list(of('busy'))))
-    expect(all).toHaveLength(100)
-  })
-})
-
 describe('an outage', () => {
   test.each([
     ['no_answer', (_req: IncomingMessage, res: ServerResponse) => void res.destroy(), "isn't responding"],
@@ -447,23 +421,6 @@ describe('an outage', () => {
     })
     expect(noted).toEqual([{ result: 'unavailable', kind }])
   })
-})
-
-test('a process that was stopped past its deadline reads the response that has arrived', async () => {
-  const answering = new Worker(
-    `const { createServer } = require('node:http')
-    const server = createServer((_req, res) => setTimeout(() => res.end('[]'), 100))
-    server.listen(0, '127.0.0.1', () => require('node:worker_threads').parentPort.postMessage(server.address().port))`,
-    { eval: true },
-  )
-  const [port] = await once(answering, 'message')
-  const pool = createHttp({ deadlineMs: 500 })
-  const answer = pool.send({ method: 'GET', url: `http://127.0.0.1:${port}/` })
-  await pause(50)
-  // As SIGSTOP does: nothing is read, and time goes on.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_700)
-  expect(await answer).toMatchObject({ status: 200 })
-  await Promise.all([pool.close(), answering.terminate()])
 })
 
 test('an error about the request itself ends an outage; a token that stays rejected is a problem', async () => {

@@ -1,5 +1,5 @@
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { tokenRequestChannel } from '../../../src/connect/events.ts'
 import { platform } from '../../../src/connect/index.ts'
 import { createHttp } from '../../../src/connect/platform/http.ts'
 import { createOAuth, type OAuthOptions } from '../../../src/connect/platform/oauth.ts'
@@ -41,8 +41,25 @@ test('the start url is the platform’s page with the redirect url, and keeps th
 describe('the authorization url', () => {
   const consent = { ...flow, redirectUri: 'https://app.example/connect/callback' }
 
-  test('has the configured parameters and path, and no PKCE if it is off', async () => {
-    const url = await oauth({
+  test('has the parameters of RFC 6749 and RFC 7636, and the business', () => {
+    // The verifier and the challenge of RFC 7636 appendix B.
+    const codeVerifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
+    const url = oauth().authorizationUrl({ ...consent, codeVerifier })
+    expect(url.origin + url.pathname).toBe(`${endpoint.authUrl}/authorize`)
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      response_type: 'code',
+      client_id: 'client id',
+      redirect_uri: 'https://app.example/connect/callback',
+      scope: 'leads catalogues',
+      state: 'the-state',
+      bxcontext: 'ctx/1',
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      code_challenge_method: 'S256',
+    })
+  })
+
+  test('has the configured parameters and path, and no PKCE if it is off', () => {
+    const url = oauth({
       pkce: false,
       authorizePath: '/consent',
       authorizeParams: { audience: 'api' },
@@ -52,17 +69,17 @@ describe('the authorization url', () => {
     expect(url.searchParams.has('code_challenge')).toBe(false)
   })
 
-  test('has a configured parameter twice, and those of the flow once', async () => {
+  test('has a configured parameter twice, and those of the flow once', () => {
     const authorizeParams = new URLSearchParams(
       'resource=https://a.example&resource=https://b.example&state=x',
     )
-    const { searchParams } = await oauth({ authorizeParams }).authorizationUrl(consent)
+    const { searchParams } = oauth({ authorizeParams }).authorizationUrl(consent)
     expect(searchParams.getAll('resource')).toEqual(['https://a.example', 'https://b.example'])
     expect(searchParams.getAll('state')).toEqual([flow.state])
   })
 
-  test('never carries the client secret or the code verifier', async () => {
-    const { href } = await oauth().authorizationUrl(consent)
+  test('never carries the client secret or the code verifier', () => {
+    const { href } = oauth().authorizationUrl(consent)
     expect(decodeURIComponent(href)).not.toContain('a+secret')
     expect(href).not.toContain(flow.codeVerifier)
   })
@@ -102,34 +119,26 @@ describe('the code exchange', () => {
     expect(await names({ business_name: `Harbour ${secret}`, user_name: secret })).toEqual({})
   })
 
-  test('sends the client id and the secret in a header if the platform wants HTTP Basic, and publishes neither', async () => {
-    const events: unknown[] = []
-    const subscriber = (event: unknown) => void events.push(event)
-    tokenRequestChannel.subscribe(subscriber)
-    let authorization = ''
-    const server = await serve((req, res) => {
-      authorization = req.headers.authorization ?? ''
-      res.writeHead(401, { 'content-type': 'application/json' })
-      // A server may repeat what it was sent.
-      res.end(JSON.stringify({ error: 'invalid_client', error_description: 'a+secret/with=signs is wrong' }))
+  test('sends the client id and the secret in a header if the platform wants HTTP Basic, and nowhere else', async () => {
+    let sent: { authorization: string | undefined; body: string } | undefined
+    const server = await serve(async (req, res) => {
+      sent = { authorization: req.headers.authorization, body: await text(req) }
+      res.end('{"access_token":"a"}')
     })
     const basic = oauth({
       authUrl: `http://127.0.0.1:${server.port}`,
       tokenEndpointAuthMethod: 'client_secret_basic',
     })
-    await expect(basic.refresh({ refreshToken: 'r1234567', bxcontext: 'ctx' })).rejects.toThrow()
-    tokenRequestChannel.unsubscribe(subscriber)
+    await basic.refresh({ refreshToken: 'r1234567', bxcontext: 'ctx' })
     await server.close()
-    const encoded = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString()
-    expect(encoded.split(':').map((part) => new URLSearchParams(`v=${part}`).get('v'))).toEqual([
-      'client id',
-      'a+secret/with=signs',
-    ])
-    expect(events).toHaveLength(1)
-    const published = JSON.stringify(events)
-    expect(published).toContain('authorization')
-    expect(published).not.toContain('a+secret/with=signs')
-    expect(published).not.toContain(authorization)
+    // Both are form-encoded first (RFC 6749 section 2.3.1).
+    const credentials = Buffer.from('client+id:a%2Bsecret%2Fwith%3Dsigns').toString('base64')
+    expect(sent?.authorization).toBe(`Basic ${credentials}`)
+    expect(Object.fromEntries(new URLSearchParams(sent?.body))).toEqual({
+      grant_type: 'refresh_token',
+      refresh_token: 'r1234567',
+      bxcontext: 'ctx',
+    })
   })
 
   test('sends code, redirect_uri, verifier, bxcontext and credentials as a form, once', async () => {
@@ -163,10 +172,13 @@ describe('the code exchange', () => {
     expect(got.scopes).toEqual(['leads'])
   })
 
-  test('is not sent if the state or the issuer does not match', async () => {
+  test('is not sent if the callback has another state or issuer, no code, or a parameter twice', async () => {
     for (const query of [
       'code=c&state=other',
       'code=c',
+      'state=the-state',
+      'code=c&state=the-state&state=the-state',
+      'code=c&code=d&state=the-state',
       'code=c&state=the-state&iss=https%3A%2F%2Felsewhere.example',
     ]) {
       const exchange = oauth().exchangeCode({ ...flow, callbackUrl: callback(query) })

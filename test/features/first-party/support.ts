@@ -68,7 +68,6 @@ export async function startPlatform(
       PLATFORM_API_EMAIL: CREDENTIALS.email,
       PLATFORM_API_KEY: CREDENTIALS.apiKey,
       PLATFORM_SUBSCRIPTION_KEY: CREDENTIALS.subscriptionKey,
-      PLATFORM_RATE_LIMIT: '0',
     },
     calls,
     statusesOf: async (endpoint) =>

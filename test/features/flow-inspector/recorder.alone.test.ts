@@ -2,8 +2,9 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../../src/connect/errors.ts'
 import {
-  apiCallChannel,
   browserChannel,
+  type Exchange,
+  type ExchangeListener,
   platform,
   publish,
   requestContext,
@@ -13,6 +14,7 @@ import { createFlowStore, type FlowStore } from '../../../src/features/flow-insp
 import { createRecorder, type Recorder } from '../../../src/features/flow-inspector/recorder.ts'
 
 const REF = { userId: 'ann', bxcontext: 'b' }
+const TOKEN = 'the-access-token'
 const NEVER = 3_600_000
 /** The beginning of a minute. */
 const MINUTE = Math.floor(Date.now() / 60_000) * 60_000
@@ -22,7 +24,13 @@ let flows: FlowStore
 let recorder: Recorder
 /** How many follow the changes of connections. */
 let following: number
+let listeners: Set<ExchangeListener>
 beforeEach(() => {
+  listeners = new Set()
+  const onExchange = (listener: ExchangeListener) => {
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
   store = openSqlite({ file: ':memory:' })
   flows = createFlowStore(store)
   following = 0
@@ -32,9 +40,8 @@ beforeEach(() => {
   }
   recorder = createRecorder(
     {
-      platform,
+      connect: { platform, onExchange, vault: { onChange } },
       flows,
-      vault: { onChange },
       store,
       log: pino({ level: 'silent' }),
       complete: async () => {},
@@ -47,16 +54,33 @@ afterEach(async () => {
   await recorder.close()
 })
 
-const request = { method: 'GET', url: 'https://api.example/leads', headers: [], parameters: [] }
-const response = (status: number) => ({ status, headers: [], parameters: [] })
-const callOutside = (status: number, ref = REF) =>
-  publish(
-    apiCallChannel,
-    { status, method: 'GET', url: request.url, request, response: response(status) },
-    ref,
-  )
-const call = (status: number, requestId: string) =>
-  requestContext.run({ requestId }, () => callOutside(status))
+/** An API call, as the core reports it. */
+function call(status: number, requestId: string | undefined, userId = 'ann', bxcontext = 'b') {
+  const headers = { 'content-type': 'application/json' }
+  const exchange: Exchange = {
+    purpose: 'api',
+    context: { userId, bxcontext, ...(requestId && { requestId }) },
+    at: Date.now(),
+    ms: 1,
+    request: {
+      method: 'GET',
+      url: 'https://api.example/leads',
+      headers: { authorization: `Bearer ${TOKEN}` },
+    },
+    response: {
+      status,
+      text: JSON.stringify({
+        error: 'invalid_request',
+        error_description: `no ${TOKEN}`,
+        business_name: 'Ann Builder',
+      }),
+      headers,
+      header: () => undefined,
+      retryAfterMs: undefined,
+    },
+  }
+  for (const listener of listeners) listener(exchange)
+}
 
 test('of calls that succeed at once, 60 a minute are recorded for each user; of all others, every one', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: MINUTE })
@@ -83,7 +107,7 @@ test('the events of one request are one flow; those of a connect flow are one, w
     requestContext.run({ requestId }, () =>
       publish(
         browserChannel,
-        { direction: 'in', request: { ...request, url: 'https://app.example/connect' } },
+        { direction: 'in', method: 'GET', url: 'https://app.example/connect', form: {} },
         { ...REF, authorizationRequestId: 'connecting' },
       ),
     )
@@ -95,7 +119,7 @@ test('the events of one request are one flow; those of a connect flow are one, w
 
 test('work outside a request is one flow for each connection, until it pauses for 30 s', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: MINUTE })
-  const work = (bxcontext: string) => callOutside(500, { userId: 'ann', bxcontext })
+  const work = (bxcontext: string) => call(500, undefined, 'ann', bxcontext)
   work('b')
   // Flows that begin in the same millisecond have no order.
   vi.setSystemTime(MINUTE + 1)
@@ -124,15 +148,23 @@ test('a store that is unavailable loses flows, and nothing else; later ones are 
   expect((await flows.list('ann')).map(({ id }) => id)).toEqual(['kept'])
 })
 
-test('after close, nobody subscribes and nothing is recorded', async () => {
-  expect([apiCallChannel.hasSubscribers, following]).toEqual([true, 1])
+test('a recorded call has neither its token, in whatever part, nor the data of the answer', async () => {
+  call(400, 'one')
+  await recorder.flush()
+  const recorded = JSON.stringify(await flows.find('ann', 'one'))
+  expect(recorded).toContain('invalid_request')
+  expect(recorded).not.toMatch(/the-access-token|Ann Builder/)
+})
+
+test('after close, nobody listens', async () => {
+  expect([listeners.size, following]).toEqual([1, 1])
   await recorder.close()
-  expect([apiCallChannel.hasSubscribers, following]).toEqual([false, 0])
+  expect([listeners.size, following, browserChannel.hasSubscribers]).toEqual([0, 0, false])
 })
 
 test('a user with thousands of events between two flushes takes no room of the others', async () => {
   for (let number = 0; number < 6_000; number++) call(500, `flood-${number % 40}`)
-  requestContext.run({ requestId: 'other' }, () => callOutside(500, { userId: 'ben', bxcontext: 'b' }))
+  call(500, 'other', 'ben')
   await recorder.flush()
   expect(await flows.list('ben')).toHaveLength(1)
 })

@@ -32,7 +32,7 @@ describe.skipIf(!process.env.LONG_TESTS || !PROMETHEUS || !REDIS)('with a real P
 
   beforeAll(async () => {
     redis = await startRedis()
-    app = await startAll({ METRICS_TOKEN: TOKEN, REDIS_URL: redis.url, PLATFORM_RATE_LIMIT: '0' })
+    app = await startAll({ METRICS_TOKEN: TOKEN, REDIS_URL: redis.url })
     visitors = []
     for (let user = 0; user < 12; user++) visitors.push(await connected(app, { name: `user ${user}` }))
     dir = mkdtempSync(join(tmpdir(), 'connect-test-'))

@@ -16,7 +16,6 @@ const ACCEPTING: CatalogueImports = {
 }
 const token = async () => 'token'
 const SOURCE = {
-  account: 'one',
   accessToken: token,
   refresh: token,
   grantedScopes: async () => null,

@@ -14,7 +14,6 @@ const REF = { userId: 'sam', bxcontext: 'summit-supplies' }
 const LOG = createLog('silent')
 const token = async () => 'token'
 const SOURCE = {
-  account: 'one',
   accessToken: token,
   refresh: token,
   grantedScopes: async () => null,

@@ -1,11 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { PlatformRejectedError, StoreUnavailableError } from '../../../src/connect/errors.ts'
-import { rateLimited } from '../../../src/connect/index.ts'
+import {
+  PlatformRejectedError,
+  PlatformUnavailableError,
+  StoreUnavailableError,
+} from '../../../src/connect/errors.ts'
 import { checkFile } from '../../../src/features/price-files/check-file.ts'
 import { rejectedIn } from '../../../src/features/price-files/rejected-items.ts'
 import type { ImportOptions, Progress } from '../../../src/features/price-files/run.ts'
-import { median } from '../../bench/measure.ts'
 import {
   importRows,
   itemOf,
@@ -75,20 +77,33 @@ describe('an import', () => {
     expect(uploaded).toEqual(['b1.3', 'b1.3'])
   })
 
-  test('uses the rate limit fully although the platform is slow to answer each batch', async () => {
-    const limited = rateLimited(supplier.store, { limit: 5, windowMs: 1_000 })(supplier.source, 'slow')
-    const sent: number[] = []
+  test('sends the next batches while the platform is slow to answer one', async () => {
+    let inFlight = 0
+    let most = 0
     const uploadItems: ImportOptions['catalogueImports']['uploadItems'] = async () => {
-      const release = await limited.acquirePermit?.()
-      sent.push(performance.now())
+      most = Math.max(most, ++inFlight)
       await setTimeout(1_000)
-      release?.()
+      inFlight--
     }
     const get = async () => ({ status: 'Completed' })
-    await send(15_000, { catalogueImports: { ...supplier.catalogueImports, uploadItems, get } })
-    const cycles = sent.slice(5).map((time, at) => time - (sent[at] ?? 0))
-    // The window, and the half second after which a request counts as received; not the second of the answer, which would make it 2,000.
-    expect(median(cycles)).toBeLessThan(1_900)
+    await send(4_000, { catalogueImports: { ...supplier.catalogueImports, uploadItems, get } })
+    expect(most).toBeGreaterThan(1)
+  })
+
+  test('sends no other batch while the platform says that it accepts no more for now', async () => {
+    const sent: string[] = []
+    const uploadItems: ImportOptions['catalogueImports']['uploadItems'] = async (
+      _source,
+      _id,
+      _batch,
+      body,
+    ) => {
+      sent.push(JSON.parse(Buffer.from(body as Uint8Array).toString()).items[0].code)
+      if (sent.length === 1) throw new PlatformUnavailableError('busy', 'the API answered 429', 600)
+    }
+    const get = async () => ({ status: 'Completed' })
+    await send(2_000, { catalogueImports: { ...supplier.catalogueImports, uploadItems, get } })
+    expect(sent).toEqual([itemOf(0), itemOf(0), itemOf(1_000)].map(({ code }) => code))
   })
 
   test('that the platform closes while it is idle goes on in a new one, in the same run', async () => {
@@ -227,37 +242,6 @@ describe('a stopped import', () => {
       onProgress: ({ waiting }) => waiting && stop.abort(new Error('stopped')),
     })
     await expect(importing).rejects.toThrow('stopped')
-  })
-
-  test('ends at once while it waits for a permit', async () => {
-    const stop = new AbortController()
-    const asked = Promise.withResolvers<void>()
-    const acquirePermit = () => {
-      asked.resolve()
-      return new Promise<never>(() => {})
-    }
-    const source = { ...supplier.source, acquirePermit }
-    const importing = send(3_000, { source, signal: stop.signal, retryTimeoutMs: 10_000_000 })
-    await asked.promise
-    stop.abort(new Error('stopped'))
-    await expect(importing).rejects.toThrow('stopped')
-  })
-
-  test('returns a permit that it receives after the stop', async () => {
-    const stop = new AbortController()
-    const permit = Promise.withResolvers<() => void>()
-    const asked = Promise.withResolvers<void>()
-    const acquirePermit = () => {
-      asked.resolve()
-      return permit.promise
-    }
-    const importing = send(10, { source: { ...supplier.source, acquirePermit }, signal: stop.signal })
-    await asked.promise
-    stop.abort(new Error('stopped'))
-    await expect(importing).rejects.toThrow('stopped')
-    const release = vi.fn()
-    permit.resolve(release)
-    await vi.waitFor(() => expect(release).toHaveBeenCalled(), { interval: 5 })
   })
 })
 

@@ -14,7 +14,6 @@ import { createFaultyStore, forEachFault } from '../../support/faulty-store.ts'
 const REF = { userId: 'sam', bxcontext: 'summit-supplies' }
 const token = async () => 'token'
 const SOURCE = {
-  account: 'one',
   accessToken: token,
   refresh: token,
   grantedScopes: async () => null,

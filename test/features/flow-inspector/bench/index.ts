@@ -1,5 +1,4 @@
-/** The rows of the table that are about the flow inspector: what it costs a whole JSON route. */
-import { fileURLToPath } from 'node:url'
+/** The row of the table that is about the flow inspector: what it costs a whole JSON route. */
 import { Agent, request } from 'undici'
 import { openRedis } from '../../../../src/connect/stores.ts'
 import { type Add, compare, type Measured, medianOf } from '../../../bench/measure.ts'
@@ -11,7 +10,6 @@ import { ready, startRedis } from '../../../support/redis.ts'
 import { consent, REF, vaultSetup } from '../../../support/vault.ts'
 import { createVisitor } from '../../../support/visitor.ts'
 
-const WITHOUT_EVENTS = fileURLToPath(new URL('without-events.ts', import.meta.url))
 const CALLERS = 32
 const PROCESSES = 5
 const ROUNDS = 4
@@ -50,32 +48,17 @@ export async function bench(add: Add): Promise<void> {
     return { call, pid: program.child.pid, kill: program.kill }
   }
 
-  const rows: { off: Measured; on: Measured }[] = []
+  const rows: Measured[] = []
   // Two processes of the same program may differ by a tenth, so each row is the median of several.
   for (let round = 0; round < PROCESSES; round++) {
-    const before = await start({ FLOW_INSPECTOR: 'false', NODE_OPTIONS: `--import=${WITHOUT_EVENTS}` })
     const off = await start({ FLOW_INSPECTOR: 'false' })
     const on = await start({ FLOW_INSPECTOR: 'true' })
-    // All three run hot first, as a process is slower in its first seconds.
-    for (const work of [before, off, on]) await compare(CALLERS, work, work, 2)
-    rows.push({
-      off: await compare(CALLERS, off, before, ROUNDS),
-      on: await compare(CALLERS, on, off, ROUNDS),
-    })
-    await Promise.all([before.kill(), off.kill(), on.kill()])
+    // Both run hot first, as a process is slower in its first seconds.
+    for (const work of [off, on]) await compare(CALLERS, work, work, 2)
+    rows.push(await compare(CALLERS, on, off, ROUNDS))
+    await Promise.all([off.kill(), on.kill()])
   }
-  add(
-    `${ROUTE}, inspector off`,
-    'the same without any events',
-    medianOf(rows.map(({ off }) => off)),
-    '>= 0.97',
-  )
-  add(
-    `${ROUTE}, inspector on`,
-    'the same with the inspector off',
-    medianOf(rows.map(({ on }) => on)),
-    '>= 0.8',
-  )
+  add(`${ROUTE}, inspector on`, 'the same with the inspector off', medianOf(rows), '>= 0.8')
   await Promise.all([platform.stop(), dispatcher.destroy(), setup.close()])
   await redis.close()
   remove()

@@ -98,7 +98,6 @@ describe.skipIf(!process.env.LONG_TESTS)('on a platform that the specification a
         PLATFORM_API_EMAIL: email,
         PLATFORM_API_KEY: apiKey,
         PLATFORM_SUBSCRIPTION_KEY: subscriptionKey,
-        PLATFORM_RATE_LIMIT: '0',
       }
       const catalogue = `By command: ${name}`
       platform.addCatalogue(catalogue)

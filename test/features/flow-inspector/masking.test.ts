@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { platform } from '../../src/connect/index.ts'
-import { mask, Secret, splitUrl } from '../../src/connect/masking.ts'
+import { platform } from '../../../src/connect/index.ts'
+import { mask, Secret, splitUrl } from '../../../src/features/flow-inspector/masking.ts'
 
 const TOKEN = 'secret-token-0123456789'
 

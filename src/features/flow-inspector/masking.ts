@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { inspect } from 'node:util'
+import { formsOf } from '../../connect/index.ts'
 
 /**
- * A secret in an event. Its value cannot be read, logged or serialised: subscribers only get its kind, its length, and a
+ * A secret of a recorded exchange. Its value cannot be read, logged or serialised: readers only get its kind, its length, and a
  * keyed digest, by which they can recognise the same value.
  */
 export class Secret {
@@ -131,14 +132,6 @@ function isShowable(name: string, text: string): boolean {
   if (name === 'x-request-id') return UUID.test(text)
   return !FREE_TEXTS.has(name) || !TOKEN_LIKE.test(text)
 }
-
-/** A secret as it may be repeated: as it is, percent-encoded, or in base64. */
-export const formsOf = (secret: string): string[] => [
-  secret,
-  encodeURIComponent(secret.toWellFormed()),
-  Buffer.from(secret).toString('base64url'),
-  Buffer.from(secret).toString('base64').replace(/=+$/, ''),
-]
 
 function toEntry([name, value]: readonly [string, unknown], publicParameters: ReadonlySet<string>): Entry {
   const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'

@@ -1,0 +1,107 @@
+/** What an answer of the token endpoint means. */
+import * as z from 'zod'
+import type { Platform } from './contract.ts'
+import {
+  ConfigurationError,
+  InvalidGrantError,
+  type PlatformError,
+  PlatformRejectedError,
+  PlatformUnavailableError,
+  TokenRefusedError,
+} from './errors.ts'
+import { type HttpResponse, outageOf } from './http.ts'
+import { fieldOf, parseJson } from './json.ts'
+
+/** A token response (RFC 6749 section 5.1). */
+export interface Tokens {
+  accessToken: string
+  /** Absent if the platform expects the previous one to be used again (specification 5.3.6). */
+  refreshToken: string | undefined
+  /** Lifetime of the access token in seconds; absent if the platform does not report it. */
+  expiresIn: number | undefined
+  /** The granted scopes; absent if the platform does not name them. */
+  scopes: string[] | undefined
+  /** The names of the business and the person who gave consent; absent if the platform does not tell them. */
+  businessName?: string | undefined
+  userName?: string | undefined
+}
+
+/** Client errors that say "later", not "no" (RFC 9110 section 15.5.9, RFC 8470, RFC 6585). */
+const TEMPORARY_STATUSES = new Set([408, 425, 429])
+
+/** Error codes that say the same (RFC 6749 section 4.1.2.1, RFC 8628 section 3.5). */
+const TEMPORARY_CODES = new Set(['temporarily_unavailable', 'server_error', 'slow_down'])
+
+const errorSchema = z.object({ error: z.string() })
+const errorCode = (json: unknown) => errorSchema.safeParse(json).data?.error
+
+/**
+ * The error that a response of the token endpoint without tokens stands for (RFC 6749 section 5.2). `json`: its parsed body,
+ * undefined if it is not JSON.
+ * - `invalid_grant` with any 4xx: the user has revoked access, or the code or token is dead.
+ * - What says "later", and the page of a firewall (403 with HTML): an outage, as is everything that is no 4xx.
+ * - `invalid_client`: our credentials are wrong, for everybody.
+ * - Any other 4xx refuses this request. Real servers answer so to a dead token.
+ */
+export function tokenFailure(
+  { status, retryAfterMs, text }: Pick<HttpResponse, 'status' | 'retryAfterMs' | 'text'>,
+  json: unknown,
+): PlatformError {
+  const code = errorCode(json)
+  const reason = `the token endpoint answered ${status}${json === undefined ? ', not JSON' : ''}`
+  const isClientError = status >= 400 && status < 500
+  if (isClientError && code === 'invalid_grant') return new InvalidGrantError()
+  const isFirewall = status === 403 && /^\s*<(!doctype html|html)\b/i.test(text)
+  const saysLater = TEMPORARY_STATUSES.has(status) || (code !== undefined && TEMPORARY_CODES.has(code))
+  if (!isClientError || isFirewall || saysLater)
+    return new PlatformUnavailableError(outageOf(status), reason, retryAfterMs)
+  return code === 'invalid_client'
+    ? new ConfigurationError(`the platform answered invalid_client (${status}) at the token endpoint`)
+    : new TokenRefusedError(reason, retryAfterMs)
+}
+
+/**
+ * Reads the tokens of a response. `sent`: the secrets of the request, which the answer may repeat. Throws the errors of
+ * `tokenFailure`, and `PlatformRejectedError` if a field that we need has an unexpected format.
+ */
+export function readTokens(
+  response: HttpResponse,
+  { tokenResponseSchema }: Pick<Platform, 'tokenResponseSchema'>,
+  sent: readonly string[],
+): Tokens {
+  const json = parseJson(response.text)
+  if (response.status < 200 || response.status > 299 || json === undefined) throw tokenFailure(response, json)
+  const parsed = tokenResponseSchema.safeParse(json)
+  if (!parsed.success) {
+    // Some providers send the errors of RFC 6749 section 5.2 with status 200.
+    if (errorCode(json) !== undefined) throw tokenFailure({ ...response, status: 400 }, json)
+    const field = fieldOf(parsed.error)
+    throw new PlatformRejectedError(`the token response has an unexpected format: ${field}`, field)
+  }
+  // Whatever its token_type: it is sent as a bearer token. An id_token, which we did not request, is left out.
+  const { access_token, refresh_token, expires_in, scope, business_name, user_name } = parsed.data
+  const isPlain = withoutSecrets([access_token, ...(refresh_token ? [refresh_token] : []), ...sent])
+  return {
+    accessToken: access_token,
+    refreshToken: refresh_token ?? undefined,
+    expiresIn: expires_in ?? undefined,
+    scopes: scope?.split(' ').filter(isPlain),
+    businessName: isPlain(business_name) ? business_name : undefined,
+    userName: isPlain(user_name) ? user_name : undefined,
+  }
+}
+
+/** Returns a function that says whether a text may be shown: scopes and names are, in plain text. */
+function withoutSecrets(secrets: readonly string[]) {
+  const forms = secrets.flatMap(formsOf).map((form) => form.toLowerCase())
+  return (text: string | undefined): text is string =>
+    text !== undefined && text !== '' && !forms.some((form) => text.toLowerCase().includes(form))
+}
+
+/** A secret as it may be repeated: as it is, percent-encoded, or in base64. */
+export const formsOf = (secret: string): string[] => [
+  secret,
+  encodeURIComponent(secret.toWellFormed()),
+  Buffer.from(secret).toString('base64url'),
+  Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+]

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { platform } from '../../../src/connect/index.ts'
+import { createApi } from '../../../src/connect/platform/api.ts'
+import { createExchanges, type Exchange } from '../../../src/connect/platform/exchanges.ts'
+import { createHttp } from '../../../src/connect/platform/http.ts'
+import { serve } from '../../support/ports.ts'
+
+const CALL = { path: '/records', scope: 'records' }
+const SOURCE = {
+  connection: { userId: 'ann', bxcontext: 'b' },
+  accessToken: async () => 'token',
+  refresh: async () => 'next token',
+  grantedScopes: async () => null,
+  noteCall: async () => {},
+}
+
+let statuses: number[]
+let server: Awaited<ReturnType<typeof serve>>
+const http = createHttp()
+beforeAll(async () => {
+  server = await serve((_req, res) => {
+    const status = statuses.shift()
+    if (status === undefined) res.destroy()
+    else res.writeHead(status).end('{}')
+  })
+})
+afterAll(async () => {
+  await http.close()
+  await server.close()
+})
+
+/** A client whose exchanges are collected. */
+function observed() {
+  const seen: Exchange[] = []
+  const exchanges = createExchanges()
+  const stop = exchanges.onExchange((exchange) => seen.push(exchange))
+  const baseUrl = `http://127.0.0.1:${server.port}`
+  const api = createApi({ platform, baseUrl, http: exchanges.observed(http, 'api') })
+  return { api, seen, stop, ...exchanges }
+}
+
+test('each attempt of a call is reported as it was sent and answered, with its connection', async () => {
+  statuses = [401, 200]
+  const { api, seen } = observed()
+  await api.post(SOURCE, CALL, { name: 'A' })
+  expect(seen).toMatchObject(
+    [
+      ['token', 401],
+      ['next token', 200],
+    ].map(([token, status]) => ({
+      purpose: 'api',
+      context: SOURCE.connection,
+      request: {
+        method: 'POST',
+        url: `http://127.0.0.1:${server.port}/records`,
+        headers: { authorization: `Bearer ${token}` },
+        body: '{"name":"A"}',
+      },
+      response: { status, text: '{}' },
+    })),
+  )
+})
+
+test('a request without an answer is reported without one, and its error stays', async () => {
+  statuses = []
+  const { api, seen } = observed()
+  await expect(api.post(SOURCE, CALL, {})).rejects.toMatchObject({ kind: 'no_answer' })
+  expect(seen).toMatchObject([{ response: undefined }])
+})
+
+test('an error of a listener has no effect, and who has unsubscribed hears nothing', async () => {
+  statuses = [200, 200]
+  const { api, seen, stop, onExchange } = observed()
+  onExchange(() => {
+    throw new Error('of the listener')
+  })
+  await api.get(SOURCE, CALL)
+  stop()
+  await api.get(SOURCE, CALL)
+  expect(seen).toHaveLength(1)
+})
