@@ -83,9 +83,9 @@ export {
 } from './platform/oauth.ts'
 export { pathTemplates } from './platform/path-template.ts'
 export { rateLimited } from './platform/rate-limiter.ts'
-export { type RetryOptions, retry, sleep } from './platform/retry.ts'
 export type { TokenSource } from './platform/token-source.ts'
 export { requestContext } from './request-context.ts'
+export { type RetryOptions, retry, sleep } from './store/retry.ts'
 // The vault.
 export { type ConnectionRef, REVOKED_REASONS } from './vault/connection.ts'
 export { connectionKind, disconnectKind } from './vault/connection-repository.ts'

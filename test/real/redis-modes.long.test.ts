@@ -25,7 +25,7 @@ const BUSY_MS = 3000
 /** After this time the nodes of the cluster call a silent one failed, in ms. */
 const CLUSTER_TIMEOUT_MS = 2000
 /** Within this time after a failover, all works again, in ms. */
-const RECOVERY_MS = 5000
+const RECOVERY_MS = 2000
 /** A failover that takes longer has not happened, in ms. */
 const GIVE_UP_MS = 25_000
 

@@ -1,5 +1,6 @@
-import type { Client } from './node-redis.ts'
-import { type Connection, type OnState, openConnection } from './redis-client.ts'
+import { withTimeout } from '../timeouts.ts'
+import { type Connection, type OnState, openConnection } from './redis-connection.ts'
+import type { Commands, Server, ServerCommands } from './redis-servers.ts'
 import {
   type Entry,
   groupName,
@@ -13,14 +14,6 @@ import {
   StoreUnavailableError,
 } from './store.ts'
 
-/** The commands that connect-redis needs for sessions, with the same timeout as the store's own. */
-export interface SessionCommands {
-  get(key: string): Promise<string | null>
-  set(key: string, value: string, options: object): Promise<unknown>
-  expire(key: string, seconds: number): Promise<unknown>
-  del(keys: string[]): Promise<unknown>
-}
-
 export interface RedisOptions {
   /**
    * One `redis://` or `rediss://` address, of a server or of a cluster; several nodes of a cluster; or Sentinels, as
@@ -31,17 +24,18 @@ export interface RedisOptions {
   onState?: OnState
 }
 
+export interface RedisStore extends KeyValueStore {
+  /** Problems with the settings of Redis, each as one sentence for the operator. Throws `StoreUnavailableError`. */
+  warnings(): Promise<string[]>
+}
+
 /**
- * Opens the store on Redis, a single server, a cluster, or behind Sentinels. It connects in the background and reconnects automatically;
- * while Redis is unavailable, every operation throws `StoreUnavailableError` within two seconds.
+ * Opens the store on Redis, a single server, a cluster, or behind Sentinels. It connects in the background and reconnects by
+ * itself; while Redis is unavailable, every operation throws `StoreUnavailableError` within two seconds.
  */
-export function openRedis({
-  urls,
-  onState = () => {},
-}: RedisOptions): KeyValueStore & { sessions: SessionCommands } {
+export function openRedis({ urls, onState = () => {} }: RedisOptions): RedisStore {
   const connection = openConnection(urls, onState)
-  const { run, write, getCached, runOnEach, runOnMost, nodeNames, close } = connection
-  const names = (key: Key) => [keyName(key), groupName(key.kind, key.owner)] as const
+  const { run, close } = connection
   const ttl = (ttlMs: number | undefined) =>
     ttlMs === undefined ? '' : String(Math.max(1, Math.ceil(ttlMs)))
 
@@ -49,77 +43,98 @@ export function openRedis({
     shared: true,
     description: `Redis at ${urls.map((url) => new URL(url).host || 'localhost:6379').join(', ')}`,
 
-    get: (key) => run((client) => client.get(keyName(key))),
-    getCached: (key) => getCached(keyName(key)),
+    get: (key) => run(({ commands }) => commands.get(keyName(key))),
+    async getCached(key) {
+      const name = keyName(key)
+      return connection.cached(name) ?? run(({ cached }) => cached.get(name))
+    },
 
     set: async (key, value, ttlMs) => {
-      await write(keyName(key), (client) => client.write(...names(key), value, ttl(ttlMs)))
+      await write(connection, key, (commands, names) => commands.write(...names, value, ttl(ttlMs)))
     },
 
     compareAndSet: (key, expected, next, ttlMs) =>
-      write(keyName(key), (client) => client.swap(...names(key), next ?? '', ttl(ttlMs), expected ?? '')),
+      write(connection, key, (commands, names) =>
+        commands.swap(...names, next ?? '', ttl(ttlMs), expected ?? ''),
+      ),
 
-    delete: (key) => write(keyName(key), (client) => client.remove(...names(key))),
+    delete: (key) => write(connection, key, (commands, names) => commands.remove(...names)),
 
-    list: (kind, owner) => run((client) => entriesOf(client, groupName(kind, owner))),
-
-    partitions: async () =>
-      Promise.all(nodeNames().map(async (name) => `${name} ${await runIdOf(connection, name)}`)),
-
-    owners: (kind, partition, cursor) => ownersOf(connection, kind, partition, cursor),
+    list: (kind, owner) => run(({ commands }) => entriesOf(commands, groupName(kind, owner))),
+    owners: (kind, cursor) => run((servers) => ownersPage(servers.list(), kind, cursor)),
     ofOwner: (owner) => valuesOf(connection, owner),
 
-    // One master of a cluster may be missing while another one takes over.
-    ping: () => runOnMost(servesKeys),
+    ping: () => run((servers) => mostServeKeys(servers.list())),
 
-    warnings: async () => (await runOnEach(warningsOf)).flat(),
+    warnings: () =>
+      run(async (servers) => {
+        const warnings = servers.list().map(async (server) => warningsOf(await server.commands()))
+        return (await Promise.all(warnings)).flat()
+      }),
 
     close: async () => close(),
-
-    sessions: {
-      get: getCached,
-      set: (key, value, options) => write(key, (client) => client.set(key, value, options)),
-      expire: (key, seconds) => write(key, (client) => client.expire(key, seconds)),
-      del: async (keys) => Promise.all(keys.map((key) => write(key, (client) => client.del(key)))),
-    },
   }
 }
 
-/** Identifies a run of the server: the cursors of an earlier one skip keys. Empty if INFO is not allowed. */
-async function runIdOf({ runOn }: Connection, name: string): Promise<string> {
-  const info = await runOn(name, (node) => node.info('server')).catch(() => '')
+/** Runs a command that writes a key. */
+const write = <T>(
+  { run }: Connection,
+  key: Key,
+  command: (commands: Commands, names: [string, string]) => Promise<T>,
+): Promise<T> =>
+  run(async ({ commands, cache }) => {
+    const names: [string, string] = [keyName(key), groupName(key.kind, key.owner)]
+    // The report of the server comes after its answer, or not at all.
+    return command(commands, names).finally(() => cache.forget(names[0]))
+  })
+
+/**
+ * See `KeyValueStore.owners`. A cursor is the one of a master, the position of that master among all of them, its run, and their
+ * names. Once there are other masters, the walk starts over, since owners may have moved; once that master has been restarted, its
+ * part does, since its cursors would skip some.
+ */
+async function ownersPage(servers: Server[], kind: string, cursor: string | null): Promise<OwnersPage> {
+  const masters = servers.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const names = masters.map(({ name }) => name).join()
+  const [scanned = '0', position, run, all] = cursor?.split(' ') ?? []
+  const at = all === names ? Number(position) : 0
+  const master = masters[at]
+  if (!master) throw new StoreUnavailableError('no master of the Redis Cluster is known')
+  const commands = await master.commands()
+  const currentRun = await runIdOf(commands)
+  const found = await commands.scan(all === names && run === currentRun ? scanned : '0', {
+    MATCH: `connect:${kind}:{*}`,
+    COUNT: 500,
+  })
+  const next = (scan: string, index: number) => `${scan} ${index} ${currentRun} ${names}`
+  const following = at + 1 < masters.length ? next('0', at + 1) : null
+  return {
+    owners: found.keys.flatMap((name) => parseGroupName(kind, name) ?? []),
+    cursor: found.cursor === '0' ? following : next(found.cursor, at),
+  }
+}
+
+/** Identifies a run of the server; empty if the user may not ask. */
+async function runIdOf(commands: ServerCommands): Promise<string> {
+  const info = await commands.info('server').catch((error: Error) => {
+    if (!error.message.startsWith('NOPERM')) throw error
+    return ''
+  })
   return /run_id:(\w+)/.exec(info)?.[1] ?? ''
 }
 
-/** See `KeyValueStore.owners`. */
-async function ownersOf(
-  connection: Connection,
-  kind: string,
-  partition: string,
-  cursor: string | null,
-): Promise<OwnersPage> {
-  const [name = '', runId] = partition.split(' ')
-  const options = { MATCH: `connect:${kind}:{*}`, COUNT: 500 }
-  const [found, currentRunId] = await Promise.all([
-    connection.runOn(name, (node) => node.scan(cursor ?? '0', options)),
-    runIdOf(connection, name),
-  ])
-  if (currentRunId !== runId) throw new StoreUnavailableError(`${name} was restarted; search it again`)
-  const owners = found.keys.flatMap((name) => parseGroupName(kind, name) ?? [])
-  return { owners, cursor: found.cursor === '0' ? null : found.cursor }
-}
-
 /** See `KeyValueStore.ofOwner`. */
-async function valuesOf({ run, runOn, nodeNames }: Connection, owner: string): Promise<Entry[]> {
+async function valuesOf({ run }: Connection, owner: string): Promise<Entry[]> {
   const found: Entry[] = []
   const options = { MATCH: ownerPattern(owner), COUNT: 1000 }
-  for (const name of nodeNames()) {
+  const masters = await run(async (servers) => servers.list())
+  for (const master of masters) {
     let cursor = '0'
     do {
-      const page = await runOn(name, (node) => node.scan(cursor, options))
-      for (const keyOfOwner of page.keys) {
-        const key = parseKeyName(keyOfOwner)
-        const value = key?.owner === owner ? await run((client) => client.get(keyOfOwner)) : null
+      const page = await run(async () => (await master.commands()).scan(cursor, options))
+      for (const name of page.keys) {
+        const key = parseKeyName(name)
+        const value = key?.owner === owner ? await run(({ commands }) => commands.get(name)) : null
         if (key && value) found.push({ key, value })
       }
       cursor = page.cursor
@@ -128,18 +143,30 @@ async function valuesOf({ run, runOn, nodeNames }: Connection, owner: string): P
   return found
 }
 
+/** How long a server may take to say that it serves keys, in ms. */
+const SERVES_MS = 1_000
+
+/** Rejects unless more than half of the servers serve keys: one of a cluster may be missing while another one takes over. */
+async function mostServeKeys(servers: Server[]): Promise<void> {
+  const results = await Promise.allSettled(
+    servers.map((server) => withTimeout(servesKeys(server), SERVES_MS)),
+  )
+  const failures = results.filter((result) => result.status === 'rejected')
+  if (2 * failures.length >= results.length) throw failures[0]?.reason
+}
+
 /** A node of a cluster with unserved slots answers pings, but no commands on keys. */
-async function servesKeys(node: Client): Promise<void> {
-  await node.get('connect:ping').catch((error: Error) => {
+async function servesKeys(server: Server): Promise<void> {
+  await (await server.commands()).get('connect:ping').catch((error: Error) => {
     // The key is on another node.
     if (!error.message.startsWith('MOVED')) throw error
   })
 }
 
 /** The entries of one kind and owner. */
-async function entriesOf(client: Client, group: string): Promise<Entry[]> {
-  const members = await client.sMembers(group)
-  const values = members.length > 0 ? await client.mGet(members) : []
+async function entriesOf(commands: Commands, group: string): Promise<Entry[]> {
+  const members = await commands.sMembers(group)
+  const values = members.length > 0 ? await commands.mGet(members) : []
   return members.flatMap((name, index) => {
     const key = parseKeyName(name)
     const value = values[index]
@@ -148,9 +175,9 @@ async function entriesOf(client: Client, group: string): Promise<Entry[]> {
 }
 
 /** Settings under which Redis may lose values. Managed services may not allow reading them. */
-async function warningsOf(node: Client): Promise<string[]> {
+async function warningsOf(commands: ServerCommands): Promise<string[]> {
   const setting = async (name: string) => {
-    const [value] = Object.values(await node.configGet(name))
+    const [value] = Object.values(await commands.configGet(name))
     if (value === undefined) throw new Error(`${name} is not reported`)
     return value
   }

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Entry, type Key, type KeyValueStore, type OwnersPage, StoreUnavailableError } from './store.ts'
+import { checkKey, type Entry, type Key, type KeyValueStore, StoreUnavailableError } from './store.ts'
 
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
@@ -20,8 +20,6 @@ const PURGE_MS = 60_000
 /** How long an operation waits for another process's lock, and how often it retries, in ms. The event loop never waits. */
 const BUSY_MS = 2_000
 const RETRY_MS = 20
-/** How long operations fail without waiting after one has timed out, in ms: a request needs several operations. */
-const FAIL_FAST_MS = 500
 /** How long opening waits for a lock, in ms. This blocks, but nothing is served yet. */
 const OPEN_MS = 2_000
 /** How many owners a page has. */
@@ -48,8 +46,7 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
   const db = open(file)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${Number(maxPages)}`)
   const statements = prepareStatements(db)
-  const purging = startPurging(db, statements, now)
-  const attempt = createAttempts()
+  const purging = setInterval(() => deleteExpired(db, statements, now), PURGE_MS).unref()
 
   const get = (key: Key) =>
     attempt(() => {
@@ -78,9 +75,12 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
     list: (kind, owner) =>
       attempt(() => statements.ofOwner.all(kind, owner).map((row) => entry(kind, owner, row.id, row.value))),
 
-    partitions: async () => ['file'],
-
-    owners: (kind, _partition, cursor) => attempt(() => ownersPage(statements, kind, cursor)),
+    owners: (kind, cursor) =>
+      attempt(() => {
+        const owners = statements.owners.all(kind, cursor ?? '').map(({ owner }) => String(owner))
+        // The next owner that there can be.
+        return { owners, cursor: owners.length < OWNERS ? null : `${owners.at(-1)}\u0000` }
+      }),
 
     ofOwner: (owner) =>
       attempt(() => {
@@ -93,8 +93,6 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
         db.exec('SELECT 1')
       }),
 
-    warnings: async () => [],
-
     close: async () => {
       clearInterval(purging)
       if (db.isOpen) db.close()
@@ -102,20 +100,10 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
   }
 }
 
-/** Lets expiries follow the clock, at once and each minute, when rows that have expired are deleted as well. */
-function startPurging(
-  db: DatabaseSync,
-  statements: ReturnType<typeof prepareStatements>,
-  now: () => number,
-): NodeJS.Timeout {
-  followClock(db, statements, now())
-  return setInterval(() => {
-    followClock(db, statements, now())
-    deleteExpired(db, statements, now)
-  }, PURGE_MS).unref()
+function columns(key: Key) {
+  checkKey(key)
+  return [key.kind, key.owner, key.id] as const
 }
-
-const columns = ({ kind, owner, id }: Key) => [kind, owner, id] as const
 const expiry = (now: number, ttlMs: number | undefined) => (ttlMs === undefined ? null : now + ttlMs)
 
 /** `KeyValueStore.compareAndSet`, as one statement. */
@@ -149,16 +137,10 @@ function prepareStatements(db: DatabaseSync) {
     removeIf: db.prepare(`DELETE FROM entries WHERE ${alive} AND value = ?`),
     ofOwner: db.prepare(`SELECT id, value FROM entries
     WHERE kind = ? AND owner = ? AND expires_at IS NULL`),
-    firstOwners: db.prepare(`SELECT DISTINCT owner FROM entries WHERE kind = ? AND expires_at IS NULL
-    ORDER BY owner LIMIT ${OWNERS}`),
-    owners: db.prepare(`SELECT DISTINCT owner FROM entries WHERE kind = ? AND owner > ?
+    owners: db.prepare(`SELECT DISTINCT owner FROM entries WHERE kind = ? AND owner >= ?
     AND expires_at IS NULL ORDER BY owner LIMIT ${OWNERS}`),
     allOfOwner: db.prepare(`SELECT kind, id, value FROM entries
     WHERE owner = ? AND (expires_at IS NULL OR expires_at > ?)`),
-    clock: db.prepare(`SELECT value FROM entries WHERE kind = '' AND owner = '' AND id = 'clock'`),
-    setClock: db.prepare(`INSERT INTO entries VALUES ('', '', 'clock', ?, NULL)
-    ON CONFLICT DO UPDATE SET value = excluded.value`),
-    moveExpiries: db.prepare('UPDATE entries SET expires_at = expires_at - ? WHERE expires_at IS NOT NULL'),
     purge: db.prepare(`DELETE FROM entries WHERE (kind, owner, id) IN
     (SELECT kind, owner, id FROM entries WHERE expires_at <= ? LIMIT ${PURGE_ROWS})`),
   }
@@ -183,45 +165,6 @@ function protectFile(file: string): void {
   chmodSync(file, 0o600)
 }
 
-function ownersPage(
-  statements: ReturnType<typeof prepareStatements>,
-  kind: string,
-  cursor: string | null,
-): OwnersPage {
-  const rows = cursor === null ? statements.firstOwners.all(kind) : statements.owners.all(kind, cursor)
-  const owners = rows.map(({ owner }) => String(owner))
-  return { owners, cursor: owners.length < OWNERS ? null : (owners.at(-1) ?? null) }
-}
-
-/** By how much the clock of the machine may be set back, in ms, before expiries follow it. */
-const CLOCK_TOLERANCE_MS = 5_000
-
-/**
- * Notes the time. If the clock was set back meanwhile, moves all expiries by as much: otherwise a lock of a process that was
- * killed, or a short pause, would last until the old time comes again.
- */
-function followClock(
-  db: DatabaseSync,
-  { clock, setClock, moveExpiries }: ReturnType<typeof prepareStatements>,
-  now: number,
-): void {
-  try {
-    db.exec('BEGIN IMMEDIATE')
-  } catch {
-    // Another process has the lock, or the store is closed: the next one follows.
-    return
-  }
-  try {
-    const aheadMs = Number(clock.get()?.value ?? now) - now
-    if (aheadMs > CLOCK_TOLERANCE_MS) moveExpiries.run(aheadMs)
-    setClock.run(String(now))
-    db.exec('COMMIT')
-  } catch {
-    // A full disk, for example: expired rows are deleted next.
-    if (db.isTransaction) db.exec('ROLLBACK')
-  }
-}
-
 /** Deletes rows that have expired; other work runs between the batches. */
 function deleteExpired(
   db: DatabaseSync,
@@ -236,25 +179,14 @@ function deleteExpired(
   }
 }
 
-/** Runs the operations of a store, again while another process has the lock. */
-function createAttempts() {
-  /** When an operation last timed out waiting for the lock. */
-  let timedOutAt = Number.NEGATIVE_INFINITY
-
-  return async <T>(operation: () => T): Promise<T> => {
-    const started = performance.now()
-    const deadline = started - timedOutAt < FAIL_FAST_MS ? started : started + BUSY_MS
-    for (;;) {
-      try {
-        return operation()
-      } catch (error) {
-        const expired = performance.now() >= deadline
-        if (isLocked(error) && expired) timedOutAt = performance.now()
-        // An error of the caller, such as a key that is no text, is not temporary.
-        if (error instanceof TypeError) throw error
-        if (!isLocked(error) || expired) throw new StoreUnavailableError(reason(error))
-      }
-      await pause(RETRY_MS)
+/** Runs an operation, again while another process has the lock. SQLite's own waiting would stop the event loop. */
+async function attempt<T>(operation: () => T): Promise<T> {
+  for (const deadline = performance.now() + BUSY_MS; ; await pause(RETRY_MS)) {
+    try {
+      return operation()
+    } catch (error) {
+      if (error instanceof TypeError) throw error
+      if (!isLocked(error) || performance.now() >= deadline) throw new StoreUnavailableError(reason(error))
     }
   }
 }

@@ -2,7 +2,7 @@ import { connectionChannel, publish, recordChannel } from '../events.ts'
 import type { Log } from '../log.ts'
 import { NotConnectedError, PlatformError } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
-import { retry } from '../platform/retry.ts'
+import { retry } from '../store/retry.ts'
 import { type ActiveConnection, type Connection, type ConnectionRef, REVOKED_REASONS } from './connection.ts'
 import {
   addToIndex,

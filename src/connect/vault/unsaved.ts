@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts'
 import { ConnectionRevokedError, NotConnectedError } from '../platform/errors.ts'
-import { retry, sleep } from '../platform/retry.ts'
+import { retry, sleep } from '../store/retry.ts'
 import { StoreUnavailableError } from '../store/store.ts'
 import { type ActiveConnection, type ConnectionRef, refName } from './connection.ts'
 

@@ -8,6 +8,7 @@ import {
   isSentinelUrl,
   type KeyValueStore,
   parseRedisUrl,
+  type RedisStore,
   ready,
   scan,
 } from '../../connect/stores.ts'
@@ -39,12 +40,14 @@ export const notOpened = (error: unknown) =>
 const reasonOf = (error: unknown): string =>
   (error instanceof StoreUnavailableError && error.reason) || (error as Error).message
 
+const hasWarnings = (store: KeyValueStore): store is RedisStore => 'warnings' in store
+
 async function settingsOf(store: KeyValueStore): Promise<Finding[]> {
   const idOf = (text: string) => {
     if (/may evict/.test(text)) return 'store.eviction'
     return /does not persist/.test(text) ? 'store.persistence' : 'store.settings'
   }
-  const warnings = await store.warnings()
+  const warnings = hasWarnings(store) ? await store.warnings() : []
   return warnings.map((text) => {
     const id = idOf(text)
     // Usual for a hosted Redis: nothing that the operator could mend here.
