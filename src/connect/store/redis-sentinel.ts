@@ -1,6 +1,5 @@
 import { createClient } from 'redis'
 import { withTimeout } from '../timeouts.ts'
-import { parseRedisUrl, urlHost } from './redis-url.ts'
 
 /** How long a Sentinel may take to connect and to answer, in ms. */
 const ANSWER_MS = 1_000
@@ -28,36 +27,33 @@ export async function findMaster(urls: readonly string[]): Promise<string> {
 
 /** The address of the master that this Sentinel names, with the scheme, the user and the password of the url. */
 async function askSentinel(text: string): Promise<string> {
-  const url = new URL(text)
-  const { host, username, password, pathname } = url
-  const scheme = url.protocol.replace('+sentinel', '')
-  const name = pathname.slice(1)
-  const credentials = username || password ? `${username}:${password}@` : ''
+  const url = new URL(text.replace('+sentinel', ''))
+  const { protocol, host } = url
+  const name = url.pathname.slice(1)
+  url.pathname = ''
   // A Sentinel without users of its own refuses the user of the data servers.
-  const answer = await masterFrom(`${scheme}//${host}`, name).catch((error: Error) => {
-    if (!/NOAUTH|NOPERM/.test(error.message)) throw error
-    return masterFrom(`${scheme}//${credentials}${host}`, name)
+  const answer = await masterFrom(`${protocol}//${host}`, name).catch((error: Error) => {
+    if (/unknown command/i.test(error.message))
+      throw new Error(`${host} is not a Sentinel: write ${protocol}//${host} in REDIS_URL`)
+    if (/NOAUTH|NOPERM/.test(error.message)) return masterFrom(url.href, name)
+    throw error
   })
-  if (!answer)
+  const [masterHost = '', port] = answer ?? []
+  if (!port)
     throw new Error(
-      `the Sentinel ${host} knows no master with the name ${name}: write ${url.protocol}//HOST:PORT/NAME in REDIS_URL`,
+      `the Sentinel ${host} knows no master with the name ${name}: write redis+sentinel://HOST:PORT/NAME in REDIS_URL`,
     )
-  const [masterHost = '', port] = answer
-  return `${scheme}//${credentials}${urlHost(masterHost)}:${port}`
+  url.host = masterHost.includes(':') ? `[${masterHost}]` : masterHost
+  url.port = port
+  return url.href
 }
 
 async function masterFrom(url: string, name: string): Promise<string[] | null> {
-  const { socket, ...login } = parseRedisUrl(url)
-  const options = { socketTimeout: ANSWER_MS, connectTimeout: ANSWER_MS, reconnectStrategy: false as const }
-  const sentinel = createClient({ ...login, socket: { ...socket, ...options } })
-  sentinel.on('error', () => {})
+  const limits = { socketTimeout: ANSWER_MS, connectTimeout: ANSWER_MS, reconnectStrategy: false as const }
+  const sentinel = createClient({ url, socket: limits }).on('error', () => {})
   try {
     await sentinel.connect()
     return await sentinel.sendCommand<string[] | null>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name])
-  } catch (error) {
-    if (!/unknown command/i.test((error as Error).message)) throw error
-    const { protocol, host } = new URL(url)
-    throw new Error(`${host} is not a Sentinel: write ${protocol}//${host} in REDIS_URL`)
   } finally {
     sentinel.destroy()
   }

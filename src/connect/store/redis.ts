@@ -1,5 +1,4 @@
-import { withTimeout } from '../timeouts.ts'
-import { type Connection, type OnState, openConnection } from './redis-connection.ts'
+import { type OnState, RedisConnection } from './redis-connection.ts'
 import type { Commands, Server, ServerCommands } from './redis-servers.ts'
 import {
   type Entry,
@@ -9,9 +8,7 @@ import {
   keyName,
   type OwnersPage,
   ownerPattern,
-  parseGroupName,
-  parseKeyName,
-  StoreUnavailableError,
+  parseName,
 } from './store.ts'
 
 export interface RedisOptions {
@@ -34,8 +31,8 @@ export interface RedisStore extends KeyValueStore {
  * itself; while Redis is unavailable, every operation throws `StoreUnavailableError` within two seconds.
  */
 export function openRedis({ urls, onState = () => {} }: RedisOptions): RedisStore {
-  const connection = openConnection(urls, onState)
-  const { run, close } = connection
+  const connection = new RedisConnection(urls, onState)
+  const run: RedisConnection['run'] = (command) => connection.run(command)
   const ttl = (ttlMs: number | undefined) =>
     ttlMs === undefined ? '' : String(Math.max(1, Math.ceil(ttlMs)))
 
@@ -60,11 +57,12 @@ export function openRedis({ urls, onState = () => {} }: RedisOptions): RedisStor
 
     delete: (key) => write(connection, key, (commands, names) => commands.remove(...names)),
 
-    list: (kind, owner) => run(({ commands }) => entriesOf(commands, groupName(kind, owner))),
+    list: (kind, owner) => run(({ commands }) => entriesOf(commands, kind, owner)),
     owners: (kind, cursor) => run((servers) => ownersPage(servers.list(), kind, cursor)),
     ofOwner: (owner) => valuesOf(connection, owner),
 
-    ping: () => run((servers) => mostServeKeys(servers.list())),
+    // One of a cluster may be missing while another one takes over. Those without a majority of the masters refuse all keys.
+    ping: () => run((servers) => Promise.any(servers.list().map(servesKeys))),
 
     warnings: () =>
       run(async (servers) => {
@@ -72,17 +70,17 @@ export function openRedis({ urls, onState = () => {} }: RedisOptions): RedisStor
         return (await Promise.all(warnings)).flat()
       }),
 
-    close: async () => close(),
+    close: async () => connection.close(),
   }
 }
 
 /** Runs a command that writes a key. */
 const write = <T>(
-  { run }: Connection,
+  connection: RedisConnection,
   key: Key,
   command: (commands: Commands, names: [string, string]) => Promise<T>,
 ): Promise<T> =>
-  run(async ({ commands, cache }) => {
+  connection.run(async ({ commands, cache }) => {
     const names: [string, string] = [keyName(key), groupName(key.kind, key.owner)]
     // The report of the server comes after its answer, or not at all.
     return command(commands, names).finally(() => cache.forget(names[0]))
@@ -94,65 +92,39 @@ const write = <T>(
  * part does, since its cursors would skip some.
  */
 async function ownersPage(servers: Server[], kind: string, cursor: string | null): Promise<OwnersPage> {
-  const masters = servers.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const names = masters.map(({ name }) => name).join()
+  const addressOf = ({ host, port }: Server) => `${host}:${port}`
+  const masters = servers.toSorted((a, b) => (addressOf(a) < addressOf(b) ? -1 : 1))
+  const names = masters.map(addressOf).join()
   const [scanned = '0', position, run, all] = cursor?.split(' ') ?? []
   const at = all === names ? Number(position) : 0
   const master = masters[at]
-  if (!master) throw new StoreUnavailableError('no master of the Redis Cluster is known')
+  if (!master) throw new Error('no master of the Redis Cluster is known')
   const commands = await master.commands()
-  const currentRun = await runIdOf(commands)
-  const found = await commands.scan(all === names && run === currentRun ? scanned : '0', {
-    MATCH: `connect:${kind}:{*}`,
-    COUNT: 500,
-  })
+  const [, currentRun = ''] = /run_id:(\w+)/.exec(await commands.info('server')) ?? []
+  const from = all === names && run === currentRun ? scanned : '0'
+  const page = await commands.scan(from, { MATCH: `connect:${kind}:{*}`, COUNT: 500 })
   const next = (scan: string, index: number) => `${scan} ${index} ${currentRun} ${names}`
   const following = at + 1 < masters.length ? next('0', at + 1) : null
   return {
-    owners: found.keys.flatMap((name) => parseGroupName(kind, name) ?? []),
-    cursor: found.cursor === '0' ? following : next(found.cursor, at),
+    owners: page.keys.flatMap((name) => parseName(name)?.owner ?? []),
+    cursor: page.cursor === '0' ? following : next(page.cursor, at),
   }
-}
-
-/** Identifies a run of the server; empty if the user may not ask. */
-async function runIdOf(commands: ServerCommands): Promise<string> {
-  const info = await commands.info('server').catch((error: Error) => {
-    if (!error.message.startsWith('NOPERM')) throw error
-    return ''
-  })
-  return /run_id:(\w+)/.exec(info)?.[1] ?? ''
 }
 
 /** See `KeyValueStore.ofOwner`. */
-async function valuesOf({ run }: Connection, owner: string): Promise<Entry[]> {
+async function valuesOf(connection: RedisConnection, owner: string): Promise<Entry[]> {
   const found: Entry[] = []
-  const options = { MATCH: ownerPattern(owner), COUNT: 1000 }
-  const masters = await run(async (servers) => servers.list())
-  for (const master of masters) {
+  for (const master of await connection.run(async (servers) => servers.list())) {
     let cursor = '0'
     do {
-      const page = await run(async () => (await master.commands()).scan(cursor, options))
-      for (const name of page.keys) {
-        const key = parseKeyName(name)
-        const value = key?.owner === owner ? await run(({ commands }) => commands.get(name)) : null
-        if (key && value) found.push({ key, value })
-      }
+      const options = { MATCH: ownerPattern(owner), COUNT: 1_000 }
+      const page = await connection.run(async () => (await master.commands()).scan(cursor, options))
+      for (const name of page.keys)
+        found.push(...entryOf(name, await connection.run(({ commands }) => commands.get(name))))
       cursor = page.cursor
     } while (cursor !== '0')
   }
-  return found
-}
-
-/** How long a server may take to say that it serves keys, in ms. */
-const SERVES_MS = 1_000
-
-/** Rejects unless more than half of the servers serve keys: one of a cluster may be missing while another one takes over. */
-async function mostServeKeys(servers: Server[]): Promise<void> {
-  const results = await Promise.allSettled(
-    servers.map((server) => withTimeout(servesKeys(server), SERVES_MS)),
-  )
-  const failures = results.filter((result) => result.status === 'rejected')
-  if (2 * failures.length >= results.length) throw failures[0]?.reason
+  return found.filter(({ key }) => key.owner === owner)
 }
 
 /** A node of a cluster with unserved slots answers pings, but no commands on keys. */
@@ -164,42 +136,36 @@ async function servesKeys(server: Server): Promise<void> {
 }
 
 /** The entries of one kind and owner. */
-async function entriesOf(commands: Commands, group: string): Promise<Entry[]> {
-  const members = await commands.sMembers(group)
-  const values = members.length > 0 ? await commands.mGet(members) : []
-  return members.flatMap((name, index) => {
-    const key = parseKeyName(name)
-    const value = values[index]
-    return key && value ? [{ key, value }] : []
-  })
+async function entriesOf(commands: Commands, kind: string, owner: string): Promise<Entry[]> {
+  const group = groupName(kind, owner)
+  const names = (await commands.sMembers(group)).map((id) => `${group}:${id}`)
+  const values = names.length > 0 ? await commands.mGet(names) : []
+  return names.flatMap((name, index) => entryOf(name, values[index]))
+}
+
+function entryOf(name: string, value: string | null | undefined): Entry[] {
+  const key = parseName(name)
+  return key && value ? [{ key, value }] : []
 }
 
 /** Settings under which Redis may lose values. Managed services may not allow reading them. */
 async function warningsOf(commands: ServerCommands): Promise<string[]> {
-  const setting = async (name: string) => {
-    const [value] = Object.values(await commands.configGet(name))
-    if (value === undefined) throw new Error(`${name} is not reported`)
-    return value
-  }
-  try {
-    const [policy, save, append] = await Promise.all([
-      setting('maxmemory-policy'),
-      setting('save'),
-      setting('appendonly'),
-    ])
-    const warnings = []
-    if (policy !== 'noeviction') {
-      warnings.push(
-        `Redis may evict connections when its memory is full: maxmemory-policy is ${policy}; set it to noeviction.`,
-      )
-    }
-    if (save === '' && append !== 'yes') {
-      warnings.push('Redis does not persist data: a restart loses every connection; set appendonly yes.')
-    }
-    return warnings
-  } catch {
+  const setting = (name: string) =>
+    commands.configGet(name).then(
+      (found) => Object.values(found)[0],
+      () => undefined,
+    )
+  const [policy, save, append] = await Promise.all(['maxmemory-policy', 'save', 'appendonly'].map(setting))
+  if (policy === undefined || save === undefined || append === undefined)
     return [
       'Redis does not allow reading its settings; check that maxmemory-policy is noeviction and that it persists data.',
     ]
-  }
+  const warnings = []
+  if (policy !== 'noeviction')
+    warnings.push(
+      `Redis may evict connections when its memory is full: maxmemory-policy is ${policy}; set it to noeviction.`,
+    )
+  if (save === '' && append !== 'yes')
+    warnings.push('Redis does not persist data: a restart loses every connection; set appendonly yes.')
+  return warnings
 }

@@ -100,7 +100,7 @@ export function keyName(key: Key): string {
  */
 export const appOwner = (name: string): string => `\u0001${name}`
 
-/** The name of the set of keys that `list` reads. */
+/** The name of the set of ids that `list` reads. */
 export function groupName(kind: string, owner: string): string {
   return `connect:${kind}:{${encode(owner)}}`
 }
@@ -134,15 +134,9 @@ export async function* scan(store: KeyValueStore, kind: string): AsyncIterable<E
   for await (const owner of allOwners(store, kind)) yield* await store.list(kind, owner)
 }
 
-/** The inverse of `groupName`; null if the name is not a group of this kind. */
-export function parseGroupName(kind: string, name: string): string | null {
-  const match = /^connect:([a-z-]+):\{([^{}:]*)\}$/.exec(name)
-  return match?.[1] === kind ? decodeURIComponent(match[2] ?? '') : null
-}
-
-/** The inverse of `keyName`; null if the name is not a key of this app. */
-export function parseKeyName(name: string): Key | null {
-  const match = /^connect:([a-z-]+):\{([^{}:]*)\}:([^{}:]*)$/.exec(name)
+/** The inverse of `keyName`, and of `groupName`, whose `id` is empty; null if this is no name of this app. */
+export function parseName(name: string): Key | null {
+  const match = /^connect:([a-z-]+):\{([^{}:]*)\}(?::([^{}:]*))?$/.exec(name)
   if (!match) return null
   const [, kind = '', owner = '', id = ''] = match
   return { kind, owner: decodeURIComponent(owner), id: decodeURIComponent(id) }

@@ -7,7 +7,6 @@ import {
   appOwner,
   isSentinelUrl,
   type KeyValueStore,
-  parseRedisUrl,
   type RedisStore,
   ready,
   scan,
@@ -156,17 +155,13 @@ const TIMEOUT_MS = 2_000
 
 /** The error of one connection, as a client of our own gets it at once; empty if it succeeds. */
 async function connectionError(url: string): Promise<string> {
-  const { socket, ...login } = parseRedisUrl(url)
   // Apart from the connection: a name service may be slow.
-  const unknown = await lookup(socket.host).then(
+  const unknown = await lookup(new URL(url).hostname.replace(/[[\]]/g, '')).then(
     () => undefined,
     ({ code }: NodeJS.ErrnoException) => code,
   )
   if (unknown) return unknown
-  const client = createClient({
-    ...login,
-    socket: { ...socket, connectTimeout: TIMEOUT_MS, reconnectStrategy: false },
-  })
+  const client = createClient({ url, socket: { connectTimeout: TIMEOUT_MS, reconnectStrategy: false } })
   client.on('error', () => {})
   const timeout = new Promise<string>((resolve) => setTimeout(resolve, TIMEOUT_MS, 'timed out').unref())
   const attempt = async () => {
