@@ -9,7 +9,7 @@ type Client = ReturnType<typeof createServerClient>
 /** The commands of the store. A client of one server has them, and so has a client of a cluster. */
 export type Commands = Pick<Client, 'get' | 'mGet' | 'sMembers' | 'write' | 'remove' | 'swap'>
 /** The commands that one server answers for itself. */
-export type ServerCommands = Pick<Client, 'ping' | 'get' | 'scan' | 'info' | 'configGet'>
+type ServerCommands = Pick<Client, 'ping' | 'get' | 'scan' | 'info' | 'configGet'>
 
 /** The single server, the master behind Sentinels, or a master of a cluster. */
 export interface Server {
@@ -127,9 +127,7 @@ async function openCluster(
   masters: readonly Server[] = [],
   isCached: boolean,
 ): Promise<Servers> {
-  const url = new URL(urls[0] ?? '')
-  const { username, password } = RedisClient.parseURL(url.href)
-  const login = { ...(username && { username }), ...(password && { password }) }
+  const { socket, ...login } = RedisClient.parseURL(urls[0] ?? '')
   const { cache, options } = createCache(isCached)
   let problem: unknown
   const cluster = createCluster({
@@ -139,7 +137,7 @@ async function openCluster(
         : urls.map((url) => ({ url })),
     // Otherwise a master that does not answer would keep the client from starting.
     minimizeConnections: true,
-    defaults: { ...login, socket: { ...socketOptions, ...(url.protocol === 'rediss:' && { tls: true }) } },
+    defaults: { ...login, socket: { ...socketOptions, ...(socket.tls && { tls: true as const }) } },
     ...options,
     scripts,
     commandOptions,

@@ -1,5 +1,5 @@
 import { type OnState, RedisConnection } from './redis-connection.ts'
-import type { Commands, Server, ServerCommands } from './redis-servers.ts'
+import type { Commands, Server } from './redis-servers.ts'
 import {
   type Entry,
   groupName,
@@ -33,8 +33,13 @@ export interface RedisStore extends KeyValueStore {
 export function openRedis({ urls, onState = () => {} }: RedisOptions): RedisStore {
   const connection = new RedisConnection(urls, onState)
   const run: RedisConnection['run'] = (command) => connection.run(command)
-  const ttl = (ttlMs: number | undefined) =>
-    ttlMs === undefined ? '' : String(Math.max(1, Math.ceil(ttlMs)))
+  const write = <T>(key: Key, command: (commands: Commands, names: [string, string]) => Promise<T>) =>
+    run(({ commands, cache }) => {
+      const name = keyName(key)
+      // The report of the server comes after its answer, or not at all.
+      return command(commands, [name, groupName(key.kind, key.owner)]).finally(() => cache.forget(name))
+    })
+  const ttl = (ms: number | undefined) => (ms === undefined ? '' : String(Math.max(1, Math.ceil(ms))))
 
   return {
     shared: true,
@@ -45,17 +50,12 @@ export function openRedis({ urls, onState = () => {} }: RedisOptions): RedisStor
       const name = keyName(key)
       return connection.cached(name) ?? run(({ cached }) => cached.get(name))
     },
-
-    set: async (key, value, ttlMs) => {
-      await write(connection, key, (commands, names) => commands.write(...names, value, ttl(ttlMs)))
+    async set(key, value, ttlMs) {
+      await write(key, (commands, names) => commands.write(...names, value, ttl(ttlMs)))
     },
-
     compareAndSet: (key, expected, next, ttlMs) =>
-      write(connection, key, (commands, names) =>
-        commands.swap(...names, next ?? '', ttl(ttlMs), expected ?? ''),
-      ),
-
-    delete: (key) => write(connection, key, (commands, names) => commands.remove(...names)),
+      write(key, (commands, names) => commands.swap(...names, next ?? '', ttl(ttlMs), expected ?? '')),
+    delete: (key) => write(key, (commands, names) => commands.remove(...names)),
 
     list: (kind, owner) => run(({ commands }) => entriesOf(commands, kind, owner)),
     owners: (kind, cursor) => run((servers) => ownersPage(servers.list(), kind, cursor)),
@@ -63,28 +63,10 @@ export function openRedis({ urls, onState = () => {} }: RedisOptions): RedisStor
 
     // One of a cluster may be missing while another one takes over. Those without a majority of the masters refuse all keys.
     ping: () => run((servers) => Promise.any(servers.list().map(servesKeys))),
-
-    warnings: () =>
-      run(async (servers) => {
-        const warnings = servers.list().map(async (server) => warningsOf(await server.commands()))
-        return (await Promise.all(warnings)).flat()
-      }),
-
+    warnings: () => run(async (servers) => (await Promise.all(servers.list().map(warningsOf))).flat()),
     close: async () => connection.close(),
   }
 }
-
-/** Runs a command that writes a key. */
-const write = <T>(
-  connection: RedisConnection,
-  key: Key,
-  command: (commands: Commands, names: [string, string]) => Promise<T>,
-): Promise<T> =>
-  connection.run(async ({ commands, cache }) => {
-    const names: [string, string] = [keyName(key), groupName(key.kind, key.owner)]
-    // The report of the server comes after its answer, or not at all.
-    return command(commands, names).finally(() => cache.forget(names[0]))
-  })
 
 /**
  * See `KeyValueStore.owners`. A cursor is the one of a master, the position of that master among all of them, its run, and their
@@ -149,13 +131,11 @@ function entryOf(name: string, value: string | null | undefined): Entry[] {
 }
 
 /** Settings under which Redis may lose values. Managed services may not allow reading them. */
-async function warningsOf(commands: ServerCommands): Promise<string[]> {
-  const setting = (name: string) =>
-    commands.configGet(name).then(
-      (found) => Object.values(found)[0],
-      () => undefined,
-    )
-  const [policy, save, append] = await Promise.all(['maxmemory-policy', 'save', 'appendonly'].map(setting))
+async function warningsOf(server: Server): Promise<string[]> {
+  const commands = await server.commands()
+  const setting = (name: string) => commands.configGet(name).catch((): Record<string, string> => ({}))
+  const found = await Promise.all(['maxmemory-policy', 'save', 'appendonly'].map(setting))
+  const [policy, save, append] = found.map((values) => Object.values(values)[0])
   if (policy === undefined || save === undefined || append === undefined)
     return [
       'Redis does not allow reading its settings; check that maxmemory-policy is noeviction and that it persists data.',

@@ -15,8 +15,9 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS entries_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
 `
-/** How often expired rows are deleted, in ms; operations ignore them as soon as they expire. */
-const PURGE_MS = 60_000
+/** How often expired rows are deleted, in ms; operations ignore them as soon as they expire. And how many, to be quick. */
+const PURGE_MS = 10_000
+const PURGE_ROWS = 1_000
 /** How long an operation waits for another process's lock, and how often it retries, in ms. The event loop never waits. */
 const BUSY_MS = 2_000
 const RETRY_MS = 20
@@ -24,8 +25,6 @@ const RETRY_MS = 20
 const OPEN_MS = 2_000
 /** How many owners a page has. */
 const OWNERS = 500
-/** How many expired rows one statement deletes, so that it stays short. */
-const PURGE_ROWS = 1_000
 
 export interface SqliteOptions {
   /** Path of the database file, whose folder is created; `:memory:` for a temporary store. */
@@ -46,7 +45,11 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
   const db = open(file)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${Number(maxPages)}`)
   const statements = prepareStatements(db)
-  const purging = setInterval(() => deleteExpired(db, statements, now), PURGE_MS).unref()
+  // A failure is told by the next operation.
+  const purging = setInterval(
+    () => attempt(() => statements.purge.run(now())).catch(() => {}),
+    PURGE_MS,
+  ).unref()
 
   const get = (key: Key) =>
     attempt(() => {
@@ -163,20 +166,6 @@ function protectFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)
-}
-
-/** Deletes rows that have expired; other work runs between the batches. */
-function deleteExpired(
-  db: DatabaseSync,
-  statements: ReturnType<typeof prepareStatements>,
-  now: () => number,
-): void {
-  try {
-    const isFull = db.isOpen && statements.purge.run(now()).changes === PURGE_ROWS
-    if (isFull) setImmediate(() => deleteExpired(db, statements, now))
-  } catch {
-    // The next write reports the error.
-  }
 }
 
 /** Runs an operation, again while another process has the lock. SQLite's own waiting would stop the event loop. */
