@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import session, { type Store } from 'express-session'
 
 /** Lifetime of a session after sign-in, in ms. */
-export const SESSION_MS = 24 * 3_600_000
+const SESSION_MS = 24 * 3_600_000
 
 export interface SessionOptions {
   store: Store
