@@ -10,7 +10,7 @@ import type { RedisOptions, RedisStore } from './store/redis.ts'
 
 export { acquireLease, type Lease, withLease } from './store/lease.ts'
 export type { RedisStore } from './store/redis.ts'
-export { isSentinelUrl } from './store/redis-url.ts'
+export { isSentinelUrl, urlOptions } from './store/redis-url.ts'
 export { ready } from './store/retry.ts'
 export { openSqlite } from './store/sqlite.ts'
 export {

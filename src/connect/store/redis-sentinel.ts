@@ -1,5 +1,6 @@
 import { createClient } from 'redis'
 import { withTimeout } from '../timeouts.ts'
+import { urlOptions } from './redis-url.ts'
 
 /** How long a Sentinel may take to connect and to answer, in ms. */
 const ANSWER_MS = 1_000
@@ -50,7 +51,7 @@ async function askSentinel(text: string): Promise<string> {
 
 async function masterFrom(url: string, name: string): Promise<string[] | null> {
   const limits = { socketTimeout: ANSWER_MS, connectTimeout: ANSWER_MS, reconnectStrategy: false as const }
-  const sentinel = createClient({ url, socket: limits }).on('error', () => {})
+  const sentinel = createClient({ ...urlOptions(url), socket: limits }).on('error', () => {})
   try {
     await sentinel.connect()
     return await sentinel.sendCommand<string[] | null>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name])

@@ -3,7 +3,7 @@ import { BasicPooledClientSideCache, createClient, createCluster, RedisClient } 
 import { withTimeout } from '../timeouts.ts'
 import { scripts } from './redis-scripts.ts'
 import { findMaster } from './redis-sentinel.ts'
-import { isSentinelUrl } from './redis-url.ts'
+import { isSentinelUrl, urlOptions } from './redis-url.ts'
 
 type Client = ReturnType<typeof createServerClient>
 /** The commands of the store. A client of one server has them, and so has a client of a cluster. */
@@ -100,7 +100,7 @@ function createCache(isCached: boolean) {
 }
 
 const createServerClient = (url: string, cacheOptions: { clientSideCache?: BasicPooledClientSideCache }) =>
-  createClient({ url, socket: { ...socketOptions }, scripts, commandOptions, ...cacheOptions })
+  createClient({ ...urlOptions(url), socket: { ...socketOptions }, scripts, commandOptions, ...cacheOptions })
 
 async function openServer(url: string, isCached: boolean): Promise<Servers> {
   const { cache, options } = createCache(isCached)

@@ -10,6 +10,7 @@ import {
   type RedisStore,
   ready,
   scan,
+  urlOptions,
 } from '../../connect/stores.ts'
 import { type Finding, failure, ok, warning } from './finding.ts'
 
@@ -161,7 +162,10 @@ async function connectionError(url: string): Promise<string> {
     ({ code }: NodeJS.ErrnoException) => code,
   )
   if (unknown) return unknown
-  const client = createClient({ url, socket: { connectTimeout: TIMEOUT_MS, reconnectStrategy: false } })
+  const client = createClient({
+    ...urlOptions(url),
+    socket: { connectTimeout: TIMEOUT_MS, reconnectStrategy: false },
+  })
   client.on('error', () => {})
   const timeout = new Promise<string>((resolve) => setTimeout(resolve, TIMEOUT_MS, 'timed out').unref())
   const attempt = async () => {
