@@ -63,10 +63,10 @@ export {
   type TokenEndpointAuthMethod,
 } from './platform/oauth.ts'
 export { pathTemplates } from './platform/path-template.ts'
-export { type RetryOptions, retry, sleep } from './platform/retry.ts'
 export { formsOf, type Tokens, tokenFailure } from './platform/token-answer.ts'
 export type { TokenSource } from './platform/token-source.ts'
 export { requestContext } from './request-context.ts'
+export { type RetryOptions, retry, sleep } from './store/retry.ts'
 // The vault.
 export type {
   ConnectionEvent,

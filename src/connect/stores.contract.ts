@@ -1,18 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Key, type KeyValueStore, keyName, type OwnersPage, scan } from './store/store.ts'
+import { type Key, type KeyValueStore, keyName, scan } from './store/store.ts'
 
 export interface Subject {
   store: KeyValueStore
   close(): Promise<unknown>
-}
-
-/** The store that is tested, and keys of which no other test knows. */
-interface Tested {
-  readonly store: KeyValueStore
-  key(id?: string, owner?: string): Key
-  fresh(): Key
-  /** A number that no other test has. */
-  next(): number
 }
 
 /** What every store promises. `skip`: whether the program that it runs on is missing; then `name` says so. */
@@ -29,216 +20,170 @@ export function describeStoreContract(
       subject = await open()
     })
     afterAll(() => subject?.close())
-
-    const key = (id = 'id', owner = `owner-${run}`): Key => ({ kind: 'thing', owner, id })
-    const next = () => ++run
-    const fresh = () => key(`id-${next()}`)
-    const tested: Tested = {
-      get store() {
-        return subject.store
-      },
-      key,
-      fresh,
-      next,
-    }
-    testValues(tested)
-    testCachedReads(tested)
-    testCompareAndSet(tested)
-    testExpiry(tested)
-    testLists(tested)
-    testOwners(tested)
+    for (const [promise, check] of Object.entries(PROMISES))
+      test(promise, () => check(subject.store, `owner-${++run}`))
   })
 }
 
-function testValues(tested: Tested): void {
-  test('returns the value that was set, or null', async () => {
-    const entry = tested.fresh()
-    expect(await tested.store.get(entry)).toBeNull()
-    await tested.store.set(entry, 'one')
-    await tested.store.set(entry, 'two')
-    expect(await tested.store.get(entry)).toBe('two')
-  })
+const keyOf = (owner: string, id = 'id'): Key => ({ kind: 'thing', owner, id })
 
-  test('delete removes a value and resolves to whether there was one', async () => {
-    const entry = tested.fresh()
-    await tested.store.set(entry, 'one')
-    expect(await tested.store.delete(entry)).toBe(true)
-    expect(await tested.store.delete(entry)).toBe(false)
-    expect(await tested.store.get(entry)).toBeNull()
-  })
+/** The tests by their names. Each gets an owner of whom no other test knows. */
+const PROMISES: Record<string, (store: KeyValueStore, owner: string) => Promise<void>> = {
+  async 'returns the value that was set, or null'(store, owner) {
+    const key = keyOf(owner)
+    expect(await store.get(key)).toBeNull()
+    await store.set(key, 'one')
+    await store.set(key, 'two')
+    expect(await store.get(key)).toBe('two')
+  },
 
-  test('keeps keys distinct and values intact, whatever characters they contain', async () => {
-    const odd = [
-      'a:b',
-      'a',
-      'b',
-      ':',
-      '/',
-      '{',
-      '}',
-      '{a}',
-      '%',
-      '%3A',
-      ' ',
-      '*',
-      '?',
-      '[',
-      '\\',
-      '\u0000',
-      'é',
-      'e\u0301',
-      '😀',
-      'x'.repeat(500),
-    ]
-    const pairs = odd.flatMap((owner) => odd.map((id) => ({ kind: 'odd', owner, id })))
-    await Promise.all(pairs.map((entry) => tested.store.set(entry, JSON.stringify(entry))))
-    for (const entry of pairs) expect(await tested.store.get(entry)).toBe(JSON.stringify(entry))
-    expect((await tested.store.list('odd', '{a}')).map(({ key: { id } }) => id).sort()).toEqual(
-      [...odd].sort(),
-    )
-  })
+  async 'delete removes a value and resolves to whether there was one'(store, owner) {
+    const key = keyOf(owner)
+    await store.set(key, 'one')
+    expect(await store.delete(key)).toBe(true)
+    expect(await store.delete(key)).toBe(false)
+    expect(await store.get(key)).toBeNull()
+  },
 
-  test('answers a ping', async () => {
-    await tested.store.ping()
-  })
-}
+  async 'keeps keys distinct and values intact, whatever characters they contain'(store) {
+    const odd = [...'ab:/{}% *?[\\\u0000é😀', 'a:b', '{a}', '%3A', 'e\u0301', 'x'.repeat(500)]
+    const keys = odd.flatMap((owner) => odd.map((id) => ({ kind: 'odd', owner, id })))
+    await Promise.all(keys.map((key) => store.set(key, JSON.stringify(key))))
+    for (const key of keys) expect(await store.get(key)).toBe(JSON.stringify(key))
+    const listed = await store.list('odd', '{a}')
+    expect(listed.map(({ key }) => key.id).sort()).toEqual([...odd].sort())
+  },
 
-function testCachedReads(tested: Tested): void {
-  test('a cached read sees each write of this process at once', async () => {
-    const entry = tested.fresh()
-    expect(await tested.store.getCached(entry)).toBeNull()
+  async 'a key that is no text is an error of the caller, and not an outage of the store'(store, owner) {
+    const broken: Key = Object.assign(keyOf(owner), { owner: undefined })
+    await expect(store.get(broken)).rejects.toBeInstanceOf(TypeError)
+    await expect(store.getCached(broken)).rejects.toBeInstanceOf(TypeError)
+    await expect(store.set(broken, 'value')).rejects.toBeInstanceOf(TypeError)
+  },
+
+  async 'answers a ping'(store) {
+    await store.ping()
+  },
+
+  async 'a cached read sees each write of this process at once'(store, owner) {
+    const key = keyOf(owner)
+    expect(await store.getCached(key)).toBeNull()
     for (let round = 0; round < 100; round++) {
-      await tested.store.set(entry, `set ${round}`)
-      expect(await tested.store.getCached(entry)).toBe(`set ${round}`)
-      const racing = tested.store.getCached(entry)
-      await tested.store.compareAndSet(entry, `set ${round}`, `swapped ${round}`)
+      await store.set(key, `set ${round}`)
+      expect(await store.getCached(key)).toBe(`set ${round}`)
+      const racing = store.getCached(key)
+      await store.compareAndSet(key, `set ${round}`, `swapped ${round}`)
       await racing
-      expect(await tested.store.getCached(entry)).toBe(`swapped ${round}`)
+      expect(await store.getCached(key)).toBe(`swapped ${round}`)
     }
-    await tested.store.delete(entry)
-    expect(await tested.store.getCached(entry)).toBeNull()
-    await tested.store.set(entry, 'short', 40)
-    await expect.poll(() => tested.store.getCached(entry)).toBeNull()
-  })
-}
+    await store.delete(key)
+    expect(await store.getCached(key)).toBeNull()
+    await store.set(key, 'short', 40)
+    await expect.poll(() => store.getCached(key)).toBeNull()
+  },
 
-function testCompareAndSet(tested: Tested): void {
-  test('compare-and-set writes only over exactly what was expected', async () => {
-    const entry = tested.fresh()
-    expect(await tested.store.compareAndSet(entry, 'one', 'two')).toBe(false)
-    expect(await tested.store.compareAndSet(entry, null, 'one')).toBe(true)
-    expect(await tested.store.compareAndSet(entry, null, 'other')).toBe(false)
-    expect(await tested.store.compareAndSet(entry, 'One', 'two')).toBe(false)
-    expect(await tested.store.compareAndSet(entry, 'one', 'two')).toBe(true)
-    expect(await tested.store.get(entry)).toBe('two')
-    expect(await tested.store.compareAndSet(entry, 'one', null)).toBe(false)
-    expect(await tested.store.compareAndSet(entry, 'two', null)).toBe(true)
-    expect(await tested.store.get(entry)).toBeNull()
-    expect(await tested.store.compareAndSet(entry, null, null)).toBe(true)
-  })
+  async 'compare-and-set writes only over exactly what was expected'(store, owner) {
+    const key = keyOf(owner)
+    expect(await store.compareAndSet(key, 'one', 'two')).toBe(false)
+    expect(await store.compareAndSet(key, null, 'one')).toBe(true)
+    expect(await store.compareAndSet(key, null, 'other')).toBe(false)
+    expect(await store.compareAndSet(key, 'One', 'two')).toBe(false)
+    expect(await store.compareAndSet(key, 'one', 'two')).toBe(true)
+    expect(await store.get(key)).toBe('two')
+    expect(await store.compareAndSet(key, 'one', null)).toBe(false)
+    expect(await store.compareAndSet(key, 'two', null)).toBe(true)
+    expect(await store.get(key)).toBeNull()
+    expect(await store.compareAndSet(key, null, null)).toBe(true)
+  },
 
-  test('of many concurrent compare-and-sets, one wins', async () => {
-    const entry = tested.fresh()
-    const wins = await Promise.all(
-      Array.from({ length: 50 }, (_, i) => tested.store.compareAndSet(entry, null, `w${i}`)),
-    )
+  async 'of many concurrent compare-and-sets, one wins'(store, owner) {
+    const key = keyOf(owner)
+    const writes = Array.from({ length: 50 }, (_, i) => store.compareAndSet(key, null, `w${i}`))
+    const wins = await Promise.all(writes)
     expect(wins.filter(Boolean)).toHaveLength(1)
-    expect(await tested.store.get(entry)).toBe(`w${wins.indexOf(true)}`)
-  })
-}
+    expect(await store.get(key)).toBe(`w${wins.indexOf(true)}`)
+  },
 
-function testExpiry(tested: Tested): void {
-  test('a value with a ttl expires and then counts as absent', async () => {
-    const [entry, lasting] = [tested.fresh(), tested.fresh()]
-    await tested.store.set(entry, 'short', 40)
-    await tested.store.set(lasting, 'long', 60_000)
-    expect(await tested.store.get(lasting)).toBe('long')
-    await expect.poll(() => tested.store.get(entry)).toBeNull()
-    expect(await tested.store.compareAndSet(entry, 'short', 'x')).toBe(false)
-    expect(await tested.store.delete(entry)).toBe(false)
-    expect(await tested.store.compareAndSet(entry, null, 'next', 40)).toBe(true)
-    await expect.poll(() => tested.store.get(entry)).toBeNull()
-  })
+  async 'a value with a ttl expires and then counts as absent'(store, owner) {
+    const [key, lasting] = [keyOf(owner), keyOf(owner, 'lasting')]
+    await store.set(key, 'short', 40)
+    await store.set(lasting, 'long', 60_000)
+    expect(await store.get(lasting)).toBe('long')
+    await expect.poll(() => store.get(key)).toBeNull()
+    expect(await store.compareAndSet(key, 'short', 'x')).toBe(false)
+    expect(await store.delete(key)).toBe(false)
+    expect(await store.compareAndSet(key, null, 'next', 40)).toBe(true)
+    await expect.poll(() => store.get(key)).toBeNull()
+    await store.set(key, 'late', 0)
+    await expect.poll(() => store.get(key)).toBeNull()
+  },
 
-  test('a value whose ttl has run out already is soon absent', async () => {
-    const entry = tested.fresh()
-    await tested.store.set(entry, 'late', 0)
-    await expect.poll(() => tested.store.get(entry)).toBeNull()
-  })
+  async 'a write without a ttl makes an expiring value permanent, and one with a ttl makes a permanent value expire'(
+    store,
+    owner,
+  ) {
+    const [permanent, expiring] = [keyOf(owner, 'permanent'), keyOf(owner, 'expiring')]
+    await store.set(permanent, 'a', 40)
+    await store.set(permanent, 'b')
+    await store.set(expiring, 'a')
+    await store.compareAndSet(expiring, 'a', 'b', 40)
+    await expect.poll(() => store.get(expiring)).toBeNull()
+    expect(await store.get(permanent)).toBe('b')
+  },
 
-  test('a write without a ttl makes an expiring value permanent, and one with a ttl makes a permanent value expire', async () => {
-    const [permanent, expiring] = [tested.fresh(), tested.fresh()]
-    await tested.store.set(permanent, 'a', 40)
-    await tested.store.set(permanent, 'b')
-    await tested.store.set(expiring, 'a')
-    await tested.store.compareAndSet(expiring, 'a', 'b', 40)
-    await expect.poll(() => tested.store.get(expiring)).toBeNull()
-    expect(await tested.store.get(permanent)).toBe('b')
-  })
-}
-
-function testLists(tested: Tested): void {
-  test('lists the permanent values of one kind and owner', async () => {
-    const owner = `lister-${tested.next()}`
-    for (const id of ['b', 'a', 'c', 'gone', 'swapped'])
-      await tested.store.set(tested.key(id, owner), `value ${id}`)
-    await tested.store.set(tested.key('temporary', owner), 'x', 60_000)
-    await tested.store.set({ ...tested.key('a', owner), kind: 'other' }, 'x')
-    await tested.store.set(tested.key('a', `${owner}2`), 'x')
-    await tested.store.delete(tested.key('gone', owner))
-    await tested.store.compareAndSet(tested.key('swapped', owner), 'value swapped', null)
-    const listed = await tested.store.list('thing', owner)
+  async 'lists the permanent values of one kind and owner'(store, owner) {
+    for (const id of ['b', 'a', 'c', 'gone', 'swapped']) await store.set(keyOf(owner, id), `value ${id}`)
+    await store.set(keyOf(owner, 'temporary'), 'x', 60_000)
+    await store.set({ ...keyOf(owner, 'a'), kind: 'other' }, 'x')
+    await store.set(keyOf(`${owner}2`, 'a'), 'x')
+    await store.delete(keyOf(owner, 'gone'))
+    await store.compareAndSet(keyOf(owner, 'swapped'), 'value swapped', null)
+    const listed = await store.list('thing', owner)
     expect(listed.sort((a, b) => a.value.localeCompare(b.value))).toEqual(
-      ['a', 'b', 'c'].map((id) => ({ key: tested.key(id, owner), value: `value ${id}` })),
+      ['a', 'b', 'c'].map((id) => ({ key: keyOf(owner, id), value: `value ${id}` })),
     )
-    expect(await tested.store.list('thing', 'nobody')).toEqual([])
-  })
+    expect(await store.list('thing', 'nobody')).toEqual([])
+  },
 
-  test('scans every permanent value of a kind, of all owners', async () => {
-    const kind = `scan-${String.fromCharCode(97 + (tested.next() % 26))}`
-    const keys = Array.from({ length: 1200 }, (_, i) => ({ kind, owner: `o${i % 40}`, id: `i${i}` }))
-    await Promise.all(keys.map((entry) => tested.store.set(entry, entry.id)))
-    await tested.store.set({ kind, owner: 'o', id: 'short' }, 'x', 60_000)
+  async 'scans every permanent value of a kind, of all owners'(store) {
+    const keys = Array.from({ length: 1200 }, (_, i) => ({ kind: 'scan', owner: `o${i % 40}`, id: `i${i}` }))
+    await Promise.all(keys.map((key) => store.set(key, key.id)))
+    await store.set({ kind: 'scan', owner: 'o', id: 'short' }, 'x', 60_000)
     const found = new Set<string>()
-    for await (const { key: entry, value } of scan(tested.store, kind)) {
-      expect(value).toBe(entry.id)
-      found.add(keyName(entry))
+    for await (const { key, value } of scan(store, 'scan')) {
+      expect(value).toBe(key.id)
+      found.add(keyName(key))
     }
     expect(found.size).toBe(1200)
-  })
-}
+  },
 
-function testOwners(tested: Tested): void {
-  test('reads the owners of a kind page by page; a cursor continues in another process', async () => {
+  async 'reads the owners of a kind page by page; a cursor continues in another process'(store) {
     const owners = Array.from({ length: 1100 }, (_, i) => `owner ${i}`)
-    await Promise.all(owners.map((owner) => tested.store.set({ kind: 'paged', owner, id: 'a' }, 'x')))
-    await tested.store.set({ kind: 'paged', owner: 'expires', id: 'a' }, 'x', 60_000)
-    await tested.store.set({ kind: 'paged-other', owner: 'other', id: 'a' }, 'x')
-    const found = new Set<string>()
-    let pages = 0
-    for (const partition of await tested.store.partitions()) {
-      let cursor: string | null = null
-      do {
-        const page: OwnersPage = await tested.store.owners('paged', partition, cursor)
-        for (const owner of page.owners) found.add(owner)
-        cursor = page.cursor === null ? null : String(page.cursor)
-        pages++
-      } while (cursor !== null)
+    await Promise.all(owners.map((owner) => store.set({ kind: 'paged', owner, id: 'a' }, 'x')))
+    await store.set({ kind: 'paged', owner: 'expires', id: 'a' }, 'x', 60_000)
+    await store.set({ kind: 'paged-other', owner: 'other', id: 'a' }, 'x')
+    const first = await store.owners('paged', null)
+    const found = new Set(first.owners)
+    let pages = 1
+    for (let { cursor } = first; cursor !== null; pages++) {
+      const page = await store.owners('paged', cursor)
+      for (const owner of page.owners) found.add(owner)
+      cursor = page.cursor
     }
     expect([...found].sort()).toEqual(owners.sort())
     expect(pages).toBeGreaterThan(1)
-  })
+  },
 
-  test('finds every value of an owner, expiring ones too, and none of another one', async () => {
+  async 'finds every value of an owner, expiring ones too, and none of another one'(store) {
     const owner = "iss*|o'brien (a)"
-    await tested.store.set({ kind: 'one', owner, id: 'x' }, '1')
-    await tested.store.set({ kind: 'two', owner, id: '' }, '2', 60_000)
-    await tested.store.set({ kind: 'one', owner: "iss-other|o'brien (a)", id: 'x' }, '3')
-    const found = await tested.store.ofOwner(owner)
+    await store.set({ kind: 'one', owner, id: 'x' }, '1')
+    await store.set({ kind: 'two', owner, id: '' }, '2', 60_000)
+    await store.set({ kind: 'one', owner: "iss-other|o'brien (a)", id: 'x' }, '3')
+    const found = await store.ofOwner(owner)
     expect(found.map(({ key: { kind }, value }) => [kind, value]).sort()).toEqual([
       ['one', '1'],
       ['two', '2'],
     ])
-    expect(await tested.store.ofOwner('iss')).toEqual([])
-  })
+    expect(await store.ofOwner('iss')).toEqual([])
+  },
 }

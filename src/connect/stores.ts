@@ -6,12 +6,12 @@
  * // An adapter of your own, tested with `describeStoreContract('PostgreSQL', open)` of `stores.contract.ts`.
  * declare function openPostgres(url: string): KeyValueStore
  */
-import type { RedisOptions } from './store/redis.ts'
+import type { RedisOptions, RedisStore } from './store/redis.ts'
 
 export { acquireLease, type Lease, withLease } from './store/lease.ts'
-export { ready } from './store/ready.ts'
-
-export { isSentinelUrl, parseRedisUrl } from './store/redis-url.ts'
+export type { RedisStore } from './store/redis.ts'
+export { isSentinelUrl, urlOptions } from './store/redis-url.ts'
+export { ready } from './store/retry.ts'
 export { openSqlite } from './store/sqlite.ts'
 export {
   allOwners,
@@ -29,7 +29,7 @@ export { claim, update } from './store/update.ts'
  * Opens the store on Redis: a single server, a cluster, or behind Sentinels. Its client is loaded on demand, since with
  * SQLite nothing needs it. See `RedisOptions`.
  */
-export async function openRedis(options: RedisOptions) {
+export async function openRedis(options: RedisOptions): Promise<RedisStore> {
   const redis = await import('./store/redis.ts')
   return redis.openRedis(options)
 }

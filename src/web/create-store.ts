@@ -1,35 +1,26 @@
 import { join } from 'node:path'
 import type { Store as SessionStore } from 'express-session'
 import type { Logger } from 'pino'
-import type { KeyValueStore } from '../connect/stores.ts'
-import { SESSION_MS } from './session.ts'
+import { type KeyValueStore, openRedis, openSqlite, type RedisStore } from '../connect/stores.ts'
+import { KeyValueSessionStore } from './key-value-session-store.ts'
 
-/** Creates the configured store and a session store on top of it. Adapters are imported on demand. */
+/** Creates the configured store and a session store on top of it. */
 export async function createStore(
   { redisUrls, dataDir }: { redisUrls: readonly string[]; dataDir: string },
   log: Logger,
 ): Promise<{ store: KeyValueStore; sessionStore: SessionStore }> {
-  return redisUrls.length === 0 ? createSqliteStore(dataDir) : createRedisStore(redisUrls, log)
-}
-
-async function createSqliteStore(dataDir: string) {
-  const [{ openSqlite }, { KeyValueSessionStore }] = await Promise.all([
-    import('../connect/stores.ts'),
-    import('./key-value-session-store.ts'),
-  ])
-  const store = openSqlite({ file: join(dataDir, 'store.sqlite') })
+  const store =
+    redisUrls.length === 0
+      ? openSqlite({ file: join(dataDir, 'store.sqlite') })
+      : await createRedisStore(redisUrls, log)
   return { store, sessionStore: new KeyValueSessionStore(store) }
 }
 
-async function createRedisStore(urls: readonly string[], log: Logger) {
-  const [{ openRedis }, { RedisStore }] = await Promise.all([
-    import('../connect/stores.ts'),
-    import('connect-redis'),
-  ])
+async function createRedisStore(urls: readonly string[], log: Logger): Promise<RedisStore> {
   const logWarnings = async () => {
     for (const warning of await store.warnings().catch(() => [])) log.warn(warning)
   }
-  const store: Awaited<ReturnType<typeof openRedis>> = await openRedis({
+  const store = await openRedis({
     urls,
     onState(state, reason) {
       if (state === 'lost') log.error({ reason }, `${store.description} is unreachable; retrying`)
@@ -37,12 +28,5 @@ async function createRedisStore(urls: readonly string[], log: Logger) {
       if (state === 'connected') void logWarnings()
     },
   })
-  const sessionStore = new RedisStore({
-    client: store.sessions,
-    prefix: 'connect:session:',
-    ttl: SESSION_MS / 1000,
-  })
-  // Sessions expire a fixed time after sign-in. With `touch`, even if it does nothing, express-session would send each
-  // response in two parts.
-  return { store, sessionStore: Object.assign(sessionStore, { touch: undefined }) as unknown as SessionStore }
+  return store
 }

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Store as ExpressSessionStore, type SessionData } from 'express-session'
 import type { Key, KeyValueStore } from '../connect/stores.ts'
 
 type Callback<T = void> = (error: unknown, value?: T) => void
 
 /**
- * Session store for express-session on top of `KeyValueStore`, used without Redis (otherwise, see connect-redis).
- * Session ids are hashed, so that a leaked database file cannot be used to sign in. There is no `touch`, because
- * sessions expire a fixed time after sign-in.
+ * Session store for express-session on top of `KeyValueStore`. Session ids are hashed, so that a leaked store cannot be used to
+ * sign in. There is no `touch`, because sessions expire a fixed time after sign-in.
  */
 export class KeyValueSessionStore extends ExpressSessionStore {
   readonly #store: KeyValueStore
@@ -19,7 +18,7 @@ export class KeyValueSessionStore extends ExpressSessionStore {
 
   override get(sid: string, callback: Callback<SessionData | null>): void {
     settle(
-      this.#store.get(keyOf(sid)).then((value) => (value === null ? null : parse(value))),
+      this.#store.getCached(keyOf(sid)).then((value) => (value === null ? null : parse(value))),
       callback,
     )
   }
@@ -34,7 +33,7 @@ export class KeyValueSessionStore extends ExpressSessionStore {
 }
 
 function keyOf(sid: string): Key {
-  return { kind: 'session', owner: createHash('sha256').update(sid).digest('base64url'), id: '' }
+  return { kind: 'session', owner: hash('sha256', sid, 'base64url'), id: '' }
 }
 
 function parse(value: string): SessionData {

@@ -3,7 +3,7 @@ import session, { type Store } from 'express-session'
 import manifest from '../../package.json' with { type: 'json' }
 
 /** Lifetime of a session after sign-in, in ms. */
-export const SESSION_MS = 24 * 3_600_000
+const SESSION_MS = 24 * 3_600_000
 
 export interface SessionOptions {
   store: Store

@@ -81,7 +81,7 @@ describe.skipIf(!REDIS)(`the app, if Redis${withRedis}`, () => {
     const failing = proxied.services.store.get({ kind: 'x', owner: 'x', id: 'x' })
     await expect(failing).rejects.toMatchObject({ code: 'store_unavailable' })
     await vi.waitFor(() => proxied.services.store.ping(), { timeout: 10_000, interval: 100 })
-    expect(proxied.logLines.join()).toContain('nothing was answered')
+    expect(proxied.logLines.join()).toContain('did not answer')
     await proxied.close()
     proxy.close()
   })

@@ -13,8 +13,8 @@ import {
   TokenRefusedError,
 } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
-import { retry } from '../platform/retry.ts'
 import { requestContext } from '../request-context.ts'
+import { retry } from '../store/retry.ts'
 import type { Vault } from '../vault/vault.ts'
 import type {
   AuthorizationRequests,

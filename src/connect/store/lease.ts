@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { withTimeout } from '../timeouts.ts'
 import { type Key, type KeyValueStore, StoreUnavailableError } from './store.ts'
 
 /** Lets one process at a time do something. It is renewed until it is released. */
@@ -39,27 +40,26 @@ export async function acquireLease(
 /** Renews a lease until it is released or lost. `acquiredAt`: when it was asked for, by `performance.now()`. */
 function keepLease(store: KeyValueStore, key: Key, token: string, ms: number, acquiredAt: number): Lease {
   const lost = new AbortController()
-  const end = () => {
-    clearInterval(renewal)
-    clearTimeout(expiry)
-    lost.abort()
-  }
-  const expireAfter = (startedAt: number) => setTimeout(end, startedAt + ms - performance.now()).unref()
-  let expiry = expireAfter(acquiredAt)
+  let until = acquiredAt + ms
+  const leftMs = () => until - performance.now()
   const renew = async () => {
     const startedAt = performance.now()
     // Without an answer of the store, the lease is still held until it expires.
-    const renewed = await store.compareAndSet(key, token, token, ms).catch(() => null)
-    if (renewed === false) end()
-    if (!renewed || lost.signal.aborted) return
-    clearTimeout(expiry)
-    expiry = expireAfter(startedAt)
+    const renewed = await withTimeout(store.compareAndSet(key, token, token, ms), leftMs()).catch(() => null)
+    if (renewed) until = startedAt + ms
+    if (renewed === false || leftMs() <= 0) lost.abort()
   }
-  const renewal = setInterval(renew, ms / 3).unref()
+  const keep = async () => {
+    while (!lost.signal.aborted) {
+      await pause(Math.min(ms / 3, leftMs()), undefined, { ref: false })
+      if (!lost.signal.aborted) await renew()
+    }
+  }
+  void keep()
   return {
     lost: lost.signal,
     async release() {
-      end()
+      lost.abort()
       await store.compareAndSet(key, token, null).catch(() => {})
     },
   }

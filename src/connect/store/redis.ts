@@ -1,5 +1,5 @@
-import type { Client } from './node-redis.ts'
-import { type Connection, type OnState, openConnection } from './redis-client.ts'
+import { type OnState, RedisConnection } from './redis-connection.ts'
+import type { Commands, Server } from './redis-servers.ts'
 import {
   type Entry,
   groupName,
@@ -8,18 +8,8 @@ import {
   keyName,
   type OwnersPage,
   ownerPattern,
-  parseGroupName,
-  parseKeyName,
-  StoreUnavailableError,
+  parseName,
 } from './store.ts'
-
-/** The commands that connect-redis needs for sessions, with the same timeout as the store's own. */
-export interface SessionCommands {
-  get(key: string): Promise<string | null>
-  set(key: string, value: string, options: object): Promise<unknown>
-  expire(key: string, seconds: number): Promise<unknown>
-  del(keys: string[]): Promise<unknown>
-}
 
 export interface RedisOptions {
   /**
@@ -31,148 +21,131 @@ export interface RedisOptions {
   onState?: OnState
 }
 
+export interface RedisStore extends KeyValueStore {
+  /** Problems with the settings of Redis, each as one sentence for the operator. Throws `StoreUnavailableError`. */
+  warnings(): Promise<string[]>
+}
+
 /**
- * Opens the store on Redis, a single server, a cluster, or behind Sentinels. It connects in the background and reconnects automatically;
- * while Redis is unavailable, every operation throws `StoreUnavailableError` within two seconds.
+ * Opens the store on Redis, a single server, a cluster, or behind Sentinels. It connects in the background and reconnects by
+ * itself; while Redis is unavailable, every operation throws `StoreUnavailableError` within two seconds.
  */
-export function openRedis({
-  urls,
-  onState = () => {},
-}: RedisOptions): KeyValueStore & { sessions: SessionCommands } {
-  const connection = openConnection(urls, onState)
-  const { run, write, getCached, runOnEach, runOnMost, nodeNames, close } = connection
-  const names = (key: Key) => [keyName(key), groupName(key.kind, key.owner)] as const
-  const ttl = (ttlMs: number | undefined) =>
-    ttlMs === undefined ? '' : String(Math.max(1, Math.ceil(ttlMs)))
+export function openRedis({ urls, onState = () => {} }: RedisOptions): RedisStore {
+  const connection = new RedisConnection(urls, onState)
+  const run: RedisConnection['run'] = (command) => connection.run(command)
+  const write = <T>(key: Key, command: (commands: Commands, names: [string, string]) => Promise<T>) =>
+    run(({ commands, cache }) => {
+      const name = keyName(key)
+      // The report of the server comes after its answer, or not at all.
+      return command(commands, [name, groupName(key.kind, key.owner)]).finally(() => cache.forget(name))
+    })
+  const ttl = (ms: number | undefined) => (ms === undefined ? '' : String(Math.max(1, Math.ceil(ms))))
 
   return {
     shared: true,
     description: `Redis at ${urls.map((url) => new URL(url).host || 'localhost:6379').join(', ')}`,
 
-    get: (key) => run((client) => client.get(keyName(key))),
-    getCached: (key) => getCached(keyName(key)),
-
-    set: async (key, value, ttlMs) => {
-      await write(keyName(key), (client) => client.write(...names(key), value, ttl(ttlMs)))
+    get: (key) => run(({ commands }) => commands.get(keyName(key))),
+    async getCached(key) {
+      const name = keyName(key)
+      return connection.cached(name) ?? run(({ cached }) => cached.get(name))
     },
-
+    async set(key, value, ttlMs) {
+      await write(key, (commands, names) => commands.write(...names, value, ttl(ttlMs)))
+    },
     compareAndSet: (key, expected, next, ttlMs) =>
-      write(keyName(key), (client) => client.swap(...names(key), next ?? '', ttl(ttlMs), expected ?? '')),
+      write(key, (commands, names) => commands.swap(...names, next ?? '', ttl(ttlMs), expected ?? '')),
+    delete: (key) => write(key, (commands, names) => commands.remove(...names)),
 
-    delete: (key) => write(keyName(key), (client) => client.remove(...names(key))),
-
-    list: (kind, owner) => run((client) => entriesOf(client, groupName(kind, owner))),
-
-    partitions: async () =>
-      Promise.all(nodeNames().map(async (name) => `${name} ${await runIdOf(connection, name)}`)),
-
-    owners: (kind, partition, cursor) => ownersOf(connection, kind, partition, cursor),
+    list: (kind, owner) => run(({ commands }) => entriesOf(commands, kind, owner)),
+    owners: (kind, cursor) => run((servers) => ownersPage(servers.list(), kind, cursor)),
     ofOwner: (owner) => valuesOf(connection, owner),
 
-    // One master of a cluster may be missing while another one takes over.
-    ping: () => runOnMost(servesKeys),
-
-    warnings: async () => (await runOnEach(warningsOf)).flat(),
-
-    close: async () => close(),
-
-    sessions: {
-      get: getCached,
-      set: (key, value, options) => write(key, (client) => client.set(key, value, options)),
-      expire: (key, seconds) => write(key, (client) => client.expire(key, seconds)),
-      del: async (keys) => Promise.all(keys.map((key) => write(key, (client) => client.del(key)))),
-    },
+    // One of a cluster may be missing while another one takes over. Those without a majority of the masters refuse all keys.
+    ping: () => run((servers) => Promise.any(servers.list().map(servesKeys))),
+    warnings: () => run(async (servers) => (await Promise.all(servers.list().map(warningsOf))).flat()),
+    close: async () => connection.close(),
   }
 }
 
-/** Identifies a run of the server: the cursors of an earlier one skip keys. Empty if INFO is not allowed. */
-async function runIdOf({ runOn }: Connection, name: string): Promise<string> {
-  const info = await runOn(name, (node) => node.info('server')).catch(() => '')
-  return /run_id:(\w+)/.exec(info)?.[1] ?? ''
-}
-
-/** See `KeyValueStore.owners`. */
-async function ownersOf(
-  connection: Connection,
-  kind: string,
-  partition: string,
-  cursor: string | null,
-): Promise<OwnersPage> {
-  const [name = '', runId] = partition.split(' ')
-  const options = { MATCH: `connect:${kind}:{*}`, COUNT: 500 }
-  const [found, currentRunId] = await Promise.all([
-    connection.runOn(name, (node) => node.scan(cursor ?? '0', options)),
-    runIdOf(connection, name),
-  ])
-  if (currentRunId !== runId) throw new StoreUnavailableError(`${name} was restarted; search it again`)
-  const owners = found.keys.flatMap((name) => parseGroupName(kind, name) ?? [])
-  return { owners, cursor: found.cursor === '0' ? null : found.cursor }
+/**
+ * See `KeyValueStore.owners`. A cursor is the one of a master, the position of that master among all of them, its run, and their
+ * names. Once there are other masters, the walk starts over, since owners may have moved; once that master has been restarted, its
+ * part does, since its cursors would skip some.
+ */
+async function ownersPage(servers: Server[], kind: string, cursor: string | null): Promise<OwnersPage> {
+  const addressOf = ({ host, port }: Server) => `${host}:${port}`
+  const masters = servers.toSorted((a, b) => (addressOf(a) < addressOf(b) ? -1 : 1))
+  const names = masters.map(addressOf).join()
+  const [scanned = '0', position, run, all] = cursor?.split(' ') ?? []
+  const at = all === names ? Number(position) : 0
+  const master = masters[at]
+  if (!master) throw new Error('no master of the Redis Cluster is known')
+  const commands = await master.commands()
+  const [, currentRun = ''] = /run_id:(\w+)/.exec(await commands.info('server')) ?? []
+  const from = all === names && run === currentRun ? scanned : '0'
+  const page = await commands.scan(from, { MATCH: `connect:${kind}:{*}`, COUNT: 500 })
+  const next = (scan: string, index: number) => `${scan} ${index} ${currentRun} ${names}`
+  const following = at + 1 < masters.length ? next('0', at + 1) : null
+  return {
+    owners: page.keys.flatMap((name) => parseName(name)?.owner ?? []),
+    cursor: page.cursor === '0' ? following : next(page.cursor, at),
+  }
 }
 
 /** See `KeyValueStore.ofOwner`. */
-async function valuesOf({ run, runOn, nodeNames }: Connection, owner: string): Promise<Entry[]> {
+async function valuesOf(connection: RedisConnection, owner: string): Promise<Entry[]> {
   const found: Entry[] = []
-  const options = { MATCH: ownerPattern(owner), COUNT: 1000 }
-  for (const name of nodeNames()) {
+  for (const master of await connection.run(async (servers) => servers.list())) {
     let cursor = '0'
     do {
-      const page = await runOn(name, (node) => node.scan(cursor, options))
-      for (const keyOfOwner of page.keys) {
-        const key = parseKeyName(keyOfOwner)
-        const value = key?.owner === owner ? await run((client) => client.get(keyOfOwner)) : null
-        if (key && value) found.push({ key, value })
-      }
+      const options = { MATCH: ownerPattern(owner), COUNT: 1_000 }
+      const page = await connection.run(async () => (await master.commands()).scan(cursor, options))
+      for (const name of page.keys)
+        found.push(...entryOf(name, await connection.run(({ commands }) => commands.get(name))))
       cursor = page.cursor
     } while (cursor !== '0')
   }
-  return found
+  return found.filter(({ key }) => key.owner === owner)
 }
 
 /** A node of a cluster with unserved slots answers pings, but no commands on keys. */
-async function servesKeys(node: Client): Promise<void> {
-  await node.get('connect:ping').catch((error: Error) => {
+async function servesKeys(server: Server): Promise<void> {
+  await (await server.commands()).get('connect:ping').catch((error: Error) => {
     // The key is on another node.
     if (!error.message.startsWith('MOVED')) throw error
   })
 }
 
 /** The entries of one kind and owner. */
-async function entriesOf(client: Client, group: string): Promise<Entry[]> {
-  const members = await client.sMembers(group)
-  const values = members.length > 0 ? await client.mGet(members) : []
-  return members.flatMap((name, index) => {
-    const key = parseKeyName(name)
-    const value = values[index]
-    return key && value ? [{ key, value }] : []
-  })
+async function entriesOf(commands: Commands, kind: string, owner: string): Promise<Entry[]> {
+  const group = groupName(kind, owner)
+  const names = (await commands.sMembers(group)).map((id) => `${group}:${id}`)
+  const values = names.length > 0 ? await commands.mGet(names) : []
+  return names.flatMap((name, index) => entryOf(name, values[index]))
+}
+
+function entryOf(name: string, value: string | null | undefined): Entry[] {
+  const key = parseName(name)
+  return key && value ? [{ key, value }] : []
 }
 
 /** Settings under which Redis may lose values. Managed services may not allow reading them. */
-async function warningsOf(node: Client): Promise<string[]> {
-  const setting = async (name: string) => {
-    const [value] = Object.values(await node.configGet(name))
-    if (value === undefined) throw new Error(`${name} is not reported`)
-    return value
-  }
-  try {
-    const [policy, save, append] = await Promise.all([
-      setting('maxmemory-policy'),
-      setting('save'),
-      setting('appendonly'),
-    ])
-    const warnings = []
-    if (policy !== 'noeviction') {
-      warnings.push(
-        `Redis may evict connections when its memory is full: maxmemory-policy is ${policy}; set it to noeviction.`,
-      )
-    }
-    if (save === '' && append !== 'yes') {
-      warnings.push('Redis does not persist data: a restart loses every connection; set appendonly yes.')
-    }
-    return warnings
-  } catch {
+async function warningsOf(server: Server): Promise<string[]> {
+  const commands = await server.commands()
+  const setting = (name: string) => commands.configGet(name).catch((): Record<string, string> => ({}))
+  const found = await Promise.all(['maxmemory-policy', 'save', 'appendonly'].map(setting))
+  const [policy, save, append] = found.map((values) => Object.values(values)[0])
+  if (policy === undefined || save === undefined || append === undefined)
     return [
       'Redis does not allow reading its settings; check that maxmemory-policy is noeviction and that it persists data.',
     ]
-  }
+  const warnings = []
+  if (policy !== 'noeviction')
+    warnings.push(
+      `Redis may evict connections when its memory is full: maxmemory-policy is ${policy}; set it to noeviction.`,
+    )
+  if (save === '' && append !== 'yes')
+    warnings.push('Redis does not persist data: a restart loses every connection; set appendonly yes.')
+  return warnings
 }

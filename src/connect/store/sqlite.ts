@@ -2,7 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Entry, type Key, type KeyValueStore, type OwnersPage, StoreUnavailableError } from './store.ts'
+import { checkKey, type Entry, type Key, type KeyValueStore, StoreUnavailableError } from './store.ts'
 
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
@@ -15,19 +15,16 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS entries_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
 `
-/** How often expired rows are deleted, in ms; operations ignore them as soon as they expire. */
-const PURGE_MS = 60_000
+/** How often expired rows are deleted, in ms; operations ignore them as soon as they expire. And how many, to be quick. */
+const PURGE_MS = 10_000
+const PURGE_ROWS = 1_000
 /** How long an operation waits for another process's lock, and how often it retries, in ms. The event loop never waits. */
 const BUSY_MS = 2_000
 const RETRY_MS = 20
-/** How long operations fail without waiting after one has timed out, in ms: a request needs several operations. */
-const FAIL_FAST_MS = 500
 /** How long opening waits for a lock, in ms. This blocks, but nothing is served yet. */
 const OPEN_MS = 2_000
 /** How many owners a page has. */
 const OWNERS = 500
-/** How many expired rows one statement deletes, so that it stays short. */
-const PURGE_ROWS = 1_000
 
 export interface SqliteOptions {
   /** Path of the database file, whose folder is created; `:memory:` for a temporary store. */
@@ -49,8 +46,11 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
   const inode = inodeOf(file)
   if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${Number(maxPages)}`)
   const statements = prepareStatements(db)
-  const purging = startPurging(db, statements, now)
-  const attempt = createAttempts()
+  // A failure is told by the next operation.
+  const purging = setInterval(
+    () => attempt(() => statements.purge.run(now())).catch(() => {}),
+    PURGE_MS,
+  ).unref()
 
   const get = (key: Key) =>
     attempt(() => {
@@ -79,9 +79,12 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
     list: (kind, owner) =>
       attempt(() => statements.ofOwner.all(kind, owner).map((row) => entry(kind, owner, row.id, row.value))),
 
-    partitions: async () => ['file'],
-
-    owners: (kind, _partition, cursor) => attempt(() => ownersPage(statements, kind, cursor)),
+    owners: (kind, cursor) =>
+      attempt(() => {
+        const owners = statements.owners.all(kind, cursor ?? '').map(({ owner }) => String(owner))
+        // The next owner that there can be.
+        return { owners, cursor: owners.length < OWNERS ? null : `${owners.at(-1)}\u0000` }
+      }),
 
     ofOwner: (owner) =>
       attempt(() => {
@@ -95,8 +98,6 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
         checkFile(db, statements)
       }),
 
-    warnings: async () => [],
-
     close: async () => {
       clearInterval(purging)
       if (db.isOpen) db.close()
@@ -104,20 +105,10 @@ export function openSqlite({ file, now = Date.now, maxPages }: SqliteOptions): K
   }
 }
 
-/** Lets expiries follow the clock, at once and each minute, when rows that have expired are deleted as well. */
-function startPurging(
-  db: DatabaseSync,
-  statements: ReturnType<typeof prepareStatements>,
-  now: () => number,
-): NodeJS.Timeout {
-  followClock(db, statements, now())
-  return setInterval(() => {
-    followClock(db, statements, now())
-    deleteExpired(db, statements, now)
-  }, PURGE_MS).unref()
+function columns(key: Key) {
+  checkKey(key)
+  return [key.kind, key.owner, key.id] as const
 }
-
-const columns = ({ kind, owner, id }: Key) => [kind, owner, id] as const
 const expiry = (now: number, ttlMs: number | undefined) => (ttlMs === undefined ? null : now + ttlMs)
 
 /** `KeyValueStore.compareAndSet`, as one statement. */
@@ -151,16 +142,11 @@ function prepareStatements(db: DatabaseSync) {
     removeIf: db.prepare(`DELETE FROM entries WHERE ${alive} AND value = ?`),
     ofOwner: db.prepare(`SELECT id, value FROM entries
     WHERE kind = ? AND owner = ? AND expires_at IS NULL`),
-    firstOwners: db.prepare(`SELECT DISTINCT owner FROM entries WHERE kind = ? AND expires_at IS NULL
-    ORDER BY owner LIMIT ${OWNERS}`),
-    owners: db.prepare(`SELECT DISTINCT owner FROM entries WHERE kind = ? AND owner > ?
+    owners: db.prepare(`SELECT DISTINCT owner FROM entries WHERE kind = ? AND owner >= ?
     AND expires_at IS NULL ORDER BY owner LIMIT ${OWNERS}`),
+    anyRow: db.prepare('SELECT value FROM entries LIMIT 1'),
     allOfOwner: db.prepare(`SELECT kind, id, value FROM entries
     WHERE owner = ? AND (expires_at IS NULL OR expires_at > ?)`),
-    clock: db.prepare(`SELECT value FROM entries WHERE kind = '' AND owner = '' AND id = 'clock'`),
-    setClock: db.prepare(`INSERT INTO entries VALUES ('', '', 'clock', ?, NULL)
-    ON CONFLICT DO UPDATE SET value = excluded.value`),
-    moveExpiries: db.prepare('UPDATE entries SET expires_at = expires_at - ? WHERE expires_at IS NOT NULL'),
     purge: db.prepare(`DELETE FROM entries WHERE (kind, owner, id) IN
     (SELECT kind, owner, id FROM entries WHERE expires_at <= ? LIMIT ${PURGE_ROWS})`),
   }
@@ -189,88 +175,24 @@ function protectFile(file: string): void {
 const inodeOf = (file: string) => (file === ':memory:' ? null : statSync(file).ino)
 
 /** Throws if the file is damaged, or if another process has locked it. */
-function checkFile(db: DatabaseSync, { clock }: ReturnType<typeof prepareStatements>): void {
-  // The row must come from the file: not from its log, nor from memory.
+function checkFile(db: DatabaseSync, { anyRow }: ReturnType<typeof prepareStatements>): void {
+  // A row must come from the file: not from its log, nor from memory.
   db.exec('PRAGMA wal_checkpoint(PASSIVE); PRAGMA shrink_memory; BEGIN IMMEDIATE')
   try {
-    clock.get()
+    anyRow.get()
   } finally {
     if (db.isTransaction) db.exec('ROLLBACK')
   }
 }
 
-function ownersPage(
-  statements: ReturnType<typeof prepareStatements>,
-  kind: string,
-  cursor: string | null,
-): OwnersPage {
-  const rows = cursor === null ? statements.firstOwners.all(kind) : statements.owners.all(kind, cursor)
-  const owners = rows.map(({ owner }) => String(owner))
-  return { owners, cursor: owners.length < OWNERS ? null : (owners.at(-1) ?? null) }
-}
-
-/** By how much the clock of the machine may be set back, in ms, before expiries follow it. */
-const CLOCK_TOLERANCE_MS = 5_000
-
-/**
- * Notes the time. If the clock was set back meanwhile, moves all expiries by as much: otherwise a lock of a process that was
- * killed, or a short pause, would last until the old time comes again.
- */
-function followClock(
-  db: DatabaseSync,
-  { clock, setClock, moveExpiries }: ReturnType<typeof prepareStatements>,
-  now: number,
-): void {
-  try {
-    db.exec('BEGIN IMMEDIATE')
-  } catch {
-    // Another process has the lock, or the store is closed: the next one follows.
-    return
-  }
-  try {
-    const aheadMs = Number(clock.get()?.value ?? now) - now
-    if (aheadMs > CLOCK_TOLERANCE_MS) moveExpiries.run(aheadMs)
-    setClock.run(String(now))
-    db.exec('COMMIT')
-  } catch {
-    // A full disk, for example: expired rows are deleted next.
-    if (db.isTransaction) db.exec('ROLLBACK')
-  }
-}
-
-/** Deletes rows that have expired; other work runs between the batches. */
-function deleteExpired(
-  db: DatabaseSync,
-  statements: ReturnType<typeof prepareStatements>,
-  now: () => number,
-): void {
-  try {
-    const isFull = db.isOpen && statements.purge.run(now()).changes === PURGE_ROWS
-    if (isFull) setImmediate(() => deleteExpired(db, statements, now))
-  } catch {
-    // The next write reports the error.
-  }
-}
-
-/** Runs the operations of a store, again while another process has the lock. */
-function createAttempts() {
-  /** When an operation last timed out waiting for the lock. */
-  let timedOutAt = Number.NEGATIVE_INFINITY
-
-  return async <T>(operation: () => T): Promise<T> => {
-    const started = performance.now()
-    const deadline = started - timedOutAt < FAIL_FAST_MS ? started : started + BUSY_MS
-    for (;;) {
-      try {
-        return operation()
-      } catch (error) {
-        const expired = performance.now() >= deadline
-        if (isLocked(error) && expired) timedOutAt = performance.now()
-        // An error of the caller, such as a key that is no text, is not temporary.
-        if (error instanceof TypeError) throw error
-        if (!isLocked(error) || expired) throw new StoreUnavailableError(reason(error))
-      }
-      await pause(RETRY_MS)
+/** Runs an operation, again while another process has the lock. SQLite's own waiting would stop the event loop. */
+async function attempt<T>(operation: () => T): Promise<T> {
+  for (const deadline = performance.now() + BUSY_MS; ; await pause(RETRY_MS)) {
+    try {
+      return operation()
+    } catch (error) {
+      if (error instanceof TypeError) throw error
+      if (!isLocked(error) || performance.now() >= deadline) throw new StoreUnavailableError(reason(error))
     }
   }
 }

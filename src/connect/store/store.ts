@@ -28,6 +28,7 @@ export interface OwnersPage {
   cursor: string | null
 }
 
+/** A key whose parts are no texts is an error of the caller: every operation rejects with a `TypeError`. */
 export interface KeyValueStore {
   /** Describes the store in the log at start and in `npm run doctor`. Contains no password. */
   readonly description: string
@@ -36,9 +37,9 @@ export interface KeyValueStore {
   /** Resolves to the value, or null if there is none or it has expired. */
   get(key: Key): Promise<string | null>
   /**
-   * Like `get`, but a value that was read before may come from memory: a write of this process is seen at once, one of
-   * another process within milliseconds, or within a second if the store does not answer. For values that most requests
-   * read; an adapter without a cache reads the store.
+   * Like `get`, but the value may come from memory and be up to a second old; a write of this process is seen at once, one of
+   * another process usually within milliseconds. For values that most requests read; an adapter without a cache reads the
+   * store.
    */
   getCached(key: Key): Promise<string | null>
   /** Writes a value, which must not be empty. With `ttlMs` it expires and is not listed; without, it is permanent. */
@@ -53,16 +54,11 @@ export interface KeyValueStore {
   /** The owner's permanent values of one kind (written without `ttlMs`), in no particular order. */
   list(kind: string, owner: string): Promise<Entry[]>
   /**
-   * The parts of the store that can be searched on their own: each master of a Redis Cluster, or one for everything. A
-   * Redis that is restarted becomes another partition, because cursors do not outlive it.
+   * A page of the owners that have permanent values of one kind. `cursor`: that of the page before, or null for the first one; it
+   * can be used days later and by another process. An owner may be on several pages; one that exists all the time is on at
+   * least one.
    */
-  partitions(): Promise<string[]>
-  /**
-   * A page of the owners that have permanent values of one kind in a partition. `cursor`: that of the page before, or
-   * null for the first one; it can be used days later and by another process. An owner may be on several pages; one that
-   * exists all the time is on at least one. Throws `StoreUnavailableError` also if the partition no longer exists.
-   */
-  owners(kind: string, partition: string, cursor: string | null): Promise<OwnersPage>
+  owners(kind: string, cursor: string | null): Promise<OwnersPage>
   /**
    * Every value of an owner, of all kinds, expiring ones as well. Reads the whole store, which takes seconds per million
    * values: for the administration of one user's data.
@@ -70,8 +66,6 @@ export interface KeyValueStore {
   ofOwner(owner: string): Promise<Entry[]>
   /** Resolves if the store is available. */
   ping(): Promise<void>
-  /** Problems with the settings of this store, each as one sentence for the operator. */
-  warnings(): Promise<string[]>
   close(): Promise<void>
 }
 
@@ -94,7 +88,9 @@ export class StoreUnavailableError extends AppError {
  * The key as one string, unique to it whatever characters it contains. The braces are a Redis Cluster hash tag: all keys
  * of an owner share a slot.
  */
-export function keyName({ kind, owner, id }: Key): string {
+export function keyName(key: Key): string {
+  checkKey(key)
+  const { kind, owner, id } = key
   return `connect:${kind}:{${encode(owner)}}:${encode(id)}`
 }
 
@@ -104,13 +100,19 @@ export function keyName({ kind, owner, id }: Key): string {
  */
 export const appOwner = (name: string): string => `\u0001${name}`
 
-/** The name of the set of keys that `list` reads. */
+/** The name of the set of ids that `list` reads. */
 export function groupName(kind: string, owner: string): string {
   return `connect:${kind}:{${encode(owner)}}`
 }
 
 /** A pattern (https://redis.io/docs/latest/commands/keys) for the names of all keys of an owner, and few others. */
 export const ownerPattern = (owner: string) => `connect:*:{${encode(owner)}}:*`
+
+/** Throws a `TypeError` if a part of the key is no text. In JavaScript, `undefined` would become a name. */
+export function checkKey({ kind, owner, id }: Key): void {
+  for (const part of [kind, owner, id])
+    if (typeof part !== 'string') throw new TypeError('the kind, owner and id of a key must be strings')
+}
 
 /** Most ids need no encoding, and checking that is faster than encoding. */
 function encode(text: string): string {
@@ -119,14 +121,12 @@ function encode(text: string): string {
 
 /** The owners that have permanent values of one kind; rarely, one comes twice. Throws `StoreUnavailableError`. */
 export async function* allOwners(store: KeyValueStore, kind: string): AsyncIterable<string> {
-  for (const partition of await store.partitions()) {
-    let cursor: string | null = null
-    do {
-      const page: OwnersPage = await store.owners(kind, partition, cursor)
-      yield* page.owners
-      cursor = page.cursor
-    } while (cursor !== null)
-  }
+  let cursor: string | null = null
+  do {
+    const page: OwnersPage = await store.owners(kind, cursor)
+    yield* page.owners
+    cursor = page.cursor
+  } while (cursor !== null)
 }
 
 /** All permanent values of one kind, of all owners. Throws `StoreUnavailableError`. */
@@ -134,15 +134,9 @@ export async function* scan(store: KeyValueStore, kind: string): AsyncIterable<E
   for await (const owner of allOwners(store, kind)) yield* await store.list(kind, owner)
 }
 
-/** The inverse of `groupName`; null if the name is not a group of this kind. */
-export function parseGroupName(kind: string, name: string): string | null {
-  const match = /^connect:([a-z-]+):\{([^{}:]*)\}$/.exec(name)
-  return match?.[1] === kind ? decodeURIComponent(match[2] ?? '') : null
-}
-
-/** The inverse of `keyName`; null if the name is not a key of this app. */
-export function parseKeyName(name: string): Key | null {
-  const match = /^connect:([a-z-]+):\{([^{}:]*)\}:([^{}:]*)$/.exec(name)
+/** The inverse of `keyName`, and of `groupName`, whose `id` is empty; null if this is no name of this app. */
+export function parseName(name: string): Key | null {
+  const match = /^connect:([a-z-]+):\{([^{}:]*)\}(?::([^{}:]*))?$/.exec(name)
   if (!match) return null
   const [, kind = '', owner = '', id = ''] = match
   return { kind, owner: decodeURIComponent(owner), id: decodeURIComponent(id) }

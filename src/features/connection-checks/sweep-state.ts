@@ -27,53 +27,40 @@ const stateSchema = z.object({
   /** What the last complete round found. */
   last: countsSchema.extend({ endedAt: z.number() }).nullable(),
 })
-/** The state of the sweep over one partition of the store. */
+/** The state of the sweep. */
 export type Round = z.infer<typeof stateSchema>
 
 export const NO_COUNTS: Counts = { active: 0, revoked: 0, unreadable: 0, refreshed: 0, failed: 0 }
 
 /** The connections that a sweep checks. */
-export interface Range {
+interface Range {
   store: KeyValueStore
   /** The kind of their records, which names the platform. */
   recordKind: string
 }
 
-const stateKey = (recordKind: string, partition: string): Key => ({
+const stateKey = (recordKind: string): Key => ({
   kind: 'connection-sweep',
-  owner: appOwner(partition),
+  owner: appOwner('sweep'),
   id: recordKind,
 })
-export const leaseKey = (recordKind: string, partition: string): Key => ({
+export const leaseKey = (recordKind: string): Key => ({
   kind: 'sweep-lease',
-  owner: appOwner(partition),
+  owner: appOwner('sweep'),
   id: recordKind,
 })
 
 /** Resolves to null if there was no round yet. Throws `StoreUnavailableError`. */
-export async function readRound({ store, recordKind }: Range, partition: string): Promise<Round | null> {
-  const value = await store.get(stateKey(recordKind, partition))
+export async function readRound({ store, recordKind }: Range): Promise<Round | null> {
+  const value = await store.get(stateKey(recordKind))
   return value === null ? null : (stateSchema.safeParse(parseJson(value)).data ?? null)
 }
 
-/** Keeps the state for `ttlMs`, because partitions may disappear. Throws `StoreUnavailableError`. */
-export const writeRound = (
-  { store, recordKind }: Range,
-  partition: string,
-  state: Round,
-  ttlMs: number,
-): Promise<void> => store.set(stateKey(recordKind, partition), JSON.stringify(state), ttlMs)
+/** Throws `StoreUnavailableError`. */
+export const writeRound = ({ store, recordKind }: Range, state: Round): Promise<void> =>
+  store.set(stateKey(recordKind), JSON.stringify(state))
 
-/**
- * How many connections the last complete round found, of all partitions; null before the first one.
- * Throws `StoreUnavailableError`.
- */
+/** How many connections the last complete round found; null before the first one. Throws `StoreUnavailableError`. */
 export async function lastCounts(range: Range): Promise<Counts | null> {
-  const total = { ...NO_COUNTS }
-  for (const partition of await range.store.partitions()) {
-    const last = (await readRound(range, partition))?.last
-    if (!last) return null
-    for (const name of Object.keys(total) as (keyof Counts)[]) total[name] += last[name]
-  }
-  return total
+  return (await readRound(range))?.last ?? null
 }

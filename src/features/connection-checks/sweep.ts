@@ -39,21 +39,18 @@ const MAX_CONCURRENT = 64
 
 interface SweepState extends SweepOptions {
   closing: AbortController
-  /** The partitions that this process is sweeping. */
-  sweeping: Map<string, Promise<void>>
   backoff: ReturnType<typeof createBackoff>
 }
 
 /**
  * Goes over all connections in every interval and refreshes those that were neither used nor refreshed for half of it.
- * Each partition of the store is swept by one process at a time, page by page, and a killed process loses no
- * more than its page. Memory does not depend on the number of connections.
+ * One process at a time does it, page by page, and a killed process loses no more than its page. Memory does not depend on the
+ * number of connections.
  */
 export function createSweep(options: SweepOptions): Sweep {
   const sweep: SweepState = {
     ...options,
     closing: new AbortController(),
-    sweeping: new Map(),
     backoff: createBackoff(),
   }
   let running: Promise<void> = Promise.resolve()
@@ -69,21 +66,12 @@ export function createSweep(options: SweepOptions): Sweep {
 }
 
 async function loop(sweep: SweepState): Promise<void> {
-  const { store, closing, sweeping, everyMs } = sweep
-  const interrupted = (error: unknown) => logInterruption(sweep, error)
+  const { closing, everyMs } = sweep
   while (!closing.signal.aborted) {
-    const partitions = await store.partitions().catch(interrupted)
-    for (const partition of partitions ?? []) {
-      if (sweeping.has(partition)) continue
-      const swept = sweepPartition(sweep, partition)
-        .catch(interrupted)
-        .finally(() => sweeping.delete(partition))
-      sweeping.set(partition, swept)
-    }
+    await sweepOnce(sweep).catch((error: unknown) => logInterruption(sweep, error))
     const pauseMs = Math.min(MAX_POLL_MS, everyMs / 20) * (0.5 + Math.random())
     await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => {})
   }
-  await Promise.all(sweeping.values())
 }
 
 function logInterruption({ closing, log }: SweepState, error: unknown): void {
@@ -92,22 +80,22 @@ function logInterruption({ closing, log }: SweepState, error: unknown): void {
   log.warn({ code, reason }, 'the check of all connections was interrupted; it continues soon')
 }
 
-/** Sweeps a partition if a round is due and no other process does it. */
-async function sweepPartition(sweep: SweepState, partition: string): Promise<void> {
-  const { store, recordKind, log, closing, everyMs } = sweep
-  const stored = await readRound(sweep, partition)
+/** Does a round if it is due and no other process does it. */
+async function sweepOnce(sweep: SweepState): Promise<void> {
+  const { store, recordKind, log, closing } = sweep
+  const stored = await readRound(sweep)
   if (isWaiting(sweep, stored)) return
-  const lease = await acquireLease(store, leaseKey(recordKind, partition), LEASE_MS)
+  const lease = await acquireLease(store, leaseKey(recordKind), LEASE_MS)
   if (!lease) return
   const signal = AbortSignal.any([closing.signal, lease.lost])
   try {
     // Read again: another process may have ended the round in the meantime.
-    let round = await readRound(sweep, partition)
+    let round = await readRound(sweep)
     if (isWaiting(sweep, round)) return
-    if (!round || round.done) round = await begin(sweep, partition, round, signal)
+    if (!round || round.done) round = await begin(sweep, round, signal)
     while (!round.done) {
-      round = await checkPage(sweep, partition, round, signal)
-      await writeRound(sweep, partition, round, 4 * everyMs)
+      round = await checkPage(sweep, round, signal)
+      await writeRound(sweep, round)
     }
     const { counts, startedAt } = round
     log.info({ ...counts, seconds: Math.round((Date.now() - startedAt) / 1000) }, 'all connections checked')
@@ -128,19 +116,14 @@ function isWaiting({ everyMs }: SweepState, round: Round | null): boolean {
 }
 
 /** Begins a round; counts the users, so that their checks can be spread over the interval. */
-async function begin(
-  sweep: SweepState,
-  partition: string,
-  previous: Round | null,
-  signal: AbortSignal,
-): Promise<Round> {
+async function begin(sweep: SweepState, previous: Round | null, signal: AbortSignal): Promise<Round> {
   const { store, recordKind, everyMs } = sweep
   const startedAt = Date.now()
   let users = 0
   let cursor: string | null = null
   do {
     signal.throwIfAborted()
-    const page = await store.owners(recordKind, partition, cursor)
+    const page = await store.owners(recordKind, cursor)
     users += page.owners.length
     cursor = page.cursor
   } while (cursor !== null)
@@ -155,19 +138,14 @@ async function begin(
     counts: NO_COUNTS,
     last: previous?.last ?? null,
   }
-  await writeRound(sweep, partition, round, 4 * everyMs)
+  await writeRound(sweep, round)
   return round
 }
 
 /** Checks the users of the next page. */
-async function checkPage(
-  sweep: SweepState,
-  partition: string,
-  round: Round,
-  signal: AbortSignal,
-): Promise<Round> {
+async function checkPage(sweep: SweepState, round: Round, signal: AbortSignal): Promise<Round> {
   const { store, recordKind, backoff, everyMs } = sweep
-  const page = await store.owners(recordKind, partition, round.cursor)
+  const page = await store.owners(recordKind, round.cursor)
   const counts = { ...round.counts }
   const inProgress = new Set<Promise<void>>()
   let { checkedUsers } = round
@@ -197,10 +175,14 @@ async function checkPage(
   return { ...round, checkedUsers, cursor: page.cursor, done, counts, last }
 }
 
-/** The pause until the next user, in ms: what is left of the target divided by the users that are left. */
+/**
+ * The pause until the next user, in ms: what is left of the target divided by the users that are left. There are more than were
+ * counted if some were added, or if the walk over them had to start over: those are checked without a pause.
+ */
 function gapOf({ startedAt, users, checkedUsers }: Round, everyMs: number): number {
+  if (checkedUsers >= users) return 0
   const leftMs = startedAt + everyMs * TARGET - Date.now()
-  return Math.min(MAX_GAP_MS, Math.max(0, leftMs / Math.max(1, users - checkedUsers)))
+  return Math.min(MAX_GAP_MS, Math.max(0, leftMs / (users - checkedUsers)))
 }
 
 async function checkUser(

@@ -8,8 +8,9 @@ import {
   appOwner,
   isSentinelUrl,
   type KeyValueStore,
-  parseRedisUrl,
+  type RedisStore,
   ready,
+  urlOptions,
 } from '../../connect/stores.ts'
 import { type Finding, failure, ok, warning } from './finding.ts'
 
@@ -39,12 +40,14 @@ export const notOpened = (error: unknown) =>
 const reasonOf = (error: unknown): string =>
   (error instanceof StoreUnavailableError && error.reason) || (error as Error).message
 
+const hasWarnings = (store: KeyValueStore): store is RedisStore => 'warnings' in store
+
 async function settingsOf(store: KeyValueStore): Promise<Finding[]> {
   const idOf = (text: string) => {
     if (/may evict/.test(text)) return 'store.eviction'
     return /does not persist/.test(text) ? 'store.persistence' : 'store.settings'
   }
-  const warnings = await store.warnings()
+  const warnings = hasWarnings(store) ? await store.warnings() : []
   return warnings.map((text) => {
     const id = idOf(text)
     // Usual for a hosted Redis: nothing that the operator could mend here.
@@ -156,16 +159,15 @@ const TIMEOUT_MS = 2_000
 
 /** The error of one connection, as a client of our own gets it at once; empty if it succeeds. */
 async function connectionError(url: string): Promise<string> {
-  const { socket, ...login } = parseRedisUrl(url)
   // Apart from the connection: a name service may be slow.
-  const unknown = await lookup(socket.host).then(
+  const unknown = await lookup(new URL(url).hostname.replace(/[[\]]/g, '')).then(
     () => undefined,
     ({ code }: NodeJS.ErrnoException) => code,
   )
   if (unknown) return unknown
   const client = createClient({
-    ...login,
-    socket: { ...socket, connectTimeout: TIMEOUT_MS, reconnectStrategy: false },
+    ...urlOptions(url),
+    socket: { connectTimeout: TIMEOUT_MS, reconnectStrategy: false },
   })
   client.on('error', () => {})
   const timeout = new Promise<string>((resolve) => setTimeout(resolve, TIMEOUT_MS, 'timed out').unref())

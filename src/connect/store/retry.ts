@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { AppError } from '../app-error.ts'
-import { StoreUnavailableError } from '../store/store.ts'
+import { type KeyValueStore, StoreUnavailableError } from './store.ts'
 
 export interface RetryOptions {
   /** How long to keep retrying, in ms; 5 minutes by default. */
@@ -15,9 +15,9 @@ export interface RetryOptions {
 }
 
 /**
- * Retries idempotent work while the platform or the store is unavailable (an `AppError` with status 503), with exponential
- * backoff and jitter, honouring the platform's `Retry-After`. Throws such an error on timeout, any other error of `work` at
- * once, and the signal's reason if aborted.
+ * Retries idempotent work while it fails with an `AppError` of status 503 (the platform or the store is unavailable), with
+ * exponential backoff and jitter, honouring the platform's `Retry-After`. Throws that error on timeout, any other error of
+ * `work`, and the signal's reason if aborted.
  *
  * @example
  * await retry(() => store.set(key, value), { timeoutMs: 60_000 })
@@ -42,6 +42,10 @@ export async function retry<T>(
     }
   }
 }
+
+/** Waits for the store for two seconds, since Redis connects in the background. Throws `StoreUnavailableError`. */
+export const ready = (store: KeyValueStore): Promise<void> =>
+  retry(() => store.ping(), { timeoutMs: 2_000, pauseMs: 100, maxPauseMs: 100 })
 
 /** Waits. If aborted, throws the signal's reason; `setTimeout` would throw an `AbortError` caused by it. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {

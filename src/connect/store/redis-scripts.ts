@@ -1,0 +1,31 @@
+import { defineScript } from 'redis'
+
+/** The id of a key, which follows the name of its group. */
+const ID = 'string.sub(KEYS[1], #KEYS[2] + 2)'
+/** Writes a permanent value and adds its id to the group, or an expiring one and removes it from the group. */
+const WRITE = `
+  if ARGV[2] == '' then redis.call('SET', KEYS[1], ARGV[1]); redis.call('SADD', KEYS[2], ${ID})
+  else redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]); redis.call('SREM', KEYS[2], ${ID}) end`
+const REMOVE = `redis.call('SREM', KEYS[2], ${ID}); return redis.call('DEL', KEYS[1])`
+
+export const scripts = {
+  write: script(`${WRITE} return 1`),
+  remove: script(REMOVE),
+  // ARGV: next, ttl or '', expected. '' means absent: a value is never empty.
+  swap: script(`
+    if (redis.call('GET', KEYS[1]) or '') ~= ARGV[3] then return 0 end
+    if ARGV[1] == '' then ${REMOVE.replace('return ', '')} else ${WRITE} end
+    return 1`),
+}
+
+function script(SCRIPT: string) {
+  return defineScript({
+    SCRIPT,
+    NUMBER_OF_KEYS: 2,
+    parseCommand(parser, name: string, group: string, ...args: string[]) {
+      parser.pushKeys([name, group])
+      parser.push(...args)
+    },
+    transformReply: (reply: number) => reply === 1,
+  })
+}
