@@ -123,6 +123,7 @@ const REFUSAL_GRACE_MS = 30_000
 const REJECTION_INTERVAL_MS = 60_000
 const MAX_REJECTIONS = 3
 const MAX_MISSING = 20
+const CLOCK_TOLERANCE_MS = 5_000
 const MINUTE_MS = 60_000
 
 /** Parses a stored record: `NO_RECORD` if there is none, null if it cannot be read. */
@@ -338,8 +339,9 @@ function isSame<R extends object>(one: R, other: R): boolean {
 const isAbout = (record: ConnectionRecord, sent: Pick<Sent, 'consent' | 'refreshes'>) =>
   record.consent === sent.consent && record.refreshes === sent.refreshes
 
-/** Whether `end` is ahead by no more than it can be. */
-const isWithin = (end: number, now: number, longestMs: number) => end > now && end - now <= longestMs
+/** Whether `end` is ahead by no more than it can be, and than the clocks of two machines may usually differ. */
+const isWithin = (end: number, now: number, longestMs: number) =>
+  end > now && end - now <= longestMs + CLOCK_TOLERANCE_MS
 
 /** For how long no request for tokens is sent, in ms. */
 export const pauseOf = ({ pausedUntil }: ConnectionRecord, now: number): number =>

@@ -426,12 +426,11 @@ export class Vault {
     manual: boolean,
   ): Promise<{ record: ConnectionRecord; isHolder: boolean }> {
     for (const deadline = performance.now() + this.#waitMs; ; ) {
-      const now = this.#now()
       const { after, isWritten } = await this.#records.change(ref, (record) =>
-        isDone(record) ? record : leased(record, { now, leaseMs: this.#leaseMs, manual }),
+        isDone(record) ? record : leased(record, { now: this.#now(), leaseMs: this.#leaseMs, manual }),
       )
       if (isWritten || isDone(after)) return { record: after, isHolder: isWritten }
-      const pauseMs = manual ? 0 : pauseOf(after, now)
+      const pauseMs = manual ? 0 : pauseOf(after, this.#now())
       if (pauseMs > 0) this.#throwPaused(after, pauseMs)
       if (performance.now() > deadline)
         throw new PlatformUnavailableError('no_answer', 'another process is still refreshing')

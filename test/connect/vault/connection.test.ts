@@ -97,6 +97,11 @@ describe('the lease', () => {
     expect(lease(first, NOW + LEASE_MS).fence).toBe(first.fence + 1)
   })
 
+  test('excludes a machine whose clock is a few seconds behind', () => {
+    const first = lease(active(), NOW + 3_000)
+    expect(lease(first, NOW)).toBe(first)
+  })
+
   test('that ends later than a lease can is over: its clock was wrong', () => {
     const ahead = lease(active(), NOW + 3_600_000)
     expect(lease(ahead, NOW).fence).toBe(ahead.fence + 1)
