@@ -71,7 +71,7 @@ export function createApp({
   // Mounted before the browser middleware: callers are servers that authenticate with tokens or signatures.
   for (const { serverRoutes } of parts) if (serverRoutes) app.use(serverRoutes)
 
-  app.use(securityHeaders({ baseUrl, formTargets: [platform.appUrl, platform.authUrl] }))
+  app.use(securityHeaders(baseUrl))
   app.use('/assets', assets)
   app.use(healthRoutes(store, drainSignal), openApiRoute(baseUrl))
   app.use(csrfProtection(baseUrl))

@@ -331,9 +331,9 @@ const authorizeParams = () =>
   z
     .string()
     .default('')
-    .transform((text, ctx): Record<string, string> => {
+    .transform((text, ctx): URLSearchParams => {
       const params = new URLSearchParams(text)
       const reserved = RESERVED.find((name) => params.has(name))
       if (reserved) ctx.addIssue(`must not set ${reserved}: the flow sets it`)
-      return Object.fromEntries(params)
+      return params
     })

@@ -75,7 +75,7 @@ test('good settings make a config; addresses lose their closing slash', () => {
     clientSecret: 'test-secret',
     scopes: ['catalogues', 'leads'],
     authorizePath: '/authorize',
-    authorizeParams: {},
+    authorizeParams: new URLSearchParams(),
     pkce: true,
     tokenEndpointAuthMethod: 'client_secret_post',
     proxies: null,

@@ -33,6 +33,8 @@ export interface Listening {
 }
 
 const KEEP_ALIVE_MS = 75_000
+/** How large the headers of a request may be, in bytes: with a code of 16,384 characters in its address. */
+export const MAX_HEADER_BYTES = 32_768
 /** How long the headers of a request may take, in ms. */
 const HEADERS_MS = 15_000
 /** How long idle connections stay open after the port was closed, in ms. */
@@ -53,6 +55,7 @@ export function listen(
   const server = createServer({
     requestTimeout: UPLOAD_MS,
     headersTimeout: HEADERS_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: keepAliveMs,
   })
   const sockets = new Set<Socket>()

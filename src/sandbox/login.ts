@@ -11,7 +11,8 @@ declare module 'express-serve-static-core' {
   }
 }
 
-const COOKIE = 'platform_login'
+/** The name has the port: cookies ignore it, and two sandboxes on one host would log each other's users out. */
+const cookieOf = ({ socket }: Request) => `platform_login_${socket.localPort}`
 /** Set from when a browser is sent back with the account's only business until the consent page is shown. */
 const RETURNED_COOKIE = 'platform_returned'
 const RETURNED_MS = 120_000
@@ -33,7 +34,7 @@ export function reachedConsent(res: Response): void {
 
 /** Logs this browser out, without interrupting the identity provider's current interaction. */
 export function logOut(res: Response): void {
-  res.clearCookie(COOKIE)
+  res.clearCookie(cookieOf(res.req))
 }
 
 /** The login page, which leads to `next`. */
@@ -45,7 +46,7 @@ export function loginUrl(next: string): string {
 export function readLogin(secret: string): RequestHandler {
   return (req, _res, next) => {
     const [, id = '', signature = ''] =
-      new RegExp(`\\b${COOKIE}=(\\w+)\\.([\\w-]+)`).exec(req.get('cookie') ?? '') ?? []
+      new RegExp(`\\b${cookieOf(req)}=(\\w+)\\.([\\w-]+)`).exec(req.get('cookie') ?? '') ?? []
     const [given, expected] = [Buffer.from(signature), Buffer.from(sign(secret, id))]
     req.account =
       given.length === expected.length && timingSafeEqual(given, expected) ? findAccount(id) : undefined
@@ -73,11 +74,11 @@ export function loginRoutes(secret: string, requestingApp: (next: string) => str
       forgetProviderSession(res)
       const value = `${account.id}.${sign(secret, account.id)}`
       res.clearCookie(RETURNED_COOKIE)
-      res.cookie(COOKIE, value, { httpOnly: true, sameSite: 'lax' }).redirect(303, next)
+      res.cookie(cookieOf(req), value, { httpOnly: true, sameSite: 'lax' }).redirect(303, next)
     })
     .post('/logout', (req, res) => {
       forgetProviderSession(res)
-      res.clearCookie(COOKIE).redirect(303, localPath(req.body?.next))
+      res.clearCookie(cookieOf(req)).redirect(303, localPath(req.body?.next))
     })
 }
 

@@ -8,7 +8,7 @@ import { type ConnectionTest, refreshConnection, testConnection } from './connec
 import { connectionView, connectionViewSchema } from './connection-view.ts'
 import { notSignedIn, problemOf } from './errors.ts'
 import type { Notice } from './notice.ts'
-import { sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
+import { sendOnward, sendPageOrJson, sendResultOrRedirect, wantsJson } from './respond.ts'
 import type { SendChanges } from './sse.ts'
 import { texts } from './texts.ts'
 import { currentUser, requireUser } from './user.ts'
@@ -270,6 +270,7 @@ export const createConnectPages = (vault: Vault): ConnectPages => ({
     await req.leaveNotice(await connectedNotice(vault, req, bxcontext))
     return '/connections'
   },
+  goOn: (req, res, url) => sendOnward(req, res, url, texts.toPlatform),
   async askAboutMismatch(req, res, { id, bxcontext, expected }) {
     const userId = requireUser(req)
     const names = [bxcontext, expected].map(async (id) => (await businessName(vault, userId, id)) ?? id)

@@ -6,7 +6,7 @@ import type { Http } from '../connect/index.ts'
 import { appOwner, claim, type Key, type KeyValueStore } from '../connect/stores.ts'
 import { cookiesBlocked } from './errors.ts'
 import { codeOf, discovery, type OidcProvider, SignInUnavailableError } from './oidc-discovery.ts'
-import { sendResultOrRedirect, wantsJson } from './respond.ts'
+import { sendOnward, sendResultOrRedirect, wantsJson } from './respond.ts'
 import { localPath } from './return-to.ts'
 import { texts } from './texts.ts'
 import { currentUser, isUserId, saveSession, signIn, signOut, type User } from './user.ts'
@@ -113,7 +113,7 @@ export function oidcSignIn(options: OidcOptions): Router {
       const logoutUrl = req.session.hasSignedOut ? await logoutUrlOf(options, configuration) : null
       delete req.session.hasSignedOut
       if (!logoutUrl) return res.redirect(303, '/')
-      res.page('app/signed-out', { title: texts.signedOut.pageTitle, logoutUrl })
+      sendOnward(req, res, logoutUrl, texts.signedOut)
     })
 }
 

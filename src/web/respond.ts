@@ -43,6 +43,27 @@ export async function sendResultOrRedirect(
 }
 
 /**
+ * Responds to a form that leads elsewhere: `location` is a path of ours, or an address on another site. There, browsers get a
+ * page that goes on by itself and has a link; clients that request JSON get `{location}`. A redirect to another site would
+ * fail: browsers apply `form-action` (CSP Level 3) to every redirect after a form post, and the other site may redirect to
+ * hosts that nobody can list.
+ */
+export function sendOnward(
+  req: Request,
+  res: Response,
+  location: string,
+  page: { pageTitle: string; title: string; lead: string; continue: string },
+): void {
+  if (location.startsWith('/') && !wantsJson(req)) return void res.redirect(303, location)
+  sendPageOrJson(req, res, {
+    view: 'app/onward',
+    title: page.pageTitle,
+    data: { location, page, keepNotice: true },
+    json: { location },
+  })
+}
+
+/**
  * Like `res.json`, which would copy the text to a buffer and send it apart from the headers (npm run bench, rows of the leads
  * route). Throws `PlatformRejectedError` if the platform's data is nested so deeply that `JSON.stringify` runs out of
  * stack.

@@ -2,16 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 import helmet, { type HelmetOptions } from 'helmet'
 
-export interface SecurityHeadersOptions {
-  baseUrl: string
-  /** URLs whose origins are added to `form-action`, which Chrome also applies to redirects after a form post. */
-  formTargets: string[]
-}
-
-/** Security headers: no inline code, no third-party resources, no framing, no referrer, nothing cached. */
-export function securityHeaders({ baseUrl, formTargets }: SecurityHeadersOptions): RequestHandler {
+/**
+ * Security headers for the app at `baseUrl`: no inline code, no third-party resources, no framing, no form or referrer that
+ * goes to another origin, nothing cached.
+ */
+export function securityHeaders(baseUrl: string): RequestHandler {
   const https = baseUrl.startsWith('https:')
-  const origins = [...new Set(formTargets.map((url) => new URL(url).origin))]
   const headers = headersOf({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -21,13 +17,15 @@ export function securityHeaders({ baseUrl, formTargets }: SecurityHeadersOptions
         styleSrc: ["'self'"],
         imgSrc: ["'self'"],
         connectSrc: ["'self'"],
-        formAction: ["'self'", ...origins],
+        // No form of ours leads to another origin: see `sendOnward`.
+        formAction: ["'self'"],
         frameAncestors: ["'none'"],
         baseUri: ["'none'"],
         ...(https && { upgradeInsecureRequests: [] }),
       },
     },
-    referrerPolicy: { policy: 'no-referrer' },
+    // Not `no-referrer`: browsers would send `Origin: null` with our own forms, and on plain http nothing else tells whose they are.
+    referrerPolicy: { policy: 'same-origin' },
     frameguard: { action: 'deny' },
     // Other hosts below this one may not have TLS.
     strictTransportSecurity: https && { includeSubDomains: false },

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express'
 import session, { type Store } from 'express-session'
+import manifest from '../../package.json' with { type: 'json' }
 
 /** Lifetime of a session after sign-in, in ms. */
 export const SESSION_MS = 24 * 3_600_000
@@ -9,6 +10,17 @@ export interface SessionOptions {
   /** Secrets for cookies: the first signs, all of them verify. */
   secrets: string[]
   baseUrl: string
+}
+
+/**
+ * The name of the session cookie: that of the product, as in package.json, and the port of `baseUrl`, since cookies ignore
+ * ports and two products on one host would sign each other's users out.
+ */
+export function sessionCookie(baseUrl: string): string {
+  const { protocol, port } = new URL(baseUrl)
+  const name = manifest.name.replace(/[^\w-]+/g, '-') + (port && `-${port}`)
+  // Browsers accept the __Host- prefix only with Secure, Path=/ and no Domain.
+  return protocol === 'https:' ? `__Host-${name}` : name
 }
 
 /** Sessions with an HttpOnly cookie: SameSite=Lax, since the platform redirects back here; Secure with https. */
@@ -23,8 +35,7 @@ export function sessions({ store, secrets, baseUrl }: SessionOptions): RequestHa
     session({
       store,
       secret: secrets,
-      // Browsers accept the __Host- prefix only with Secure, Path=/ and no Domain.
-      name: secure ? '__Host-connect' : 'connect',
+      name: sessionCookie(baseUrl),
       cookie: { httpOnly: true, sameSite: 'lax', secure, path: '/', maxAge: SESSION_MS },
       resave: false,
       saveUninitialized: false,

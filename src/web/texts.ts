@@ -92,6 +92,13 @@ export const texts = {
     continue: 'Continue',
   },
 
+  toPlatform: {
+    pageTitle: 'To the platform',
+    title: 'You are being taken to the platform',
+    lead: 'There you log in, and choose what this app may use.',
+    continue: 'Continue to the platform',
+  },
+
   connections: {
     title: 'Your connections',
     connect: 'Connect an account',

@@ -9,6 +9,14 @@ import { freePort } from '../support/ports.ts'
 
 const on = async () => ({ port: await freePort(), variable: 'PORT' })
 
+test('an address with a code as long as a token may be is accepted', async () => {
+  const options = await on()
+  const server = await listen((_req, res) => void res.end('read'), options)
+  const answer = await fetch(`http://localhost:${options.port}/connect/callback?code=${'c'.repeat(16_384)}`)
+  expect([answer.status, await answer.text()]).toEqual([200, 'read'])
+  await server.stop(0)
+})
+
 describe('stopping', () => {
   test('waits for requests in flight, but no longer than its grace', async () => {
     const options = await on()

@@ -8,8 +8,8 @@ import type { Visitor } from './visitor.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** The machine's own Chromium, headless. */
-export function openChromium(): Promise<Browser> {
+/** The machine's own Chromium, headless. `hosts`: further names of this machine. */
+export function openChromium(hosts: string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM ?? 'chromium',
     args: [
@@ -18,6 +18,7 @@ export function openChromium(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--no-first-run',
+      ...hosts.map((host) => `--host-resolver-rules=MAP ${host} 127.0.0.1`),
     ],
   })
 }

@@ -8,7 +8,7 @@ import type { Visitor } from './visitor.ts'
 /** `npm run demo` on free ports, with a data folder of its own. */
 export async function openDemo(env: Record<string, string> = {}) {
   const { dir, remove } = tempDir()
-  const [port, sandboxPort] = [await freePort(), await freePort()]
+  const [port, sandboxPort] = [env.PORT ?? (await freePort()), await freePort()]
   const settings: Record<string, string> = {
     PORT: String(port),
     SANDBOX_PORT: String(sandboxPort),

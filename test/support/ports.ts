@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { MAX_HEADER_BYTES } from '../../src/runtime/serve.ts'
 
 /**
  * Below the ports that systems give to outgoing connections, so that nothing takes it before the test does; and so is
@@ -25,7 +26,7 @@ export async function freePort(): Promise<number> {
 /** A server whose handler may be set once its address is known, on a free port by default. */
 export async function serve(handler?: RequestListener, fixedPort = 0) {
   // Longer than any test pauses: a client must not reuse a connection that the server is closing.
-  const server = createServer({ keepAliveTimeout: 60_000 }, handler)
+  const server = createServer({ keepAliveTimeout: 60_000, maxHeaderSize: MAX_HEADER_BYTES }, handler)
   const port = await listenOn(server, fixedPort)
   return {
     server,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect, vi } from 'vitest'
 import { createRecordCipher } from '../../src/connect/index.ts'
 import { keyName } from '../../src/connect/stores.ts'
+import { sessionCookie } from '../../src/web/session.ts'
 import { storedConnections } from '../connect/records.ts'
 import type { Running } from './app.ts'
 import { CLIENT } from './env.ts'
@@ -35,7 +36,9 @@ export async function watchSecrets(app: Running, more: Record<string, string> = 
       secrets.set(`access token ${secrets.size}`, stored.connection.accessToken)
       secrets.set(`refresh token ${secrets.size}`, String(stored.connection.refreshToken))
     }
-    const cookie = decodeURIComponent(visitor.cookies.get(new URL(app.url).host)?.get('connect') ?? '')
+    const cookie = decodeURIComponent(
+      visitor.cookies.get(new URL(app.url).host)?.get(sessionCookie(app.url)) ?? '',
+    )
     const [, id = '', signature = ''] = /^s:([^.]+)\.(.+)$/.exec(cookie) ?? []
     secrets.set(`session id ${id}`, id)
     secrets.set(`session signature ${id}`, signature)

@@ -19,9 +19,16 @@ export interface VisitOptions {
 export interface Visitor {
   get(url: string, options?: VisitOptions): Promise<Answer>
   post(url: string, options?: VisitOptions): Promise<Answer>
-  /** Follows redirects from an answer until there is none, or until a url starts with `stopAt`. */
+  /** Follows redirects, and pages that go on by themselves, until there is none, or until a url starts with `stopAt`. */
   follow(answer: Answer, stopAt?: string): Promise<Answer>
   cookies: Map<string, Map<string, string>>
+}
+
+/** Where a browser goes on from an answer without the user: by a redirect, or by an immediate refresh of the page. */
+export function leadsTo({ status, headers, text }: Answer): string | null {
+  if (status >= 300 && status < 400) return headers.get('location')
+  const [, url] = /<meta http-equiv="refresh" content="0; url=([^"]+)">/.exec(text) ?? []
+  return url?.replaceAll('&amp;', '&') ?? null
 }
 
 export function createVisitor(): Visitor {
@@ -61,8 +68,8 @@ export function createVisitor(): Visitor {
     async follow(answer, stopAt) {
       let last: Answer = answer
       for (let hops = 0; hops < 15; hops++) {
-        const location = last.headers.get('location')
-        if (last.status < 300 || last.status > 399 || !location) return last
+        const location = leadsTo(last)
+        if (location === null) return last
         const next = new URL(location, last.url).href
         if (stopAt && next.startsWith(stopAt)) return { ...last, url: next }
         last = await get(next)

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import { requestContext } from '../../src/connect/index.ts'
@@ -17,6 +19,18 @@ afterAll(() => app.close())
 beforeEach(() => fetch(`${app.platform}/sandbox/faults`, { method: 'DELETE' }))
 
 const at = (path: string) => `${app.url}/connections/harbour-homes${path}`
+
+test('every form sends something, since text browsers send one without fields as GET', () => {
+  const templates = ['views', 'src/cli/template/views'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.eta'))
+      .map((name) => readFileSync(join(folder, name), 'utf8')),
+  )
+  const forms = templates.join('\n').match(/<form\b[\s\S]*?<\/form>/g) ?? []
+  expect(forms.length).toBeGreaterThan(10)
+  // In a form, only what is sent has a name.
+  expect(forms.filter((form) => !/\sname="/.test(form))).toEqual([])
+})
 
 describe('a notice', () => {
   test('is shown once, on the page after the action', async () => {

@@ -29,8 +29,8 @@ test('a platform that refuses access without saying why: 409, and a card with si
   ])
   const { text } = await ann.get(`${app.url}/connections`)
   expect(text).toMatch(/<dt>Access refused<\/dt>\s*<dd><time[^>]*datetime="20/)
-  expect(text.match(/<button class="primary">(.*?)<\/button>/g)?.join()).toContain('Reconnect')
-  expect(text).toContain('<button>Check now</button>')
+  expect(text.match(/<button name="do" class="primary">(.*?)<\/button>/g)?.join()).toContain('Reconnect')
+  expect(text).toContain('<button name="do">Check now</button>')
 })
 
 test('Check now asks for a new token first, although refreshing is paused', async () => {

@@ -5,10 +5,12 @@ import { text } from 'node:stream/consumers'
 import express from 'express'
 import request from 'supertest'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { createApp } from '../../src/app.ts'
 import { StoreUnavailableError } from '../../src/connect/errors.ts'
 import { bodyDeadline } from '../../src/web/body-deadline.ts'
 import { localPath } from '../../src/web/return-to.ts'
+import { sessionCookie } from '../../src/web/session.ts'
 import { type Running, startAll } from '../support/app.ts'
 import { connected, connectionsOf, signedIn } from '../support/flow.ts'
 import { serve } from '../support/ports.ts'
@@ -89,7 +91,7 @@ function unsafeRoutes(layers: Layer[]): string[] {
 
 describe('the session', () => {
   const idOf = (visitor: ReturnType<typeof createVisitor>) =>
-    visitor.cookies.get(new URL(app.url).host)?.get('connect')
+    visitor.cookies.get(new URL(app.url).host)?.get(sessionCookie(app.url))
 
   test('gets a new id at sign-in and at sign-out, and the old one is worth nothing', async () => {
     const visitor = await signedIn(app, 'first')
@@ -103,7 +105,7 @@ describe('the session', () => {
       const thief = createVisitor()
       const answer = await thief.get(`${app.url}/connections`, {
         ...JSON_TYPE,
-        headers: { cookie: `connect=${old}` },
+        headers: { cookie: `${sessionCookie(app.url)}=${old}` },
       })
       expect(answer.status).toBe(401)
     }
@@ -113,7 +115,7 @@ describe('the session', () => {
     const attacker = await signedIn(app, 'attacker')
     const planted = idOf(attacker) as string
     const victim = createVisitor()
-    victim.cookies.set(new URL(app.url).host, new Map([['connect', planted]]))
+    victim.cookies.set(new URL(app.url).host, new Map([[sessionCookie(app.url), planted]]))
     await victim.post(`${app.url}/sign-in`, { form: { name: 'victim' } })
     expect(idOf(victim)).not.toBe(planted)
     expect((await attacker.get(`${app.url}/connections`, JSON_TYPE)).status).toBe(401)
@@ -123,8 +125,25 @@ describe('the session', () => {
     expect((await createVisitor().get(app.url)).headers.get('set-cookie')).toBeNull()
     const answer = await createVisitor().post(`${app.url}/sign-in`, { form: { name: 'ann' } })
     expect(answer.headers.get('set-cookie')).toMatch(
-      /^connect=.*; Path=\/; Expires=.*; HttpOnly; SameSite=Lax$/,
+      /^[\w-]+=.*; Path=\/; Expires=.*; HttpOnly; SameSite=Lax$/,
     )
+  })
+
+  test('of one product stays when a user signs in to another product on the same host', async () => {
+    const other = await startAll()
+    const visitor = await signedIn(app, 'ann')
+    const [host, otherHost] = [app, other].map(({ url }) => new URL(url).host)
+    // Cookies ignore ports.
+    visitor.cookies.set(otherHost ?? '', visitor.cookies.get(host ?? '') ?? new Map())
+    await visitor.post(`${other.url}/sign-in`, { form: { name: 'bob' } })
+    await visitor.post(`${other.url}/sign-out`)
+    expect((await visitor.get(`${app.url}/connections`, JSON_TYPE)).status).toBe(200)
+    await other.close()
+  })
+
+  test('cookie carries the name of the product in package.json, and the port if there is one', () => {
+    expect(sessionCookie('http://localhost:3000')).toBe(`${manifest.name}-3000`)
+    expect(sessionCookie('https://app.example')).toBe(`__Host-${manifest.name}`)
   })
 
   test('cookie on https is Secure and has the __Host- prefix', async () => {
@@ -132,7 +151,7 @@ describe('the session', () => {
     const visitor = createVisitor()
     const answer = await visitor.post(`${secure.url}/sign-in`, { form: { name: 'ann' } })
     expect(answer.headers.get('set-cookie')).toMatch(
-      /^__Host-connect=.*; Path=\/; Expires=.*; HttpOnly; Secure; SameSite=Lax$/,
+      /^__Host-[\w-]+=.*; Path=\/; Expires=.*; HttpOnly; Secure; SameSite=Lax$/,
     )
     expect(answer.headers.get('strict-transport-security')).toMatch(/^max-age=\d+$/)
     const switched = await visitor.post(`${secure.url}/customer-view`, { form: { on: 'true' } })
@@ -252,7 +271,9 @@ describe('a session store that fails', () => {
 
 test('the id of a session is nowhere in the embedded store', async () => {
   const visitor = await signedIn(app, 'hashed')
-  const cookie = decodeURIComponent(visitor.cookies.get(new URL(app.url).host)?.get('connect') ?? '')
+  const cookie = decodeURIComponent(
+    visitor.cookies.get(new URL(app.url).host)?.get(sessionCookie(app.url)) ?? '',
+  )
   const [, id = ''] = /^s:([^.]+)\./.exec(cookie) ?? []
   expect(id).toHaveLength(32)
   const files = readdirSync(app.config.dataDir).map((name) =>
@@ -270,9 +291,9 @@ describe('headers', () => {
       const csp = headers.get('content-security-policy') ?? ''
       expect(csp).toContain("default-src 'none'")
       expect(csp).toContain("frame-ancestors 'none'")
-      expect(csp).toContain(`form-action 'self' ${app.platform}`)
+      expect(csp).toMatch(/form-action 'self'(;|$)/)
       expect(csp).not.toMatch(/unsafe|\*|data:/)
-      expect(headers.get('referrer-policy')).toBe('no-referrer')
+      expect(headers.get('referrer-policy')).toBe('same-origin')
       expect(headers.get('x-content-type-options')).toBe('nosniff')
       expect(headers.get('cache-control')).toBe('no-store')
       expect(headers.get('x-powered-by')).toBeNull()

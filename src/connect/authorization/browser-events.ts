@@ -24,10 +24,13 @@ export function publishArrival(
   if (browserChannel.hasSubscribers) publishRequest('in', flow, { method, url, form, startedAt })
 }
 
-/** Publishes that this app redirects the browser. `failure`: the code of the failure that the next page shows. */
-export function publishRedirect(flow: BrowserFlow, url: URL, failure?: string): void {
+/** A redirect, or a page that goes on by itself. */
+export type OnwardStatus = 303 | 200
+
+/** Publishes that this app sends the browser on to `url`. `failure`: the code of the failure that the next page shows. */
+export function publishOnward(flow: BrowserFlow, url: URL, status: OnwardStatus, failure?: string): void {
   if (!browserChannel.hasSubscribers) return
-  publishRequest('out', flow, { method: 'GET', url, startedAt: Date.now(), status: 303, failure })
+  publishRequest('out', flow, { method: 'GET', url, startedAt: Date.now(), status, failure })
 }
 
 /** Publishes that this app answers with the page of a failure. */

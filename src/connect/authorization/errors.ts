@@ -116,7 +116,11 @@ const KNOWN_ERRORS = new Set(
 export function consentFailure(error: string): ConnectError {
   if (error === 'access_denied') return new ConnectError('consent_denied')
   const temporary = error === 'server_error' || error === 'temporarily_unavailable'
-  // Anyone can open the callback with any error, so only known codes are logged.
-  const reason = `the consent page returned ${KNOWN_ERRORS.has(error) ? error : 'an unknown error code'}`
-  return new ConnectError(temporary ? 'consent_unavailable' : 'consent_misconfigured', reason)
+  // Anyone can open the callback with any error: an unknown code is not logged, and says nothing about this app.
+  if (temporary || !KNOWN_ERRORS.has(error))
+    return new ConnectError(
+      'consent_unavailable',
+      `the consent page returned ${temporary ? error : 'an unknown error code'}`,
+    )
+  return new ConnectError('consent_misconfigured', `the consent page returned ${error}`)
 }

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { describeRoute } from '../describe-route.ts'
 import { eventContext } from '../events.ts'
 import type { Log } from '../log.ts'
-import type { Platform } from '../platform/contract.ts'
+import { MAX_TOKEN_LENGTH, type Platform } from '../platform/contract.ts'
 import {
   ConfigurationError,
   InvalidGrantError,
@@ -24,7 +24,13 @@ import type {
   Outcome,
   PendingExchange,
 } from './authorization-requests.ts'
-import { type BrowserFlow, publishArrival, publishFailure, publishRedirect } from './browser-events.ts'
+import {
+  type BrowserFlow,
+  type OnwardStatus,
+  publishArrival,
+  publishFailure,
+  publishOnward,
+} from './browser-events.ts'
 import { ConnectError, consentFailure, FAILURE_CODES, type FailureCode, isFailureCode } from './errors.ts'
 import { redirectUrls } from './redirect-urls.ts'
 
@@ -37,6 +43,12 @@ export interface ConnectPages {
   signedOut(): Error
   /** Leaves a notice that this business is connected, and resolves to the address of the page that shows it. */
   connectedPage(req: Request, bxcontext: string): Promise<string>
+  /**
+   * Sends a page that goes on to `url` by itself and has a link to it, or `{location}` as JSON. It must not redirect to another
+   * origin: browsers apply `form-action` (CSP Level 3) to every redirect after a form post, and a platform may redirect to any
+   * login host.
+   */
+  goOn(req: Request, res: Response, url: string): void
   /** Asks whether to connect the bxcontext that arrived; the form posts to the same address. */
   askAboutMismatch(req: Request, res: Response, mismatch: Mismatch): void | Promise<void>
 }
@@ -66,9 +78,10 @@ export interface ConnectRoutesOptions {
   log: Log
 }
 
-const MAX_PARAMETER_LENGTH = 4096
 const [BXCONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
 const FAILED_PATH = '/connect/failed'
+/** Where a form leads, for programs. */
+const onwardSchema = z.object({ location: z.string() })
 /** Carries a failure of this session to its page when the store cannot; a link cannot set it. */
 const FAILED_COOKIE = 'connect_failed'
 const FAILED_COOKIE_MS = 60_000
@@ -98,10 +111,10 @@ function startRoute(options: ConnectRoutesOptions): Router {
     '/connect',
     describeRoute({
       summary:
-        'Starts an authorization request and redirects to the platform. Field: `bxcontext`, the business to reconnect (optional).',
+        'Starts an authorization request. Answers `{location}`, the address on the platform to open in the browser; a page goes on to it by itself. Field: `bxcontext`, the business to reconnect (optional).',
       // Checked below: another value is `invalid_bxcontext`.
       body: z.object({ bxcontext: z.unknown().optional().meta({ type: 'string' }) }),
-      status: 303,
+      response: onwardSchema,
       errors: ['invalid_bxcontext'],
     }),
     async (req, res) => {
@@ -113,10 +126,13 @@ function startRoute(options: ConnectRoutesOptions): Router {
       const authorizationRequestId = await authorizationRequests.start(browser, bxcontext)
       const { userId } = browser
       const flow = { platform, userId, authorizationRequestId, ...(bxcontext && { bxcontext }) }
-      publishArrival(flow, 'POST', addressOf(req, baseUrl), { startedAt, form: req.body ?? {} })
+      publishArrival(flow, 'POST', addressOf(req, baseUrl), {
+        startedAt,
+        ...(bxcontext && { form: { bxcontext } }),
+      })
       const url = oauth.startUrl(bxcontextUrl)
-      publishRedirect(flow, url)
-      res.redirect(303, await beforeHop(req, 'start', url.href))
+      publishOnward(flow, url, 200)
+      pages.goOn(req, res, await beforeHop(req, 'start', url.href))
     },
   )
 }
@@ -149,8 +165,8 @@ function bxcontextRoute(options: ConnectRoutesOptions): Router {
         throw error
       })
       publishArrival({ platform, userId, ...bound }, 'GET', url, { startedAt })
-      if (!('id' in bound)) return await redirectToConsent(options, req, res, userId, bound)
-      publishRedirect({ platform, userId, ...bound }, new URL('/connect/confirm', baseUrl))
+      if (!('id' in bound)) return res.redirect(303, await consentUrl(options, req, userId, bound, 303))
+      publishOnward({ platform, userId, ...bound }, new URL('/connect/confirm', baseUrl), 303)
       res.redirect(303, `/connect/confirm/${bound.id}`)
     },
   )
@@ -180,8 +196,8 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
     .post(
       '/connect/confirm/:id',
       describeRoute({
-        summary: 'Continues with that other business.',
-        status: 303,
+        summary: 'Continues with that other business. Answers `{location}`, as `POST /connect` does.',
+        response: onwardSchema,
         errors: ['missing_authorization_request', 'invalid_state', 'bxcontext_replaced'],
       }),
       async (req, res) => {
@@ -191,7 +207,7 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
         publishArrival({ platform, userId, ...consent }, 'POST', new URL('/connect/confirm', baseUrl), {
           startedAt,
         })
-        await redirectToConsent(options, req, res, userId, consent)
+        pages.goOn(req, res, await consentUrl(options, req, userId, consent, 200))
       },
     )
 }
@@ -221,17 +237,18 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
     )
 }
 
-async function redirectToConsent(
+/** The address of the consent page. `status`: that of the answer which leads there. */
+async function consentUrl(
   { connect: { platform, oauth }, baseUrl, beforeHop = straightOn }: ConnectRoutesOptions,
   req: Request,
-  res: Response,
   userId: string,
   consent: Consent,
-): Promise<void> {
+  status: OnwardStatus,
+): Promise<string> {
   const [, redirectUri] = redirectUrls(baseUrl)
   const url = await oauth.authorizationUrl({ ...consent, redirectUri })
-  publishRedirect({ platform, userId, ...consent }, url)
-  res.redirect(303, await beforeHop(req, 'consent', url.href, consent.state))
+  publishOnward({ platform, userId, ...consent }, url, status)
+  return beforeHop(req, 'consent', url.href, consent.state)
 }
 
 /** Takes the bxcontext of the address for the pending request. Throws `ConnectError`. */
@@ -298,13 +315,13 @@ async function handleCallback(options: ConnectRoutesOptions, req: Request, res: 
     }
     res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
     const page = await pages.connectedPage(req, outcome.connected)
-    publishRedirect(flow, new URL(page, baseUrl))
+    publishOnward(flow, new URL(page, baseUrl), 303)
     res.redirect(303, await beforeHop(req, 'result', page, stateOf(req)))
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error
     const { code, reason } = error
     if (!flow.authorizationRequestId) arrived()
-    publishRedirect(flow, new URL(FAILED_PATH, baseUrl), code)
+    publishOnward(flow, new URL(FAILED_PATH, baseUrl), 303, code)
     res.locals.failure = { code, reason }
     // The store refuses writes, so only the browser can remember this failure.
     if (code === 'not_saved_yet') rememberFailure(req, res, code)
@@ -420,7 +437,7 @@ function callbackParameters(req: Request): CallbackParameters {
   const parameter = (name: string): string | undefined => {
     const value = req.query[name]
     if (value === undefined || value === '') return undefined
-    if (typeof value !== 'string' || value.length > MAX_PARAMETER_LENGTH)
+    if (typeof value !== 'string' || value.length > MAX_TOKEN_LENGTH)
       throw new ConnectError('invalid_callback')
     return value
   }

@@ -36,15 +36,20 @@ export const bxcontextSchema = z
   .refine((value) => !/\p{Cc}/u.test(value) && value.isWellFormed(), 'has characters that are not text')
   .refine((value) => value !== '.' && value !== '..', 'is a dot segment')
 
-/** assumed: a token is visible ASCII (RFC 6750 section 2.1 allows less), so that any header can carry it; at most 16 kB. */
+/** assumed: a token or a code is no longer, in characters. RFC 6749 sets no limit (section 4.1.2). */
+export const MAX_TOKEN_LENGTH = 16_384
+
+/** assumed: a token is visible ASCII (RFC 6750 section 2.1 allows less), so that any header can carry it. */
 export const tokenSchema = z
   .string()
-  .regex(/^[\x21-\x7e]{1,16384}$/, 'is not a token of 1 to 16,384 visible ASCII characters')
+  .max(MAX_TOKEN_LENGTH)
+  .regex(/^[\x21-\x7e]+$/, 'is not a token of visible ASCII characters')
 
 /** assumed: a refresh token may have spaces too (RFC 6749 appendix A.17): no header carries it. */
 const refreshTokenSchema = z
   .string()
-  .regex(/^[\x20-\x7e]{1,16384}$/, 'is not a token of 1 to 16,384 ASCII characters')
+  .max(MAX_TOKEN_LENGTH)
+  .regex(/^[\x20-\x7e]+$/, 'is not a token of ASCII characters')
 
 /** assumed: the name of a business or a person: 1 to 200 characters, none of them a control character. */
 const nameSchema = z

@@ -71,8 +71,8 @@ export interface OAuthOptions {
   clientSecret: string
   scopes: readonly string[]
   authorizePath: string
-  /** Additional parameters of the authorization url, such as an `audience`. */
-  authorizeParams: Readonly<Record<string, string>>
+  /** Additional parameters of the authorization url, such as an `audience`. A name may come twice (RFC 8707, `resource`). */
+  authorizeParams: URLSearchParams | Record<string, string>
   pkce: boolean
   /** How token requests carry the client id and the secret (RFC 6749 section 2.3.1); in the body by default. */
   tokenEndpointAuthMethod?: TokenEndpointAuthMethod
@@ -111,14 +111,16 @@ export function createOAuth(options: OAuthOptions): OAuth {
         code_challenge: await client.calculatePKCECodeChallenge(codeVerifier),
         code_challenge_method: 'S256',
       }
-      return client.buildAuthorizationUrl(config, {
-        ...options.authorizeParams,
+      const parameters = new URLSearchParams(options.authorizeParams)
+      const ofFlow = {
         redirect_uri: redirectUri,
         ...(options.scopes.length > 0 && { scope: options.scopes.join(' ') }),
         state,
         [bxcontextParameter]: bxcontext,
         ...pkce,
-      })
+      }
+      for (const [name, value] of Object.entries(ofFlow)) parameters.set(name, value)
+      return client.buildAuthorizationUrl(config, parameters)
     },
 
     async exchangeCode({ callbackUrl, bxcontext, state, codeVerifier }) {

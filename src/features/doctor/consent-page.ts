@@ -256,16 +256,17 @@ async function redirectUriOrClient(consent: Consent): Promise<Finding | undefine
 async function parameters({ answer, open, page, target }: Consent): Promise<Finding | undefined> {
   const setting = 'PLATFORM_AUTHORIZE_PARAMS'
   for (const name of ['audience', 'resource']) {
-    const params = { ...target.authorizeParams, [name]: target.apiUrl }
-    if (name in target.authorizeParams || !isAccepted(await open({ authorizeParams: params }))) continue
-    const value = new URLSearchParams(params).toString()
+    const params = new URLSearchParams(target.authorizeParams)
+    params.set(name, target.apiUrl)
+    if (target.authorizeParams.has(name) || !isAccepted(await open({ authorizeParams: params }))) continue
+    const value = params.toString()
     const text = `${setting}: ${page} requires the parameter ${name} (${describe(answer)}). Ask the platform's support team for its value; ${setting}=${value} is accepted`
     return failure('consent.parameters', text, { setting, value })
   }
   const said = `${answer.location?.searchParams.get('error_description') ?? ''} ${answer.text}`
   const [name] = /\b(audience|resource|prompt|tenant|realm)\b/i.exec(said) ?? []
   if (!name) return undefined
-  if (name.toLowerCase() in target.authorizeParams) {
+  if (target.authorizeParams.has(name.toLowerCase())) {
     const text = `${setting}: ${page} refuses the value of ${name} (${describe(answer)}). Correct it`
     return failure('consent.parameters', text, { setting })
   }

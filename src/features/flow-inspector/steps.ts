@@ -95,7 +95,7 @@ function browserStep(
       ...(failure && { failure }),
       response: { status, headers: {}, parameters: [] },
     }
-  const response = redirectTo(request, key)
+  const response = leadingTo(request, status, key)
   const lanes = { from: 'app', to: 'browser' } as const
   if (failure)
     return {
@@ -106,12 +106,12 @@ function browserStep(
       response,
     }
   if (pathname.endsWith(startPage.path))
-    return { ...lanes, topic: 'to_start_page', title: "Redirect to the platform's start page", response }
+    return { ...lanes, topic: 'to_start_page', title: "Lead to the platform's start page", response }
   if (pathname === '/connections')
     return { ...lanes, topic: 'to_connections', title: 'Redirect to the connections', response }
   if (pathname === '/connect/confirm')
     return { ...lanes, topic: 'confirm_bxcontext', title: 'Ask about the other business', response }
-  return { ...lanes, topic: 'to_consent_page', title: 'Redirect to the consent page', response }
+  return { ...lanes, topic: 'to_consent_page', title: 'Lead to the consent page', response }
 }
 
 function tokenStep({ request, response }: TokenRequestEvent, key: string): Shown {
@@ -205,8 +205,8 @@ function toResponse({ status, headers, parameters, bodyLength }: EventResponse, 
   }
 }
 
-/** A redirect, with the parameters of its target. */
-function redirectTo(target: EventRequest, key: string): StepResponse {
+/** A redirect, or a page that goes on by itself, with the parameters of its target. */
+function leadingTo(target: EventRequest, status = 303, key: string): StepResponse {
   const { url, parameters } = toRequest(target, key)
-  return { status: 303, headers: { location: url.slice(0, 1000) }, parameters }
+  return { status, headers: status === 303 ? { location: url.slice(0, 1000) } : {}, parameters }
 }

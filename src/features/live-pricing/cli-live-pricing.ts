@@ -40,7 +40,7 @@ try {
   app.set('trust proxy', trustProxy)
   app.use(requestLog(log), bodyDeadline(), pages({ production: general.production }))
   app.use(docs)
-  app.use(securityHeaders({ baseUrl, formTargets: [] }))
+  app.use(securityHeaders(baseUrl))
   app.use('/assets', assets)
   // Readiness follows production if it is served: missing prices for staging must not take production out of service.
   const [first] = bases

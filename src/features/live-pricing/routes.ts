@@ -36,7 +36,7 @@ export function livePricingRoutes(options: LivePricingRoutesOptions): {
   for (const base of bases)
     docs.use(
       base.path,
-      securityHeaders({ baseUrl, formTargets: [] }),
+      securityHeaders(baseUrl),
       Router().get(
         '/health/ready',
         readiness(() => pricesLoaded(base)),

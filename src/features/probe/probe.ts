@@ -176,7 +176,7 @@ function confirmRequests(results: Results, config: Config): void {
   const { authorizePath, authorizeParams, pkce, tokenEndpointAuthMethod } = config.platform
   const settings = [
     authorizePath !== platform.authorizePath && '`PLATFORM_AUTHORIZE_PATH`',
-    Object.keys(authorizeParams).length > 0 && '`PLATFORM_AUTHORIZE_PARAMS`',
+    authorizeParams.size > 0 && '`PLATFORM_AUTHORIZE_PARAMS`',
     !pkce && '`PLATFORM_PKCE`',
   ].filter((name) => name !== false)
   results.confirm(

@@ -5,7 +5,9 @@ import { platform, redirectUrls } from '../../connect/index.ts'
 import { csrfProtection } from '../../web/cross-site.ts'
 import { errorHandler, notFound } from '../../web/errors.ts'
 import { assets, pages } from '../../web/pages.ts'
+import { sendOnward } from '../../web/respond.ts'
 import { securityHeaders } from '../../web/security-headers.ts'
+import { texts } from '../../web/texts.ts'
 import type { ProbeRun } from './probe.ts'
 
 const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
@@ -21,7 +23,7 @@ export interface ProbeServerOptions {
 
 /** The pages of a probe, at the app's own addresses: only those are registered with the platform. */
 export function createProbeServer({ config, run, onChecked }: ProbeServerOptions): Express {
-  const { baseUrl, platform: client } = config
+  const { baseUrl } = config
   const app = express()
   app.disable('x-powered-by')
   let failure: string | undefined
@@ -38,7 +40,7 @@ export function createProbeServer({ config, run, onChecked }: ProbeServerOptions
   }
 
   app.use(pages(config))
-  app.use(securityHeaders({ baseUrl, formTargets: [client.appUrl, client.authUrl] }))
+  app.use(securityHeaders(baseUrl))
   app.use('/assets', assets)
   app.post(/.*/, (req, res, next) => (ACTIONS.includes(req.path) ? next() : recordRequest(run, req, res)))
   app.use(csrfProtection(baseUrl))
@@ -55,7 +57,9 @@ export function createProbeServer({ config, run, onChecked }: ProbeServerOptions
       isConsentAlive,
     })
   })
-  app.post('/start', sameBrowser.remember, (_req, res) => res.redirect(303, run.startUrl().href))
+  app.post('/start', sameBrowser.remember, (req, res) =>
+    sendOnward(req, res, run.startUrl().href, texts.toPlatform),
+  )
   app.get(CONTEXT_PATH, sameBrowser.check, async (req, res) => {
     const bxcontext = req.query[platform.startPage.bxcontext]
     const url = typeof bxcontext === 'string' ? await run.consentUrl(bxcontext) : undefined

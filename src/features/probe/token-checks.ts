@@ -1,5 +1,5 @@
 import { InvalidGrantError, TokenRefusedError } from '../../connect/errors.ts'
-import { platform, tokenFailure } from '../../connect/index.ts'
+import { platform, tokenFailure, tokenSchema } from '../../connect/index.ts'
 import type { ProbeAnswer } from '../feature.ts'
 import type { Exchange } from './http.ts'
 import type { Results } from './results.ts'
@@ -86,7 +86,7 @@ const absentOr = (value: unknown) => (value === undefined ? 'absent' : `a ${type
 function checkFormat(results: Results, body: Record<string, unknown>, copes: boolean): void {
   const tokens = [body.access_token, body.refresh_token].filter((value) => typeof value === 'string')
   const lengths = `${tokens.map((token) => token.length).join(' and ')} characters`
-  const isFormat = tokens.length > 0 && tokens.every((token) => /^[\x21-\x7e]{1,16384}$/.test(token))
+  const isFormat = tokens.length > 0 && tokens.every((token) => tokenSchema.safeParse(token).success)
   if (isFormat) results.confirm('token-format', lengths)
   else
     results.differ(

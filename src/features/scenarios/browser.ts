@@ -1,9 +1,9 @@
-/** A browser without a screen, for scenarios: it keeps cookies, follows redirects and sends forms. */
+/** A browser without a screen, for scenarios: it keeps cookies, follows redirects and refreshing pages, and sends forms. */
 export interface Page {
   url: string
   status: number
   text: string
-  /** Where the response redirects to, as an absolute URL. */
+  /** Where the response leads by itself, by a redirect or an immediate refresh, as an absolute URL. */
   location: string | null
 }
 
@@ -42,11 +42,12 @@ export function createBrowser(): Browser {
       ...(body && { body }),
     })
     for (const line of response.headers.getSetCookie()) keepCookie(jar, line)
-    const location = response.headers.get('location')
+    const text = await response.text()
+    const location = response.headers.get('location') ?? refreshOf(text)
     return {
       url,
       status: response.status,
-      text: await response.text(),
+      text,
       location: location && new URL(location, url).href,
     }
   }
@@ -66,6 +67,12 @@ export function createBrowser(): Browser {
     },
   }
   return browser
+}
+
+/** Where a page goes on to by itself (`views/app/onward.eta`). */
+function refreshOf(text: string): string | null {
+  const [, url] = /<meta http-equiv="refresh" content="0; url=([^"]+)">/.exec(text) ?? []
+  return url?.replaceAll('&amp;', '&') ?? null
 }
 
 function keepCookie(jar: Map<string, string>, line: string): void {

@@ -3,8 +3,9 @@ import * as z from 'zod'
 import { describeRoute, HOPS } from '../../connect/express.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
 import { WebError } from '../../web/errors.ts'
-import { sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
+import { sendOnward, sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
 import { localPath } from '../../web/return-to.ts'
+import { texts } from '../../web/texts.ts'
 import { requireUser } from '../../web/user.ts'
 import { drawDiagram } from '../flow-inspector/diagram.ts'
 import { fingerprintKey } from '../flow-inspector/fingerprints.ts'
@@ -65,11 +66,15 @@ export function stepByStepRoutes(options: StepByStepRoutesOptions): Router {
     )
     .post(
       '/flows/pauses/:id/continue',
-      describeRoute({ summary: 'Continues it.', status: 303, errors: ['not_found'] }),
+      describeRoute({
+        summary: 'Continues it. Answers `{location}`, the next address to open in the browser.',
+        response: z.object({ location: z.string() }),
+        errors: ['not_found'],
+      }),
       async (req, res) => {
         const pause = await options.pauses.end(ownerOf(req), req.params.id)
         if (!pause) throw new WebError(404, 'not_found', NO_PAUSE)
-        res.redirect(303, pause.target)
+        sendOnward(req, res, pause.target, texts.toPlatform)
       },
     )
 }

@@ -372,7 +372,7 @@ describe('a failure of the flow', () => {
   test.each([
     ['server_error', 'consent_unavailable', 'the consent page returned server_error'],
     ['invalid_target', 'consent_misconfigured', 'the consent page returned invalid_target'],
-    ['<of anyone>', 'consent_misconfigured', 'the consent page returned an unknown error code'],
+    ['<of anyone>', 'consent_unavailable', 'the consent page returned an unknown error code'],
   ])('on the consent page (%s) is logged with a code that is known', (error, code, reason) => {
     expect(consentFailure(error)).toMatchObject({ code, reason })
   })

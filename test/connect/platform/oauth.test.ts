@@ -52,6 +52,15 @@ describe('the authorization url', () => {
     expect(url.searchParams.has('code_challenge')).toBe(false)
   })
 
+  test('has a configured parameter twice, and those of the flow once', async () => {
+    const authorizeParams = new URLSearchParams(
+      'resource=https://a.example&resource=https://b.example&state=x',
+    )
+    const { searchParams } = await oauth({ authorizeParams }).authorizationUrl(consent)
+    expect(searchParams.getAll('resource')).toEqual(['https://a.example', 'https://b.example'])
+    expect(searchParams.getAll('state')).toEqual([flow.state])
+  })
+
   test('never carries the client secret or the code verifier', async () => {
     const { href } = await oauth().authorizationUrl(consent)
     expect(decodeURIComponent(href)).not.toContain('a+secret')

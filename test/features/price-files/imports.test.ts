@@ -44,7 +44,7 @@ describe('an import', () => {
     const { text } = await visitor.get(urlOf(json.id))
     expect(text).toContain('<span class="badge degraded">stopped</span>')
     expect(text).toContain('<dt>Stopped</dt>')
-    expect(text).toContain('<button class="primary">Resume</button>')
+    expect(text).toContain('<button name="do" class="primary">Resume</button>')
     expect(text).not.toMatch(/class="alert"|Send again/)
     await app.fault('items', 'none')
     await vi.waitFor(async () => expect((await act(json.id, 'start')).status).toBe(202), {
@@ -133,7 +133,7 @@ describe('an import', () => {
       failure: expect.stringContaining('Reconnect'),
     })
     const { text } = await visitor.get(urlOf(json.id))
-    expect(text).toMatch(/<button class="primary">Reconnect[\s\S]*<button>Send again/)
+    expect(text).toMatch(/<button name="do" class="primary">Reconnect[\s\S]*<button name="do">Send again/)
     await close()
   })
 })

@@ -28,7 +28,7 @@ function watchWire(): Set<string> {
     const location = response.headers.get('location')
     if (location) collect(new URL(location, response.url).searchParams)
     for (const cookie of response.headers.getSetCookie()) {
-      const [, id = ''] = /^connect=s%3A([^.]+)\./.exec(cookie) ?? []
+      const [, id = ''] = /^[\w-]+=s%3A([^.]+)\./.exec(cookie) ?? []
       if (id) secrets.add(id)
     }
     return response
