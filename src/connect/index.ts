@@ -2,10 +2,7 @@
  * The core: connects accounts on the platform, keeps their tokens valid, and calls its API. It has four entries: this one,
  * `express.ts` (the routes of the connect flow), `stores.ts` (where it stores connections) and `errors.ts`.
  */
-import {
-  type AuthorizationRequests,
-  createAuthorizationRequests,
-} from './authorization/authorization-requests.ts'
+import { FlowRecords } from './authorization/flow-records.ts'
 import { type Log, SILENT } from './log.ts'
 import { checkOptions } from './options.ts'
 import { type Api, createApi } from './platform/api.ts'
@@ -16,7 +13,7 @@ import { type RateLimit, rateLimited } from './platform/rate-limiter.ts'
 import type { TokenSource } from './platform/token-source.ts'
 import type { KeyValueStore } from './store/store.ts'
 import type { ConnectionRef } from './vault/connection.ts'
-import { createRecordCipher, type EncryptionKey } from './vault/encryption.ts'
+import type { EncryptionKey } from './vault/encryption.ts'
 import { Vault } from './vault/vault.ts'
 
 // The flow. Its routes for Express are in `express.ts`.
@@ -25,8 +22,6 @@ export { redirectUrls } from './authorization/redirect-urls.ts'
 export {
   type ApiCallEvent,
   apiCallChannel,
-  type BrowserEvent,
-  browserChannel,
   contextOf,
   type EventChannel,
   type EventContext,
@@ -114,8 +109,8 @@ export interface Connect {
   readonly api: Api
   /** The OAuth requests of the delegated flow (specification 5.3). */
   readonly oauth: OAuth
-  /** Connect flows that have started and not finished. */
-  readonly authorizationRequests: AuthorizationRequests
+  /** The connect flows of browser sessions. */
+  readonly flows: FlowRecords
   /** A connection's token source whose calls wait for the platform's rate limit, which all processes share. */
   pacedSource(ref: ConnectionRef): TokenSource
   /**
@@ -150,7 +145,7 @@ export function createConnect(options: CreateConnectOptions): Connect {
     vault,
     oauth,
     api: createApi({ platform, baseUrl: client.apiUrl, http: http.api, uploads: http.uploads }),
-    authorizationRequests: createAuthorizationRequests(platform, store, createRecordCipher(keys)),
+    flows: new FlowRecords(platform, store, keys),
     pacedSource: (ref) => limited(vault.tokenSource(ref), `${platform.name} ${JSON.stringify([ref.userId, ref.bxcontext])}`),
     async close(graceMs = 10_000) {
       await vault.close(graceMs)
