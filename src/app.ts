@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import express, { type Express } from 'express'
-import { connectRoutes, redirectFailedCallback } from './connect/express.ts'
+import { connectRoutes, type OnHop, redirectFailedCallback } from './connect/express.ts'
 import type { ConnectionRef } from './connect/index.ts'
 import type { Dependencies } from './dependencies.ts'
 import { bodyDeadline } from './web/body-deadline.ts'
@@ -81,10 +81,14 @@ export function createApp({
 
   app.use(signIn.routes)
   if (platform.sandboxUrl) app.use(customerViewRoute())
-  const beforeHop = parts.find((part) => part.beforeHop)?.beforeHop
+  const onHop: OnHop = async (event) => {
+    let { target } = event
+    for (const part of parts) if (part.onHop) target = await part.onHop({ ...event, target })
+    return target
+  }
   const connectPages = createConnectPages(vault)
   app.use(checkPlatformFirst(platform.appUrl, vault, http.api))
-  app.use(connectRoutes({ connect, baseUrl, pages: connectPages, beforeHop, log }))
+  app.use(connectRoutes({ connect, baseUrl, pages: connectPages, onHop, log }))
   app.use(
     connectionsRoutes({
       vault,

@@ -2,10 +2,7 @@
  * The core: connects accounts on the platform, keeps their tokens valid, and calls its API. It has four entries: this one,
  * `express.ts` (the routes of the connect flow), `stores.ts` (where it stores connections) and `errors.ts`.
  */
-import {
-  type AuthorizationRequests,
-  createAuthorizationRequests,
-} from './authorization/authorization-requests.ts'
+import { FlowRecords } from './authorization/flow-records.ts'
 import { type Log, SILENT } from './log.ts'
 import { checkOptions } from './options.ts'
 import { type Api, createApi } from './platform/api.ts'
@@ -14,22 +11,12 @@ import { createExchanges, type ExchangeListener } from './platform/exchanges.ts'
 import { createHttpPools, type HttpPools } from './platform/http.ts'
 import { createOAuth, type OAuth, type OAuthOptions } from './platform/oauth.ts'
 import type { KeyValueStore } from './store/store.ts'
-import { createRecordCipher, type EncryptionKey } from './vault/encryption.ts'
+import type { EncryptionKey } from './vault/encryption.ts'
 import { Vault } from './vault/vault.ts'
 
 // The flow. Its routes for Express are in `express.ts`.
 export { redirectUrls } from './authorization/redirect-urls.ts'
-// What the core publishes about its work.
-export {
-  type BrowserEvent,
-  browserChannel,
-  contextOf,
-  type EventChannel,
-  type EventContext,
-  publish,
-  subscribe,
-  typedChannel,
-} from './events.ts'
+export { contextOf, requestContext, type WorkContext } from './context.ts'
 export type { Log } from './log.ts'
 // The platform: its facts, its OAuth and its API.
 export { type Api, type Call, createApi, type Page, type PageOf } from './platform/api.ts'
@@ -65,7 +52,6 @@ export {
 export { pathTemplates } from './platform/path-template.ts'
 export { formsOf, type Tokens, tokenFailure } from './platform/token-answer.ts'
 export type { TokenSource } from './platform/token-source.ts'
-export { requestContext } from './request-context.ts'
 export { type RetryOptions, retry, sleep } from './store/retry.ts'
 // The vault.
 export type {
@@ -105,8 +91,8 @@ export interface Connect {
   readonly api: Api
   /** The OAuth requests of the delegated flow (specification 5.3). */
   readonly oauth: OAuth
-  /** Connect flows that have started and not finished. */
-  readonly authorizationRequests: AuthorizationRequests
+  /** The connect flows of browser sessions. */
+  readonly flows: FlowRecords
   /**
    * Calls `listener` after each request to the token endpoint and each attempt of an API call, with the secrets in it: mask what
    * you store, log or show. Its errors have no effect. Returns a function that unsubscribes.
@@ -149,7 +135,7 @@ export function createConnect(options: CreateConnectOptions): Connect {
       http: observed(http.api, 'api'),
       uploads: observed(http.uploads, 'api'),
     }),
-    authorizationRequests: createAuthorizationRequests(platform, store, createRecordCipher(keys)),
+    flows: new FlowRecords(platform, store, keys),
     onExchange,
     async close(graceMs = 10_000) {
       await vault.close(graceMs)

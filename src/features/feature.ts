@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import type * as z from 'zod'
 import type { Config } from '../config.ts'
-import type { BeforeHop } from '../connect/express.ts'
+import type { OnHop } from '../connect/express.ts'
 import type {
   Assumption,
   Connect,
@@ -185,8 +185,8 @@ export interface FeatureParts {
   plainHandlers?: PlainHandler[]
   /** Mounted before the browser middleware, for servers that authenticate with tokens or signatures. */
   serverRoutes?: RequestHandler
-  /** May send the browser to a page of its own before a hop of the connect flow. */
-  beforeHop?: BeforeHop
+  /** Is told of each hop of a connect flow, and may send the browser to a page of its own instead. */
+  onHop?: OnHop
   /** Stores what it has collected in memory so far. */
   flush?(): Promise<void>
   /**

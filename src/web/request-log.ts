@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request, RequestHandler } from 'express'
 import type { Logger } from 'pino'
-import { requestContext, typedChannel } from '../connect/index.ts'
+import { requestContext } from '../connect/index.ts'
 
 /** Why a request failed, for its log line: selected fields, never a whole error. */
 export interface Failure {
@@ -21,8 +21,13 @@ export interface HttpRequestEvent {
   ms: number
 }
 
-/** Published for each request when its response has ended. Subscribers must not throw. */
-export const requestChannel = typedChannel<HttpRequestEvent>('connect:request')
+const listeners = new Set<(event: HttpRequestEvent) => void>()
+
+/** Calls `listener`, which must not throw, when the response to a request has ended. Returns a function that unsubscribes. */
+export function onRequest(listener: (event: HttpRequestEvent) => void): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -57,8 +62,8 @@ export function requestLogger(log: Logger) {
       const ms = Math.round(performance.now() - started)
       const { route, failure } = details()
       const line = { requestId, method: req.method, route, status: res.statusCode, ms, ...failure }
-      if (requestChannel.hasSubscribers)
-        requestChannel.publish({ method: req.method ?? '', route, status: res.statusCode, ms })
+      for (const listener of listeners)
+        listener({ method: req.method ?? '', route, status: res.statusCode, ms })
       if (!isFinished(res)) lines.warn(line, 'request aborted')
       else if (res.statusCode >= 500) lines.error(line, 'request failed')
       else if (res.statusCode < 400 && url.startsWith('/assets/')) lines.debug(line, 'request')

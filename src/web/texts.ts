@@ -392,12 +392,7 @@ export const texts = {
     invalid_state: {
       title: 'The connection could not be finished',
       detail:
-        'This consent does not belong to a connection that you started in this browser as this user, or it has expired.',
-    },
-    bxcontext_replaced: {
-      title: 'Another business was chosen',
-      detail:
-        'You chose another business after this consent page was opened. Continue on the consent page of that business, or connect again.',
+        'This consent does not belong to a connection that you started in this browser as this user, it has expired, or you have chosen another business since.',
     },
     consent_denied: {
       title: 'Access was not granted',

@@ -41,12 +41,7 @@ const FAILURES = {
   invalid_state: {
     status: 400,
     message:
-      'This consent does not belong to a connection that you started in this browser, or it has expired.',
-  },
-  bxcontext_replaced: {
-    status: 400,
-    message:
-      'You chose another business after this consent page was opened. Continue on the consent page of that business, or connect again.',
+      'This consent does not belong to a connection that you started in this browser, it has expired, or you have chosen another business since.',
   },
   consent_denied: {
     status: 403,

@@ -1,8 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express'
 import * as z from 'zod'
+import { requestContext, workContext } from '../context.ts'
 import { describeRoute } from '../describe-route.ts'
-import { eventContext } from '../events.ts'
 import type { Log } from '../log.ts'
 import { MAX_TOKEN_LENGTH, type Platform } from '../platform/contract.ts'
 import {
@@ -13,26 +13,22 @@ import {
   TokenRefusedError,
 } from '../platform/errors.ts'
 import type { OAuth } from '../platform/oauth.ts'
-import { requestContext } from '../request-context.ts'
 import { retry } from '../store/retry.ts'
 import type { Vault } from '../vault/vault.ts'
-import type {
-  AuthorizationRequests,
-  BrowserSession,
-  Consent,
-  Mismatch,
-  Outcome,
-  PendingExchange,
-} from './authorization-requests.ts'
-import {
-  type BrowserFlow,
-  type OnwardStatus,
-  publishArrival,
-  publishFailure,
-  publishOnward,
-} from './browser-events.ts'
 import { ConnectError, consentFailure, FAILURE_CODES, type FailureCode, isFailureCode } from './errors.ts'
+import type { BrowserSession, FlowRecords } from './flow-records.ts'
+import type { Consenting, Outcome } from './flows.ts'
 import { redirectUrls } from './redirect-urls.ts'
+
+/** The platform returned a different bxcontext from the one to reconnect; the user decides. */
+export interface Mismatch {
+  /** The id of the flow. */
+  id: string
+  /** The bxcontext that arrived. */
+  bxcontext: string
+  /** The bxcontext to reconnect. */
+  expected: string
+}
 
 /** The pages that the flow needs. */
 export interface ConnectPages {
@@ -53,39 +49,51 @@ export interface ConnectPages {
   askAboutMismatch(req: Request, res: Response, mismatch: Mismatch): void | Promise<void>
 }
 
-/** The hops of a connect flow, each to the next one. */
-export const HOPS = ['start', 'consent', 'exchange', 'result'] as const
-export type Hop = (typeof HOPS)[number]
+/** The steps of a connect flow at which the browser goes on, and the exchange of the code. */
+export type Hop = 'start' | 'confirm' | 'consent' | 'exchange' | 'result'
 
-/**
- * Called before the browser goes to the `target` of a hop, and, for `exchange`, before the code of the callback at `target`
- * is exchanged. Resolves to the address that the browser opens instead, or to `target`. It must not throw. `state`: the one
- * of the consent request; for `exchange` and `result`, the callback's `state` parameter.
- */
-export type BeforeHop = (req: Request, hop: Hop, target: string, state?: string) => Promise<string>
+/** A request of the browser in a connect flow, and where the browser goes next. */
+export interface HopEvent {
+  hop: Hop
+  req: Request
+  /** When the request arrived, in ms since 1970. */
+  arrivedAt: number
+  /** The next address; for `exchange` that of the callback, whose code is exchanged next. */
+  target: string
+  /** The status of the answer: 303, 200 for a page that goes on by itself or, without a next address, that of the failure. */
+  status: number
+  /** The flow, as far as it is known. `state`: that of the consent request. */
+  flow: {
+    userId: string
+    id?: string | undefined
+    bxcontext?: string | undefined
+    state?: string | undefined
+  }
+  /** Why the flow failed, if the next page says so. */
+  failure?: FailureCode
+}
+
+/** Called at each hop. Resolves to the address that the browser opens, which is usually `target`. It must not throw. */
+export type OnHop = (event: HopEvent) => Promise<string>
 
 export interface ConnectRoutesOptions {
   connect: {
     platform: Platform
-    authorizationRequests: AuthorizationRequests
+    flows: FlowRecords
     oauth: OAuth
     vault: Pick<Vault, 'connect'>
   }
   /** The public address of this app. */
   baseUrl: string
-  beforeHop?: BeforeHop | undefined
+  onHop?: OnHop | undefined
   pages: ConnectPages
   log: Log
 }
 
-const [BXCONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
+const [CONTEXT_PATH, CALLBACK_PATH] = redirectUrls('')
 const FAILED_PATH = '/connect/failed'
 /** Where a form leads, for programs. */
 const onwardSchema = z.object({ location: z.string() })
-/** Carries a failure of this session to its page when the store cannot; a link cannot set it. */
-const FAILED_COOKIE = 'connect_failed'
-const FAILED_COOKIE_MS = 60_000
-const FAILED_COOKIE_PATTERN = new RegExp(`\\b${FAILED_COOKIE}=(\\w+)\\.([\\w-]+)`)
 
 /**
  * The delegated flow in the browser (specification 5.3): start, receive the bxcontext and ask for consent, exchange the
@@ -95,87 +103,84 @@ const FAILED_COOKIE_PATTERN = new RegExp(`\\b${FAILED_COOKIE}=(\\w+)\\.([\\w-]+)
 export function connectRoutes(options: ConnectRoutesOptions): Router {
   return (
     Router()
-      // A visit consumes the request, so a HEAD request (of a mail scanner, for example) must not count as one.
-      .head([BXCONTEXT_PATH, CALLBACK_PATH], (_req, res) => {
+      // A visit uses a flow up, so a HEAD request (of a mail scanner, for example) must not count as one.
+      .head([CONTEXT_PATH, CALLBACK_PATH], (_req, res) => {
         res.status(405).set('Allow', 'GET').end()
       })
-      .use(startRoute(options), bxcontextRoute(options), confirmRoutes(options), callbackRoutes(options))
+      .use(startRoute(options), contextRoute(options), confirmRoutes(options), callbackRoutes(options))
   )
 }
 
+/** Step 1: the user presses Connect, and goes to the platform to choose a business. */
 function startRoute(options: ConnectRoutesOptions): Router {
-  const { connect, baseUrl, pages, beforeHop = straightOn } = options
-  const { platform, authorizationRequests, oauth } = connect
-  const [bxcontextUrl] = redirectUrls(baseUrl)
+  const { connect, baseUrl, pages } = options
+  const { platform, flows, oauth } = connect
   return Router().post(
     '/connect',
     describeRoute({
       summary:
-        'Starts an authorization request. Answers `{location}`, the address on the platform to open in the browser; a page goes on to it by itself. Field: `bxcontext`, the business to reconnect (optional).',
+        'Starts a connect flow. Answers `{location}`, the address on the platform to open in the browser; a page goes on to it by itself. Field: `bxcontext`, the business to reconnect (optional).',
       // Checked below: another value is `invalid_bxcontext`.
       body: z.object({ bxcontext: z.unknown().optional().meta({ type: 'string' }) }),
       response: onwardSchema,
       errors: ['invalid_bxcontext'],
     }),
     async (req, res) => {
-      const [browser, startedAt, bxcontext] = [
-        browserSession(req, pages),
-        Date.now(),
-        expectedBxcontext(req, platform),
-      ]
-      const authorizationRequestId = await authorizationRequests.start(browser, bxcontext)
-      const { userId } = browser
-      const flow = { platform, userId, authorizationRequestId, ...(bxcontext && { bxcontext }) }
-      publishArrival(flow, 'POST', addressOf(req, baseUrl), {
-        startedAt,
-        ...(bxcontext && { form: { bxcontext } }),
-      })
-      const url = oauth.startUrl(bxcontextUrl)
-      publishOnward(flow, url, 200)
-      pages.goOn(req, res, await beforeHop(req, 'start', url.href))
+      const arrivedAt = Date.now()
+      const browser = browserSession(req, pages)
+      const bxcontext = expectedBxcontext(req, platform)
+      const id = await flows.start(browser, bxcontext)
+      const target = oauth.startUrl(redirectUrls(baseUrl)[0]).href
+      const flow = { userId: browser.userId, id, bxcontext }
+      pages.goOn(req, res, await hop(options, { hop: 'start', req, arrivedAt, target, status: 200, flow }))
     },
   )
 }
 
-function bxcontextRoute(options: ConnectRoutesOptions): Router {
-  const { connect, baseUrl, pages } = options
-  const { platform } = connect
+/** Step 2: the browser comes back with the business, and goes to the consent page. */
+function contextRoute(options: ConnectRoutesOptions): Router {
+  const { connect, pages } = options
+  const { platform, flows } = connect
   return Router().get(
-    BXCONTEXT_PATH,
+    CONTEXT_PATH,
     describeRoute({
       summary: 'Receives the `bxcontext` that the user chose, and redirects to the consent page.',
       query: z.object({ [platform.startPage.bxcontext]: z.string() }),
       status: 303,
-      errors: [
-        'invalid_bxcontext',
-        'missing_authorization_request',
-        'bxcontext_replaced',
-        'not_a_navigation',
-      ],
+      errors: ['invalid_bxcontext', 'missing_authorization_request', 'not_a_navigation'],
     }),
     topLevelOnly,
     async (req, res) => {
-      const [browser, startedAt, url] = [browserSession(req, pages), Date.now(), addressOf(req, baseUrl)]
-      const { userId } = browser
-      const bound = await bindBxcontext(connect, browser, req).catch((error: unknown) => {
+      const arrivedAt = Date.now()
+      const browser = browserSession(req, pages)
+      try {
+        const bxcontext = parseBxcontext(req.query[platform.startPage.bxcontext], platform)
+        const flow = await flows.arrive(browser, bxcontext)
+        if (flow.phase === 'consenting')
+          return res.redirect(303, await consentUrl(options, { req, arrivedAt, status: 303 }, browser, flow))
+        const target = `/connect/confirm/${flow.id}`
+        const about = { userId: browser.userId, id: flow.id, bxcontext }
+        res.redirect(
+          303,
+          await hop(options, { hop: 'confirm', req, arrivedAt, target, status: 303, flow: about }),
+        )
+      } catch (error) {
         if (error instanceof ConnectError) {
-          publishArrival({ platform, userId }, 'GET', url, { startedAt })
-          publishFailure({ platform, userId }, new URL(BXCONTEXT_PATH, baseUrl), error)
+          const { code: failure, status } = error
+          const flow = { userId: browser.userId }
+          await hop(options, { hop: 'consent', req, arrivedAt, target: CONTEXT_PATH, status, flow, failure })
         }
         throw error
-      })
-      publishArrival({ platform, userId, ...bound }, 'GET', url, { startedAt })
-      if (!('id' in bound)) return res.redirect(303, await consentUrl(options, req, userId, bound, 303))
-      publishOnward({ platform, userId, ...bound }, new URL('/connect/confirm', baseUrl), 303)
-      res.redirect(303, `/connect/confirm/${bound.id}`)
+      }
     },
   )
 }
 
 /** The question whether to connect the business that came back in place of the expected one. */
 function confirmRoutes(options: ConnectRoutesOptions): Router {
-  const { connect, baseUrl, pages } = options
-  const { platform, authorizationRequests } = connect
+  const { connect, pages } = options
+  const { flows } = connect
+  const errors = ['missing_authorization_request', 'invalid_state']
   return Router()
     .get(
       '/connect/confirm/:id',
@@ -183,14 +188,12 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
         summary:
           'Asks the user what to do if the platform returns a different business from the one to reconnect. Nothing is stored yet.',
         response: z.object({ id: z.string(), bxcontext: z.string(), expected: z.string() }),
-        errors: ['missing_authorization_request', 'invalid_state', 'bxcontext_replaced'],
+        errors,
       }),
       async (req, res) => {
-        await pages.askAboutMismatch(
-          req,
-          res,
-          await authorizationRequests.mismatch(browserSession(req, pages), req.params.id),
-        )
+        const flow = await flows.confirming(browserSession(req, pages), req.params.id)
+        const { id, bxcontext, expected = bxcontext } = flow
+        await pages.askAboutMismatch(req, res, { id, bxcontext, expected })
       },
     )
     .post(
@@ -198,20 +201,18 @@ function confirmRoutes(options: ConnectRoutesOptions): Router {
       describeRoute({
         summary: 'Continues with that other business. Answers `{location}`, as `POST /connect` does.',
         response: onwardSchema,
-        errors: ['missing_authorization_request', 'invalid_state', 'bxcontext_replaced'],
+        errors,
       }),
       async (req, res) => {
-        const [browser, startedAt] = [browserSession(req, pages), Date.now()]
-        const { userId } = browser
-        const consent = await authorizationRequests.confirm(browser, req.params.id)
-        publishArrival({ platform, userId, ...consent }, 'POST', new URL('/connect/confirm', baseUrl), {
-          startedAt,
-        })
-        pages.goOn(req, res, await consentUrl(options, req, userId, consent, 200))
+        const arrivedAt = Date.now()
+        const browser = browserSession(req, pages)
+        const flow = await flows.confirm(browser, req.params.id)
+        pages.goOn(req, res, await consentUrl(options, { req, arrivedAt, status: 200 }, browser, flow))
       },
     )
 }
 
+/** Step 3: the browser comes back with the code, which is exchanged once, and goes on to the outcome. */
 function callbackRoutes(options: ConnectRoutesOptions): Router {
   return Router()
     .get(
@@ -229,7 +230,8 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
     .get(
       FAILED_PATH,
       describeRoute({
-        summary: 'Shows why the latest connect flow of this session failed.',
+        summary: 'Shows why a connect flow failed. `error`: one of the codes below.',
+        query: z.object({ error: z.string() }),
         status: 303,
         errors: FAILURE_CODES,
       }),
@@ -237,43 +239,111 @@ function callbackRoutes(options: ConnectRoutesOptions): Router {
     )
 }
 
-/** The address of the consent page. `status`: that of the answer which leads there. */
+/** The address of the consent page. */
 async function consentUrl(
-  { connect: { platform, oauth }, baseUrl, beforeHop = straightOn }: ConnectRoutesOptions,
-  req: Request,
-  userId: string,
-  consent: Consent,
-  status: OnwardStatus,
+  options: ConnectRoutesOptions,
+  arrival: Pick<HopEvent, 'req' | 'arrivedAt' | 'status'>,
+  { userId }: BrowserSession,
+  { id, bxcontext, state, codeVerifier }: Consenting,
 ): Promise<string> {
-  const [, redirectUri] = redirectUrls(baseUrl)
-  const url = oauth.authorizationUrl({ ...consent, redirectUri })
-  publishOnward({ platform, userId, ...consent }, url, status)
-  return beforeHop(req, 'consent', url.href, consent.state)
+  const { connect, baseUrl } = options
+  const redirectUri = redirectUrls(baseUrl)[1]
+  const url = connect.oauth.authorizationUrl({ bxcontext, state, codeVerifier, redirectUri })
+  const flow = { userId, id, bxcontext, state }
+  return hop(options, { ...arrival, hop: 'consent', target: url.href, flow })
 }
 
-/** Takes the bxcontext of the address for the pending request. Throws `ConnectError`. */
-async function bindBxcontext(
-  { platform, authorizationRequests }: ConnectRoutesOptions['connect'],
-  browser: BrowserSession,
-  req: Request,
-) {
-  const bxcontext = parseBxcontext(req.query[platform.startPage.bxcontext], platform)
-  return authorizationRequests.bindBxcontext(browser, bxcontext)
-}
-
-/** Shows how the latest flow of this browser failed, or goes on to the connections. */
-async function showFailure(
-  { connect, pages }: ConnectRoutesOptions,
-  req: Request,
-  res: Response,
-): Promise<void> {
-  if (!pages.isSignedIn(req)) throw pages.signedOut()
+/** Claims the flow and exchanges the code, or shows the outcome of the first visit. */
+async function handleCallback(options: ConnectRoutesOptions, req: Request, res: Response): Promise<void> {
+  const { connect, pages } = options
+  if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
+  const arrivedAt = Date.now()
   const browser = browserSession(req, pages)
-  const [, cookieCode, session] = FAILED_COOKIE_PATTERN.exec(req.get('cookie') ?? '') ?? []
-  if (isFailureCode(cookieCode) && session === browser.session) throw new ConnectError(cookieCode)
-  const failure = await connect.authorizationRequests.lastFailure(browser)
-  if (!isFailureCode(failure?.code)) return res.redirect(303, '/connections')
-  throw new ConnectError(failure.code, undefined, failure)
+  const flow: HopEvent['flow'] = { userId: browser.userId, state: stateOf(req) }
+  const common = { req, arrivedAt, status: 303, flow }
+  const next = await hop(options, { ...common, hop: 'exchange', target: req.originalUrl })
+  if (next !== req.originalUrl) return res.redirect(303, next)
+  let expected: string | undefined
+  try {
+    const parameters = callbackParameters(req)
+    const claim = await connect.flows.claim(browser, parameters.state)
+    flow.id = 'exchange' in claim ? claim.exchange.id : claim.flowId
+    if ('exchange' in claim) expected = claim.exchange.expected
+    const outcome =
+      'exchange' in claim ? await exchange(options, req, browser, claim.exchange, parameters) : claim.outcome
+    if ('failed' in outcome) throw new ConnectError(outcome.failed)
+    const target = await pages.connectedPage(req, outcome.connected)
+    res.redirect(303, await hop(options, { ...common, hop: 'result', target }))
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error
+    const { code: failure, reason } = error
+    res.locals.failure = { code: failure, reason }
+    const target = failedPath(failure, expected)
+    res.redirect(303, await hop(options, { ...common, hop: 'result', target, failure }))
+  }
+}
+
+/** Exchanges the code and stores the connection. Resolves to the outcome, which is stored for other visits. */
+async function exchange(
+  { connect: { oauth, vault, flows }, baseUrl, log }: ConnectRoutesOptions,
+  req: Request,
+  browser: BrowserSession,
+  { id, bxcontext, state, codeVerifier }: Consenting,
+  { error, code }: CallbackParameters,
+): Promise<Outcome> {
+  const { userId } = browser
+  const context = { userId, flowId: id, bxcontext }
+  let outcome: Outcome = { connected: bxcontext }
+  try {
+    if (error !== undefined) throw consentFailure(error)
+    if (code === undefined) throw new ConnectError('invalid_callback')
+    const callbackUrl = new URL(baseUrl + CALLBACK_PATH)
+    callbackUrl.search = addressOf(req, baseUrl).search
+    const connected = await workContext.run(context, () =>
+      vault.connect({ userId, bxcontext }, () =>
+        oauth.exchangeCode({ callbackUrl, bxcontext, state, codeVerifier }),
+      ),
+    )
+    if (connected === 'pending') throw new ConnectError('not_saved_yet')
+    if (connected === 'superseded')
+      throw new ConnectError(
+        'exchange_incomplete',
+        'the account was disconnected or connected again meanwhile',
+      )
+  } catch (thrown) {
+    const mapped = toConnectError(thrown)
+    const failure = mapped ?? new ConnectError('exchange_incomplete', (thrown as Error | null)?.name)
+    const { code: failed, reason, status } = failure
+    log[mapped && status !== 500 ? 'warn' : 'error']({ code: failed, reason, flow: id }, 'connect failed')
+    outcome = { failed }
+  }
+  const end = () => flows.end(browser, id, outcome)
+  // Until it is stored, another visit of the callback waits for it.
+  await end().catch(
+    () => void retry(end).catch(() => log.warn('the outcome of a connect flow was not stored')),
+  )
+  return outcome
+}
+
+/** Shows how a flow failed: the address has a code whose text is ours, so a forged link can do no harm. */
+function showFailure({ connect, pages }: ConnectRoutesOptions, req: Request, res: Response): void {
+  if (!pages.isSignedIn(req)) throw pages.signedOut()
+  const { error: code, bxcontext, request } = req.query
+  if (!isFailureCode(code)) return res.redirect(303, '/connections')
+  const requestId = typeof request === 'string' && /^[\w-]{1,64}$/.test(request) ? request : undefined
+  const expected = connect.platform.bxcontextSchema.safeParse(bxcontext).data
+  throw new ConnectError(code, undefined, { requestId, expected })
+}
+
+/** `expected`: the bxcontext to reconnect. */
+function failedPath(code: FailureCode, expected: string | undefined): string {
+  const request = requestContext.getStore()?.requestId
+  const query = new URLSearchParams({
+    error: code,
+    ...(expected && { bxcontext: expected }),
+    ...(request && { request }),
+  })
+  return `${FAILED_PATH}?${query}`
 }
 
 /** Handles an unexpected error of the callback, such as an unavailable store: the code still leaves the address bar. */
@@ -284,100 +354,14 @@ export const redirectFailedCallback =
     if (!isCallback || res.headersSent || error instanceof ConnectError) return next(error)
     const { code, reason } = (error ?? {}) as { code?: string; reason?: string }
     log.error({ code, reason }, 'connect failed')
-    rememberFailure(req, res, 'exchange_incomplete')
-    res.redirect(303, FAILED_PATH)
+    res.redirect(303, failedPath('exchange_incomplete', undefined))
   }
 
-/** Consumes the request and exchanges the code, or shows the outcome of the first visit. */
-async function handleCallback(options: ConnectRoutesOptions, req: Request, res: Response): Promise<void> {
-  const { connect, baseUrl, pages, beforeHop = straightOn } = options
-  const { platform, authorizationRequests } = connect
-  if (!pages.isSignedIn(req)) return res.redirect(303, FAILED_PATH)
-  const next = await beforeHop(req, 'exchange', req.originalUrl, stateOf(req))
-  if (next !== req.originalUrl) return res.redirect(303, next)
-  const browser = browserSession(req, pages)
-  const flow: BrowserFlow = { platform, userId: browser.userId }
-  const startedAt = Date.now()
-  const arrived = () => publishArrival(flow, 'GET', addressOf(req, baseUrl), { startedAt })
-  let expected: string | undefined
-  try {
-    const parameters = callbackParameters(req)
-    const consumed = await authorizationRequests.consume(browser, parameters.state)
-    flow.authorizationRequestId = consumed.authorizationRequestId
-    arrived()
-    const outcome = 'outcome' in consumed ? consumed.outcome : { connected: consumed.bxcontext }
-    if ('failed' in outcome) throw new ConnectError(outcome.failed)
-    if ('end' in consumed) {
-      expected = consumed.expected
-      const { authorizationRequestId, bxcontext } = consumed
-      const context = { userId: browser.userId, authorizationRequestId, bxcontext }
-      await eventContext.run(context, () => exchange(options, req, browser.userId, consumed, parameters))
-    }
-    res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
-    const page = await pages.connectedPage(req, outcome.connected)
-    publishOnward(flow, new URL(page, baseUrl), 303)
-    res.redirect(303, await beforeHop(req, 'result', page, stateOf(req)))
-  } catch (error) {
-    if (!(error instanceof ConnectError)) throw error
-    const { code, reason } = error
-    if (!flow.authorizationRequestId) arrived()
-    publishOnward(flow, new URL(FAILED_PATH, baseUrl), 303, code)
-    res.locals.failure = { code, reason }
-    // The store refuses writes, so only the browser can remember this failure.
-    if (code === 'not_saved_yet') rememberFailure(req, res, code)
-    else {
-      res.clearCookie(FAILED_COOKIE, { path: FAILED_PATH })
-      await authorizationRequests.noteFailure(browser, {
-        code,
-        requestId: requestContext.getStore()?.requestId ?? randomUUID(),
-        expected,
-      })
-    }
-    res.redirect(303, await beforeHop(req, 'result', FAILED_PATH, stateOf(req)))
-  }
-}
+const hop = async ({ onHop }: ConnectRoutesOptions, event: HopEvent): Promise<string> =>
+  onHop ? onHop(event) : event.target
 
-/** Exchanges the code, stores the connection, and records the outcome. Throws `ConnectError`. */
-async function exchange(
-  { connect: { oauth, vault }, baseUrl, log }: ConnectRoutesOptions,
-  req: Request,
-  userId: string,
-  { bxcontext, codeVerifier, end }: PendingExchange,
-  { state, error, code }: CallbackParameters,
-): Promise<void> {
-  try {
-    if (error !== undefined) throw consentFailure(error)
-    if (code === undefined) throw new ConnectError('invalid_callback')
-    const callbackUrl = new URL(baseUrl + CALLBACK_PATH)
-    callbackUrl.search = addressOf(req, baseUrl).search
-    const outcome = await vault.connect({ userId, bxcontext }, () =>
-      oauth.exchangeCode({ callbackUrl, bxcontext, state, codeVerifier }),
-    )
-    if (outcome === 'pending') throw new ConnectError('not_saved_yet')
-    if (outcome === 'superseded')
-      throw new ConnectError(
-        'exchange_incomplete',
-        'the account was disconnected or connected again meanwhile',
-      )
-    await endSurely(end, { connected: bxcontext })
-  } catch (thrown) {
-    const mapped = toConnectError(thrown)
-    const failure = mapped ?? new ConnectError('exchange_incomplete', (thrown as Error | null)?.name)
-    const { code: failed, reason, status } = failure
-    log[mapped && status !== 500 ? 'warn' : 'error']({ code: failed, reason }, 'connect failed')
-    await endSurely(end, { failed })
-    throw failure
-  }
-}
-
-/** Stores the outcome; later, if the store fails: until then, opening the callback again waits for it. */
-async function endSurely(end: PendingExchange['end'], outcome: Outcome): Promise<void> {
-  await end(outcome).catch(() => void retry(() => end(outcome)).catch(() => {}))
-}
-
-const stateOf = (req: Request) => String(req.query.state)
-
-const straightOn: BeforeHop = async (_req, _hop, target) => target
+const stateOf = (req: Request): string | undefined =>
+  typeof req.query.state === 'string' ? req.query.state : undefined
 
 /** The address that the browser opened. */
 const addressOf = (req: Request, baseUrl: string) =>
@@ -385,25 +369,11 @@ const addressOf = (req: Request, baseUrl: string) =>
   URL.parse(req.originalUrl, baseUrl) ?? new URL(req.path, baseUrl)
 
 /** Throws an error for the developer without a session: flows of different browsers could not be told apart. */
-function sessionDigest({ sessionID }: Request & { sessionID?: string }): string {
+function browserSession(req: Request & { sessionID?: string }, pages: ConnectPages): BrowserSession {
+  const userId = pages.requireUser(req)
+  const { sessionID } = req
   if (!sessionID) throw new Error('connectRoutes needs req.sessionID: use express-session before it')
-  return createHash('sha256').update(sessionID).digest('base64url')
-}
-
-const browserSession = (req: Request, pages: ConnectPages): BrowserSession => ({
-  userId: pages.requireUser(req),
-  session: sessionDigest(req),
-})
-
-/** Sets the cookie of a failure that only the browser remembers, for the page at `FAILED_PATH`. */
-function rememberFailure(req: Request, res: Response, code: FailureCode): void {
-  res.cookie(FAILED_COOKIE, `${code}.${sessionDigest(req)}`, {
-    httpOnly: true,
-    sameSite: 'lax',
-    secure: req.secure,
-    maxAge: FAILED_COOKIE_MS,
-    path: FAILED_PATH,
-  })
+  return { userId, session: createHash('sha256').update(sessionID).digest('base64url') }
 }
 
 /** The bxcontext to reconnect, if the form names one. Throws `ConnectError` (`invalid_bxcontext`). */
@@ -419,8 +389,8 @@ function parseBxcontext(value: unknown, { bxcontextSchema }: Platform): string {
 }
 
 /**
- * Accepts top-level navigations only: an image or a frame on another site, or a prefetch, would consume the request.
- * Browsers that do not send `Sec-Fetch-Dest` are accepted.
+ * Accepts top-level navigations only: an image or a frame on another site, or a prefetch, would use the flow up. Browsers that
+ * do not send `Sec-Fetch-Dest` are accepted.
  */
 const topLevelOnly: RequestHandler = (req, _res, next) => {
   const destination = req.get('sec-fetch-dest') ?? 'document'
@@ -453,10 +423,11 @@ function callbackParameters(req: Request): CallbackParameters {
 /** Maps a platform error to an error of this flow; null for any other error. */
 function toConnectError(error: unknown): ConnectError | null {
   if (error instanceof ConnectError) return error
-  if (error instanceof InvalidGrantError) return new ConnectError('code_rejected')
   if (!(error instanceof PlatformError)) return null
   const { code, reason } = error
-  if (error instanceof TokenRefusedError) return new ConnectError('code_rejected', reason)
+  // The code is dead, or what this app sent with it is wrong: the log has the reason.
+  if (error instanceof InvalidGrantError || error instanceof TokenRefusedError)
+    return new ConnectError('code_rejected', reason)
   if (error instanceof PlatformUnavailableError) return new ConnectError('platform_unavailable', reason)
   if (error instanceof ConfigurationError) return new ConnectError('misconfigured', reason)
   return new ConnectError('platform_rejected', reason ?? code)

@@ -1,4 +1,4 @@
-import { contextOf, type EventContext, withoutEffect } from '../events.ts'
+import { contextOf, type WorkContext } from '../context.ts'
 import type { Http, HttpRequest, HttpResponse } from './http.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { Http, HttpRequest, HttpResponse } from './http.ts'
 export interface Exchange {
   /** `token`: to the token or the revocation endpoint. `api`: one attempt of an API call. */
   purpose: 'token' | 'api'
-  context: EventContext
+  context: WorkContext
   /** When it began, in ms since 1970. */
   at: number
   /** How long it took, in ms. */
@@ -41,7 +41,7 @@ export function createExchanges(): Exchanges {
     } finally {
       const context = contextOf(request.connection)
       const exchange: Exchange = { purpose, context, at, ms: Date.now() - at, request, response }
-      for (const listener of listeners) withoutEffect(() => listener(exchange))
+      for (const listener of listeners) tell(listener, exchange)
     }
   }
 
@@ -56,5 +56,13 @@ export function createExchanges(): Exchanges {
       ...http,
       send: (request) => (listeners.size === 0 ? http.send(request) : send(http, purpose, request)),
     }),
+  }
+}
+
+function tell(listener: ExchangeListener, exchange: Exchange): void {
+  try {
+    listener(exchange)
+  } catch {
+    // What a listener does must not affect the exchange.
   }
 }

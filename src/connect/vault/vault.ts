@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { eventContext } from '../events.ts'
+import { workContext } from '../context.ts'
 import { type Log, SILENT } from '../log.ts'
 import type { Platform } from '../platform/contract.ts'
 import {
@@ -380,8 +380,8 @@ export class Vault {
     let renewal = this.#renewals.get(name)
     if (!renewal) {
       const { userId, bxcontext } = ref
-      const context = { ...eventContext.getStore(), userId, bxcontext }
-      renewal = eventContext
+      const context = { ...workContext.getStore(), userId, bxcontext }
+      renewal = workContext
         .run(context, () => this.#refresh(ref, seen, manual))
         .finally(() => this.#renewals.delete(name))
       this.#renewals.set(name, renewal)

@@ -1,11 +1,6 @@
 /** What the core and the routes report, with all secrets masked: only this is kept, stored and shown. */
-import {
-  type BrowserEvent,
-  type Exchange,
-  type HttpResponse,
-  type Platform,
-  parseJson,
-} from '../../connect/index.ts'
+import type { HopEvent } from '../../connect/express.ts'
+import { type Exchange, type HttpResponse, type Platform, parseJson } from '../../connect/index.ts'
 import { type EventParameter, mask, Secret, splitUrl } from './masking.ts'
 
 export interface MaskedRequest {
@@ -32,7 +27,14 @@ export interface MaskedExchange {
   response: MaskedResponse | undefined
 }
 
-export type MaskedHop = Pick<BrowserEvent, 'at' | 'ms' | 'direction' | 'status' | 'failure'> & {
+/** A request of the browser (`in`), or where the app sends it (`out`). */
+export interface MaskedHop {
+  at: number
+  ms: number
+  direction: 'in' | 'out'
+  /** The status of the app's answer, and why the flow failed, if the next page says so. */
+  status?: number
+  failure?: string
   request: MaskedRequest
 }
 
@@ -112,18 +114,34 @@ function secretOf(basic: string): string {
 /** The field of this app's own form, whatever the platform calls it. */
 const OWN_FORM = { publicParameters: new Set(['bxcontext']) }
 
-/** Masks a request of the browser, or a redirect of it. */
-export function maskHop(platform: Platform, event: BrowserEvent): MaskedHop {
-  const { at, ms, direction, method, url, form, status, failure } = event
-  const { address, query } = splitUrl(url)
-  const asked = mask(platform, { query }).query
-  const posted = mask(OWN_FORM, { form: Object.entries(form) }).form
-  return {
-    at,
-    ms,
-    direction,
-    ...(status !== undefined && { status }),
-    ...(failure !== undefined && { failure }),
-    request: { method, url: address, headers: [], parameters: [...asked, ...posted] },
-  }
+/** Masks a hop: the request of the browser, and where it goes next. `baseUrl`: the address of this app. */
+export function maskHop(platform: Platform, baseUrl: string, event: HopEvent): [MaskedHop, MaskedHop] {
+  const { req, arrivedAt, target, status, failure } = event
+  const arrived = splitUrl(addressOf(req.originalUrl, baseUrl))
+  const next = splitUrl(addressOf(target, baseUrl))
+  const bxcontext = req.method === 'POST' ? req.body?.bxcontext : undefined
+  const form: [string, unknown][] = bxcontext ? [['bxcontext', bxcontext]] : []
+  const query = mask(platform, { query: arrived.query }).query
+  const posted = mask(OWN_FORM, { form }).form
+  const sent = mask(platform, { query: next.query }).query
+  const method = req.method === 'POST' ? 'POST' : 'GET'
+  return [
+    {
+      at: arrivedAt,
+      ms: 0,
+      direction: 'in',
+      request: { method, url: arrived.address, headers: [], parameters: [...query, ...posted] },
+    },
+    {
+      at: Date.now(),
+      ms: 0,
+      direction: 'out',
+      status,
+      ...(failure !== undefined && { failure }),
+      request: { method: 'GET', url: next.address, headers: [], parameters: sent },
+    },
+  ]
 }
+
+/** The target of a request may be an address that cannot be read. */
+const addressOf = (address: string, baseUrl: string) => URL.parse(address, baseUrl) ?? new URL(baseUrl)

@@ -14,11 +14,11 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
   settings: flowInspectorSettings,
   create(context, { isEnabled }) {
     if (!isEnabled) return {}
-    const { connect, store, log, sandboxUrl, sendChanges } = context
+    const { connect, store, log, baseUrl, sandboxUrl, sendChanges } = context
     const flows = createFlowStore(store)
     const fetchPageSteps = sandboxUrl ? fetchFromSandbox(sandboxUrl) : undefined
     const reader = createFlowReader({ platform: connect.platform, flows, store, fetchPageSteps })
-    const recorder = createRecorder({ connect, flows, store, log, complete: reader.load })
+    const recorder = createRecorder({ connect, baseUrl, flows, store, log, complete: reader.load })
     const businessNames = async (userId: string) => {
       const connections = await connect.vault.list(userId)
       const named = connections.flatMap((one) =>
@@ -32,6 +32,10 @@ export const flowInspector: Feature<FlowInspectorSettings> = {
       routes: Router()
         .use(tokenPanelRoutes({ vault: connect.vault, flows, requestedScopes: connect.oauth.scopes }))
         .use(flowRoutes({ flows, reader, businessNames, sendChanges })),
+      async onHop(event) {
+        recorder.hop(event)
+        return event.target
+      },
       flush: recorder.flush,
       close: recorder.close,
     }

@@ -1,14 +1,13 @@
 import type { Logger } from 'pino'
+import type { HopEvent } from '../../connect/express.ts'
 import {
-  browserChannel,
   type Connect,
   type ConnectionRecord,
   contextOf,
-  type EventChannel,
-  type EventContext,
   type Exchange,
   type Platform,
   type Vault,
+  type WorkContext,
 } from '../../connect/index.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
 import { isTokenRequest, maskExchange, maskHop } from './exchanges.ts'
@@ -18,6 +17,8 @@ import type { FlowAddition, FlowStore } from './flow-store.ts'
 import { type ChangeEvent, type RecordedEvent, toStep } from './steps.ts'
 
 export interface Recorder {
+  /** Records a hop of a connect flow. */
+  hop(event: HopEvent): void
   /** Resolves when everything that was published so far is stored. */
   flush(): Promise<void>
   /** Stops recording, after a last flush. */
@@ -26,6 +27,8 @@ export interface Recorder {
 
 export interface RecorderOptions {
   connect: Pick<Connect, 'platform' | 'onExchange'> & { vault: Pick<Vault, 'onChange'> }
+  /** The address of this app. */
+  baseUrl: string
   flows: FlowStore
   store: KeyValueStore
   log: Logger
@@ -64,7 +67,7 @@ export function createRecorder(options: RecorderOptions, flushMs = FLUSH_MS): Re
 
   const add: Add = (userId, context, record, isPlainCall) => {
     const { bxcontext = null } = context
-    const id = context.authorizationRequestId ?? context.requestId ?? identify(userId, bxcontext)
+    const id = context.flowId ?? context.requestId ?? identify(userId, bxcontext)
     const name = `${id} ${userId}`
     // Decided at once: events that are kept until the flush cost more than all else (npm run bench, row "inspector on").
     if (isPlainCall && !buffers.has(name) && !plainCalls.spend(userId)) return
@@ -105,6 +108,14 @@ export function createRecorder(options: RecorderOptions, flushMs = FLUSH_MS): Re
 
   const unsubscribe = subscribeAll(connect, add)
   return {
+    // The pause before an exchange is none of the browser's hops: the callback is recorded with its outcome.
+    hop({ hop, flow, ...event }) {
+      if (hop === 'exchange') return
+      const { userId, id, bxcontext } = flow
+      const context = { ...contextOf(), userId, ...(id && { flowId: id }), ...(bxcontext && { bxcontext }) }
+      for (const masked of maskHop(connect.platform, options.baseUrl, { hop, flow, ...event }))
+        add(userId, context, () => ({ type: 'browser', event: masked }))
+    },
     flush,
     async close() {
       unsubscribe()
@@ -134,31 +145,18 @@ async function storeFlows(
  * Adds an event to a flow. `record` masks it; it is called only for an event that is kept. `isPlainCall`: whether it is an API
  * call that the platform accepted.
  */
-type Add = (userId: string, context: EventContext, record: () => RecordedEvent, isPlainCall?: boolean) => void
+type Add = (userId: string, context: WorkContext, record: () => RecordedEvent, isPlainCall?: boolean) => void
 
 /** Passes all that is reported on. Returns a function that stops this. */
 function subscribeAll({ platform, vault, onExchange }: RecorderOptions['connect'], add: Add): () => void {
-  const stops: (() => void)[] = []
-  function follow<T extends { context: EventContext }>(
-    channel: EventChannel<T>,
-    record: (event: T) => RecordedEvent,
-  ) {
-    const onEvent = (event: T) => {
-      const { userId } = event.context
-      if (userId !== undefined) add(userId, event.context, () => record(event))
-    }
-    channel.subscribe(onEvent)
-    stops.push(() => channel.unsubscribe(onEvent))
-  }
-  follow(browserChannel, (event) => ({ type: 'browser', event: maskHop(platform, event) }))
-  stops.push(
+  const stops = [
     onExchange((exchange) => addExchange(platform, exchange, add)),
     vault.onChange((ref, events, { before, after }) => {
       const context = { ...contextOf(), ...ref }
       for (const shows of [...writesOf(before, after), ...events])
         add(ref.userId, context, () => ({ type: 'change', event: { shows, at: Date.now(), ms: 0 } }))
     }),
-  )
+  ]
   return () => {
     for (const stop of stops) stop()
   }
@@ -166,9 +164,10 @@ function subscribeAll({ platform, vault, onExchange }: RecorderOptions['connect'
 
 /** What a change wrote, as far as a flow shows it. */
 function writesOf(before: ConnectionRecord, after: ConnectionRecord): ChangeEvent['shows'][] {
+  if (after.status === 'none' && before.status !== 'none') return ['disconnected']
+  if (after.status === 'ended' && before.status !== 'ended') return ['ended']
   if (after.fence > before.fence) return ['lease']
-  if (after.status === 'none') return before.status === 'none' ? [] : ['disconnected']
-  if (after.status === 'ended') return before.status === 'ended' ? [] : ['ended']
+  if (after.status !== 'active') return []
   if (after.consent !== before.consent) return ['connected']
   return after.refreshes > before.refreshes ? ['refreshed'] : []
 }

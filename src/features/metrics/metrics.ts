@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { type Connect, pathTemplates, subscribe } from '../../connect/index.ts'
-import { type HttpRequestEvent, requestChannel } from '../../web/request-log.ts'
+import { type Connect, pathTemplates } from '../../connect/index.ts'
+import { onRequest } from '../../web/request-log.ts'
 import type { FeatureContext } from '../feature.ts'
 
 export interface Metrics {
@@ -59,7 +59,7 @@ function countRequests(register: Registry): () => void {
     buckets: BUCKETS,
     registers: [register],
   })
-  return subscribe(requestChannel, ({ method, route, status, ms }: HttpRequestEvent) =>
+  return onRequest(({ method, route, status, ms }) =>
     durations.observe({ method: KNOWN_METHODS.has(method) ? method : 'other', route, status }, ms / 1000),
   )
 }

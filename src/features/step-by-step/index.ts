@@ -22,7 +22,7 @@ export const stepByStep: Feature<FlowInspectorSettings> = {
     const pauses = createPauses(store, encryptionKeys)
     const mode = createStepByStep(store, pauses)
     return {
-      beforeHop: mode.beforeHop,
+      onHop: mode.onHop,
       connectControl: {
         view: 'step-by-step/switch',
         load: async (req) => ({ isOn: await mode.isOn(req) }),

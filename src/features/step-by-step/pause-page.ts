@@ -1,4 +1,3 @@
-import type { Hop } from '../../connect/express.ts'
 import { type Platform, redirectUrls } from '../../connect/index.ts'
 import { toParameter } from '../flow-inspector/fingerprints.ts'
 import type { Flow, Parameter } from '../flow-inspector/flow.ts'
@@ -6,7 +5,7 @@ import { mask, splitUrl } from '../flow-inspector/masking.ts'
 import { byInterest, showParameter } from '../flow-inspector/pages.ts'
 import { STEP_TEXTS } from '../flow-inspector/step-texts.ts'
 import { CODE_LIFETIME_MS, SANDBOX_CODE_LIFETIME_MS } from './contract.ts'
-import type { Pause } from './pauses.ts'
+import type { Pause, Stage } from './pauses.ts'
 
 /** What the page of a pause knows of the platform. */
 export interface PausePlatform {
@@ -19,13 +18,13 @@ export interface PausePlatform {
   isSandbox: boolean
 }
 
-const HEADINGS: Record<Hop, string> = {
+const HEADINGS: Record<Stage, string> = {
   start: "Next: the platform's start page",
   consent: 'Next: the consent page',
   exchange: 'Next: exchange the code for tokens',
   result: 'Next: back to your connections',
 }
-const TEXTS: Record<Hop | 'failed', { about: string; reference: string }> = {
+const TEXTS: Record<Stage | 'failed', { about: string; reference: string }> = {
   start: STEP_TEXTS.to_start_page,
   consent: STEP_TEXTS.to_consent_page,
   exchange: STEP_TEXTS.code_exchange,
@@ -79,7 +78,7 @@ export function pausePage(
   }
 }
 
-function titleOf(stage: Hop, error: string | undefined, isFailed: boolean): string {
+function titleOf(stage: Stage, error: string | undefined, isFailed: boolean): string {
   if (!isFailed) return HEADINGS[stage]
   if (stage === 'result') return 'Next: the page that shows why it failed'
   if (error === undefined) return 'The platform sent no code'

@@ -1,12 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto'
 import * as z from 'zod'
-import { HOPS, type Hop } from '../../connect/express.ts'
 import { createRecordCipher, type EncryptionKey, parseJson } from '../../connect/index.ts'
 import { type Key, type KeyValueStore, keyName, update } from '../../connect/stores.ts'
 
+/** The hops before which a flow pauses. */
+export const STAGES = ['start', 'consent', 'exchange', 'result'] as const
+export type Stage = (typeof STAGES)[number]
+
 const pauseSchema = z.object({
   id: z.string(),
-  stage: z.enum(HOPS),
+  stage: z.enum(STAGES),
   /** The state of its flow; null before there is one. */
   state: z.string().nullable(),
   /** The address that the browser opens next, perhaps with a code. */
@@ -32,7 +35,7 @@ export interface Pauses {
    * target, or is of an exchange that was continued: a flow has one. `target`: the address that the browser opens next.
    * `state`: that of the flow; without it, each pause is a new one.
    */
-  start(owner: Owner, stage: Hop, target: string, state: string | null): Promise<Pause>
+  start(owner: Owner, stage: Stage, target: string, state: string | null): Promise<Pause>
   /** Whether the flow of this state was paused before the consent page. */
   isExpected(owner: Owner, state: string): Promise<boolean>
   /** Ends a pause. Resolves to it, or to null if there is none. */
@@ -94,5 +97,5 @@ export function createPauses(store: KeyValueStore, encryptionKeys: readonly Encr
 }
 
 /** The id of the pause of a flow at a stage. It does not tell the state. */
-const idOf = (stage: Hop, state: string) =>
+const idOf = (stage: Stage, state: string) =>
   createHash('sha256').update(`${stage} ${state}`).digest('base64url').slice(0, 32)

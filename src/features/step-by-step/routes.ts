@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import * as z from 'zod'
-import { describeRoute, HOPS } from '../../connect/express.ts'
+import { describeRoute } from '../../connect/express.ts'
 import type { KeyValueStore } from '../../connect/stores.ts'
 import { WebError } from '../../web/errors.ts'
 import { sendOnward, sendPageOrJson, sendResultOrRedirect } from '../../web/respond.ts'
@@ -15,7 +15,7 @@ import type { FlowStore } from '../flow-inspector/flow-store.ts'
 import { Secret } from '../flow-inspector/masking.ts'
 import { ASSETS } from '../flow-inspector/pages.ts'
 import { nextRequest, type PausePlatform, pausePage } from './pause-page.ts'
-import type { Pauses } from './pauses.ts'
+import { type Pauses, STAGES } from './pauses.ts'
 import { ownerOf, type StepByStep } from './step-by-step.ts'
 
 export interface StepByStepRoutesOptions {
@@ -36,7 +36,7 @@ const SEARCHED = 5
 
 /** A pause as JSON. */
 const pauseSchema = z.object({
-  stage: z.enum(HOPS),
+  stage: z.enum(STAGES),
   request: z.object({ method: z.string(), url: z.string(), parameters: z.array(parameterSchema) }),
   flow: z.string().nullable(),
 })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Request } from 'express'
-import type { BeforeHop } from '../../connect/express.ts'
+import type { HopEvent, OnHop } from '../../connect/express.ts'
 import type { Key, KeyValueStore } from '../../connect/stores.ts'
 import { wantsJson } from '../../web/respond.ts'
 import { currentUser, requireUser } from '../../web/user.ts'
@@ -11,7 +11,7 @@ export interface StepByStep {
   isOn(req: Request): Promise<boolean>
   turn(req: Request, on: boolean): Promise<void>
   /** Pauses the connect flow before each hop. Without its pause, for example without the store, the flow goes on. */
-  beforeHop: BeforeHop
+  onHop: OnHop
 }
 
 const MODE_MS = 24 * 3_600_000
@@ -25,8 +25,10 @@ export function createStepByStep(store: KeyValueStore, pauses: Pauses): StepBySt
     return user !== null && (await store.get(modeKey(req, user.id))) !== null
   }
 
-  const pauseBefore: BeforeHop = async (req, hop, target, state) => {
-    if (wantsJson(req) || !(await isOn(req))) return target
+  const pauseBefore = async ({ hop, req, target, status, flow }: HopEvent) => {
+    // A question of this app, and the page of a failure, are no hops to the platform.
+    if (hop === 'confirm' || status >= 400 || wantsJson(req) || !(await isOn(req))) return target
+    const { state } = flow
     const owner = ownerOf(req)
     const isCallback = hop === 'exchange' || hop === 'result'
     // A callback that nobody expects is for the core to refuse, at once.
@@ -44,7 +46,7 @@ export function createStepByStep(store: KeyValueStore, pauses: Pauses): StepBySt
       else await store.delete(modeKey(req, user.id))
     },
     // The code must leave the address bar, whatever happens here.
-    beforeHop: (req, hop, target, state) => pauseBefore(req, hop, target, state).catch(() => target),
+    onHop: (event) => pauseBefore(event).catch(() => event.target),
   }
 }
 

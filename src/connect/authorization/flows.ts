@@ -1,0 +1,128 @@
+/**
+ * The connect flows of one browser session are one record, and whatever happens to them is a pure function from the flows to
+ * the next ones. `flow-records.ts` applies these functions. Times are in ms since 1970.
+ */
+import * as z from 'zod'
+import { ConnectError, type FailureCode, isFailureCode } from './errors.ts'
+
+const failureCode = z.custom<FailureCode>(isFailureCode)
+const outcomeSchema = z.union([z.object({ connected: z.string() }), z.object({ failed: failureCode })])
+/** How a flow ended: the bxcontext that was connected, or the code of the failure. */
+export type Outcome = z.infer<typeof outcomeSchema>
+
+const common = {
+  /** Identifies the flow, in the log too. It is no secret. */
+  id: z.string(),
+  expiresAt: z.number(),
+  /** The bxcontext to reconnect, if the user pressed Reconnect. */
+  expected: z.string().optional(),
+}
+const consent = { ...common, bxcontext: z.string(), state: z.string() }
+
+const flowSchema = z.discriminatedUnion('phase', [
+  z.object({ ...common, phase: z.literal('started') }),
+  /** Another bxcontext came back than the one to reconnect, and the user decides. */
+  z.object({ ...common, phase: z.literal('confirming'), bxcontext: z.string() }),
+  z.object({ ...consent, phase: z.literal('consenting'), codeVerifier: z.string() }),
+  /** One caller among all processes has the code; the others wait for its outcome. */
+  z.object({ ...consent, phase: z.literal('exchanging') }),
+  z.object({ ...consent, phase: z.literal('ended'), outcome: outcomeSchema }),
+])
+export const flowsSchema = z.array(flowSchema)
+export type Flow = z.infer<typeof flowSchema>
+export type Flows = readonly Flow[]
+export type Consenting = Extract<Flow, { phase: 'consenting' }>
+export type Confirming = Extract<Flow, { phase: 'confirming' }>
+
+/** How long a flow may take, and how long its outcome is kept, in ms. */
+export const FLOW_MS = 15 * 60_000
+/** How many flows one session has at most: one for each tab. */
+const MAX_FLOWS = 20
+
+/** Random values of a consent: its `state` (RFC 6749 section 10.12) and its code verifier (RFC 7636 section 4.1). */
+export interface ConsentSecrets {
+  state: string
+  codeVerifier: string
+}
+
+/** The user pressed Connect, or Reconnect for the `expected` bxcontext. */
+export function started(flows: Flows, id: string, expected: string | undefined, now: number): Flows {
+  const flow: Flow = {
+    phase: 'started',
+    id,
+    expiresAt: now + FLOW_MS,
+    ...(expected !== undefined && { expected }),
+  }
+  return [...flows, flow].slice(-MAX_FLOWS)
+}
+
+/**
+ * A bxcontext arrived. It belongs to a flow without one: the one that expects it, or else the latest. If every flow has one, the
+ * user went back and chose again, and it replaces the earlier one, whose consent then counts for nothing. Throws `ConnectError`
+ * (`missing_authorization_request`) if no flow waits for one: anyone could have planted it.
+ */
+export function arrived(
+  flows: Flows,
+  bxcontext: string,
+  secrets: ConsentSecrets,
+): { flows: Flows; flow: Consenting | Confirming } {
+  const waiting = flows.filter(({ phase }) => phase === 'started')
+  const chosen = flows.filter(({ phase }) => phase === 'confirming' || phase === 'consenting')
+  const candidates = waiting.length > 0 ? waiting : chosen
+  const found = candidates.findLast(({ expected }) => expected === bxcontext) ?? candidates.at(-1)
+  if (!found) throw new ConnectError('missing_authorization_request')
+  const { id, expiresAt, expected } = found
+  const flow: Consenting | Confirming =
+    expected === undefined || expected === bxcontext
+      ? { phase: 'consenting', id, expiresAt, expected, bxcontext, ...secrets }
+      : { phase: 'confirming', id, expiresAt, expected, bxcontext }
+  return { flows: replaced(flows, flow), flow }
+}
+
+/** The flow whose user is asked. Throws `ConnectError` (`missing_authorization_request`, `invalid_state`). */
+export function confirming(flows: Flows, id: string): Confirming {
+  const flow = flows.find((one) => one.id === id)
+  if (!flow) throw new ConnectError('missing_authorization_request')
+  if (flow.phase !== 'confirming') throw new ConnectError('invalid_state')
+  return flow
+}
+
+/** The user accepted the other bxcontext. Throws as `confirming` does. */
+export function confirmed(
+  flows: Flows,
+  id: string,
+  secrets: ConsentSecrets,
+): { flows: Flows; flow: Consenting } {
+  const flow: Consenting = { ...confirming(flows, id), phase: 'consenting', ...secrets }
+  return { flows: replaced(flows, flow), flow }
+}
+
+/**
+ * The callback arrived: whoever writes this has the flow, and its code verifier, for itself. Another phase than `consenting`
+ * is returned unchanged. The flow is kept for as long as an exchange may take. Throws `ConnectError` (`invalid_state`).
+ */
+export function claimed(
+  flows: Flows,
+  state: string,
+  now: number,
+  exchangeMs: number,
+): { flows: Flows; flow: Flow } {
+  const flow = flows.find((one) => 'state' in one && one.state === state)
+  if (!flow) throw new ConnectError('invalid_state')
+  if (flow.phase !== 'consenting') return { flows, flow }
+  const { codeVerifier: _, ...rest } = flow
+  const expiresAt = Math.max(flow.expiresAt, now + exchangeMs)
+  return { flows: replaced(flows, { ...rest, phase: 'exchanging', expiresAt }), flow }
+}
+
+/** The exchange ended. */
+export function ended(flows: Flows, id: string, outcome: Outcome, now: number): Flows {
+  const flow = flows.find((one) => one.id === id)
+  if (flow?.phase !== 'exchanging') return flows
+  return replaced(flows, { ...flow, phase: 'ended', outcome, expiresAt: now + FLOW_MS })
+}
+
+/** The flows that have not expired. */
+export const alive = (flows: Flows, now: number): Flows => flows.filter(({ expiresAt }) => expiresAt > now)
+
+const replaced = (flows: Flows, flow: Flow): Flows => flows.map((one) => (one.id === flow.id ? flow : one))

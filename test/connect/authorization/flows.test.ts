@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import {
+  alive,
+  arrived,
+  claimed,
+  confirmed,
+  confirming,
+  ended,
+  FLOW_MS,
+  type Flows,
+  started,
+} from '../../../src/connect/authorization/flows.ts'
+
+const NOW = 1_800_000_000_000
+const SECRETS = { state: 'state', codeVerifier: 'verifier' }
+const OTHERS = { state: 'other state', codeVerifier: 'other verifier' }
+
+const start = (...expected: (string | undefined)[]): Flows =>
+  expected.reduce<Flows>((flows, bxcontext, index) => started(flows, `flow-${index}`, bxcontext, NOW), [])
+/** One flow whose consent page was opened. */
+const consenting = (): Flows => arrived(start(undefined), 'a', SECRETS).flows
+const claim = (flows: Flows, state = 'state') => claimed(flows, state, NOW, 45_000)
+
+describe('a bxcontext', () => {
+  test('belongs to the flow that expects it, or else to the latest one', () => {
+    const flows = start('a', 'b', undefined)
+    expect(arrived(flows, 'a', SECRETS).flow).toMatchObject({ id: 'flow-0', phase: 'consenting' })
+    expect(arrived(flows, 'c', SECRETS).flow).toMatchObject({ id: 'flow-2', phase: 'consenting' })
+  })
+
+  test('without a flow that waits for one was planted', () => {
+    expect(() => arrived([], 'a', SECRETS)).toThrow(
+      expect.objectContaining({ code: 'missing_authorization_request' }),
+    )
+    const over = ended(claim(consenting()).flows, 'flow-0', { connected: 'a' }, NOW)
+    expect(() => arrived(over, 'b', OTHERS)).toThrow(
+      expect.objectContaining({ code: 'missing_authorization_request' }),
+    )
+  })
+
+  test('in two tabs at once is one of each', () => {
+    const first = arrived(start(undefined, undefined), 'a', SECRETS)
+    const second = arrived(first.flows, 'b', OTHERS)
+    expect(new Set([first.flow.id, second.flow.id]).size).toBe(2)
+  })
+
+  test('that arrives later replaces the earlier one of the same flow, whose consent counts for nothing', () => {
+    const { flows } = arrived(consenting(), 'b', OTHERS)
+    expect(() => claim(flows)).toThrow(expect.objectContaining({ code: 'invalid_state' }))
+    expect(claim(flows, 'other state').flow).toMatchObject({ phase: 'consenting', bxcontext: 'b' })
+  })
+
+  test('other than the one to reconnect is asked about first', () => {
+    const { flows, flow } = arrived(start('a'), 'b', SECRETS)
+    expect(flow).toMatchObject({ phase: 'confirming', bxcontext: 'b', expected: 'a' })
+    expect(confirming(flows, flow.id)).toBe(flow)
+    expect(confirmed(flows, flow.id, SECRETS).flow).toMatchObject({ phase: 'consenting', bxcontext: 'b' })
+  })
+})
+
+test('a question is answered once, and not after another choice', () => {
+  const { flows, flow } = arrived(start('a'), 'b', SECRETS)
+  const answered = confirmed(flows, flow.id, SECRETS).flows
+  const chosenAgain = arrived(flows, 'a', SECRETS).flows
+  for (const later of [answered, chosenAgain])
+    expect(() => confirming(later, flow.id)).toThrow(expect.objectContaining({ code: 'invalid_state' }))
+})
+
+describe('a callback', () => {
+  test('gets the code verifier once, and then the outcome', () => {
+    const first = claim(consenting())
+    expect(first.flow).toMatchObject({ phase: 'consenting', codeVerifier: 'verifier' })
+    const second = claim(first.flows)
+    expect(second.flow.phase).toBe('exchanging')
+    expect(second.flows).toBe(first.flows)
+    const over = ended(first.flows, 'flow-0', { failed: 'consent_denied' }, NOW)
+    expect(claim(over).flow).toMatchObject({ phase: 'ended', outcome: { failed: 'consent_denied' } })
+  })
+
+  test('of a state that is not of this session is refused', () => {
+    expect(() => claim(consenting(), 'of another')).toThrow(
+      expect.objectContaining({ code: 'invalid_state' }),
+    )
+  })
+
+  test('in the last second keeps its flow until the exchange is over', () => {
+    const { flows } = claimed(consenting(), 'state', NOW + FLOW_MS - 1, 45_000)
+    expect(alive(flows, NOW + FLOW_MS + 40_000)).toHaveLength(1)
+  })
+})
+
+test('flows live for 15 minutes, and a session has at most 20', () => {
+  expect(alive(start(undefined), NOW + FLOW_MS)).toEqual([])
+  const many = start(...Array.from({ length: 25 }, () => undefined))
+  expect(many).toHaveLength(20)
+  expect(many.at(-1)).toMatchObject({ id: 'flow-24' })
+})
