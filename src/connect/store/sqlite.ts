@@ -199,7 +199,7 @@ async function attempt<T>(operation: () => T): Promise<T> {
 
 /** SQLITE_BUSY, SQLITE_LOCKED and their extended codes (https://sqlite.org/rescode.html). */
 function isLocked(error: unknown): boolean {
-  const code = (error as { errcode?: unknown }).errcode
+  const code: unknown = Object(error).errcode
   return typeof code === 'number' && [5, 6].includes(code & 0xff)
 }
 
