@@ -156,11 +156,6 @@ describe('the session', () => {
     expect(answer.headers.get('strict-transport-security')).toMatch(/^max-age=\d+$/)
     const switched = await visitor.post(`${secure.url}/customer-view`, { form: { on: 'true' } })
     expect(switched.headers.get('set-cookie')).toMatch(/customer_view=1;.*Secure/)
-    vi.spyOn(secure.services.connect.authorizationRequests, 'consume').mockRejectedValue(
-      new Error('unexpected'),
-    )
-    const failed = await visitor.get(`${secure.url}/connect/callback?state=s&code=c`)
-    expect(failed.headers.get('set-cookie')).toMatch(/connect_failed=exchange_incomplete\..*Secure/)
     await secure.close()
   })
 
