@@ -245,7 +245,10 @@ describe('a session store that fails', () => {
       expect(text, path).toContain('href="/connections">Try again')
     }
     const callback = await visitor.get(`${broken.url}/Connect/callback?code=secret&state=x`)
-    expect([callback.status, callback.headers.get('location')]).toEqual([303, '/connect/failed'])
+    expect([callback.status, callback.headers.get('location')]).toEqual([
+      303,
+      expect.stringMatching(/^\/connect\/failed\?error=exchange_incomplete&request=[\w-]+$/),
+    ])
     expect((await visitor.get(`${broken.url}/connections?connected=x`)).text).toContain(
       'href="/connections?connected=x">Try again',
     )
