@@ -346,7 +346,7 @@ export const pauseOf = ({ pausedUntil }: ConnectionRecord, now: number): number 
 export const isExpired = ({ expiresAt }: ActiveRecord, now: number) => expiresAt !== null && expiresAt <= now
 export const isDue = ({ dueAt }: ActiveRecord, now: number) => dueAt !== null && dueAt <= now
 
-/** How long until the token may be refreshed again, in ms: not within 5 s, whatever the platform answers. */
+/** How long until the token may be refreshed again, in ms: not within 5 s of a refresh, whatever the platform answers. */
 export function refreshableIn({ refreshes, issuedAt, expiresAt }: ActiveRecord, now: number): number {
   if (refreshes === 0) return 0
   const lifeMs = expiresAt === null ? REFRESH_INTERVAL_MS : expiresAt - issuedAt
